@@ -1,0 +1,87 @@
+/** The agents file: what a team writes to say which agents, MCP servers and model providers there are. */
+import { z } from 'zod';
+
+const duration = z
+  .string()
+  .regex(/^\d+(ms|s|m|h)$/, 'write a duration such as 90s, 10m or 1h')
+  .transform(parseDuration);
+
+/** Milliseconds of `500ms`, `90s`, `10m`, `1h`. */
+export function parseDuration(text: string): number {
+  const [, amount = '', unit = ''] = /^(\d+)(ms|s|m|h)$/.exec(text) ?? [];
+  const factor = { ms: 1, s: 1000, m: 60_000, h: 3_600_000 }[unit];
+  if (factor === undefined) throw new RangeError(`not a duration: ${text}`);
+  return Number(amount) * factor;
+}
+
+const name = z
+  .string()
+  .regex(/^[a-z][a-z0-9_-]{0,31}$/, 'use 1–32 of a-z, 0-9, - and _, starting with a letter');
+
+const serverSchema = z
+  .strictObject({
+    title: z.string().min(1).optional(),
+    url: z.url({ protocol: /^https?$/ }),
+    credentialScope: z.enum(['user', 'project', 'none']).default('user'),
+    store: z.enum(['oauth']).default('oauth'),
+    oauth: z
+      .strictObject({
+        clientId: z.string(),
+        clientSecretEnv: z.string().optional(),
+        scopes: z.array(z.string()).optional(),
+      })
+      .optional()
+      .describe(
+        'A client registered beforehand at the authorization server; without it, registration is automatic',
+      ),
+    headers: z.record(z.string(), z.string()).default({}),
+    headersEnv: z.record(z.string(), z.string()).default({}).describe('Header name → environment variable'),
+    timeout: duration.default(60_000),
+  })
+  .describe('An MCP server');
+
+const agentSchema = z.strictObject({
+  title: z.string().min(1).optional(),
+  description: z.string().default(''),
+  model: z
+    .string()
+    .regex(
+      /^(scripted|(openai|anthropic|openai-compatible):.+)$/,
+      'write scripted, openai:…, anthropic:… or openai-compatible:…',
+    ),
+  instructions: z.string().default(''),
+  servers: z.array(name).default([]),
+  maxSteps: z.int().min(1).max(200).default(20),
+});
+
+const providersSchema = z.strictObject({
+  'openai-compatible': z
+    .strictObject({
+      baseURL: z.url(),
+      apiKeyEnv: z.string().optional(),
+      headers: z.record(z.string(), z.string()).default({}),
+    })
+    .optional(),
+  openai: z
+    .strictObject({ apiKeyEnv: z.string().default('OPENAI_API_KEY'), baseURL: z.url().optional() })
+    .optional(),
+  anthropic: z
+    .strictObject({ apiKeyEnv: z.string().default('ANTHROPIC_API_KEY'), baseURL: z.url().optional() })
+    .optional(),
+  scripted: z
+    .strictObject({ script: z.string().describe('Module that exports the script, relative to this file') })
+    .optional(),
+});
+
+export const agentsFileSchema = z.strictObject({
+  providers: providersSchema.default({}),
+  servers: z.record(name, serverSchema).default({}),
+  agents: z
+    .record(name, agentSchema)
+    .refine((agents) => Object.keys(agents).length > 0, 'describe at least one agent'),
+});
+
+export type AgentsFile = z.infer<typeof agentsFileSchema>;
+export type ServerConfig = z.infer<typeof serverSchema> & { name: string; title: string };
+export type AgentConfig = z.infer<typeof agentSchema> & { name: string; title: string };
+export type ProvidersConfig = z.infer<typeof providersSchema>;

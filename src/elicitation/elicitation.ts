@@ -1,0 +1,69 @@
+/**
+ * The one primitive: a question to a person and what became of it.
+ *
+ * This folder is the centre. It imports nothing outside itself, so that workflows, surfaces and the
+ * browser can all share the same words. Everything here is plain data.
+ */
+
+export type Mode = 'url' | 'form';
+
+/** What a person can do with a question. `accept` of a url is consent to open it, not success. */
+export type Action = 'accept' | 'decline' | 'cancel';
+
+/** `expired` is ours alone: nobody answered before the deadline. */
+export type Outcome = Action | 'expired';
+
+export type Status = 'pending' | Outcome;
+
+export type Trigger =
+  | 'credential_required'
+  | 'mcp_elicitation'
+  | 'a2a_input_required'
+  | 'a2a_auth_required'
+  | 'tool_elicitation';
+
+/** Why an account has to be connected (again). */
+export type ConnectionReason = 'missing' | 'rejected' | 'insufficient_scope' | 'revoked';
+
+export type UrlWarning = 'punycode' | 'userinfo' | 'ip_host' | 'plain_http';
+
+/** Who asks, and why. Shown to the person before they decide. */
+export interface Context {
+  trigger: Trigger;
+  agent: string;
+  /** Which delegated agent asks, outermost first; absent for the turn's own agent. */
+  path?: string[];
+  server: string;
+  serverTitle: string;
+  host: string;
+  toolName?: string;
+  reason?: ConnectionReason;
+  scopes?: string[];
+  warnings?: UrlWarning[];
+}
+
+interface Asked {
+  message: string;
+  context: Context;
+}
+
+export type ElicitationRequest =
+  | (Asked & { mode: 'url'; url: string })
+  | (Asked & { mode: 'form'; requestedSchema: Record<string, unknown> });
+
+/** What a person sent. `content` only with `accept` of a form. */
+export interface ElicitationResponse {
+  action: Action;
+  content?: Record<string, unknown>;
+}
+
+/**
+ * The question as every client sees it, sent once when it opens and again whenever its status changes.
+ * Times are ISO 8601.
+ */
+export type ElicitationEvent = ElicitationRequest & {
+  type: 'elicitation-request';
+  elicitationId: string;
+  status: Status;
+  expiresAt: string;
+};

@@ -1,0 +1,95 @@
+/**
+ * How a question comes to its end. A pure reducer, run by the workflow that owns the question and by
+ * nobody else: the first event that settles it wins, everything later leaves it as it is.
+ *
+ * `accept` of a url is consent: it is remembered, but only the fact that the account is connected settles
+ * the question. The fact counts whether or not consent came first.
+ */
+import type { Action, Mode, Outcome } from './elicitation.ts';
+
+export interface Elicitation {
+  id: string;
+  mode: Mode;
+  /** The only person who may answer. */
+  user: string;
+  /** For a connection question: the server, and the connection version that turned out not to work (0 = none). */
+  connection?: { server: string; seenVersion: number };
+  state:
+    | { kind: 'pending'; consent?: string }
+    /** `responseId` is the answer that won; absent when a fact or the clock settled it. */
+    | { kind: 'settled'; outcome: Outcome; responseId?: string };
+}
+
+export type LifecycleEvent =
+  | { type: 'answered'; responseId: string; action: Action; user: string }
+  | { type: 'connected'; server: string; version: number }
+  | { type: 'deadline-passed' }
+  /** The turn is cancelled or superseded: every open question closes with it. */
+  | { type: 'turn-cancelled' };
+
+export function advance(elicitation: Elicitation, event: LifecycleEvent): Elicitation {
+  const { state } = elicitation;
+  if (state.kind === 'settled') return attachLateConsent(elicitation, event);
+  switch (event.type) {
+    case 'answered': {
+      if (event.user !== elicitation.user) return elicitation;
+      if (elicitation.connection && event.action === 'accept') {
+        return { ...elicitation, state: { kind: 'pending', consent: state.consent ?? event.responseId } };
+      }
+      return settled(elicitation, event.action, event.responseId);
+    }
+    case 'connected': {
+      const { connection } = elicitation;
+      const isNews = connection?.server === event.server && event.version > connection.seenVersion;
+      return isNews ? settled(elicitation, 'accept', state.consent) : elicitation;
+    }
+    case 'deadline-passed':
+      return settled(elicitation, 'expired');
+    case 'turn-cancelled':
+      return settled(elicitation, 'cancel');
+    default:
+      return event satisfies never;
+  }
+}
+
+/** The account was connected before the person's "yes" arrived: that yes is then the answer on record. */
+function attachLateConsent(elicitation: Elicitation, event: LifecycleEvent): Elicitation {
+  const { state } = elicitation;
+  if (state.kind !== 'settled' || state.outcome !== 'accept' || state.responseId !== undefined)
+    return elicitation;
+  if (event.type !== 'answered' || event.action !== 'accept' || event.user !== elicitation.user)
+    return elicitation;
+  return { ...elicitation, state: { ...state, responseId: event.responseId } };
+}
+
+function settled(elicitation: Elicitation, outcome: Outcome, responseId?: string): Elicitation {
+  return {
+    ...elicitation,
+    state: { kind: 'settled', outcome, ...(responseId !== undefined && { responseId }) },
+  };
+}
+
+/** What became of one particular answer. The HTTP edge turns this into a status code. */
+export type Receipt =
+  | { kind: 'recorded'; outcome: Outcome }
+  | { kind: 'awaiting-connection' }
+  | { kind: 'already-answered'; outcome: Outcome }
+  | { kind: 'expired' }
+  | { kind: 'not-counted' };
+
+export function receiptFor(elicitation: Elicitation, responseId: string, action: Action): Receipt {
+  const { state } = elicitation;
+  if (state.kind === 'pending') {
+    return state.consent !== undefined && action === 'accept'
+      ? { kind: 'awaiting-connection' }
+      : { kind: 'not-counted' };
+  }
+  if (state.responseId === responseId) return { kind: 'recorded', outcome: state.outcome };
+  // Two accepts of one url say the same thing, whoever pressed first.
+  if (elicitation.connection && state.outcome === 'accept' && action === 'accept') {
+    return { kind: 'recorded', outcome: state.outcome };
+  }
+  return state.outcome === 'expired'
+    ? { kind: 'expired' }
+    : { kind: 'already-answered', outcome: state.outcome };
+}

@@ -1,0 +1,69 @@
+/**
+ * What people and models are told, in words. One place, so that decline, cancel and expiry stay three
+ * different things all the way into the model's next sentence.
+ */
+import type { ConnectionReason, Outcome } from './elicitation.ts';
+
+/** The question above the Connect button. `purpose` is a tool's title or name; absent when all tools wait for it. */
+export function connectionMessage(
+  serverTitle: string,
+  reason: ConnectionReason,
+  purpose: string | undefined,
+): string {
+  const aim = purpose === undefined ? 'before its tools can be used' : `to run ${purpose}`;
+  switch (reason) {
+    case 'missing':
+      return `${serverTitle} needs your account ${aim}.`;
+    case 'rejected':
+      return `${serverTitle} no longer accepts your connection. Connect again ${aim}.`;
+    case 'insufficient_scope':
+      return `${serverTitle} needs more permissions than you gave so far ${aim}.`;
+    case 'revoked':
+      return `Your connection to ${serverTitle} was revoked. Connect again ${aim}.`;
+    default:
+      return reason satisfies never;
+  }
+}
+
+/** Why a tool call ends without having run. */
+export type Refusal =
+  | Exclude<Outcome, 'accept'>
+  /** The caller declared that it cannot present such a question. */
+  | 'unsupported'
+  /** The turn runs for a service, which has no account of its own to connect. */
+  | 'no-user'
+  | 'too-many-open'
+  /** Connected, and refused by the server all the same. */
+  | 'still-refused'
+  /** Our own trouble: the call could not be made. */
+  | 'failed';
+
+/** The tool's result as the model reads it. Says whether anybody was asked, so that it cannot invent a card. */
+export function refusalForModel(refusal: Refusal, serverTitle: string): string {
+  const notRun = 'The tool did not run.';
+  switch (refusal) {
+    case 'decline':
+      return `The user was asked to connect their ${serverTitle} account and chose not to. ${notRun} Respect that: go on without it, and do not ask again unless the user brings it up.`;
+    case 'cancel':
+      return `The user was asked to connect their ${serverTitle} account and dismissed the question without deciding. ${notRun} Offer to try again later.`;
+    case 'expired':
+      return `The user was asked to connect their ${serverTitle} account, but nobody answered before the question expired. ${notRun} Tell the user that it timed out and that they can ask again.`;
+    case 'unsupported':
+      return `This needs the user's ${serverTitle} account, and the client they use cannot show the request to connect it, so nobody was asked. ${notRun} Tell the user to connect ${serverTitle} from a client that can, then to try again.`;
+    case 'no-user':
+      return `This needs a person's ${serverTitle} account, but the caller is a service and has none. ${notRun} It works when called on behalf of a signed-in user.`;
+    case 'too-many-open':
+      return `The user already has too many open questions, so nobody was asked to connect ${serverTitle}. ${notRun} Ask the user to answer those first.`;
+    case 'still-refused':
+      return `The user connected their ${serverTitle} account, but ${serverTitle} still refuses it. ${notRun} Tell the user to check that the account may do this, instead of asking again.`;
+    case 'failed':
+      return `${serverTitle} could not be called because of a problem on our side. ${notRun} Tell the user to try again in a moment.`;
+    default:
+      return refusal satisfies never;
+  }
+}
+
+/** The request may have reached the server, and no answer came: it must not be repeated blindly. */
+export function unknownOutcomeForModel(serverTitle: string): string {
+  return `${serverTitle} was called, but its answer never arrived, so it is unknown whether the action took place. It was not repeated. Check the state in ${serverTitle} before trying again, and tell the user.`;
+}

@@ -1,0 +1,37 @@
+/**
+ * What happens in a turn, as it stands in the turn log. Every surface is a view of this list.
+ * Names are the AI SDK's where it has one, so that its translation is a rename.
+ */
+import type { ElicitationEvent } from '../elicitation/elicitation.ts';
+import type { TurnEndStatus, Usage } from './turn.ts';
+
+export type TurnEvent =
+  /** `messageId` is the id of the assistant message this turn writes. */
+  | { type: 'turn-started'; agent: string; messageId: string }
+  | { type: 'start-step'; step: number }
+  | { type: 'text-start' | 'reasoning-start'; id: string }
+  /** `parts` appears once deltas are merged: the sequence number and length (UTF-16 units) of each original. */
+  | {
+      type: 'text-delta' | 'reasoning-delta';
+      id: string;
+      delta: string;
+      parts?: [seq: number, length: number][];
+    }
+  | { type: 'text-end' | 'reasoning-end'; id: string }
+  | { type: 'tool-input-available'; toolCallId: string; toolName: string; input: unknown }
+  /** `output` is the tool's own result: for MCP a `CallToolResult` with every content block kept. */
+  | { type: 'tool-output-available'; toolCallId: string; output: unknown }
+  | { type: 'tool-output-error'; toolCallId: string; errorText: string }
+  | ElicitationEvent
+  | { type: 'finish-step'; step: number }
+  /** The model call was repeated after it had already said something: what this step said so far is void. */
+  | { type: 'reset-step'; step: number }
+  | { type: 'error'; code: string; errorText: string }
+  | { type: 'turn-ended'; status: TurnEndStatus; usage?: Usage };
+
+/** One line of the log. `seq` grows over the whole conversation, starting at 1. */
+export interface LogEntry {
+  seq: number;
+  turnId: string;
+  event: TurnEvent;
+}

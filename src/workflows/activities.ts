@@ -1,0 +1,49 @@
+/**
+ * The activities as the workflow calls them: how long each may take and what a failure means.
+ *
+ * Short database writes retry until the database is back: a turn waits for its database, it does not fail
+ * because of it. Model and tool calls say themselves what may be repeated.
+ */
+import { ActivityCancellationType, proxyActivities, proxyLocalActivities } from '@temporalio/workflow';
+import type { Activities } from '../activities/index.ts';
+
+const untilTheDatabaseIsBack = {
+  initialInterval: '100ms',
+  backoffCoefficient: 2,
+  maximumInterval: '10s',
+} as const;
+
+/** Run inside the workflow task: one marker in history and no round trip, for the writes the turn waits for. */
+export const { beginTurn, openElicitation } = proxyLocalActivities<
+  Pick<Activities, 'beginTurn' | 'openElicitation'>
+>({
+  startToCloseTimeout: '10s',
+  retry: untilTheDatabaseIsBack,
+});
+
+/** Run beside whatever the turn does next. */
+export const { settleElicitation, refuseToolCall, endTurn } = proxyActivities<
+  Pick<Activities, 'settleElicitation' | 'refuseToolCall' | 'endTurn'>
+>({
+  startToCloseTimeout: '30s',
+  retry: untilTheDatabaseIsBack,
+});
+
+export const { callModel } = proxyActivities<Pick<Activities, 'callModel'>>({
+  startToCloseTimeout: '10m',
+  // A worker that dies is noticed after this long, and the call goes to another one.
+  heartbeatTimeout: '10s',
+  retry: { initialInterval: '1s', backoffCoefficient: 2, maximumInterval: '30s', maximumAttempts: 5 },
+  cancellationType: ActivityCancellationType.TRY_CANCEL,
+});
+
+/**
+ * Repeating the activity is safe: it reads from the tool call's row whether a request may have left, and then
+ * repeats only what is declared repeatable. The server's own timeout is enforced inside.
+ */
+export const { callTool } = proxyActivities<Pick<Activities, 'callTool'>>({
+  startToCloseTimeout: '1h',
+  heartbeatTimeout: '10s',
+  retry: { initialInterval: '500ms', backoffCoefficient: 2, maximumInterval: '10s', maximumAttempts: 5 },
+  cancellationType: ActivityCancellationType.WAIT_CANCELLATION_COMPLETED,
+});

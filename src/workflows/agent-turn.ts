@@ -1,0 +1,116 @@
+/** A turn: the model speaks, its tools run, a person is asked where one must be, until the model is done. */
+import {
+  ActivityFailure,
+  ApplicationFailure,
+  CancellationScope,
+  allHandlersFinished,
+  condition,
+  isCancellation,
+  setCurrentDetails,
+  setHandler,
+  upsertSearchAttributes,
+} from '@temporalio/workflow';
+import type { TurnEndStatus } from '../turn/turn.ts';
+import type { TurnFailure } from '../activities/turns.ts';
+import { beginTurn, callModel, endTurn } from './activities.ts';
+import { createConnect } from './connect.ts';
+import type { Connect } from './connect.ts';
+import { createQuestions } from './elicit.ts';
+import type { Asked } from './elicit.ts';
+import { searchAttributes, turnQuery } from './messages.ts';
+import type { TurnInput, TurnReport, TurnResult } from './messages.ts';
+import { runToolCall } from './tool-call.ts';
+
+export async function agentTurn(turn: TurnInput): Promise<TurnResult> {
+  let step = 0;
+  let running = 0;
+  let waiting = 0;
+  let status: TurnReport['phase'] | TurnEndStatus = 'working';
+  const questions = createQuestions(turn);
+  const connect = createConnect(questions);
+  setHandler(turnQuery, (): TurnReport => ({ turnId: turn.turnId, phase: phaseOf(status) }));
+
+  // Withdrawn: the API could not tell its client that the turn runs, so it does not.
+  if (!(await beginTurn({ turn }))) return { status: 'cancelled' };
+  try {
+    await think();
+    return await end('completed');
+  } catch (error) {
+    return isCancellation(error) ? await end('cancelled') : await end('failed', failureOf(error));
+  }
+
+  async function think(): Promise<void> {
+    for (; step < turn.limits.maxSteps; step++) {
+      const summary = `model step ${step + 1}`;
+      setCurrentDetails(`${summary}: thinking`);
+      const { toolCalls } = await callModel.executeWithOptions({ summary }, [{ turn, step }]);
+      if (toolCalls.length === 0) return;
+      setCurrentDetails(`${summary}: ${toolCalls.map(({ toolName }) => toolName).join(', ')}`);
+      running = toolCalls.length;
+      const results = await Promise.allSettled(
+        toolCalls.map((call) => runToolCall(turn, call, ask).finally(done)),
+      );
+      for (const result of results) if (result.status === 'rejected') throw result.reason;
+    }
+    throw ApplicationFailure.nonRetryable(
+      `The agent stopped after ${turn.limits.maxSteps} steps without finishing. Ask it to go on.`,
+      'MaxStepsReached',
+    );
+  }
+
+  /** Connects, and lets operators see that the turn is waiting for a person once nothing else is going on. */
+  async function ask(...need: Parameters<Connect>): Promise<Asked> {
+    waiting++;
+    report();
+    try {
+      return await connect(...need);
+    } finally {
+      waiting--;
+      report();
+    }
+  }
+
+  function done(): void {
+    running--;
+    report();
+  }
+
+  function report(): void {
+    const next = waiting > 0 && waiting === running ? 'waiting' : 'working';
+    if (next === status) return;
+    status = next;
+    const servers = questions.waitingFor();
+    setCurrentDetails(next === 'waiting' ? `waiting for the user: connect ${servers.join(', ')}` : 'working');
+    upsertSearchAttributes([
+      { key: searchAttributes.status, value: next === 'waiting' ? 'waiting_input' : 'running' },
+      { key: searchAttributes.waitingFor, value: servers[0] ?? null },
+    ]);
+  }
+
+  /** Writes the end down even while the turn is being cancelled: questions close, streams end. */
+  function end(outcome: TurnEndStatus, failure?: TurnFailure): Promise<TurnResult> {
+    return CancellationScope.nonCancellable(async () => {
+      await questions.settled();
+      await endTurn({ turn, status: outcome, ...(failure && { failure }) });
+      status = outcome;
+      setCurrentDetails(outcome);
+      upsertSearchAttributes([{ key: searchAttributes.status, value: outcome }]);
+      await condition(allHandlersFinished);
+      return { status: outcome };
+    });
+  }
+}
+
+function phaseOf(status: TurnReport['phase'] | TurnEndStatus): TurnReport['phase'] {
+  return status === 'working' || status === 'waiting' ? status : 'ended';
+}
+
+/** Activities throw failures whose message is made for people; anything else stays unnamed. */
+function failureOf(error: unknown): TurnFailure {
+  const cause = error instanceof ActivityFailure ? error.cause : error;
+  if (cause instanceof ApplicationFailure && cause.type) return { code: cause.type, message: cause.message };
+  return {
+    code: 'TurnFailed',
+    message: 'Something went wrong on our side, and the answer could not be finished.',
+  };
+}

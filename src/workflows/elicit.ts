@@ -1,0 +1,105 @@
+/**
+ * Asking a person, durably: the question opens, the workflow waits for the first event that settles it or
+ * for the deadline, and the outcome is written down beside whatever comes next.
+ */
+import { CancellationScope, condition, setHandler, uuid4, workflowInfo } from '@temporalio/workflow';
+import { canPresent } from '../elicitation/capabilities.ts';
+import type { Outcome } from '../elicitation/elicitation.ts';
+import { advance } from '../elicitation/lifecycle.ts';
+import type { Elicitation, LifecycleEvent } from '../elicitation/lifecycle.ts';
+import type { ConnectionAsk } from '../activities/elicitations.ts';
+import { openElicitation, settleElicitation } from './activities.ts';
+import { answerElicitation, connectionEstablished, elicitationQuery } from './messages.ts';
+import type { TurnInput } from './messages.ts';
+
+export type Asked = Outcome | 'unsupported' | 'too-many-open';
+
+export interface Questions {
+  elicit(ask: ConnectionAsk, user: string): Promise<Asked>;
+  /** Servers that somebody is being asked about right now, for operators. */
+  waitingFor(): string[];
+  /** Resolves when every outcome is written down. */
+  settled(): Promise<void>;
+}
+
+export function createQuestions(turn: TurnInput): Questions {
+  const questions = new Map<string, Elicitation>();
+  const writes: Promise<void>[] = [];
+
+  const apply = (id: string, event: LifecycleEvent) => {
+    const question = questions.get(id);
+    if (question) questions.set(id, advance(question, event));
+  };
+  // Handlers never throw and ignore what they do not know: a poisoned signal must not stop a turn.
+  setHandler(answerElicitation, ({ elicitationId, responseId, action, user }) =>
+    apply(elicitationId, { type: 'answered', responseId, action, user }),
+  );
+  setHandler(connectionEstablished, ({ server, version }) => {
+    for (const id of questions.keys()) apply(id, { type: 'connected', server, version });
+  });
+  setHandler(elicitationQuery, (id) => questions.get(id) ?? null);
+
+  async function elicit(ask: ConnectionAsk, user: string): Promise<Asked> {
+    if (!canPresent('url', turn.capabilities)) return 'unsupported';
+    const id = uuid4();
+    const deadline = Date.now() + turn.limits.elicitationTimeoutMs;
+    const { server, seenVersion } = ask;
+    // Known before it is opened, so that an answer which overtakes us counts.
+    questions.set(id, {
+      id,
+      mode: 'url',
+      user,
+      connection: { server, seenVersion },
+      state: { kind: 'pending' },
+    });
+    const { workflowId } = workflowInfo();
+    const opened = await CancellationScope.nonCancellable(() =>
+      openElicitation({ turn, workflowId, elicitationId: id, user, ask, deadline }),
+    );
+    if (opened.kind === 'too-many-open') {
+      questions.delete(id);
+      return 'too-many-open';
+    }
+    if (opened.connectedVersion !== null)
+      apply(id, { type: 'connected', server, version: opened.connectedVersion });
+    try {
+      const inTime = await condition(() => !isPending(id), Math.max(1, deadline - Date.now()), {
+        summary: `elicitation: connect ${server}`,
+      });
+      if (!inTime) apply(id, { type: 'deadline-passed' });
+      return outcomeOf(id);
+    } catch (error) {
+      apply(id, { type: 'turn-cancelled' });
+      throw error;
+    } finally {
+      if (opened.kind === 'opened') writes.push(settle(id));
+    }
+  }
+
+  const isPending = (id: string) => questions.get(id)?.state.kind === 'pending';
+
+  function outcomeOf(id: string): Outcome {
+    const state = questions.get(id)?.state;
+    return state?.kind === 'settled' ? state.outcome : 'expired';
+  }
+
+  function settle(id: string): Promise<void> {
+    const state = questions.get(id)?.state;
+    const responseId = state?.kind === 'settled' ? (state.responseId ?? null) : null;
+    const outcome = outcomeOf(id);
+    return CancellationScope.nonCancellable(() =>
+      settleElicitation({ elicitationId: id, outcome, responseId }),
+    );
+  }
+
+  return {
+    elicit,
+    waitingFor: () =>
+      [...questions.values()].flatMap(({ state, connection }) =>
+        state.kind === 'pending' && connection ? [connection.server] : [],
+      ),
+    settled: async () => {
+      await Promise.all(writes);
+    },
+  };
+}

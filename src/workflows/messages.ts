@@ -1,0 +1,58 @@
+/** What is said to and asked of a turn's workflow. Shared by the API (which speaks) and the workflow (which listens). */
+import { defineQuery, defineSignal } from '@temporalio/workflow';
+import { defineSearchAttributeKey, SearchAttributeType } from '@temporalio/common';
+import type { Action } from '../elicitation/elicitation.ts';
+import type { Elicitation } from '../elicitation/lifecycle.ts';
+import type { Turn, TurnEndStatus, ConversationRef } from '../turn/turn.ts';
+
+export interface TurnInput extends Turn {
+  limits: {
+    maxSteps: number;
+    elicitationTimeoutMs: number;
+  };
+}
+
+export interface TurnResult {
+  status: TurnEndStatus;
+}
+
+/** The answer's content stays in the database; `responseId` names it there. */
+export interface AnswerElicitation {
+  elicitationId: string;
+  responseId: string;
+  action: Action;
+  user: string;
+}
+
+/** `version` counts how often this account was connected, so that old news cannot settle a new question. */
+export interface ConnectionEstablished {
+  server: string;
+  version: number;
+}
+
+export const answerElicitation = defineSignal<[AnswerElicitation]>('answerElicitation');
+export const connectionEstablished = defineSignal<[ConnectionEstablished]>('connectionEstablished');
+
+/** `null` when this workflow never asked that question. Works on closed turns while Temporal keeps them. */
+export const elicitationQuery = defineQuery<Elicitation | null, [elicitationId: string]>('elicitation');
+
+export interface TurnReport {
+  turnId: string;
+  /** `waiting`: nothing is going on but open questions. */
+  phase: 'working' | 'waiting' | 'ended';
+}
+export const turnQuery = defineQuery<TurnReport>('turn');
+
+export const agentTurnWorkflow = 'agentTurn';
+
+/** One live turn per conversation: the server refuses a second workflow with the same id. */
+export function turnWorkflowId({ tenant, conversation }: ConversationRef): string {
+  return `turn/${encodeURIComponent(tenant)}/${conversation}`;
+}
+
+export const searchAttributes = {
+  agent: defineSearchAttributeKey('InterludeAgent', SearchAttributeType.KEYWORD),
+  conversation: defineSearchAttributeKey('InterludeConversation', SearchAttributeType.KEYWORD),
+  status: defineSearchAttributeKey('InterludeTurnStatus', SearchAttributeType.KEYWORD),
+  waitingFor: defineSearchAttributeKey('InterludeWaitingFor', SearchAttributeType.KEYWORD),
+};

@@ -1,0 +1,130 @@
+import { mkdtempSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { expect, test } from 'vitest';
+import { ConfigError, loadConfig } from '../src/config.ts';
+
+const minimal = `
+providers: { scripted: { script: ./script.ts } }
+servers: { tracker: { title: Tracker, url: "http://127.0.0.1:3002/mcp" } }
+agents: { assistant: { model: scripted, servers: [tracker] } }
+`;
+
+function folderWith(agents: string): string {
+  const folder = mkdtempSync(path.join(tmpdir(), 'interlude-config-'));
+  writeFileSync(path.join(folder, 'agents.yaml'), agents);
+  return folder;
+}
+
+function load(env: Record<string, string>, agents = minimal) {
+  return loadConfig({ INTERLUDE_CONFIG: 'agents.yaml', ...env }, folderWith(agents));
+}
+
+function problemsOf(env: Record<string, string>, agents?: string): string[] {
+  try {
+    load(env, agents);
+  } catch (error) {
+    if (error instanceof ConfigError) return error.problems;
+    throw error;
+  }
+  return [];
+}
+
+test('nothing has to be configured', () => {
+  const config = load({});
+  expect(config.http).toMatchObject({ port: 3000, host: '127.0.0.1', publicUrl: 'http://127.0.0.1:3000' });
+  expect(config.database.kind).toBe('sqlite');
+  expect(config.temporal.address).toBeUndefined();
+  expect(config.auth).toBeUndefined();
+  expect(config.elicitation).toEqual({ timeoutMs: 600_000, maxOpen: 20 });
+  expect(config.servers.get('tracker')).toMatchObject({
+    name: 'tracker',
+    title: 'Tracker',
+    credentialScope: 'user',
+    timeout: 60_000,
+  });
+  expect(config.agents.get('assistant')).toMatchObject({ title: 'assistant', maxSteps: 20 });
+});
+
+test('each default steps aside on its own', () => {
+  const keys = { INTERLUDE_KEYS: `k1:${'A'.repeat(43)}=` };
+  expect(load({ DATABASE_URL: 'postgres://db/interlude', ...keys })).toMatchObject({
+    database: { kind: 'postgres' },
+    temporal: { address: undefined },
+    auth: undefined,
+  });
+  expect(load({ TEMPORAL_ADDRESS: 'temporal:7233', ...keys })).toMatchObject({
+    database: { kind: 'sqlite' },
+    temporal: { address: 'temporal:7233' },
+    auth: undefined,
+  });
+  expect(load({ AUTH_ISSUER: 'https://login.example', AUTH_CLIENT_ID: 'interlude' })).toMatchObject({
+    database: { kind: 'sqlite' },
+    auth: { issuer: 'https://login.example', audience: 'interlude', tenantClaim: 'tenant' },
+  });
+});
+
+test('everything wrong is reported at once, by name and with what to do', () => {
+  const problems = problemsOf(
+    {
+      PORT: 'eighty',
+      DATABASE_URL: 'mysql://x',
+      TEMPORAL_ADDRESS: 'temporal:7233',
+      AUTH_ISSUER: 'https://login.example',
+      ELICITATION_TIMEOUT: 'ten minutes',
+    },
+    `
+providers: {}
+servers: { tracker: { url: "ftp://x", timeout: soon, colour: blue } }
+agents: { Writer: { model: scripted }, assistant: { model: gpt, servers: [wiki], maxSteps: 0 } }
+`,
+  );
+  const all = problems.join('\n');
+  for (const name of [
+    'PORT',
+    'DATABASE_URL',
+    'ELICITATION_TIMEOUT',
+    'servers.tracker.url',
+    'servers.tracker.timeout',
+    'colour',
+    'Writer',
+    'assistant.model',
+    'assistant.maxSteps',
+  ]) {
+    expect(all).toContain(name);
+  }
+  expect(
+    problemsOf({ TEMPORAL_ADDRESS: 'temporal:7233', AUTH_ISSUER: 'https://login.example' }).join('\n'),
+  ).toMatch(/INTERLUDE_KEYS.*openssl[\s\S]*AUTH_CLIENT_ID/);
+});
+
+test('references inside the agents file are checked', () => {
+  const problems = problemsOf(
+    {},
+    `
+servers: { tracker: { url: "http://t/mcp", headersEnv: { x-key: TRACKER_KEY } } }
+agents:
+  assistant: { model: "openai:gpt-5", servers: [wiki] }
+  other: { model: "openai-compatible:m" }
+`,
+  ).join('\n');
+  for (const words of ['no server "wiki"', 'OPENAI_API_KEY', 'providers.openai-compatible', 'TRACKER_KEY']) {
+    expect(problems).toContain(words);
+  }
+});
+
+test('the agents file may name variables, with defaults', () => {
+  const agents = minimal.replace('127.0.0.1:3002', '127.0.0.1:${TRACKER_PORT:-3002}');
+  expect(load({}, agents).servers.get('tracker')?.url).toBe('http://127.0.0.1:3002/mcp');
+  expect(load({ TRACKER_PORT: '4002' }, agents).servers.get('tracker')?.url).toBe(
+    'http://127.0.0.1:4002/mcp',
+  );
+  expect(problemsOf({}, minimal.replace('3002', '${TRACKER_PORT}')).join()).toContain(
+    'TRACKER_PORT: not set',
+  );
+});
+
+test('a missing or broken agents file is named', () => {
+  expect(problemsOf({ INTERLUDE_CONFIG: 'nowhere.yaml' }).join()).toMatch(/nowhere\.yaml.*INTERLUDE_CONFIG/);
+  expect(problemsOf({}, 'agents: [').join()).toContain('agents.yaml');
+});

@@ -1,0 +1,17 @@
+import { expect, test } from 'vitest';
+import { parseCapabilities } from '../../src/elicitation/capabilities.ts';
+
+test.each([
+  ['true', { url: true, form: true }],
+  ['TRUE', { url: true, form: true }],
+  ['url', { url: true, form: false }],
+  ['form', { url: false, form: true }],
+  [' url , form ', { url: true, form: true }],
+  ['url,video', { url: true, form: false }],
+  ['false', { url: false, form: false }],
+  ['yes', { url: false, form: false }],
+  ['', { url: false, form: false }],
+  [undefined, { url: false, form: false }],
+])('x-supports-elicitation: %s', (header, capabilities) => {
+  expect(parseCapabilities(header)).toEqual(capabilities);
+});
