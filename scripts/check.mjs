@@ -1,0 +1,22 @@
+/** Everything that can be said about the code without running it. All of it is run, whatever fails first. */
+import { spawnSync } from 'node:child_process';
+
+/** @type {[name: string, command: string, ...args: string[]][]} */
+const checks = [
+  ['format', 'oxfmt', '--check'],
+  ['lint', 'oxlint'],
+  ['types', 'tsc'],
+  ['unused code', 'knip', '--no-progress', '--no-config-hints'],
+];
+
+const failed = [];
+for (const [name, command, ...args] of checks) {
+  const started = performance.now();
+  console.log(`\n── ${name} ${'─'.repeat(60 - name.length)}`);
+  const { status } = spawnSync(command, args, { stdio: 'inherit', shell: process.platform === 'win32' });
+  if (status !== 0) failed.push(name);
+  console.log(`${status === 0 ? '✓' : '✗'} ${name} (${((performance.now() - started) / 1000).toFixed(1)} s)`);
+}
+
+console.log(failed.length === 0 ? '' : `\nFailed: ${failed.join(', ')}`);
+process.exitCode = failed.length === 0 ? 0 : 1;

