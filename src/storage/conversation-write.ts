@@ -1,0 +1,157 @@
+/**
+ * The one way into a conversation's log and transcript, to be called inside a transaction.
+ *
+ * Numbers are taken from the conversation's row, which the transaction keeps locked until it commits: that is
+ * what makes sequence numbers gap-free and visible in order. So that writers never wait for each other in a
+ * circle, a transaction locks this row last.
+ */
+import type { ExpressionBuilder, Kysely, Transaction } from 'kysely';
+import type { ConversationRef, TurnRef } from '../turn/turn.ts';
+import { isDelta } from './merged-deltas.ts';
+import type { NewEvent, StoredMessage } from './storage.ts';
+import type { Tables } from './tables.ts';
+
+export interface Additions {
+  messages?: Omit<StoredMessage, 'turnId'>[];
+  events?: NewEvent[];
+}
+
+type Write = Transaction<Tables>;
+
+/** Adds what is not there yet: messages by id, events by key. Takes no number for what is. */
+export async function writeToConversation(
+  write: Write,
+  turn: TurnRef,
+  { messages = [], events = [] }: Additions,
+  now: number,
+): Promise<void> {
+  if (messages.length === 0 && events.length === 0) return;
+  const taken = await write
+    .updateTable('conversations')
+    .set((row) => ({
+      last_seq: row('last_seq', '+', events.length),
+      last_position: row('last_position', '+', messages.length),
+    }))
+    .where(isConversation(turn))
+    .returning((row) => [
+      'last_seq',
+      'last_position',
+      row
+        .selectFrom('turns')
+        .select('status')
+        .where('turn_id', '=', turn.turnId)
+        .where('turns.tenant', '=', turn.tenant)
+        .where('turns.conversation', '=', turn.conversation)
+        .as('status'),
+    ])
+    .executeTakeFirst();
+  if (!taken?.status) throw new Error(`turn ${turn.turnId} does not exist: prepare it before writing to it`);
+
+  await insertMessages(write, turn, messages, taken.last_position - messages.length, now);
+  const before = taken.last_seq - events.length;
+  // The deltas of an ended turn are merged and their keys gone: one that comes now is a repetition or a straggler.
+  const isOver = taken.status !== 'starting' && taken.status !== 'running';
+  const wanted = isOver ? events.filter(({ event }) => !isDelta(event)) : events;
+  const inserted = await insertEvents(write, turn, wanted, before);
+  if (inserted < events.length) await closeGaps(write, turn, wanted, before);
+}
+
+/** Fewer events are new than numbers were taken, which is rare: puts them in again, without gaps. */
+async function closeGaps(write: Write, turn: TurnRef, events: NewEvent[], before: number): Promise<void> {
+  await write.deleteFrom('turn_events').where(isConversation(turn)).where('seq', '>', before).execute();
+  const known = new Set<string>();
+  for (const chunk of chunks(events)) {
+    const keys = chunk.map(({ key }) => key);
+    const rows = await write
+      .selectFrom('turn_events')
+      .select('key')
+      .where('turn_id', '=', turn.turnId)
+      .where('key', 'in', keys)
+      .execute();
+    for (const { key } of rows) known.add(key);
+  }
+  const fresh = events.filter(({ key }) => !known.has(key) && known.add(key));
+  const inserted = await insertEvents(write, turn, fresh, before);
+  await write
+    .updateTable('conversations')
+    .set({ last_seq: before + inserted })
+    .where(isConversation(turn))
+    .execute();
+}
+
+async function insertEvents(
+  write: Write,
+  turn: TurnRef,
+  events: NewEvent[],
+  before: number,
+): Promise<number> {
+  const { tenant, conversation, turnId } = turn;
+  const rows = events.map(({ key, event }, index) => ({
+    tenant,
+    conversation,
+    seq: before + 1 + index,
+    turn_id: turnId,
+    key,
+    event: JSON.stringify(event),
+  }));
+  let inserted = 0;
+  for (const chunk of chunks(rows)) {
+    const result = await write
+      .insertInto('turn_events')
+      .values(chunk)
+      .onConflict((conflict) => conflict.columns(['turn_id', 'key']).doNothing())
+      .executeTakeFirst();
+    inserted += Number(result.numInsertedOrUpdatedRows);
+  }
+  return inserted;
+}
+
+async function insertMessages(
+  write: Write,
+  { tenant, conversation, turnId }: TurnRef,
+  messages: Omit<StoredMessage, 'turnId'>[],
+  before: number,
+  now: number,
+): Promise<void> {
+  const rows = messages.map(({ id, role, content }, index) => ({
+    tenant,
+    conversation,
+    id,
+    position: before + 1 + index,
+    turn_id: turnId,
+    role,
+    content: JSON.stringify(content),
+    created_at: now,
+  }));
+  for (const chunk of chunks(rows)) {
+    await write
+      .insertInto('messages')
+      .values(chunk)
+      .onConflict((conflict) => conflict.columns(['tenant', 'conversation', 'id']).doNothing())
+      .execute();
+  }
+}
+
+/** Condition on any table that has both columns. */
+export function isConversation({ tenant, conversation }: ConversationRef) {
+  return (row: ExpressionBuilder<Tables, 'conversations' | 'turn_events' | 'messages'>) =>
+    row.and([row('tenant', '=', tenant), row('conversation', '=', conversation)]);
+}
+
+/** Both databases limit how many values one statement may carry. */
+export function* chunks<T>(items: T[], size = 500): Generator<T[]> {
+  for (let start = 0; start < items.length; start += size) yield items.slice(start, start + size);
+}
+
+/** The counters of some conversations, which grow with every event. */
+export async function lastSeqs(query: Kysely<Tables>, refs: ConversationRef[]) {
+  const rows = [];
+  for (const chunk of chunks(refs)) {
+    const found = query
+      .selectFrom('conversations')
+      .select(['tenant', 'conversation', 'last_seq'])
+      .where((row) => row.or(chunk.map((ref) => isConversation(ref)(row))));
+    rows.push(...(await found.execute()));
+  }
+  return rows;
+}

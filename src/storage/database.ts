@@ -1,0 +1,115 @@
+/**
+ * Opens the configured database, brings its schema up to date, and puts the modules of this folder together.
+ */
+import { sql } from 'kysely';
+import type { Kysely } from 'kysely';
+import { pino } from 'pino';
+import type { Logger } from 'pino';
+import type { Config } from '../config.ts';
+import { createApiKeys } from './api-keys.ts';
+import { createAudit } from './audit.ts';
+import { createConnections } from './connections.ts';
+import { lastSeqs } from './conversation-write.ts';
+import { createElicitations } from './elicitations.ts';
+import { createLocks } from './locks.ts';
+import type { SharedLock } from './locks.ts';
+import { createMessages } from './messages.ts';
+import { migrate } from './migrations.ts';
+import { createOAuthRecords } from './oauth-records.ts';
+import { openPostgres } from './postgres.ts';
+import { openSqlite } from './sqlite.ts';
+import type { Storage } from './storage.ts';
+import type { Database, Tables } from './tables.ts';
+import { createToolCalls } from './tool-calls.ts';
+import { createToolCatalogue } from './tool-catalogue.ts';
+import { createTurnLog } from './turn-log.ts';
+import { createTurns } from './turns.ts';
+import { createWakeUps } from './wake-ups.ts';
+import type { Carrier } from './wake-ups.ts';
+
+/** What differs between the two databases. */
+export interface Backend {
+  kind: Database['kind'];
+  query: Kysely<Tables>;
+  carrier: Carrier | null;
+  lock: SharedLock;
+  /** How often followers look for what no hint told them. */
+  pollMs: number;
+  close(): Promise<void>;
+}
+
+export interface StorageOptions {
+  logger?: Logger;
+  /** Overrides the database's own poll interval. */
+  pollMs?: number;
+  /** Epoch milliseconds. */
+  now?: () => number;
+}
+
+export async function openStorage(
+  database: Config['database'],
+  options: StorageOptions = {},
+): Promise<Storage> {
+  const { logger = pino({ level: 'silent' }), now = Date.now } = options;
+  const backend = await openBackend(database, logger).catch((error: unknown) => {
+    throw cannotOpen(database, error);
+  });
+  const { kind, query, carrier } = backend;
+  const wakeUps = createWakeUps({
+    pollMs: options.pollMs ?? backend.pollMs,
+    carrier,
+    lastSeqs: (refs) => lastSeqs(query, refs),
+    logger,
+  });
+  const parts: Database = { kind, query, wakeUps, now };
+  return {
+    turnLog: createTurnLog(parts, logger),
+    turns: createTurns(parts),
+    messages: createMessages(parts),
+    toolCalls: createToolCalls(parts),
+    elicitations: createElicitations(parts),
+    connections: createConnections(parts, createLocks(backend.lock)),
+    oauth: createOAuthRecords(parts),
+    toolCatalogue: createToolCatalogue(parts),
+    apiKeys: createApiKeys(parts),
+    audit: createAudit(parts),
+    async ping() {
+      await sql`select 1`.execute(query);
+    },
+    async close() {
+      await wakeUps.close();
+      await backend.close();
+    },
+  };
+}
+
+async function openBackend(database: Config['database'], logger: Logger): Promise<Backend> {
+  const backend =
+    database.kind === 'sqlite' ? await openSqlite(database.path) : openPostgres(database.url, logger);
+  try {
+    await migrate(backend);
+    return backend;
+  } catch (error) {
+    await backend.close().catch(() => undefined);
+    throw error;
+  }
+}
+
+function cannotOpen(database: Config['database'], cause: unknown): Error {
+  // Node reports a refused connection to a name with two addresses as an error without a message.
+  const first: unknown = cause instanceof AggregateError ? cause.errors[0] : cause;
+  const reason = first instanceof Error ? first.message : String(first);
+  const name = database.kind === 'sqlite' ? database.path : withoutCredentials(database.url);
+  return new Error(
+    `Cannot open the database ${name}: ${reason}. Check DATABASE_URL and that it can be reached.`,
+    {
+      cause,
+    },
+  );
+}
+
+function withoutCredentials(url: string): string {
+  if (!URL.canParse(url)) return 'PostgreSQL';
+  const { host, pathname } = new URL(url);
+  return `${host}${pathname}`;
+}

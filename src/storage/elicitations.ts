@@ -1,0 +1,149 @@
+import { sql } from 'kysely';
+import type { Transaction } from 'kysely';
+import { writeToConversation } from './conversation-write.ts';
+import { eventOf, toElicitation, toRow } from './elicitation-rows.ts';
+import type { ElicitationRow, Elicitations } from './storage.ts';
+import type { Database, Tables } from './tables.ts';
+
+export function createElicitations(database: Database): Elicitations {
+  const { query, wakeUps, now } = database;
+  const select = () => query.selectFrom('elicitations').selectAll('elicitations');
+
+  return {
+    async open(row, maxOpen) {
+      const opened = await query.transaction().execute((write) => open(database, write, row, maxOpen));
+      if (opened === 'opened') wakeUps.announce(row);
+      return opened;
+    },
+    async settle(id, outcome, responseId) {
+      const at = now();
+      const settled = await query.transaction().execute(async (write) => {
+        const row = await write
+          .updateTable('elicitations')
+          .set({ status: outcome, response_id: responseId, settled_at: at })
+          .where('id', '=', id)
+          .where('status', '=', 'pending')
+          .returningAll()
+          .executeTakeFirst();
+        if (!row) return null;
+        const elicitation = toElicitation(row);
+        await writeToConversation(write, elicitation, { events: [eventOf(elicitation, outcome)] }, at);
+        return elicitation;
+      });
+      if (settled) wakeUps.announce(settled);
+      return settled !== null;
+    },
+    async get(id) {
+      const row = await select().where('id', '=', id).executeTakeFirst();
+      return row ? toElicitation(row) : null;
+    },
+    async ofConversation({ tenant, conversation }, status) {
+      const rows = await select()
+        .where('tenant', '=', tenant)
+        .where('conversation', '=', conversation)
+        .$if(status !== undefined, (some) => some.where('status', '=', status ?? 'pending'))
+        .orderBy('created_at')
+        .orderBy('id')
+        .execute();
+      return rows.map(toElicitation);
+    },
+    async pendingFor({ tenant, server, user }) {
+      const rows = await select()
+        .where('status', '=', 'pending')
+        .where('tenant', '=', tenant)
+        .where('server', '=', server)
+        .$if(user !== null, (some) => some.where('user_id', '=', user ?? ''))
+        .orderBy('created_at')
+        .orderBy('id')
+        .execute();
+      return rows.map(toElicitation);
+    },
+    async connectedButPending() {
+      const rows = await select()
+        .innerJoin('connections', (join) =>
+          join
+            .onRef('connections.tenant', '=', 'elicitations.tenant')
+            .onRef('connections.server', '=', 'elicitations.server')
+            .on((row) =>
+              row.or([
+                row('connections.user_id', '=', row.ref('elicitations.user_id')),
+                row('connections.user_id', '=', ''),
+              ]),
+            ),
+        )
+        .select('connections.version')
+        .where('elicitations.status', '=', 'pending')
+        .where('connections.status', '=', 'active')
+        .whereRef('connections.version', '>', 'elicitations.seen_version')
+        .execute();
+      return rows.map((row) => ({ ...toElicitation(row), version: row.version }));
+    },
+    async storeAnswer(elicitationId, { responseId, action, sealedContent, receivedAt }) {
+      const result = await query
+        .insertInto('elicitation_answers')
+        .values({
+          elicitation_id: elicitationId,
+          response_id: responseId,
+          action,
+          sealed_content: sealedContent,
+          received_at: receivedAt,
+        })
+        .onConflict((conflict) => conflict.columns(['elicitation_id', 'response_id']).doNothing())
+        .executeTakeFirst();
+      return Number(result.numInsertedOrUpdatedRows) > 0;
+    },
+    async answer(elicitationId, responseId) {
+      const row = await query
+        .selectFrom('elicitation_answers')
+        .selectAll()
+        .where('elicitation_id', '=', elicitationId)
+        .where('response_id', '=', responseId)
+        .executeTakeFirst();
+      if (!row) return null;
+      const { action, sealed_content: sealedContent, received_at: receivedAt } = row;
+      return { responseId, action, sealedContent, receivedAt };
+    },
+  };
+}
+
+async function open(
+  { kind, now }: Database,
+  write: Transaction<Tables>,
+  row: Parameters<Elicitations['open']>[0],
+  maxOpen: number,
+): Promise<'opened' | 'too-many-open'> {
+  const { tenant, user } = row;
+  if (kind === 'postgres') {
+    // Counting and inserting must not interleave for one user; SQLite's transactions never do.
+    const name = JSON.stringify(['open-elicitations', tenant, user]);
+    await sql`select pg_advisory_xact_lock(hashtextextended(${name}, 0))`.execute(write);
+  }
+  const existing = await write
+    .selectFrom('elicitations')
+    .select('id')
+    .where('id', '=', row.id)
+    .executeTakeFirst();
+  if (existing) return 'opened';
+
+  const at = now();
+  const { open } = await write
+    .selectFrom('elicitations')
+    .select((count) => count.fn.countAll<number>().as('open'))
+    .where('tenant', '=', tenant)
+    .where('user_id', '=', user)
+    .where('status', '=', 'pending')
+    .where('deadline', '>', at)
+    .executeTakeFirstOrThrow();
+  if (open >= maxOpen) return 'too-many-open';
+
+  const elicitation: ElicitationRow = {
+    ...row,
+    status: 'pending',
+    responseId: null,
+    createdAt: at,
+    settledAt: null,
+  };
+  await write.insertInto('elicitations').values(toRow(elicitation)).execute();
+  await writeToConversation(write, row, { events: [eventOf(elicitation, 'pending')] }, at);
+  return 'opened';
+}

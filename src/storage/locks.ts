@@ -1,0 +1,59 @@
+/**
+ * Named locks that exclude each other within a process and between processes. Within a process callers queue
+ * in order; only the first of the queue competes with other processes.
+ */
+export interface Locks {
+  /** Runs `work` alone. Rejects with `LockTimeoutError` when the lock is not free within `waitMs`. */
+  withLock<T>(name: string, waitMs: number, work: () => Promise<T>): Promise<T>;
+}
+
+/** Excludes other processes. `acquire` answers null when it took too long. */
+export interface SharedLock {
+  acquire(name: string, waitMs: number): Promise<(() => Promise<void>) | null>;
+}
+
+class LockTimeoutError extends Error {
+  override name = 'LockTimeoutError';
+}
+
+export function createLocks(shared: SharedLock): Locks {
+  const queues = new Map<string, Promise<void>>();
+
+  return {
+    async withLock(name, waitMs, work) {
+      const giveUpAt = performance.now() + waitMs;
+      const turn = Promise.withResolvers<void>();
+      const before = queues.get(name);
+      const queue = (before ?? Promise.resolve()).then(() => turn.promise);
+      queues.set(name, queue);
+      try {
+        if (!(await settledWithin(before, waitMs))) throw tooLong(waitMs);
+        const release = await shared.acquire(name, Math.max(0, giveUpAt - performance.now()));
+        if (!release) throw tooLong(waitMs);
+        try {
+          return await work();
+        } finally {
+          await release();
+        }
+      } finally {
+        turn.resolve();
+        if (queues.get(name) === queue) queues.delete(name);
+      }
+    },
+  };
+}
+
+function tooLong(waitMs: number): LockTimeoutError {
+  return new LockTimeoutError(`somebody else held the lock for more than ${waitMs} ms; try again`);
+}
+
+async function settledWithin(promise: Promise<void> | undefined, waitMs: number): Promise<boolean> {
+  if (!promise) return true;
+  const timeout = Promise.withResolvers<false>();
+  const timer = setTimeout(() => timeout.resolve(false), waitMs);
+  try {
+    return await Promise.race([promise.then(() => true), timeout.promise]);
+  } finally {
+    clearTimeout(timer);
+  }
+}

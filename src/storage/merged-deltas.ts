@@ -1,0 +1,68 @@
+/**
+ * A finished text needs one row, not one per delta. The merged row takes the place of its last part and keeps
+ * `parts` (sequence number and length of each original), so that a reader whose cursor is inside gets exactly
+ * the rest. Any event that is not a delta ends the runs before it: nothing changes places with anything but
+ * other deltas. Pure.
+ */
+import type { LogEntry, TurnEvent } from '../turn/event.ts';
+
+type Delta = Extract<TurnEvent, { type: 'text-delta' | 'reasoning-delta' }>;
+type DeltaEntry = { seq: number; event: Delta };
+
+export interface Merge {
+  /** Rows whose event changes. */
+  replaced: { seq: number; event: Delta }[];
+  /** Rows that are now part of a later one. */
+  removed: number[];
+}
+
+export function mergeDeltas(entries: Pick<LogEntry, 'seq' | 'event'>[]): Merge {
+  const merge: Merge = { replaced: [], removed: [] };
+  const open = new Map<string, DeltaEntry[]>();
+  const endRuns = () => {
+    for (const run of open.values()) mergeRun(run, merge);
+    open.clear();
+  };
+  for (const { seq, event } of entries) {
+    if (!isDelta(event)) {
+      endRuns();
+      continue;
+    }
+    const name = `${event.type} ${event.id}`;
+    const run = open.get(name);
+    if (run) run.push({ seq, event });
+    else open.set(name, [{ seq, event }]);
+  }
+  endRuns();
+  return merge;
+}
+
+function mergeRun(run: DeltaEntry[], merge: Merge): void {
+  const last = run.at(-1);
+  if (!last || run.length === 1) return;
+  const delta = run.map(({ event }) => event.delta).join('');
+  const parts = run.flatMap((entry) => partsOf(entry));
+  merge.replaced.push({ seq: last.seq, event: { ...last.event, delta, parts } });
+  merge.removed.push(...run.slice(0, -1).map(({ seq }) => seq));
+}
+
+/** What a reader at `after` still has to see of an entry with `seq > after`. */
+export function remainder(event: TurnEvent, after: number): TurnEvent {
+  if (!isDelta(event) || !event.parts) return event;
+  const { parts, ...rest } = event;
+  const seen = parts.reduce((length, [seq, partLength]) => (seq <= after ? length + partLength : length), 0);
+  return { ...rest, delta: rest.delta.slice(seen) };
+}
+
+/** The sequence number of the first event that an entry stands for. */
+export function firstSeq({ seq, event }: Pick<LogEntry, 'seq' | 'event'>): number {
+  return (isDelta(event) && event.parts?.[0]?.[0]) || seq;
+}
+
+function partsOf({ seq, event }: DeltaEntry): [seq: number, length: number][] {
+  return event.parts ?? [[seq, event.delta.length]];
+}
+
+export function isDelta(event: TurnEvent): event is Delta {
+  return event.type === 'text-delta' || event.type === 'reasoning-delta';
+}

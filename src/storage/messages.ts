@@ -1,0 +1,30 @@
+import { isConversation, writeToConversation } from './conversation-write.ts';
+import type { Messages } from './storage.ts';
+import { fromJson } from './tables.ts';
+import type { Database } from './tables.ts';
+
+export function createMessages({ query, wakeUps, now }: Database): Messages {
+  return {
+    async list(ref) {
+      const rows = await query
+        .selectFrom('messages')
+        .select(['id', 'turn_id', 'role', 'content'])
+        .where(isConversation(ref))
+        .orderBy('position')
+        .execute();
+      return rows.map(({ id, turn_id, role, content }) => ({
+        id,
+        turnId: turn_id,
+        role,
+        content: fromJson(content),
+      }));
+    },
+    async store(turn, messages, events) {
+      const at = now();
+      await query
+        .transaction()
+        .execute((write) => writeToConversation(write, turn, { messages, events }, at));
+      if (events.length > 0) wakeUps.announce(turn);
+    },
+  };
+}

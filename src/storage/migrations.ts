@@ -1,0 +1,193 @@
+/**
+ * The schema, as a list of steps that only goes forward. A step that has been released is never edited.
+ *
+ * Any number of processes may start at once: one migrates, the others wait for it. On PostgreSQL the migrator
+ * holds an advisory lock; on SQLite everything happens in one immediate transaction.
+ */
+import { sql } from 'kysely';
+import type { Kysely } from 'kysely';
+import { Migrator } from 'kysely/migration';
+import type { Migration } from 'kysely/migration';
+import type { Database, Tables } from './tables.ts';
+
+export async function migrate({ kind, query }: Pick<Database, 'kind' | 'query'>): Promise<void> {
+  const run = async (db: Kysely<Tables>) => {
+    const provider = { getMigrations: () => Promise.resolve(migrations) };
+    const { error } = await new Migrator({ db, provider }).migrateToLatest();
+    if (error) throw error instanceof Error ? error : new Error('the migration failed', { cause: error });
+  };
+  await (kind === 'sqlite' ? query.transaction().execute(run) : run(query));
+}
+
+const migrations: Record<string, Migration> = {
+  '001-conversations': { up: createConversations },
+  '002-elicitations': { up: createElicitations },
+  '003-connections': { up: createConnections },
+  '004-catalogue-keys-audit': { up: createCatalogueKeysAudit },
+};
+
+async function createConversations(db: Kysely<unknown>): Promise<void> {
+  await sql`create table conversations (
+    tenant text not null,
+    conversation text not null,
+    user_id text,
+    agent text not null,
+    last_seq bigint not null,
+    last_position bigint not null,
+    created_at bigint not null,
+    primary key (tenant, conversation)
+  )`.execute(db);
+  await sql`create table turns (
+    turn_id text not null primary key,
+    tenant text not null,
+    conversation text not null,
+    user_id text,
+    agent text not null,
+    capabilities text not null,
+    status text not null,
+    client_message_id text not null,
+    staged text,
+    created_at bigint not null,
+    ended_at bigint,
+    foreign key (tenant, conversation) references conversations (tenant, conversation)
+  )`.execute(db);
+  await sql`create index turns_of_conversation on turns (tenant, conversation, created_at)`.execute(db);
+  await sql`create table turn_usage (
+    turn_id text not null references turns (turn_id),
+    key text not null,
+    input_tokens bigint not null,
+    output_tokens bigint not null,
+    primary key (turn_id, key)
+  )`.execute(db);
+  await sql`create table turn_events (
+    tenant text not null,
+    conversation text not null,
+    seq bigint not null,
+    turn_id text not null references turns (turn_id),
+    key text not null,
+    event text not null,
+    primary key (tenant, conversation, seq),
+    unique (turn_id, key)
+  )`.execute(db);
+  await sql`create table messages (
+    tenant text not null,
+    conversation text not null,
+    id text not null,
+    position bigint not null,
+    turn_id text not null references turns (turn_id),
+    role text not null,
+    content text not null,
+    created_at bigint not null,
+    primary key (tenant, conversation, id),
+    unique (tenant, conversation, position)
+  )`.execute(db);
+  await sql`create table tool_calls (
+    turn_id text not null references turns (turn_id),
+    tool_call_id text not null,
+    tool_name text not null,
+    input text not null,
+    state text not null,
+    created_at bigint not null,
+    primary key (turn_id, tool_call_id)
+  )`.execute(db);
+}
+
+async function createElicitations(db: Kysely<unknown>): Promise<void> {
+  await sql`create table elicitations (
+    id text not null primary key,
+    tenant text not null,
+    conversation text not null,
+    turn_id text not null references turns (turn_id),
+    workflow_id text not null,
+    agent text not null,
+    user_id text not null,
+    request text not null,
+    server text,
+    seen_version bigint,
+    status text not null,
+    response_id text,
+    salt text not null,
+    created_at bigint not null,
+    deadline bigint not null,
+    settled_at bigint
+  )`.execute(db);
+  await sql`create index elicitations_of_conversation on elicitations (tenant, conversation, created_at)`.execute(
+    db,
+  );
+  await sql`create index elicitations_pending on elicitations (tenant, user_id, server) where status = 'pending'`.execute(
+    db,
+  );
+  await sql`create table elicitation_answers (
+    elicitation_id text not null references elicitations (id),
+    response_id text not null,
+    action text not null,
+    sealed_content text,
+    received_at bigint not null,
+    primary key (elicitation_id, response_id)
+  )`.execute(db);
+}
+
+async function createConnections(db: Kysely<unknown>): Promise<void> {
+  await sql`create table connections (
+    tenant text not null,
+    server text not null,
+    user_id text not null,
+    store text not null,
+    version bigint not null,
+    status text not null,
+    broken_reason text,
+    account text,
+    scopes text not null,
+    sealed text not null,
+    fresh_until bigint,
+    created_at bigint not null,
+    updated_at bigint not null,
+    primary key (tenant, server, user_id)
+  )`.execute(db);
+  // Used on SQLite; PostgreSQL has locks of its own.
+  await sql`create table locks (
+    name text not null primary key,
+    owner text not null,
+    expires_at bigint not null
+  )`.execute(db);
+  await sql`create table oauth_attempts (
+    state_hash text not null primary key,
+    elicitation_id text not null,
+    session_hash text not null,
+    sealed text not null,
+    expires_at bigint not null
+  )`.execute(db);
+  await sql`create table oauth_records (
+    key text not null primary key,
+    sealed text not null,
+    updated_at bigint not null
+  )`.execute(db);
+}
+
+async function createCatalogueKeysAudit(db: Kysely<unknown>): Promise<void> {
+  await sql`create table tool_catalogue (
+    tenant text not null,
+    server text not null,
+    tools text not null,
+    updated_at bigint not null,
+    primary key (tenant, server)
+  )`.execute(db);
+  await sql`create table api_keys (
+    id text not null primary key,
+    tenant text not null,
+    hash text not null,
+    created_at bigint not null,
+    revoked_at bigint
+  )`.execute(db);
+  await sql`create table audit (
+    id text not null primary key,
+    at bigint not null,
+    tenant text not null,
+    elicitation_id text not null,
+    actor text,
+    action text not null,
+    detail text not null,
+    address text
+  )`.execute(db);
+  await sql`create index audit_of_elicitation on audit (elicitation_id, at)`.execute(db);
+}

@@ -1,0 +1,35 @@
+import { mkdirSync } from 'node:fs';
+import path from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { Kysely } from 'kysely';
+import type { Backend } from './database.ts';
+import { sqliteDialect, whenNotBusy } from './sqlite-dialect.ts';
+import { createSqliteLock } from './sqlite-lock.ts';
+import type { Tables } from './tables.ts';
+
+export async function openSqlite(file: string): Promise<Backend> {
+  const query = new Kysely<Tables>({ dialect: sqliteDialect(await openFile(file)) });
+  return {
+    kind: 'sqlite',
+    query,
+    // Writers of the same process ring directly; another process on the same file is found by looking often.
+    carrier: null,
+    lock: createSqliteLock(query),
+    pollMs: 50,
+    close: () => query.destroy(),
+  };
+}
+
+/** Opens the file for durable, shared use, making its folder when needed. */
+async function openFile(file: string): Promise<DatabaseSync> {
+  if (file !== ':memory:') mkdirSync(path.dirname(file), { recursive: true, mode: 0o700 });
+  const database = new DatabaseSync(file, { timeout: 0, enableForeignKeyConstraints: true });
+  try {
+    await whenNotBusy(() => database.exec('pragma journal_mode = wal'));
+    database.exec('pragma synchronous = full');
+    return database;
+  } catch (error) {
+    database.close();
+    throw error;
+  }
+}

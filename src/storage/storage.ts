@@ -1,0 +1,317 @@
+/**
+ * Everything Interlude keeps in its own database, as the rest of the program sees it.
+ *
+ * Contract for every function: idempotent where it takes a key, one transaction each, times are epoch
+ * milliseconds, and "compare-and-set" functions return whether they changed anything. Nothing here decides;
+ * rows are projections of what workflows decided.
+ */
+import type {
+  Action,
+  ConnectionReason,
+  ElicitationRequest,
+  Outcome,
+  Status,
+} from '../elicitation/elicitation.ts';
+import type { LogEntry, TurnEvent } from '../turn/event.ts';
+import type {
+  ConversationRef,
+  Turn,
+  TurnEndStatus,
+  TurnOwner,
+  TurnRef,
+  TurnStatus,
+  Usage,
+} from '../turn/turn.ts';
+
+export interface Storage {
+  turnLog: TurnLog;
+  turns: Turns;
+  messages: Messages;
+  toolCalls: ToolCalls;
+  elicitations: Elicitations;
+  connections: Connections;
+  oauth: OAuthRecords;
+  toolCatalogue: ToolCatalogue;
+  apiKeys: ApiKeys;
+  audit: Audit;
+  /** Resolves when the database answers; rejects with the driver's error. */
+  ping(): Promise<void>;
+  close(): Promise<void>;
+}
+
+/* ---- the turn log ------------------------------------------------------------------------------------ */
+
+export interface NewEvent {
+  /** Unique within the turn. Appending a key again is a no-op, which makes retried activities harmless. */
+  key: string;
+  event: TurnEvent;
+}
+
+export interface TurnLog {
+  /** Appends in order, in one transaction, and wakes followers after commit. Sequence numbers have no gaps. */
+  append(turn: TurnRef, events: NewEvent[]): Promise<void>;
+  /**
+   * Entries with `seq > after`, oldest first. A cursor inside a merged delta gets the rest of that delta
+   * (same `seq` as the merged row), no more and no less.
+   */
+  read(conversation: ConversationRef, after: number, limit?: number): Promise<LogEntry[]>;
+  /**
+   * Batches of entries as they come, never empty, never missing or repeating one. Ends only when `signal` aborts.
+   * Woken by an in-process signal or LISTEN/NOTIFY, with a slow poll as safety net.
+   */
+  follow(conversation: ConversationRef, after: number, signal: AbortSignal): AsyncIterable<LogEntry[]>;
+  /** The sequence number of the newest entry, 0 when there is none: where to follow from to see only what is new. */
+  latest(conversation: ConversationRef): Promise<number>;
+  /** The sequence number just before the turn's first event, or null when it has none yet. */
+  startOf(turn: TurnRef): Promise<number | null>;
+  /** Merges each run of deltas of one part into its last row, remembering where the parts ended. */
+  merge(turn: TurnRef): Promise<void>;
+}
+
+/* ---- turns and messages ------------------------------------------------------------------------------ */
+
+export interface TurnRow extends Turn {
+  status: TurnStatus;
+  /** The id the client gave its message; the same id twice joins the first turn. */
+  clientMessageId: string;
+  createdAt: number;
+  endedAt: number | null;
+  usage: Usage | null;
+}
+
+export interface ConversationRow extends ConversationRef {
+  user: string | null;
+  agent: string;
+  createdAt: number;
+}
+
+/** A message as the model is given it: AI SDK `ModelMessage` content. */
+export interface StoredMessage {
+  /** Unique in the conversation; storing an id again is a no-op. */
+  id: string;
+  turnId: string;
+  role: 'user' | 'assistant' | 'tool';
+  content: unknown;
+}
+
+export interface NewTurn extends Turn {
+  clientMessageId: string;
+  /** What the turn starts with: normally one user message; the whole history for a conversation that is new. */
+  messages: Omit<StoredMessage, 'turnId'>[];
+}
+
+export interface Turns {
+  conversation(ref: ConversationRef): Promise<ConversationRow | null>;
+  /**
+   * Writes the turn as `starting`, with its messages set aside. The conversation row is made if it is new.
+   * A conversation of another owner in the same tenant is refused. Nothing is visible to readers yet.
+   */
+  prepare(turn: NewTurn): Promise<'prepared' | 'foreign-conversation'>;
+  /**
+   * `starting` → `running`: the messages enter the conversation and `turn-started` enters the log, in one
+   * transaction. Again on a running turn: true, nothing changes. False when it was withdrawn.
+   */
+  begin(turn: TurnRef): Promise<boolean>;
+  /** `starting` → gone. False when the workflow had already begun it: then the turn is running. */
+  withdraw(turn: TurnRef): Promise<boolean>;
+  /** Writes the terminal event and status in one transaction; the first end wins. */
+  end(turn: TurnRef, status: TurnEndStatus): Promise<void>;
+  get(turn: TurnRef): Promise<TurnRow | null>;
+  /** The running turn of a conversation, or null when it is idle. */
+  live(ref: ConversationRef): Promise<TurnRow | null>;
+  /** The turn that a client's message id started in this conversation, whatever became of it. */
+  byClientMessage(ref: ConversationRef, clientMessageId: string): Promise<TurnRow | null>;
+  addUsage(turn: TurnRef, key: string, usage: Usage): Promise<void>;
+}
+
+export interface Messages {
+  /** The conversation's messages in order, of begun turns only. */
+  list(ref: ConversationRef): Promise<StoredMessage[]>;
+  /** Stores messages and appends events in one transaction: the transcript and the log never disagree. */
+  store(turn: TurnRef, messages: Omit<StoredMessage, 'turnId'>[], events: NewEvent[]): Promise<void>;
+}
+
+/* ---- tool calls -------------------------------------------------------------------------------------- */
+
+export interface ToolCallRow {
+  toolCallId: string;
+  toolName: string;
+  input: unknown;
+  /** `requested` by the model → `started`: a request may have left → `finished`: the model has its result. */
+  state: 'requested' | 'started' | 'finished';
+}
+
+export interface ToolCalls {
+  /** Keyed by (turn, toolCallId); requesting again is a no-op. */
+  request(turn: TurnRef, calls: Omit<ToolCallRow, 'state'>[]): Promise<void>;
+  get(turn: TurnRef, toolCallId: string): Promise<ToolCallRow | null>;
+  /** Compare-and-set `requested` → `started`. False: somebody already started it. */
+  start(turn: TurnRef, toolCallId: string): Promise<boolean>;
+  /** `started` → `requested`, for a call that was certainly not executed (refused with 401, connection refused). */
+  release(turn: TurnRef, toolCallId: string): Promise<void>;
+  /** → `finished`, with the message for the model and the event for the log, in one transaction. First finish wins. */
+  finish(
+    turn: TurnRef,
+    toolCallId: string,
+    result: { message: Omit<StoredMessage, 'turnId'>; event: NewEvent },
+  ): Promise<boolean>;
+  /** The turn's calls that are not finished yet. */
+  unfinished(turn: TurnRef): Promise<ToolCallRow[]>;
+}
+
+/* ---- elicitations ------------------------------------------------------------------------------------ */
+
+export interface ElicitationRow extends TurnRef {
+  id: string;
+  /** The workflow that owns the question; answers are signalled to it. */
+  workflowId: string;
+  agent: string;
+  /** The only user who may answer. */
+  user: string;
+  request: ElicitationRequest;
+  /** For a connection question: its server and the connection version that did not work. */
+  server: string | null;
+  seenVersion: number | null;
+  status: Status;
+  /** The answer that won, when one did. */
+  responseId: string | null;
+  /** Random per question; mixed into response ids so that history cannot be guessed back to answers. */
+  salt: string;
+  createdAt: number;
+  deadline: number;
+  settledAt: number | null;
+}
+
+export interface Answer {
+  responseId: string;
+  action: Action;
+  /** Sealed by the caller; opaque here. */
+  sealedContent: string | null;
+  receivedAt: number;
+}
+
+export interface Elicitations {
+  /**
+   * Row and event in one transaction; opening an id again is a no-op and answers `opened`.
+   * `too-many-open` when the user already has `maxOpen` pending questions; then nothing is written.
+   */
+  open(
+    row: Omit<ElicitationRow, 'status' | 'responseId' | 'createdAt' | 'settledAt'>,
+    maxOpen: number,
+  ): Promise<'opened' | 'too-many-open'>;
+  /** `pending` → outcome, row and event in one transaction; the first settlement wins. */
+  settle(id: string, outcome: Outcome, responseId: string | null): Promise<boolean>;
+  get(id: string): Promise<ElicitationRow | null>;
+  ofConversation(ref: ConversationRef, status?: Status): Promise<ElicitationRow[]>;
+  /** Pending connection questions of one user for one server, in all conversations. */
+  pendingFor(key: ConnectionKey): Promise<ElicitationRow[]>;
+  /** Pending connection questions whose account has meanwhile been connected: their signal may have been lost. */
+  connectedButPending(): Promise<(ElicitationRow & { version: number })[]>;
+  /** Remembers an answer before it is signalled. False when this response id was already there. */
+  storeAnswer(elicitationId: string, answer: Answer): Promise<boolean>;
+  answer(elicitationId: string, responseId: string): Promise<Answer | null>;
+}
+
+/* ---- connections ------------------------------------------------------------------------------------- */
+
+/** Whose account at which server. `user` is null for a credential shared by the whole tenant (scope `project`). */
+export interface ConnectionKey {
+  tenant: string;
+  server: string;
+  user: string | null;
+}
+
+export interface ConnectionRow extends ConnectionKey {
+  store: string;
+  /** Counts successful connects, from 1. A question remembers the version that failed it. */
+  version: number;
+  status: 'active' | 'broken';
+  brokenReason: ConnectionReason | null;
+  /** As whom, for people to read ("alice@example.com"); null when the provider does not say. */
+  account: string | null;
+  scopes: string[];
+  createdAt: number;
+  updatedAt: number;
+  /** The store's secret material, sealed (see credentials/sealing.ts), and when it stops being fresh. */
+  sealed: string;
+  freshUntil: number | null;
+}
+
+export interface Connections {
+  get(key: ConnectionKey): Promise<ConnectionRow | null>;
+  list(owner: TurnOwner): Promise<ConnectionRow[]>;
+  /** Creates or replaces the connection as `active` with the next version, and returns that version. */
+  establish(
+    key: ConnectionKey,
+    connection: Pick<ConnectionRow, 'store' | 'account' | 'scopes' | 'sealed' | 'freshUntil'>,
+  ): Promise<number>;
+  /** Refreshed secrets of the same version. Compare-and-set on `version` and the previous `sealed`. */
+  refresh(
+    row: ConnectionRow,
+    next: Pick<ConnectionRow, 'sealed' | 'freshUntil' | 'scopes'>,
+  ): Promise<boolean>;
+  /** `active` → `broken`, only if `version` is still current. */
+  markBroken(key: ConnectionKey, version: number, reason: ConnectionReason): Promise<boolean>;
+  remove(key: ConnectionKey): Promise<boolean>;
+  /** Runs `work` while no other process holds the lock of this connection. Waits at most `waitMs`, then rejects. */
+  withLock<T>(key: ConnectionKey, waitMs: number, work: () => Promise<T>): Promise<T>;
+}
+
+/** Short-lived and per-server records of the OAuth flows. Payloads are sealed by the caller. */
+export interface OAuthRecords {
+  saveAttempt(attempt: OAuthAttempt): Promise<void>;
+  /** Single use: returns the attempt and forgets it, or null when unknown, used or expired. */
+  takeAttempt(stateHash: string, now: number): Promise<OAuthAttempt | null>;
+  /** What is known about a server or authorization server; `key` names it. */
+  remember(key: string, sealed: string): Promise<void>;
+  recall(key: string): Promise<{ sealed: string; updatedAt: number } | null>;
+  forget(key: string): Promise<void>;
+}
+
+export interface OAuthAttempt {
+  /** SHA-256 of the state parameter. */
+  stateHash: string;
+  elicitationId: string;
+  /** SHA-256 of the browser session the attempt belongs to. */
+  sessionHash: string;
+  sealed: string;
+  expiresAt: number;
+}
+
+/* ---- catalogue, keys, audit -------------------------------------------------------------------------- */
+
+/** A tool as its server listed it (MCP `Tool`, JSON). */
+export interface CatalogueTool {
+  name: string;
+  title?: string;
+  description?: string;
+  inputSchema: Record<string, unknown>;
+  annotations?: { readOnlyHint?: boolean; idempotentHint?: boolean; destructiveHint?: boolean };
+}
+
+export interface ToolCatalogue {
+  get(tenant: string, server: string): Promise<{ tools: CatalogueTool[]; updatedAt: number } | null>;
+  put(tenant: string, server: string, tools: CatalogueTool[]): Promise<void>;
+}
+
+export interface ApiKeys {
+  create(key: { id: string; tenant: string; hash: string }): Promise<void>;
+  get(id: string): Promise<{ id: string; tenant: string; hash: string; revokedAt: number | null } | null>;
+}
+
+export interface AuditEntry {
+  at: number;
+  tenant: string;
+  elicitationId: string;
+  /** Who acted: a user id, or null when unknown. */
+  actor: string | null;
+  action: 'answered' | 'refused' | 'connected' | 'login-refused';
+  /** Low-cardinality detail, never an answer's content. */
+  detail: string;
+  address: string | null;
+}
+
+export interface Audit {
+  record(entry: AuditEntry): Promise<void>;
+  ofElicitation(elicitationId: string): Promise<AuditEntry[]>;
+}

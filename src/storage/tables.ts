@@ -1,0 +1,163 @@
+/**
+ * The tables as Kysely sees them. Portable columns only, so that SQLite and PostgreSQL hold the same rows:
+ * text ids, epoch milliseconds and counters as integers, JSON in text, no enums, arrays or bytes.
+ */
+import type { Kysely } from 'kysely';
+import type { ConnectionReason, Status } from '../elicitation/elicitation.ts';
+import type { TurnStatus } from '../turn/turn.ts';
+import type { AuditEntry, ConnectionRow, StoredMessage, ToolCallRow } from './storage.ts';
+import type { WakeUps } from './wake-ups.ts';
+
+/** What every module of this folder is handed. */
+export interface Database {
+  kind: 'sqlite' | 'postgres';
+  query: Kysely<Tables>;
+  wakeUps: WakeUps;
+  now: () => number;
+}
+
+export interface Tables {
+  conversations: {
+    tenant: string;
+    conversation: string;
+    user_id: string | null;
+    agent: string;
+    /** Counters of the log and of the messages; whoever writes takes numbers here and so waits in line. */
+    last_seq: number;
+    last_position: number;
+    created_at: number;
+  };
+  turns: {
+    turn_id: string;
+    tenant: string;
+    conversation: string;
+    user_id: string | null;
+    agent: string;
+    capabilities: string;
+    status: TurnStatus;
+    client_message_id: string;
+    /** The turn's first messages, until it begins. */
+    staged: string | null;
+    created_at: number;
+    ended_at: number | null;
+  };
+  turn_usage: {
+    turn_id: string;
+    key: string;
+    input_tokens: number;
+    output_tokens: number;
+  };
+  turn_events: {
+    tenant: string;
+    conversation: string;
+    seq: number;
+    turn_id: string;
+    key: string;
+    event: string;
+  };
+  messages: {
+    tenant: string;
+    conversation: string;
+    id: string;
+    position: number;
+    turn_id: string;
+    role: StoredMessage['role'];
+    content: string;
+    created_at: number;
+  };
+  tool_calls: {
+    turn_id: string;
+    tool_call_id: string;
+    tool_name: string;
+    input: string;
+    state: ToolCallRow['state'];
+    created_at: number;
+  };
+  elicitations: {
+    id: string;
+    tenant: string;
+    conversation: string;
+    turn_id: string;
+    workflow_id: string;
+    agent: string;
+    user_id: string;
+    request: string;
+    server: string | null;
+    seen_version: number | null;
+    status: Status;
+    response_id: string | null;
+    salt: string;
+    created_at: number;
+    deadline: number;
+    settled_at: number | null;
+  };
+  elicitation_answers: {
+    elicitation_id: string;
+    response_id: string;
+    action: 'accept' | 'decline' | 'cancel';
+    sealed_content: string | null;
+    received_at: number;
+  };
+  connections: {
+    tenant: string;
+    server: string;
+    /** Empty for a credential of the whole tenant: a primary key cannot hold null. */
+    user_id: string;
+    store: string;
+    version: number;
+    /** A removed connection keeps its row, without its secret, so that versions never go back. */
+    status: ConnectionRow['status'] | 'removed';
+    broken_reason: ConnectionReason | null;
+    account: string | null;
+    scopes: string;
+    sealed: string;
+    fresh_until: number | null;
+    created_at: number;
+    updated_at: number;
+  };
+  locks: {
+    name: string;
+    owner: string;
+    expires_at: number;
+  };
+  oauth_attempts: {
+    state_hash: string;
+    elicitation_id: string;
+    session_hash: string;
+    sealed: string;
+    expires_at: number;
+  };
+  oauth_records: {
+    key: string;
+    sealed: string;
+    updated_at: number;
+  };
+  tool_catalogue: {
+    tenant: string;
+    server: string;
+    tools: string;
+    updated_at: number;
+  };
+  api_keys: {
+    id: string;
+    tenant: string;
+    hash: string;
+    created_at: number;
+    revoked_at: number | null;
+  };
+  audit: {
+    id: string;
+    at: number;
+    tenant: string;
+    elicitation_id: string;
+    actor: string | null;
+    action: AuditEntry['action'];
+    detail: string;
+    address: string | null;
+  };
+}
+
+/** Reads a JSON column. What is in it was written by this program from a value of that type. */
+export function fromJson<T>(text: string): T {
+  return JSON.parse(text) as T;
+}

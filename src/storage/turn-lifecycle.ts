@@ -1,0 +1,147 @@
+/**
+ * How a turn comes into a conversation and leaves it again. Each function is one transaction, and the row of the
+ * turn is locked before the row of its conversation.
+ */
+import { sql } from 'kysely';
+import type { Transaction } from 'kysely';
+import type { TurnEndStatus, TurnRef } from '../turn/turn.ts';
+import { isConversation, writeToConversation } from './conversation-write.ts';
+import type { NewTurn, StoredMessage } from './storage.ts';
+import { fromJson } from './tables.ts';
+import type { Tables } from './tables.ts';
+import { selectTurns, usageOf } from './turn-rows.ts';
+
+/** A turn that nobody took up within this time never will be: Temporal was told to start it, or it was not. */
+const abandonedAfterMs = 60 * 60 * 1000;
+
+type Write = Transaction<Tables>;
+
+export async function prepareTurn(write: Write, turn: NewTurn, now: number) {
+  const { tenant, conversation, turnId, user, agent } = turn;
+  await write
+    .deleteFrom('turns')
+    .where('tenant', '=', tenant)
+    .where('conversation', '=', conversation)
+    .where('status', '=', 'starting')
+    .where('created_at', '<', now - abandonedAfterMs)
+    .execute();
+  // The update changes nothing; it locks the row, so that nobody withdraws the conversation meanwhile.
+  const { user_id: owner } = await write
+    .insertInto('conversations')
+    .values({
+      tenant,
+      conversation,
+      user_id: user,
+      agent,
+      last_seq: 0,
+      last_position: 0,
+      created_at: now,
+    })
+    .onConflict((conflict) =>
+      conflict
+        .columns(['tenant', 'conversation'])
+        .doUpdateSet((row) => ({ created_at: row.ref('conversations.created_at') })),
+    )
+    .returning('user_id')
+    .executeTakeFirstOrThrow();
+  if (owner !== user) return 'foreign-conversation' as const;
+
+  await write
+    .insertInto('turns')
+    .values({
+      turn_id: turnId,
+      tenant,
+      conversation,
+      user_id: user,
+      agent,
+      capabilities: JSON.stringify(turn.capabilities),
+      status: 'starting',
+      client_message_id: turn.clientMessageId,
+      staged: JSON.stringify(turn.messages),
+      created_at: now,
+      ended_at: null,
+    })
+    .onConflict((conflict) => conflict.column('turn_id').doNothing())
+    .execute();
+  return 'prepared' as const;
+}
+
+export async function beginTurn(write: Write, turn: TurnRef, now: number): Promise<boolean> {
+  const row = await thisTurn(write, turn);
+  if (row?.status !== 'starting') return row?.status === 'running';
+  const begun = await write
+    .updateTable('turns')
+    .set({ status: 'running', staged: null })
+    .where('turn_id', '=', turn.turnId)
+    .where('status', '=', 'starting')
+    .executeTakeFirst();
+  // Somebody was quicker: withdrawn, or begun by an earlier attempt of the same activity.
+  if (begun.numUpdatedRows === 0n) return (await thisTurn(write, turn))?.status === 'running';
+
+  const messages = fromJson<Omit<StoredMessage, 'turnId'>[]>(row.staged ?? '[]');
+  const event = { type: 'turn-started', agent: row.agent, messageId: turn.turnId } as const;
+  await writeToConversation(write, turn, { messages, events: [{ key: 'turn-started', event }] }, now);
+  return true;
+}
+
+export async function withdrawTurn(write: Write, turn: TurnRef): Promise<boolean> {
+  const withdrawn = await write
+    .deleteFrom('turns')
+    .where('turn_id', '=', turn.turnId)
+    .where('status', '=', 'starting')
+    .executeTakeFirst();
+  if (withdrawn.numDeletedRows === 0n) return (await thisTurn(write, turn)) === undefined;
+
+  // A conversation that never had a turn is as if it had never been. The lock comes first: only then is it
+  // certain that no other request is just preparing one.
+  await write
+    .updateTable('conversations')
+    .set((row) => ({ created_at: row.ref('created_at') }))
+    .where(isConversation(turn))
+    .execute();
+  await write
+    .deleteFrom('conversations')
+    .where(isConversation(turn))
+    .where((row) => row.not(row.exists(row.selectFrom('turns').select('turn_id').where(sameConversation))))
+    .execute();
+  return true;
+}
+
+const sameConversation = sql<boolean>`turns.tenant = conversations.tenant and turns.conversation = conversations.conversation`;
+
+export async function endTurn(
+  write: Write,
+  turn: TurnRef,
+  status: TurnEndStatus,
+  now: number,
+): Promise<boolean> {
+  const ended = await write
+    .updateTable('turns')
+    .set({ status, ended_at: now, staged: null })
+    .where('turn_id', '=', turn.turnId)
+    .where('status', '=', 'running')
+    .executeTakeFirst();
+  if (ended.numUpdatedRows === 0n) {
+    // It never began, so that there is nothing in the log to end.
+    await write
+      .updateTable('turns')
+      .set({ status, ended_at: now, staged: null })
+      .where('turn_id', '=', turn.turnId)
+      .where('status', '=', 'starting')
+      .execute();
+    return false;
+  }
+  const row = await selectTurns(write, turn).where('turns.turn_id', '=', turn.turnId).executeTakeFirst();
+  const usage = row && usageOf(row);
+  const event = { type: 'turn-ended', status, ...(usage && { usage }) } as const;
+  await writeToConversation(write, turn, { events: [{ key: 'turn-ended', event }] }, now);
+  return true;
+}
+
+function thisTurn(write: Write, { turnId }: TurnRef) {
+  return write
+    .selectFrom('turns')
+    .select(['status', 'agent', 'staged'])
+    .where('turn_id', '=', turnId)
+    .executeTakeFirst();
+}

@@ -1,0 +1,100 @@
+import type { Logger } from 'pino';
+import type { LogEntry, TurnEvent } from '../turn/event.ts';
+import type { ConversationRef, TurnRef } from '../turn/turn.ts';
+import { chunks, isConversation, writeToConversation } from './conversation-write.ts';
+import { follow } from './follow.ts';
+import { firstSeq, mergeDeltas, remainder } from './merged-deltas.ts';
+import type { TurnLog } from './storage.ts';
+import { fromJson } from './tables.ts';
+import type { Database } from './tables.ts';
+
+export function createTurnLog(database: Database, logger: Logger): TurnLog {
+  const { query, wakeUps } = database;
+
+  const read = async (ref: ConversationRef, after: number, limit?: number): Promise<LogEntry[]> => {
+    const rows = await query
+      .selectFrom('turn_events')
+      .select(['seq', 'turn_id', 'event'])
+      .where(isConversation(ref))
+      .where('seq', '>', after)
+      .orderBy('seq')
+      .$if(limit !== undefined, (select) => select.limit(limit ?? 0))
+      .execute();
+    return rows.map((row) => ({
+      seq: row.seq,
+      turnId: row.turn_id,
+      event: remainder(fromJson<TurnEvent>(row.event), after),
+    }));
+  };
+
+  return {
+    async append(turn, events) {
+      if (events.length === 0) return;
+      const now = database.now();
+      await query.transaction().execute((write) => writeToConversation(write, turn, { events }, now));
+      wakeUps.announce(turn);
+    },
+    read,
+    follow: (ref, after, signal) => follow(ref, after, signal, { read, wakeUps, logger }),
+    async latest(ref) {
+      const row = await query
+        .selectFrom('conversations')
+        .select('last_seq')
+        .where(isConversation(ref))
+        .executeTakeFirst();
+      return row?.last_seq ?? 0;
+    },
+    async startOf({ turnId }) {
+      const first = await query
+        .selectFrom('turn_events')
+        .select(['seq', 'event'])
+        .where('turn_id', '=', turnId)
+        .orderBy('seq')
+        .limit(1)
+        .executeTakeFirst();
+      return first ? firstSeq({ seq: first.seq, event: fromJson<TurnEvent>(first.event) }) - 1 : null;
+    },
+    merge: (turn) => merge(database, turn),
+  };
+}
+
+async function merge({ query, kind }: Database, turn: TurnRef): Promise<void> {
+  const { tenant, conversation, turnId } = turn;
+  await query.transaction().execute(async (write) => {
+    // Two merges of one turn take turns; SQLite's transactions do so anyway.
+    const lock = write.selectFrom('turns').select('turn_id').where('turn_id', '=', turnId);
+    if (kind === 'postgres') await lock.forNoKeyUpdate().execute();
+    const rows = await write
+      .selectFrom('turn_events')
+      .select(['seq', 'key', 'event'])
+      .where('turn_id', '=', turnId)
+      .orderBy('seq')
+      .execute();
+    const keys = new Map(rows.map(({ seq, key }) => [seq, key]));
+    const { replaced, removed } = mergeDeltas(
+      rows.map(({ seq, event }) => ({ seq, event: fromJson<TurnEvent>(event) })),
+    );
+    for (const seqs of chunks(removed)) {
+      await write.deleteFrom('turn_events').where(isConversation(turn)).where('seq', 'in', seqs).execute();
+    }
+    const values = replaced.map(({ seq, event }) => ({
+      tenant,
+      conversation,
+      seq,
+      turn_id: turnId,
+      key: keys.get(seq) ?? '',
+      event: JSON.stringify(event),
+    }));
+    for (const chunk of chunks(values)) {
+      await write
+        .insertInto('turn_events')
+        .values(chunk)
+        .onConflict((conflict) =>
+          conflict
+            .columns(['tenant', 'conversation', 'seq'])
+            .doUpdateSet((row) => ({ event: row.ref('excluded.event') })),
+        )
+        .execute();
+    }
+  });
+}

@@ -1,0 +1,63 @@
+import { isConversation } from './conversation-write.ts';
+import type { Turns } from './storage.ts';
+import type { Database } from './tables.ts';
+import { beginTurn, endTurn, prepareTurn, withdrawTurn } from './turn-lifecycle.ts';
+import { selectTurns, toTurn } from './turn-rows.ts';
+
+export function createTurns(database: Database): Turns {
+  const { query, wakeUps, now } = database;
+  return {
+    async conversation(ref) {
+      const row = await query
+        .selectFrom('conversations')
+        .select(['tenant', 'conversation', 'user_id', 'agent', 'created_at'])
+        .where(isConversation(ref))
+        .executeTakeFirst();
+      if (!row) return null;
+      const { tenant, conversation, agent } = row;
+      return { tenant, conversation, agent, user: row.user_id, createdAt: row.created_at };
+    },
+    prepare: (turn) => query.transaction().execute((write) => prepareTurn(write, turn, now())),
+    async begin(turn) {
+      const began = await query.transaction().execute((write) => beginTurn(write, turn, now()));
+      if (began) wakeUps.announce(turn);
+      return began;
+    },
+    withdraw: (turn) => query.transaction().execute((write) => withdrawTurn(write, turn)),
+    async end(turn, status) {
+      const ended = await query.transaction().execute((write) => endTurn(write, turn, status, now()));
+      if (ended) wakeUps.announce(turn);
+    },
+    async get({ tenant, conversation, turnId }) {
+      const row = await selectTurns(query, { tenant, conversation })
+        .where('turns.turn_id', '=', turnId)
+        .executeTakeFirst();
+      return row ? toTurn(row) : null;
+    },
+    async live(ref) {
+      const row = await selectTurns(query, ref)
+        .where('status', '=', 'running')
+        .orderBy('created_at', 'desc')
+        .limit(1)
+        .executeTakeFirst();
+      return row ? toTurn(row) : null;
+    },
+    async byClientMessage(ref, clientMessageId) {
+      const rows = await selectTurns(query, ref)
+        .where('client_message_id', '=', clientMessageId)
+        .orderBy('created_at')
+        .orderBy('turns.turn_id')
+        .execute();
+      // Of two racing requests with one message, the turn that got to run is the one to join.
+      const row = rows.find(({ status }) => status !== 'starting') ?? rows[0];
+      return row ? toTurn(row) : null;
+    },
+    async addUsage({ turnId }, key, { inputTokens, outputTokens }) {
+      await query
+        .insertInto('turn_usage')
+        .values({ turn_id: turnId, key, input_tokens: inputTokens, output_tokens: outputTokens })
+        .onConflict((conflict) => conflict.columns(['turn_id', 'key']).doNothing())
+        .execute();
+    },
+  };
+}

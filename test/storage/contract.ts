@@ -1,0 +1,49 @@
+/** What every database must do. Run by `sqlite.test.ts` and `postgres.test.ts`. */
+import { afterAll, beforeAll } from 'vitest';
+import type { Config } from '../../src/config.ts';
+import { openStorage } from '../../src/storage/database.ts';
+import type { Storage } from '../../src/storage/storage.ts';
+import { connectionsContract } from './contract/connections.ts';
+import { elicitationsContract } from './contract/elicitations.ts';
+import { followContract } from './contract/follow.ts';
+import { mergeContract } from './contract/merge.ts';
+import { processesContract } from './contract/processes.ts';
+import { recordsContract } from './contract/records.ts';
+import { toolCallsContract } from './contract/tool-calls.ts';
+import { turnLogContract } from './contract/turn-log.ts';
+import { turnsContract } from './contract/turns.ts';
+
+export type DatabaseConfig = Config['database'];
+
+export interface Subject {
+  /** Two storages on one database, as two processes would have. */
+  storage: Storage;
+  other: Storage;
+  database: DatabaseConfig;
+  fresh: () => Promise<DatabaseConfig>;
+}
+
+export function storageContract(fresh: () => Promise<DatabaseConfig>): void {
+  let subject: Subject | undefined;
+  beforeAll(async () => {
+    const database = await fresh();
+    subject = { storage: await openStorage(database), other: await openStorage(database), database, fresh };
+  });
+  afterAll(async () => {
+    await subject?.storage.close();
+    await subject?.other.close();
+  });
+  const get = () => {
+    if (!subject) throw new Error('the database is opened before the tests run');
+    return subject;
+  };
+  turnLogContract(get);
+  followContract(get);
+  mergeContract(get);
+  turnsContract(get);
+  toolCallsContract(get);
+  elicitationsContract(get);
+  connectionsContract(get);
+  recordsContract(get);
+  processesContract(get);
+}

@@ -1,0 +1,128 @@
+import { randomUUID } from 'node:crypto';
+import { describe, expect, test } from 'vitest';
+import type { Subject } from '../contract.ts';
+
+export function connectionsContract(subject: () => Subject): void {
+  const alice = () => ({ tenant: randomUUID(), server: 'tracker', user: 'alice' });
+  const secrets = {
+    store: 'oauth',
+    account: 'alice@example.com',
+    scopes: ['read'],
+    sealed: 's1',
+    freshUntil: 100,
+  };
+
+  describe('connections', () => {
+    test('each successful connect is the next version, also at the same moment', async () => {
+      const { storage, other } = subject();
+      const key = alice();
+      const versions = await Promise.all(
+        [storage, other, storage, other].map(({ connections }) => connections.establish(key, secrets)),
+      );
+      expect(versions.toSorted()).toEqual([1, 2, 3, 4]);
+      expect(await storage.connections.get(key)).toEqual({
+        ...key,
+        ...secrets,
+        version: 4,
+        status: 'active',
+        brokenReason: null,
+        createdAt: expect.any(Number),
+        updatedAt: expect.any(Number),
+      });
+    });
+
+    test('a removed connection is gone, but its versions are not counted again', async () => {
+      const { storage } = subject();
+      const key = alice();
+      await storage.connections.establish(key, secrets);
+      expect(await storage.connections.remove(key)).toBe(true);
+      expect(await storage.connections.remove(key)).toBe(false);
+      expect(await storage.connections.get(key)).toBeNull();
+      expect(await storage.connections.list(key)).toEqual([]);
+      expect(await storage.connections.markBroken(key, 1, 'revoked')).toBe(false);
+      expect(await storage.connections.establish(key, secrets)).toBe(2);
+    });
+
+    test('refreshed secrets replace only the secrets they were made from', async () => {
+      const { storage } = subject();
+      const key = alice();
+      await storage.connections.establish(key, secrets);
+      const row = (await storage.connections.get(key))!;
+      const next = (sealed: string) => ({ sealed, freshUntil: 200, scopes: ['read', 'write'] });
+      expect(await storage.connections.refresh(row, next('s2'))).toBe(true);
+      expect(await storage.connections.refresh(row, next('s3'))).toBe(false);
+      const refreshed = (await storage.connections.get(key))!;
+      expect(refreshed).toMatchObject({ ...next('s2'), version: 1 });
+      await storage.connections.establish(key, { ...secrets, sealed: 's2' });
+      expect(await storage.connections.refresh(refreshed, next('s4'))).toBe(false);
+    });
+
+    test('only the current version can be marked as broken, until it is connected again', async () => {
+      const { storage } = subject();
+      const key = alice();
+      await storage.connections.establish(key, secrets);
+      await storage.connections.establish(key, secrets);
+      expect(await storage.connections.markBroken(key, 1, 'rejected')).toBe(false);
+      expect(await storage.connections.markBroken(key, 2, 'insufficient_scope')).toBe(true);
+      expect(await storage.connections.markBroken(key, 2, 'rejected')).toBe(false);
+      expect(await storage.connections.get(key)).toMatchObject({
+        status: 'broken',
+        brokenReason: 'insufficient_scope',
+      });
+      await storage.connections.establish(key, secrets);
+      expect(await storage.connections.get(key)).toMatchObject({ status: 'active', brokenReason: null });
+    });
+
+    test("a user's, another user's and the tenant's connection are three", async () => {
+      const { storage } = subject();
+      const { tenant, server } = alice();
+      for (const user of ['alice', 'bob', null]) {
+        expect(await storage.connections.establish({ tenant, server, user }, secrets)).toBe(1);
+      }
+      for (const user of ['alice', null]) {
+        const listed = await storage.connections.list({ tenant, user });
+        expect(listed.map((row) => [row.server, row.user])).toEqual([[server, user]]);
+      }
+    });
+
+    test('work under a lock never overlaps, and locks of different accounts do not wait for each other', async () => {
+      const { storage, other } = subject();
+      const key = alice();
+      let inside = 0;
+      const order: number[] = [];
+      const work = Array.from({ length: 6 }, (_, index) =>
+        (index % 2 === 0 ? storage : other).connections.withLock(key, 10_000, async () => {
+          inside += 1;
+          expect(inside).toBe(1);
+          await storage.connections.withLock(alice(), 1_000, () => storage.ping());
+          order.push(index);
+          inside -= 1;
+        }),
+      );
+      await Promise.all(work);
+      expect(order.toSorted()).toEqual([0, 1, 2, 3, 4, 5]);
+      expect(order.filter((index) => index % 2 === 0)).toEqual([0, 2, 4]);
+    });
+
+    test('who cannot get a lock in time is told, and it is free again after work that failed', async () => {
+      const { storage, other } = subject();
+      const key = alice();
+      const held = Promise.withResolvers<void>();
+      const done = Promise.withResolvers<void>();
+      const holder = storage.connections.withLock(key, 1_000, async () => {
+        held.resolve();
+        await done.promise;
+        throw new Error('the work failed');
+      });
+      await held.promise;
+      for (const { connections } of [storage, other]) {
+        const work = connections.withLock(key, 50, () => Promise.resolve());
+        await expect(work).rejects.toThrow('held the lock for more than 50 ms');
+      }
+      const waiting = other.connections.withLock(key, 10_000, () => Promise.resolve('mine'));
+      done.resolve();
+      await expect(holder).rejects.toThrow('the work failed');
+      expect(await waiting).toBe('mine');
+    });
+  });
+}

@@ -1,0 +1,192 @@
+import { randomUUID } from 'node:crypto';
+import { describe, expect, test } from 'vitest';
+import type { ElicitationRequest } from '../../../src/elicitation/elicitation.ts';
+import type { Elicitations } from '../../../src/storage/storage.ts';
+import type { TurnRef } from '../../../src/turn/turn.ts';
+import type { Subject } from '../contract.ts';
+import { begunTurn } from './fixtures.ts';
+
+type NewElicitation = Parameters<Elicitations['open']>[0];
+
+const request: ElicitationRequest = {
+  mode: 'url',
+  url: 'https://interlude.example/auth/connect?e=1',
+  message: 'Tracker needs your account to list issues.',
+  context: {
+    trigger: 'credential_required',
+    agent: 'assistant',
+    server: 'tracker',
+    serverTitle: 'Tracker',
+    host: 'tracker.example',
+  },
+};
+
+function question(turn: TurnRef, given: Partial<NewElicitation> = {}): NewElicitation {
+  const { tenant, conversation, turnId } = turn;
+  return {
+    tenant,
+    conversation,
+    turnId,
+    id: randomUUID(),
+    workflowId: 'turn/1',
+    agent: 'assistant',
+    user: 'alice',
+    request,
+    server: 'tracker',
+    seenVersion: 0,
+    salt: 'salt',
+    deadline: Date.now() + 600_000,
+    ...given,
+  };
+}
+
+export function elicitationsContract(subject: () => Subject): void {
+  describe('elicitations', () => {
+    test('opening writes the row and the event, once', async () => {
+      const { storage } = subject();
+      const turn = await begunTurn(storage);
+      const row = question(turn, { deadline: Date.UTC(2100, 0, 1) });
+      expect(await storage.elicitations.open(row, 20)).toBe('opened');
+      expect(await storage.elicitations.open(row, 20)).toBe('opened');
+      expect(await storage.elicitations.get(row.id)).toEqual({
+        ...row,
+        status: 'pending',
+        responseId: null,
+        createdAt: expect.any(Number),
+        settledAt: null,
+      });
+      expect((await storage.turnLog.read(turn, 1)).map(({ event }) => event)).toEqual([
+        {
+          type: 'elicitation-request',
+          ...request,
+          elicitationId: row.id,
+          status: 'pending',
+          expiresAt: '2100-01-01T00:00:00.000Z',
+        },
+      ]);
+    });
+
+    test('the first settlement wins', async () => {
+      const { storage, other } = subject();
+      const turn = await begunTurn(storage);
+      const row = question(turn);
+      await storage.elicitations.open(row, 20);
+      const outcomes = ['accept', 'decline', 'cancel', 'expired'] as const;
+      const settled = await Promise.all(
+        outcomes.map((outcome, index) =>
+          (index % 2 === 0 ? storage : other).elicitations.settle(row.id, outcome, `response/${outcome}`),
+        ),
+      );
+      expect(settled.filter(Boolean)).toHaveLength(1);
+      const winner = outcomes[settled.indexOf(true)];
+      expect(await storage.elicitations.get(row.id)).toMatchObject({
+        status: winner,
+        responseId: `response/${winner}`,
+        settledAt: expect.any(Number),
+      });
+      const events = (await storage.turnLog.read(turn, 1)).map(
+        ({ event }) => 'status' in event && event.status,
+      );
+      expect(events).toEqual(['pending', winner]);
+      expect(await storage.elicitations.open(row, 20)).toBe('opened');
+      expect(await storage.elicitations.settle('unknown', 'cancel', null)).toBe(false);
+    });
+
+    test('a user has at most so many open questions, however many are opened at once', async () => {
+      const { storage, other } = subject();
+      const turn = await begunTurn(storage);
+      const { tenant } = turn;
+      const second = await begunTurn(storage, { tenant });
+      const expired = question(turn, { deadline: Date.now() - 1 });
+      await storage.elicitations.open(expired, 3);
+      const questions = Array.from({ length: 10 }, (_, index) => question(index % 2 === 0 ? turn : second));
+      const opened = await Promise.all(
+        questions.map((row, index) => (index % 3 === 0 ? storage : other).elicitations.open(row, 3)),
+      );
+      expect(opened.filter((answer) => answer === 'opened')).toHaveLength(3);
+      const refused = questions[opened.indexOf('too-many-open')]!;
+      expect(await storage.elicitations.get(refused.id)).toBeNull();
+      expect(await storage.elicitations.open(question(turn, { user: 'bob' }), 3)).toBe('opened');
+
+      await storage.elicitations.settle(questions[opened.indexOf('opened')]!.id, 'decline', null);
+      expect(await storage.elicitations.open(refused, 3)).toBe('opened');
+    });
+
+    test('questions are found by conversation and status', async () => {
+      const { storage } = subject();
+      const turn = await begunTurn(storage);
+      const first = question(turn);
+      const second = question(turn);
+      await storage.elicitations.open(first, 20);
+      await storage.elicitations.open(second, 20);
+      await storage.elicitations.settle(first.id, 'decline', 'r');
+      const ids = async (
+        ...status: Parameters<Elicitations['ofConversation']> extends [unknown, ...infer S] ? S : never
+      ) => (await storage.elicitations.ofConversation(turn, ...status)).map(({ id }) => id).toSorted();
+      expect(await ids()).toEqual([first.id, second.id].toSorted());
+      expect(await ids('pending')).toEqual([second.id]);
+      expect(await ids('decline')).toEqual([first.id]);
+      expect(await ids('expired')).toEqual([]);
+    });
+
+    test('the questions that wait for an account are found in all conversations of its user', async () => {
+      const { storage } = subject();
+      const turn = await begunTurn(storage);
+      const { tenant } = turn;
+      const elsewhere = await begunTurn(storage, { tenant });
+      const mine = [question(turn), question(elsewhere)];
+      const bobs = question(turn, { user: 'bob' });
+      const settled = question(turn);
+      const form = question(turn, { server: null, seenVersion: null });
+      for (const row of [...mine, bobs, settled, form, question(turn, { server: 'wiki' })]) {
+        await storage.elicitations.open(row, 20);
+      }
+      await storage.elicitations.settle(settled.id, 'cancel', null);
+      const pending = async (user: string | null) =>
+        (await storage.elicitations.pendingFor({ tenant, server: 'tracker', user }))
+          .map(({ id }) => id)
+          .toSorted();
+      expect(await pending('alice')).toEqual(mine.map(({ id }) => id).toSorted());
+      expect(await pending(null)).toEqual([...mine, bobs].map(({ id }) => id).toSorted());
+    });
+
+    test('a question whose account was connected since it was asked is found', async () => {
+      const { storage } = subject();
+      const turn = await begunTurn(storage);
+      const { tenant } = turn;
+      const found = async () =>
+        (await storage.elicitations.connectedButPending())
+          .filter((row) => row.tenant === tenant)
+          .map(({ id, version }) => [id, version]);
+      const secrets = { store: 'oauth', account: null, scopes: [], sealed: 'sealed', freshUntil: null };
+      const fresh = question(turn);
+      await storage.elicitations.open(fresh, 20);
+      expect(await found()).toEqual([]);
+      await storage.connections.establish({ tenant, server: 'tracker', user: 'bob' }, secrets);
+      expect(await found()).toEqual([]);
+      await storage.connections.establish({ tenant, server: 'tracker', user: 'alice' }, secrets);
+      const afterwards = question(turn, { seenVersion: 1 });
+      await storage.elicitations.open(afterwards, 20);
+      expect(await found()).toEqual([[fresh.id, 1]]);
+
+      await storage.elicitations.settle(fresh.id, 'accept', null);
+      expect(await found()).toEqual([]);
+      const project = question(turn, { server: 'wiki' });
+      await storage.elicitations.open(project, 20);
+      await storage.connections.establish({ tenant, server: 'wiki', user: null }, secrets);
+      expect(await found()).toEqual([[project.id, 1]]);
+    });
+
+    test('an answer is remembered under its id, the first time it comes', async () => {
+      const { storage } = subject();
+      const turn = await begunTurn(storage);
+      const row = question(turn);
+      await storage.elicitations.open(row, 20);
+      const answer = { responseId: 'r1', action: 'accept' as const, sealedContent: 'sealed', receivedAt: 5 };
+      expect(await storage.elicitations.storeAnswer(row.id, answer)).toBe(true);
+      expect(await storage.elicitations.storeAnswer(row.id, { ...answer, receivedAt: 6 })).toBe(false);
+      expect(await storage.elicitations.answer(row.id, 'r1')).toEqual(answer);
+      expect(await storage.elicitations.answer(row.id, 'r2')).toBeNull();
+    });
+  });
+}

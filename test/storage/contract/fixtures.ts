@@ -1,0 +1,72 @@
+import { randomUUID } from 'node:crypto';
+import type { LogEntry, TurnEvent } from '../../../src/turn/event.ts';
+import type { ConversationRef, TurnRef } from '../../../src/turn/turn.ts';
+import type { NewEvent, NewTurn, Storage } from '../../../src/storage/storage.ts';
+
+/** A turn of a conversation of its own, in a tenant of its own, unless said otherwise. */
+export function newTurn(given: Partial<NewTurn> = {}): NewTurn {
+  const id = randomUUID();
+  return {
+    tenant: `tenant-${id}`,
+    conversation: `conversation-${id}`,
+    turnId: `turn-${id}`,
+    agent: 'assistant',
+    user: 'alice',
+    capabilities: { url: true, form: true },
+    clientMessageId: `message-${id}`,
+    messages: [{ id: `message-${id}`, role: 'user', content: 'Good morning' }],
+    ...given,
+  };
+}
+
+export async function begunTurn(storage: Storage, given: Partial<NewTurn> = {}): Promise<NewTurn> {
+  const turn = newTurn(given);
+  await storage.turns.prepare(turn);
+  await storage.turns.begin(turn);
+  return turn;
+}
+
+export function text(key: string, delta = key, id = 'part'): NewEvent {
+  return { key, event: { type: 'text-delta', id, delta } };
+}
+
+export function step(number: number): NewEvent {
+  return { key: `step/${number}`, event: { type: 'start-step', step: number } };
+}
+
+/** The deltas of a log, in order, after the `turn-started` that every log begins with. */
+export async function deltas(storage: Storage, ref: ConversationRef): Promise<string[]> {
+  return (await storage.turnLog.read(ref, 0)).flatMap(({ event }) => ('delta' in event ? [event.delta] : []));
+}
+
+export async function seqs(storage: Storage, ref: ConversationRef): Promise<number[]> {
+  return (await storage.turnLog.read(ref, 0)).map(({ seq }) => seq);
+}
+
+export function upTo(last: number): number[] {
+  return Array.from({ length: last }, (_, index) => index + 1);
+}
+
+/** Follows until the turn ends. */
+export async function followToEnd(storage: Storage, turn: TurnRef, after = 0): Promise<LogEntry[]> {
+  const controller = new AbortController();
+  const entries: LogEntry[] = [];
+  for await (const batch of storage.turnLog.follow(turn, after, controller.signal)) {
+    entries.push(...batch);
+    if (batch.some(({ event }) => event.type === 'turn-ended')) break;
+  }
+  return entries;
+}
+
+/** What somebody has read in the end: each part's text, and all other events in order. */
+export function story(events: TurnEvent[]): { texts: Record<string, string>; others: TurnEvent[] } {
+  const texts: Record<string, string> = {};
+  const others: TurnEvent[] = [];
+  for (const event of events) {
+    if (event.type === 'text-delta' || event.type === 'reasoning-delta') {
+      const name = `${event.type} ${event.id}`;
+      texts[name] = (texts[name] ?? '') + event.delta;
+    } else others.push(event);
+  }
+  return { texts, others };
+}

@@ -1,0 +1,78 @@
+import { randomUUID } from 'node:crypto';
+import { describe, expect, test } from 'vitest';
+import type { Subject } from '../contract.ts';
+
+export function recordsContract(subject: () => Subject): void {
+  describe('smaller records', () => {
+    test('an OAuth attempt can be taken once, and not after its time', async () => {
+      const { storage, other } = subject();
+      const attempt = {
+        stateHash: randomUUID(),
+        elicitationId: 'e',
+        sessionHash: 's',
+        sealed: 'x',
+        expiresAt: Date.now() + 60_000,
+      };
+      const expired = { ...attempt, stateHash: randomUUID() };
+      await storage.oauth.saveAttempt(attempt);
+      await storage.oauth.saveAttempt(expired);
+      const taken = await Promise.all(
+        [storage, other, storage].map(({ oauth }) => oauth.takeAttempt(attempt.stateHash, Date.now())),
+      );
+      expect(taken.filter((row) => row !== null)).toEqual([attempt]);
+      expect(await storage.oauth.takeAttempt(expired.stateHash, expired.expiresAt)).toBeNull();
+      expect(await storage.oauth.takeAttempt(expired.stateHash, 0)).toBeNull();
+      expect(await storage.oauth.takeAttempt('unknown', 0)).toBeNull();
+    });
+
+    test('what is known about a server can be replaced and forgotten', async () => {
+      const { storage } = subject();
+      const key = randomUUID();
+      expect(await storage.oauth.recall(key)).toBeNull();
+      await storage.oauth.remember(key, 'a');
+      await storage.oauth.remember(key, 'b');
+      expect(await storage.oauth.recall(key)).toEqual({ sealed: 'b', updatedAt: expect.any(Number) });
+      await storage.oauth.forget(key);
+      expect(await storage.oauth.recall(key)).toBeNull();
+    });
+
+    test("a server's tools are kept per tenant", async () => {
+      const { storage } = subject();
+      const tenant = randomUUID();
+      const tools = [{ name: 'list', inputSchema: { type: 'object' }, annotations: { readOnlyHint: true } }];
+      await storage.toolCatalogue.put(tenant, 'tracker', []);
+      await storage.toolCatalogue.put(tenant, 'tracker', tools);
+      expect(await storage.toolCatalogue.get(tenant, 'tracker')).toEqual({
+        tools,
+        updatedAt: expect.any(Number),
+      });
+      expect(await storage.toolCatalogue.get(randomUUID(), 'tracker')).toBeNull();
+    });
+
+    test('an API key is found by its id', async () => {
+      const { storage } = subject();
+      const key = { id: randomUUID(), tenant: 'acme', hash: 'hash' };
+      await storage.apiKeys.create(key);
+      expect(await storage.apiKeys.get(key.id)).toEqual({ ...key, revokedAt: null });
+      expect(await storage.apiKeys.get('unknown')).toBeNull();
+      await expect(storage.apiKeys.create(key)).rejects.toThrow(/unique/i);
+    });
+
+    test('the audit of a question is in the order of time', async () => {
+      const { storage } = subject();
+      const elicitationId = randomUUID();
+      const entry = (at: number, action: 'refused' | 'answered', actor: string | null) => ({
+        at,
+        tenant: 'acme',
+        elicitationId,
+        actor,
+        action,
+        detail: 'accept',
+        address: null,
+      });
+      const entries = [entry(1, 'refused', 'bob'), entry(2, 'answered', 'alice'), entry(3, 'refused', null)];
+      for (const index of [1, 0, 2]) await storage.audit.record(entries[index]!);
+      expect(await storage.audit.ofElicitation(elicitationId)).toEqual(entries);
+    });
+  });
+}

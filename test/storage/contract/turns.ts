@@ -1,0 +1,186 @@
+import { describe, expect, test } from 'vitest';
+import { openStorage } from '../../../src/storage/database.ts';
+import type { Subject } from '../contract.ts';
+import { begunTurn, newTurn, seqs, step, upTo } from './fixtures.ts';
+
+export function turnsContract(subject: () => Subject): void {
+  describe('turns', () => {
+    test('a prepared turn is not visible in the conversation until it begins', async () => {
+      const { storage } = subject();
+      const turn = newTurn();
+      expect(await storage.turns.prepare(turn)).toBe('prepared');
+      expect(await storage.messages.list(turn)).toEqual([]);
+      expect(await storage.turnLog.read(turn, 0)).toEqual([]);
+      expect(await storage.turns.live(turn)).toBeNull();
+      expect((await storage.turns.get(turn))?.status).toBe('starting');
+
+      expect(await storage.turns.begin(turn)).toBe(true);
+      expect(await storage.messages.list(turn)).toEqual([
+        { id: turn.clientMessageId, turnId: turn.turnId, role: 'user', content: 'Good morning' },
+      ]);
+      expect(await seqs(storage, turn)).toEqual([1]);
+      const { messages: _, ...row } = turn;
+      expect(await storage.turns.live(turn)).toEqual({
+        ...row,
+        status: 'running',
+        createdAt: expect.any(Number),
+        endedAt: null,
+        usage: null,
+      });
+    });
+
+    test('beginning again, even at the same moment, begins once', async () => {
+      const { storage, other } = subject();
+      const turn = newTurn();
+      await storage.turns.prepare(turn);
+      const begun = await Promise.all([storage, other, storage].map(({ turns }) => turns.begin(turn)));
+      expect(begun).toEqual([true, true, true]);
+      expect(await seqs(storage, turn)).toEqual([1]);
+      expect(await storage.messages.list(turn)).toHaveLength(1);
+    });
+
+    test('a turn is either begun or withdrawn, never both', async () => {
+      const { storage, other } = subject();
+      for (let round = 0; round < 20; round++) {
+        const turn = newTurn();
+        await storage.turns.prepare(turn);
+        const [begun, withdrawn] = await Promise.all(
+          round % 2 === 0
+            ? [storage.turns.begin(turn), other.turns.withdraw(turn)]
+            : [other.turns.withdraw(turn).then((gone) => !gone), storage.turns.begin(turn).then((on) => !on)],
+        );
+        expect(begun).toBe(!withdrawn);
+        expect((await storage.turns.get(turn))?.status).toBe(begun ? 'running' : undefined);
+        expect(await storage.turns.begin(turn)).toBe(begun);
+        expect(await storage.turns.withdraw(turn)).toBe(withdrawn);
+      }
+    });
+
+    test('a conversation whose only turn is withdrawn is as if it had never been', async () => {
+      const { storage } = subject();
+      const turn = newTurn();
+      await storage.turns.prepare(turn);
+      await storage.turns.withdraw(turn);
+      expect(await storage.turns.conversation(turn)).toBeNull();
+      const { tenant, conversation } = turn;
+      expect(await storage.turns.prepare(newTurn({ tenant, conversation, user: 'bob' }))).toBe('prepared');
+    });
+
+    test('a turn being prepared keeps the conversation that another one leaves', async () => {
+      const { storage, other } = subject();
+      for (let round = 0; round < 10; round++) {
+        const leaving = newTurn();
+        const { tenant, conversation } = leaving;
+        const coming = newTurn({ tenant, conversation });
+        await storage.turns.prepare(leaving);
+        await Promise.all([storage.turns.withdraw(leaving), other.turns.prepare(coming)]);
+        expect(await storage.turns.begin(coming)).toBe(true);
+      }
+    });
+
+    test("somebody else's conversation is refused and stays as it was", async () => {
+      const { storage } = subject();
+      const turn = await begunTurn(storage);
+      const { tenant, conversation } = turn;
+      for (const user of ['bob', null]) {
+        const foreign = newTurn({ tenant, conversation, user });
+        expect(await storage.turns.prepare(foreign)).toBe('foreign-conversation');
+        expect(await storage.turns.get(foreign)).toBeNull();
+      }
+      expect(await storage.turns.conversation(turn)).toMatchObject({ user: 'alice', agent: 'assistant' });
+      expect(await storage.turns.prepare(newTurn({ conversation, user: 'bob' }))).toBe('prepared');
+    });
+
+    test('of two requests with the same message, the turn that runs is the one to join', async () => {
+      const { storage } = subject();
+      const lost = newTurn();
+      const { tenant, conversation, clientMessageId, messages } = lost;
+      const won = newTurn({ tenant, conversation, clientMessageId, messages });
+      await storage.turns.prepare(lost);
+      await storage.turns.prepare(won);
+      expect(await storage.turns.byClientMessage(lost, clientMessageId)).toMatchObject({
+        status: 'starting',
+      });
+      await storage.turns.begin(won);
+      expect(await storage.turns.byClientMessage(lost, clientMessageId)).toMatchObject({
+        turnId: won.turnId,
+      });
+      expect(await storage.turns.withdraw(lost)).toBe(true);
+      expect(await storage.turns.byClientMessage(lost, 'unknown')).toBeNull();
+      expect(await storage.messages.list(lost)).toHaveLength(1);
+    });
+
+    test('the first end wins, and reports what was used', async () => {
+      const { storage, other } = subject();
+      const turn = await begunTurn(storage);
+      await storage.turns.addUsage(turn, 'step/1', { inputTokens: 10, outputTokens: 1 });
+      await storage.turns.addUsage(turn, 'step/1', { inputTokens: 10, outputTokens: 1 });
+      await storage.turns.addUsage(turn, 'step/2', { inputTokens: 20, outputTokens: 2 });
+      await Promise.all([storage.turns.end(turn, 'completed'), other.turns.end(turn, 'completed')]);
+      await other.turns.end(turn, 'cancelled');
+      const usage = { inputTokens: 30, outputTokens: 3 };
+      expect(await storage.turns.get(turn)).toMatchObject({ status: 'completed', usage });
+      expect((await storage.turnLog.read(turn, 1)).map(({ event }) => event)).toEqual([
+        { type: 'turn-ended', status: 'completed', usage },
+      ]);
+      expect(await storage.turns.live(turn)).toBeNull();
+      expect(await storage.turns.begin(turn)).toBe(false);
+    });
+
+    test('a turn that ends before it began leaves no trace in the conversation', async () => {
+      const { storage } = subject();
+      const turn = newTurn();
+      await storage.turns.prepare(turn);
+      await storage.turns.end(turn, 'cancelled');
+      expect(await storage.turns.begin(turn)).toBe(false);
+      expect(await storage.turns.get(turn)).toMatchObject({ status: 'cancelled' });
+      expect(await storage.turnLog.read(turn, 0)).toEqual([]);
+      expect(await storage.messages.list(turn)).toEqual([]);
+    });
+
+    test('a message that is already in the conversation does not enter it twice', async () => {
+      const { storage } = subject();
+      const first = await begunTurn(storage);
+      await storage.turns.end(first, 'completed');
+      const { tenant, conversation, messages } = first;
+      const answer = { id: 'new', role: 'user' as const, content: 'And now?' };
+      await begunTurn(storage, { tenant, conversation, messages: [...messages, answer] });
+      expect((await storage.messages.list(first)).map(({ id }) => id)).toEqual([
+        first.clientMessageId,
+        'new',
+      ]);
+    });
+
+    test('a turn that nobody began within an hour is forgotten when the next one comes', async () => {
+      const { storage, database } = subject();
+      const abandoned = newTurn();
+      await storage.turns.prepare(abandoned);
+      const { tenant, conversation } = abandoned;
+      const later = await openStorage(database, { now: () => Date.now() + 61 * 60 * 1000 });
+      await later.turns.prepare(newTurn({ tenant, conversation }));
+      expect(await storage.turns.get(abandoned)).toBeNull();
+      await later.close();
+    });
+
+    test('messages and their events are stored together, once', async () => {
+      const { storage } = subject();
+      const turn = await begunTurn(storage);
+      const messages = ['m1', 'm2'].map((id) => ({
+        id,
+        role: 'assistant' as const,
+        content: [{ type: 'text' }],
+      }));
+      await storage.messages.store(turn, messages, [step(1)]);
+      await storage.messages.store(turn, messages, [step(1), step(2)]);
+      const ids = (await storage.messages.list(turn)).map(({ id }) => id);
+      expect(ids).toEqual([turn.clientMessageId, 'm1', 'm2']);
+      expect(await seqs(storage, turn)).toEqual(upTo(3));
+
+      const unknown = { ...turn, turnId: 'no-such-turn' };
+      await expect(storage.messages.store(unknown, [{ ...messages[0]!, id: 'm3' }], [])).rejects.toThrow(
+        'does not exist',
+      );
+      expect(await storage.messages.list(turn)).toHaveLength(3);
+    });
+  });
+}

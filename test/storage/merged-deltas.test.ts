@@ -1,0 +1,66 @@
+import { expect, test } from 'vitest';
+import { mergeDeltas, remainder } from '../../src/storage/merged-deltas.ts';
+import type { TurnEvent } from '../../src/turn/event.ts';
+
+function log(...events: TurnEvent[]) {
+  return events.map((event, index) => ({ seq: index + 1, event }));
+}
+
+const delta = (said: string, id = '0'): TurnEvent => ({ type: 'text-delta', id, delta: said });
+
+test('a run of deltas becomes its last row, which remembers where the parts ended', () => {
+  expect(mergeDeltas(log(delta('a'), delta('bc'), delta('def')))).toEqual({
+    replaced: [
+      {
+        seq: 3,
+        event: {
+          type: 'text-delta',
+          id: '0',
+          delta: 'abcdef',
+          parts: [
+            [1, 1],
+            [2, 2],
+            [3, 3],
+          ],
+        },
+      },
+    ],
+    removed: [1, 2],
+  });
+});
+
+test('any other event ends a run, so that no text changes its place', () => {
+  const entries = log(
+    delta('a'),
+    { type: 'text-end', id: '0' },
+    delta('b'),
+    { type: 'reset-step', step: 1 },
+    delta('c'),
+  );
+  expect(mergeDeltas(entries)).toEqual({ replaced: [], removed: [] });
+});
+
+test('deltas of other parts do not end a run, and kinds of text are not mixed', () => {
+  const entries = log(
+    delta('a'),
+    delta('x', '1'),
+    { type: 'reasoning-delta', id: '0', delta: 'r' },
+    delta('b'),
+  );
+  const { replaced, removed } = mergeDeltas(entries);
+  expect(replaced.map(({ seq, event }) => [seq, event.delta])).toEqual([[4, 'ab']]);
+  expect(removed).toEqual([1]);
+});
+
+test('a merged row that grows again keeps the parts it had', () => {
+  const [first] = mergeDeltas(log(delta('a'), delta('b'))).replaced;
+  const { replaced } = mergeDeltas([first!, { seq: 5, event: delta('cd') }]);
+  expect(replaced[0]?.event.parts).toEqual([
+    [1, 1],
+    [2, 1],
+    [5, 2],
+  ]);
+  expect([0, 1, 2, 3, 4, 5].map((after) => remainder(replaced[0]!.event, after))).toEqual(
+    ['abcd', 'bcd', 'cd', 'cd', 'cd', ''].map((said) => delta(said)),
+  );
+});

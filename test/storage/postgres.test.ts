@@ -1,0 +1,136 @@
+import { once } from 'node:events';
+import pg from 'pg';
+import { expect, test } from 'vitest';
+import { openStorage } from '../../src/storage/database.ts';
+import type { LogEntry } from '../../src/turn/event.ts';
+import { postgresUrl } from '../postgres.ts';
+import { storageContract } from './contract.ts';
+import type { DatabaseConfig } from './contract.ts';
+import { begunTurn, step, text } from './contract/fixtures.ts';
+import { startChild } from './contract/processes.ts';
+
+async function fresh() {
+  return { kind: 'postgres', url: await postgresUrl() } satisfies DatabaseConfig;
+}
+
+storageContract(fresh);
+
+const never = 2 ** 30;
+
+async function following(pollMs: number) {
+  const database = await fresh();
+  const reader = await openStorage(database, { pollMs });
+  const writer = await openStorage(database);
+  const turn = await begunTurn(writer);
+  const controller = new AbortController();
+  const batches = reader.turnLog.follow(turn, 1, controller.signal)[Symbol.asyncIterator]();
+  return {
+    database,
+    writer,
+    turn,
+    next: async () => ((await batches.next()).value as LogEntry[] | undefined)?.map(({ seq }) => seq),
+    async [Symbol.asyncDispose]() {
+      controller.abort();
+      await Promise.all([reader.close(), writer.close()]);
+    },
+  };
+}
+
+async function execute(url: string, statement: string, values: unknown[] = []) {
+  const client = new pg.Client({ connectionString: url });
+  await client.connect();
+  try {
+    return await client.query(statement, values);
+  } finally {
+    await client.end();
+  }
+}
+
+test('a follower is woken by a notification from another process, without polling', async () => {
+  await using log = await following(never);
+  for (const seq of [2, 3, 4, 5, 6]) {
+    const next = log.next();
+    await log.writer.turnLog.append(log.turn, [step(seq)]);
+    expect(await next).toEqual([seq]);
+  }
+});
+
+test('an event whose notification was lost is found by polling', async () => {
+  await using log = await following(50);
+  const { tenant, conversation, turnId } = log.turn;
+  for (const seq of [2, 3]) {
+    const next = log.next();
+    await execute(
+      log.database.url,
+      `with counted as (
+         update conversations set last_seq = last_seq + 1 where tenant = $1 and conversation = $2 returning last_seq
+       )
+       insert into turn_events (tenant, conversation, seq, turn_id, key, event)
+       select $1, $2, last_seq, $3, 'unannounced/' || last_seq, '{"type":"start-step","step":1}' from counted`,
+      [tenant, conversation, turnId],
+    );
+    expect(await next).toEqual([seq]);
+  }
+});
+
+test('a follower outlives the loss of every database connection, and is notified again afterwards', async () => {
+  await using log = await following(never);
+  const before = log.next();
+  await log.writer.turnLog.append(log.turn, [step(2)]);
+  expect(await before).toEqual([2]);
+  const next = log.next();
+  await execute(
+    log.database.url,
+    `select pg_terminate_backend(pid) from pg_stat_activity
+     where datname = current_database() and application_name = 'interlude'`,
+  );
+  const append = async () => log.writer.turnLog.append(log.turn, [step(3)]);
+  // The writer's pool may still hand out a connection that it has not noticed is dead.
+  await append().catch(append).catch(append);
+  expect(await next).toEqual([3]);
+  for (const seq of [4, 5]) {
+    const after = log.next();
+    await log.writer.turnLog.append(log.turn, [step(seq)]);
+    expect(await after).toEqual([seq]);
+  }
+});
+
+test('the lock of a process that was killed is free at once', async () => {
+  const database = await fresh();
+  const storage = await openStorage(database);
+  const key = { tenant: 'acme', server: 'tracker', user: null };
+  const child = startChild(database, { kind: 'hold-lock', key });
+  expect((await once(child, 'message'))[0]).toBe('held');
+  const waiting = storage.connections.withLock(key, 5_000, () => Promise.resolve('mine'));
+  child.kill('SIGKILL');
+  expect(await waiting).toBe('mine');
+  await storage.close();
+});
+
+test('as much work as there are connections may be under locks and still use the database', async () => {
+  const storage = await openStorage(await fresh());
+  const work = Array.from({ length: 20 }, (_, index) =>
+    storage.connections.withLock(
+      { tenant: 'acme', server: `server-${index}`, user: null },
+      10_000,
+      async () => {
+        const turn = await begunTurn(storage);
+        await storage.turnLog.append(turn, [text('a')]);
+      },
+    ),
+  );
+  await Promise.all(work);
+  await storage.close();
+});
+
+test('a database that cannot be reached is named in the error, without its password', async () => {
+  const opening = openStorage({ kind: 'postgres', url: 'postgres://interlude:s3cret@127.0.0.1:1/nowhere' });
+  const error = await opening.then(
+    () => new Error('opened'),
+    (reason: unknown) => reason as Error,
+  );
+  expect(error.message).toMatch(
+    /Cannot open the database 127\.0\.0\.1:1\/nowhere: .*ECONNREFUSED.*Check DATABASE_URL/,
+  );
+  expect(error.message).not.toContain('s3cret');
+});
