@@ -1,0 +1,75 @@
+/**
+ * One person on the way to a provider and back. The state is 256 random bits; what is stored is the hash of
+ * state and browser session together, so a callback in another browser finds nothing and takes nothing away from
+ * the right one.
+ */
+import { createHash, randomBytes } from 'node:crypto';
+import { z } from 'zod';
+import type { OAuthRecords } from '../../storage/storage.ts';
+import { SealingError } from '../sealing.ts';
+import type { KeyRing } from '../sealing.ts';
+import { authorizationServerSchema } from './discovery.ts';
+import { clientSchema } from './registration.ts';
+
+const attemptSchema = z.object({
+  key: z.object({ tenant: z.string(), server: z.string(), user: z.string().nullable() }),
+  serverUrl: z.string(),
+  /** As it was when the person left: a code is redeemed only where it was asked for. */
+  authorizationServer: authorizationServerSchema,
+  client: clientSchema,
+  resource: z.string(),
+  scopes: z.array(z.string()),
+  codeVerifier: z.string(),
+});
+export type Attempt = z.infer<typeof attemptSchema>;
+
+const lifeMs = 600_000;
+
+export function newState(): string {
+  return randomBytes(32).toString('base64url');
+}
+
+interface Binding {
+  state: string;
+  sessionHash: string;
+}
+
+export interface Attempts {
+  save(binding: Binding & { elicitationId: string; attempt: Attempt }): Promise<void>;
+  /** Single use. Null when unknown, used, expired or another browser's. */
+  take(binding: Binding): Promise<{ elicitationId: string; attempt: Attempt } | null>;
+}
+
+export function createAttempts(deps: { oauth: OAuthRecords; keys: KeyRing; now: () => number }): Attempts {
+  const { oauth, keys, now } = deps;
+  const hashOf = ({ state, sessionHash }: Binding) =>
+    createHash('sha256').update(`${sessionHash}\n${state}`).digest('hex');
+  const context = (stateHash: string) => `attempt:${stateHash}`;
+
+  return {
+    async save({ elicitationId, attempt, ...binding }) {
+      const stateHash = hashOf(binding);
+      const sealed = keys.seal(JSON.stringify(attempt), context(stateHash));
+      const expiresAt = now() + lifeMs;
+      await oauth.saveAttempt({
+        stateHash,
+        elicitationId,
+        sessionHash: binding.sessionHash,
+        sealed,
+        expiresAt,
+      });
+    },
+    async take(binding) {
+      const stateHash = hashOf(binding);
+      const found = await oauth.takeAttempt(stateHash, now());
+      if (!found || found.sessionHash !== binding.sessionHash) return null;
+      try {
+        const attempt = attemptSchema.parse(JSON.parse(keys.open(found.sealed, context(stateHash))));
+        return { elicitationId: found.elicitationId, attempt };
+      } catch (error) {
+        if (error instanceof SealingError) return null;
+        throw error;
+      }
+    },
+  };
+}

@@ -1,0 +1,154 @@
+/** The way back from the provider: the answer is checked, the code redeemed, the connection made. */
+import { exchangeAuthorization, validateAuthorizationResponseIssuer } from '@modelcontextprotocol/client';
+import type { OAuthTokens } from '@modelcontextprotocol/client';
+import type { ServerConfig } from '../../config.ts';
+import type { ConnectionKey, Storage } from '../../storage/storage.ts';
+import type { KeyRing } from '../sealing.ts';
+import { accountFrom, accountName, freshUntil, sealAccount } from './account.ts';
+import type { Account } from './account.ts';
+import type { Attempt, Attempts } from './attempt.ts';
+import type { Discovery } from './discovery.ts';
+import type { Outbound } from './outbound.ts';
+import { scopesOf } from './protected-resource.ts';
+import { redirectUri } from './registration.ts';
+import type { Registrations } from './registration.ts';
+import { inWords, isClientRefused, quoteCode, trouble } from './trouble.ts';
+
+export interface CompleteInput {
+  params: URLSearchParams;
+  sessionHash: string;
+  serverByName: (name: string) => ServerConfig | undefined;
+}
+
+export type Completion =
+  | {
+      kind: 'connected';
+      elicitationId: string;
+      server: string;
+      key: ConnectionKey;
+      version: number;
+      account: string | null;
+    }
+  /** The person said no at the provider. The question stays open. */
+  | { kind: 'denied'; elicitationId: string }
+  /** Unknown, used, expired or another browser's. */
+  | { kind: 'unknown-state' }
+  /** `message` is a sentence for people. `retry`: starting again may help. */
+  | { kind: 'failed'; elicitationId: string; message: string; retry: boolean };
+
+interface Dependencies {
+  storage: Pick<Storage, 'connections'>;
+  keys: KeyRing;
+  attempts: Attempts;
+  discovery: Discovery;
+  registrations: Registrations;
+  outbound: Outbound;
+  publicUrl: string;
+  now: () => number;
+}
+
+export function createComplete(deps: Dependencies) {
+  const { storage, keys, attempts, discovery, registrations, outbound, publicUrl, now } = deps;
+
+  async function complete({ params, sessionHash, serverByName }: CompleteInput): Promise<Completion> {
+    const state = params.get('state');
+    const taken = state === null ? null : await attempts.take({ state, sessionHash });
+    if (!taken) return { kind: 'unknown-state' };
+    const { elicitationId, attempt } = taken;
+    const failed = (message: string, retry: boolean): Completion => ({
+      kind: 'failed',
+      elicitationId,
+      message,
+      retry,
+    });
+
+    const server = serverByName(attempt.key.server);
+    if (!server || server.url !== attempt.serverUrl) {
+      return failed('The configuration of this server has changed in the meantime. Start again.', true);
+    }
+    if (!isFromIssuer(params, attempt)) {
+      return failed(
+        `The answer did not come from ${server.title}'s sign-in server, so it was not used.`,
+        true,
+      );
+    }
+    await registrations.confirm(attempt.client, attempt.authorizationServer.issuer);
+    const error = params.get('error');
+    if (error === 'access_denied') return { kind: 'denied', elicitationId };
+    if (error !== null) {
+      await forgetClientIf(['invalid_client', 'unauthorized_client'].includes(error), server, attempt);
+      return failed(`${server.title}'s sign-in server answered with ${quoteCode(error)}.`, true);
+    }
+    const code = params.get('code');
+    if (code === null) return failed(`${server.title}'s sign-in server sent an incomplete answer.`, true);
+
+    let tokens: OAuthTokens;
+    let account: Account;
+    try {
+      tokens = await redeem(server, attempt, code);
+      account = accountFrom(tokens, accountOrigin(attempt), now());
+    } catch (problem) {
+      await forgetClientIf(isClientRefused(problem), server, attempt);
+      const operatorsFault = isClientRefused(problem) && attempt.client.kind === 'configured';
+      return failed(inWords(server, problem).message, !operatorsFault);
+    }
+    const { key } = attempt;
+    const name = accountName(tokens);
+    const version = await storage.connections.establish(key, {
+      store: 'oauth',
+      account: name,
+      scopes: tokens.scope === undefined ? attempt.scopes : scopesOf(tokens.scope),
+      sealed: sealAccount(keys, key, account),
+      freshUntil: freshUntil(account),
+    });
+    return { kind: 'connected', elicitationId, server: server.name, key, version, account: name };
+  }
+
+  async function redeem(server: ServerConfig, attempt: Attempt, code: string): Promise<OAuthTokens> {
+    const { authorizationServer, client, codeVerifier, resource } = attempt;
+    const clientInformation = registrations.informationOf(client, server);
+    if (!clientInformation) throw trouble(server, 'its client was removed from the configuration');
+    return exchangeAuthorization(authorizationServer.issuer, {
+      metadata: authorizationServer,
+      clientInformation,
+      authorizationCode: code,
+      // Checked before, together with the error answers.
+      iss: authorizationServer.issuer,
+      codeVerifier,
+      redirectUri: redirectUri(publicUrl),
+      resource,
+      fetchFn: outbound.fetch,
+    });
+  }
+
+  async function forgetClientIf(
+    refused: boolean,
+    server: ServerConfig,
+    { client, authorizationServer }: Attempt,
+  ) {
+    if (!refused) return;
+    await registrations.forget(client, authorizationServer.issuer);
+    await discovery.forget(server);
+  }
+
+  return complete;
+}
+
+function accountOrigin({ serverUrl, authorizationServer, resource, client }: Attempt) {
+  return { serverUrl, issuer: authorizationServer.issuer, resource, client };
+}
+
+/** RFC 9207. Error answers of servers that otherwise send `iss` often lack it; nothing is redeemed from those. */
+function isFromIssuer(params: URLSearchParams, { authorizationServer }: Attempt): boolean {
+  try {
+    validateAuthorizationResponseIssuer({
+      iss: params.get('iss') ?? undefined,
+      expectedIssuer: authorizationServer.issuer,
+      issParameterSupported:
+        authorizationServer.authorization_response_iss_parameter_supported === true && !params.has('error'),
+    });
+    return true;
+  } catch {
+    return false;
+  }
+}

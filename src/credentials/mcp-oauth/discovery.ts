@@ -1,0 +1,129 @@
+/** What a server needs before it lets anybody in, found once a day and kept. */
+import { discoverAuthorizationServerMetadata } from '@modelcontextprotocol/client';
+import { z } from 'zod';
+import type { ServerConfig } from '../../config.ts';
+import { OutboundError } from './outbound.ts';
+import type { Outbound } from './outbound.ts';
+import { challengedResource, probe, publishedResource } from './protected-resource.ts';
+import type { ProtectedResource } from './protected-resource.ts';
+import type { Records } from './records.ts';
+import { inWords, trouble } from './trouble.ts';
+
+const httpUrl = z.url({ protocol: /^https?$/ });
+
+/** The part of an authorization server's metadata (RFC 8414, OpenID Connect Discovery) that is used here. */
+export const authorizationServerSchema = z.object({
+  issuer: z.string(),
+  authorization_endpoint: httpUrl,
+  token_endpoint: httpUrl,
+  registration_endpoint: httpUrl.optional(),
+  response_types_supported: z.array(z.string()),
+  scopes_supported: z.array(z.string()).optional(),
+  token_endpoint_auth_methods_supported: z.array(z.string()).optional(),
+  code_challenge_methods_supported: z.array(z.string()).optional(),
+  client_id_metadata_document_supported: z.boolean().optional(),
+  authorization_response_iss_parameter_supported: z.boolean().optional(),
+});
+export type AuthorizationServer = z.infer<typeof authorizationServerSchema>;
+
+const needsSchema = z.discriminatedUnion('kind', [
+  z.object({ kind: z.literal('nothing') }),
+  z.object({
+    kind: z.literal('oauth'),
+    /** As the server spells it: authorization servers compare it as text. */
+    resource: z.string(),
+    scopes: z.array(z.string()),
+    authorizationServer: authorizationServerSchema,
+  }),
+]);
+export type Needs = z.infer<typeof needsSchema>;
+export type OAuthNeeds = Extract<Needs, { kind: 'oauth' }>;
+
+export interface Discovery {
+  /** Throws `CredentialStoreError` when it cannot be found out now. */
+  needsOf(server: ServerConfig): Promise<Needs>;
+  /** After a 401 that was not expected: looks again, and believes the challenge. */
+  needsAfterRefusal(server: ServerConfig, challenge: string | null): Promise<OAuthNeeds>;
+  /** The next look is a fresh one. */
+  forget(server: ServerConfig): Promise<void>;
+}
+
+const lookAgainAfterMs = 24 * 3_600_000;
+
+export function createDiscovery(deps: {
+  records: Records;
+  outbound: Outbound;
+  now: () => number;
+}): Discovery {
+  const { records, outbound, now } = deps;
+  const recordKey = (server: ServerConfig) => `server:${server.url}`;
+
+  async function look(server: ServerConfig): Promise<{ needs: Needs; certain: boolean }> {
+    const published = await publishedResource(server, outbound);
+    if (published) return { needs: await oauthNeeds(server, published), certain: true };
+    const answer = await probe(server, outbound);
+    if (answer.kind !== 'challenged') return { needs: { kind: 'nothing' }, certain: answer.kind === 'open' };
+    const challenged = await challengedResource(server, answer.challenge, outbound);
+    return { needs: await oauthNeeds(server, challenged), certain: true };
+  }
+
+  async function oauthNeeds(
+    server: ServerConfig,
+    { resource, issuers, scopes }: ProtectedResource,
+  ): Promise<OAuthNeeds> {
+    // Servers from before protected-resource metadata are their own authorization server.
+    const candidates = issuers.length > 0 ? issuers.slice(0, 3) : [new URL(server.url).origin];
+    let failure: unknown;
+    for (const issuer of candidates) {
+      try {
+        return { kind: 'oauth', resource, scopes, authorizationServer: await readMetadata(server, issuer) };
+      } catch (error) {
+        failure = error;
+      }
+    }
+    throw failure;
+  }
+
+  async function readMetadata(server: ServerConfig, issuer: string): Promise<AuthorizationServer> {
+    if (new URL(issuer).protocol !== 'https:' && !server.url.startsWith('http:')) {
+      throw trouble(server, 'has a sign-in server without https, so it is not used');
+    }
+    const metadata = await discoverAuthorizationServerMetadata(issuer, { fetchFn: outbound.fetch });
+    const parsed = authorizationServerSchema.safeParse(metadata);
+    if (!parsed.success)
+      throw trouble(server, 'its sign-in server publishes no usable description; tell its operator');
+    if (!parsed.data.code_challenge_methods_supported?.includes('S256')) {
+      throw trouble(server, 'its sign-in server does not offer PKCE with S256, which is required');
+    }
+    return parsed.data;
+  }
+
+  return {
+    async needsOf(server) {
+      const key = recordKey(server);
+      const known = await records.recall(key, needsSchema);
+      if (known && now() - known.updatedAt < lookAgainAfterMs) return known.value;
+      try {
+        const { needs, certain } = await look(server);
+        if (certain) await records.remember(key, needs);
+        return needs;
+      } catch (error) {
+        // What held yesterday is a better guess than failing while the server is away.
+        if (known && error instanceof OutboundError) return known.value;
+        throw inWords(server, error);
+      }
+    },
+    async needsAfterRefusal(server, challenge) {
+      try {
+        const published = await publishedResource(server, outbound);
+        const resource = published ?? (await challengedResource(server, challenge, outbound));
+        const needs = await oauthNeeds(server, resource);
+        await records.remember(recordKey(server), needs);
+        return needs;
+      } catch (error) {
+        throw inWords(server, error);
+      }
+    },
+    forget: (server) => records.forget(recordKey(server)),
+  };
+}

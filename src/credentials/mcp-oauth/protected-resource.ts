@@ -1,0 +1,137 @@
+/**
+ * How an MCP server says which authorization server guards it (RFC 9728, MCP authorization).
+ *
+ * The well-known documents are asked first, so that no MCP request is made without a credential. Only a server
+ * that publishes none is sent one unauthenticated `initialize`, to see whether it answers 401 and where it points.
+ */
+import {
+  LATEST_PROTOCOL_VERSION,
+  checkResourceAllowed,
+  extractWWWAuthenticateParams,
+  resourceUrlFromServerUrl,
+} from '@modelcontextprotocol/client';
+import { z } from 'zod';
+import type { ServerConfig } from '../../config.ts';
+import type { Outbound } from './outbound.ts';
+import { trouble } from './trouble.ts';
+
+/** What guards a server. `issuers` is empty when it only says 401: then its own origin is tried. */
+export interface ProtectedResource {
+  resource: string;
+  issuers: string[];
+  scopes: string[];
+}
+
+const documentSchema = z.looseObject({
+  resource: z.url(),
+  authorization_servers: z.array(z.url()).default([]),
+  scopes_supported: z.array(z.string()).default([]),
+});
+
+/** The published document, or null when there is none for this server. */
+export async function publishedResource(
+  server: ServerConfig,
+  outbound: Outbound,
+): Promise<ProtectedResource | null> {
+  const url = new URL(server.url);
+  const path = url.pathname.replace(/\/$/, '');
+  const inserted = new URL(`/.well-known/oauth-protected-resource${path}${url.search}`, url);
+  const own = await readDocument(server, inserted, outbound);
+  if (own) return matching(server, own);
+  if (path === '') return null;
+  const ofOrigin = await readDocument(
+    server,
+    new URL('/.well-known/oauth-protected-resource', url),
+    outbound,
+  );
+  // The origin's document may be about another resource of that origin; then it says nothing about this one.
+  return ofOrigin && covers(server, ofOrigin) ? ofOrigin : null;
+}
+
+/** What a 401 says. `challenge` is its `WWW-Authenticate` header. */
+export async function challengedResource(
+  server: ServerConfig,
+  challenge: string | null,
+  outbound: Outbound,
+): Promise<ProtectedResource> {
+  const { resourceMetadataUrl, scope } = readChallenge(challenge);
+  if (!resourceMetadataUrl) {
+    return { resource: resourceUrlFromServerUrl(server.url).href, issuers: [], scopes: scopesOf(scope) };
+  }
+  if (resourceMetadataUrl.protocol !== 'https:' && !server.url.startsWith('http:')) {
+    throw trouble(server, 'points to an address without https for its sign-in; it is not followed');
+  }
+  const document = await readDocument(server, resourceMetadataUrl, outbound);
+  if (!document)
+    throw trouble(server, 'points to a document about its sign-in that is not there; tell its operator');
+  return matching(server, document);
+}
+
+/** Asks without a credential. `open`: it answered; `unclear`: neither an answer nor a 401. */
+export async function probe(
+  server: ServerConfig,
+  outbound: Outbound,
+): Promise<{ kind: 'open' | 'unclear' } | { kind: 'challenged'; challenge: string | null }> {
+  const response = await outbound.head(server.url, {
+    method: 'POST',
+    headers: {
+      ...server.headers,
+      'content-type': 'application/json',
+      accept: 'application/json, text/event-stream',
+    },
+    body: JSON.stringify({
+      jsonrpc: '2.0',
+      id: 0,
+      method: 'initialize',
+      params: {
+        protocolVersion: LATEST_PROTOCOL_VERSION,
+        capabilities: {},
+        clientInfo: { name: 'interlude', version: '1' },
+      },
+    }),
+  });
+  if (response.status === 401)
+    return { kind: 'challenged', challenge: response.headers.get('www-authenticate') };
+  if (response.status >= 500) throw trouble(server, `answers with ${response.status}; try again later`);
+  return { kind: response.ok ? 'open' : 'unclear' };
+}
+
+export function readChallenge(challenge: string | null) {
+  return extractWWWAuthenticateParams(
+    new Response(null, challenge === null ? {} : { headers: { 'www-authenticate': challenge } }),
+  );
+}
+
+export function scopesOf(scope: string | undefined): string[] {
+  return [...new Set(scope?.split(/\s+/).filter(Boolean))];
+}
+
+async function readDocument(
+  server: ServerConfig,
+  url: URL,
+  outbound: Outbound,
+): Promise<ProtectedResource | null> {
+  const response = await outbound.fetch(url, { headers: { accept: 'application/json' } });
+  if (response.status >= 500) throw trouble(server, `answers with ${response.status}; try again later`);
+  // Sites that answer every path with a page publish nothing by it.
+  if (!response.ok || !/[/+]json\b/.test(response.headers.get('content-type') ?? '')) return null;
+  const parsed = documentSchema.safeParse(await response.json().catch(() => null));
+  if (!parsed.success)
+    throw trouble(server, 'publishes a damaged document about its sign-in; tell its operator');
+  const { resource, authorization_servers: issuers, scopes_supported: scopes } = parsed.data;
+  return { resource, issuers, scopes };
+}
+
+function matching(server: ServerConfig, document: ProtectedResource): ProtectedResource {
+  if (!covers(server, document)) {
+    throw trouble(server, 'publishes a sign-in that belongs to another address, so it is not trusted');
+  }
+  return document;
+}
+
+function covers(server: ServerConfig, { resource }: ProtectedResource): boolean {
+  return checkResourceAllowed({
+    requestedResource: resourceUrlFromServerUrl(server.url),
+    configuredResource: resource,
+  });
+}

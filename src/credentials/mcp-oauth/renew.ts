@@ -1,0 +1,114 @@
+/**
+ * A new access token for an old one, once however many calls ask for it at the same time: under the
+ * connection's lock, and only if the token is still the one the caller found wanting.
+ */
+import { refreshAuthorization } from '@modelcontextprotocol/client';
+import type { ServerConfig } from '../../config.ts';
+import type { ConnectionKey, ConnectionRow, Storage } from '../../storage/storage.ts';
+import type { KeyRing } from '../sealing.ts';
+import { accountFrom, freshUntil, openAccount, sealAccount, tokenIdOf } from './account.ts';
+import type { Account } from './account.ts';
+import type { Discovery } from './discovery.ts';
+import type { Outbound } from './outbound.ts';
+import { scopesOf } from './protected-resource.ts';
+import type { Registrations } from './registration.ts';
+import { inWords, isClientRefused, isRefusal, trouble } from './trouble.ts';
+
+type Renewal =
+  /** Renewed, by us or by somebody else meanwhile. */
+  | { kind: 'renewed'; account: Account; version: number }
+  /** The provider said no for good; the connection is marked broken. */
+  | { kind: 'refused' }
+  /** The connection has changed in a way that needs a fresh look at its row. */
+  | { kind: 'changed' };
+
+interface Dependencies {
+  storage: Pick<Storage, 'connections'>;
+  keys: KeyRing;
+  discovery: Discovery;
+  registrations: Registrations;
+  outbound: Outbound;
+  now: () => number;
+}
+
+/** Longer than one request to a provider may take, so that waiting for somebody else's refresh pays off. */
+const lockWaitMs = 15_000;
+
+export type Renew = (server: ServerConfig, key: ConnectionKey, tokenId: string) => Promise<Renewal>;
+
+/** Throws `CredentialStoreError` when the provider cannot be asked now. */
+export function createRenew({ storage, keys, discovery, registrations, outbound, now }: Dependencies): Renew {
+  const { connections } = storage;
+
+  return async (server, key, tokenId) => {
+    let locked = false;
+    try {
+      return await connections.withLock(key, lockWaitMs, () => {
+        locked = true;
+        return renew(server, key, tokenId);
+      });
+    } catch (error) {
+      if (locked) throw error;
+      throw trouble(server, 'another process has been renewing this account for too long; try again later');
+    }
+  };
+
+  async function renew(server: ServerConfig, key: ConnectionKey, tokenId: string): Promise<Renewal> {
+    const row = await connections.get(key);
+    if (!row || row.status !== 'active') return { kind: 'changed' };
+    const account = openAccount(keys, row, server);
+    if (tokenIdOf(account) !== tokenId) return { kind: 'renewed', account, version: row.version };
+    let next: Awaited<ReturnType<typeof ask>>;
+    try {
+      next = await ask(server, account);
+    } catch (error) {
+      if (!(error instanceof ProviderMoved) && !isFinal(error, account)) throw inWords(server, error);
+      if (isClientRefused(error)) {
+        await registrations.forget(account.client, account.issuer);
+        await discovery.forget(server);
+      }
+      await connections.markBroken(key, row.version, 'revoked');
+      return { kind: 'refused' };
+    }
+    return store(row, key, next);
+  }
+
+  async function ask(server: ServerConfig, account: Account) {
+    const needs = await discovery.needsOf(server);
+    // A refresh token goes to the server that issued it, whatever the MCP server says today.
+    if (needs.kind !== 'oauth' || needs.authorizationServer.issuer !== account.issuer)
+      throw new ProviderMoved();
+    const clientInformation = registrations.informationOf(account.client, server);
+    if (!clientInformation) throw new ProviderMoved();
+    const tokens = await refreshAuthorization(account.issuer, {
+      metadata: needs.authorizationServer,
+      clientInformation,
+      refreshToken: account.refreshToken ?? '',
+      resource: account.resource,
+      fetchFn: outbound.fetch,
+    });
+    const { serverUrl, issuer, resource, client } = account;
+    return { tokens, account: accountFrom(tokens, { serverUrl, issuer, resource, client }, now()) };
+  }
+
+  async function store(
+    row: ConnectionRow,
+    key: ConnectionKey,
+    next: Awaited<ReturnType<typeof ask>>,
+  ): Promise<Renewal> {
+    const stored = await connections.refresh(row, {
+      sealed: sealAccount(keys, key, next.account),
+      freshUntil: freshUntil(next.account),
+      scopes: next.tokens.scope === undefined ? row.scopes : scopesOf(next.tokens.scope),
+    });
+    return stored ? { kind: 'renewed', account: next.account, version: row.version } : { kind: 'changed' };
+  }
+}
+
+/** The account belongs to a sign-in server or client that is not used any more. */
+class ProviderMoved extends Error {}
+
+/** A client that an operator configured and that is refused is the operator's to mend, not the user's. */
+function isFinal(error: unknown, { client }: Account): boolean {
+  return isRefusal(error) && !(isClientRefused(error) && client.kind === 'configured');
+}

@@ -1,0 +1,161 @@
+/** A credential for one call, or why a person is needed; and what to do when a server refuses one. */
+import { computeScopeUnion } from '@modelcontextprotocol/client';
+import type { ServerConfig } from '../../config.ts';
+import type { ConnectionReason } from '../../elicitation/elicitation.ts';
+import type { ConnectionKey, ConnectionRow, Storage } from '../../storage/storage.ts';
+import { connectionKey } from '../connection-key.ts';
+import type { KeyRing } from '../sealing.ts';
+import { CredentialStoreError } from '../store.ts';
+import type { ConnectionRequired, Credential, CredentialStore, Refusal } from '../store.ts';
+import { credentialOf, openAccount, tokenIdOf } from './account.ts';
+import type { Account } from './account.ts';
+import type { Discovery, Needs } from './discovery.ts';
+import { readChallenge, scopesOf } from './protected-resource.ts';
+import type { Renew } from './renew.ts';
+import { trouble } from './trouble.ts';
+
+type Answer = Credential | ConnectionRequired;
+
+interface Dependencies {
+  storage: Pick<Storage, 'connections'>;
+  keys: KeyRing;
+  discovery: Discovery;
+  renew: Renew;
+  now: () => number;
+}
+
+const nothing: Credential = { kind: 'credential', headers: {}, version: 0 };
+
+/** A token this young that is refused would be refused again if it were renewed. */
+const tooYoungToRenewMs = 30_000;
+
+export function createResolver({ storage, keys, discovery, renew, now }: Dependencies): CredentialStore {
+  const { connections } = storage;
+
+  async function resolve(server: ServerConfig, key: ConnectionKey): Promise<Answer> {
+    if (server.credentialScope === 'none') return nothing;
+    return fromRow(server, ownKey(server, key), 3);
+  }
+
+  /** `looks`: how often the row may turn out to have changed under our hands. */
+  async function fromRow(server: ServerConfig, key: ConnectionKey, looks: number): Promise<Answer> {
+    const row = await connections.get(key);
+    if (!row) {
+      const needs = await discovery.needsOf(server);
+      return needs.kind === 'nothing' ? nothing : required('missing', 0, scopesToShow(server, needs));
+    }
+    // Whatever another store keeps, or was connected for another address, must not be sent to this one.
+    const account = row.store === 'oauth' ? openAccount(keys, row, server) : null;
+    if (account?.serverUrl !== server.url) return required('missing', row.version, server.oauth?.scopes);
+    if (row.status === 'broken') return requiredBy(row);
+    if (row.freshUntil === null || now() < row.freshUntil) return credentialOf(account, row.version);
+    if (account.refreshToken !== undefined) return renewed(server, key, row, account, looks);
+    if (isAlive(account)) return credentialOf(account, row.version);
+    return broken(key, row, 'rejected');
+  }
+
+  async function renewed(
+    server: ServerConfig,
+    key: ConnectionKey,
+    row: ConnectionRow,
+    account: Account,
+    looks: number,
+  ): Promise<Answer> {
+    try {
+      const renewal = await renew(server, key, tokenIdOf(account));
+      switch (renewal.kind) {
+        case 'renewed':
+          return credentialOf(renewal.account, renewal.version);
+        case 'refused':
+          return requiredBy({ ...row, brokenReason: 'revoked' });
+        case 'changed':
+          if (looks > 0) return await fromRow(server, key, looks - 1);
+          throw trouble(server, 'the account keeps changing; try again');
+        default:
+          return renewal satisfies never;
+      }
+    } catch (error) {
+      if (error instanceof CredentialStoreError && isAlive(account))
+        return credentialOf(account, row.version);
+      throw error;
+    }
+  }
+
+  async function reject(server: ServerConfig, key: ConnectionKey, refusal: Refusal): Promise<Answer> {
+    const own = ownKey(server, key);
+    const row = await connections.get(own);
+    if (!row) return refusal.version === 0 ? neverConnected(server, refusal) : fromRow(server, own, 3);
+    // Connected anew or found broken since: what is there now is the answer.
+    if (row.version !== refusal.version || row.status === 'broken') return fromRow(server, own, 3);
+    return refusal.status === 403 ? forbidden(row, refusal) : unauthorized(server, own, row, refusal);
+  }
+
+  async function neverConnected(server: ServerConfig, { challenge }: Refusal): Promise<ConnectionRequired> {
+    const asked = scopesOf(readChallenge(challenge).scope);
+    const needs = await discovery.needsAfterRefusal(server, challenge);
+    return required('missing', 0, asked.length > 0 ? asked : scopesToShow(server, needs));
+  }
+
+  /** The account is fine as far as it goes, so it stays active for what it may do. */
+  function forbidden(row: ConnectionRow, { challenge }: Refusal): ConnectionRequired {
+    const { error, scope } = readChallenge(challenge);
+    const reason = error === 'insufficient_scope' || scope !== undefined ? 'insufficient_scope' : 'rejected';
+    return required(reason, row.version, scopesOf(computeScopeUnion(row.scopes.join(' '), scope)));
+  }
+
+  async function unauthorized(
+    server: ServerConfig,
+    key: ConnectionKey,
+    row: ConnectionRow,
+    refusal: Refusal,
+  ): Promise<Answer> {
+    const account = openAccount(keys, row, server);
+    const { tokenId } = refusal;
+    if (tokenId !== undefined && tokenId !== tokenIdOf(account)) return credentialOf(account, row.version);
+    if (account.refreshToken !== undefined && now() - account.obtainedAt >= tooYoungToRenewMs) {
+      const renewal = await renew(server, key, tokenIdOf(account));
+      if (renewal.kind === 'renewed') return credentialOf(renewal.account, renewal.version);
+      return fromRow(server, key, 3);
+    }
+    // The server may have moved to another sign-in server; the next connect finds out.
+    await discovery.forget(server);
+    return broken(key, row, 'rejected');
+  }
+
+  async function broken(
+    key: ConnectionKey,
+    row: ConnectionRow,
+    reason: ConnectionReason,
+  ): Promise<ConnectionRequired> {
+    await connections.markBroken(key, row.version, reason);
+    return requiredBy({ ...row, brokenReason: reason });
+  }
+
+  function isAlive({ expiresAt }: Account): boolean {
+    return expiresAt === null || now() < expiresAt;
+  }
+
+  return { resolve, reject };
+}
+
+function ownKey(server: ServerConfig, key: ConnectionKey): ConnectionKey {
+  const own = connectionKey(server, key);
+  // Without this, a caller without a user would share what belongs to the whole tenant.
+  if (server.credentialScope === 'user' && own.user === null)
+    throw trouble(server, 'needs a user, and there is none');
+  return own;
+}
+
+function requiredBy(row: ConnectionRow): ConnectionRequired {
+  return required(row.brokenReason ?? 'rejected', row.version, row.scopes);
+}
+
+function required(reason: ConnectionReason, seenVersion: number, scopes: string[] = []): ConnectionRequired {
+  // How long access lasts is no news to the person who is asked.
+  const shown = scopes.filter((scope) => scope !== 'offline_access');
+  return { kind: 'connection-required', reason, seenVersion, ...(shown.length > 0 && { scopes: shown }) };
+}
+
+function scopesToShow(server: ServerConfig, needs: Needs): string[] {
+  return server.oauth?.scopes ?? (needs.kind === 'oauth' ? needs.scopes : []);
+}

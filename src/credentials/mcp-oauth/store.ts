@@ -1,0 +1,51 @@
+/**
+ * The built-in credential store: the MCP authorization spec from the user's side. Tokens are in memory for one
+ * call and sealed everywhere else.
+ */
+import type { FetchLike } from '@modelcontextprotocol/client';
+import type { Storage } from '../../storage/storage.ts';
+import type { KeyRing } from '../sealing.ts';
+import type { CredentialStore } from '../store.ts';
+import { createAttempts } from './attempt.ts';
+import { createBegin } from './begin.ts';
+import type { BeginInput } from './begin.ts';
+import { createComplete } from './complete.ts';
+import type { CompleteInput, Completion } from './complete.ts';
+import { createDiscovery } from './discovery.ts';
+import { createOutbound } from './outbound.ts';
+import { createRecords } from './records.ts';
+import { createRegistrations } from './registration.ts';
+import { createRenew } from './renew.ts';
+import { createResolver } from './resolve.ts';
+
+export interface OAuthStore extends CredentialStore {
+  /** Where to send the person. Throws `CredentialStoreError`, whose message may be shown. */
+  begin(input: BeginInput): Promise<{ url: string }>;
+  /** What came back. Failures of the provider are answers; only our own database throws. */
+  complete(input: CompleteInput): Promise<Completion>;
+}
+
+interface Options {
+  storage: Pick<Storage, 'connections' | 'oauth'>;
+  keys: KeyRing;
+  publicUrl: string;
+  /** Reads a client secret that the agents file names. */
+  secret?: (name: string) => string | undefined;
+  fetch?: FetchLike;
+  now?: () => number;
+}
+
+export function createOAuthStore(options: Options): OAuthStore {
+  const { storage, keys, publicUrl, secret = () => undefined, fetch, now = Date.now } = options;
+  const outbound = createOutbound({ fetch });
+  const records = createRecords(storage.oauth, keys);
+  const discovery = createDiscovery({ records, outbound, now });
+  const registrations = createRegistrations({ records, outbound, publicUrl, secret, now });
+  const attempts = createAttempts({ oauth: storage.oauth, keys, now });
+  const renew = createRenew({ storage, keys, discovery, registrations, outbound, now });
+  return {
+    ...createResolver({ storage, keys, discovery, renew, now }),
+    begin: createBegin({ attempts, discovery, registrations, publicUrl }),
+    complete: createComplete({ storage, keys, attempts, discovery, registrations, outbound, publicUrl, now }),
+  };
+}

@@ -1,0 +1,57 @@
+/** Failures in words that are safe to show: who, what happened, what to do. Never what a peer wrote. */
+import { InsecureTokenEndpointError, IssuerMismatchError, OAuthError } from '@modelcontextprotocol/client';
+import type { ServerConfig } from '../../config.ts';
+import { CredentialStoreError } from '../store.ts';
+import { OutboundError } from './outbound.ts';
+
+/** Deliberately without `cause`: a peer's error text may quote a token. */
+export function trouble(server: ServerConfig, what: string): CredentialStoreError {
+  return new CredentialStoreError(`${server.title} (${new URL(server.url).host}): ${what}.`);
+}
+
+/** An error of the libraries, of a peer or of the network, as ours. */
+export function inWords(server: ServerConfig, error: unknown): CredentialStoreError {
+  return error instanceof CredentialStoreError
+    ? error
+    : trouble(server, explain(error, new URL(server.url).host));
+}
+
+function explain(error: unknown, ownHost: string): string {
+  if (error instanceof OutboundError) {
+    const who = error.host === ownHost ? '' : `its sign-in server (${error.host}) `;
+    return `${who}${error.happened}; try again later`;
+  }
+  if (error instanceof IssuerMismatchError) {
+    return 'its sign-in server names itself differently from what was expected, so it is not trusted';
+  }
+  if (error instanceof InsecureTokenEndpointError)
+    return 'its sign-in server is not reached by https, so it is not used';
+  if (error instanceof OAuthError) return `its sign-in server refused with ${quoteCode(error.code)}`;
+  return 'its sign-in server answered with something unexpected';
+}
+
+/** Codes of the OAuth registries are short words of these characters; anything else is not repeated. */
+export function quoteCode(code: string): string {
+  return /^[a-z_]{1,40}$/.test(code) ? `"${code}"` : 'an error';
+}
+
+const finalCodes = [
+  'invalid_grant',
+  'invalid_client',
+  'unauthorized_client',
+  'unsupported_grant_type',
+  'invalid_scope',
+  'invalid_target',
+  'invalid_request',
+  'access_denied',
+];
+
+/** The sign-in server answered, and the answer is no. Whatever else went wrong may be better next time. */
+export function isRefusal(error: unknown): boolean {
+  return error instanceof OAuthError && finalCodes.includes(error.code);
+}
+
+/** The client is not known (any more) at the sign-in server, whoever the user is. */
+export function isClientRefused(error: unknown): boolean {
+  return error instanceof OAuthError && ['invalid_client', 'unauthorized_client'].includes(error.code);
+}

@@ -1,0 +1,60 @@
+/** An OAuth store on a real database, with a clock that tests can turn. */
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { onTestFinished } from 'vitest';
+import type { ServerConfig } from '../../src/config.ts';
+import { createOAuthStore } from '../../src/credentials/mcp-oauth/store.ts';
+import { generateKey, parseKeys } from '../../src/credentials/sealing.ts';
+import { openStorage } from '../../src/storage/database.ts';
+import type { ConnectionKey } from '../../src/storage/storage.ts';
+import { comeBackFrom } from './person.ts';
+
+export const publicUrl = 'http://127.0.0.1:3000';
+export const alice: ConnectionKey = { tenant: 'acme', server: 'tracker', user: 'alice' };
+
+type Options = Omit<Partial<Parameters<typeof createOAuthStore>[0]>, 'storage' | 'now'>;
+
+export async function createBench(options: Options = {}) {
+  const folder = await mkdtemp(path.join(tmpdir(), 'interlude-oauth-'));
+  let turned = 0;
+  const now = () => Date.now() + turned;
+  const storage = await openStorage({ kind: 'sqlite', path: path.join(folder, 'test.db') }, { now });
+  onTestFinished(async () => {
+    await storage.close();
+    await rm(folder, { recursive: true });
+  });
+  const keys = options.keys ?? parseKeys(generateKey('k1'));
+  const settings = { publicUrl, ...options, storage, keys, now };
+  const store = createOAuthStore(settings);
+
+  /** Everything a person does between "Connect" and coming back. */
+  async function connect(
+    server: ServerConfig,
+    { scopes, session = 'laptop' }: { scopes?: string[]; session?: string } = {},
+  ) {
+    const { url } = await store.begin({
+      server,
+      key: alice,
+      elicitationId: 'q1',
+      sessionHash: session,
+      scopes,
+    });
+    const params = await comeBackFrom(url, `${settings.publicUrl}/auth/callback`);
+    return store.complete({ params, sessionHash: session, serverByName: () => server });
+  }
+
+  return {
+    storage,
+    keys,
+    folder,
+    store,
+    connect,
+    /** Another process on the same database. */
+    another: (more: Options = {}) => createOAuthStore({ ...settings, ...more }),
+    later: (ms: number) => {
+      turned += ms;
+    },
+    databasePath: path.join(folder, 'test.db'),
+  };
+}

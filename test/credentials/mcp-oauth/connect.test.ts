@@ -1,0 +1,262 @@
+import { expect, test } from 'vitest';
+import { alice, createBench, publicUrl } from '../bench.ts';
+import { json, resourceDocument, serverConfig, startGuardedServer, startServer } from '../guarded-server.ts';
+import { comeBackFrom } from '../person.ts';
+
+const bob = { ...alice, user: 'bob' };
+
+async function begin(
+  bench: Awaited<ReturnType<typeof createBench>>,
+  server: ReturnType<typeof serverConfig>,
+) {
+  const { url } = await bench.store.begin({ server, key: alice, elicitationId: 'q1', sessionHash: 'laptop' });
+  return new URL(url);
+}
+
+test('a person who connects is missing before, and has a credential the server takes after', async () => {
+  const { config, authorization, call, ...guarded } = await startGuardedServer();
+  const bench = await createBench();
+  expect(await bench.store.resolve(config, alice)).toEqual({
+    kind: 'connection-required',
+    reason: 'missing',
+    seenVersion: 0,
+    scopes: ['issues:read'],
+  });
+
+  expect(await bench.connect(config)).toEqual({
+    kind: 'connected',
+    elicitationId: 'q1',
+    server: 'tracker',
+    key: alice,
+    version: 1,
+    account: null,
+  });
+
+  const credential = await bench.store.resolve(config, alice);
+  if (credential.kind !== 'credential') throw new Error('not connected');
+  expect(credential.version).toBe(1);
+  expect(await call(credential.headers)).toMatchObject({ status: 200 });
+  expect(guarded.uncredentialed).toBe(0);
+  expect(authorization.tokenRequests).toEqual([{ grantType: 'authorization_code', resource: config.url }]);
+  expect(await bench.storage.connections.get(alice)).toMatchObject({
+    status: 'active',
+    scopes: ['issues:read'],
+  });
+});
+
+test('the request for authorization carries PKCE, the resource, a long state and the scopes', async () => {
+  const { config } = await startGuardedServer();
+  const bench = await createBench();
+  const { searchParams } = await begin(bench, config);
+  expect(Object.fromEntries(searchParams)).toMatchObject({
+    response_type: 'code',
+    code_challenge_method: 'S256',
+    resource: config.url,
+    redirect_uri: `${publicUrl}/auth/callback`,
+    scope: 'issues:read offline_access',
+  });
+  expect(Buffer.from(searchParams.get('state') ?? '', 'base64url')).toHaveLength(32);
+});
+
+test('the name of the account is taken from an ID token', async () => {
+  const { config } = await startGuardedServer();
+  const bench = await createBench();
+  const completion = await bench.connect(config, { scopes: ['openid', 'email', 'issues:read'] });
+  expect(completion).toMatchObject({ kind: 'connected', account: 'alice@example.com' });
+});
+
+test("one user's account is not another's", async () => {
+  const { config } = await startGuardedServer();
+  const bench = await createBench();
+  await bench.connect(config);
+  expect(await bench.store.resolve(config, bob)).toMatchObject({
+    kind: 'connection-required',
+    reason: 'missing',
+  });
+});
+
+test('a server of project scope has one account for the whole tenant', async () => {
+  const { config } = await startGuardedServer();
+  const bench = await createBench();
+  const shared = { ...config, credentialScope: 'project' as const };
+  expect(await bench.connect(shared)).toMatchObject({ kind: 'connected', key: { ...alice, user: null } });
+  expect(await bench.store.resolve(shared, bob)).toMatchObject({ kind: 'credential', version: 1 });
+  expect(await bench.store.resolve(shared, { ...bob, tenant: 'other' })).toMatchObject({ reason: 'missing' });
+});
+
+test('a server of user scope is never resolved for nobody', async () => {
+  const bench = await createBench();
+  const nobody = { ...alice, user: null };
+  await expect(bench.store.resolve(serverConfig('http://127.0.0.1:1/mcp'), nobody)).rejects.toThrow(
+    /needs a user/,
+  );
+});
+
+test('a server that needs no credential is asked nothing', async () => {
+  const bench = await createBench();
+  const open = serverConfig('http://127.0.0.1:1/mcp', { credentialScope: 'none' });
+  expect(await bench.store.resolve(open, alice)).toEqual({ kind: 'credential', headers: {}, version: 0 });
+});
+
+test('a state is good for one return only', async () => {
+  const { config } = await startGuardedServer();
+  const bench = await createBench();
+  const params = await comeBackFrom((await begin(bench, config)).href, `${publicUrl}/auth/callback`);
+  const complete = () => bench.store.complete({ params, sessionHash: 'laptop', serverByName: () => config });
+  const both = await Promise.all([complete(), complete()]);
+  expect(both.map(({ kind }) => kind).toSorted()).toEqual(['connected', 'unknown-state']);
+});
+
+test("another browser's return is refused and leaves the right browser's attempt alone", async () => {
+  const { config } = await startGuardedServer();
+  const bench = await createBench();
+  const params = await comeBackFrom((await begin(bench, config)).href, `${publicUrl}/auth/callback`);
+  const from = (sessionHash: string) =>
+    bench.store.complete({ params, sessionHash, serverByName: () => config });
+  expect(await from('phone')).toEqual({ kind: 'unknown-state' });
+  expect(await bench.storage.connections.get(alice)).toBeNull();
+  expect(await from('laptop')).toMatchObject({ kind: 'connected' });
+});
+
+test('a state that is older than ten minutes, made up or absent is unknown', async () => {
+  const { config, authorization } = await startGuardedServer();
+  const bench = await createBench();
+  const params = await comeBackFrom((await begin(bench, config)).href, `${publicUrl}/auth/callback`);
+  const from = (query: URLSearchParams) =>
+    bench.store.complete({ params: query, sessionHash: 'laptop', serverByName: () => config });
+  expect(await from(new URLSearchParams('code=x&state=made-up'))).toEqual({ kind: 'unknown-state' });
+  expect(await from(new URLSearchParams('code=x'))).toEqual({ kind: 'unknown-state' });
+  bench.later(600_001);
+  expect(await from(params)).toEqual({ kind: 'unknown-state' });
+  expect(authorization.tokenRequests).toEqual([]);
+});
+
+test('who says no at the provider is denied, nothing is connected, and may start again', async () => {
+  const { config, authorization } = await startGuardedServer();
+  const bench = await createBench();
+  authorization.refuse.consent = true;
+  expect(await bench.connect(config)).toEqual({ kind: 'denied', elicitationId: 'q1' });
+  expect(await bench.storage.connections.get(alice)).toBeNull();
+  authorization.refuse.consent = false;
+  expect(await bench.connect(config)).toMatchObject({ kind: 'connected' });
+});
+
+test('an answer that names another issuer is not redeemed', async () => {
+  const { config, authorization } = await startGuardedServer();
+  const bench = await createBench();
+  for (const iss of ['https://evil.example', null]) {
+    const params = await comeBackFrom((await begin(bench, config)).href, `${publicUrl}/auth/callback`);
+    if (iss === null) params.delete('iss');
+    else params.set('iss', iss);
+    expect(await bench.store.complete({ params, sessionHash: 'laptop', serverByName: () => config })).toEqual(
+      {
+        kind: 'failed',
+        elicitationId: 'q1',
+        message: "The answer did not come from Tracker's sign-in server, so it was not used.",
+        retry: true,
+      },
+    );
+  }
+  expect(authorization.tokenRequests).toEqual([]);
+});
+
+test('a code stolen from another flow does not pass, because the verifier is not its own', async () => {
+  const { config } = await startGuardedServer();
+  const bench = await createBench();
+  const mine = await comeBackFrom((await begin(bench, config)).href, `${publicUrl}/auth/callback`);
+  const theirs = await comeBackFrom((await begin(bench, config)).href, `${publicUrl}/auth/callback`);
+  mine.set('code', theirs.get('code') ?? '');
+  expect(
+    await bench.store.complete({ params: mine, sessionHash: 'laptop', serverByName: () => config }),
+  ).toMatchObject({
+    kind: 'failed',
+    message: expect.stringContaining('its sign-in server refused with "invalid_grant".'),
+    retry: true,
+  });
+  expect(await bench.storage.connections.get(alice)).toBeNull();
+});
+
+test('a server whose address was changed meanwhile gets no account of the old one', async () => {
+  const { config, authorization } = await startGuardedServer();
+  const bench = await createBench();
+  const params = await comeBackFrom((await begin(bench, config)).href, `${publicUrl}/auth/callback`);
+  const moved = { ...config, url: 'http://127.0.0.1:1/mcp' };
+  expect(
+    await bench.store.complete({ params, sessionHash: 'laptop', serverByName: () => moved }),
+  ).toMatchObject({
+    kind: 'failed',
+    retry: true,
+  });
+  expect(authorization.tokenRequests).toEqual([]);
+
+  await bench.connect(config);
+  expect(await bench.store.resolve(moved, alice)).toMatchObject({
+    kind: 'connection-required',
+    reason: 'missing',
+    seenVersion: 1,
+  });
+});
+
+test('what a provider writes when it fails is not repeated to anybody', async () => {
+  const { config, authorization } = await startGuardedServer();
+  const bench = await createBench();
+  for (const trouble of ['broken', 'slow-down'] as const) {
+    authorization.refuse.tokens = trouble;
+    const completion = await bench.connect(config);
+    expect(completion).toMatchObject({
+      kind: 'failed',
+      retry: true,
+      message: expect.stringContaining('Tracker'),
+    });
+    expect(JSON.stringify(completion)).not.toMatch(/leaked|code=|code_verifier|busy/);
+  }
+});
+
+test('an error code that is no code is not repeated either', async () => {
+  const { config } = await startGuardedServer();
+  const bench = await createBench();
+  const state = (await begin(bench, config)).searchParams.get('state') ?? '';
+  const params = new URLSearchParams({
+    state,
+    error: '<b>Call 555-1234</b>',
+    error_description: 'Send money',
+  });
+  const completion = await bench.store.complete({
+    params,
+    sessionHash: 'laptop',
+    serverByName: () => config,
+  });
+  expect(completion).toMatchObject({ message: "Tracker's sign-in server answered with an error." });
+});
+
+test('a token of another kind, or one that fits no header, is not kept', async () => {
+  for (const tokens of [
+    { access_token: 'fine', token_type: 'DPoP' },
+    { access_token: 'line\nbreak', token_type: 'Bearer' },
+  ]) {
+    const issuer = await startServer((request, response) => {
+      if (request.url === '/token') return json(response, tokens);
+      return json(response, {
+        issuer,
+        authorization_endpoint: `${issuer}/authorize`,
+        token_endpoint: `${issuer}/token`,
+        response_types_supported: ['code'],
+        code_challenge_methods_supported: ['S256'],
+      });
+    });
+    const origin = await startServer((_, response) =>
+      json(response, resourceDocument(`${origin}/mcp`, [issuer])),
+    );
+    const bench = await createBench();
+    const server = serverConfig(`${origin}/mcp`, { oauth: { clientId: 'by-hand' } });
+    const state = (await begin(bench, server)).searchParams.get('state') ?? '';
+    const params = new URLSearchParams({ state, code: 'code' });
+    const completion = await bench.store.complete({
+      params,
+      sessionHash: 'laptop',
+      serverByName: () => server,
+    });
+    expect(completion).toMatchObject({ kind: 'failed' });
+    expect(JSON.stringify(completion)).not.toContain('break');
+  }
+});

@@ -1,0 +1,129 @@
+import { expect, test } from 'vitest';
+import { clientMetadata } from '../../../src/credentials/mcp-oauth/registration.ts';
+import { alice, createBench } from '../bench.ts';
+import { startGuardedServer } from '../guarded-server.ts';
+
+test('a client that was registered by hand comes first, with its secret from the environment', async () => {
+  const { config, authorization } = await startGuardedServer({
+    clients: [
+      {
+        client_id: 'by-hand',
+        client_secret: 'kept in the environment',
+        redirect_uris: ['https://interlude.example/auth/callback'],
+        grant_types: ['authorization_code', 'refresh_token'],
+      },
+    ],
+    fetchDocument: () => Response.json({}),
+  });
+  const server = {
+    ...config,
+    oauth: { clientId: 'by-hand', clientSecretEnv: 'TRACKER_SECRET', scopes: ['issues:write'] },
+  };
+  const secret = (name: string) => (name === 'TRACKER_SECRET' ? 'kept in the environment' : undefined);
+  const bench = await createBench({ publicUrl: 'https://interlude.example', secret });
+  expect(await bench.store.resolve(server, alice)).toMatchObject({
+    reason: 'missing',
+    scopes: ['issues:write'],
+  });
+  expect(await bench.connect(server)).toMatchObject({ kind: 'connected' });
+  expect(authorization.registrations).toEqual([]);
+  expect(authorization.authorization.get('scope')).toBe('issues:write offline_access');
+});
+
+test('a wrong secret is the operator’s to mend: the person is not told to try again', async () => {
+  const { config } = await startGuardedServer({
+    clients: [
+      {
+        client_id: 'by-hand',
+        client_secret: 'right',
+        redirect_uris: ['http://127.0.0.1:3000/auth/callback'],
+      },
+    ],
+  });
+  const server = { ...config, oauth: { clientId: 'by-hand', clientSecretEnv: 'S' } };
+  const bench = await createBench({ secret: () => 'wrong' });
+  expect(await bench.connect(server)).toMatchObject({
+    kind: 'failed',
+    retry: false,
+    message: expect.stringMatching(/^Tracker \(.*\): its sign-in server refused with "invalid_client"\.$/),
+  });
+});
+
+test('our metadata document is the client where the server takes it and our address is https', async () => {
+  const publicUrl = 'https://interlude.example';
+  const fetched: string[] = [];
+  const fetchDocument = (url: string) => {
+    fetched.push(url);
+    return Response.json(clientMetadata(publicUrl));
+  };
+  const { config, authorization } = await startGuardedServer({ fetchDocument });
+  const bench = await createBench({ publicUrl });
+  expect(await bench.connect(config)).toMatchObject({ kind: 'connected' });
+  expect(fetched).toEqual(['https://interlude.example/auth/client.json']);
+  expect(authorization.registrations).toEqual([]);
+
+  const local = await createBench();
+  expect(await local.connect(config)).toMatchObject({ kind: 'connected' });
+  expect(authorization.registrations).toHaveLength(1);
+});
+
+test('elsewhere we register once, and say what we are', async () => {
+  const { config, authorization } = await startGuardedServer();
+  const bench = await createBench();
+  await bench.connect(config);
+  await bench.connect(config);
+  expect(authorization.registrations).toEqual([
+    expect.objectContaining({
+      client_name: 'Interlude',
+      redirect_uris: ['http://127.0.0.1:3000/auth/callback'],
+      grant_types: ['authorization_code', 'refresh_token'],
+      application_type: 'native',
+    }),
+  ]);
+  expect(authorization.registrations[0]).not.toHaveProperty('client_id');
+});
+
+test('when a server has lost our registration, the next attempt is a new client', async () => {
+  const { config, authorization } = await startGuardedServer();
+  const bench = await createBench();
+  await bench.connect(config);
+  const { client_id: lost } = Object.fromEntries(authorization.authorization);
+  await authorization.lose('Client', lost ?? '');
+
+  await expect(bench.connect(config)).rejects.toThrow(/stuck with 400/);
+  bench.later(120_001);
+  expect(await bench.connect(config)).toMatchObject({ kind: 'connected', version: 2 });
+  expect(authorization.registrations).toHaveLength(2);
+});
+
+test('a registration that is refused at the exchange is forgotten at once', async () => {
+  const { config, authorization } = await startGuardedServer();
+  const bench = await createBench();
+  const { url } = await bench.store.begin({
+    server: config,
+    key: alice,
+    elicitationId: 'q1',
+    sessionHash: 'laptop',
+  });
+  const state = new URL(url).searchParams.get('state') ?? '';
+  await authorization.lose('Client', new URL(url).searchParams.get('client_id') ?? '');
+  const params = new URLSearchParams({ state, code: 'any', iss: authorization.issuer });
+  expect(
+    await bench.store.complete({ params, sessionHash: 'laptop', serverByName: () => config }),
+  ).toMatchObject({
+    kind: 'failed',
+    retry: true,
+  });
+  expect(await bench.connect(config)).toMatchObject({ kind: 'connected' });
+});
+
+test('a server without any way to register says what the operator has to do', async () => {
+  const { config } = await startGuardedServer({ registration: false });
+  const bench = await createBench();
+  await expect(bench.connect(config)).rejects.toMatchObject({
+    name: 'CredentialStoreError',
+    message: expect.stringMatching(
+      /does not let us register ourselves; register a client there with the redirect http:\/\/127.0.0.1:3000\/auth\/callback and put its id under oauth.clientId/,
+    ),
+  });
+});

@@ -1,0 +1,19 @@
+/** A person's browser at a provider: follows redirects, keeps cookies, stops where it would come back to us. */
+export async function comeBackFrom(url: string, until: string): Promise<URLSearchParams> {
+  const cookies = new Map<string, string>();
+  let address = url;
+  for (let hop = 0; hop < 20; hop++) {
+    if (address.startsWith(until)) return new URL(address).searchParams;
+    const cookie = [...cookies].map(([name, value]) => `${name}=${value}`).join('; ');
+    const response = await fetch(address, { redirect: 'manual', headers: cookie === '' ? {} : { cookie } });
+    for (const line of response.headers.getSetCookie()) {
+      const [, name = '', value = ''] = /^([^=]+)=([^;]*)/.exec(line) ?? [];
+      cookies.set(name, value);
+    }
+    const location = response.headers.get('location');
+    if (location === null) throw new Error(`stuck with ${response.status}: ${await response.text()}`);
+    await response.body?.cancel();
+    address = new URL(location, address).href;
+  }
+  throw new Error('too many redirects');
+}
