@@ -1,0 +1,147 @@
+/**
+ * A connection to an MCP server for exactly one operation: a fresh client, so that nothing of one person's call
+ * can reach another's, and messages that a server sends along belong to this call without doubt.
+ *
+ * Nothing that goes wrong here can have run a tool: no call was sent yet.
+ */
+import { setImmediate, setTimeout as sleep } from 'node:timers/promises';
+import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
+import type {
+  JSONRPCMessage,
+  JsonSchemaValidator,
+  jsonSchemaValidator,
+  PriorDiscovery,
+} from '@modelcontextprotocol/client';
+import packageJson from '../../package.json' with { type: 'json' };
+import type { ServerConfig } from '../config.ts';
+import type { Credential } from '../credentials/store.ts';
+import type { Deadline } from './deadline.ts';
+import { forgetEra, recallEra, rememberEra } from './eras.ts';
+import { describeTrouble } from './trouble.ts';
+import { openWire } from './wire.ts';
+import type { Wire } from './wire.ts';
+
+/** The server wants another credential. `challenge` is its `WWW-Authenticate` header. */
+export interface Refused {
+  kind: 'refused';
+  status: 401 | 403;
+  challenge: string | null;
+}
+
+/** `message` names the server and the remedy; it is safe to log and to show. */
+export interface Unreachable {
+  kind: 'unreachable';
+  message: string;
+}
+
+export interface Connection {
+  kind: 'connected';
+  client: Client;
+  transport: StreamableHTTPClientTransport;
+  wire: Wire;
+  /** The era was remembered and not asked for: the server may have changed since. */
+  fromMemory: boolean;
+  /** Says goodbye to the server and frees everything, without making anybody wait. */
+  close(): void;
+}
+
+interface Target {
+  server: ServerConfig;
+  credential: Credential;
+  deadline: Deadline;
+  /** Sees every message of the server before the SDK interprets it. */
+  onMessage?: (message: JSONRPCMessage) => void;
+}
+
+export async function connect(target: Target): Promise<Connection | Refused | Unreachable> {
+  const { url } = target.server;
+  const known = recallEra(url);
+  const { connection, wire } = await attempt(target, known);
+  if (connection) return connection;
+
+  const status = wire.last()?.status;
+  if (!target.deadline.end) {
+    // The server no longer speaks what it spoke, or it fails on a probe it does not know, as some old servers do.
+    if (known && mayHaveChanged(status)) {
+      forgetEra(url);
+      return connect(target);
+    }
+    if (!known && status !== undefined && status >= 500 && wire.last()?.method === 'server/discover') {
+      const old = await attempt(target, { kind: 'legacy' });
+      if (old.connection) return old.connection;
+      return troubleOf(target, old.wire);
+    }
+  }
+  return troubleOf(target, wire);
+}
+
+/** Whether an answer can mean that the server now speaks another era than the remembered one. */
+export function mayHaveChanged(status: number | undefined): boolean {
+  return status !== undefined && status >= 400 && status < 500 && ![401, 403, 408, 429].includes(status);
+}
+
+export function troubleOf({ server, deadline }: Target, wire: Wire): Refused | Unreachable {
+  const exchange = wire.last();
+  if ((exchange?.status === 401 || exchange?.status === 403) && !deadline.end) {
+    return { kind: 'refused', status: exchange.status, challenge: exchange.challenge };
+  }
+  return { kind: 'unreachable', message: describeTrouble(server, exchange, deadline.end) };
+}
+
+interface Attempt {
+  wire: Wire;
+  connection?: Connection;
+}
+
+async function attempt(target: Target, prior: PriorDiscovery | undefined): Promise<Attempt> {
+  const { server, credential, deadline, onMessage } = target;
+  const wire = openWire(deadline.signal);
+  const transport = new StreamableHTTPClientTransport(new URL(server.url), {
+    fetch: wire.fetch,
+    requestInit: { headers: headersOf(server, credential) },
+  });
+  if (onMessage) transport.onmessage = onMessage;
+  const client = new Client(
+    { name: 'interlude', version: packageJson.version },
+    // What a tool answers is passed on as it came: judging it against the server's own schema is not ours to do.
+    { versionNegotiation: { mode: 'auto' }, jsonSchemaValidator: acceptAnything },
+  );
+  try {
+    await client.connect(transport, { timeout: noTimeoutMs, ...(prior && { prior }) });
+  } catch {
+    await client.close();
+    return { wire };
+  }
+  const discover = client.getDiscoverResult();
+  if (!prior) rememberEra(server.url, discover ? { kind: 'modern', discover } : { kind: 'legacy' });
+  const fromMemory = prior !== undefined;
+  return {
+    wire,
+    connection: { kind: 'connected', client, transport, wire, fromMemory, close: () => void leave() },
+  };
+
+  /** Older servers keep a session until told otherwise, and a running call until its cancellation arrives. */
+  async function leave(): Promise<void> {
+    await setImmediate();
+    const goodbye = wire.settled().then(() => transport.terminateSession());
+    await Promise.race([goodbye.catch(() => {}), sleep(goodbyeMs, undefined, { ref: false })]);
+    await client.close();
+  }
+}
+
+/** By name and not by spelling: `Authorization` of the one replaces `authorization` of the other. */
+function headersOf(server: ServerConfig, credential: Credential): Headers {
+  const headers = new Headers(server.headers);
+  for (const [name, value] of Object.entries(credential.headers)) headers.set(name, value);
+  return headers;
+}
+
+/** The SDK's own clock is kept out of the way: the deadline of the operation is the only one. */
+export const noTimeoutMs = 2 ** 31 - 1;
+const goodbyeMs = 2_000;
+
+const acceptAnything: jsonSchemaValidator = {
+  getValidator<T>(): JsonSchemaValidator<T> {
+    return (input) => ({ valid: true, data: input as T, errorMessage: undefined });
+  },
+};

@@ -1,0 +1,64 @@
+/**
+ * Tools as the model sees them. Names are `<server>__<tool>`, cut and cleaned to what every provider accepts
+ * (64 characters of letters, digits, `_` and `-`); a name that had to be changed carries a digest, so that two
+ * tools never share one. The way back is the list itself, not the spelling.
+ */
+import { createHash } from 'node:crypto';
+import type { ServerConfig } from '../config.ts';
+import type { CatalogueTool } from '../storage/storage.ts';
+
+export interface ModelTool {
+  modelName: string;
+  /** Key of the server in the agents file. */
+  server: string;
+  /** The tool's own name at its server; null for `connect_<server>`. */
+  tool: string | null;
+  description: string;
+  inputSchema: Record<string, unknown>;
+  readOnly: boolean;
+  idempotent: boolean;
+}
+
+const longest = 64;
+
+export function toModelTool(server: ServerConfig, tool: CatalogueTool): ModelTool {
+  const { annotations, description = tool.title ?? tool.name } = tool;
+  const readOnly = annotations?.readOnlyHint === true;
+  return {
+    modelName: modelNameOf(server.name, tool.name),
+    server: server.name,
+    tool: tool.name,
+    description,
+    inputSchema: tool.inputSchema,
+    readOnly,
+    idempotent: readOnly || annotations?.idempotentHint === true,
+  };
+}
+
+/** Stands in for the tools of a server that nobody has listed yet. */
+export function connectTool(server: ServerConfig): ModelTool {
+  return {
+    modelName: `connect_${server.name}`,
+    server: server.name,
+    tool: null,
+    description:
+      `Connects the user's ${server.title} account. The tools of ${server.title} become available only after that, ` +
+      'so call this first whenever the request needs them. The user is asked to agree.',
+    inputSchema: { type: 'object', properties: {}, additionalProperties: false },
+    readOnly: true,
+    idempotent: true,
+  };
+}
+
+export function modelNameOf(server: string, tool: string): string {
+  const plain = `${server}__${tool}`;
+  const clean = plain.replaceAll(/[^a-zA-Z0-9_-]/g, '_');
+  if (clean === plain && plain.length <= longest) return plain;
+  const digest = createHash('sha256').update(plain).digest('hex').slice(0, 8);
+  return `${clean.slice(0, longest - digest.length - 1)}_${digest}`;
+}
+
+/** What a name the model used stands for, among the tools it was offered. */
+export function resolveToolName(tools: ModelTool[], modelName: string): ModelTool | undefined {
+  return tools.find((tool) => tool.modelName === modelName);
+}

@@ -1,0 +1,134 @@
+/**
+ * The HTTP requests of one MCP operation, and how far each of them got.
+ *
+ * Whether a tool may have run is decided here and nowhere else: undici says when it begins to write a request to
+ * an open socket. Before that moment nothing left this machine; after it, only an answer brings certainty. Errors
+ * cannot tell the two apart (a reset can come before or after the server read the request).
+ */
+import { Agent, fetch as undiciFetch } from 'undici';
+import type { Dispatcher, RequestInit as UndiciRequestInit } from 'undici';
+import type { FetchLike } from '@modelcontextprotocol/client';
+
+/** One HTTP request that carried a JSON-RPC message. */
+export interface Exchange {
+  method: string;
+  id: unknown;
+  /** The request began to leave this machine. */
+  left: boolean;
+  status?: number;
+  /** The answer comes as a stream, so it may still come after the response has begun. */
+  isStream: boolean;
+  /** `WWW-Authenticate` of the answer. */
+  challenge: string | null;
+  /** Why there is no answer. */
+  failure?: unknown;
+}
+
+export interface Wire {
+  fetch: FetchLike;
+  last(method?: string): Exchange | undefined;
+  /** Resolves when the notifications sent so far were delivered or failed. */
+  settled(): Promise<void>;
+}
+
+export const answerLimitBytes = 10 * 1024 * 1024;
+
+export class AnswerTooLarge extends Error {
+  override name = 'AnswerTooLarge';
+}
+
+// Streams may rest for as long as a tool takes: the operation's own deadline is the only clock. Idle connections are
+// given up soon, whatever the server offers: one that died unnoticed would turn a call's outcome into "unknown".
+const agent = new Agent({
+  bodyTimeout: 0,
+  headersTimeout: 0,
+  keepAliveTimeout: 4_000,
+  keepAliveMaxTimeout: 4_000,
+  connect: { timeout: 10_000 },
+});
+
+/** Aborting these must still let their cancellation reach the server, so the SDK ends them, not the signal. */
+const outlivesSignal = new Set(['tools/call', 'notifications/cancelled', 'DELETE']);
+
+export function openWire(signal: AbortSignal): Wire {
+  const exchanges: Exchange[] = [];
+  const notifications = new Set<Promise<unknown>>();
+
+  async function send(
+    url: string | URL,
+    init: RequestInit | undefined,
+    exchange: Exchange,
+  ): Promise<Response> {
+    const signals = [init?.signal, outlivesSignal.has(exchange.method) ? undefined : signal];
+    try {
+      const response = (await undiciFetch(url, {
+        ...(init as UndiciRequestInit),
+        signal: AbortSignal.any(signals.filter((one) => one !== undefined && one !== null)),
+        dispatcher: agent.compose(noticeDeparture(exchange)),
+      })) as unknown as Response;
+      exchange.status = response.status;
+      exchange.isStream = response.headers.get('content-type')?.startsWith('text/event-stream') === true;
+      exchange.challenge = response.headers.get('www-authenticate');
+      return limited(response, exchange);
+    } catch (error) {
+      exchange.failure = error;
+      throw error;
+    }
+  }
+
+  return {
+    async fetch(url, init) {
+      // The standing stream of older servers: nothing here listens for unasked messages, so it is not opened.
+      if (init?.method === 'GET' && !new Headers(init.headers).has('last-event-id')) {
+        return new Response(null, { status: 405 });
+      }
+      const exchange: Exchange = { ...messageOf(init), left: false, isStream: false, challenge: null };
+      exchanges.push(exchange);
+      const response = send(url, init, exchange);
+      if (exchange.method.startsWith('notifications/')) {
+        const delivered = response.catch(() => {}).finally(() => notifications.delete(delivered));
+        notifications.add(delivered);
+      }
+      return response;
+    },
+    last: (method) => exchanges.findLast((exchange) => method === undefined || exchange.method === method),
+    settled: async () => void (await Promise.all(notifications)),
+  };
+}
+
+function messageOf(init: RequestInit | undefined): Pick<Exchange, 'method' | 'id'> {
+  if (typeof init?.body !== 'string') return { method: init?.method ?? 'GET', id: undefined };
+  const message = JSON.parse(init.body) as { method?: string; id?: unknown };
+  return { method: message.method ?? 'response', id: message.id };
+}
+
+function noticeDeparture(exchange: Exchange): Dispatcher.DispatcherComposeInterceptor {
+  return (dispatch) => (options, handler) =>
+    dispatch(options, {
+      onRequestStart(controller, context) {
+        exchange.left = true;
+        handler.onRequestStart?.(controller, context);
+      },
+      onRequestUpgrade: (...given) => handler.onRequestUpgrade?.(...given),
+      onResponseStart: (...given) => handler.onResponseStart?.(...given),
+      onResponseData: (...given) => handler.onResponseData?.(...given),
+      onResponseEnd: (...given) => handler.onResponseEnd?.(...given),
+      onResponseError: (...given) => handler.onResponseError?.(...given),
+    });
+}
+
+/** Counted after decompression: what matters is how much memory an answer can take. */
+function limited(response: Response, exchange: Exchange): Response {
+  if (response.body === null) return response;
+  let size = 0;
+  const counter = new TransformStream<Uint8Array, Uint8Array>({
+    transform(chunk, controller) {
+      size += chunk.byteLength;
+      if (size <= answerLimitBytes) return controller.enqueue(chunk);
+      exchange.failure = new AnswerTooLarge();
+      controller.error(exchange.failure);
+    },
+  });
+  const { status, statusText, headers } = response;
+  return new Response(response.body.pipeThrough(counter), { status, statusText, headers });
+}

@@ -1,0 +1,88 @@
+/** A real MCP server of the v2 SDK, speaking one era or both, for tests of our side of the conversation. */
+import { randomUUID } from 'node:crypto';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { NodeStreamableHTTPServerTransport, toNodeHandler, toWebRequest } from '@modelcontextprotocol/node';
+import { createMcpHandler, isLegacyRequest } from '@modelcontextprotocol/server';
+import type { EventStore, McpServer } from '@modelcontextprotocol/server';
+import type { ServerConfig } from '../../src/config.ts';
+
+export interface TestMcpServer {
+  config: ServerConfig;
+  /** One entry per request, oldest first: method, headers and JSON-RPC method. */
+  requests: { http: string; method: string; headers: Record<string, unknown>; body: unknown }[];
+  /** Ids of the sessions that are open (legacy only). */
+  sessions: Set<string>;
+  stop(): Promise<void>;
+}
+
+interface Options {
+  era: 'modern' | 'legacy' | 'both';
+  build: () => McpServer;
+  eventStore?: EventStore;
+}
+
+export async function startMcpServer({ era, build, eventStore }: Options): Promise<TestMcpServer> {
+  const requests: TestMcpServer['requests'] = [];
+  const sessions = new Map<string, NodeStreamableHTTPServerTransport>();
+  const modern = toNodeHandler(createMcpHandler(build, { legacy: 'reject' }));
+  const sessionIds = new Set<string>();
+
+  const legacy: typeof modern = async (request, response, body) => {
+    const id = request.headers['mcp-session-id'];
+    let transport = typeof id === 'string' ? sessions.get(id) : undefined;
+    if (!transport && id !== undefined) return (void response.writeHead(404), void response.end());
+    if (!transport) {
+      const fresh = new NodeStreamableHTTPServerTransport({
+        sessionIdGenerator: randomUUID,
+        onsessioninitialized: (session) => void (sessions.set(session, fresh), sessionIds.add(session)),
+        onsessionclosed: (session) => void (sessions.delete(session), sessionIds.delete(session)),
+        ...(eventStore && { eventStore }),
+      });
+      await build().connect(fresh);
+      transport = fresh;
+    }
+    await transport.handleRequest(request as never, response as never, body);
+  };
+
+  const http = createServer((request, response) => {
+    void (async () => {
+      const chunks: Buffer[] = [];
+      for await (const chunk of request) chunks.push(chunk as Buffer);
+      const text = Buffer.concat(chunks).toString();
+      const body: unknown = text === '' ? undefined : JSON.parse(text);
+      const method = (body as { method?: string } | undefined)?.method ?? '';
+      requests.push({ http: request.method ?? '', method, headers: request.headers, body });
+      const isLegacy =
+        era !== 'modern' &&
+        (era === 'legacy' || (await isLegacyRequest(await toWebRequest(request as never, body))));
+      await (isLegacy ? legacy : modern)(request as never, response, body);
+    })();
+  });
+  await new Promise<void>((resolve) => http.listen(0, '127.0.0.1', resolve));
+  const { port } = http.address() as AddressInfo;
+  return {
+    config: serverConfig(`http://127.0.0.1:${port}/mcp`),
+    requests,
+    sessions: sessionIds,
+    stop: () =>
+      new Promise((resolve) => {
+        http.close(() => resolve());
+        http.closeAllConnections();
+      }),
+  };
+}
+
+export function serverConfig(url: string, changes: Partial<ServerConfig> = {}): ServerConfig {
+  return {
+    name: 'peer',
+    title: 'Peer',
+    url,
+    credentialScope: 'user',
+    store: 'oauth',
+    headers: {},
+    headersEnv: {},
+    timeout: 10_000,
+    ...changes,
+  };
+}

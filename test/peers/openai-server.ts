@@ -1,0 +1,140 @@
+/** A model server that speaks OpenAI's streaming chat completions over real HTTP and does what it is told. */
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { IncomingHttpHeaders, ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
+
+export type Reply =
+  | { kind: 'text'; chunks: string[]; everyMs?: number; finish?: 'stop' | 'length' | 'content_filter' }
+  | { kind: 'reasoning'; thoughts: string[]; chunks: string[] }
+  | { kind: 'tool-calls'; calls: { id?: string; name: string; arguments: string }[]; say?: string }
+  | { kind: 'status'; status: number; headers?: Record<string, string>; body?: unknown }
+  /** An error object in the middle of a stream that began well. */
+  | { kind: 'error-chunk'; chunks: string[]; error: Record<string, unknown> }
+  /** The connection breaks after these chunks. */
+  | { kind: 'cut'; chunks: string[] }
+  /** Nothing more comes after these chunks. */
+  | { kind: 'hang'; chunks: string[] };
+
+export interface ChatRequest {
+  model: string;
+  messages: { role: string; content: unknown; tool_calls?: unknown; tool_call_id?: string }[];
+  tools?: { function: { name: string; description?: string; parameters: unknown } }[];
+}
+
+export interface Received {
+  path: string;
+  headers: IncomingHttpHeaders;
+  body: ChatRequest;
+  /** How it ended for the server: answered to the end, or left by the client. */
+  ended: Promise<'answered' | 'left'>;
+}
+
+export interface OpenAIServer {
+  /** Includes `/v1`. */
+  baseURL: string;
+  requests: Received[];
+  /** Resolves with the next request to arrive. */
+  next(): Promise<Received>;
+  stop(): Promise<void>;
+}
+
+/** `reply` is asked for every request, with its number from 0. */
+export async function createOpenAIServer({
+  reply,
+}: {
+  reply: (request: ChatRequest, index: number) => Reply;
+}): Promise<OpenAIServer> {
+  const requests: Received[] = [];
+  const waiting: ((request: Received) => void)[] = [];
+  const server = createServer((incoming, response) => {
+    void (async () => {
+      const chunks: Buffer[] = [];
+      for await (const chunk of incoming) chunks.push(chunk as Buffer);
+      const body = JSON.parse(Buffer.concat(chunks).toString()) as ChatRequest;
+      const ended = new Promise<'answered' | 'left'>((resolve) => {
+        response.once('close', () => resolve(response.writableFinished ? 'answered' : 'left'));
+      });
+      const received = { path: incoming.url ?? '', headers: incoming.headers, body, ended };
+      requests.push(received);
+      for (const resolve of waiting.splice(0)) resolve(received);
+      await answer(response, reply(body, requests.length - 1), body.model);
+    })().catch((error: unknown) => response.destroy(error as Error));
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  return {
+    baseURL: `http://127.0.0.1:${port}/v1`,
+    requests,
+    next: () => new Promise((resolve) => waiting.push(resolve)),
+    async stop() {
+      const closed = once(server, 'close');
+      server.close();
+      server.closeAllConnections();
+      await closed;
+    },
+  };
+}
+
+async function answer(response: ServerResponse, reply: Reply, model: string): Promise<void> {
+  if (reply.kind === 'status') {
+    response.writeHead(reply.status, { 'content-type': 'application/json', ...reply.headers });
+    response.end(JSON.stringify(reply.body ?? { error: { message: 'told to fail', type: 'test' } }));
+    return;
+  }
+  response.writeHead(200, { 'content-type': 'text/event-stream', 'cache-control': 'no-cache' });
+  response.flushHeaders();
+  const send = (data: unknown) => response.write(`data: ${JSON.stringify(data)}\n\n`);
+  const base = { id: 'chatcmpl-1', object: 'chat.completion.chunk', created: 1, model };
+  const delta = (content: Record<string, unknown>) =>
+    send({ ...base, choices: [{ index: 0, delta: content }] });
+  const text = (chunks: string[]) => {
+    for (const content of chunks) delta({ content });
+  };
+  const finish = (reason: string) => {
+    send({ ...base, choices: [{ index: 0, delta: {}, finish_reason: reason }] });
+    send({ ...base, choices: [], usage: { prompt_tokens: 11, completion_tokens: 7, total_tokens: 18 } });
+    response.end('data: [DONE]\n\n');
+  };
+  switch (reply.kind) {
+    case 'text':
+      for (const content of reply.chunks) {
+        if (reply.everyMs !== undefined) await sleep(reply.everyMs);
+        delta({ content });
+      }
+      return finish(reply.finish ?? 'stop');
+    case 'reasoning':
+      for (const thought of reply.thoughts) delta({ reasoning_content: thought });
+      text(reply.chunks);
+      return finish('stop');
+    case 'tool-calls':
+      if (reply.say !== undefined) delta({ content: reply.say });
+      for (const [index, call] of reply.calls.entries()) {
+        const { id = `call_${index}`, name } = call;
+        const half = Math.ceil(call.arguments.length / 2);
+        delta({ tool_calls: [{ index, id, type: 'function', function: { name, arguments: '' } }] });
+        for (const piece of [call.arguments.slice(0, half), call.arguments.slice(half)]) {
+          delta({ tool_calls: [{ index, function: { arguments: piece } }] });
+        }
+      }
+      return finish('tool_calls');
+    case 'error-chunk':
+      text(reply.chunks);
+      send({ error: reply.error });
+      response.end();
+      return;
+    case 'cut':
+      text(reply.chunks);
+      // Without the pause, the break may overtake the chunks.
+      await new Promise<void>((resolve) => response.write(': bye\n\n', () => resolve()));
+      response.destroy();
+      return;
+    case 'hang':
+      text(reply.chunks);
+      return;
+    default:
+      reply satisfies never;
+  }
+}
