@@ -23,7 +23,8 @@ export type TurnEvent =
   | { type: 'tool-output-available'; toolCallId: string; output: unknown }
   | { type: 'tool-output-error'; toolCallId: string; errorText: string }
   | ElicitationEvent
-  | { type: 'finish-step'; step: number }
+  /** `finish` is there when the model did not come to its own end: out of room, or stopped by a content filter. */
+  | { type: 'finish-step'; step: number; finish?: 'length' | 'refused' }
   /** The model call was repeated after it had already said something: what this step said so far is void. */
   | { type: 'reset-step'; step: number }
   | { type: 'error'; code: string; errorText: string }

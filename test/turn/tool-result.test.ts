@@ -46,10 +46,8 @@ test('a result with structured content only is given to the model as JSON', () =
 });
 
 test('an error result is an error for the client and for the model', () => {
-  const result = {
-    kind: 'output',
-    output: { isError: true, content: [{ type: 'text', text: 'no such issue' }] },
-  } as const;
+  const output = { isError: true, content: [{ type: 'text', text: 'no such issue' }] };
+  const result = { kind: 'output' as const, output };
   expect(toEvent(call, result)).toEqual({
     type: 'tool-output-error',
     toolCallId: 'c1',

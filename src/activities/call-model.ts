@@ -1,0 +1,159 @@
+/**
+ * One model call: reads the conversation, streams what the model says into the turn log, keeps the message.
+ *
+ * Made to be repeated. Once the step's message is stored, any further attempt answers from it and calls no
+ * model. An attempt that finds words of an earlier, unfinished one declares them void before it speaks.
+ * Temporal's history receives ids and names only.
+ */
+import { ApplicationFailure, cancellationSignal, Context } from '@temporalio/activity';
+import { ApplicationFailureCategory } from '@temporalio/common';
+import type { Logger } from 'pino';
+import type { AgentConfig, Config } from '../config.ts';
+import type { Catalogue } from '../mcp/catalogue.ts';
+import { classifyModelError, emptyAnswer } from '../models/model-trouble.ts';
+import type { ModelIdentity, ModelTrouble } from '../models/model-trouble.ts';
+import { keyVariable } from '../models/provider.ts';
+import type { Models } from '../models/provider.ts';
+import { ModelCallError, streamStep } from '../models/stream-step.ts';
+import type { AssistantPart, Patience } from '../models/stream-step.ts';
+import type { NewEvent, Storage } from '../storage/storage.ts';
+import type { TurnEvent } from '../turn/event.ts';
+import { toModelMessages } from '../turn/transcript.ts';
+import type { Turn } from '../turn/turn.ts';
+import { createDeltaWriter } from './delta-writer.ts';
+import { whileHeartbeating } from './heartbeat.ts';
+import { keepStep, keptStep } from './keep-step.ts';
+import type { Done, Step, StepResult } from './keep-step.ts';
+import { readStep } from './read-step.ts';
+
+export interface ModelCallInput {
+  turn: Turn;
+  /** Counts the turn's model calls from 0. */
+  step: number;
+}
+
+interface Dependencies {
+  storage: Pick<Storage, 'messages' | 'toolCalls' | 'turnLog' | 'turns'>;
+  models: Models;
+  agents: Config['agents'];
+  servers: Config['servers'];
+  catalogue: Pick<Catalogue, 'toolsFor'>;
+  config: Pick<Config, 'providers'>;
+  logger: Logger;
+  patience?: Patience;
+}
+
+/** Models that think without saying so take minutes to begin. */
+const defaultPatience: Patience = { firstMs: 240_000, nextMs: 90_000 };
+
+export function createCallModel({ storage, patience = defaultPatience, ...dependencies }: Dependencies) {
+  const { models, agents, servers, catalogue, config, logger } = dependencies;
+
+  return { callModel: (input: ModelCallInput) => whileHeartbeating(() => callModel(input)) };
+
+  async function callModel({ turn, step }: ModelCallInput): Promise<StepResult> {
+    const { attempt } = Context.current().info;
+    const agent = agentOf(turn);
+    const [messages, tools] = await Promise.all([
+      storage.messages.list(turn),
+      catalogue.toolsFor(
+        turn.tenant,
+        agent.servers.flatMap((name) => servers.get(name) ?? []),
+      ),
+    ]);
+    const current: Step = { turn, step, attempt, messages, tools };
+    const kept = await keptStep(storage, current);
+    if (kept) return kept;
+
+    const log = logger.child({ turnId: turn.turnId, agent: agent.name, model: agent.model, step, attempt });
+    const startedAt = performance.now();
+    const ms = () => Math.round(performance.now() - startedAt);
+    try {
+      const { done, events } = await speak(agent, current);
+      const result = await keepStep(storage, current, done, events);
+      log.info({ finish: result.finish, usage: done.usage, ms: ms() }, 'model step');
+      return result;
+    } catch (error) {
+      if (!(error instanceof ModelCallError)) throw error;
+      const { type, status } = error.trouble;
+      log.warn({ type, status, ms: ms() }, 'model call failed');
+      throw toFailure(error.trouble);
+    }
+  }
+
+  /** Streams the answer into the log. The last events come back unwritten, to go in together with the message. */
+  async function speak(agent: AgentConfig, current: Step): Promise<{ done: Done; events: NewEvent[] }> {
+    const { turn, step, attempt, messages, tools } = current;
+    const identity = { spec: agent.model, keyVariable: keyVariable(agent.model, config.providers) };
+    const model = await modelFor(identity);
+    const isRepeat = attempt > 1 && (await readStep(storage.turnLog, turn, step)).begun;
+    let count = 0;
+    const keyed = (events: TurnEvent[]) =>
+      events.map((event): NewEvent => ({ key: `step/${step}/${attempt}/${count++}`, event }));
+    const writer = createDeltaWriter((events) => storage.turnLog.append(turn, keyed(events)));
+    const signal = AbortSignal.any([cancellationSignal(), writer.failed]);
+    const { instructions } = agent;
+    const history = toModelMessages(messages);
+    let done: Done | undefined;
+    try {
+      if (isRepeat) await writer.write({ type: 'reset-step', step });
+      await writer.write({ type: 'start-step', step });
+      for await (const part of streamStep({
+        model,
+        identity,
+        instructions,
+        messages: history,
+        tools,
+        signal,
+        patience,
+      })) {
+        if (part.type === 'done') done = part;
+        // Providers count their parts from zero in every call.
+        else await writer.write({ ...part, id: `${step}.${attempt}.${part.id}` });
+      }
+    } catch (error) {
+      // No write of ours may arrive after the next attempt has begun.
+      await writer.rest().catch(() => undefined);
+      throw error;
+    }
+    const rest = await writer.rest();
+    if (signal.aborted) await Context.current().cancelled;
+    if (!done) throw new Error(`The stream of step ${step} ended without saying how.`);
+    if (!done.content.some(isAnswer)) throw new ModelCallError(emptyAnswer(done.finish, identity));
+    return { done, events: keyed(rest) };
+  }
+
+  function agentOf(turn: Turn): AgentConfig {
+    const agent = agents.get(turn.agent);
+    if (agent) return agent;
+    throw ApplicationFailure.nonRetryable(
+      `There is no agent "${turn.agent}" any more. Choose another one.`,
+      'UnknownAgent',
+    );
+  }
+
+  async function modelFor(identity: ModelIdentity) {
+    try {
+      return await models(identity.spec);
+    } catch (error) {
+      throw new ModelCallError(classifyModelError(error, identity));
+    }
+  }
+}
+
+/** Thoughts alone answer nothing. */
+function isAnswer(part: AssistantPart): boolean {
+  return part.type === 'text' ? part.text.trim() !== '' : part.type !== 'reasoning';
+}
+
+function toFailure({ type, message, retry, retryAfterMs }: ModelTrouble): ApplicationFailure {
+  const isExpected =
+    type === 'ModelRateLimited' || type === 'ModelContentPolicy' || type === 'ModelContextTooLong';
+  return ApplicationFailure.create({
+    type,
+    message,
+    nonRetryable: !retry,
+    ...(retryAfterMs !== undefined && { nextRetryDelay: retryAfterMs }),
+    ...(isExpected && { category: ApplicationFailureCategory.BENIGN }),
+  });
+}

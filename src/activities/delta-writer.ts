@@ -1,0 +1,105 @@
+/**
+ * Writes a step's events to the turn log while the model speaks.
+ *
+ * The first delta of a part is written at once, so that its reader waits for nothing; what follows is gathered
+ * for a few milliseconds and written together. One write at a time keeps the order, and while a slow database
+ * is busy the next batch simply grows, up to a bound at which the model has to wait.
+ */
+import type { TurnEvent } from '../turn/event.ts';
+
+export interface DeltaWriter {
+  /** Takes an event. Waits only while too much is unwritten; rejects once a write has failed. */
+  write(event: TurnEvent): Promise<void>;
+  /** Waits for the write under way and hands back what is not written yet, for the caller to write. */
+  rest(): Promise<TurnEvent[]>;
+  /** Aborts when a write has failed: there is no use in listening to the model any longer. */
+  failed: AbortSignal;
+}
+
+interface Options {
+  /** Pause between two writes, in milliseconds. Longer saves writes and makes the text come in larger pieces. */
+  everyMs?: number;
+  /** Unwritten characters at which `write` waits. */
+  bound?: number;
+}
+
+export function createDeltaWriter(
+  append: (events: TurnEvent[]) => Promise<void>,
+  { everyMs = 20, bound = 65_536 }: Options = {},
+): DeltaWriter {
+  let waiting: TurnEvent[] = [];
+  let waitingLength = 0;
+  let urgent = false;
+  let lastPart: string | undefined;
+  let lastWriteAt = 0;
+  let timer: NodeJS.Timeout | undefined;
+  let writing: Promise<void> | undefined;
+  const failure = new AbortController();
+  const failed = failure.signal;
+
+  function flush(): void {
+    clearTimeout(timer);
+    timer = undefined;
+    const batch = waiting;
+    waiting = [];
+    waitingLength = 0;
+    urgent = false;
+    lastWriteAt = performance.now();
+    writing = append(batch)
+      .catch((error: unknown) => failure.abort(error))
+      .finally(() => {
+        writing = undefined;
+        plan();
+      });
+  }
+
+  function plan(): void {
+    if (writing || failed.aborted || waiting.length === 0) return;
+    if (urgent) return flush();
+    timer ??= setTimeout(flush, Math.max(0, lastWriteAt + everyMs - performance.now()));
+  }
+
+  return {
+    failed,
+    async write(event) {
+      failed.throwIfAborted();
+      if (isDelta(event)) {
+        urgent ||= event.id !== lastPart;
+        lastPart = event.id;
+        waitingLength += event.delta.length;
+      }
+      // The very first event starts the clock: it may be the only one for a while.
+      if (lastWriteAt === 0) lastWriteAt = performance.now();
+      push(waiting, event);
+      plan();
+      while (waitingLength > bound && writing) await writing;
+      failed.throwIfAborted();
+    },
+
+    async rest() {
+      clearTimeout(timer);
+      timer = undefined;
+      const events = waiting;
+      waiting = [];
+      await writing;
+      failed.throwIfAborted();
+      return events;
+    },
+  };
+}
+
+type Delta = Extract<TurnEvent, { type: 'text-delta' | 'reasoning-delta' }>;
+
+function isDelta(event: TurnEvent): event is Delta {
+  return event.type === 'text-delta' || event.type === 'reasoning-delta';
+}
+
+/** Deltas of one part that wait together become one. */
+function push(events: TurnEvent[], event: TurnEvent): void {
+  const last = events.at(-1);
+  if (last && isDelta(last) && isDelta(event) && last.id === event.id) {
+    events[events.length - 1] = { ...last, delta: last.delta + event.delta };
+  } else {
+    events.push(event);
+  }
+}

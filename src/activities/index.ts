@@ -1,0 +1,33 @@
+/** Everything a worker can do for a turn. Activities get their dependencies here and nowhere else. */
+import type { Logger } from 'pino';
+import type { Config, ServerConfig } from '../config.ts';
+import type { CredentialStore } from '../credentials/store.ts';
+import type { Catalogue } from '../mcp/catalogue.ts';
+import type { Models } from '../models/provider.ts';
+import type { Storage } from '../storage/storage.ts';
+import { createCallModel } from './call-model.ts';
+import { createToolActivities } from './call-tool.ts';
+import { createElicitationActivities } from './elicitations.ts';
+import { createTurnActivities } from './turns.ts';
+
+export interface ActivityDependencies {
+  config: Config;
+  storage: Storage;
+  models: Models;
+  catalogue: Catalogue;
+  storeOf(server: ServerConfig): CredentialStore;
+  logger: Logger;
+}
+
+export function createActivities(dependencies: ActivityDependencies) {
+  const { config } = dependencies;
+  const { agents, servers } = config;
+  return {
+    ...createTurnActivities(dependencies),
+    ...createElicitationActivities(dependencies),
+    ...createToolActivities({ ...dependencies, servers }),
+    ...createCallModel({ ...dependencies, agents, servers }),
+  };
+}
+
+export type Activities = ReturnType<typeof createActivities>;

@@ -1,0 +1,57 @@
+import type { Turn, TurnEndStatus } from '../turn/turn.ts';
+import type { NewEvent, Storage } from '../storage/storage.ts';
+import { toEvent, toMessageContent } from '../turn/tool-result.ts';
+
+export interface TurnFailure {
+  /** Stable, for clients to switch on. */
+  code: string;
+  /** Made for people: says what happened and what to do, names no secret. */
+  message: string;
+}
+
+export function createTurnActivities({ storage }: { storage: Storage }) {
+  return {
+    /** False: the turn was withdrawn before it began, and must not run. */
+    async beginTurn({ turn }: { turn: Turn }): Promise<boolean> {
+      return storage.turns.begin(turn);
+    },
+
+    /** Closes everything that is still open, says why, writes the end and then merges the deltas. */
+    async endTurn({
+      turn,
+      status,
+      failure,
+    }: {
+      turn: Turn;
+      status: TurnEndStatus;
+      failure?: TurnFailure;
+    }): Promise<void> {
+      for (const call of await storage.toolCalls.unfinished(turn)) {
+        const result = { kind: 'error', text: 'The turn ended before this tool could finish.' } as const;
+        await storage.toolCalls.finish(turn, call.toolCallId, {
+          message: {
+            id: toolMessageId(turn, call.toolCallId),
+            role: 'tool',
+            content: toMessageContent(call, result),
+          },
+          event: { key: toolEventKey(call.toolCallId), event: toEvent(call, result) },
+        });
+      }
+      if (failure) await storage.turnLog.append(turn, [failureEvent(failure)]);
+      await storage.turns.end(turn, status);
+      await storage.turnLog.merge(turn);
+    },
+  };
+}
+
+function failureEvent({ code, message }: TurnFailure): NewEvent {
+  return { key: 'error', event: { type: 'error', code, errorText: message } };
+}
+
+export function toolMessageId(turn: Turn, toolCallId: string): string {
+  return `${turn.turnId}/tool/${toolCallId}`;
+}
+
+export function toolEventKey(toolCallId: string): string {
+  return `tool/${toolCallId}/result`;
+}

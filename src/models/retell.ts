@@ -1,0 +1,54 @@
+/**
+ * A tool's error in the words of a friendly assistant. Tool errors are written for models ("the user chose not
+ * to…"); a language model turns them around when it speaks to the user, and so does the scripted one.
+ */
+const retold: [when: RegExp, say: (server: string) => string][] = [
+  [
+    /chose not to/,
+    (server) =>
+      `All right, I will leave your ${server} account alone. Ask me again whenever you change your mind.`,
+  ],
+  [
+    /dismissed the question/,
+    (server) => `You closed the question about ${server}, so I did nothing. Ask me again when it suits you.`,
+  ],
+  [
+    /before the question expired/,
+    (server) =>
+      `Nobody connected ${server} in time, so the question expired. Ask me again and I will send a new one.`,
+  ],
+  [
+    /nobody was asked/,
+    (server) => `I would need your ${server} account for this, but I cannot ask you for it from here.`,
+  ],
+  [
+    /still refuses it/,
+    (server) =>
+      `${server} is connected, but it refuses your account. Please check that the account may do this.`,
+  ],
+  [
+    /is unknown whether the action took place/,
+    (server) =>
+      `${server} never answered, so I cannot tell whether it happened. Please look in ${server} before we try again.`,
+  ],
+];
+
+const serverNames = [
+  /their (.+?) account/,
+  /user's (.+?) account/,
+  /connect (.+?)\. The tool/,
+  /^(.+?) was called/,
+];
+
+/** Sentences that tell the model what to do, and are of no use to the user. */
+const instruction = /^(The tool did not run|Tell|Offer|Respect|Ask the user|Check)\b/;
+
+export function retell(errorText: string): string {
+  const server = serverNames
+    .map((pattern) => pattern.exec(errorText)?.[1])
+    .find((name) => name !== undefined);
+  const phrase = retold.find(([when]) => when.test(errorText))?.[1];
+  if (phrase && server !== undefined) return phrase(server);
+  const facts = errorText.split(/(?<=[.!?])\s+/).filter((sentence) => !instruction.test(sentence));
+  return ['Sorry, that did not work.', ...facts].join(' ');
+}

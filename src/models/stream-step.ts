@@ -1,0 +1,154 @@
+/**
+ * One model call as a stream of what it says, ending in what it decided. The AI SDK does the talking to the
+ * provider; everything that can go wrong comes out of here as a `ModelCallError` and nothing else does, so that
+ * trouble with our own database is never mistaken for the model's.
+ */
+import { jsonSchema, NoSuchToolError, streamText } from 'ai';
+import type {
+  AssistantModelMessage,
+  FinishReason,
+  LanguageModel,
+  ModelMessage,
+  TextStreamPart,
+  ToolSet,
+} from 'ai';
+import type { Usage } from '../turn/turn.ts';
+import { classifyModelError, ModelStalledError } from './model-trouble.ts';
+import type { ModelIdentity, ModelTrouble } from './model-trouble.ts';
+
+export type AssistantPart = Exclude<AssistantModelMessage['content'], string>[number];
+
+export type StepPart =
+  | { type: 'text-start' | 'text-end' | 'reasoning-start' | 'reasoning-end'; id: string }
+  | { type: 'text-delta' | 'reasoning-delta'; id: string; delta: string }
+  | { type: 'done'; finish: FinishReason; usage: Usage; content: AssistantPart[]; mistakes: Mistakes };
+
+/** Tool calls that cannot be made, by call id, with what to tell the model about them. */
+export type Mistakes = Map<string, string>;
+
+export interface StepRequest {
+  model: LanguageModel;
+  identity: ModelIdentity;
+  instructions: string;
+  messages: ModelMessage[];
+  tools: { modelName: string; description: string; inputSchema: Record<string, unknown> }[];
+  signal: AbortSignal;
+  patience: Patience;
+}
+
+/** How long the model may be silent before the call counts as lost, in milliseconds. */
+export interface Patience {
+  firstMs: number;
+  nextMs: number;
+}
+
+export class ModelCallError extends Error {
+  override name = 'ModelCallError';
+  readonly trouble: ModelTrouble;
+  constructor(trouble: ModelTrouble) {
+    super(trouble.message);
+    this.trouble = trouble;
+  }
+}
+
+/** Ends early, without `done`, only when `signal` is aborted. */
+export async function* streamStep(request: StepRequest): AsyncGenerator<StepPart> {
+  const { identity, signal } = request;
+  try {
+    yield* parts(request);
+  } catch (error) {
+    if (!signal.aborted) throw new ModelCallError(classifyModelError(error, identity));
+  }
+}
+
+async function* parts(request: StepRequest): AsyncGenerator<StepPart> {
+  const { model, instructions, messages, signal, patience } = request;
+  const result = streamText({
+    model,
+    messages,
+    ...(instructions !== '' && { instructions }),
+    tools: toToolSet(request.tools),
+    // Temporal repeats the call, where everybody can see it.
+    maxRetries: 0,
+    abortSignal: signal,
+    timeout: { firstChunkMs: patience.firstMs, chunkMs: patience.nextMs },
+    // The history is ours; OpenAI need not keep a copy, and reasoning then travels inside it.
+    providerOptions: { openai: { store: false } },
+    // Errors are parts of the stream; the default would print them, prompt and all.
+    onError: () => undefined,
+  });
+  const mistakes: Mistakes = new Map();
+  for await (const part of result.stream) {
+    switch (part.type) {
+      case 'text-start':
+      case 'text-end':
+      case 'reasoning-start':
+      case 'reasoning-end':
+        yield { type: part.type, id: part.id };
+        break;
+      case 'text-delta':
+      case 'reasoning-delta':
+        if (part.text !== '') yield { type: part.type, id: part.id, delta: part.text };
+        break;
+      case 'tool-call': {
+        const mistake = mistakeIn(part, request.tools);
+        if (mistake !== undefined) mistakes.set(part.toolCallId, mistake);
+        break;
+      }
+      case 'error':
+        throw part.error;
+      case 'abort':
+        throw new ModelStalledError('The model fell silent.');
+      case 'finish': {
+        const { finishReason: finish, totalUsage } = part;
+        if (finish === 'error' || finish === 'interrupted')
+          throw new ModelStalledError('The model broke off.');
+        const usage = {
+          inputTokens: totalUsage.inputTokens ?? 0,
+          outputTokens: totalUsage.outputTokens ?? 0,
+        };
+        yield { type: 'done', finish, usage, content: contentOf(await result.responseMessages), mistakes };
+        break;
+      }
+      default:
+        // Sources, files, raw chunks and the like have no place in the turn log yet.
+        break;
+    }
+  }
+}
+
+function toToolSet(tools: StepRequest['tools']): ToolSet {
+  return Object.fromEntries(
+    tools.map(({ modelName, description, inputSchema }) => {
+      // Some providers insist on `properties`, which MCP servers leave out for tools without parameters.
+      return [
+        modelName,
+        { description, inputSchema: jsonSchema({ type: 'object', properties: {}, ...inputSchema }) },
+      ];
+    }),
+  );
+}
+
+function mistakeIn(
+  call: Extract<TextStreamPart<ToolSet>, { type: 'tool-call' }>,
+  tools: StepRequest['tools'],
+): string | undefined {
+  const { toolName, input } = call;
+  if (call.invalid === true && NoSuchToolError.isInstance(call.error)) {
+    const names = tools.map(({ modelName }) => modelName).join(', ');
+    return `There is no tool "${toolName}". ${names === '' ? 'There are no tools here.' : `The tools are: ${names}.`}`;
+  }
+  if (call.invalid !== true && typeof input === 'object' && input !== null && !Array.isArray(input))
+    return undefined;
+  return `The arguments for ${toolName} were not a JSON object, so it did not run. Call it again with valid arguments.`;
+}
+
+function contentOf(messages: { role: string; content: unknown }[]): AssistantPart[] {
+  const assistant = messages.find(
+    (message): message is AssistantModelMessage => message.role === 'assistant',
+  );
+  if (!assistant) return [];
+  return typeof assistant.content === 'string'
+    ? [{ type: 'text', text: assistant.content }]
+    : assistant.content;
+}

@@ -1,0 +1,80 @@
+/**
+ * The stored messages as a history that every model provider accepts.
+ *
+ * Providers reject a conversation in which a tool call has no result, a result has no call, or anything stands
+ * between the two. A turn that was cancelled or superseded leaves such gaps, so they are closed here, each time
+ * a history is read, instead of trusting every writer.
+ */
+import type { AssistantModelMessage, ModelMessage, ToolCallPart, ToolResultPart } from 'ai';
+
+interface Stored {
+  role: 'user' | 'assistant' | 'tool';
+  content: unknown;
+}
+
+type Results = Map<ToolCallPart, ToolResultPart>;
+
+export function toModelMessages(stored: Stored[]): ModelMessage[] {
+  // What is stored was written by us or checked at the edge; streamText checks its shape once more.
+  const messages = stored as ModelMessage[];
+  const results = matchResults(messages);
+  return messages.flatMap((message) => {
+    switch (message.role) {
+      case 'user':
+      case 'system':
+        return message.content.length > 0 ? [message] : [];
+      case 'assistant':
+        return withResults(message, results);
+      case 'tool':
+        return [];
+      default:
+        return message satisfies never;
+    }
+  });
+}
+
+/** A result belongs to the nearest earlier call of its id that has none yet; clients reuse ids between turns. */
+function matchResults(messages: ModelMessage[]): Results {
+  const open = new Map<string, ToolCallPart>();
+  const results: Results = new Map();
+  for (const message of messages) {
+    if (message.role === 'assistant') for (const call of callsOf(message)) open.set(call.toolCallId, call);
+    if (message.role !== 'tool') continue;
+    for (const part of message.content) {
+      if (part.type !== 'tool-result') continue;
+      const call = open.get(part.toolCallId);
+      if (call && !results.has(call)) results.set(call, part);
+    }
+  }
+  return results;
+}
+
+function withResults(message: AssistantModelMessage, results: Results): ModelMessage[] {
+  if (typeof message.content === 'string') return message.content === '' ? [] : [message];
+  const calls = callsOf(message);
+  const content = message.content.filter((part) => {
+    if (part.type === 'text') return part.text !== '';
+    return part.type !== 'tool-call' || part.providerExecuted === true || calls.includes(part);
+  });
+  // Thoughts alone are no message.
+  if (!content.some((part) => part.type !== 'reasoning')) return [];
+  const spoken: ModelMessage = { ...message, content };
+  if (calls.length === 0) return [spoken];
+  return [spoken, { role: 'tool', content: calls.map((call) => results.get(call) ?? withoutResult(call)) }];
+}
+
+function callsOf({ content }: AssistantModelMessage): ToolCallPart[] {
+  if (typeof content === 'string') return [];
+  const calls = new Map<string, ToolCallPart>();
+  for (const part of content) {
+    if (part.type !== 'tool-call' || part.providerExecuted === true || calls.has(part.toolCallId)) continue;
+    calls.set(part.toolCallId, part);
+  }
+  return [...calls.values()];
+}
+
+function withoutResult({ toolCallId, toolName }: ToolCallPart): ToolResultPart {
+  // A call that had started is given "outcome unknown" by whoever ends the turn; one without any record never left.
+  const value = 'Not run: the turn was cancelled before this tool was called.';
+  return { type: 'tool-result', toolCallId, toolName, output: { type: 'error-text', value } };
+}

@@ -1,0 +1,98 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import os from 'node:os';
+import path from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { generateText } from 'ai';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { createModels, keyVariable } from '../../src/models/provider.ts';
+import { createOpenAIServer } from '../peers/openai-server.ts';
+import type { OpenAIServer } from '../peers/openai-server.ts';
+
+let folder: string;
+let server: OpenAIServer;
+
+beforeAll(async () => {
+  folder = await mkdtemp(path.join(os.tmpdir(), 'interlude-'));
+  server = await createOpenAIServer({
+    reply: () => ({
+      kind: 'status',
+      status: 404,
+      body: { type: 'error', error: { type: 'not_found', message: 'nope' } },
+    }),
+  });
+  const define = pathToFileURL(path.resolve('src/models/script.ts')).href;
+  await writeFile(
+    path.join(folder, 'script.mjs'),
+    `import { defineScript } from '${define}';\nexport const script = defineScript([() => ({ say: 'hi' })], { wordDelayMs: 0 });\n`,
+  );
+  await writeFile(path.join(folder, 'empty.mjs'), 'export const nothing = 1;\n');
+});
+
+afterAll(async () => {
+  await server.stop();
+  await rm(folder, { recursive: true });
+});
+
+const secret = (name: string) => ({ OPENAI_API_KEY: 'o', ANTHROPIC_API_KEY: 'a', MY_KEY: 'm' })[name];
+
+test('the script of the agents file speaks, and is loaded once', async () => {
+  const models = createModels({
+    providers: { scripted: { script: './script.mjs' } },
+    configDir: folder,
+    secret,
+  });
+  const model = await models('scripted');
+  expect((await generateText({ model, prompt: 'hello' })).text).toBe('hi');
+  expect(await models('scripted')).toBe(model);
+});
+
+test.each([
+  ['./missing.mjs', /missing\.mjs cannot be loaded/],
+  ['./empty.mjs', /empty\.mjs lacks "export const script/],
+])('a script that cannot be used is named: %s', async (script, words) => {
+  const models = createModels({ providers: { scripted: { script } }, configDir: folder, secret });
+  await expect(models('scripted')).rejects.toThrow(words);
+});
+
+test.each([
+  ['openai:gpt-x', '/v1/responses', { authorization: 'Bearer o' }],
+  ['anthropic:claude-x', '/v1/messages', { 'x-api-key': 'a' }],
+  ['openai-compatible:org/model:7b', '/v1/chat/completions', { authorization: 'Bearer m', 'x-team': 'blue' }],
+])('%s speaks its own protocol with its own key to its own address', async (spec, route, headers) => {
+  const { baseURL } = server;
+  const models = createModels({
+    providers: {
+      openai: { apiKeyEnv: 'OPENAI_API_KEY', baseURL },
+      anthropic: { apiKeyEnv: 'ANTHROPIC_API_KEY', baseURL },
+      'openai-compatible': { apiKeyEnv: 'MY_KEY', baseURL, headers: { 'x-team': 'blue' } },
+    },
+    configDir: folder,
+    secret,
+  });
+  await expect(generateText({ model: await models(spec), prompt: 'hi', maxRetries: 0 })).rejects.toThrow(
+    'nope',
+  );
+  const request = server.requests.at(-1);
+  expect(request?.path).toBe(route);
+  expect(request?.headers).toMatchObject(headers);
+  expect(request?.body.model).toBe(spec.slice(spec.indexOf(':') + 1));
+});
+
+test.each([
+  ['openai:x', 'OPENAI_API_KEY'],
+  ['anthropic:x', 'ANTHROPIC_API_KEY'],
+])('a missing key is named: %s', async (spec, variable) => {
+  const models = createModels({ providers: {}, configDir: folder, secret: () => undefined });
+  await expect(models(spec)).rejects.toThrow(`set ${variable}`);
+});
+
+test('a provider nobody knows is refused with the ones there are', async () => {
+  const models = createModels({ providers: {}, configDir: folder, secret });
+  await expect(models('oracle:delphi')).rejects.toThrow(/no model provider "oracle"; write scripted, openai/);
+});
+
+test('models without a key of their own have no key variable', () => {
+  expect(keyVariable('scripted', {})).toBeNull();
+  expect(keyVariable('openai-compatible:x', {})).toBeNull();
+  expect(keyVariable('openai:x', { openai: { apiKeyEnv: 'OTHER' } })).toBe('OTHER');
+});
