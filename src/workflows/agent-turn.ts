@@ -43,8 +43,8 @@ export async function agentTurn(turn: TurnInput): Promise<TurnResult> {
     for (; step < turn.limits.maxSteps; step++) {
       const summary = `model step ${step + 1}`;
       setCurrentDetails(`${summary}: thinking`);
-      const { toolCalls } = await callModel.executeWithOptions({ summary }, [{ turn, step }]);
-      if (toolCalls.length === 0) return;
+      const { finish, toolCalls } = await callModel.executeWithOptions({ summary }, [{ turn, step }]);
+      if (finish !== 'tool-calls') return;
       setCurrentDetails(`${summary}: ${toolCalls.map(({ toolName }) => toolName).join(', ')}`);
       running = toolCalls.length;
       const results = await Promise.allSettled(
@@ -60,10 +60,11 @@ export async function agentTurn(turn: TurnInput): Promise<TurnResult> {
 
   /** Connects, and lets operators see that the turn is waiting for a person once nothing else is going on. */
   async function ask(...need: Parameters<Connect>): Promise<Asked> {
+    const asking = connect(...need);
     waiting++;
     report();
     try {
-      return await connect(...need);
+      return await asking;
     } finally {
       waiting--;
       report();

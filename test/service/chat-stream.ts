@@ -1,0 +1,95 @@
+/** A reader of the UI-message stream that lets a test await what it is interested in. */
+import { EventSourceParserStream } from 'eventsource-parser/stream';
+
+export interface Chunk {
+  type: string;
+  [member: string]: unknown;
+}
+
+export interface ElicitationData {
+  elicitationId: string;
+  status: string;
+  mode: string;
+  url: string;
+  message: string;
+  expiresAt: string;
+  context: Record<string, unknown>;
+}
+
+export interface ChatStream {
+  status: number;
+  turnId: string;
+  chunks: Chunk[];
+  /** The first chunk that fits, whether it was seen already or is still to come. Rejects when the stream ends without it. */
+  until(fits: (chunk: Chunk) => boolean): Promise<Chunk>;
+  /** The next (or a past) state of a question. */
+  question(status: string): Promise<ElicitationData>;
+  /** All chunks, once the stream has ended with `[DONE]`. */
+  finished(): Promise<Chunk[]>;
+  /** The answer's text so far. */
+  text(): string;
+  close(): void;
+}
+
+export function readChatStream(response: Response, abort: AbortController): ChatStream {
+  const chunks: Chunk[] = [];
+  const waiting = new Set<() => void>();
+  let end: 'open' | 'done' | 'cut' = 'open';
+  const wake = () => {
+    for (const look of waiting) look();
+  };
+
+  const reading = (async () => {
+    const events = response.body
+      ?.pipeThrough(new TextDecoderStream())
+      .pipeThrough(new EventSourceParserStream());
+    for await (const { data } of events ?? []) {
+      if (data === '[DONE]') end = 'done';
+      else chunks.push(JSON.parse(data) as Chunk);
+      wake();
+    }
+  })()
+    .catch(() => undefined)
+    .finally(() => {
+      if (end === 'open') end = 'cut';
+      wake();
+    });
+
+  function until(fits: (chunk: Chunk) => boolean): Promise<Chunk> {
+    return new Promise((resolve, reject) => {
+      const look = () => {
+        const found = chunks.find(fits);
+        if (found) resolve(found);
+        else if (end !== 'open')
+          reject(new Error(`The stream ended (${end}) without it: ${JSON.stringify(chunks)}`));
+        else return;
+        waiting.delete(look);
+      };
+      waiting.add(look);
+      look();
+    });
+  }
+
+  return {
+    status: response.status,
+    turnId: response.headers.get('x-turn-id') ?? '',
+    chunks,
+    until,
+    async question(status) {
+      const isIt = ({ type, data }: Chunk) =>
+        type === 'data-elicitation-request' && (data as ElicitationData).status === status;
+      return (await until(isIt))['data'] as ElicitationData;
+    },
+    async finished() {
+      await reading;
+      if (end !== 'done') throw new Error(`The stream was cut: ${JSON.stringify(chunks)}`);
+      return chunks;
+    },
+    text: () =>
+      chunks
+        .filter(({ type }) => type === 'text-delta')
+        .map(({ delta }) => String(delta))
+        .join(''),
+    close: () => abort.abort(),
+  };
+}

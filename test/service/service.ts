@@ -1,0 +1,114 @@
+/**
+ * The whole service inside a test: API, worker, database, identity provider and Tracker, all real and listening,
+ * on a Temporal server that the test brings along (with its own clock, or a development server).
+ */
+import { randomUUID } from 'node:crypto';
+import { mkdtemp } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { fileURLToPath } from 'node:url';
+import type { Client } from '@temporalio/client';
+import type { NativeConnection } from '@temporalio/worker';
+import { demoAudience, demoLoginClient, startIdentityProvider } from '../../demo/identity.ts';
+import { demoToken } from '../../demo/identity-token.ts';
+import { startTracker } from '../../demo/tracker/tracker.ts';
+import type { Tracker } from '../../demo/tracker/tracker.ts';
+import { createApiKey } from '../../src/api/api-keys.ts';
+import { createApp } from '../../src/api/app.ts';
+import { loadConfig } from '../../src/config.ts';
+import { createLogger } from '../../src/logger.ts';
+import { openParts } from '../../src/parts.ts';
+import { freePort } from '../../src/ports.ts';
+import type { Storage } from '../../src/storage/storage.ts';
+import { createTurnWorker } from '../../src/turn-worker.ts';
+import { turnWorkflowId } from '../../src/workflows/messages.ts';
+import { workflowBundle } from '../workflow-bundle.ts';
+import { createCaller } from './user.ts';
+import type { Caller } from './user.ts';
+
+export interface Service {
+  baseUrl: string;
+  storage: Storage;
+  tracker: Tracker;
+  as(user: string): Promise<Caller>;
+  asService(): Promise<Caller>;
+  stop(): Promise<void>;
+}
+
+export interface ServiceOptions {
+  temporal: { client: Client; connection: NativeConnection };
+  env?: Record<string, string>;
+  /** Stands between the program and its database, to hold a call back or to make it fail. */
+  around?: (storage: Storage) => Storage;
+}
+
+const agentsFile = fileURLToPath(new URL('../fixtures/agents.yaml', import.meta.url));
+
+export async function startService({
+  temporal,
+  env = {},
+  around = (storage) => storage,
+}: ServiceOptions): Promise<Service> {
+  const stack = new AsyncDisposableStack();
+  const dataDir = await mkdtemp(path.join(tmpdir(), 'interlude-service-'));
+  const port = await freePort('127.0.0.1');
+  const baseUrl = `http://127.0.0.1:${port}`;
+  const tracker = await startTracker({ port: 0, dataDir: path.join(dataDir, 'tracker') });
+  stack.defer(() => tracker.stop());
+  const identity = await startIdentityProvider({
+    port: 0,
+    dataDir: path.join(dataDir, 'identity'),
+    redirectUris: [`${baseUrl}/auth/login/callback`],
+  });
+  stack.defer(() => identity.stop());
+
+  const config = loadConfig(
+    {
+      PORT: String(port),
+      INTERLUDE_CONFIG: agentsFile,
+      INTERLUDE_DATA: dataDir,
+      TRACKER_URL: tracker.url,
+      TEMPORAL_TASK_QUEUE: `test-${randomUUID()}`,
+      AUTH_ISSUER: identity.issuer,
+      AUTH_AUDIENCE: demoAudience,
+      AUTH_CLIENT_ID: demoLoginClient,
+      ...env,
+    },
+    dataDir,
+  );
+  const logger = createLogger({ level: process.env['TEST_LOG'] ?? 'silent', human: true });
+  const opened = await openParts(config, logger);
+  stack.defer(() => opened.storage.close());
+  const storage = around(opened.storage);
+  const parts = { ...opened, storage };
+
+  const worker = await createTurnWorker(parts, temporal.connection, await workflowBundle());
+  const running = worker.run();
+  const conversations = new Set<string>();
+  stack.defer(async () => {
+    // Work left behind would hold a test server's clock for ever.
+    await Promise.all([...conversations].map((conversation) => endTurn(temporal.client, conversation)));
+    worker.shutdown();
+    await running;
+  });
+  const { auth } = config;
+  if (!auth) throw new Error('the test configures an issuer');
+  const app = createApp({ ...parts, config: { ...config, auth }, client: temporal.client });
+  stack.defer(() => app.close());
+  await app.listen({ port, host: '127.0.0.1' });
+
+  return {
+    baseUrl,
+    storage,
+    tracker,
+    as: async (user) => createCaller(baseUrl, await demoToken(identity.issuer, user), conversations),
+    asService: async () => createCaller(baseUrl, await createApiKey(storage, 'demo'), conversations),
+    stop: () => stack.disposeAsync(),
+  };
+}
+
+async function endTurn(client: Client, conversation: string): Promise<void> {
+  const handle = client.workflow.getHandle(turnWorkflowId({ tenant: 'demo', conversation }));
+  await handle.cancel().catch(() => undefined);
+  await handle.result().catch(() => undefined);
+}

@@ -1,0 +1,74 @@
+/** One caller of the API, as a test drives it: over HTTP and nothing else. */
+import { randomUUID } from 'node:crypto';
+import { readChatStream } from './chat-stream.ts';
+import type { ChatStream } from './chat-stream.ts';
+
+export interface Reply {
+  status: number;
+  body: Record<string, unknown>;
+}
+
+export interface Caller {
+  chat(text: string, options?: ChatOptions): Promise<ChatStream>;
+  /** Follows the live turn again, from its start; null when the conversation is idle. */
+  rejoin(conversation: string): Promise<ChatStream | null>;
+  answer(body: { conversationId: string; elicitationId: string; action: string }): Promise<Reply>;
+  cancel(conversation: string): Promise<Reply>;
+  request(method: string, path: string, body?: unknown, headers?: Record<string, string>): Promise<Reply>;
+}
+
+export interface ChatOptions {
+  conversation?: string;
+  messageId?: string;
+  /** The capability header; null leaves it out. */
+  supports?: string | null;
+}
+
+/** `conversations` collects the ids of all conversations that were begun. */
+export function createCaller(baseUrl: string, token: string, conversations = new Set<string>()): Caller {
+  const authorization = `Bearer ${token}`;
+  const json = { authorization, 'content-type': 'application/json' };
+
+  async function request(method: string, path: string, body?: unknown, headers: Record<string, string> = {}) {
+    const response = await fetch(baseUrl + path, {
+      method,
+      headers: { ...(body === undefined ? { authorization } : json), ...headers },
+      ...(body !== undefined && { body: JSON.stringify(body) }),
+    });
+    const text = await response.text();
+    return {
+      status: response.status,
+      body: text === '' ? {} : (JSON.parse(text) as Record<string, unknown>),
+    };
+  }
+
+  return {
+    async chat(text, { conversation = randomUUID(), messageId = randomUUID(), supports = 'true' } = {}) {
+      conversations.add(conversation);
+      const abort = new AbortController();
+      const response = await fetch(`${baseUrl}/run/api/chat`, {
+        method: 'POST',
+        headers: { ...json, ...(supports !== null && { 'x-supports-elicitation': supports }) },
+        body: JSON.stringify({
+          id: conversation,
+          messages: [{ id: messageId, role: 'user', parts: [{ type: 'text', text }] }],
+        }),
+        signal: abort.signal,
+      });
+      if (response.status !== 200)
+        throw new Error(`chat answered ${response.status}: ${await response.text()}`);
+      return readChatStream(response, abort);
+    },
+    async rejoin(conversation) {
+      const abort = new AbortController();
+      const response = await fetch(`${baseUrl}/run/api/chat/${conversation}/stream`, {
+        headers: { authorization, 'x-supports-elicitation': 'true' },
+        signal: abort.signal,
+      });
+      return response.status === 204 ? null : readChatStream(response, abort);
+    },
+    answer: (body) => request('POST', '/run/api/elicitation-responses', body),
+    cancel: (conversation) => request('POST', `/run/api/chat/${conversation}/cancel`),
+    request,
+  };
+}
