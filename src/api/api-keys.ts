@@ -1,0 +1,42 @@
+/**
+ * API keys of services: `ilk_<id>_<secret>`. The secret is 256 random bits, so a plain SHA-256 is enough to
+ * keep: there is nothing to guess, and a slow hash would only slow every request.
+ */
+import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
+import type { ApiKeys, Storage } from '../storage/storage.ts';
+import { unauthenticated } from './errors.ts';
+import type { Principal } from './principal.ts';
+
+const form = /^ilk_([0-9a-f]{16})_([A-Za-z0-9_-]{43})$/;
+
+export function isApiKey(credential: string): boolean {
+  return credential.startsWith('ilk_');
+}
+
+/** Makes a key for a tenant. The only moment its text exists is now. */
+export async function createApiKey(storage: Pick<Storage, 'apiKeys'>, tenant: string): Promise<string> {
+  const id = randomBytes(8).toString('hex');
+  const secret = randomBytes(32).toString('base64url');
+  await storage.apiKeys.create({ id, tenant, hash: hashOf(secret) });
+  return `ilk_${id}_${secret}`;
+}
+
+export async function principalOfApiKey(apiKeys: ApiKeys, credential: string): Promise<Principal> {
+  const [, id, secret] = form.exec(credential) ?? [];
+  const key = id === undefined ? null : await apiKeys.get(id);
+  if (!key || !secret || !sameText(key.hash, hashOf(secret))) {
+    throw unauthenticated('This API key is not known here; check that it was copied whole.', 'invalid_token');
+  }
+  if (key.revokedAt !== null) {
+    throw unauthenticated('This API key was revoked; ask the operator for a new one.', 'invalid_token');
+  }
+  return { kind: 'service', tenant: key.tenant, keyId: key.id };
+}
+
+function hashOf(secret: string): string {
+  return createHash('sha256').update(secret).digest('hex');
+}
+
+function sameText(one: string, other: string): boolean {
+  return one.length === other.length && timingSafeEqual(Buffer.from(one), Buffer.from(other));
+}

@@ -1,0 +1,116 @@
+/**
+ * The HTTP side of Interlude: every surface, in one list. Assembles and never listens; closing it ends open
+ * streams without a last word, so that clients go on at another process.
+ */
+import { randomUUID } from 'node:crypto';
+import rateLimit from '@fastify/rate-limit';
+import type { Client } from '@temporalio/client';
+import Fastify, { LogController } from 'fastify';
+import type { FastifyBaseLogger, FastifyInstance } from 'fastify';
+import type { Logger } from 'pino';
+import type { AuthConfig, Config } from '../config.ts';
+import type { OAuthStore } from '../credentials/mcp-oauth/store.ts';
+import type { KeyRing } from '../credentials/sealing.ts';
+import type { Storage } from '../storage/storage.ts';
+import { createAnswerQuestion } from './answer.ts';
+import { createAuthenticate, requirePrincipal } from './auth.ts';
+import { chatSurface } from './chat/route.ts';
+import { connectPages } from './connect/route.ts';
+import { createConnectionNews } from './connection-news.ts';
+import type { ConnectionNews } from './connection-news.ts';
+import { explainDatabaseTrouble } from './database-trouble.ts';
+import { elicitationResponsesSurface } from './elicitation-responses/route.ts';
+import { answerWithProblems, problemFor, sendProblem } from './errors.ts';
+import { healthRoutes } from './health.ts';
+import { createReaders } from './readers.ts';
+import { createTurnWorkflows } from './turns.ts';
+
+export interface AppParts {
+  config: Config & { auth: AuthConfig };
+  storage: Storage;
+  client: Client;
+  keys: KeyRing;
+  oauthStore: OAuthStore;
+  logger: Logger;
+}
+
+/** How often news of connections that may have been lost is repeated. */
+const reconcileEveryMs = 5_000;
+
+export function createApp(parts: AppParts): FastifyInstance {
+  const { config, storage, client, keys, oauthStore, logger } = parts;
+  const app: FastifyInstance = Fastify({
+    loggerInstance: logger as FastifyBaseLogger,
+    // Paths carry ids of questions; what matters is logged where it happens.
+    logController: new LogController({ disableRequestLogging: true }),
+    bodyLimit: config.http.bodyLimit,
+    genReqId: () => randomUUID(),
+    // A path that cannot be decoded never reaches a route.
+    frameworkErrors: (error, request, reply) => void sendProblem(reply, problemFor(error, request)),
+    // Conversation ids may have 128 characters, each of which may arrive percent-encoded.
+    routerOptions: { maxParamLength: 3 * 128 },
+  });
+
+  const workflows = createTurnWorkflows({ client, storage, config, logger });
+  const news = createConnectionNews({ storage, config, workflows, logger });
+  const answer = createAnswerQuestion({ storage, keys, workflows, news });
+  const readers = createReaders(app);
+  const perMinute = { max: config.http.rateLimitPerMinute, timeWindow: 60_000 };
+
+  answerWithProblems(app);
+  healthRoutes(app, { storage, workflows, keys });
+
+  app.register(async (api) => {
+    explainDatabaseTrouble(api, storage);
+    // Leaves JSON as the only content type, so that anything else is a 415 and not a puzzling 400.
+    api.removeContentTypeParser('text/plain');
+    requirePrincipal(api, createAuthenticate({ auth: config.auth, apiKeys: storage.apiKeys }));
+    await api.register(rateLimit, {
+      ...perMinute,
+      hook: 'preHandler',
+      keyGenerator: ({ principal }) =>
+        principal.kind === 'user' ? `user ${principal.tenant} ${principal.user}` : `key ${principal.keyId}`,
+    });
+    chatSurface(api, { storage, config, workflows, readers });
+    elicitationResponsesSurface(api, { storage, answer });
+  });
+
+  app.register(async (pages) => {
+    await pages.register(rateLimit, perMinute);
+    await pages.register(connectPages, {
+      config,
+      storage,
+      keys,
+      oauthStore,
+      answer,
+      confirm: (elicitationId) => news.confirm(elicitationId),
+      logger,
+    });
+  });
+
+  repeatNews(app, news, logger);
+  app.addHook('onClose', () => workflows.idle());
+  return app;
+}
+
+/** Runs while the app does. One round at a time; a failed one is the next one's business. */
+function repeatNews(app: FastifyInstance, news: ConnectionNews, logger: Logger): void {
+  let round: Promise<void> = Promise.resolve();
+  let timer: NodeJS.Timeout | undefined;
+  const next = () => {
+    round = news
+      .reconcile()
+      .catch((error: unknown) => logger.warn({ err: error }, 'lost news could not be looked for'));
+    void round.then(() => {
+      if (timer) timer = setTimeout(next, reconcileEveryMs).unref();
+    });
+  };
+  app.addHook('onReady', async () => {
+    timer = setTimeout(next, 0).unref();
+  });
+  app.addHook('onClose', async () => {
+    clearTimeout(timer);
+    timer = undefined;
+    await round;
+  });
+}

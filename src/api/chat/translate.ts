@@ -1,0 +1,86 @@
+/**
+ * Turn log → AI SDK UI message stream. Pure.
+ *
+ * Only chunk types that version 5 of the SDK already knew, plus `data-*`: any other type ends the stream of
+ * every released client with a validation error. Tools are `dynamic`, so that clients accept names they never
+ * heard of. https://ai-sdk.dev/docs/ai-sdk-ui/stream-protocol
+ */
+import type { UIMessageChunk } from 'ai';
+import { canPresent } from '../../elicitation/capabilities.ts';
+import type { Capabilities } from '../../elicitation/capabilities.ts';
+import type { TurnEvent } from '../../turn/event.ts';
+
+export type ToChunks = (event: TurnEvent) => UIMessageChunk[];
+
+/** One translator per reader: it remembers which parts it opened. Questions the reader cannot present are left out. */
+export function createTranslator(reader: Capabilities): ToChunks {
+  const openParts = new Map<string, 'text' | 'reasoning'>();
+  let errorText: string | undefined;
+
+  function closeParts(): UIMessageChunk[] {
+    const ends = [...openParts].map(([id, kind]): UIMessageChunk => ({ type: `${kind}-end`, id }));
+    openParts.clear();
+    return ends;
+  }
+
+  return (event) => {
+    switch (event.type) {
+      case 'turn-started':
+        return [{ type: 'start', messageId: event.messageId }];
+      case 'start-step':
+        return [{ type: 'start-step' }];
+      case 'text-start':
+      case 'reasoning-start':
+        openParts.set(event.id, event.type === 'text-start' ? 'text' : 'reasoning');
+        return [{ type: event.type, id: event.id }];
+      case 'text-delta':
+      case 'reasoning-delta':
+        return openParts.has(event.id) ? [{ type: event.type, id: event.id, delta: event.delta }] : [];
+      case 'text-end':
+      case 'reasoning-end':
+        return openParts.delete(event.id) ? [{ type: event.type, id: event.id }] : [];
+      case 'tool-input-available': {
+        const { toolCallId, toolName, input } = event;
+        return [{ type: event.type, toolCallId, toolName, input, dynamic: true }];
+      }
+      case 'tool-output-available':
+        return [{ type: event.type, toolCallId: event.toolCallId, output: event.output, dynamic: true }];
+      case 'tool-output-error':
+        return [
+          { type: event.type, toolCallId: event.toolCallId, errorText: event.errorText, dynamic: true },
+        ];
+      case 'elicitation-request':
+        if (!canPresent(event.mode, reader)) return [];
+        return [{ type: 'data-elicitation-request', id: event.elicitationId, data: event }];
+      case 'finish-step':
+        return [...closeParts(), { type: 'finish-step' }];
+      case 'reset-step':
+        // The text is already on somebody's screen; it can only be closed, and the new attempt opens its own parts.
+        return closeParts();
+      case 'error':
+        // Clients stop reading at an error, so it is said last, after the questions it closes have been updated.
+        errorText = event.errorText;
+        return [];
+      case 'turn-ended':
+        return [...closeParts(), ...ending(event.status, errorText)];
+      default:
+        return event satisfies never;
+    }
+  };
+}
+
+type EndStatus = Extract<TurnEvent, { type: 'turn-ended' }>['status'];
+
+function ending(status: EndStatus, errorText: string | undefined): UIMessageChunk[] {
+  switch (status) {
+    case 'completed':
+      return [{ type: 'finish' }];
+    case 'failed':
+      return [{ type: 'error', errorText: errorText ?? 'The turn failed. Try again.' }, { type: 'finish' }];
+    case 'cancelled':
+    case 'superseded':
+      return [{ type: 'abort' }];
+    default:
+      return status satisfies never;
+  }
+}

@@ -1,0 +1,96 @@
+/** `/auth/callback`: the authorization server sends the browser back, with an account or without. */
+import type { FastifyInstance, FastifyRequest } from 'fastify';
+import type { ConnectDeps } from './deps.ts';
+import { sendPage } from './layout.ts';
+import type { Page } from './layout.ts';
+import { finishedPage, notice, unknownPage } from './outcome-pages.ts';
+import { deniedPage, failedPage } from './question-pages.ts';
+import { findQuestion, viewOf } from './question.ts';
+import { sessionHash } from './session.ts';
+import type { Session, Sessions } from './session.ts';
+
+const wrongBrowser = notice(
+  400,
+  'This cannot be finished here',
+  'Connecting was begun in another browser, or too long ago. Nothing was connected; open the link from your conversation again.',
+);
+
+export function authorizationRoutes(fastify: FastifyInstance, deps: ConnectDeps, sessions: Sessions): void {
+  const { config, storage, oauthStore, confirm, logger } = deps;
+
+  fastify.get('/auth/callback', async (request, reply) => {
+    const session = sessions.read(request);
+    if (!session) {
+      logger.warn({ address: request.ip }, 'an authorization came back to a browser that is not signed in');
+      return sendPage(reply, wrongBrowser);
+    }
+    const params = new URLSearchParams(request.url.split('?', 2)[1] ?? '');
+    const done = await oauthStore.complete({
+      params,
+      sessionHash: sessionHash(session),
+      serverByName: (name) => config.servers.get(name),
+    });
+    switch (done.kind) {
+      case 'connected': {
+        const { elicitationId, server } = done;
+        await audit('connected', server, elicitationId, session, request);
+        // The account is there; should telling the turn fail, reconciliation finds it.
+        await confirm(elicitationId).catch((error: unknown) =>
+          logger.error({ err: error, elicitationId }, 'could not tell the turn of a new connection'),
+        );
+        return reply.redirect(
+          `${config.http.publicUrl}/auth/done?e=${encodeURIComponent(elicitationId)}`,
+          303,
+        );
+      }
+      case 'denied':
+        return sendPage(
+          reply,
+          await stillOpen(done.elicitationId, session, (question) => deniedPage(question)),
+        );
+      case 'failed':
+        logger.warn({ elicitationId: done.elicitationId, reason: done.message }, 'connecting failed');
+        return sendPage(
+          reply,
+          await stillOpen(done.elicitationId, session, (question) =>
+            failedPage(question, done.message, done.retry),
+          ),
+        );
+      case 'unknown-state':
+        await audit('refused', 'callback without an attempt in this browser', '', session, request);
+        return sendPage(reply, wrongBrowser);
+      default:
+        return done satisfies never;
+    }
+  });
+
+  /** The page to decide again on, unless the question has been settled meanwhile. */
+  async function stillOpen(
+    elicitationId: string,
+    session: Session,
+    page: (view: ReturnType<typeof viewOf>) => Page,
+  ): Promise<Page> {
+    const found = await findQuestion(deps, elicitationId, session);
+    if (found.kind === 'open') return page(viewOf(found.question, config, session));
+    return found.kind === 'finished' ? finishedPage(found.outcome) : unknownPage();
+  }
+
+  function audit(
+    action: 'connected' | 'refused',
+    detail: string,
+    elicitationId: string,
+    session: Session,
+    request: FastifyRequest,
+  ): Promise<void> {
+    const { tenant, user } = session;
+    return storage.audit.record({
+      at: Date.now(),
+      tenant,
+      elicitationId,
+      actor: user,
+      action,
+      detail,
+      address: request.ip,
+    });
+  }
+}

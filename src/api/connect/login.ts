@@ -1,0 +1,110 @@
+/** Signing in and out on the pages. A sign-in always belongs to a question and leads back to it. */
+import type { FastifyInstance, FastifyRequest } from 'fastify';
+import { z } from 'zod';
+import type { ConnectDeps } from './deps.ts';
+import { isFromOurPage } from './form.ts';
+import { createIdentityClient } from './identity-client.ts';
+import { sendPage } from './layout.ts';
+import { foreignFormPage, notice, signedOutPage, unknownPage } from './outcome-pages.ts';
+import type { Sessions } from './session.ts';
+
+const elicitationId = z.string().min(1).max(200);
+const loginQuery = z.object({ e: elicitationId, as: z.literal('other').optional() });
+const callbackQuery = z.object({ state: z.string(), error: z.string().optional() });
+const logoutForm = z.object({ e: elicitationId, csrf: z.string() });
+
+export function loginRoutes(
+  fastify: FastifyInstance,
+  { config, logger }: ConnectDeps,
+  sessions: Sessions,
+): void {
+  const { publicUrl } = config.http;
+  const identity = createIdentityClient(config.auth, `${publicUrl}/auth/login/callback`);
+
+  fastify.get('/auth/login', async (request, reply) => {
+    const query = loginQuery.safeParse(request.query);
+    if (!query.success) return sendPage(reply, unknownPage());
+    try {
+      const { url, ...signIn } = await identity.begin(query.data.e, {
+        asSomeoneElse: query.data.as === 'other',
+      });
+      sessions.rememberSignIn(reply, signIn);
+      return await reply.redirect(url.href, 303);
+    } catch (error) {
+      logger.error(
+        { issuer: config.auth.issuer, reason: reasonOf(error) },
+        'sign-in cannot begin: the issuer does not answer',
+      );
+      const again = loginUrl(publicUrl, query.data.e);
+      return sendPage(
+        reply,
+        notice(
+          503,
+          'Signing in is not possible right now',
+          'The sign-in service does not answer. Try again in a moment.',
+          again,
+        ),
+      );
+    }
+  });
+
+  fastify.get('/auth/login/callback', async (request, reply) => {
+    const query = callbackQuery.safeParse(request.query);
+    const signIn = query.success && sessions.takeSignIn(request, reply, query.data.state);
+    if (!signIn) {
+      logger.warn({ address: request.ip }, 'a sign-in came back to a browser that did not begin it');
+      return sendPage(
+        reply,
+        notice(
+          400,
+          'This sign-in cannot be finished here',
+          'It was begun in another browser or too long ago. Open the link from your conversation again.',
+        ),
+      );
+    }
+    const again = loginUrl(publicUrl, signIn.elicitationId);
+    if (query.data.error !== undefined) {
+      return sendPage(reply, notice(403, 'You are not signed in', 'The sign-in was not completed.', again));
+    }
+    try {
+      sessions.start(reply, await identity.complete(rawQuery(request), signIn));
+    } catch (error) {
+      logger.warn({ issuer: config.auth.issuer, reason: reasonOf(error) }, 'a sign-in failed');
+      return sendPage(
+        reply,
+        notice(
+          502,
+          'Signing in did not work',
+          'The sign-in service gave an answer that cannot be used. Try again.',
+          again,
+        ),
+      );
+    }
+    return reply.redirect(`${publicUrl}/auth/connect?e=${encodeURIComponent(signIn.elicitationId)}`, 303);
+  });
+
+  fastify.post('/auth/logout', async (request, reply) => {
+    const form = logoutForm.safeParse(request.body);
+    if (!form.success) return sendPage(reply, unknownPage());
+    const session = sessions.read(request);
+    if (session && !isFromOurPage(request, publicUrl, session, form.data.csrf)) {
+      return sendPage(reply, foreignFormPage());
+    }
+    sessions.end(reply);
+    return sendPage(reply, signedOutPage(loginUrl(publicUrl, form.data.e, 'other')));
+  });
+}
+
+export function loginUrl(publicUrl: string, elicitationId: string, as?: 'other'): string {
+  return `${publicUrl}/auth/login?${new URLSearchParams({ e: elicitationId, ...(as && { as }) }).toString()}`;
+}
+
+function rawQuery(request: FastifyRequest): string {
+  return request.url.split('?', 2)[1] ?? '';
+}
+
+/** A stable word for the log. The errors themselves may hold the issuer's answer, tokens included. */
+function reasonOf(error: unknown): string {
+  if (!(error instanceof Error)) return 'unknown';
+  return 'code' in error && typeof error.code === 'string' ? error.code : error.name;
+}

@@ -1,0 +1,124 @@
+/** The pages on which nothing is left to decide. Pure: data in, `Page` out; each stands on its own. */
+import type { Outcome } from '../../elicitation/elicitation.ts';
+import { html } from './html.ts';
+import type { Page } from './layout.ts';
+import { exclamation, monogram, tick } from './marks.ts';
+
+/**
+ * `account` is who the provider says it is; shown so that a wrong account is noticed. `tooLate`: connected all
+ * right, but the question had expired.
+ */
+export function connectedPage(serverTitle: string, account: string | null, tooLate: boolean): Page {
+  const who =
+    account === null ? html`${serverTitle} is connected.` : html`Connected as <strong>${account}</strong>.`;
+  const next = tooLate
+    ? 'The question had expired meanwhile: ask again in your conversation, and it will work right away.'
+    : 'Your conversation is going on; you can close this window.';
+  return {
+    status: 200,
+    title: `${serverTitle} is connected`,
+    body: html`${tick}
+      <h1>${serverTitle} is connected</h1>
+      <p class="lead">${who} ${next}</p>`,
+  };
+}
+
+export function declinedPage(serverTitle: string): Page {
+  return {
+    status: 200,
+    title: `${serverTitle} stays unconnected`,
+    body: html`${monogram(serverTitle)}
+      <h1>Not now, then</h1>
+      <p class="lead">
+        ${serverTitle} was not connected, and the conversation goes on without it. You can close this window.
+      </p>`,
+  };
+}
+
+const finishedWords: Record<Exclude<Outcome, 'accept'>, [heading: string, explanation: string]> = {
+  decline: [
+    'You said “not now”',
+    'This question is answered. To connect after all, ask again in your conversation.',
+  ],
+  cancel: [
+    'This question is closed',
+    'It is no longer needed. If something is missing, ask again in your conversation.',
+  ],
+  expired: [
+    'This question has expired',
+    'It waited too long for an answer. Ask again in your conversation to get a new link.',
+  ],
+};
+
+/** 410: the link was good once. */
+export function finishedPage(outcome: Exclude<Outcome, 'accept'>): Page {
+  const [heading, explanation] = finishedWords[outcome];
+  return notice(410, heading, explanation);
+}
+
+export function unknownPage(): Page {
+  return notice(
+    404,
+    'Nothing is asked here',
+    'The link may be incomplete. Open it again from your conversation.',
+  );
+}
+
+/** Says nothing about the question: not who was asked, not what for. */
+export function refusedPage(signedInAs: string, signInUrl: string): Page {
+  return {
+    status: 403,
+    title: 'This question is for somebody else',
+    body: html`${exclamation}
+      <h1>This question is for somebody else</h1>
+      <p class="lead">
+        You are signed in as <strong>${signedInAs}</strong>. Only the person who was asked can answer it.
+      </p>
+      <div class="actions"><a class="button quiet" href="${signInUrl}">Sign in as someone else</a></div>`,
+  };
+}
+
+export function signedOutPage(signInUrl: string): Page {
+  return {
+    status: 200,
+    title: 'Signed out',
+    body: html`<h1>You are signed out</h1>
+      <p class="lead">Sign in as the person who was asked to answer the question.</p>
+      <div class="actions"><a class="button" href="${signInUrl}">Sign in</a></div>`,
+  };
+}
+
+export function foreignFormPage(): Page {
+  const explanation =
+    'This form did not come from our page. Open the link from your conversation and decide there.';
+  return notice(403, 'Nothing was changed', explanation);
+}
+
+export function incompleteFormPage(): Page {
+  return notice(
+    400,
+    'Nothing was changed',
+    'The form is incomplete. Open the link from your conversation again.',
+  );
+}
+
+export function signInAgainPage(signInUrl: string): Page {
+  return notice(
+    403,
+    'You are no longer signed in',
+    'Nothing was changed. Sign in and decide again.',
+    signInUrl,
+  );
+}
+
+/** Anything that cannot go on; `again` is where to start over, when there is such a place. */
+export function notice(status: number, heading: string, explanation: string, again?: string): Page {
+  return {
+    status,
+    title: heading,
+    body: html`${status >= 403 && status !== 404 && status !== 410 && exclamation}
+      <h1>${heading}</h1>
+      <p class="lead">${explanation}</p>
+      ${again !== undefined && html`<div class="actions"><a class="button" href="${again}">Try again</a></div>`}`,
+  };
+}

@@ -1,0 +1,136 @@
+/** The question and the pages it is asked again on. Pure: data in, `Page` out; no page needs JavaScript. */
+import type { ConnectionReason, UrlWarning } from '../../elicitation/elicitation.ts';
+import { html } from './html.ts';
+import type { Html } from './html.ts';
+import type { Page } from './layout.ts';
+import { monogram } from './marks.ts';
+
+/** A question as its page needs it; `csrf` proves that a form came from a page we served to this session. */
+export interface QuestionView {
+  elicitationId: string;
+  serverTitle: string;
+  host: string;
+  message: string;
+  /** Who asks: the agent, then those it delegated to. */
+  askedBy: string[];
+  toolName: string | undefined;
+  reason: ConnectionReason;
+  scopes: string[];
+  warnings: UrlWarning[];
+  deadline: Date;
+  minutesLeft: number;
+  signedInAs: string;
+  csrf: string;
+  /** `<PUBLIC_URL>/auth` */
+  base: string;
+}
+
+const warningWords: Record<UrlWarning, string> = {
+  punycode: 'This address contains look-alike letters. Continue only if you recognise it.',
+  userinfo: 'This address hides a name before its real host. Continue only if you recognise it.',
+  ip_host: 'This address is a bare number instead of a name.',
+  plain_http: 'The connection to this address is not encrypted.',
+};
+
+export function questionPage(view: QuestionView): Page {
+  const { serverTitle, scopes, askedBy } = view;
+  const again = view.reason !== 'missing' && ' again';
+  return {
+    status: 200,
+    title: `Connect ${serverTitle}`,
+    body: html`
+      ${monogram(serverTitle)}
+      <h1>Connect ${serverTitle}${again}</h1>
+      <p class="lead">${view.message}</p>
+      <dl>
+        ${row('Asked by', html`<strong>${askedBy.join(' → ')}</strong>`)}
+        ${row('Server', html`<strong>${view.host}</strong>`)}
+        ${view.toolName !== undefined && row('For', html`${view.toolName}`)}
+        ${row('Permissions', scopes.length > 0 ? scopeList(scopes) : html`${serverTitle} shows them before you agree`)}
+        ${row(
+          'Open until',
+          html`<time datetime="${view.deadline.toISOString()}">${clock(view.deadline)}</time
+            ><small>${minutesInWords(view.minutesLeft)} left</small>`,
+        )}
+      </dl>
+      ${view.warnings.map((warning) => html`<p class="warning">${warningWords[warning]}</p>`)}
+      ${actions(view, `Connect ${serverTitle}`)}
+    `,
+    footer: html`Signed in as ${view.signedInAs}.
+      <form method="post" action="${view.base}/logout">
+        <input type="hidden" name="e" value="${view.elicitationId}" /><input
+          type="hidden"
+          name="csrf"
+          value="${view.csrf}"
+        /><button>Not you?</button>
+      </form>`,
+  };
+}
+
+/** The answer to the Connect form. Not a redirect: `form-action` would stop it at the provider's door. */
+export function leavingPage(serverTitle: string, providerUrl: URL): Page {
+  return {
+    status: 200,
+    title: `Going to ${serverTitle}`,
+    onwardUrl: providerUrl.href,
+    body: html`
+      ${monogram(serverTitle)}
+      <h1>Taking you to ${serverTitle}</h1>
+      <p class="lead">You sign in at <strong>${providerUrl.host}</strong> and come back here.</p>
+      <div class="actions"><a class="button" href="${providerUrl.href}">Continue</a></div>
+    `,
+  };
+}
+
+export function deniedPage(view: QuestionView): Page {
+  const lead = `Access was not given at ${view.serverTitle}. You can try again, or go on without it.`;
+  return retryPage(view, 200, `${view.serverTitle} is not connected`, lead);
+}
+
+/** `canRetry` is false when starting again would only fail again. */
+export function failedPage(view: QuestionView, message: string, canRetry: boolean): Page {
+  return retryPage(view, 502, `${view.serverTitle} could not be connected`, message, canRetry);
+}
+
+function retryPage(view: QuestionView, status: number, title: string, lead: string, canRetry = true): Page {
+  return {
+    status,
+    title,
+    body: html`${monogram(view.serverTitle)}
+      <h1>${title}</h1>
+      <p class="lead">${lead}</p>
+      ${actions(view, canRetry && 'Try again')}`,
+  };
+}
+
+function actions(view: QuestionView, connect: string | false): Html {
+  return html`<form method="post" action="${view.base}/connect" class="actions">
+    <input type="hidden" name="e" value="${view.elicitationId}" />
+    <input type="hidden" name="csrf" value="${view.csrf}" />
+    ${connect && html`<button name="action" value="connect">${connect}</button>`}
+    <button name="action" value="decline" class="quiet">Not now</button>
+  </form>`;
+}
+
+function row(term: string, description: Html): Html {
+  return html`<div>
+    <dt>${term}</dt>
+    <dd>${description}</dd>
+  </div>`;
+}
+
+function scopeList(scopes: string[]): Html {
+  return html`<ul class="scopes">
+    ${scopes.map((scope) => html`<li>${scope}</li>`)}
+  </ul>`;
+}
+
+/** The reader's time zone is unknown without a script, so the zone is named and the remaining time is given too. */
+function clock(time: Date): string {
+  return `${time.toISOString().slice(11, 16)} UTC`;
+}
+
+function minutesInWords(minutes: number): string {
+  if (minutes < 1) return 'less than a minute';
+  return minutes === 1 ? '1 minute' : `${minutes} minutes`;
+}

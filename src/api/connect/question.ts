@@ -1,0 +1,88 @@
+/** Which question a link names, and what the signed-in person may see of it. Reads only. */
+import type { ServerConfig } from '../../config.ts';
+import { connectionKey } from '../../credentials/connection-key.ts';
+import type { Outcome } from '../../elicitation/elicitation.ts';
+import type { ConnectionRow, ElicitationRow } from '../../storage/storage.ts';
+import type { ConnectDeps } from './deps.ts';
+import type { QuestionView } from './question-pages.ts';
+import { displayName } from './session.ts';
+import type { Session } from './session.ts';
+
+export interface ConnectionQuestion {
+  row: ElicitationRow;
+  server: ServerConfig;
+}
+
+export type Found =
+  /** No such question, or one that is not answered on this page. */
+  | { kind: 'unknown' }
+  | { kind: 'somebody-elses'; row: ElicitationRow }
+  | { kind: 'open'; question: ConnectionQuestion }
+  /** Whether or not the turn has taken notice yet: the account is there. */
+  | { kind: 'connected'; question: ConnectionQuestion; account: string | null; tooLate: boolean }
+  | { kind: 'finished'; outcome: Exclude<Outcome, 'accept'> };
+
+type Parts = Pick<ConnectDeps, 'config' | 'storage'>;
+
+export async function findQuestion(
+  { config, storage }: Parts,
+  elicitationId: string,
+  session: Session,
+): Promise<Found> {
+  const row = await storage.elicitations.get(elicitationId);
+  const server = row?.server == null ? undefined : config.servers.get(row.server);
+  if (!row || !server || row.request.mode !== 'url') return { kind: 'unknown' };
+  if (row.tenant !== session.tenant || row.user !== session.user) return { kind: 'somebody-elses', row };
+
+  const question = { row, server };
+  const connection = await storage.connections.get(connectionKey(server, row));
+  const connected = { kind: 'connected' as const, question, account: connection?.account ?? null };
+  switch (row.status) {
+    case 'accept':
+      return { ...connected, tooLate: false };
+    case 'pending':
+      if (isNews(connection, row)) return { ...connected, tooLate: false };
+      return row.deadline > Date.now()
+        ? { kind: 'open', question }
+        : { kind: 'finished', outcome: 'expired' };
+    case 'expired':
+      // Who was at the provider when time ran out has an account now, and a turn that went on without it.
+      if (isNews(connection, row)) return { ...connected, tooLate: true };
+      return { kind: 'finished', outcome: row.status };
+    case 'decline':
+    case 'cancel':
+      return { kind: 'finished', outcome: row.status };
+    default:
+      return row.status satisfies never;
+  }
+}
+
+/** The same condition by which the workflow settles the question. */
+function isNews(connection: ConnectionRow | null, row: ElicitationRow): boolean {
+  return connection?.status === 'active' && connection.version > (row.seenVersion ?? 0);
+}
+
+export function viewOf(
+  { row, server }: ConnectionQuestion,
+  { http, agents }: ConnectDeps['config'],
+  session: Session,
+): QuestionView {
+  const { context, message } = row.request;
+  const titleOf = (agent: string) => agents.get(agent)?.title ?? agent;
+  return {
+    elicitationId: row.id,
+    serverTitle: server.title,
+    host: context.host,
+    message,
+    askedBy: [context.agent, ...(context.path ?? [])].map(titleOf),
+    toolName: context.toolName,
+    reason: context.reason ?? 'missing',
+    scopes: context.scopes ?? [],
+    warnings: context.warnings ?? [],
+    deadline: new Date(row.deadline),
+    minutesLeft: Math.floor((row.deadline - Date.now()) / 60_000),
+    signedInAs: displayName(session),
+    csrf: session.csrf,
+    base: `${http.publicUrl}/auth`,
+  };
+}

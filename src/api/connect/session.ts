@@ -1,0 +1,122 @@
+/**
+ * What the pages know about a browser: who is signed in, and sign-ins under way. Both live in sealed cookies,
+ * so any API process can serve any request. With https the names carry the `__Host-` prefix: nothing but this
+ * host, not even a sibling subdomain, can plant them, which is what ties an answer to the person who gave it.
+ */
+import { createHash, randomBytes } from 'node:crypto';
+import type { CookieSerializeOptions } from '@fastify/cookie';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { z } from 'zod';
+import { SealingError } from '../../credentials/sealing.ts';
+import type { KeyRing } from '../../credentials/sealing.ts';
+import type { UserPrincipal } from '../principal.ts';
+
+const sessionLifeMs = 3_600_000;
+const signInLifeMs = 600_000;
+
+const sessionSchema = z.object({
+  id: z.string(),
+  tenant: z.string(),
+  user: z.string(),
+  name: z.string().optional(),
+  csrf: z.string(),
+  expiresAt: z.number(),
+});
+
+const signInSchema = z.object({
+  state: z.string(),
+  nonce: z.string(),
+  codeVerifier: z.string(),
+  elicitationId: z.string(),
+  expiresAt: z.number(),
+});
+
+export type Session = z.infer<typeof sessionSchema>;
+export type SignIn = z.infer<typeof signInSchema>;
+
+export interface Sessions {
+  read(request: FastifyRequest): Session | undefined;
+  /** Always a new session id, so that nothing from before the sign-in carries over. */
+  start(reply: FastifyReply, principal: UserPrincipal): Session;
+  end(reply: FastifyReply): void;
+  /** One cookie per sign-in: two tabs may sign in at once. */
+  rememberSignIn(reply: FastifyReply, signIn: Omit<SignIn, 'expiresAt'>): void;
+  takeSignIn(request: FastifyRequest, reply: FastifyReply, state: string): SignIn | undefined;
+}
+
+export function createSessions(keys: KeyRing, publicUrl: string): Sessions {
+  const secure = publicUrl.startsWith('https:');
+  const prefix = secure ? '__Host-interlude' : 'interlude';
+  const sessionCookie = `${prefix}-session`;
+  const signInCookie = (state: string) => `${prefix}-sign-in-${sha256(state).slice(0, 12)}`;
+  const options: CookieSerializeOptions = { path: '/', httpOnly: true, sameSite: 'lax', secure };
+
+  function write(reply: FastifyReply, cookie: string, value: { expiresAt: number }, lifeMs: number): void {
+    const sealed = keys.seal(JSON.stringify(value), cookie);
+    reply.setCookie(cookie, sealed, { ...options, maxAge: lifeMs / 1000 });
+  }
+
+  /** A cookie that is missing, old, changed or sealed with a key that is gone is simply no cookie. */
+  function read<T extends { expiresAt: number }>(
+    request: FastifyRequest,
+    cookie: string,
+    schema: z.ZodType<T>,
+  ): T | undefined {
+    const sealed = request.cookies[cookie];
+    if (sealed === undefined) return undefined;
+    try {
+      const { data } = schema.safeParse(JSON.parse(keys.open(sealed, cookie)));
+      return data && data.expiresAt > Date.now() ? data : undefined;
+    } catch (error) {
+      if (error instanceof SealingError) return undefined;
+      throw error;
+    }
+  }
+
+  return {
+    read: (request) => read(request, sessionCookie, sessionSchema),
+    start(reply, { tenant, user, name }) {
+      const session = {
+        id: randomText(),
+        tenant,
+        user,
+        ...(name !== undefined && { name }),
+        csrf: randomText(),
+        expiresAt: Date.now() + sessionLifeMs,
+      };
+      write(reply, sessionCookie, session, sessionLifeMs);
+      return session;
+    },
+    end: (reply) => void reply.clearCookie(sessionCookie, options),
+    rememberSignIn: (reply, signIn) =>
+      write(
+        reply,
+        signInCookie(signIn.state),
+        { ...signIn, expiresAt: Date.now() + signInLifeMs } satisfies SignIn,
+        signInLifeMs,
+      ),
+    takeSignIn(request, reply, state) {
+      const cookie = signInCookie(state);
+      const signIn = read(request, cookie, signInSchema);
+      if (signIn) reply.clearCookie(cookie, options);
+      return signIn?.state === state ? signIn : undefined;
+    },
+  };
+}
+
+/** How the credential store recognises the browser that began an authorization. */
+export function sessionHash(session: Session): string {
+  return sha256(session.id);
+}
+
+export function displayName(session: Session): string {
+  return session.name ?? session.user;
+}
+
+function sha256(text: string): string {
+  return createHash('sha256').update(text).digest('hex');
+}
+
+function randomText(): string {
+  return randomBytes(32).toString('base64url');
+}

@@ -1,0 +1,70 @@
+/** The pages' one style sheet. Inlined and allowed by its hash, so that a page is a single request. */
+import { createHash } from 'node:crypto';
+
+export const style = `
+:root {
+  color-scheme: light dark;
+  --page: #f4f4f1; --card: #ffffff; --text: #1c1d1f; --quiet: #63666b; --line: #e4e4df; --edge: #c9c9c3;
+  --chip: #f1f1ed; --accent: #1c1d1f; --on-accent: #ffffff; --accent-hover: #3a3c40;
+  --hover: #f5f5f2; --focus: #3056d3; --good: #1d7a4c; --good-tint: #e5f4ea; --warn: #8a5300; --warn-tint: #fdf1dc;
+}
+@media (prefers-color-scheme: dark) {
+  :root {
+    --page: #121315; --card: #1b1d20; --text: #eeeeec; --quiet: #a0a3a9; --line: #303338; --edge: #55595f;
+    --chip: #272a2e; --accent: #f1f1ef; --on-accent: #17181a; --accent-hover: #d6d6d2;
+    --hover: #24272b; --focus: #93aaff; --good: #6fd19c; --good-tint: #183526; --warn: #f2c274; --warn-tint: #382a12;
+  }
+}
+* { box-sizing: border-box }
+body {
+  margin: 0; min-height: 100vh; min-height: 100svh; padding: 1.5rem 1rem; display: flex; flex-direction: column;
+  align-items: center; justify-content: center; gap: 1.25rem; background: var(--page); color: var(--text);
+  font: 1rem/1.55 system-ui, -apple-system, "Segoe UI", Roboto, sans-serif; -webkit-text-size-adjust: 100%;
+}
+main {
+  width: 100%; max-width: 27rem; padding: 2.25rem 2rem 2rem; background: var(--card); border: 1px solid var(--line);
+  border-radius: 1.125rem; box-shadow: 0 1px 2px rgb(0 0 0 / .04), 0 12px 32px -12px rgb(0 0 0 / .10);
+}
+h1 { margin: 0 0 .5rem; font-size: 1.5rem; line-height: 1.25; font-weight: 640; letter-spacing: -.015em; overflow-wrap: anywhere; text-wrap: balance }
+p { margin: 0 0 .75rem; overflow-wrap: anywhere; text-wrap: pretty }
+.lead { color: var(--quiet); margin-bottom: 0 }
+.lead strong { color: var(--text); font-weight: 600 }
+.mark {
+  display: grid; place-items: center; width: 3rem; height: 3rem; margin-bottom: 1.25rem; border-radius: .875rem;
+  background: var(--chip); font-size: 1.25rem; font-weight: 640;
+}
+.mark.good { background: var(--good-tint); color: var(--good) }
+.mark.warn { background: var(--warn-tint); color: var(--warn) }
+.mark svg { width: 1.5rem; height: 1.5rem; fill: none; stroke: currentColor; stroke-width: 2; stroke-linecap: round; stroke-linejoin: round }
+dl { margin: 1.5rem 0 0; border-top: 1px solid var(--line) }
+dl > div { display: grid; grid-template-columns: 6.5rem 1fr; gap: .25rem 1rem; padding: .6875rem 0; border-bottom: 1px solid var(--line) }
+dt { color: var(--quiet); font-size: .9375rem }
+dd { margin: 0; font-size: .9375rem; overflow-wrap: anywhere }
+dd strong { font-weight: 600 }
+dd small { display: block; color: var(--quiet); font-size: .875rem }
+ul.scopes { display: flex; flex-wrap: wrap; gap: .375rem; list-style: none; margin: 0; padding: 0 }
+.scopes li { padding: .0625rem .5rem; border-radius: .4375rem; background: var(--chip); font: .875rem/1.6 ui-monospace, "SF Mono", Menlo, Consolas, monospace }
+.warning { margin: 1.25rem 0 0; padding: .75rem .875rem; border-radius: .75rem; background: var(--warn-tint); color: var(--warn); font-size: .9375rem }
+.actions { display: flex; flex-direction: column; gap: .625rem; margin: 1.5rem 0 0 }
+button, .button {
+  appearance: none; display: block; width: 100%; padding: .75rem 1rem; border: 1px solid transparent; border-radius: .75rem;
+  font: inherit; font-weight: 600; line-height: 1.375; text-align: center; text-decoration: none; cursor: pointer;
+  background: var(--accent); color: var(--on-accent); overflow-wrap: anywhere;
+}
+button:hover, .button:hover { background: var(--accent-hover) }
+button.quiet, .button.quiet { background: transparent; color: var(--text); border-color: var(--edge) }
+button.quiet:hover, .button.quiet:hover { background: var(--hover) }
+:focus-visible { outline: 2px solid var(--focus); outline-offset: 2px }
+footer { max-width: 27rem; color: var(--quiet); font-size: .875rem; text-align: center; overflow-wrap: anywhere }
+footer form { display: inline }
+footer button { display: inline; width: auto; padding: .25rem; margin: -.25rem; border: 0; border-radius: .25rem; background: none; color: inherit; font-weight: 400; text-decoration: underline; text-underline-offset: .15em }
+footer button:hover { background: none; color: var(--text) }
+@media (max-width: 30rem) {
+  body { padding: .75rem; justify-content: flex-start }
+  main { padding: 1.75rem 1.25rem 1.25rem }
+  dl > div { grid-template-columns: 5.75rem 1fr }
+}
+@media (forced-colors: active) { button, .button, .mark { border: 1px solid } }
+`;
+
+export const styleHash = `sha256-${createHash('sha256').update(style).digest('base64')}`;

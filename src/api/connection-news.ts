@@ -1,0 +1,59 @@
+/**
+ * Tells waiting turns that an account is connected. The database has the fact before anybody is told, so news
+ * that gets lost is repeated by `reconcile`, and news told twice changes nothing.
+ */
+import type { Logger } from 'pino';
+import type { Config } from '../config.ts';
+import { connectionKey } from '../credentials/connection-key.ts';
+import type { ConnectionKey, ElicitationRow, Storage } from '../storage/storage.ts';
+import type { TurnWorkflows } from './turns.ts';
+
+export interface ConnectionNews {
+  /** If the account this question waits for is connected, every turn waiting for it is told. Idempotent. */
+  confirm(elicitationId: string): Promise<void>;
+  /** Tells every turn that waits for this account. */
+  announce(key: ConnectionKey, version: number): Promise<void>;
+  /** Repeats what may have been lost: questions still open although their account is connected. */
+  reconcile(): Promise<void>;
+}
+
+interface Parts {
+  storage: Storage;
+  config: Pick<Config, 'servers'>;
+  workflows: Pick<TurnWorkflows, 'tellConnected'>;
+  logger: Logger;
+}
+
+export function createConnectionNews({ storage, config, workflows, logger }: Parts): ConnectionNews {
+  async function tell(row: ElicitationRow, version: number): Promise<void> {
+    try {
+      const told = await workflows.tellConnected(row, version);
+      // Its workflow was ended from outside and could not close its question itself.
+      if (told === 'gone') await storage.elicitations.settle(row.id, 'cancel', null);
+    } catch (error) {
+      logger.warn({ err: error, elicitationId: row.id }, 'a turn could not be told of its connection yet');
+    }
+  }
+
+  async function announce(key: ConnectionKey, version: number): Promise<void> {
+    const waiting = await storage.elicitations.pendingFor(key);
+    await Promise.all(waiting.map((row) => tell(row, version)));
+  }
+
+  return {
+    announce,
+    async confirm(elicitationId) {
+      const row = await storage.elicitations.get(elicitationId);
+      const server = row?.server ? config.servers.get(row.server) : undefined;
+      if (!row || !server || row.status !== 'pending') return;
+      const key = connectionKey(server, row);
+      const connection = await storage.connections.get(key);
+      if (connection?.status !== 'active' || connection.version <= (row.seenVersion ?? 0)) return;
+      await announce(key, connection.version);
+    },
+    async reconcile() {
+      const rows = await storage.elicitations.connectedButPending();
+      await Promise.all(rows.map((row) => tell(row, row.version)));
+    },
+  };
+}

@@ -1,0 +1,189 @@
+/**
+ * Every error the API answers with, as RFC 9457 problem documents. One table, stable codes; a code is never
+ * reused for something else. `detail` is written for the person who reads it: it names the thing and the
+ * remedy, never a token, an answer or a message. What is our fault is logged and masked.
+ */
+import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { z } from 'zod';
+
+export const problems = {
+  invalid_request: { status: 400, title: 'The request is not valid' },
+  unauthenticated: { status: 401, title: 'Sign in first' },
+  forbidden: { status: 403, title: 'Not allowed' },
+  not_your_question: { status: 403, title: 'This question was asked of somebody else' },
+  not_found: { status: 404, title: 'Not found' },
+  unknown_agent: { status: 404, title: 'There is no such agent' },
+  conversation_not_found: { status: 404, title: 'There is no such conversation' },
+  elicitation_not_found: { status: 404, title: 'There is no such question' },
+  method_not_allowed: { status: 405, title: 'Method not allowed' },
+  turn_in_progress: { status: 409, title: 'The conversation is busy with a turn' },
+  already_answered: { status: 409, title: 'The question has already been answered differently' },
+  expired: { status: 410, title: 'The question has expired' },
+  turn_over: { status: 410, title: 'The turn that asked is over' },
+  body_too_large: { status: 413, title: 'The body is too large' },
+  unsupported_media_type: { status: 415, title: 'This content type is not understood' },
+  invalid_content: { status: 422, title: 'The answer does not fit the question' },
+  rate_limited: { status: 429, title: 'Too many requests' },
+  internal: { status: 500, title: 'Something went wrong on our side' },
+  unavailable: { status: 503, title: 'Temporarily unavailable' },
+} as const;
+
+export type ProblemCode = keyof typeof problems;
+
+/** What is wrong with one field; `pointer` is a JSON pointer into the body (or query). */
+export interface FieldError {
+  pointer: string;
+  detail: string;
+}
+
+export interface ProblemDocument {
+  type: string;
+  title: string;
+  status: number;
+  code: ProblemCode;
+  detail: string;
+  errors?: FieldError[];
+  [member: string]: unknown;
+}
+
+/** `members` are added to the document (`errors`, `turnId`, …), `headers` to the response. */
+export interface ProblemExtra {
+  members?: Record<string, unknown>;
+  headers?: Record<string, string>;
+  cause?: unknown;
+}
+
+export class ProblemError extends Error {
+  override name = 'ProblemError';
+  readonly code: ProblemCode;
+  readonly members: Record<string, unknown>;
+  readonly headers: Record<string, string>;
+
+  constructor(code: ProblemCode, detail: string, extra: ProblemExtra = {}) {
+    super(detail, { cause: extra.cause });
+    this.code = code;
+    this.members = extra.members ?? {};
+    this.headers = extra.headers ?? {};
+  }
+
+  get statusCode(): number {
+    return problems[this.code].status;
+  }
+
+  toDocument(): ProblemDocument {
+    const { status, title } = problems[this.code];
+    const type = `urn:interlude:problem:${this.code}`;
+    return { type, title, status, code: this.code, detail: this.message, ...this.members };
+  }
+}
+
+/** `reason` says that what was presented is no good; without it, nothing was presented (RFC 6750 §3.1). */
+export function unauthenticated(detail: string, reason?: 'invalid_token'): ProblemError {
+  const challenge = reason ? `Bearer error="${reason}"` : 'Bearer';
+  return new ProblemError('unauthenticated', detail, { headers: { 'www-authenticate': challenge } });
+}
+
+/** Checks a body or query against its schema; a mismatch is a 400 that points at each wrong field. */
+export function parseInput<T extends z.ZodType>(schema: T, input: unknown): z.output<T> {
+  const parsed = schema.safeParse(input);
+  if (parsed.success) return parsed.data;
+  throw invalidRequest(
+    parsed.error.issues.map(({ path, message }) => ({ pointer: toPointer(path), detail: message })),
+  );
+}
+
+export function invalidRequest(errors: FieldError[]): ProblemError {
+  const [first] = errors;
+  const rest = errors.length > 1 ? ` (and ${errors.length - 1} more in errors)` : '';
+  const detail = first
+    ? `${first.pointer || 'the body'}: ${first.detail}${rest}`
+    : 'The request is malformed.';
+  return new ProblemError('invalid_request', detail, { members: { errors } });
+}
+
+/** RFC 6901; the whole document is the empty pointer. */
+export function toPointer(path: readonly PropertyKey[]): string {
+  return path.map((key) => `/${String(key).replaceAll('~', '~0').replaceAll('/', '~1')}`).join('');
+}
+
+export function sendProblem(reply: FastifyReply, problem: ProblemError): FastifyReply {
+  return reply
+    .code(problem.statusCode)
+    .headers(problem.headers)
+    .type('application/problem+json')
+    .send(JSON.stringify(problem.toDocument()));
+}
+
+/** Makes every error and every unknown route under `fastify` a problem document. */
+export function answerWithProblems(fastify: FastifyInstance): void {
+  fastify.setErrorHandler((error, request, reply) => sendProblem(reply, problemFor(error, request)));
+  fastify.setNotFoundHandler((request, reply) =>
+    sendProblem(
+      reply,
+      new ProblemError('not_found', `There is nothing at ${request.method} ${pathOf(request)}.`),
+    ),
+  );
+}
+
+/** The problem to answer with. Anything that is our fault is logged here, once, and masked. */
+export function problemFor(error: unknown, request: FastifyRequest): ProblemError {
+  const problem = error instanceof ProblemError ? error : fromFastify(error, request);
+  if (problem) {
+    if (problem.statusCode >= 500)
+      request.log.warn({ err: problem }, `answered ${problem.statusCode} ${problem.code}`);
+    return problem;
+  }
+  request.log.error({ err: error }, 'a request failed');
+  return new ProblemError(
+    'internal',
+    `This was not your fault. Try again; if it keeps happening, tell the operator request ${request.id}.`,
+  );
+}
+
+/** Fastify's own 4xx errors (parsing, limits, schemas), in our words. Everything else is not recognised. */
+function fromFastify(error: unknown, request: FastifyRequest): ProblemError | undefined {
+  if (!isFastifyError(error)) return undefined;
+  if (error.validation) {
+    return invalidRequest(
+      error.validation.map(({ instancePath, message }) => ({
+        pointer: instancePath,
+        detail: message ?? 'not valid',
+      })),
+    );
+  }
+  switch (error.statusCode) {
+    case 400:
+      // A parser's own message may quote the body.
+      return new ProblemError(
+        'invalid_request',
+        error.code?.startsWith('FST_ERR_')
+          ? `${error.message}.`
+          : 'The body cannot be read; send valid JSON.',
+      );
+    case 404:
+      return new ProblemError('not_found', `There is nothing at ${pathOf(request)}.`);
+    case 405:
+      return new ProblemError(
+        'method_not_allowed',
+        `${request.method} is not possible at ${pathOf(request)}.`,
+      );
+    case 413: {
+      const limit = request.routeOptions.bodyLimit;
+      return new ProblemError('body_too_large', `The body may have at most ${limit} bytes.`);
+    }
+    case 415:
+      return new ProblemError('unsupported_media_type', 'Send the body as content-type: application/json.');
+    case 429:
+      return new ProblemError('rate_limited', 'Wait as long as Retry-After says, then try again.');
+    default:
+      return undefined;
+  }
+}
+
+function isFastifyError(error: unknown): error is FastifyError {
+  return error instanceof Error && 'statusCode' in error && typeof error.statusCode === 'number';
+}
+
+function pathOf(request: FastifyRequest): string {
+  return request.url.split('?', 1)[0] ?? '';
+}

@@ -1,0 +1,49 @@
+/**
+ * Who is waiting for a turn at this process. Every wait ends when its reader goes away or the service closes;
+ * neither touches the turn.
+ */
+import type { FastifyInstance, FastifyReply } from 'fastify';
+
+export interface Readers {
+  /** Aborts when the reader is gone, or with the reason `closing` when the service is. */
+  listen(reply: FastifyReply): AbortSignal;
+}
+
+export const closing = 'closing';
+
+/** When `fastify` closes, streams are cut without a last word, so that their clients resume at another process. */
+export function createReaders(fastify: FastifyInstance): Readers {
+  const open = new Map<FastifyReply, AbortController>();
+  let isClosing = false;
+
+  fastify.addHook('preClose', async () => {
+    isClosing = true;
+    for (const [reply, wait] of open) {
+      hangUpAfter(reply);
+      wait.abort(closing);
+    }
+  });
+  // A connection that is kept alive keeps the whole server from closing.
+  fastify.addHook('onSend', async (_, reply) => {
+    if (isClosing) reply.header('connection', 'close');
+  });
+
+  return {
+    listen(reply) {
+      const wait = new AbortController();
+      if (isClosing) wait.abort(closing);
+      open.set(reply, wait);
+      reply.raw.once('close', () => {
+        wait.abort();
+        open.delete(reply);
+      });
+      return wait.signal;
+    },
+  };
+}
+
+/** For a response whose headers have left already, without the word that this is its connection's last. */
+function hangUpAfter({ raw }: FastifyReply): void {
+  const { socket } = raw;
+  if (raw.headersSent) raw.once('finish', () => socket?.end());
+}

@@ -1,0 +1,216 @@
+/**
+ * The only place of the API that talks to Temporal.
+ *
+ * A turn is either running or its caller was told that it is not: it is prepared in the database first, then
+ * started, and withdrawn again when the start cannot be confirmed. A workflow whose turn was withdrawn finds
+ * that out before it does anything.
+ */
+import { setTimeout as delay } from 'node:timers/promises';
+import type { Client } from '@temporalio/client';
+import { isGrpcServiceError, ServiceError, WorkflowNotFoundError } from '@temporalio/client';
+import { WorkflowExecutionAlreadyStartedError } from '@temporalio/common';
+import type { Logger } from 'pino';
+import type { Config } from '../config.ts';
+import type { Elicitation } from '../elicitation/lifecycle.ts';
+import type { ElicitationRow, NewTurn, Storage } from '../storage/storage.ts';
+import type { ConversationRef, TurnRef } from '../turn/turn.ts';
+import {
+  agentTurnWorkflow,
+  answerElicitation,
+  connectionEstablished,
+  elicitationQuery,
+  turnWorkflowId,
+} from '../workflows/messages.ts';
+import type { AnswerElicitation } from '../workflows/messages.ts';
+import { ProblemError } from './errors.ts';
+import { startOptions } from './start-options.ts';
+
+// The client's own retries may overrun a deadline by a second; callers are answered within five.
+const startDeadlineMs = 3_500;
+const signalDeadlineMs = 3_500;
+const queryDeadlineMs = 2_000;
+/** About what a workflow takes from writing its turn's end to closing. */
+const closingMs = 20;
+
+type Start =
+  | { kind: 'started'; turn: TurnRef }
+  /** The same client message again: this is the turn it started the first time. */
+  | { kind: 'joined'; turn: TurnRef }
+  | { kind: 'busy'; turnId: string }
+  | { kind: 'foreign-conversation' };
+
+export interface TurnWorkflows {
+  start(turn: NewTurn): Promise<Start>;
+  /** Asks the live turn to stop; does not wait until it has. */
+  cancel(conversation: ConversationRef): Promise<{ status: 'cancelling' | 'idle'; turnId?: string }>;
+  /** The turn whose workflow is open right now, also when it has not begun to work yet. */
+  current(conversation: ConversationRef): Promise<string | null>;
+  /** `gone`: the workflow that asked has ended. */
+  tellAnswer(row: ElicitationRow, answer: Omit<AnswerElicitation, 'elicitationId'>): Promise<'told' | 'gone'>;
+  tellConnected(row: ElicitationRow, version: number): Promise<'told' | 'gone'>;
+  /** The question as its workflow knows it; `null` when that workflow never asked it, `unknown` without an answer in time. */
+  fate(row: ElicitationRow): Promise<Elicitation | null | 'unknown'>;
+  /** Rejects when Temporal does not answer. */
+  ping(): Promise<void>;
+  /** Resolves when no call is under way. Closing the connection under a call that is being retried crashes the process. */
+  idle(): Promise<void>;
+}
+
+/** `closing`: the turn's end is on record, its workflow is about to follow. */
+type OpenTurn =
+  | { kind: 'none' | 'closing' }
+  | { kind: 'live'; turnId: string; clientMessageId: string | undefined };
+
+interface Parts {
+  client: Client;
+  storage: Storage;
+  config: Pick<Config, 'agents' | 'elicitation' | 'temporal'>;
+  logger: Logger;
+}
+
+export function createTurnWorkflows({ client, storage, config, logger }: Parts): TurnWorkflows {
+  const underWay = new Set<Promise<unknown>>();
+  const within = <T>(ms: number, call: () => Promise<T>): Promise<T> => {
+    const calling = client.withDeadline(Date.now() + ms, call);
+    underWay.add(calling);
+    const over = () => underWay.delete(calling);
+    calling.then(over, over);
+    return calling;
+  };
+  const handleOf = (conversation: ConversationRef) => client.workflow.getHandle(turnWorkflowId(conversation));
+
+  async function start(turn: NewTurn): Promise<Start> {
+    const earlier = await storage.turns.byClientMessage(turn, turn.clientMessageId);
+    if (earlier && earlier.status !== 'starting') return { kind: 'joined', turn: refOf(earlier) };
+    // Still `starting`: another request is at it, or died at it. Starting the same turn twice is harmless.
+    const next: NewTurn = earlier ? { ...earlier, messages: [] } : turn;
+    if (!earlier && (await storage.turns.prepare(turn)) === 'foreign-conversation')
+      return { kind: 'foreign-conversation' };
+    try {
+      return await within(startDeadlineMs, () => startWorkflow(next));
+    } catch (error) {
+      logger.warn({ err: error, turnId: next.turnId }, 'a turn could not be started');
+      if (!(await storage.turns.withdraw(next))) return { kind: 'started', turn: refOf(next) };
+      throw unavailable(error, 'The turn was not started.');
+    }
+  }
+
+  async function startWorkflow(turn: NewTurn): Promise<Start> {
+    for (;;) {
+      try {
+        await client.workflow.start(agentTurnWorkflow, startOptions(turn, config));
+        return { kind: 'started', turn: refOf(turn) };
+      } catch (error) {
+        if (!(error instanceof WorkflowExecutionAlreadyStartedError)) throw error;
+      }
+      const open = await openTurn(turn);
+      if (open.kind === 'live') {
+        if (open.turnId === turn.turnId) return { kind: 'started', turn: refOf(turn) };
+        await storage.turns.withdraw(turn);
+        const isSame = open.clientMessageId === turn.clientMessageId;
+        return isSame
+          ? { kind: 'joined', turn: { ...refOf(turn), turnId: open.turnId } }
+          : { kind: 'busy', turnId: open.turnId };
+      }
+      // Who read a turn's end may go on at once. The deadline bounds the tries.
+      await delay(closingMs);
+    }
+  }
+
+  /** What Temporal runs for this conversation, and whether that has already ended as far as anybody can see. */
+  async function openTurn({ tenant, conversation }: ConversationRef): Promise<OpenTurn> {
+    const turnId = await openWorkflow({ tenant, conversation });
+    if (turnId === null) return { kind: 'none' };
+    const row = await storage.turns.get({ tenant, conversation, turnId });
+    return row?.endedAt == null
+      ? { kind: 'live', turnId, clientMessageId: row?.clientMessageId }
+      : { kind: 'closing' };
+  }
+
+  async function openWorkflow(conversation: ConversationRef): Promise<string | null> {
+    try {
+      const { status, memo } = await handleOf(conversation).describe();
+      return status.name === 'RUNNING' && typeof memo?.['turnId'] === 'string' ? memo['turnId'] : null;
+    } catch (error) {
+      if (error instanceof WorkflowNotFoundError) return null;
+      throw error;
+    }
+  }
+
+  async function cancelOpen(conversation: ConversationRef): Promise<void> {
+    await handleOf(conversation).cancel();
+  }
+
+  /** `gone` when the addressed workflow is closed or forgotten; any other failure is a 503. */
+  async function deliver(message: () => Promise<void>): Promise<'told' | 'gone'> {
+    try {
+      await within(signalDeadlineMs, message);
+      return 'told';
+    } catch (error) {
+      if (error instanceof WorkflowNotFoundError) return 'gone';
+      throw unavailable(error, 'Nothing was changed.');
+    }
+  }
+
+  return {
+    start,
+    async cancel(conversation) {
+      const running = await storage.turns.live(conversation);
+      const open = await within(queryDeadlineMs, () => openTurn(conversation)).catch((error: unknown) => {
+        throw unavailable(error, 'Nothing was changed.');
+      });
+      if (open.kind === 'live' && (await deliver(() => cancelOpen(conversation))) === 'told')
+        return { status: 'cancelling', turnId: open.turnId };
+      // Ended from outside (terminated, timed out), its workflow could not write the end itself; otherwise a no-op.
+      if (running) await storage.turns.end(running, 'cancelled');
+      return { status: 'idle' };
+    },
+    async current(conversation) {
+      const running = await storage.turns.live(conversation);
+      if (running) return running.turnId;
+      const open = await within(queryDeadlineMs, () => openTurn(conversation)).catch(() => null);
+      return open?.kind === 'live' ? open.turnId : null;
+    },
+    tellAnswer: (row, answer) =>
+      deliver(() =>
+        client.workflow
+          .getHandle(row.workflowId)
+          .signal(answerElicitation, { elicitationId: row.id, ...answer }),
+      ),
+    tellConnected: (row, version) =>
+      deliver(async () => {
+        if (row.server === null) return;
+        await client.workflow
+          .getHandle(row.workflowId)
+          .signal(connectionEstablished, { server: row.server, version });
+      }),
+    async fate(row) {
+      try {
+        return await within(queryDeadlineMs, () =>
+          client.workflow.getHandle(row.workflowId).query(elicitationQuery, row.id),
+        );
+      } catch (error) {
+        if (error instanceof WorkflowNotFoundError) return null;
+        logger.warn({ err: error, elicitationId: row.id }, 'no worker said what became of an answer');
+        return 'unknown';
+      }
+    },
+    async ping() {
+      await within(queryDeadlineMs, () => client.workflowService.getSystemInfo({}));
+    },
+    async idle() {
+      await Promise.allSettled(underWay);
+    },
+  };
+}
+
+function refOf({ tenant, conversation, turnId }: TurnRef): TurnRef {
+  return { tenant, conversation, turnId };
+}
+
+/** Temporal's own trouble reads as 503; anything else is a bug and stays what it is. */
+function unavailable(error: unknown, consequence: string): unknown {
+  if (!(error instanceof ServiceError) && !isGrpcServiceError(error)) return error;
+  const detail = `The workflow engine cannot be reached. ${consequence} Try again in a few seconds.`;
+  return new ProblemError('unavailable', detail, { headers: { 'retry-after': '5' }, cause: error });
+}

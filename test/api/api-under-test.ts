@@ -1,0 +1,163 @@
+/**
+ * The API with a real database and a real identity provider, and no worker: everything that is decided before a
+ * workflow runs, and what callers are told when it cannot be reached or nobody runs it.
+ */
+import { mkdtemp } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { Client, Connection } from '@temporalio/client';
+import type { FastifyInstance, InjectOptions, LightMyRequestResponse } from 'fastify';
+import { pino } from 'pino';
+import { demoAudience, demoLoginClient, startIdentityProvider } from '../../demo/identity.ts';
+import { demoToken } from '../../demo/identity-token.ts';
+import { createApiKey } from '../../src/api/api-keys.ts';
+import { createApp } from '../../src/api/app.ts';
+import type { Config } from '../../src/config.ts';
+import { loadConfig } from '../../src/config.ts';
+import { openParts } from '../../src/parts.ts';
+import type { ElicitationRow, Storage } from '../../src/storage/storage.ts';
+import type { TurnRef } from '../../src/turn/turn.ts';
+
+export interface ApiUnderTest {
+  app: FastifyInstance;
+  config: Config;
+  storage: Storage;
+  headers(who: Who): { authorization: string };
+  send(who: Who, request: InjectOptions): Promise<LightMyRequestResponse>;
+  stop(): Promise<void>;
+}
+
+/** `stranger` is a service of another tenant. */
+export type Who = 'alice' | 'bob' | 'service' | 'stranger';
+
+export const tenant = 'demo';
+
+const agentsFile = fileURLToPath(new URL('../fixtures/agents.yaml', import.meta.url));
+
+export interface ApiOptions {
+  env?: Record<string, string>;
+  /** Where Temporal is. Left out, it is on the discard port, where nothing listens. */
+  temporal?: string;
+}
+
+export async function startApi({
+  env = {},
+  temporal = '127.0.0.1:9',
+}: ApiOptions = {}): Promise<ApiUnderTest> {
+  const stack = new AsyncDisposableStack();
+  const dataDir = await mkdtemp(path.join(tmpdir(), 'interlude-api-'));
+  const identity = await startIdentityProvider({
+    port: 0,
+    dataDir,
+    redirectUris: ['http://localhost/auth/login/callback'],
+  });
+  stack.defer(() => identity.stop());
+  const config = loadConfig(
+    {
+      INTERLUDE_CONFIG: agentsFile,
+      INTERLUDE_DATA: dataDir,
+      TRACKER_URL: 'http://127.0.0.1:9/mcp',
+      AUTH_ISSUER: identity.issuer,
+      AUTH_AUDIENCE: demoAudience,
+      AUTH_CLIENT_ID: demoLoginClient,
+      ...env,
+    },
+    dataDir,
+  );
+  const { auth } = config;
+  if (!auth) throw new Error('the test configures an issuer');
+  const parts = await openParts(config, pino({ level: 'silent' }));
+  const { storage } = parts;
+  stack.defer(() => storage.close());
+  const connection = Connection.lazy({ address: temporal });
+  stack.defer(() => connection.close());
+  const app = createApp({ ...parts, config: { ...config, auth }, client: new Client({ connection }) });
+  stack.defer(() => app.close());
+  await app.ready();
+
+  const credentials = {
+    alice: await demoToken(identity.issuer, 'alice'),
+    bob: await demoToken(identity.issuer, 'bob'),
+    service: await createApiKey(storage, tenant),
+    stranger: await createApiKey(storage, 'another-tenant'),
+  };
+  const headers = (who: Who) => ({ authorization: `Bearer ${credentials[who]}` });
+  return {
+    app,
+    config,
+    storage,
+    headers,
+    send: (who, request) => app.inject({ ...request, headers: { ...headers(who), ...request.headers } }),
+    stop: () => stack.disposeAsync(),
+  };
+}
+
+/** A conversation of alice's in which a turn runs. */
+export async function beginTurn(
+  storage: Storage,
+  conversation: string,
+  agent = 'assistant',
+): Promise<TurnRef> {
+  const turn = {
+    tenant,
+    conversation,
+    turnId: `turn-of-${conversation}`,
+    agent,
+    user: 'alice',
+    capabilities: { url: true, form: true },
+  };
+  const message = { id: 'm1', role: 'user', content: [{ type: 'text', text: 'hello' }] } as const;
+  await storage.turns.prepare({ ...turn, clientMessageId: 'm1', messages: [message] });
+  await storage.turns.begin(turn);
+  return turn;
+}
+
+/** A question to alice in that turn. */
+export async function ask(
+  storage: Storage,
+  turn: TurnRef,
+  question: Partial<Pick<ElicitationRow, 'id' | 'request' | 'server' | 'seenVersion'>> = {},
+): Promise<string> {
+  const id = question.id ?? `question-of-${turn.conversation}`;
+  const context = {
+    trigger: 'credential_required',
+    agent: 'Assistant',
+    server: 'tracker',
+    serverTitle: 'Tracker',
+    host: '127.0.0.1:9',
+  } as const;
+  await storage.elicitations.open(
+    {
+      ...turn,
+      id,
+      workflowId: `turn/${turn.tenant}/${turn.conversation}`,
+      agent: 'assistant',
+      user: 'alice',
+      request: {
+        mode: 'url',
+        message: 'Tracker needs your account.',
+        url: `http://localhost/auth/connect?e=${id}`,
+        context,
+      },
+      server: 'tracker',
+      seenVersion: 0,
+      salt: 'salt',
+      deadline: Date.now() + 600_000,
+      ...question,
+    },
+    20,
+  );
+  return id;
+}
+
+export function formRequest(requestedSchema: Record<string, unknown>): ElicitationRow['request'] {
+  const context = {
+    trigger: 'mcp_elicitation',
+    agent: 'Assistant',
+    server: 'tracker',
+    serverTitle: 'Tracker',
+    host: '127.0.0.1:9',
+  } as const;
+  return { mode: 'form', message: 'Which project?', requestedSchema, context };
+}

@@ -1,0 +1,78 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { startApi } from './api-under-test.ts';
+import type { ApiUnderTest } from './api-under-test.ts';
+
+const stream = { method: 'GET', url: '/run/api/chat/none/stream' } as const;
+
+describe('health', () => {
+  let api: ApiUnderTest;
+  beforeAll(async () => {
+    api = await startApi();
+  });
+  afterAll(() => api.stop());
+
+  test('a process that runs is alive, whatever else is down', async () => {
+    const response = await api.app.inject('/healthz');
+    expect([response.statusCode, response.json()]).toEqual([200, { status: 'ok' }]);
+  });
+
+  test('without Temporal it is not ready, and says that it is Temporal', async () => {
+    const response = await api.app.inject('/readyz');
+    expect(response.statusCode).toBe(503);
+    expect(response.json()).toMatchObject({ status: 'not ready', notReady: [{ name: 'temporal' }] });
+  });
+
+  test('a path that cannot be decoded is a problem document too', async () => {
+    const response = await api.app.inject('/run/api/chat/%zz/stream');
+    expect(response.headers['content-type']).toContain('application/problem+json');
+    expect(response.statusCode).toBe(400);
+  });
+
+  test('the hosted pages are there', async () => {
+    const response = await api.app.inject('/auth/connect');
+    expect(response.headers['content-type']).toContain('text/html');
+  });
+});
+
+test('with the wrong keys for its database it is not ready, and says that it is the keys', async () => {
+  const first = await startApi();
+  await first.app.inject('/readyz');
+  const { database } = first.config;
+  if (database.kind !== 'sqlite') throw new Error('expected the embedded database');
+  const other = Buffer.alloc(32, 7).toString('base64');
+  const second = await startApi({
+    env: { DATABASE_URL: `sqlite:${database.path}`, INTERLUDE_KEYS: `other:${other}` },
+  });
+  const response = await second.app.inject('/readyz');
+  expect(response.json().notReady).toContainEqual({
+    name: 'keys',
+    detail: expect.stringContaining('INTERLUDE_KEYS'),
+  });
+  await second.stop();
+  await first.stop();
+});
+
+test('over the limit a caller is told how long to wait, and others are not held up', async () => {
+  const api = await startApi({ env: { RATE_LIMIT_PER_MINUTE: '2' } });
+  const statuses = [];
+  for (let round = 0; round < 3; round++) statuses.push((await api.send('alice', stream)).statusCode);
+  expect(statuses).toEqual([204, 204, 429]);
+  const refused = await api.send('alice', stream);
+  expect(refused.json().code).toBe('rate_limited');
+  expect(Number(refused.headers['retry-after'])).toBeGreaterThan(0);
+  expect((await api.send('bob', stream)).statusCode).toBe(204);
+  expect((await api.app.inject('/healthz')).statusCode).toBe(200);
+  await api.stop();
+});
+
+test('while the database is away, a request is told so with 503', async () => {
+  const api = await startApi();
+  await api.storage.close();
+  const response = await api.send('alice', stream);
+  expect([response.statusCode, response.json().code]).toEqual([503, 'unavailable']);
+  expect(response.json().detail).toContain('database');
+  expect((await api.app.inject('/readyz')).json().notReady).toContainEqual(
+    expect.objectContaining({ name: 'database' }),
+  );
+  await api.stop();
+});

@@ -1,0 +1,195 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { beginTurn, startApi, tenant } from '../api-under-test.ts';
+import type { ApiUnderTest } from '../api-under-test.ts';
+
+let api: ApiUnderTest;
+beforeAll(async () => {
+  api = await startApi();
+});
+afterAll(() => api.stop());
+
+const userMessage = {
+  id: 'm1',
+  role: 'user',
+  parts: [{ type: 'text', text: 'List my open issues in Tracker.' }],
+};
+const chat = { id: 'c1', messages: [userMessage] };
+
+function post(body: unknown, who: 'alice' | 'bob' | 'service' = 'alice') {
+  return api.send(who, { method: 'POST', url: '/run/api/chat', payload: body as object });
+}
+
+function withPart(part: unknown) {
+  return { ...chat, messages: [{ ...userMessage, parts: [part] }] };
+}
+
+describe('a chat request that is not valid', () => {
+  const cases: [what: string, body: unknown, pointer: string][] = [
+    ['nothing at all', {}, '/id'],
+    ['a list instead of an object', [], ''],
+    ['a conversation id that is a number', { ...chat, id: 7 }, '/id'],
+    ['an empty conversation id', { ...chat, id: '' }, '/id'],
+    ['a conversation id with a slash', { ...chat, id: 'a/b' }, '/id'],
+    ['a conversation id of 129 characters', { ...chat, id: 'c'.repeat(129) }, '/id'],
+    ['no messages', { id: 'c1' }, '/messages'],
+    ['an empty list of messages', { ...chat, messages: [] }, '/messages'],
+    ['messages that are a text', { ...chat, messages: 'hello' }, '/messages'],
+    ['a message that is a text', { ...chat, messages: ['hello'] }, '/messages/0'],
+    ['a message that is null', { ...chat, messages: [null] }, '/messages/0'],
+    ['a message id with a space', { ...chat, messages: [{ ...userMessage, id: 'm 1' }] }, '/messages/0/id'],
+    ['an unknown role', { ...chat, messages: [{ ...userMessage, role: 'robot' }] }, '/messages/0/role'],
+    [
+      'an assistant message at the end',
+      { ...chat, messages: [userMessage, { role: 'assistant', parts: [] }] },
+      '/messages/1/role',
+    ],
+    [
+      'a system message at the end',
+      { ...chat, messages: [{ ...userMessage, role: 'system' }] },
+      '/messages/0/role',
+    ],
+    [
+      'a message of version 4, without parts',
+      { ...chat, messages: [{ role: 'user', content: 'hello' }] },
+      '/messages/0/parts',
+    ],
+    [
+      'a message without any part',
+      { ...chat, messages: [{ ...userMessage, parts: [] }] },
+      '/messages/0/parts',
+    ],
+    ['a part that is a text', withPart('hello'), '/messages/0/parts/0'],
+    ['a part without a type', withPart({ text: 'hello' }), '/messages/0/parts/0/type'],
+    ['a text part without text', withPart({ type: 'text' }), '/messages/0/parts/0/text'],
+    ['a text part with a number', withPart({ type: 'text', text: 7 }), '/messages/0/parts/0/text'],
+    ['blank text', withPart({ type: 'text', text: ' \n' }), '/messages/0/parts'],
+    ['only parts that say nothing to us', withPart({ type: 'data-weather', data: {} }), '/messages/0/parts'],
+    ['a file', withPart({ type: 'file', mediaType: 'image/png', url: 'data:,' }), '/messages/0/parts/0'],
+    ['an agent id that is a number', { ...chat, agentId: 7 }, '/agentId'],
+    ['stream that is a text', { ...chat, stream: 'no' }, '/stream'],
+    ['an unknown trigger', { ...chat, trigger: 'guess' }, '/trigger'],
+    ['a message id of another type', { ...chat, messageId: {} }, '/messageId'],
+  ];
+  test.each(cases)('with %s is a 400 that points at it', async (_what, body, pointer) => {
+    const response = await post(body);
+    expect(response.statusCode).toBe(400);
+    expect(response.headers['content-type']).toContain('application/problem+json');
+    expect(response.json()).toMatchObject({
+      code: 'invalid_request',
+      errors: expect.arrayContaining([{ pointer, detail: expect.any(String) }]),
+    });
+  });
+
+  test('leaves no conversation behind', async () => {
+    expect(await api.storage.turns.conversation({ tenant, conversation: 'c1' })).toBeNull();
+  });
+
+  test('with broken JSON is a 400 that does not repeat the body', async () => {
+    const response = await api.send('alice', {
+      method: 'POST',
+      url: '/run/api/chat',
+      headers: { 'content-type': 'application/json' },
+      payload: '{"secret": "hunter2"',
+    });
+    expect(response.statusCode).toBe(400);
+    expect(response.body).not.toContain('hunter2');
+  });
+
+  test('with another content type is a 415', async () => {
+    const response = await api.send('alice', {
+      method: 'POST',
+      url: '/run/api/chat',
+      headers: { 'content-type': 'text/plain' },
+      payload: 'hello',
+    });
+    expect([response.statusCode, response.json().code]).toEqual([415, 'unsupported_media_type']);
+  });
+
+  test('over the size limit is a 413', async () => {
+    const response = await post(withPart({ type: 'text', text: 'x'.repeat(api.config.http.bodyLimit) }));
+    expect([response.statusCode, response.json().code]).toEqual([413, 'body_too_large']);
+  });
+
+  test('for an agent nobody knows is a 404 that names those there are', async () => {
+    const response = await post({ ...chat, agentId: 'nobody' });
+    expect([response.statusCode, response.json().code]).toEqual([404, 'unknown_agent']);
+    expect(response.json().detail).toContain('assistant');
+  });
+
+  test('without a token is a 401', async () => {
+    const response = await api.app.inject({ method: 'POST', url: '/run/api/chat', payload: chat });
+    expect([response.statusCode, response.json().code]).toEqual([401, 'unauthenticated']);
+  });
+});
+
+describe("somebody else's conversation", () => {
+  beforeAll(() => beginTurn(api.storage, 'alices'));
+
+  test.each(['bob', 'service'] as const)('does not exist for %s', async (who) => {
+    const attempts = [
+      { method: 'POST', url: '/run/api/chat', payload: { ...chat, id: 'alices' } },
+      { method: 'GET', url: '/run/api/chat/alices/stream' },
+      { method: 'POST', url: '/run/api/chat/alices/cancel' },
+      { method: 'GET', url: '/run/v1/conversations/alices/elicitations' },
+    ] as const;
+    for (const attempt of attempts) {
+      const response = await api.send(who, attempt);
+      expect([response.statusCode, response.json().code]).toEqual([404, 'conversation_not_found']);
+    }
+  });
+});
+
+test('a conversation stays with the agent it began with', async () => {
+  await beginTurn(api.storage, 'with-researcher', 'researcher');
+  const response = await post({ ...chat, id: 'with-researcher', agentId: 'assistant' });
+  expect([response.statusCode, response.json().errors[0].pointer]).toEqual([400, '/agentId']);
+});
+
+describe('a conversation that does not exist', () => {
+  test('is idle for a client that asks whether there is something to resume', async () => {
+    const response = await api.send('alice', {
+      method: 'GET',
+      url: '/run/api/chat/only-in-the-browser/stream',
+    });
+    expect([response.statusCode, response.body]).toEqual([204, '']);
+  });
+
+  test('cannot be cancelled', async () => {
+    const response = await api.send('alice', { method: 'POST', url: '/run/api/chat/nowhere/cancel' });
+    expect([response.statusCode, response.json().code]).toEqual([404, 'conversation_not_found']);
+  });
+
+  test.each(['a b', 'a'.repeat(129), '%2e%2e%2f'])('cannot have the id %j', async (id) => {
+    const response = await api.send('alice', {
+      method: 'POST',
+      url: `/run/api/chat/${encodeURIComponent(id)}/cancel`,
+    });
+    expect([response.statusCode, response.json().errors[0].pointer]).toEqual([400, '/conversation']);
+  });
+
+  test('may have an id of 128 characters', async () => {
+    const response = await api.send('alice', {
+      method: 'GET',
+      url: `/run/api/chat/${'a'.repeat(128)}/stream`,
+    });
+    expect(response.statusCode).toBe(204);
+  });
+});
+
+describe('while Temporal cannot be reached', () => {
+  test('a new turn is refused with 503 and leaves nothing behind', async () => {
+    const response = await post({ ...chat, id: 'unlucky' });
+    expect([response.statusCode, response.json().code]).toEqual([503, 'unavailable']);
+    expect(response.headers['retry-after']).toBeDefined();
+    const ref = { tenant, conversation: 'unlucky' };
+    expect(await api.storage.turns.byClientMessage(ref, 'm1')).toBeNull();
+    expect(await api.storage.turns.live(ref)).toBeNull();
+  }, 15_000);
+
+  test('a turn cannot be cancelled, and goes on', async () => {
+    const turn = await beginTurn(api.storage, 'unstoppable');
+    const response = await api.send('alice', { method: 'POST', url: '/run/api/chat/unstoppable/cancel' });
+    expect([response.statusCode, response.json().code]).toEqual([503, 'unavailable']);
+    expect(await api.storage.turns.get(turn)).toMatchObject({ status: 'running' });
+  }, 15_000);
+});

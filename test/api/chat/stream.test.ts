@@ -1,0 +1,120 @@
+import { once } from 'node:events';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { beginTurn, startApi } from '../api-under-test.ts';
+import type { ApiUnderTest } from '../api-under-test.ts';
+
+let api: ApiUnderTest;
+beforeAll(async () => {
+  api = await startApi();
+});
+afterAll(() => api.stop());
+
+const userMessage = {
+  id: 'm1',
+  role: 'user',
+  parts: [{ type: 'text', text: 'List my open issues in Tracker.' }],
+};
+
+describe('a turn that is running', () => {
+  let address: string;
+  beforeAll(async () => {
+    address = await api.app.listen({ port: 0, host: '127.0.0.1' });
+  });
+
+  async function said(conversation: string, texts: string[]) {
+    const turn = await beginTurn(api.storage, conversation);
+    await api.storage.turnLog.append(turn, [
+      { key: 'step', event: { type: 'start-step', step: 1 } },
+      { key: 'start', event: { type: 'text-start', id: 't' } },
+      ...texts.map((delta, index) => ({
+        key: `delta-${index}`,
+        event: { type: 'text-delta', id: 't', delta } as const,
+      })),
+      { key: 'end', event: { type: 'text-end', id: 't' } },
+      { key: 'finish', event: { type: 'finish-step', step: 1 } },
+    ]);
+    return turn;
+  }
+
+  test('is replayed from its start and followed to its end', async () => {
+    const turn = await said('followed', ['Hel', 'lo']);
+    const response = await fetch(`${address}/run/api/chat/followed/stream`, {
+      headers: api.headers('alice'),
+    });
+    expect(response.status).toBe(200);
+    expect(Object.fromEntries(response.headers)).toMatchObject({
+      'content-type': 'text/event-stream',
+      'x-vercel-ai-ui-message-stream': 'v1',
+      'x-accel-buffering': 'no',
+      'cache-control': 'no-cache',
+      'x-turn-id': turn.turnId,
+    });
+    // The headers are here although the turn goes on; now it ends.
+    await api.storage.turns.end(turn, 'completed');
+    const body = await response.text();
+    const events = body.split('\n\n').filter((line) => line.startsWith('data: '));
+    expect(events).toEqual([
+      'data: {"type":"start","messageId":"turn-of-followed"}',
+      'data: {"type":"start-step"}',
+      'data: {"type":"text-start","id":"t"}',
+      'data: {"type":"text-delta","id":"t","delta":"Hel"}',
+      'data: {"type":"text-delta","id":"t","delta":"lo"}',
+      'data: {"type":"text-end","id":"t"}',
+      'data: {"type":"finish-step"}',
+      'data: {"type":"finish"}',
+      'data: [DONE]',
+    ]);
+  });
+
+  test('is what the same client message joins, and stream: false waits for its end', async () => {
+    const turn = await said('joined', ['Hello']);
+    const response = api.send('alice', {
+      method: 'POST',
+      url: '/run/api/chat',
+      payload: { id: 'joined', messages: [userMessage], stream: false },
+    });
+    await api.storage.turns.addUsage(turn, 'step-1', { inputTokens: 3, outputTokens: 4 });
+    await api.storage.turns.end(turn, 'completed');
+    const { statusCode, headers, body } = await response;
+    expect([statusCode, headers['x-turn-id']]).toEqual([200, turn.turnId]);
+    expect(JSON.parse(body)).toEqual({
+      conversationId: 'joined',
+      turnId: turn.turnId,
+      status: 'completed',
+      message: {
+        id: turn.turnId,
+        role: 'assistant',
+        parts: [{ type: 'step-start' }, { type: 'text', text: 'Hello', state: 'done' }],
+      },
+      usage: { inputTokens: 3, outputTokens: 4 },
+    });
+  });
+});
+
+describe('a service that closes', () => {
+  test('cuts its streams without a finish, so that their readers resume elsewhere', async () => {
+    const closing = await startApi();
+    await beginTurn(closing.storage, 'cut');
+    const address = await closing.app.listen({ port: 0, host: '127.0.0.1' });
+    const headers = closing.headers('alice');
+    const stream = await fetch(`${address}/run/api/chat/cut/stream`, { headers });
+    const arrived = once(closing.app.server, 'request');
+    const whole = fetch(`${address}/run/api/chat`, {
+      method: 'POST',
+      headers: { ...headers, 'content-type': 'application/json' },
+      body: JSON.stringify({ id: 'cut', messages: [userMessage], stream: false }),
+    });
+    const reader = stream.body?.pipeThrough(new TextDecoderStream()).getReader();
+    let seen = '';
+    while (!seen.includes('"type":"start"')) seen += (await reader?.read())?.value;
+    await arrived;
+    await closing.stop();
+    for (let next = await reader?.read(); next && !next.done; next = await reader?.read()) seen += next.value;
+    expect(seen).not.toMatch(/finish|DONE|abort/);
+    const unfinished = await whole;
+    expect([unfinished.status, await unfinished.json()]).toMatchObject([
+      503,
+      { code: 'unavailable', turnId: 'turn-of-cut' },
+    ]);
+  });
+});

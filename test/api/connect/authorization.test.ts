@@ -1,0 +1,129 @@
+import { expect, test } from 'vitest';
+import { startGuardedServer } from '../../credentials/guarded-server.ts';
+import { words } from './browser.ts';
+import type { Shown } from './browser.ts';
+import { createStage } from './stage.ts';
+
+const connection = { tenant: 'demo', server: 'tracker', user: 'alice' };
+
+function onward(page: Shown): string {
+  const [, url = ''] = /http-equiv="refresh" content="0; url=([^"]+)"/.exec(page.text) ?? [];
+  return url.replaceAll('&amp;', '&');
+}
+
+test('saying no at the provider leaves the question open, to try again or not', async () => {
+  const tracker = await startGuardedServer();
+  const stage = await createStage(tracker.config);
+  await stage.ask();
+  const { browser, page } = await stage.openAs('alice');
+  tracker.authorization.refuse.consent = true;
+  const denied = await browser.open(onward(await browser.press(page, { action: 'connect' })));
+  expect(denied.status).toBe(200);
+  expect(words(denied)).toContain('Tracker is not connected');
+  expect(words(denied)).toMatch(/Try again Not now/);
+  expect(await stage.storage.elicitations.get('q1')).toMatchObject({ status: 'pending' });
+  expect(stage.confirmed).toEqual([]);
+
+  tracker.authorization.refuse.consent = false;
+  const done = await browser.open(onward(await browser.press(denied, { action: 'connect' })));
+  expect(words(done)).toContain('Tracker is connected');
+});
+
+test('a callback in another browser is refused and audited, and the right browser can still finish', async () => {
+  const tracker = await startGuardedServer();
+  const stage = await createStage(tracker.config);
+  await stage.ask();
+  const victim = await stage.openAs('bob');
+  const { browser, page } = await stage.openAs('alice');
+  const leaving = await browser.press(page, { action: 'connect' });
+  const callback = await browser.until(onward(leaving), `${stage.publicUrl}/auth/callback`);
+
+  const foreign = await victim.browser.open(callback.url);
+  expect(foreign.status).toBe(400);
+  expect(words(foreign)).toContain('Connecting was begun in another browser');
+  const otherWindow = await stage.openAs('alice');
+  expect((await otherWindow.browser.open(callback.url)).status).toBe(400);
+  expect(await stage.storage.connections.get(connection)).toBeNull();
+  expect(await stage.storage.audit.ofElicitation('')).toMatchObject([
+    { action: 'refused', actor: 'bob' },
+    { action: 'refused', actor: 'alice' },
+  ]);
+
+  expect(words(await browser.open(callback.url))).toContain('Tracker is connected');
+  expect((await browser.open(callback.url)).status).toBe(400);
+});
+
+test('connecting after the question expired says so, and the account is there for the next time', async () => {
+  const tracker = await startGuardedServer();
+  const stage = await createStage(tracker.config);
+  await stage.ask();
+  const { browser, page } = await stage.openAs('alice');
+  const leaving = await browser.press(page, { action: 'connect' });
+  await stage.storage.elicitations.settle('q1', 'expired', null);
+  const done = await browser.open(onward(leaving));
+  expect(done.status).toBe(200);
+  expect(words(done)).toContain('The question had expired meanwhile');
+  expect(await stage.storage.connections.get(connection)).toMatchObject({ status: 'active' });
+});
+
+test('a callback without a session is refused', async () => {
+  const stage = await createStage();
+  const response = await fetch(`${stage.publicUrl}/auth/callback?state=x&code=y`, { redirect: 'manual' });
+  expect(response.status).toBe(400);
+});
+
+test('a provider that fails is named, and trying again is offered', async () => {
+  const tracker = await startGuardedServer();
+  const stage = await createStage(tracker.config);
+  await stage.ask();
+  const { browser, page } = await stage.openAs('alice');
+  tracker.authorization.refuse.tokens = 'broken';
+  const failed = await browser.open(onward(await browser.press(page, { action: 'connect' })));
+  expect(failed.status).toBe(502);
+  expect(words(failed)).toContain('Tracker could not be connected');
+  expect(words(failed)).toContain('Try again');
+  expect(failed.text + stage.log.join()).not.toContain('leaked-');
+});
+
+test('a server that cannot be reached is said to be so when connecting begins', async () => {
+  const stage = await createStage();
+  await stage.ask();
+  const { browser, page } = await stage.openAs('alice');
+  const failed = await browser.press(page, { action: 'connect' });
+  expect(failed.status).toBe(502);
+  expect(words(failed)).toContain('Tracker');
+  expect(words(failed)).toMatch(/Try again Not now/);
+});
+
+test('an authorization address that is no web page is never put on a page', async () => {
+  const url = 'javascript:alert(document.domain)';
+  const stage = await createStage(undefined, {
+    oauthStore: { begin: async () => ({ url }), complete: async () => ({ kind: 'unknown-state' }) },
+  });
+  await stage.ask();
+  const { browser, page } = await stage.openAs('alice');
+  const failed = await browser.press(page, { action: 'connect' });
+  expect(failed.status).toBe(502);
+  expect(failed.text).not.toContain('javascript:');
+});
+
+test('the connection stands when telling the turn fails; the page does not blame the person', async () => {
+  const tracker = await startGuardedServer();
+  const stage = await createStage(tracker.config, {
+    confirm: async () => {
+      throw new Error('Temporal is away');
+    },
+  });
+  await stage.ask();
+  const { browser, page } = await stage.openAs('alice');
+  const done = await browser.open(onward(await browser.press(page, { action: 'connect' })));
+  expect(words(done)).toContain('Tracker is connected');
+  expect(stage.log.join()).toContain('could not tell the turn');
+});
+
+test('the client metadata document is public', async () => {
+  const stage = await createStage();
+  const response = await fetch(`${stage.publicUrl}/auth/client.json`);
+  expect(response.headers.get('content-type')).toMatch(/^application\/json/);
+  expect(await response.json()).toMatchObject({ redirect_uris: [`${stage.publicUrl}/auth/callback`] });
+});

@@ -1,0 +1,217 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { ask, beginTurn, formRequest, startApi } from '../api-under-test.ts';
+import type { ApiUnderTest, Who } from '../api-under-test.ts';
+
+let api: ApiUnderTest;
+beforeAll(async () => {
+  api = await startApi();
+});
+afterAll(() => api.stop());
+
+function answer(body: unknown, who: Who = 'alice', headers: Record<string, string> = {}) {
+  return api.send(who, {
+    method: 'POST',
+    url: '/run/api/elicitation-responses',
+    payload: body as object,
+    headers,
+  });
+}
+
+async function question(conversation: string, details: Parameters<typeof ask>[2] = {}) {
+  const turn = await beginTurn(api.storage, conversation);
+  const elicitationId = await ask(api.storage, turn, details);
+  return { turn, elicitationId, yes: { conversationId: conversation, elicitationId, action: 'accept' } };
+}
+
+describe('an answer that is not valid', () => {
+  const valid = { conversationId: 'c1', elicitationId: 'e1', action: 'accept' };
+  const cases: [what: string, body: unknown, pointer: string][] = [
+    ['nothing at all', {}, '/conversationId'],
+    ['a list', [], ''],
+    ['a conversation id with a space', { ...valid, conversationId: 'c 1' }, '/conversationId'],
+    ['an elicitation id that is a number', { ...valid, elicitationId: 1 }, '/elicitationId'],
+    ['an empty elicitation id', { ...valid, elicitationId: '' }, '/elicitationId'],
+    ['an unknown action', { ...valid, action: 'approve' }, '/action'],
+    ['the outcome that only the clock may give', { ...valid, action: 'expired' }, '/action'],
+    ['content that is a text', { ...valid, content: 'yes' }, '/content'],
+    ['content that is a list', { ...valid, content: [] }, '/content'],
+  ];
+  test.each(cases)('with %s is a 400 that points at it', async (_what, body, pointer) => {
+    const response = await answer(body);
+    expect(response.statusCode).toBe(400);
+    expect(response.json()).toMatchObject({
+      code: 'invalid_request',
+      errors: expect.arrayContaining([{ pointer, detail: expect.any(String) }]),
+    });
+  });
+
+  test('with a member that nobody knows is a 400', async () => {
+    expect((await answer({ ...valid, decision: 'yes' })).statusCode).toBe(400);
+  });
+
+  test('with content for a link is a 400', async () => {
+    const { yes } = await question('content-for-a-link');
+    const response = await answer({ ...yes, content: { a: 1 } });
+    expect([response.statusCode, response.json().errors[0].pointer]).toEqual([400, '/content']);
+  });
+});
+
+describe('a form', () => {
+  const requestedSchema = {
+    type: 'object',
+    properties: {
+      email: { type: 'string', format: 'email' },
+      count: { type: 'integer', minimum: 1 },
+      size: { type: 'string', enum: ['small', 'large'] },
+    },
+    required: ['email'],
+  };
+
+  test('answered against its schema is a 422 that points at each field, and stays open', async () => {
+    const { yes, elicitationId } = await question('form', {
+      request: formRequest(requestedSchema),
+      server: null,
+      seenVersion: null,
+    });
+    const response = await answer({ ...yes, content: { email: 'nobody', count: 0, size: 'huge' } });
+    expect([response.statusCode, response.json().code]).toEqual([422, 'invalid_content']);
+    const pointers = response.json().errors.map((error: { pointer: string }) => error.pointer);
+    expect(pointers.toSorted()).toEqual(['/content/count', '/content/email', '/content/size']);
+    expect(response.body).not.toContain('huge');
+    expect(await api.storage.elicitations.get(elicitationId)).toMatchObject({ status: 'pending' });
+  });
+
+  test('accepted without content is a 400', async () => {
+    const { yes } = await question('form-without', {
+      request: formRequest(requestedSchema),
+      server: null,
+      seenVersion: null,
+    });
+    expect((await answer(yes)).statusCode).toBe(400);
+  });
+
+  test('whose schema cannot be read can only be declined', async () => {
+    const unreadable = formRequest({
+      type: 'object',
+      properties: { a: { $ref: 'https://elsewhere.example' } },
+    });
+    const { yes } = await question('form-unreadable', {
+      request: unreadable,
+      server: null,
+      seenVersion: null,
+    });
+    expect((await answer({ ...yes, content: { a: 'x' } })).statusCode).toBe(422);
+  });
+});
+
+describe('who may answer', () => {
+  test.each(['bob', 'service'] as const)('not %s: 403, and it is on record', async (who) => {
+    const { yes, elicitationId } = await question(`not-for-${who}`);
+    const response = await answer(yes, who);
+    expect([response.statusCode, response.json().code]).toEqual([403, 'not_your_question']);
+    expect(await api.storage.audit.ofElicitation(elicitationId)).toMatchObject([
+      { action: 'refused', actor: who === 'bob' ? 'bob' : null, address: '127.0.0.1' },
+    ]);
+    expect(await api.storage.elicitations.get(elicitationId)).toMatchObject({ status: 'pending' });
+  });
+
+  test('not somebody of another tenant, for whom it does not exist', async () => {
+    const { yes } = await question('not-for-strangers');
+    const response = await answer(yes, 'stranger');
+    expect([response.statusCode, response.json().code]).toEqual([404, 'elicitation_not_found']);
+  });
+
+  test('nobody, under another conversation', async () => {
+    const { yes } = await question('elsewhere');
+    const response = await answer({ ...yes, conversationId: 'another' });
+    expect([response.statusCode, response.json().code]).toEqual([404, 'elicitation_not_found']);
+  });
+});
+
+describe('a question that is over', () => {
+  test('and was declined answers an accept with 409 and the outcome', async () => {
+    const { yes, elicitationId } = await question('declined');
+    await api.storage.elicitations.settle(elicitationId, 'decline', 'the-answer-that-won');
+    const response = await answer(yes);
+    expect([response.statusCode, response.json()]).toMatchObject([
+      409,
+      { code: 'already_answered', outcome: 'decline' },
+    ]);
+  });
+
+  test('and whose account is connected takes one more yes for the same yes', async () => {
+    const { yes, elicitationId } = await question('connected');
+    await api.storage.elicitations.settle(elicitationId, 'accept', null);
+    const response = await answer(yes);
+    expect([response.statusCode, response.json()]).toEqual([
+      200,
+      { elicitationId, status: 'accept', duplicate: true },
+    ]);
+  });
+
+  test('because nobody answered in time is a 410', async () => {
+    const { yes, elicitationId } = await question('expired');
+    await api.storage.elicitations.settle(elicitationId, 'expired', null);
+    const response = await answer(yes);
+    expect([response.statusCode, response.json().code]).toEqual([410, 'expired']);
+  });
+
+  test("because its turn was cancelled is a 410, not somebody else's answer", async () => {
+    const { yes, elicitationId } = await question('cancelled');
+    await api.storage.elicitations.settle(elicitationId, 'cancel', null);
+    const response = await answer(yes);
+    expect([response.statusCode, response.json().code]).toEqual([410, 'turn_over']);
+  });
+});
+
+describe('while Temporal cannot be reached', () => {
+  test('an answer is refused with 503, kept, and can be sent again', async () => {
+    const { yes, elicitationId } = await question('unlucky');
+    const response = await answer(yes);
+    expect([response.statusCode, response.json().code]).toEqual([503, 'unavailable']);
+    expect(await api.storage.elicitations.get(elicitationId)).toMatchObject({ status: 'pending' });
+  }, 15_000);
+
+  test('one Idempotency-Key cannot name two answers', async () => {
+    const { yes } = await question('one-key');
+    const key = { 'idempotency-key': 'tap-1' };
+    expect((await answer(yes, 'alice', key)).statusCode).toBe(503);
+    const response = await answer({ ...yes, action: 'decline' }, 'alice', key);
+    expect([response.statusCode, response.json().code]).toEqual([400, 'invalid_request']);
+  }, 15_000);
+});
+
+describe('the questions of a conversation', () => {
+  test('are listed as the events that clients know', async () => {
+    const { elicitationId } = await question('listed');
+    const response = await api.send('alice', {
+      method: 'GET',
+      url: '/run/v1/conversations/listed/elicitations?status=pending',
+    });
+    expect(response.json()).toEqual({
+      items: [
+        {
+          type: 'elicitation-request',
+          elicitationId,
+          mode: 'url',
+          message: 'Tracker needs your account.',
+          url: `http://localhost/auth/connect?e=${elicitationId}`,
+          context: expect.objectContaining({ server: 'tracker' }),
+          status: 'pending',
+          expiresAt: expect.stringMatching(/^\d{4}-\d\d-\d\dT.*Z$/),
+        },
+      ],
+      next: null,
+    });
+  });
+
+  test('can be asked for by status', async () => {
+    await question('filtered');
+    const url = '/run/v1/conversations/filtered/elicitations';
+    expect((await api.send('alice', { method: 'GET', url: `${url}?status=decline` })).json().items).toEqual(
+      [],
+    );
+    const unknown = await api.send('alice', { method: 'GET', url: `${url}?status=open` });
+    expect([unknown.statusCode, unknown.json().errors[0].pointer]).toEqual([400, '/status']);
+  });
+});

@@ -1,0 +1,45 @@
+import { describe, expect, test } from 'vitest';
+import { withoutVoidText } from '../../src/api/turn-entries.ts';
+import type { LogEntry, TurnEvent } from '../../src/turn/event.ts';
+
+function log(...events: TurnEvent[]): LogEntry[] {
+  return events.map((event, index) => ({ seq: index + 1, turnId: 't', event }));
+}
+
+function told(entries: LogEntry[]): string[] {
+  return withoutVoidText(entries).map(({ event }) => ('delta' in event ? event.delta : event.type));
+}
+
+const said = (delta: string): TurnEvent => ({ type: 'text-delta', id: 'p', delta });
+const step = (number: number): TurnEvent => ({ type: 'start-step', step: number });
+const reset: TurnEvent = { type: 'reset-step', step: 2 };
+
+describe('what a repeated model call took back', () => {
+  test('is never shown to somebody who arrives later', () => {
+    expect(told(log(step(2), said('void'), reset, said('real')))).toEqual(['start-step', 'real']);
+  });
+
+  test('goes however often it was repeated', () => {
+    expect(told(log(step(2), said('void'), reset, said('void too'), reset, said('real')))).toEqual([
+      'start-step',
+      'real',
+    ]);
+  });
+
+  test('does not take earlier steps with it', () => {
+    const entries = log(
+      step(1),
+      said('kept'),
+      { type: 'finish-step', step: 1 },
+      step(2),
+      said('void'),
+      reset,
+      said('real'),
+    );
+    expect(told(entries)).toEqual(['start-step', 'kept', 'finish-step', 'start-step', 'real']);
+  });
+
+  test('is announced to somebody who has already read its beginning', () => {
+    expect(told(log(said('void'), reset, said('real')))).toEqual(['reset-step', 'real']);
+  });
+});
