@@ -1,0 +1,46 @@
+/** What a later view of a turn tells that an earlier one did not, in the order to say it. Pure. */
+import type { ElicitationEvent } from '../../src/elicitation/elicitation.ts';
+import type { Part, TextPart, ToolCallPart, TurnView, ViewStatus } from '../../src/client/turn-view.ts';
+
+export type News =
+  | { kind: 'text'; text: string }
+  | { kind: 'text-ended' }
+  | { kind: 'tool-started' | 'tool-ended'; call: ToolCallPart }
+  | { kind: 'question-opened' | 'question-settled'; question: ElicitationEvent }
+  | { kind: 'turn-ended'; status: Exclude<ViewStatus, 'running'>; errorText: string | undefined };
+
+export function newsBetween(before: TurnView | undefined, after: TurnView): News[] {
+  const news = after.parts.flatMap((part, index) => {
+    const known = before?.parts[index];
+    return part === known ? [] : newsOfPart(known, part);
+  });
+  if (after.status !== 'running') {
+    news.push({ kind: 'turn-ended', status: after.status, errorText: after.errorText });
+  }
+  return news;
+}
+
+function newsOfPart(known: Part | undefined, part: Part): News[] {
+  switch (part.kind) {
+    case 'text':
+      return newsOfText(known?.kind === 'text' ? known : undefined, part);
+    case 'reasoning':
+      return [];
+    case 'tool-call': {
+      const started: News[] = known ? [] : [{ kind: 'tool-started', call: part }];
+      return part.state.kind === 'running' ? started : [...started, { kind: 'tool-ended', call: part }];
+    }
+    case 'elicitation': {
+      const { elicitation: question } = part;
+      return [{ kind: question.status === 'pending' ? 'question-opened' : 'question-settled', question }];
+    }
+    default:
+      return part satisfies never;
+  }
+}
+
+function newsOfText(known: TextPart | undefined, part: TextPart): News[] {
+  const text = part.text.slice(known?.text.length ?? 0);
+  const news: News[] = text === '' ? [] : [{ kind: 'text', text }];
+  return part.done && !known?.done ? [...news, { kind: 'text-ended' }] : news;
+}

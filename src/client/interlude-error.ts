@@ -1,0 +1,79 @@
+/** Why the service refused something, or could not be reached at all. */
+
+/** What is wrong with one field; `pointer` is a JSON pointer into what was sent. */
+export interface FieldError {
+  pointer: string;
+  detail: string;
+}
+
+export interface ErrorFacts {
+  /** The HTTP status; 0 when no answer came. */
+  status: number;
+  /** Stable, to decide by: the problem document's `code`, `unreachable`, or `unexpected_response`. */
+  code: string;
+  /** For people: names the thing and the remedy. */
+  detail: string;
+  errors?: FieldError[];
+  /** The live turn, when the conversation is busy with one. */
+  turnId?: string;
+}
+
+export class InterludeError extends Error {
+  override name = 'InterludeError';
+  readonly status: number;
+  readonly code: string;
+  readonly detail: string;
+  readonly errors: FieldError[];
+  readonly turnId: string | undefined;
+
+  constructor({ status, code, detail, errors = [], turnId }: ErrorFacts, options?: ErrorOptions) {
+    super(detail, options);
+    this.status = status;
+    this.code = code;
+    this.detail = detail;
+    this.errors = errors;
+    this.turnId = turnId;
+  }
+}
+
+/** Reads a problem document (RFC 9457). Whatever else a proxy answers with becomes one, too. */
+export async function toInterludeError(response: Response): Promise<InterludeError> {
+  const { status } = response;
+  const text = await response.text().catch(() => '');
+  const problem = parseObject(text);
+  const { code, detail, errors, turnId } = problem;
+  if (typeof code !== 'string') return unexpectedResponse(response);
+  return new InterludeError({
+    status,
+    code,
+    detail: typeof detail === 'string' ? detail : `The service answered ${status} ${code}.`,
+    errors: Array.isArray(errors) ? errors.filter(isFieldError) : [],
+    ...(typeof turnId === 'string' && { turnId }),
+  });
+}
+
+export function unexpectedResponse({ status, url }: Response): InterludeError {
+  const detail = `${originOf(url)} answered ${status} in a way Interlude does not. Check the base URL and any proxy in between.`;
+  return new InterludeError({ status, code: 'unexpected_response', detail });
+}
+
+export function isRecord(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+export function parseObject(text: string): Record<string, unknown> {
+  try {
+    const value: unknown = JSON.parse(text);
+    return isRecord(value) ? value : {};
+  } catch {
+    return {};
+  }
+}
+
+function isFieldError(value: unknown): value is FieldError {
+  return isRecord(value) && typeof value['pointer'] === 'string' && typeof value['detail'] === 'string';
+}
+
+function originOf(url: string): string {
+  return URL.canParse(url) ? new URL(url).origin : 'The service';
+}

@@ -1,0 +1,86 @@
+/**
+ * One authorised request. Tells apart what is worth another attempt (nobody there, too busy, restarting:
+ * `ConnectionLost`) from what is not (`InterludeError`).
+ */
+import { InterludeError, toInterludeError } from './interlude-error.ts';
+
+/** A function is asked once, and again when the service no longer accepts what it gave. */
+export type Token = string | (() => string | Promise<string>);
+
+export interface Call {
+  method: 'GET' | 'POST';
+  path: string;
+  headers?: Record<string, string>;
+  body?: unknown;
+}
+
+/** Answers with a 2xx response, or throws. */
+export type Send = (call: Call, signal?: AbortSignal) => Promise<Response>;
+
+interface Options {
+  baseUrl: string;
+  token: Token;
+  fetch?: typeof globalThis.fetch;
+}
+
+/** Worth another attempt, at the earliest after `retryAfterMs`. */
+export class ConnectionLost extends Error {
+  override name = 'ConnectionLost';
+  readonly retryAfterMs: number;
+
+  constructor(message: string, { retryAfterMs = 0, cause }: { retryAfterMs?: number; cause?: unknown } = {}) {
+    super(message, { cause });
+    this.retryAfterMs = retryAfterMs;
+  }
+}
+
+const temporaryStatuses = new Set([408, 429, 502, 503, 504]);
+
+export function createSend({ baseUrl, token, fetch = globalThis.fetch }: Options): Send {
+  const base = baseUrl.replace(/\/+$/, '');
+  let known: string | undefined;
+
+  async function once({ method, path, headers, body }: Call, signal?: AbortSignal): Promise<Response> {
+    known ??= typeof token === 'string' ? token : await token();
+    const authorization = `Bearer ${known}`;
+    try {
+      return await fetch(base + path, {
+        method,
+        headers: {
+          authorization,
+          ...(body !== undefined && { 'content-type': 'application/json' }),
+          ...headers,
+        },
+        ...(body !== undefined && { body: JSON.stringify(body) }),
+        ...(signal && { signal }),
+      });
+    } catch (cause) {
+      throw new ConnectionLost(`${new URL(base).origin} does not answer.`, { cause });
+    }
+  }
+
+  return async (call, signal) => {
+    let response = await once(call, signal);
+    if (response.status === 401 && typeof token === 'function') {
+      await response.body?.cancel();
+      known = undefined;
+      response = await once(call, signal);
+    }
+    if (response.ok) return response;
+    const error = await toInterludeError(response);
+    if (!temporaryStatuses.has(response.status)) throw error;
+    throw new ConnectionLost(error.detail, { retryAfterMs: retryAfterMs(response), cause: error });
+  };
+}
+
+/** What to tell a caller who cannot wait any longer. */
+export function asInterludeError({ message, cause }: ConnectionLost): InterludeError {
+  if (cause instanceof InterludeError) return cause;
+  const detail = `${message} Is it running, and is the base URL right?`;
+  return new InterludeError({ status: 0, code: 'unreachable', detail }, { cause });
+}
+
+function retryAfterMs({ headers }: Response): number {
+  const seconds = Number(headers.get('retry-after') ?? 0);
+  return Number.isFinite(seconds) ? seconds * 1000 : 0;
+}

@@ -1,0 +1,323 @@
+import { afterEach, expect, test } from 'vitest';
+import { createClient } from '../../src/client/client.ts';
+import type { Client, ClientOptions } from '../../src/client/client.ts';
+import { foldChunk } from '../../src/client/fold-chunk.ts';
+import { InterludeError } from '../../src/client/interlude-error.ts';
+import { newView } from '../../src/client/turn-view.ts';
+import type { TurnView } from '../../src/client/turn-view.ts';
+import { createNarrator } from '../../scripts/chat/narrator.ts';
+import type { Screen } from '../../scripts/chat/screen.ts';
+import {
+  beginStream,
+  conversationOf,
+  sendProblem,
+  sendStream,
+  startStreamServer,
+  toEvents,
+  wholeTurn,
+} from './stream-server.ts';
+import type { Reply, StreamServer } from './stream-server.ts';
+
+const timing = { firstRetryMs: 1, lastRetryMs: 4, silenceMs: 20_000, giveUpMs: 10_000 };
+const message = { conversationId: 'c1', message: { id: 'm-1', text: 'List my issues' } };
+const wholeView = wholeTurn.reduce<TurnView>(
+  (view, chunk) => foldChunk(view, { ...chunk }),
+  newView('turn-1'),
+);
+
+let stack = new AsyncDisposableStack();
+afterEach(async () => {
+  await stack.disposeAsync();
+  stack = new AsyncDisposableStack();
+});
+
+async function serve(reply: Reply): Promise<StreamServer> {
+  const server = await startStreamServer(reply);
+  stack.defer(() => server.stop());
+  return server;
+}
+
+function clientOf({ url }: Pick<StreamServer, 'url'>, options: Partial<ClientOptions> = {}): Client {
+  const capabilities = { url: true, form: false };
+  return createClient({ baseUrl: url, token: 'secret', capabilities, timing, ...options });
+}
+
+async function lastOf(views: AsyncIterable<TurnView>): Promise<TurnView | undefined> {
+  let last: TurnView | undefined;
+  for await (const view of views) last = view;
+  return last;
+}
+
+/** Everything a reader is told, word for word. */
+async function narrated(views: AsyncIterable<TurnView>): Promise<string> {
+  let told = '';
+  const screen: Screen = {
+    text: (text) => void (told += text),
+    endText: () => void (told += '¶'),
+    line: (line) => void (told += `[${line}]`),
+    gap: () => undefined,
+    note: () => undefined,
+    prompt: () => undefined,
+    close: () => undefined,
+  };
+  const narrator = createNarrator(screen, () => 0);
+  for await (const view of views) narrator.tell(view);
+  return told;
+}
+
+function pointsOf(server: StreamServer, method: string): number {
+  return server.requests.filter((request) => request.method === method).length;
+}
+
+test('a turn is started with what useChat would post, and read to its end', async () => {
+  const server = await serve((response) => sendStream(response, wholeTurn));
+  const view = await lastOf(clientOf(server).start({ ...message, agentId: 'assistant' }));
+  expect(view).toEqual(wholeView);
+  expect(view?.parts.map(({ kind, id }) => `${kind} ${id}`)).toEqual([
+    'text t1',
+    'tool-call call-1',
+    'elicitation q1',
+    'text t2',
+  ]);
+  const [request] = server.requests;
+  expect(request).toMatchObject({ method: 'POST', path: '/run/api/chat' });
+  expect(request?.headers).toMatchObject({ authorization: 'Bearer secret', 'x-supports-elicitation': 'url' });
+  expect(request?.body).toEqual({
+    id: 'c1',
+    agentId: 'assistant',
+    messages: [{ id: 'm-1', role: 'user', parts: [{ type: 'text', text: 'List my issues' }] }],
+  });
+});
+
+test('wherever the stream is cut, to the byte, the reader is told the same story once', async () => {
+  const whole = Buffer.from(`: stream-open\n\n${toEvents(wholeTurn)}data: [DONE]\n\n`);
+  const server = await serve((response, nth, _path, body) => {
+    const [, cut, how] = conversationOf(body).split('.');
+    if (nth > 0 || cut === undefined) return sendStream(response, wholeTurn);
+    beginStream(response);
+    const bytes = whole.subarray(0, Number(cut));
+    if (how === 'end') response.end(bytes);
+    else response.write(bytes, () => response.destroy());
+  });
+  const client = clientOf(server);
+  const expected = await narrated(client.start(message));
+  expect(expected).toContain('look – gleich, 見て 👀.¶');
+
+  const finishAt = whole.indexOf('"finish"}\n\n') + '"finish"}\n\n'.length;
+  const cuts = Array.from({ length: whole.length }, (_, cut) => `c.${cut}.${cut % 2 ? 'end' : 'destroy'}`);
+  const wrong: string[] = [];
+  const before = server.requests.length;
+  for (let at = 0; at < cuts.length; at += 40) {
+    const batch = cuts.slice(at, at + 40).map(async (conversationId) => {
+      const told = await narrated(client.start({ ...message, conversationId }));
+      if (told !== expected) wrong.push(conversationId);
+    });
+    await Promise.all(batch);
+  }
+  expect(wrong).toEqual([]);
+  expect(finishAt).toBeGreaterThan(1000);
+  expect(server.requests.length - before).toBeGreaterThanOrEqual(cuts.length + finishAt);
+});
+
+test('a stream cut after every event in a row is told once, in order', async () => {
+  const server = await serve((response, nth) => {
+    if (nth > wholeTurn.length) return sendStream(response, wholeTurn);
+    beginStream(response);
+    response.end(toEvents(wholeTurn.slice(0, nth)));
+  });
+  const statuses: string[] = [];
+  const views: TurnView[] = [];
+  const told = await narrated(
+    (async function* () {
+      for await (const view of clientOf(server).start(message, {
+        onStatus: (status) => statuses.push(status),
+      })) {
+        views.push(view);
+        yield view;
+      }
+    })(),
+  );
+  expect(told.split('Let me ').length).toBe(2);
+  expect(views.at(-1)).toEqual(wholeView);
+  // One view as soon as there is a turn, then one per chunk that says something: nothing was shown twice.
+  expect(views.length).toBe(wholeTurn.length - 4);
+  expect(statuses.filter((status) => status === 'reconnecting')).toHaveLength(wholeTurn.length);
+});
+
+test('text that a repeated model call took back stays where it was seen, and what replaced it follows', async () => {
+  const lost = { type: 'text-delta', id: 't1', delta: 'Half a sen' };
+  const server = await serve((response, nth) => {
+    if (nth === 0) {
+      beginStream(response);
+      response.end(toEvents([{ type: 'start' }, { type: 'text-start', id: 't1' }, lost]));
+      return;
+    }
+    const again = { type: 'text-delta', id: 't2', delta: 'A whole sentence.' };
+    sendStream(response, [{ type: 'start' }, { type: 'text-start', id: 't2' }, again, { type: 'finish' }]);
+  });
+  const view = await lastOf(clientOf(server).start(message));
+  expect(view?.parts.map((part) => part.kind === 'text' && part.text)).toEqual([
+    'Half a sen',
+    'A whole sentence.',
+  ]);
+});
+
+test('a stream that falls silent is given up and read again', async () => {
+  const server = await serve((response, nth) => {
+    if (nth > 0) return sendStream(response, wholeTurn);
+    beginStream(response);
+    response.write(toEvents(wholeTurn.slice(0, 4)));
+  });
+  const statuses: string[] = [];
+  const client = clientOf(server, { timing: { ...timing, silenceMs: 50 } });
+  const view = await lastOf(client.start(message, { onStatus: (status) => statuses.push(status) }));
+  expect(view).toEqual(wholeView);
+  expect(statuses).toEqual(['reconnecting', 'connected']);
+});
+
+test('comments keep a waiting stream alive', async () => {
+  const server = await serve(async (response) => {
+    beginStream(response);
+    response.write(toEvents(wholeTurn.slice(0, 9)));
+    for (let beat = 0; beat < 12; beat += 1) {
+      await new Promise((resolve) => setTimeout(resolve, 50));
+      response.write(': keep-alive\n\n');
+    }
+    response.end(toEvents(wholeTurn.slice(9)));
+  });
+  const client = clientOf(server, { timing: { ...timing, silenceMs: 400 } });
+  expect(await lastOf(client.start(message))).toEqual(wholeView);
+  expect(server.requests).toHaveLength(1);
+});
+
+test('a service that is away is waited for, also before the turn exists', async () => {
+  const first = await startStreamServer(() => undefined);
+  await first.stop();
+  const statuses: string[] = [];
+  const { promise: isAway, resolve: reportAway } = Promise.withResolvers<void>();
+  const reading = lastOf(
+    clientOf(first).start(message, {
+      onStatus(status) {
+        statuses.push(status);
+        reportAway();
+      },
+    }),
+  );
+  await isAway;
+  const second = await startStreamServer((response) => sendStream(response, wholeTurn), first.port);
+  stack.defer(() => second.stop());
+  expect(await reading).toEqual(wholeView);
+  expect(statuses).toEqual(['reconnecting', 'connected']);
+});
+
+test('503 and 429 are tried again with the same message', async () => {
+  const server = await serve((response, nth) => {
+    if (nth === 0) return sendProblem(response, 503, { code: 'unavailable', detail: 'Temporal is away.' });
+    if (nth === 1)
+      return sendProblem(response, 429, { code: 'rate_limited', detail: 'Wait.' }, { 'retry-after': '0.01' });
+    sendStream(response, wholeTurn);
+  });
+  expect(await lastOf(clientOf(server).start(message))).toEqual(wholeView);
+  expect(new Set(server.requests.map(({ body }) => JSON.stringify(body))).size).toBe(1);
+  expect(server.requests).toHaveLength(3);
+});
+
+test('a refusal is a typed error with everything the problem document says', async () => {
+  const errors = [{ pointer: '/agentId', detail: 'this conversation is with researcher' }];
+  const server = await serve((response) =>
+    sendProblem(response, 409, {
+      code: 'turn_in_progress',
+      detail: 'Wait for the turn to end.',
+      errors,
+      turnId: 't9',
+    }),
+  );
+  const error: unknown = await lastOf(clientOf(server).start(message)).catch((refused: unknown) => refused);
+  expect(error).toBeInstanceOf(InterludeError);
+  expect(error).toMatchObject({
+    status: 409,
+    code: 'turn_in_progress',
+    detail: 'Wait for the turn to end.',
+    errors,
+    turnId: 't9',
+  });
+  expect(server.requests).toHaveLength(1);
+});
+
+test('whatever is not Interlude is said to be something else, at once', async () => {
+  const server = await serve(
+    (response) => void response.writeHead(200, { 'content-type': 'text/html' }).end('<html>'),
+  );
+  await expect(lastOf(clientOf(server).start(message))).rejects.toMatchObject({
+    code: 'unexpected_response',
+  });
+  expect(server.requests).toHaveLength(1);
+});
+
+test('a failed turn says why, and a cancelled one that it was', async () => {
+  const end = (path: string) =>
+    path.endsWith('/stream')
+      ? [{ type: 'abort' }]
+      : [{ type: 'error', errorText: 'No model.' }, { type: 'finish' }];
+  const server = await serve((response, _nth, path) =>
+    sendStream(response, [{ type: 'start' }, ...end(path)]),
+  );
+  const client = clientOf(server);
+  expect(await lastOf(client.start(message))).toMatchObject({ status: 'failed', errorText: 'No model.' });
+  expect(await lastOf(client.follow('c1'))).toMatchObject({ status: 'cancelled' });
+});
+
+test('following an idle conversation ends at once', async () => {
+  const server = await serve((response) => void response.writeHead(204).end());
+  expect(await lastOf(clientOf(server).follow('c1'))).toBeUndefined();
+  expect(server.requests).toMatchObject([{ method: 'GET', path: '/run/api/chat/c1/stream' }]);
+});
+
+test.each(['it is idle', 'another turn has begun'])(
+  'a followed turn that ended while nobody looked is said to be unseen: %s',
+  async (afterwards) => {
+    const server = await serve((response, nth) => {
+      if (nth > 0 && afterwards === 'it is idle') return void response.writeHead(204).end();
+      if (nth > 0) return sendStream(response, wholeTurn, 'turn-2');
+      beginStream(response, 'turn-1');
+      response.end(toEvents(wholeTurn.slice(0, 5)));
+    });
+    const view = await lastOf(clientOf(server).follow('c1'));
+    expect(view).toMatchObject({ status: 'unseen', turnId: 'turn-1', parts: [{ id: 't1', done: false }] });
+    expect(pointsOf(server, 'GET')).toBe(2);
+  },
+);
+
+test('a reader that leaves ends its connection', async () => {
+  const { promise: isClosed, resolve: reportClosed } = Promise.withResolvers<void>();
+  const server = await serve((response) => {
+    response.on('close', reportClosed);
+    beginStream(response);
+    response.write(toEvents(wholeTurn.slice(0, 4)));
+  });
+  for await (const view of clientOf(server).start(message)) {
+    expect(view.status).toBe('running');
+    break;
+  }
+  await isClosed;
+  expect(server.requests).toHaveLength(1);
+});
+
+test('an aborted reader is told so, while connected and while reconnecting', async () => {
+  const server = await serve((response) => {
+    beginStream(response);
+    response.write(toEvents(wholeTurn.slice(0, 4)));
+  });
+  const reading = new AbortController();
+  const connected = (async () => {
+    for await (const view of clientOf(server).start(message, { signal: reading.signal })) {
+      if (view.parts.length > 0) reading.abort(new Error('enough'));
+    }
+  })();
+  await expect(connected).rejects.toThrow('enough');
+
+  await server.stop();
+  const waiting = new AbortController();
+  const options = { signal: waiting.signal, onStatus: () => waiting.abort(new Error('enough of that')) };
+  await expect(lastOf(clientOf(server).start(message, options))).rejects.toThrow('enough of that');
+});
