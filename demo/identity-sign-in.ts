@@ -1,0 +1,47 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { Provider } from 'oidc-provider';
+import { expiredPage, pageHeaders, signInPage } from './identity-page.ts';
+import { demoUser } from './identity-users.ts';
+
+/** The sign-in page (GET) and the button that was pressed on it (POST). */
+export async function askWhoYouAre(
+  provider: Provider,
+  request: IncomingMessage,
+  response: ServerResponse,
+): Promise<void> {
+  const interaction = await provider.interactionDetails(request, response).catch(() => undefined);
+  if (!interaction) {
+    response.writeHead(400, pageHeaders).end(expiredPage());
+    return;
+  }
+  const user = request.method === 'POST' ? demoUser((await formOf(request)).get('user') ?? '') : undefined;
+  if (!user) {
+    response.writeHead(200, pageHeaders).end(signInPage(interaction.uid));
+    return;
+  }
+  const location = await provider.interactionResult(request, response, { login: { accountId: user.id } });
+  await forgetSomeoneElse(provider, interaction.session?.uid, user.id);
+  response.writeHead(303, { location }).end();
+}
+
+/** The provider would send a change of user through a logout form that submits itself, which needs a script. */
+async function forgetSomeoneElse(
+  provider: Provider,
+  sessionUid: string | undefined,
+  user: string,
+): Promise<void> {
+  const session = sessionUid === undefined ? undefined : await provider.Session.findByUid(sessionUid);
+  if (!session?.accountId || session.accountId === user) return;
+  session.accountId = undefined;
+  session.authorizations = {};
+  await session.persist();
+}
+
+async function formOf(request: IncomingMessage): Promise<URLSearchParams> {
+  let text = '';
+  for await (const chunk of request.setEncoding('utf8')) {
+    text += String(chunk);
+    if (text.length > 1_000) break;
+  }
+  return new URLSearchParams(text);
+}

@@ -1,0 +1,32 @@
+import { readFileSync } from 'node:fs';
+import { Ajv2020 } from 'ajv/dist/2020.js';
+import { expect, test } from 'vitest';
+import { parse } from 'yaml';
+import { renderAgentsSchema, schemaFile } from '../../scripts/agents-schema.ts';
+import { loadConfig } from '../../src/config.ts';
+
+const demoFile = new URL('../../demo/agents.yaml', import.meta.url);
+
+test('the schema for editors is current; if not, run: node scripts/agents-schema.ts', () => {
+  expect(readFileSync(schemaFile, 'utf8')).toBe(renderAgentsSchema());
+});
+
+test('editors accept the demo’s agents file and point at what is wrong in a file', () => {
+  const validate = new Ajv2020({ strict: false, formats: { uri: true } }).compile(
+    JSON.parse(renderAgentsSchema()) as object,
+  );
+  const document = parse(readFileSync(demoFile, 'utf8')) as { servers: Record<string, object> };
+  expect(validate(document)).toBe(true);
+  expect(validate({ ...document, servers: { tracker: { title: 'No url' } } })).toBe(false);
+  expect(validate({ ...document, agent: {} })).toBe(false);
+});
+
+test('the demo’s agents file is what the program starts with', () => {
+  const config = loadConfig({ DEMO_TRACKER_PORT: '4002' }, process.cwd());
+  expect(config.servers.get('tracker')).toMatchObject({
+    title: 'Tracker',
+    url: 'http://127.0.0.1:4002/mcp',
+    credentialScope: 'user',
+  });
+  expect(config.agents.get('assistant')).toMatchObject({ model: 'scripted', servers: ['tracker'] });
+});

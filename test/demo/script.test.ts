@@ -1,0 +1,100 @@
+import { describe, expect, test } from 'vitest';
+import { script } from '../../demo/script.ts';
+import type { Move, ToolOutcome } from '../../src/models/script.ts';
+
+const names = ['list_issues', 'get_issue', 'create_issue', 'comment_on_issue', 'close_issue'];
+const tools = names.map((name) => `tracker__${name}`);
+
+function move(userText: string, outcomes: ToolOutcome[] = []): Move {
+  for (const rule of script.rules) {
+    const found = rule({ userText, tools, outcomes });
+    if (found) return found;
+  }
+  throw new Error(`nothing to say to: ${userText}`);
+}
+
+/** Plays a tool that answers all calls with the same text, and returns what is said then. */
+function answer(userText: string, text: string, ok = true): string {
+  const outcomes = (move(userText).calls ?? []).map(({ tool, input }) => ({
+    tool,
+    input,
+    ok,
+    text,
+    data: null,
+  }));
+  return move(userText, outcomes).say ?? '';
+}
+
+describe('what people ask for', () => {
+  test.each<[string, ...[string, Record<string, unknown>][]]>([
+    ['List my open issues in Tracker.', ['list_issues', { state: 'open', assignee: 'me' }]],
+    ['which issues are closed?', ['list_issues', { state: 'closed', assignee: 'me' }]],
+    ['Show all issues of the team', ['list_issues', { state: 'all', assignee: 'anyone' }]],
+    ["bob's tickets", ['list_issues', { state: 'open', assignee: 'bob' }]],
+    [
+      'My open and closed issues, please',
+      ['list_issues', { state: 'open', assignee: 'me' }],
+      ['list_issues', { state: 'closed', assignee: 'me' }],
+    ],
+    ['Show issue #3.', ['get_issue', { id: 3 }]],
+    ['Compare #1 and #2', ['get_issue', { id: 1 }], ['get_issue', { id: 2 }]],
+    ['Create an issue: Buy milk', ['create_issue', { title: 'Buy milk', description: '' }]],
+    ['create an issue called "Buy milk"', ['create_issue', { title: 'Buy milk', description: '' }]],
+    [
+      'Please file a new issue in Tracker: Close the #3 window\nIt is cold.',
+      ['create_issue', { title: 'Close the #3 window', description: 'It is cold.' }],
+    ],
+    ['Comment on #3: please close this', ['comment_on_issue', { id: 3, text: 'please close this' }]],
+    ['close #2', ['close_issue', { id: 2 }]],
+    ['Close issues 2 and 3', ['close_issue', { id: 2 }], ['close_issue', { id: 3 }]],
+    ['Who am I in Tracker?', ['list_issues', { state: 'all', assignee: 'me' }]],
+  ])('%s', (userText, ...calls) => {
+    expect(move(userText).calls).toEqual(calls.map(([name, input]) => ({ tool: `tracker__${name}`, input })));
+  });
+
+  test.each([
+    ['hello', /Hello!.*List my open issues/s],
+    ['thank you!', /welcome/],
+    ['help', /I can work with your issues/],
+    ['create an issue', /What is it about\?/],
+    ['Who are you?', /a script, not a language model/],
+    ['colourless green ideas', /did not get that.*List my open issues/s],
+  ])('%s is answered without a tool', (userText, words) => {
+    expect(move(userText).calls).toBeUndefined();
+    expect(move(userText).say).toMatch(words);
+  });
+});
+
+describe('what they get', () => {
+  test('a list', () => {
+    const found = '#1 Checkout (again) broken (open, alice)\n#2 Release notes (open, alice)';
+    expect(answer('List my open issues in Tracker.', found)).toBe(
+      'You have **2 open issues** in Tracker:\n\n- **#1** Checkout (again) broken\n- **#2** Release notes',
+    );
+    expect(answer('all issues of the team', '#1 Checkout (open, alice)')).toBe(
+      'The team has **1 issue** in Tracker:\n\n- **#1** Checkout (open, alice)',
+    );
+    expect(answer('issues of bob', 'No issues.')).toBe('Bob has no open issues in Tracker.');
+  });
+
+  test('one issue', () => {
+    expect(answer('show #1', '#1 Checkout (open, alice)\nIt stays grey.\nbob: seen')).toBe(
+      '**#1 Checkout** · open · alice\n> It stays grey.\n> bob: seen',
+    );
+  });
+
+  test('confirmations', () => {
+    expect(answer('create an issue: Milk', 'Created #9 Milk (open, alice)')).toBe('I created **#9** Milk.');
+    expect(answer('comment on #9: now', 'Commented on #9 Milk (open, alice)')).toBe(
+      'I added your comment to **#9** Milk.',
+    );
+    expect(answer('close #9', 'Closed #9 Milk (closed, alice)')).toBe('Done: **#9** Milk is closed.');
+    expect(answer('who am i', '#9 Milk (closed, alice)')).toBe('In Tracker you are **alice**.');
+  });
+
+  test('bad news', () => {
+    expect(answer('show #99', 'There is no issue #99.', false)).toBe(
+      'Sorry, that did not work. There is no issue #99.',
+    );
+  });
+});
