@@ -1,0 +1,16 @@
+# One image for both processes: `node src/server.ts` and `node src/worker.ts`. A glibc base, because Temporal's core has no musl build.
+FROM node:24-slim AS dependencies
+WORKDIR /app
+COPY package.json package-lock.json .npmrc ./
+# The lockfile also carries a Node for development machines; the base image has its own.
+RUN npm ci --omit=dev --ignore-scripts && rm -rf node_modules/node-linux-* node_modules/.bin/node
+
+FROM node:24-slim
+ENV NODE_ENV=production
+WORKDIR /app
+COPY --from=dependencies /app/node_modules node_modules
+COPY package.json LICENSE ./
+COPY src src
+USER node
+EXPOSE 3000
+CMD ["node", "src/server.ts"]

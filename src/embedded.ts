@@ -1,0 +1,62 @@
+/** Everything in one process, for a fresh machine: `npm start`. Whatever is configured is used instead of ours. */
+import type { Logger } from 'pino';
+import type { Config } from './config.ts';
+import { openParts } from './parts.ts';
+import { runProcess } from './process.ts';
+import { serveApi } from './serve-api.ts';
+import { connectClient, connectWorker } from './temporal-connection.ts';
+import { registerSearchAttributes } from './search-attributes.ts';
+import { startTemporalServer } from './temporal-server.ts';
+import { createTurnWorker, installRuntime, runWorker } from './turn-worker.ts';
+import { welcome } from './welcome.ts';
+
+await runProcess({ human: true }, async (given, logger, stack) => {
+  installRuntime(logger);
+  const [auth, temporal] = await Promise.all([
+    given.auth ?? startDemoIdentity(given, stack),
+    startTemporal(given, logger, stack),
+    startDemoTracker(given, stack),
+  ]);
+  const config: Config = { ...given, auth, temporal: { ...given.temporal, address: temporal.address } };
+
+  const parts = await openParts(config, logger);
+  stack.defer(() => parts.storage.close());
+  const { client, close } = connectClient(config.temporal);
+  stack.defer(close);
+  await registerSearchAttributes(client.connection, config.temporal.namespace);
+  const connection = await connectWorker(config.temporal);
+  stack.defer(() => connection.close());
+  runWorker(await createTurnWorker(parts, connection), logger, stack);
+  await serveApi(parts, client, stack);
+  process.stdout.write(welcome(config, temporal.uiUrl, given.auth === undefined));
+});
+
+async function startTemporal(config: Config, logger: Logger, stack: AsyncDisposableStack) {
+  const { temporal, dataDir } = config;
+  if (temporal.address !== undefined) return { address: temporal.address, uiUrl: undefined };
+  const server = await startTemporalServer({ temporal, dataDir, logger });
+  stack.defer(() => server.stop());
+  return server;
+}
+
+async function startDemoIdentity(
+  config: Config,
+  stack: AsyncDisposableStack,
+): Promise<NonNullable<Config['auth']>> {
+  const { demoAudience, demoLoginClient, startIdentityProvider } = await import('../demo/identity.ts');
+  const provider = await startIdentityProvider({
+    port: config.demo.identityPort,
+    dataDir: `${config.dataDir}/identity`,
+    redirectUris: [`${config.http.publicUrl}/auth/login/callback`],
+  });
+  stack.defer(() => provider.stop());
+  const client = { id: demoLoginClient, secret: undefined };
+  return { issuer: provider.issuer, audience: demoAudience, tenantClaim: 'tenant', client };
+}
+
+async function startDemoTracker(config: Config, stack: AsyncDisposableStack): Promise<void> {
+  if (config.demo.trackerPort === undefined) return;
+  const { startTracker } = await import('../demo/tracker/tracker.ts');
+  const tracker = await startTracker({ port: config.demo.trackerPort, dataDir: `${config.dataDir}/tracker` });
+  stack.defer(() => tracker.stop());
+}

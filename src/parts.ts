@@ -1,0 +1,32 @@
+/** What both processes are made of, opened once from the configuration and handed to everyone who needs it. */
+import type { Logger } from 'pino';
+import type { Config, ServerConfig } from './config.ts';
+import { loadOrCreateKeys } from './credentials/key-file.ts';
+import { createOAuthStore } from './credentials/mcp-oauth/store.ts';
+import type { OAuthStore } from './credentials/mcp-oauth/store.ts';
+import { parseKeys } from './credentials/sealing.ts';
+import type { KeyRing } from './credentials/sealing.ts';
+import type { CredentialStore } from './credentials/store.ts';
+import { openStorage } from './storage/database.ts';
+import type { Storage } from './storage/storage.ts';
+
+export interface Parts {
+  config: Config;
+  storage: Storage;
+  keys: KeyRing;
+  oauthStore: OAuthStore;
+  storeOf(server: ServerConfig): CredentialStore;
+  logger: Logger;
+}
+
+export async function openParts(config: Config, logger: Logger): Promise<Parts> {
+  const keys = config.keys === undefined ? await loadOrCreateKeys(config.dataDir) : parseKeys(config.keys);
+  const storage = await openStorage(config.database);
+  const oauthStore = createOAuthStore({
+    storage,
+    keys,
+    publicUrl: config.http.publicUrl,
+    secret: config.secret,
+  });
+  return { config, storage, keys, oauthStore, storeOf: () => oauthStore, logger };
+}

@@ -1,0 +1,31 @@
+/** The API process's one part: the HTTP server, listening. */
+import type { Client } from '@temporalio/client';
+import { createApp } from './api/app.ts';
+import type { AuthConfig, Config } from './config.ts';
+import { ConfigError } from './config.ts';
+import type { Parts } from './parts.ts';
+
+export async function serveApi(parts: Parts, client: Client, stack: AsyncDisposableStack): Promise<void> {
+  const config = requireAuth(parts.config);
+  const { port, host, publicUrl } = config.http;
+  const app = createApp({ ...parts, config, client });
+  stack.defer(() => app.close());
+  try {
+    await app.listen({ port, host });
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'EADDRINUSE') throw error;
+    throw new ConfigError([
+      `PORT: ${port} is taken by another program; choose a free one, for example PORT=${port + 1}`,
+    ]);
+  }
+  parts.logger.info(`API ready on ${publicUrl}`);
+}
+
+/** Outside the demo nobody is signed in by accident: an API without an issuer does not start. */
+export function requireAuth(config: Config): Config & { auth: AuthConfig } {
+  const { auth } = config;
+  if (auth) return { ...config, auth };
+  throw new ConfigError([
+    'AUTH_ISSUER, AUTH_CLIENT_ID: needed by the API; only `npm start` brings a demo issuer along',
+  ]);
+}

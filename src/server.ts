@@ -1,0 +1,13 @@
+/** The API process. Any number of them may run; what they know is in the database and in Temporal. */
+import { openParts } from './parts.ts';
+import { runProcess } from './process.ts';
+import { requireAuth, serveApi } from './serve-api.ts';
+import { connectClient } from './temporal-connection.ts';
+
+await runProcess({ human: false }, async (config, logger, stack) => {
+  const parts = await openParts(requireAuth(config), logger);
+  stack.defer(() => parts.storage.close());
+  const { client, close } = connectClient(config.temporal);
+  stack.defer(close);
+  await serveApi(parts, client, stack);
+});

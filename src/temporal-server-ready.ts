@@ -1,0 +1,54 @@
+import type { ChildProcess } from 'node:child_process';
+import { connect } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { Connection } from '@temporalio/client';
+
+const patienceMs = 60_000;
+
+/** Resolves when the namespace can be used, rejects with the server's last words when it ends before. */
+export async function waitUntilReady(
+  server: ChildProcess,
+  { address, namespace }: { address: string; namespace: string },
+): Promise<void> {
+  let words = '';
+  const listen = (chunk: Buffer) => (words = (words + chunk.toString()).slice(-2000));
+  server.stdout?.on('data', listen);
+  server.stderr?.on('data', listen);
+  let failure: string | undefined;
+  server.once('error', (error) => (failure = error.message));
+  server.once('exit', (code, signal) => (failure ??= `it ended with ${code ?? signal}`));
+
+  for (const deadline = Date.now() + patienceMs; Date.now() < deadline; await sleep(25)) {
+    if (failure !== undefined)
+      throw new Error(`Temporal's development server did not start: ${failure}\n${words.trim()}`);
+    // A bare connection first: gRPC waits a whole second after its first failed one.
+    if ((await accepts(address)) && (await knows(address, namespace))) return;
+  }
+  server.kill('SIGKILL');
+  throw new Error(
+    `Temporal's development server was not ready after ${patienceMs / 1000} s\n${words.trim()}`,
+  );
+}
+
+function accepts(address: string): Promise<boolean> {
+  const [host = '', port = ''] = address.split(':');
+  return new Promise((resolve) => {
+    const socket = connect(Number(port), host);
+    socket.once('connect', () => resolve(true)).once('error', () => resolve(false));
+    socket.once('connect', () => socket.destroy());
+  });
+}
+
+async function knows(address: string, namespace: string): Promise<boolean> {
+  const connection = Connection.lazy({ address });
+  try {
+    await connection.withDeadline(Date.now() + 5_000, () =>
+      connection.workflowService.describeNamespace({ namespace }),
+    );
+    return true;
+  } catch {
+    return false;
+  } finally {
+    await connection.close();
+  }
+}

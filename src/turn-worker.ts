@@ -1,0 +1,77 @@
+/** The worker process's one part: polls Temporal and runs workflows and activities. */
+import { fileURLToPath } from 'node:url';
+import { DefaultLogger, Runtime, Worker, bundleWorkflowCode } from '@temporalio/worker';
+import type { LogLevel, NativeConnection, WorkerOptions, WorkflowBundleOption } from '@temporalio/worker';
+import type { Logger } from 'pino';
+import { createActivities } from './activities/index.ts';
+import { safeFailures } from './activities/safe-failures.ts';
+import { createCatalogue } from './mcp/catalogue.ts';
+import { createModels } from './models/provider.ts';
+import type { Parts } from './parts.ts';
+
+const workflowsPath = fileURLToPath(new URL('workflows/index.ts', import.meta.url));
+
+export async function createTurnWorker(
+  parts: Parts,
+  connection: NativeConnection,
+  bundle?: WorkflowBundleOption,
+): Promise<Worker> {
+  const { config, storage, logger } = parts;
+  const { namespace, taskQueue, deployment } = config.temporal;
+  const catalogue = createCatalogue({ storage, logger });
+  return Worker.create({
+    connection,
+    namespace,
+    taskQueue,
+    workflowBundle: bundle ?? (await bundleWorkflowCode({ workflowsPath, logger: quietly(logger) })),
+    activities: createActivities({ ...parts, catalogue, models: createModels(config) }),
+    interceptors: { activity: [safeFailures(logger)] },
+    // An answer for a turn whose worker died is handed to another one after this long.
+    stickyQueueScheduleToStartTimeout: '2s',
+    shutdownGraceTime: '10s',
+    shutdownForceTime: '15s',
+    ...(deployment && { workerDeploymentOptions: pinned(deployment) }),
+  });
+}
+
+/** Running turns stay on the build that started them. */
+function pinned({
+  name,
+  buildId,
+}: {
+  name: string;
+  buildId: string;
+}): NonNullable<WorkerOptions['workerDeploymentOptions']> {
+  return {
+    version: { deploymentName: name, buildId },
+    useWorkerVersioning: true,
+    defaultVersioningBehavior: 'PINNED',
+  };
+}
+
+/** Temporal's own log, from warnings up, goes where ours goes. Once per process, before any connection. */
+export function installRuntime(logger: Logger): void {
+  Runtime.install({ logger: quietly(logger), shutdownSignals: [] });
+}
+
+function quietly(logger: Logger): DefaultLogger {
+  return new DefaultLogger('WARN', ({ level, message, meta }) => {
+    logger[pinoLevel(level)]({ temporal: meta }, message);
+  });
+}
+
+function pinoLevel(level: LogLevel): 'trace' | 'debug' | 'info' | 'warn' | 'error' {
+  return level.toLowerCase() as Lowercase<LogLevel>;
+}
+
+/** Runs until the stack is disposed, which waits for what is under way. A worker that fails ends the process. */
+export function runWorker(worker: Worker, logger: Logger, stack: AsyncDisposableStack): void {
+  const running = worker.run().catch((error: unknown) => {
+    logger.fatal({ err: error }, 'the worker stopped');
+    process.exit(1);
+  });
+  stack.defer(async () => {
+    if (worker.getState() === 'RUNNING') worker.shutdown();
+    await running;
+  });
+}

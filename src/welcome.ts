@@ -1,0 +1,38 @@
+import { styleText } from 'node:util';
+import type { Config } from './config.ts';
+
+/** What `npm start` prints once everything is up: what to type next, and where to look. */
+export function welcome(config: Config, temporalUi: string | undefined, isDemoIdentity: boolean): string {
+  const dim = (text: string) => styleText('dim', text);
+  const command = (text: string) => styleText(['bold', 'cyan'], text);
+  const rows: [string, string][] = [['API', config.http.publicUrl]];
+  if (temporalUi !== undefined) rows.push(['Temporal UI', temporalUi]);
+  if (config.demo.trackerPort !== undefined)
+    rows.push(['Tracker (demo)', `http://127.0.0.1:${config.demo.trackerPort}`]);
+  if (isDemoIdentity && config.auth) rows.push(['Sign-in (demo)', config.auth.issuer]);
+  const agents = [...config.agents.values()].map(({ name, model }) => `${name} (${model})`).join(', ');
+  rows.push(['Agents', agents]);
+
+  const lines = rows.map(([name, value]) => `  ${dim(name.padEnd(16))}${value}`);
+  const talk = isDemoIdentity
+    ? [
+        '',
+        '  Now talk to it, in a second terminal:',
+        '',
+        `    ${command('npm run chat -- --as alice')}`,
+        '',
+        `  and ask: ${command('List my open issues in Tracker.')}`,
+      ]
+    : [];
+  return [
+    '',
+    styleText('bold', '  Interlude is ready'),
+    '',
+    ...lines,
+    ...talk,
+    '',
+    dim('  Ctrl+C stops it; waiting turns go on when it is started again.'),
+    '',
+    '',
+  ].join('\n');
+}

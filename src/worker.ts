@@ -1,0 +1,15 @@
+/** The worker process. Any number of them may run; each takes turns from the task queue. */
+import { openParts } from './parts.ts';
+import { runProcess } from './process.ts';
+import { connectWorker } from './temporal-connection.ts';
+import { createTurnWorker, installRuntime, runWorker } from './turn-worker.ts';
+
+await runProcess({ human: false }, async (config, logger, stack) => {
+  installRuntime(logger);
+  const parts = await openParts(config, logger);
+  stack.defer(() => parts.storage.close());
+  const connection = await connectWorker(config.temporal);
+  stack.defer(() => connection.close());
+  runWorker(await createTurnWorker(parts, connection), logger, stack);
+  logger.info(`worker ready on task queue ${config.temporal.taskQueue}`);
+});

