@@ -1,18 +1,6 @@
 /** The agents file: what a team writes to say which agents, MCP servers and model providers there are. */
 import { z } from 'zod';
-
-const duration = z
-  .string()
-  .regex(/^\d+(ms|s|m|h)$/, 'write a duration such as 90s, 10m or 1h')
-  .transform(parseDuration);
-
-/** Milliseconds of `500ms`, `90s`, `10m`, `1h`. */
-export function parseDuration(text: string): number {
-  const [, amount = '', unit = ''] = /^(\d+)(ms|s|m|h)$/.exec(text) ?? [];
-  const factor = { ms: 1, s: 1000, m: 60_000, h: 3_600_000 }[unit];
-  if (factor === undefined) throw new RangeError(`not a duration: ${text}`);
-  return Number(amount) * factor;
-}
+import { duration } from './duration.ts';
 
 const name = z
   .string()

@@ -1,6 +1,12 @@
 /** The worker process's one part: polls Temporal and runs workflows and activities. */
 import { fileURLToPath } from 'node:url';
-import { DefaultLogger, Runtime, Worker, bundleWorkflowCode } from '@temporalio/worker';
+import {
+  DefaultLogger,
+  Runtime,
+  Worker,
+  bundleWorkflowCode,
+  makeTelemetryFilterString,
+} from '@temporalio/worker';
 import type { LogLevel, NativeConnection, WorkerOptions, WorkflowBundleOption } from '@temporalio/worker';
 import type { Logger } from 'pino';
 import { createActivities } from './activities/index.ts';
@@ -51,7 +57,12 @@ function pinned({
 
 /** Temporal's own log, from warnings up, goes where ours goes. Once per process, before any connection. */
 export function installRuntime(logger: Logger): void {
-  Runtime.install({ logger: quietly(logger), shutdownSignals: [] });
+  const filter = makeTelemetryFilterString({ core: 'WARN', other: 'ERROR' });
+  Runtime.install({
+    logger: quietly(logger),
+    shutdownSignals: [],
+    telemetryOptions: { logging: { filter, forward: {} } },
+  });
 }
 
 function quietly(logger: Logger): DefaultLogger {

@@ -1,6 +1,7 @@
 /** The worker process. Any number of them may run; each takes turns from the task queue. */
 import { openParts } from './parts.ts';
 import { runProcess } from './process.ts';
+import { registerSearchAttributes } from './search-attributes.ts';
 import { connectWorker } from './temporal-connection.ts';
 import { createTurnWorker, installRuntime, runWorker } from './turn-worker.ts';
 
@@ -10,6 +11,7 @@ await runProcess({ human: false }, async (config, logger, stack) => {
   stack.defer(() => parts.storage.close());
   const connection = await connectWorker(config.temporal);
   stack.defer(() => connection.close());
+  await registerSearchAttributes(connection, config.temporal.namespace);
   runWorker(await createTurnWorker(parts, connection), logger, stack);
   logger.info(`worker ready on task queue ${config.temporal.taskQueue}`);
 });

@@ -71,7 +71,7 @@ test('the files that services run or mount are in the repository, and scripts ar
 
 test('Interlude starts with what the file and the example give it', () => {
   const known = new Set(
-    Array.from(read('src/config.ts').matchAll(/^ {2}([A-Z][A-Z_]+):/gm), ([, name]) => name),
+    Array.from(read('src/environment.ts').matchAll(/^ {2}([A-Z][A-Z_]+):/gm), ([, name]) => name),
   );
   expect(known.size).toBeGreaterThan(20);
   const example = parseEnv(read('.env.example'));

@@ -2,16 +2,16 @@
  * A Temporal in which ten minutes pass in no time. One per test file, its tests one after another: time is the
  * server's, not the test's. Only awaiting a workflow's result, or `environment.sleep`, lets time pass.
  */
-import { DefaultLogger, Runtime } from '@temporalio/worker';
 import { TestWorkflowEnvironment } from '@temporalio/testing';
 import { readTools } from '../scripts/setup/tools.mjs';
 import { registerSearchAttributes } from '../src/search-attributes.ts';
+import { installQuietRuntime } from './quiet-runtime.ts';
 
 export async function createTimeSkipping(): Promise<TestWorkflowEnvironment> {
   const path = readTools().timeSkipping;
   if (path === undefined)
     throw new Error('The time-skipping server is not set up: run npm run setup temporal time-skipping');
-  Runtime.install({ logger: new DefaultLogger('WARN') });
+  installQuietRuntime();
   const environment = await TestWorkflowEnvironment.createTimeSkipping({
     server: { executable: { type: 'existing-path', path } },
   });

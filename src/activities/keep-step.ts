@@ -12,7 +12,7 @@ import type { NewEvent, Storage, StoredMessage } from '../storage/storage.ts';
 import { toEvent, toMessageContent } from '../turn/tool-result.ts';
 import type { Turn } from '../turn/turn.ts';
 import { readStep } from './read-step.ts';
-import { toolEventKey, toolMessageId } from './turns.ts';
+import { toolEventKey, toolMessageId } from './tool-results.ts';
 
 export interface StepResult {
   /** `tool-calls`: the model is to be called again, even if no call is left to run because it got all of them wrong. */

@@ -1,6 +1,6 @@
 import type { Turn, TurnEndStatus } from '../turn/turn.ts';
 import type { NewEvent, Storage } from '../storage/storage.ts';
-import { toEvent, toMessageContent } from '../turn/tool-result.ts';
+import { createToolResults } from './tool-results.ts';
 
 export interface TurnFailure {
   /** Stable, for clients to switch on. */
@@ -10,6 +10,7 @@ export interface TurnFailure {
 }
 
 export function createTurnActivities({ storage }: { storage: Storage }) {
+  const results = createToolResults(storage);
   return {
     /** False: the turn was withdrawn before it began, and must not run. */
     async beginTurn({ turn }: { turn: Turn }): Promise<boolean> {
@@ -27,14 +28,9 @@ export function createTurnActivities({ storage }: { storage: Storage }) {
       failure?: TurnFailure;
     }): Promise<void> {
       for (const call of await storage.toolCalls.unfinished(turn)) {
-        const result = { kind: 'error', text: 'The turn ended before this tool could finish.' } as const;
-        await storage.toolCalls.finish(turn, call.toolCallId, {
-          message: {
-            id: toolMessageId(turn, call.toolCallId),
-            role: 'tool',
-            content: toMessageContent(call, result),
-          },
-          event: { key: toolEventKey(call.toolCallId), event: toEvent(call, result) },
+        await results.finish(turn, call, {
+          kind: 'error',
+          text: 'The turn ended before this tool could finish.',
         });
       }
       if (failure) await storage.turnLog.append(turn, [failureEvent(failure)]);
@@ -46,12 +42,4 @@ export function createTurnActivities({ storage }: { storage: Storage }) {
 
 function failureEvent({ code, message }: TurnFailure): NewEvent {
   return { key: 'error', event: { type: 'error', code, errorText: message } };
-}
-
-export function toolMessageId(turn: Turn, toolCallId: string): string {
-  return `${turn.turnId}/tool/${toolCallId}`;
-}
-
-export function toolEventKey(toolCallId: string): string {
-  return `tool/${toolCallId}/result`;
 }

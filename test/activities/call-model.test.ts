@@ -1,6 +1,6 @@
 import { CancelledFailure } from '@temporalio/common';
 import { describe, expect, test } from 'vitest';
-import { toolEventKey, toolMessageId } from '../../src/activities/turns.ts';
+import { toolEventKey, toolMessageId } from '../../src/activities/tool-results.ts';
 import { toEvent, toMessageContent } from '../../src/turn/tool-result.ts';
 import { activityEnvironment, openModelStep, turn } from './model-step.ts';
 

@@ -21,7 +21,7 @@ import { openParts } from '../../src/parts.ts';
 import { freePort } from '../../src/ports.ts';
 import type { Storage } from '../../src/storage/storage.ts';
 import { createTurnWorker } from '../../src/turn-worker.ts';
-import { turnWorkflowId } from '../../src/workflows/messages.ts';
+import { turnQuery, turnWorkflowId } from '../../src/workflows/messages.ts';
 import { workflowBundle } from '../workflow-bundle.ts';
 import { createCaller } from './user.ts';
 import type { Caller } from './user.ts';
@@ -31,6 +31,9 @@ export interface Service {
   storage: Storage;
   tracker: Tracker;
   as(user: string): Promise<Caller>;
+  /** For clients other than ours. What they begin is ended with the service when `begun` names it. */
+  token(user: string): Promise<string>;
+  begun(conversation: string): void;
   asService(): Promise<Caller>;
   stop(): Promise<void>;
 }
@@ -97,18 +100,23 @@ export async function startService({
   stack.defer(() => app.close());
   await app.listen({ port, host: '127.0.0.1' });
 
+  const token = (user: string) => demoToken(identity.issuer, user);
   return {
     baseUrl,
     storage,
     tracker,
-    as: async (user) => createCaller(baseUrl, await demoToken(identity.issuer, user), conversations),
+    token,
+    begun: (conversation) => void conversations.add(conversation),
+    as: async (user) => createCaller(baseUrl, await token(user), conversations),
     asService: async () => createCaller(baseUrl, await createApiKey(storage, 'demo'), conversations),
     stop: () => stack.disposeAsync(),
   };
 }
 
+/** Cancels only what waits for a person; whatever works comes to its end. */
 async function endTurn(client: Client, conversation: string): Promise<void> {
   const handle = client.workflow.getHandle(turnWorkflowId({ tenant: 'demo', conversation }));
-  await handle.cancel().catch(() => undefined);
+  const { phase } = await handle.query(turnQuery).catch(() => ({ phase: 'ended' }));
+  if (phase === 'waiting') await handle.cancel().catch(() => undefined);
   await handle.result().catch(() => undefined);
 }

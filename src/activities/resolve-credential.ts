@@ -1,0 +1,28 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { cancellationSignal } from '@temporalio/activity';
+import type { ServerConfig } from '../config.ts';
+import { connectionKey } from '../credentials/connection-key.ts';
+import type { ConnectionRequired, Credential, CredentialStore } from '../credentials/store.ts';
+import type { Turn } from '../turn/turn.ts';
+
+const tries = 3;
+const pauseMs = 500;
+
+/** Once a question was answered (`round` > 0), a connection that was just made may take a moment to be visible here. */
+export async function resolveCredential(
+  store: CredentialStore,
+  server: ServerConfig,
+  { turn, round }: { turn: Turn; round: number },
+): Promise<Credential | ConnectionRequired> {
+  const key = connectionKey(server, turn);
+  let found = await store.resolve(server, key);
+  for (let count = 0; round > 0 && count < tries && isMissing(found); count++) {
+    await sleep(pauseMs, undefined, { signal: cancellationSignal() });
+    found = await store.resolve(server, key);
+  }
+  return found;
+}
+
+function isMissing(found: Credential | ConnectionRequired): boolean {
+  return found.kind === 'connection-required' && found.reason === 'missing';
+}

@@ -1,0 +1,40 @@
+/** How a tool call ends: with a result, or with words for the model; once, in the transcript and in the log. */
+import type { Storage, ToolCallRow } from '../storage/storage.ts';
+import { toEvent, toMessageContent } from '../turn/tool-result.ts';
+import type { ToolResult } from '../turn/tool-result.ts';
+import type { TurnRef } from '../turn/turn.ts';
+
+export interface ToolResults {
+  /** The call as the model asked for it. */
+  requested(turn: TurnRef, toolCallId: string): Promise<ToolCallRow>;
+  /** The first end wins; again is a no-op. */
+  finish(turn: TurnRef, call: ToolCallRow, result: ToolResult): Promise<void>;
+}
+
+export function createToolResults({ toolCalls }: Pick<Storage, 'toolCalls'>): ToolResults {
+  return {
+    async requested(turn, toolCallId) {
+      const call = await toolCalls.get(turn, toolCallId);
+      if (!call) throw new Error(`Tool call ${toolCallId} of turn ${turn.turnId} is not in the database.`);
+      return call;
+    },
+    async finish(turn, call, result) {
+      await toolCalls.finish(turn, call.toolCallId, {
+        message: {
+          id: toolMessageId(turn, call.toolCallId),
+          role: 'tool',
+          content: toMessageContent(call, result),
+        },
+        event: { key: toolEventKey(call.toolCallId), event: toEvent(call, result) },
+      });
+    },
+  };
+}
+
+export function toolMessageId(turn: TurnRef, toolCallId: string): string {
+  return `${turn.turnId}/tool/${toolCallId}`;
+}
+
+export function toolEventKey(toolCallId: string): string {
+  return `tool/${toolCallId}/result`;
+}

@@ -1,0 +1,104 @@
+/** The environment: every variable we read, its default, and what is only wrong in combination. */
+import { readFileSync } from 'node:fs';
+import { z } from 'zod';
+import { duration } from './duration.ts';
+
+const port = z.coerce.number().int().min(0).max(65_535);
+const positive = z.coerce.number().int().positive();
+const httpUrl = z.url({ protocol: /^https?$/ });
+
+const environmentSchema = z.object({
+  PORT: port.default(3000),
+  HOST: z.string().default('127.0.0.1'),
+  PUBLIC_URL: httpUrl.transform((url) => url.replace(/\/+$/, '')).optional(),
+  BODY_LIMIT: positive.default(1_048_576),
+  RATE_LIMIT_PER_MINUTE: positive.default(600),
+  INTERLUDE_CONFIG: z.string().optional(),
+  INTERLUDE_DATA: z.string().default('.interlude'),
+  INTERLUDE_KEYS: z.string().optional(),
+  DATABASE_URL: z
+    .string()
+    .regex(/^(sqlite:.+|postgres(ql)?:\/\/.+)$/, 'write sqlite:<path> or postgres://…')
+    .optional(),
+  TEMPORAL_ADDRESS: z
+    .string()
+    .regex(/^[^:]+:\d+$/, 'write host:port')
+    .optional(),
+  TEMPORAL_NAMESPACE: z.string().default('default'),
+  TEMPORAL_API_KEY: z.string().optional(),
+  TEMPORAL_TLS: z.stringbool().optional(),
+  TEMPORAL_TLS_SERVER_NAME: z.string().optional(),
+  TEMPORAL_TLS_SERVER_CA_CERT_PATH: z.string().optional(),
+  TEMPORAL_TLS_CLIENT_CERT_PATH: z.string().optional(),
+  TEMPORAL_TLS_CLIENT_KEY_PATH: z.string().optional(),
+  TEMPORAL_TASK_QUEUE: z.string().default('interlude'),
+  TEMPORAL_PORT: port.default(7233),
+  TEMPORAL_UI_PORT: port.default(8233),
+  TEMPORAL_DEPLOYMENT_NAME: z.string().optional(),
+  TEMPORAL_WORKER_BUILD_ID: z.string().optional(),
+  AUTH_ISSUER: httpUrl.optional(),
+  AUTH_AUDIENCE: z.string().default('interlude'),
+  AUTH_TENANT_CLAIM: z.string().default('tenant'),
+  AUTH_CLIENT_ID: z.string().optional(),
+  AUTH_CLIENT_SECRET: z.string().optional(),
+  ELICITATION_TIMEOUT: duration.default(600_000),
+  ELICITATION_MAX_OPEN: positive.default(20),
+  LOG_LEVEL: z.enum(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']).default('info'),
+  DEMO_IDENTITY_PORT: port.default(3001),
+  DEMO_TRACKER_PORT: port.default(3002),
+});
+
+export type Environment = z.infer<typeof environmentSchema>;
+
+/** Null when something is wrong; what, is added to `problems`. */
+export function readEnvironment(given: Record<string, string>, problems: string[]): Environment | null {
+  const parsed = environmentSchema.safeParse(given);
+  for (const issue of parsed.error?.issues ?? []) problems.push(`${issue.path.join('.')}: ${issue.message}`);
+  if (!parsed.success) return null;
+  problems.push(...combinations(parsed.data), ...unreadableFiles(parsed.data));
+  return parsed.data;
+}
+
+/** Anything that leaves the embedded defaults needs its own keys, and secrets come in pairs. */
+function combinations(values: Environment): string[] {
+  const problems: string[] = [];
+  const isShared =
+    values.DATABASE_URL?.startsWith('postgres') === true || values.TEMPORAL_ADDRESS !== undefined;
+  if (isShared && values.INTERLUDE_KEYS === undefined) {
+    problems.push(
+      'INTERLUDE_KEYS: needed as soon as a database or Temporal of your own is used; make one with: echo "k1:$(openssl rand -base64 32)"',
+    );
+  }
+  if (values.AUTH_ISSUER && !values.AUTH_CLIENT_ID) {
+    problems.push(
+      'AUTH_CLIENT_ID: needed with AUTH_ISSUER, for the login of the connect page; register a client there with the redirect <PUBLIC_URL>/auth/login/callback',
+    );
+  }
+  const pairs = [
+    ['TEMPORAL_TLS_CLIENT_CERT_PATH', 'TEMPORAL_TLS_CLIENT_KEY_PATH'],
+    ['TEMPORAL_DEPLOYMENT_NAME', 'TEMPORAL_WORKER_BUILD_ID'],
+  ] as const;
+  for (const [one, other] of pairs) {
+    if ((values[one] === undefined) !== (values[other] === undefined))
+      problems.push(`${one}, ${other}: give both or neither`);
+  }
+  return problems;
+}
+
+function unreadableFiles(values: Environment): string[] {
+  const names = [
+    'TEMPORAL_TLS_SERVER_CA_CERT_PATH',
+    'TEMPORAL_TLS_CLIENT_CERT_PATH',
+    'TEMPORAL_TLS_CLIENT_KEY_PATH',
+  ] as const;
+  return names.flatMap((name) => {
+    const file = values[name];
+    if (file === undefined) return [];
+    try {
+      readFileSync(file);
+      return [];
+    } catch {
+      return [`${name}: cannot read ${file}`];
+    }
+  });
+}

@@ -1,0 +1,86 @@
+/** Reads and checks the agents file. Everything wrong with it is added to `problems`. */
+import { readFileSync } from 'node:fs';
+import { parse as parseYaml, YAMLParseError } from 'yaml';
+import { agentsFileSchema } from './agents-file.ts';
+import type { AgentsFile } from './agents-file.ts';
+
+export function readAgentsFile(
+  file: string,
+  env: Record<string, string>,
+  problems: string[],
+): AgentsFile | null {
+  let document: unknown;
+  try {
+    document = parseYaml(readFileSync(file, 'utf8'));
+  } catch (error) {
+    const why =
+      error instanceof YAMLParseError
+        ? error.message
+        : 'cannot be read; set INTERLUDE_CONFIG to your agents file';
+    problems.push(`${file}: ${why}`);
+    return null;
+  }
+  const parsed = agentsFileSchema.safeParse(
+    interpolate(document, env, (name) => problems.push(`${name}: not set, but ${file} uses \${${name}}`)),
+  );
+  for (const issue of parsed.error?.issues ?? [])
+    problems.push(`${file}, ${issue.path.join('.') || 'top level'}: ${issue.message}`);
+  if (!parsed.success) return null;
+  problems.push(...crossCheck(parsed.data, env));
+  return parsed.data;
+}
+
+/** `${NAME}` and `${NAME:-default}` in any text of the file, as in a compose file. */
+function interpolate(value: unknown, env: Record<string, string>, missing: (name: string) => void): unknown {
+  if (typeof value === 'string') {
+    return value.replace(
+      /\$\{([A-Z][A-Z0-9_]*)(?::-([^}]*))?\}/g,
+      (_, name: string, fallback: string | undefined) => {
+        const found = env[name] ?? fallback;
+        if (found === undefined) missing(name);
+        return found ?? '';
+      },
+    );
+  }
+  if (Array.isArray(value)) return value.map((item) => interpolate(item, env, missing));
+  if (value !== null && typeof value === 'object') {
+    return Object.fromEntries(
+      Object.entries(value).map(([key, item]) => [key, interpolate(item, env, missing)]),
+    );
+  }
+  return value;
+}
+
+function crossCheck(file: AgentsFile, env: Record<string, string>): string[] {
+  const problems: string[] = [];
+  const needsVariable = (name: string | undefined, where: string) => {
+    if (name !== undefined && env[name] === undefined)
+      problems.push(`${name}: not set, but ${where} reads it`);
+  };
+  for (const [name, agent] of Object.entries(file.agents)) {
+    for (const server of agent.servers) {
+      if (!(server in file.servers))
+        problems.push(
+          `agents.${name}.servers: there is no server "${server}"; describe it under servers or remove it`,
+        );
+    }
+    const provider = agent.model.split(':', 1)[0] ?? '';
+    const { providers } = file;
+    if (provider === 'openai-compatible') {
+      if (!providers[provider])
+        problems.push(`agents.${name}.model: needs providers.openai-compatible.baseURL`);
+      else needsVariable(providers[provider].apiKeyEnv, 'providers.openai-compatible.apiKeyEnv');
+    } else if (provider === 'openai')
+      needsVariable(providers.openai?.apiKeyEnv ?? 'OPENAI_API_KEY', `agents.${name}.model`);
+    else if (provider === 'anthropic')
+      needsVariable(providers.anthropic?.apiKeyEnv ?? 'ANTHROPIC_API_KEY', `agents.${name}.model`);
+    else if (provider === 'scripted' && !providers.scripted)
+      problems.push(`agents.${name}.model: needs providers.scripted.script`);
+  }
+  for (const [name, server] of Object.entries(file.servers)) {
+    for (const variable of Object.values(server.headersEnv))
+      needsVariable(variable, `servers.${name}.headersEnv`);
+    needsVariable(server.oauth?.clientSecretEnv, `servers.${name}.oauth.clientSecretEnv`);
+  }
+  return problems;
+}
