@@ -9,9 +9,5 @@ import pretty from 'pino-pretty';
 export function createLogger({ level, human }: { level: string; human: boolean }): Logger {
   const redact = ['*.authorization', '*.headers.authorization', '*.headers.cookie', '*.token', '*.content'];
   if (!human) return pino({ level, redact });
-  const ignore = 'pid,hostname,name';
-  return pino(
-    { level, redact },
-    pretty({ colorize: true, translateTime: 'HH:MM:ss', ignore, singleLine: true }),
-  );
+  return pino({ level, redact }, pretty({ translateTime: 'HH:MM:ss', include: 'time,level,err,reason' }));
 }

@@ -7,7 +7,7 @@ import type { Parts } from './parts.ts';
 
 export async function serveApi(parts: Parts, client: Client, stack: AsyncDisposableStack): Promise<void> {
   const config = requireAuth(parts.config);
-  const { port, host, publicUrl } = config.http;
+  const { port, host } = config.http;
   const app = createApp({ ...parts, config, client });
   stack.defer(() => app.close());
   try {
@@ -18,7 +18,6 @@ export async function serveApi(parts: Parts, client: Client, stack: AsyncDisposa
       `PORT: ${port} is taken by another program; choose a free one, for example PORT=${port + 1}`,
     ]);
   }
-  parts.logger.info(`API ready on ${publicUrl}`);
 }
 
 /** Outside the demo nobody is signed in by accident: an API without an issuer does not start. */

@@ -10,4 +10,5 @@ await runProcess({ human: false }, async (config, logger, stack) => {
   const { client, close } = connectClient(config.temporal);
   stack.defer(close);
   await serveApi(parts, client, stack);
+  logger.info(`API ready on ${config.http.publicUrl}`);
 });

@@ -71,7 +71,7 @@ export function createCallModel({ storage, patience = defaultPatience, ...depend
     try {
       const { done, events } = await speak(agent, current);
       const result = await keepStep(storage, current, done, events);
-      log.info({ finish: result.finish, usage: done.usage, ms: ms() }, 'model step');
+      log.debug({ finish: result.finish, usage: done.usage, ms: ms() }, 'model step');
       return result;
     } catch (error) {
       if (!(error instanceof ModelCallError)) throw error;

@@ -1,9 +1,11 @@
 import { randomBytes } from 'node:crypto';
+import type { Logger } from 'pino';
 import type { Config, ServerConfig } from '../config.ts';
 import type { ConnectionReason, Context, Outcome } from '../elicitation/elicitation.ts';
 import { connectionMessage } from '../elicitation/wording.ts';
 import type { Storage } from '../storage/storage.ts';
 import { connectionKey } from '../credentials/connection-key.ts';
+import { questionOpened, questionSettled } from '../telemetry/events.ts';
 import type { Turn } from '../turn/turn.ts';
 
 /** Why somebody has to be asked. Ids and reasons only: it passes through workflow history. */
@@ -22,10 +24,11 @@ export type Opened =
 
 interface Dependencies {
   storage: Storage;
+  logger: Logger;
   config: Pick<Config, 'http' | 'elicitation' | 'agents' | 'servers'>;
 }
 
-export function createElicitationActivities({ storage, config }: Dependencies) {
+export function createElicitationActivities({ storage, config, logger }: Dependencies) {
   return {
     /**
      * Puts the question to the user. Whoever connects the account looks for open questions after writing the
@@ -67,7 +70,15 @@ export function createElicitationActivities({ storage, config }: Dependencies) {
         },
         config.elicitation.maxOpen,
       );
-      return kind === 'opened' ? { kind, connectedVersion: await connectedVersion() } : { kind };
+      if (kind !== 'opened') return { kind };
+      questionOpened(logger, {
+        elicitationId,
+        turnId: turn.turnId,
+        user,
+        server: ask.server,
+        reason: ask.reason,
+      });
+      return { kind, connectedVersion: await connectedVersion() };
     },
 
     async settleElicitation(input: {
@@ -75,7 +86,11 @@ export function createElicitationActivities({ storage, config }: Dependencies) {
       outcome: Outcome;
       responseId: string | null;
     }): Promise<void> {
-      await storage.elicitations.settle(input.elicitationId, input.outcome, input.responseId);
+      const { elicitationId, outcome, responseId } = input;
+      const isNews = await storage.elicitations.settle(elicitationId, outcome, responseId);
+      const row = isNews ? await storage.elicitations.get(elicitationId) : null;
+      if (row)
+        questionSettled(logger, { elicitationId, turnId: row.turnId, outcome, askedAt: row.createdAt });
     },
   };
 

@@ -1,3 +1,5 @@
+import type { Logger } from 'pino';
+import { turnEnded, turnStarted } from '../telemetry/events.ts';
 import type { Turn, TurnEndStatus } from '../turn/turn.ts';
 import type { NewEvent, Storage } from '../storage/storage.ts';
 import { createToolResults } from './tool-results.ts';
@@ -9,12 +11,14 @@ export interface TurnFailure {
   message: string;
 }
 
-export function createTurnActivities({ storage }: { storage: Storage }) {
+export function createTurnActivities({ storage, logger }: { storage: Storage; logger: Logger }) {
   const results = createToolResults(storage);
   return {
     /** False: the turn was withdrawn before it began, and must not run. */
     async beginTurn({ turn }: { turn: Turn }): Promise<boolean> {
-      return storage.turns.begin(turn);
+      const begun = await storage.turns.begin(turn);
+      if (begun) turnStarted(logger, turn);
+      return begun;
     },
 
     /** Closes everything that is still open, says why, writes the end and then merges the deltas. */
@@ -36,6 +40,8 @@ export function createTurnActivities({ storage }: { storage: Storage }) {
       if (failure) await storage.turnLog.append(turn, [failureEvent(failure)]);
       await storage.turns.end(turn, status);
       await storage.turnLog.merge(turn);
+      const startedAt = (await storage.turns.get(turn))?.createdAt;
+      turnEnded(logger, turn, { status, code: failure?.code, startedAt });
     },
   };
 }

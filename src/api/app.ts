@@ -40,7 +40,7 @@ const reconcileEveryMs = 5_000;
 export function createApp(parts: AppParts): FastifyInstance {
   const { config, storage, client, keys, oauthStore, logger } = parts;
   const app: FastifyInstance = Fastify({
-    loggerInstance: logger as FastifyBaseLogger,
+    loggerInstance: logger.child({}, { level: 'warn' }) as FastifyBaseLogger,
     // Paths carry ids of questions; what matters is logged where it happens.
     logController: new LogController({ disableRequestLogging: true }),
     bodyLimit: config.http.bodyLimit,

@@ -1,0 +1,57 @@
+/**
+ * What an operator reads in the log: one line per turn and per question, at its start and at its end. Ids, names
+ * and durations only; never what anybody said.
+ */
+import type { Logger } from 'pino';
+import type { ConnectionReason, Outcome } from '../elicitation/elicitation.ts';
+import type { Turn, TurnEndStatus } from '../turn/turn.ts';
+
+export function turnStarted(logger: Logger, { turnId, tenant, conversation, agent, user }: Turn): void {
+  logger.info(
+    { turnId, tenant, conversation, agent, user },
+    `turn ${short(turnId)} started: ${agent} for ${user ?? 'a service'}`,
+  );
+}
+
+export function turnEnded(
+  logger: Logger,
+  turn: Turn,
+  {
+    status,
+    code,
+    startedAt,
+  }: { status: TurnEndStatus; code: string | undefined; startedAt: number | undefined },
+): void {
+  const { turnId } = turn;
+  const ms = startedAt === undefined ? undefined : Date.now() - startedAt;
+  const why = code === undefined ? '' : ` (${code})`;
+  logger.info({ turnId, status, code, ms }, `turn ${short(turnId)} ${status}${why}${after(ms)}`);
+}
+
+export function questionOpened(
+  logger: Logger,
+  asked: { elicitationId: string; turnId: string; user: string; server: string; reason: ConnectionReason },
+): void {
+  const { turnId, user, server, reason } = asked;
+  logger.info(asked, `turn ${short(turnId)} waits: ${user} is asked to connect ${server} (${reason})`);
+}
+
+export function questionSettled(
+  logger: Logger,
+  settled: { elicitationId: string; turnId: string; outcome: Outcome; askedAt: number },
+): void {
+  const { askedAt, ...ids } = settled;
+  const ms = Date.now() - askedAt;
+  logger.info(
+    { ...ids, ms },
+    `turn ${short(settled.turnId)} goes on: question ended with ${settled.outcome}${after(ms)}`,
+  );
+}
+
+function short(turnId: string): string {
+  return turnId.slice(0, 8);
+}
+
+function after(ms: number | undefined): string {
+  return ms === undefined ? '' : ` after ${(ms / 1000).toFixed(1)} s`;
+}
