@@ -5,8 +5,10 @@ import { searchAttributes } from './workflows/messages.ts';
 const names = Object.values(searchAttributes).map(({ name }) => name);
 /** `INDEXED_VALUE_TYPE_KEYWORD` in Temporal's API; all of ours are keywords. */
 const keyword = 2;
-/** gRPC's `ALREADY_EXISTS`. */
+/** Of gRPC's codes. */
+const deadlineExceeded = 4;
 const alreadyExists = 6;
+const unavailable = 14;
 
 /** Makes the namespace know the attributes every turn is started with; harmless when it knows them already. */
 export async function registerSearchAttributes(
@@ -17,9 +19,16 @@ export async function registerSearchAttributes(
   try {
     await operatorService.addSearchAttributes({ namespace, searchAttributes: attributes });
   } catch (error) {
-    if (isGrpcServiceError(error) && Number(error.code) === alreadyExists) return;
+    const code = isGrpcServiceError(error) ? Number(error.code) : undefined;
+    if (code === alreadyExists) return;
+    if (code === unavailable || code === deadlineExceeded) {
+      throw new SearchAttributesMissing(
+        'Temporal does not answer. Check TEMPORAL_ADDRESS and the TEMPORAL_TLS settings, and that it runs.',
+        { cause: error },
+      );
+    }
     if (await knowsAll(operatorService, namespace)) return;
-    throw new Error(
+    throw new SearchAttributesMissing(
       `Temporal does not accept the search attributes of namespace "${namespace}". Create them yourself: ` +
         `temporal operator search-attribute create --namespace ${namespace} --type Keyword --name ${names.join(' --name ')}`,
       { cause: error },
@@ -35,4 +44,8 @@ async function knowsAll(operatorService: Connection['operatorService'], namespac
   } catch {
     return false;
   }
+}
+
+class SearchAttributesMissing extends Error {
+  override name = 'SearchAttributesMissing';
 }

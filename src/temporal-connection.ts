@@ -10,8 +10,20 @@ export function connectClient(config: TemporalConfig): { client: Client; close()
   return { client: new Client({ connection, namespace: config.namespace }), close: () => connection.close() };
 }
 
-export function connectWorker(config: TemporalConfig): Promise<NativeConnection> {
-  return NativeConnection.connect(connectionOptions(config));
+export async function connectWorker(config: TemporalConfig): Promise<NativeConnection> {
+  const options = connectionOptions(config);
+  try {
+    return await NativeConnection.connect(options);
+  } catch (cause) {
+    throw new TemporalUnreachable(
+      `Cannot connect to Temporal at ${options.address}. Check TEMPORAL_ADDRESS, TEMPORAL_API_KEY and the TEMPORAL_TLS settings, and that it runs.`,
+      { cause },
+    );
+  }
+}
+
+class TemporalUnreachable extends Error {
+  override name = 'TemporalUnreachable';
 }
 
 function connectionOptions({ address, apiKey, tls }: TemporalConfig) {

@@ -36,19 +36,23 @@ export async function* withHeartbeat(
   yield ': stream-open\n\n';
   const iterator = texts[Symbol.asyncIterator]();
   let next = iterator.next();
-  while (!signal.aborted) {
-    const settled = await firstOf(next, heartbeatMs, signal);
-    if (settled === 'aborted') break;
-    if (settled === 'silence') {
-      yield ': keep-alive\n\n';
-      continue;
+  try {
+    while (!signal.aborted) {
+      const settled = await firstOf(next, heartbeatMs, signal);
+      if (settled === 'aborted') return;
+      if (settled === 'silence') {
+        yield ': keep-alive\n\n';
+        continue;
+      }
+      if (settled.done) return;
+      yield settled.value;
+      next = iterator.next();
     }
-    if (settled.done) return;
-    yield settled.value;
-    next = iterator.next();
+  } finally {
+    // Nobody listens any more: whatever the source still says, even that it failed, has no reader.
+    next.catch(() => undefined);
+    iterator.return?.().catch(() => undefined);
   }
-  // Nobody listens any more: whatever the source still says, even that it failed, has no reader.
-  next.catch(() => undefined);
 }
 
 async function firstOf<T>(

@@ -11,8 +11,12 @@ export interface Readers {
 
 export const closing = 'closing';
 
-/** When `fastify` closes, streams are cut without a last word, so that their clients resume at another process. */
-export function createReaders(fastify: FastifyInstance): Readers {
+/**
+ * When `fastify` closes, streams are cut without a last word, so that their clients resume at another process.
+ * `patienceMs`: how long the rest may take then, before a reader that does not read, or a request that never comes
+ * to its end, is hung up on; the processes' own grace has to be longer.
+ */
+export function createReaders(fastify: FastifyInstance, { patienceMs = 8_000 } = {}): Readers {
   const open = new Map<FastifyReply, AbortController>();
   let isClosing = false;
 
@@ -22,6 +26,7 @@ export function createReaders(fastify: FastifyInstance): Readers {
       hangUpAfter(reply);
       wait.abort(closing);
     }
+    setTimeout(() => fastify.server.closeAllConnections(), patienceMs).unref();
   });
   // A connection that is kept alive keeps the whole server from closing.
   fastify.addHook('onSend', async (_, reply) => {
@@ -32,6 +37,11 @@ export function createReaders(fastify: FastifyInstance): Readers {
     listen(reply) {
       const wait = new AbortController();
       if (isClosing) wait.abort(closing);
+      // Gone before anybody listened: its `close` has been and will not come again.
+      if (reply.raw.destroyed) {
+        wait.abort();
+        return wait.signal;
+      }
       open.set(reply, wait);
       reply.raw.once('close', () => {
         wait.abort();

@@ -100,12 +100,14 @@ function cannotOpen(database: Config['database'], cause: unknown): Error {
   const first: unknown = cause instanceof AggregateError ? cause.errors[0] : cause;
   const reason = first instanceof Error ? first.message : String(first);
   const name = database.kind === 'sqlite' ? database.path : withoutCredentials(database.url);
-  return new Error(
+  return new DatabaseUnusable(
     `Cannot open the database ${name}: ${reason}. Check DATABASE_URL and that it can be reached.`,
-    {
-      cause,
-    },
+    { cause },
   );
+}
+
+class DatabaseUnusable extends Error {
+  override name = 'DatabaseUnusable';
 }
 
 function withoutCredentials(url: string): string {

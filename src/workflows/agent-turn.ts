@@ -31,7 +31,8 @@ export async function agentTurn(turn: TurnInput): Promise<TurnResult> {
   setHandler(turnQuery, (): TurnReport => ({ turnId: turn.turnId, phase: phaseOf(status) }));
 
   // Withdrawn: the API could not tell its client that the turn runs, so it does not.
-  if (!(await beginTurn({ turn }))) return { status: 'cancelled' };
+  const begun = await CancellationScope.nonCancellable(() => beginTurn({ turn }));
+  if (!begun) return { status: 'cancelled' };
   try {
     await think();
     return await end('completed');

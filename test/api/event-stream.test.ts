@@ -50,6 +50,23 @@ test('does not read ahead for a slow reader', async () => {
   await stream.return(undefined);
 });
 
+test('lets go of its source when the response is given up, whatever the reason', async () => {
+  const letGo = Promise.withResolvers<void>();
+  const source = (async function* () {
+    try {
+      yield 'one';
+      yield 'two';
+    } finally {
+      letGo.resolve();
+    }
+  })();
+  const stream = withHeartbeat(source, never, 60_000);
+  await stream.next();
+  await stream.next();
+  await stream.return(undefined);
+  await letGo.promise;
+});
+
 test('passes on that its source failed', async () => {
   const source = (async function* (): AsyncGenerator<string> {
     yield 'one';
