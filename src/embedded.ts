@@ -21,11 +21,11 @@ await runProcess({ human: true }, async (given, logger, stack) => {
 
   const parts = await openParts(config, logger);
   stack.defer(() => parts.storage.close());
-  const { client, close } = connectClient(config.temporal);
-  stack.defer(close);
-  await registerSearchAttributes(client.connection, config.temporal.namespace);
   const connection = await connectWorker(config.temporal);
   stack.defer(() => connection.close());
+  await registerSearchAttributes(connection, config.temporal.namespace);
+  const { client, close } = connectClient(config.temporal);
+  stack.defer(close);
   runWorker(await createTurnWorker(parts, connection), logger, stack);
   await serveApi(parts, client, stack);
   process.stdout.write(welcome(config, temporal.uiUrl, given.auth === undefined));

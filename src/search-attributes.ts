@@ -5,10 +5,8 @@ import { searchAttributes } from './workflows/messages.ts';
 const names = Object.values(searchAttributes).map(({ name }) => name);
 /** `INDEXED_VALUE_TYPE_KEYWORD` in Temporal's API; all of ours are keywords. */
 const keyword = 2;
-/** Of gRPC's codes. */
-const deadlineExceeded = 4;
+/** gRPC's `ALREADY_EXISTS`. */
 const alreadyExists = 6;
-const unavailable = 14;
 
 /** Makes the namespace know the attributes every turn is started with; harmless when it knows them already. */
 export async function registerSearchAttributes(
@@ -19,14 +17,7 @@ export async function registerSearchAttributes(
   try {
     await operatorService.addSearchAttributes({ namespace, searchAttributes: attributes });
   } catch (error) {
-    const code = isGrpcServiceError(error) ? Number(error.code) : undefined;
-    if (code === alreadyExists) return;
-    if (code === unavailable || code === deadlineExceeded) {
-      throw new SearchAttributesMissing(
-        'Temporal does not answer. Check TEMPORAL_ADDRESS and the TEMPORAL_TLS settings, and that it runs.',
-        { cause: error },
-      );
-    }
+    if (isGrpcServiceError(error) && Number(error.code) === alreadyExists) return;
     if (await knowsAll(operatorService, namespace)) return;
     throw new SearchAttributesMissing(
       `Temporal does not accept the search attributes of namespace "${namespace}". Create them yourself: ` +

@@ -10,6 +10,10 @@ export type Mode = 'url' | 'form';
 /** What a person can do with a question. `accept` of a url is consent to open it, not success. */
 export type Action = 'accept' | 'decline' | 'cancel';
 
+export function isAction(value: unknown): value is Action {
+  return value === 'accept' || value === 'decline' || value === 'cancel';
+}
+
 /** `expired` is ours alone: nobody answered before the deadline. */
 export type Outcome = Action | 'expired';
 

@@ -134,7 +134,7 @@ async function insertMessages(
 
 /** Condition on any table that has both columns. */
 export function isConversation({ tenant, conversation }: ConversationRef) {
-  return (row: ExpressionBuilder<Tables, 'conversations' | 'turn_events' | 'messages'>) =>
+  return (row: ExpressionBuilder<Tables, 'conversations' | 'turns' | 'turn_events' | 'messages'>) =>
     row.and([row('tenant', '=', tenant), row('conversation', '=', conversation)]);
 }
 

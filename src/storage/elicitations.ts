@@ -73,6 +73,7 @@ export function createElicitations(database: Database): Elicitations {
         )
         .select('connections.version')
         .where('elicitations.status', '=', 'pending')
+        .where('elicitations.deadline', '>', now())
         .where('connections.status', '=', 'active')
         .whereRef('connections.version', '>', 'elicitations.seen_version')
         .execute();

@@ -54,11 +54,6 @@ export function remainder(event: TurnEvent, after: number): TurnEvent {
   return { ...rest, delta: rest.delta.slice(seen) };
 }
 
-/** The sequence number of the first event that an entry stands for. */
-export function firstSeq({ seq, event }: Pick<LogEntry, 'seq' | 'event'>): number {
-  return (isDelta(event) && event.parts?.[0]?.[0]) || seq;
-}
-
 function partsOf({ seq, event }: DeltaEntry): [seq: number, length: number][] {
   return event.parts ?? [[seq, event.delta.length]];
 }

@@ -24,6 +24,7 @@ const migrations: Record<string, Migration> = {
   '002-elicitations': { up: createElicitations },
   '003-connections': { up: createConnections },
   '004-catalogue-keys-audit': { up: createCatalogueKeysAudit },
+  '005-turn-references': { up: indexTurnReferences },
 };
 
 async function createConversations(db: Kysely<unknown>): Promise<void> {
@@ -190,4 +191,10 @@ async function createCatalogueKeysAudit(db: Kysely<unknown>): Promise<void> {
     address text
   )`.execute(db);
   await sql`create index audit_of_elicitation on audit (elicitation_id, at)`.execute(db);
+}
+
+/** Deleting a turn makes the database look for whatever refers to it; without these it reads whole tables. */
+async function indexTurnReferences(db: Kysely<unknown>): Promise<void> {
+  await sql`create index messages_of_turn on messages (turn_id)`.execute(db);
+  await sql`create index elicitations_of_turn on elicitations (turn_id)`.execute(db);
 }

@@ -109,12 +109,13 @@ export interface Turns {
   prepare(turn: NewTurn): Promise<'prepared' | 'foreign-conversation'>;
   /**
    * `starting` → `running`: the messages enter the conversation and `turn-started` enters the log, in one
-   * transaction. Again on a running turn: true, nothing changes. False when it was withdrawn.
+   * transaction. Again on a running turn: true, nothing changes. False when it was withdrawn. Another turn that is
+   * still running has lost its workflow, which could not end it: it is `cancelled`.
    */
   begin(turn: TurnRef): Promise<boolean>;
   /** `starting` → gone. False when the workflow had already begun it: then the turn is running. */
   withdraw(turn: TurnRef): Promise<boolean>;
-  /** Writes the terminal event and status in one transaction; the first end wins. */
+  /** Closes open questions as `cancel`, writes the terminal event and status, in one transaction; the first end wins. */
   end(turn: TurnRef, status: TurnEndStatus): Promise<void>;
   get(turn: TurnRef): Promise<TurnRow | null>;
   /** The running turn of a conversation, or null when it is idle. */
@@ -205,7 +206,10 @@ export interface Elicitations {
   ofConversation(ref: ConversationRef, status?: Status): Promise<ElicitationRow[]>;
   /** Pending connection questions of one user for one server, in all conversations. */
   pendingFor(key: ConnectionKey): Promise<ElicitationRow[]>;
-  /** Pending connection questions whose account has meanwhile been connected: their signal may have been lost. */
+  /**
+   * Pending connection questions whose account has meanwhile been connected: their signal may have been lost.
+   * Only before their deadline; after it their workflow needs nobody to tell it.
+   */
   connectedButPending(): Promise<(ElicitationRow & { version: number })[]>;
   /** Remembers an answer before it is signalled. False when this response id was already there. */
   storeAnswer(elicitationId: string, answer: Answer): Promise<boolean>;

@@ -1,15 +1,15 @@
 /**
- * How a turn comes into a conversation and leaves it again. Each function is one transaction, and the row of the
- * turn is locked before the row of its conversation.
+ * How a turn comes into a conversation, or is withdrawn before it does. Each function is one transaction, and the
+ * row of the turn is locked before the row of its conversation.
  */
 import { sql } from 'kysely';
 import type { Transaction } from 'kysely';
-import type { TurnEndStatus, TurnRef } from '../turn/turn.ts';
+import type { TurnRef } from '../turn/turn.ts';
 import { isConversation, writeToConversation } from './conversation-write.ts';
 import type { NewTurn, StoredMessage } from './storage.ts';
 import { fromJson } from './tables.ts';
 import type { Tables } from './tables.ts';
-import { selectTurns, usageOf } from './turn-rows.ts';
+import { endLostTurns } from './turn-end.ts';
 
 /** A turn that nobody took up within this time never will be: Temporal was told to start it, or it was not. */
 const abandonedAfterMs = 60 * 60 * 1000;
@@ -78,6 +78,7 @@ export async function beginTurn(write: Write, turn: TurnRef, now: number): Promi
   // Somebody was quicker: withdrawn, or begun by an earlier attempt of the same activity.
   if (begun.numUpdatedRows === 0n) return (await thisTurn(write, turn))?.status === 'running';
 
+  await endLostTurns(write, turn, now);
   const messages = fromJson<Omit<StoredMessage, 'turnId'>[]>(row.staged ?? '[]');
   const event = { type: 'turn-started', agent: row.agent, messageId: turn.turnId } as const;
   await writeToConversation(write, turn, { messages, events: [{ key: 'turn-started', event }] }, now);
@@ -108,35 +109,6 @@ export async function withdrawTurn(write: Write, turn: TurnRef): Promise<boolean
 }
 
 const sameConversation = sql<boolean>`turns.tenant = conversations.tenant and turns.conversation = conversations.conversation`;
-
-export async function endTurn(
-  write: Write,
-  turn: TurnRef,
-  status: TurnEndStatus,
-  now: number,
-): Promise<boolean> {
-  const ended = await write
-    .updateTable('turns')
-    .set({ status, ended_at: now, staged: null })
-    .where('turn_id', '=', turn.turnId)
-    .where('status', '=', 'running')
-    .executeTakeFirst();
-  if (ended.numUpdatedRows === 0n) {
-    // It never began, so that there is nothing in the log to end.
-    await write
-      .updateTable('turns')
-      .set({ status, ended_at: now, staged: null })
-      .where('turn_id', '=', turn.turnId)
-      .where('status', '=', 'starting')
-      .execute();
-    return false;
-  }
-  const row = await selectTurns(write, turn).where('turns.turn_id', '=', turn.turnId).executeTakeFirst();
-  const usage = row && usageOf(row);
-  const event = { type: 'turn-ended', status, ...(usage && { usage }) } as const;
-  await writeToConversation(write, turn, { events: [{ key: 'turn-ended', event }] }, now);
-  return true;
-}
 
 function thisTurn(write: Write, { turnId }: TurnRef) {
   return write

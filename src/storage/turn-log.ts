@@ -3,7 +3,7 @@ import type { LogEntry, TurnEvent } from '../turn/event.ts';
 import type { ConversationRef, TurnRef } from '../turn/turn.ts';
 import { chunks, isConversation, writeToConversation } from './conversation-write.ts';
 import { follow } from './follow.ts';
-import { firstSeq, mergeDeltas, remainder } from './merged-deltas.ts';
+import { mergeDeltas, remainder } from './merged-deltas.ts';
 import type { TurnLog } from './storage.ts';
 import { fromJson } from './tables.ts';
 import type { Database } from './tables.ts';
@@ -45,14 +45,14 @@ export function createTurnLog(database: Database, logger: Logger): TurnLog {
       return row?.last_seq ?? 0;
     },
     async startOf({ turnId }) {
+      // Every turn's first event, found by its key: sorting a long turn's events for it would cost every reader.
       const first = await query
         .selectFrom('turn_events')
-        .select(['seq', 'event'])
+        .select('seq')
         .where('turn_id', '=', turnId)
-        .orderBy('seq')
-        .limit(1)
+        .where('key', '=', 'turn-started')
         .executeTakeFirst();
-      return first ? firstSeq({ seq: first.seq, event: fromJson<TurnEvent>(first.event) }) - 1 : null;
+      return first ? first.seq - 1 : null;
     },
     merge: (turn) => merge(database, turn),
   };

@@ -1,7 +1,8 @@
 import { isConversation } from './conversation-write.ts';
 import type { Turns } from './storage.ts';
 import type { Database } from './tables.ts';
-import { beginTurn, endTurn, prepareTurn, withdrawTurn } from './turn-lifecycle.ts';
+import { endTurn } from './turn-end.ts';
+import { beginTurn, prepareTurn, withdrawTurn } from './turn-lifecycle.ts';
 import { selectTurns, toTurn } from './turn-rows.ts';
 
 export function createTurns(database: Database): Turns {

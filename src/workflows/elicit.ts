@@ -4,13 +4,14 @@
  */
 import { CancellationScope, condition, setHandler, uuid4, workflowInfo } from '@temporalio/workflow';
 import { canPresent } from '../elicitation/capabilities.ts';
+import { isAction } from '../elicitation/elicitation.ts';
 import type { Outcome } from '../elicitation/elicitation.ts';
 import { advance } from '../elicitation/lifecycle.ts';
 import type { Elicitation, LifecycleEvent } from '../elicitation/lifecycle.ts';
 import type { ConnectionAsk } from '../activities/elicitations.ts';
 import { openElicitation, settleElicitation } from './activities.ts';
 import { answerElicitation, connectionEstablished, elicitationQuery } from './messages.ts';
-import type { TurnInput } from './messages.ts';
+import type { AnswerElicitation, ConnectionEstablished, TurnInput } from './messages.ts';
 
 export type Asked = Outcome | 'unsupported' | 'too-many-open';
 
@@ -31,10 +32,12 @@ export function createQuestions(turn: TurnInput): Questions {
     if (question) questions.set(id, advance(question, event));
   };
   // Handlers never throw and ignore what they do not know: a poisoned signal must not stop a turn.
-  setHandler(answerElicitation, ({ elicitationId, responseId, action, user }) =>
-    apply(elicitationId, { type: 'answered', responseId, action, user }),
-  );
-  setHandler(connectionEstablished, ({ server, version }) => {
+  setHandler(answerElicitation, (message: Partial<AnswerElicitation> | undefined) => {
+    const { elicitationId = '', responseId = '', action, user = '' } = message ?? {};
+    if (isAction(action)) apply(elicitationId, { type: 'answered', responseId, action, user });
+  });
+  setHandler(connectionEstablished, (message: Partial<ConnectionEstablished> | undefined) => {
+    const { server = '', version = 0 } = message ?? {};
     for (const id of questions.keys()) apply(id, { type: 'connected', server, version });
   });
   setHandler(elicitationQuery, (id) => questions.get(id) ?? null);

@@ -6,6 +6,7 @@ import { randomUUID } from 'node:crypto';
 import { mkdtemp } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import type { Client } from '@temporalio/client';
 import type { NativeConnection } from '@temporalio/worker';
@@ -89,8 +90,7 @@ export async function startService({
   const running = worker.run();
   const conversations = new Set<string>();
   stack.defer(async () => {
-    // Work left behind would hold a test server's clock for ever.
-    await Promise.all([...conversations].map((conversation) => endTurn(temporal.client, conversation)));
+    await endTurns(temporal.client, [...conversations]);
     worker.shutdown();
     await running;
   });
@@ -113,10 +113,20 @@ export async function startService({
   };
 }
 
-/** Cancels only what waits for a person; whatever works comes to its end. */
-async function endTurn(client: Client, conversation: string): Promise<void> {
-  const handle = client.workflow.getHandle(turnWorkflowId({ tenant: 'demo', conversation }));
-  const { phase } = await handle.query(turnQuery).catch(() => ({ phase: 'ended' }));
-  if (phase === 'waiting') await handle.cancel().catch(() => undefined);
-  await handle.result().catch(() => undefined);
+/**
+ * Work left behind would hold a test server's clock. Cancels only what waits for a person, and lets the rest come to
+ * its end; a turn that the test server itself loses is left to it.
+ */
+async function endTurns(client: Client, conversations: string[]): Promise<void> {
+  const handles = conversations.map((conversation) =>
+    client.workflow.getHandle(turnWorkflowId({ tenant: 'demo', conversation })),
+  );
+  for (const handle of handles) {
+    const { phase } = await handle.query(turnQuery).catch(() => ({ phase: 'ended' }));
+    if (phase === 'waiting') await handle.cancel().catch(() => undefined);
+  }
+  for (const handle of handles) {
+    const over = handle.result().catch(() => undefined);
+    await Promise.race([over, delay(5_000, undefined, { ref: false })]);
+  }
 }

@@ -2,6 +2,7 @@
 import type { FastifyReply } from 'fastify';
 import { html } from './html.ts';
 import type { Html } from './html.ts';
+import { icon } from './marks.ts';
 import { style, styleHash } from './style.ts';
 
 export interface Page {
@@ -15,7 +16,7 @@ export interface Page {
 
 const headers = {
   'content-type': 'text/html; charset=utf-8',
-  'content-security-policy': `default-src 'none'; style-src '${styleHash}'; form-action 'self'; frame-ancestors 'none'; base-uri 'none'`,
+  'content-security-policy': `default-src 'none'; style-src '${styleHash}'; img-src data:; form-action 'self'; frame-ancestors 'none'; base-uri 'none'`,
   'x-frame-options': 'DENY',
   'x-content-type-options': 'nosniff',
   // Not `no-referrer`: with it browsers send `Origin: null` with our own forms, and the origin check needs it.
@@ -39,6 +40,7 @@ function render({ title, body, footer, onwardUrl }: Page): string {
         <meta charset="utf-8" />
         <meta name="viewport" content="width=device-width, initial-scale=1" />
         <title>${title}</title>
+        <link rel="icon" href="${icon}" />
         ${onward} ${sheet}
       </head>
       <body>

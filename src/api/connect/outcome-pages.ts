@@ -1,16 +1,16 @@
 /** The pages on which nothing is left to decide. Pure: data in, `Page` out; each stands on its own. */
 import type { Outcome } from '../../elicitation/elicitation.ts';
 import { html } from './html.ts';
+import type { Html } from './html.ts';
 import type { Page } from './layout.ts';
-import { exclamation, monogram, tick } from './marks.ts';
+import { clock, dash, exclamation, monogram, person, tick } from './marks.ts';
 
 /**
  * `account` is who the provider says it is; shown so that a wrong account is noticed. `tooLate`: connected all
  * right, but the question had expired.
  */
 export function connectedPage(serverTitle: string, account: string | null, tooLate: boolean): Page {
-  const who =
-    account === null ? html`${serverTitle} is connected.` : html`Connected as <strong>${account}</strong>.`;
+  const who = account !== null && html`Connected as <strong>${account}</strong>.`;
   const next = tooLate
     ? 'The question had expired meanwhile: ask again in your conversation, and it will work right away.'
     : 'Your conversation is going on; you can close this window.';
@@ -35,16 +35,21 @@ export function declinedPage(serverTitle: string): Page {
   };
 }
 
-const finishedWords: Record<Exclude<Outcome, 'accept'>, [heading: string, explanation: string]> = {
+type Words = [mark: Html, heading: string, explanation: string];
+
+const finishedWords: Record<Exclude<Outcome, 'accept'>, Words> = {
   decline: [
+    dash,
     'You said “not now”',
     'This question is answered. To connect after all, ask again in your conversation.',
   ],
   cancel: [
+    dash,
     'This question is closed',
     'It is no longer needed. If something is missing, ask again in your conversation.',
   ],
   expired: [
+    clock,
     'This question has expired',
     'It waited too long for an answer. Ask again in your conversation to get a new link.',
   ],
@@ -52,13 +57,14 @@ const finishedWords: Record<Exclude<Outcome, 'accept'>, [heading: string, explan
 
 /** 410: the link was good once. */
 export function finishedPage(outcome: Exclude<Outcome, 'accept'>): Page {
-  const [heading, explanation] = finishedWords[outcome];
-  return notice(410, heading, explanation);
+  const [mark, heading, explanation] = finishedWords[outcome];
+  return plain(410, mark, heading, explanation);
 }
 
 export function unknownPage(): Page {
-  return notice(
+  return plain(
     404,
+    dash,
     'Nothing is asked here',
     'The link may be incomplete. Open it again from your conversation.',
   );
@@ -82,7 +88,8 @@ export function signedOutPage(signInUrl: string): Page {
   return {
     status: 200,
     title: 'Signed out',
-    body: html`<h1>You are signed out</h1>
+    body: html`${person}
+      <h1>You are signed out</h1>
       <p class="lead">Sign in as the person who was asked to answer the question.</p>
       <div class="actions"><a class="button" href="${signInUrl}">Sign in</a></div>`,
   };
@@ -111,12 +118,16 @@ export function signInAgainPage(signInUrl: string): Page {
   );
 }
 
-/** Anything that cannot go on; `again` is where to start over, when there is such a place. */
+/** Something is wrong; `again` is where to start over, when there is such a place. */
 export function notice(status: number, heading: string, explanation: string, again?: string): Page {
+  return plain(status, exclamation, heading, explanation, again);
+}
+
+function plain(status: number, mark: Html, heading: string, explanation: string, again?: string): Page {
   return {
     status,
     title: heading,
-    body: html`${status >= 403 && status !== 404 && status !== 410 && exclamation}
+    body: html`${mark}
       <h1>${heading}</h1>
       <p class="lead">${explanation}</p>
       ${again !== undefined && html`<div class="actions"><a class="button" href="${again}">Try again</a></div>`}`,

@@ -13,7 +13,6 @@ export interface QuestionView {
   message: string;
   /** Who asks: the agent, then those it delegated to. */
   askedBy: string[];
-  toolName: string | undefined;
   reason: ConnectionReason;
   scopes: string[];
   warnings: UrlWarning[];
@@ -45,12 +44,12 @@ export function questionPage(view: QuestionView): Page {
       <dl>
         ${row('Asked by', html`<strong>${askedBy.join(' → ')}</strong>`)}
         ${row('Server', html`<strong>${view.host}</strong>`)}
-        ${view.toolName !== undefined && row('For', html`${view.toolName}`)}
         ${row('Permissions', scopes.length > 0 ? scopeList(scopes) : html`${serverTitle} shows them before you agree`)}
         ${row(
-          'Open until',
-          html`<time datetime="${view.deadline.toISOString()}">${clock(view.deadline)}</time
-            ><small>${minutesInWords(view.minutesLeft)} left</small>`,
+          'Time left',
+          html`${minutesInWords(view.minutesLeft)}<small
+              >until <time datetime="${view.deadline.toISOString()}">${clock(view.deadline)}</time></small
+            >`,
         )}
       </dl>
       ${view.warnings.map((warning) => html`<p class="warning">${warningWords[warning]}</p>`)}
@@ -125,12 +124,12 @@ function scopeList(scopes: string[]): Html {
   </ul>`;
 }
 
-/** The reader's time zone is unknown without a script, so the zone is named and the remaining time is given too. */
+/** The reader's time zone is unknown without a script, so the zone is named, and the time left comes first. */
 function clock(time: Date): string {
   return `${time.toISOString().slice(11, 16)} UTC`;
 }
 
 function minutesInWords(minutes: number): string {
-  if (minutes < 1) return 'less than a minute';
+  if (minutes < 1) return 'Less than a minute';
   return minutes === 1 ? '1 minute' : `${minutes} minutes`;
 }

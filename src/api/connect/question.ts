@@ -75,7 +75,6 @@ export function viewOf(
     host: context.host,
     message,
     askedBy: [context.agent, ...(context.path ?? [])].map(titleOf),
-    toolName: context.toolName,
     reason: context.reason ?? 'missing',
     scopes: context.scopes ?? [],
     warnings: context.warnings ?? [],

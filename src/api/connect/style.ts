@@ -33,6 +33,7 @@ p { margin: 0 0 .75rem; overflow-wrap: anywhere; text-wrap: pretty }
   display: grid; place-items: center; width: 3rem; height: 3rem; margin-bottom: 1.25rem; border-radius: .875rem;
   background: var(--chip); font-size: 1.25rem; font-weight: 640;
 }
+.mark.quiet { color: var(--quiet) }
 .mark.good { background: var(--good-tint); color: var(--good) }
 .mark.warn { background: var(--warn-tint); color: var(--warn) }
 .mark svg { width: 1.5rem; height: 1.5rem; fill: none; stroke: currentColor; stroke-width: 2; stroke-linecap: round; stroke-linejoin: round }
@@ -60,7 +61,7 @@ footer form { display: inline }
 footer button { display: inline; width: auto; padding: .25rem; margin: -.25rem; border: 0; border-radius: .25rem; background: none; color: inherit; font-weight: 400; text-decoration: underline; text-underline-offset: .15em }
 footer button:hover { background: none; color: var(--text) }
 @media (max-width: 30rem) {
-  body { padding: .75rem; justify-content: flex-start }
+  body { padding: .75rem }
   main { padding: 1.75rem 1.25rem 1.25rem }
   dl > div { grid-template-columns: 5.75rem 1fr }
 }

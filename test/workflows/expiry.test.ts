@@ -1,0 +1,56 @@
+/** What ten minutes do to a question. A file and a clock of its own: nothing but these tests moves the time. */
+import { randomUUID } from 'node:crypto';
+import type { TestWorkflowEnvironment } from '@temporalio/testing';
+import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
+import { startService } from '../service/service.ts';
+import type { Service } from '../service/service.ts';
+import { turnQuery, turnWorkflowId } from '../../src/workflows/messages.ts';
+import { createTimeSkipping } from '../time-skipping.ts';
+
+let environment: TestWorkflowEnvironment;
+let service: Service;
+
+beforeAll(async () => {
+  environment = await createTimeSkipping();
+});
+afterAll(() => environment.teardown());
+beforeEach(async () => {
+  service = await startService({
+    temporal: { client: environment.client, connection: environment.nativeConnection },
+  });
+});
+afterEach(() => service.stop());
+
+/** A query is answered after the task that armed the timer, so the clock may move from here on. */
+async function waiting(conversation: string): Promise<void> {
+  const handle = environment.client.workflow.getHandle(turnWorkflowId({ tenant: 'demo', conversation }));
+  expect(await handle.query(turnQuery)).toMatchObject({ phase: 'waiting' });
+}
+
+test('nobody answers for ten minutes: the question expires and the model is told', async () => {
+  const alice = await service.as('alice');
+  const conversation = randomUUID();
+  const stream = await alice.chat('list my open issues', { conversation });
+  const { expiresAt, elicitationId } = await stream.question('pending');
+  expect(Date.parse(expiresAt) - (await environment.currentTimeMs())).toBeGreaterThan(9 * 60_000);
+  await waiting(conversation);
+  await environment.sleep('9 minutes');
+  expect(await service.storage.elicitations.get(elicitationId)).toMatchObject({ status: 'pending' });
+  await environment.sleep('61 seconds');
+  await stream.question('expired');
+  const errors = (await stream.finished()).filter(({ type }) => type === 'tool-output-error');
+  expect(errors[0]?.['errorText']).toContain('nobody answered before the question expired');
+  expect(service.tracker.requests).toBe(0);
+});
+
+test('an answer after the deadline is told that it came too late', async () => {
+  const alice = await service.as('alice');
+  const conversation = randomUUID();
+  const stream = await alice.chat('list my open issues', { conversation });
+  const { elicitationId } = await stream.question('pending');
+  await waiting(conversation);
+  await environment.sleep('11 minutes');
+  await stream.question('expired');
+  const late = await alice.answer({ conversationId: conversation, elicitationId, action: 'decline' });
+  expect(late).toMatchObject({ status: 410, body: { code: 'expired' } });
+});
