@@ -4,13 +4,13 @@
  */
 import type { ConnectionReason, Outcome } from './elicitation.ts';
 
-/** The question above the Connect button. `purpose` is a tool's title or name; absent when all tools wait for it. */
+/** The question above the Connect button. `tool` is absent when all tools of the server wait for the account. */
 export function connectionMessage(
   serverTitle: string,
   reason: ConnectionReason,
-  purpose: string | undefined,
+  tool: string | undefined,
 ): string {
-  const aim = purpose === undefined ? 'before its tools can be used' : `to run ${purpose}`;
+  const aim = tool === undefined ? 'before its tools can be used' : `to ${inWords(tool)}`;
   switch (reason) {
     case 'missing':
       return `${serverTitle} needs your account ${aim}.`;
@@ -23,6 +23,15 @@ export function connectionMessage(
     default:
       return reason satisfies never;
   }
+}
+
+/** Tools are named for what they do: `list_issues`, `createIssue`. */
+function inWords(tool: string): string {
+  return tool
+    .replaceAll(/([a-z])([A-Z])/g, '$1 $2')
+    .replaceAll(/[^a-zA-Z0-9]+/g, ' ')
+    .trim()
+    .toLowerCase();
 }
 
 /** Why a tool call ends without having run. */

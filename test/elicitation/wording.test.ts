@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { refusalForModel } from '../../src/elicitation/wording.ts';
+import { connectionMessage, refusalForModel } from '../../src/elicitation/wording.ts';
 import type { Refusal } from '../../src/elicitation/wording.ts';
 
 const refusals: Refusal[] = [
@@ -21,4 +21,13 @@ test('the model is told eight different things for eight different ends, and eac
 
 test.each(['unsupported', 'too-many-open'] as const)('%s says that nobody was asked', (refusal) => {
   expect(refusalForModel(refusal, 'Tracker')).toContain('nobody was asked');
+});
+
+test.each([
+  ['list_issues', 'Tracker needs your account to list issues.'],
+  ['createIssue', 'Tracker needs your account to create issue.'],
+  ['issues.search', 'Tracker needs your account to issues search.'],
+  [undefined, 'Tracker needs your account before its tools can be used.'],
+])('the person reads what the account is needed for: %s', (tool, message) => {
+  expect(connectionMessage('Tracker', 'missing', tool)).toBe(message);
 });
