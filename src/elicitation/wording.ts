@@ -25,9 +25,10 @@ export function connectionMessage(
   }
 }
 
-/** Tools are named for what they do: `list_issues`, `createIssue`. */
+/** Tools are named for what they do: `list_issues`, `createIssue`, `issues.search`. */
 function inWords(tool: string): string {
-  return tool
+  const [name = tool] = tool.split(/[./:]/).slice(-1);
+  return name
     .replaceAll(/([a-z])([A-Z])/g, '$1 $2')
     .replaceAll(/[^a-zA-Z0-9]+/g, ' ')
     .trim()

@@ -26,7 +26,7 @@ test.each(['unsupported', 'too-many-open'] as const)('%s says that nobody was as
 test.each([
   ['list_issues', 'Tracker needs your account to list issues.'],
   ['createIssue', 'Tracker needs your account to create issue.'],
-  ['issues.search', 'Tracker needs your account to issues search.'],
+  ['issues.search', 'Tracker needs your account to search.'],
   [undefined, 'Tracker needs your account before its tools can be used.'],
 ])('the person reads what the account is needed for: %s', (tool, message) => {
   expect(connectionMessage('Tracker', 'missing', tool)).toBe(message);
