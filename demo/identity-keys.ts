@@ -28,7 +28,7 @@ export async function loadOrCreateIdentityKeys(dataDir: string): Promise<Identit
     kid: randomBytes(6).toString('hex'),
   };
   const keys = { jwks: { keys: [key] }, cookieKeys: [randomBytes(32).toString('base64url')] };
-  await mkdir(dataDir, { recursive: true });
+  await mkdir(dataDir, { recursive: true, mode: 0o700 });
   const draft = `${file}.${randomBytes(6).toString('hex')}`;
   await writeFile(draft, JSON.stringify(keys), { mode: 0o600 });
   await rename(draft, file);

@@ -19,12 +19,16 @@ button small { display: block; font-weight: 400; font-size: .875rem; color: var(
 footer { border-top: 1px solid var(--line); padding-top: 1rem; font-size: .875rem; color: var(--quiet) }
 `;
 
+/** Unasked, browsers fetch /favicon.ico, which the policy below forbids. */
+const icon =
+  "data:image/svg+xml,<svg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 16 16'><rect width='16' height='16' rx='4' fill='%23b4472f'/><path d='M8 4a2.3 2.3 0 1 0 0 4.6A2.3 2.3 0 1 0 8 4M3.8 13c.6-2.3 2.2-3.2 4.2-3.2s3.6.9 4.2 3.2z' fill='white'/></svg>";
+
 export const pageHeaders = {
   'content-type': 'text/html; charset=utf-8',
   'cache-control': 'no-store',
   // No form-action: the answer to the form is a chain of redirects that ends at the client.
   'content-security-policy':
-    "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'; base-uri 'none'",
+    "default-src 'none'; style-src 'unsafe-inline'; img-src data:; frame-ancestors 'none'; base-uri 'none'",
 };
 
 export function signInPage(uid: string): string {
@@ -50,7 +54,7 @@ export function expiredPage(): string {
 function page(title: string, body: string): string {
   return `<!doctype html>
 <html lang="en">
-<head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1"><title>${title} · Interlude demo</title><style>${style}</style></head>
+<head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1"><link rel="icon" href="${icon}"><title>${title} · Interlude demo</title><style>${style}</style></head>
 <body><main>${body}</main></body>
 </html>
 `;

@@ -21,7 +21,7 @@ export interface Parts {
 
 export async function openParts(config: Config, logger: Logger): Promise<Parts> {
   const keys = config.keys === undefined ? await loadOrCreateKeys(config.dataDir) : parseKeys(config.keys);
-  const storage = await openStorage(config.database);
+  const storage = await openStorage(config.database, { logger });
   const oauthStore = createOAuthStore({
     storage,
     keys,

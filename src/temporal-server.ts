@@ -52,7 +52,7 @@ export async function startTemporalServer({
       'The Temporal CLI is not set up: run npm start, or npm run setup temporal, or set TEMPORAL_ADDRESS',
     );
   }
-  mkdirSync(dataDir, { recursive: true });
+  mkdirSync(dataDir, { recursive: true, mode: 0o700 });
   const database = path.resolve(dataDir, 'temporal.db');
   await clearLeftover(dataDir, database);
   const port = await choosePort({
@@ -81,9 +81,11 @@ export async function startTemporalServer({
 
   let server: ChildProcess;
   let stopping = false;
+  let hasRun = false;
   const start = async () => {
     server = spawnBound(executable, ['server', 'start-dev', ...flags]);
-    server.once('exit', () => void (stopping || restart()));
+    // One that never ran would not run the next time either: that is for the caller to know.
+    server.once('exit', () => void (stopping || !hasRun || restart()));
     recordServer(dataDir, server.pid);
     await waitUntilReady(server, { address: `${host}:${port}`, namespace: temporal.namespace });
   };
@@ -93,6 +95,7 @@ export async function startTemporalServer({
     if (!stopping) await start().catch((err: unknown) => logger.error({ err }, 'Temporal does not start'));
   };
   await start();
+  hasRun = true;
   return {
     address: `${host}:${port}`,
     uiUrl: `http://${host}:${uiPort}`,

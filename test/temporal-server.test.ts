@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
 import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -108,6 +108,19 @@ test('a server dies with its killed owner, and the next start goes on with its d
   const next = await startTemporalServer({ temporal, dataDir, logger });
   onTestFinished(() => next.stop());
   expect(await isRunning(await clientOf(next.address), 'kept')).toBe('RUNNING');
+});
+
+test('a server that cannot start at all is said to be so, and not started again and again', async () => {
+  writeFileSync(
+    path.join(dataDir, 'temporal.db'),
+    'this is no database, however one looks at it'.repeat(100),
+  );
+  const log: string[] = [];
+  const listening = pino({ level: 'info' }, { write: (line) => void log.push(line) });
+  await expect(startTemporalServer({ temporal, dataDir, logger: listening })).rejects.toThrow(
+    /did not start: it ended with/,
+  );
+  expect(log.join()).not.toContain('starting it again');
 });
 
 test('two on one data folder: the second is refused and told who has it', async () => {

@@ -9,7 +9,7 @@ export interface JsonFile<T> {
 }
 
 export function openJsonFile<T>(file: string, initial: () => T): JsonFile<T> {
-  mkdirSync(path.dirname(file), { recursive: true });
+  mkdirSync(path.dirname(file), { recursive: true, mode: 0o700 });
   const data = read<T>(file) ?? initial();
   return {
     data,

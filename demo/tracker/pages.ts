@@ -24,6 +24,10 @@ button small { display: block; font-weight: 400; color: var(--quiet) }
 footer { margin-top: 1.5rem; font-size: .875rem; color: var(--quiet); overflow-wrap: anywhere }
 `;
 
+/** Unasked, browsers fetch /favicon.ico, which the policy below forbids. */
+const icon =
+  "data:image/svg+xml,<svg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 16 16'><rect width='16' height='16' rx='4' fill='%230b6e5f'/><path d='m4.5 8.3 2.5 2.5 4.5-5' fill='none' stroke='white' stroke-width='2' stroke-linecap='round' stroke-linejoin='round'/></svg>";
+
 export const pageHeaders = {
   'content-type': 'text/html; charset=utf-8',
   'cache-control': 'no-store',
@@ -31,7 +35,7 @@ export const pageHeaders = {
   'x-content-type-options': 'nosniff',
   // No form-action: the answer to a form is a chain of redirects that ends at the client.
   'content-security-policy':
-    "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'; base-uri 'none'",
+    "default-src 'none'; style-src 'unsafe-inline'; img-src data:; frame-ancestors 'none'; base-uri 'none'",
 };
 
 export function signInPage(uid: string): string {
@@ -97,7 +101,7 @@ export function welcomePage(endpoint: string): string {
 function page(title: string, body: string): string {
   return `<!doctype html>
 <html lang="en">
-<head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1"><title>${title} · Tracker</title><style>${style}</style></head>
+<head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1"><link rel="icon" href="${icon}"><title>${title} · Tracker</title><style>${style}</style></head>
 <body><main><p class="brand">Tracker</p>${body}</main></body>
 </html>
 `;

@@ -48,7 +48,9 @@ export function createElicitationActivities({ storage, config, logger }: Depende
         const connection = await storage.connections.get(connectionKey(server, turn));
         return connection && connection.version > ask.seenVersion ? connection.version : null;
       };
-      const before = await connectedVersion();
+      // A row without a record of it in history: an earlier attempt asked, and its worker died before it said so.
+      const wasAsked = (await storage.elicitations.get(elicitationId)) !== null;
+      const before = wasAsked ? null : await connectedVersion();
       if (before !== null) return { kind: 'already-connected', connectedVersion: before };
 
       const kind = await storage.elicitations.open(

@@ -20,9 +20,9 @@ export function saysTheSame(
   keys: KeyRing,
   elicitationId: string,
   response: ElicitationResponse,
-  stored: Answer | null,
+  stored: Answer,
 ): boolean {
-  if (!stored || stored.action !== response.action) return false;
+  if (stored.action !== response.action) return false;
   const content =
     stored.sealedContent === null ? null : keys.open(stored.sealedContent, answerContext(elicitationId));
   return content === (response.content === undefined ? null : canonicalJson(response.content));

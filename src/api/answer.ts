@@ -4,10 +4,10 @@
  */
 import { createHash } from 'node:crypto';
 import type { KeyRing } from '../credentials/sealing.ts';
-import type { Action, ElicitationResponse, Outcome } from '../elicitation/elicitation.ts';
+import type { ElicitationResponse, Outcome } from '../elicitation/elicitation.ts';
 import { receiptFor } from '../elicitation/lifecycle.ts';
 import type { Elicitation } from '../elicitation/lifecycle.ts';
-import type { ElicitationRow, Storage } from '../storage/storage.ts';
+import type { Answer, ElicitationRow, Storage } from '../storage/storage.ts';
 import { checkContent } from './answer-content.ts';
 import { canonicalJson, sealAnswer, saysTheSame } from './answer-record.ts';
 import type { ConnectionNews } from './connection-news.ts';
@@ -35,6 +35,13 @@ export type AnswerQuestion = (
   principal: Principal,
   origin: AnswerOrigin,
 ) => Promise<Answered>;
+
+/** An answer as it is looked at once it is stored. */
+interface Given {
+  responseId: string;
+  response: ElicitationResponse;
+  duplicate: boolean;
+}
 
 interface Parts {
   storage: Storage;
@@ -69,23 +76,20 @@ export function createAnswerQuestion({ storage, keys, workflows, news }: Parts):
     }
     checkContent(row.request, response);
 
+    const { action } = response;
     const responseId = responseIdOf(row, response, idempotencyKey);
-    if (row.status !== 'pending') return conclude(fromRow(row), responseId, response.action, true);
-
+    const isOpen = row.status === 'pending';
     const sealedContent = sealAnswer(keys, row.id, response);
-    const isNew = await elicitations.storeAnswer(row.id, {
-      responseId,
-      action: response.action,
-      sealedContent,
-      receivedAt: Date.now(),
-    });
-    if (!isNew && !saysTheSame(keys, row.id, response, await elicitations.answer(row.id, responseId))) {
+    const answer: Answer = { responseId, action, sealedContent, receivedAt: Date.now() };
+    const isNew = isOpen && (await elicitations.storeAnswer(row.id, answer));
+    const earlier = isNew ? null : await elicitations.answer(row.id, responseId);
+    if (earlier && !saysTheSame(keys, row.id, response, earlier)) {
       throw invalidRequest([
         { pointer: '', detail: 'this Idempotency-Key was already used for another answer' },
       ]);
     }
+    if (!isOpen) return conclude(fromRow(row), { responseId, response, duplicate: true });
 
-    const { action } = response;
     const [told] = await Promise.all([
       workflows.tellAnswer(row, { responseId, action, user: principal.user }),
       // Consent to connect an account that is already connected (in another tab, say): nothing is left to wait for.
@@ -96,8 +100,41 @@ export function createAnswerQuestion({ storage, keys, workflows, news }: Parts):
       audit('answered', row.user, action),
     ]);
     if (fate === 'unknown') return { kind: 'received' };
-    return conclude(fate ?? (await lastWord(row)), responseId, action, !isNew);
+    return conclude(fate ?? (await lastWord(row)), { responseId, response, duplicate: !isNew });
   };
+
+  async function conclude(elicitation: Elicitation, given: Given): Promise<Answered> {
+    const { responseId, response, duplicate } = given;
+    const receipt = receiptFor(elicitation, responseId, response.action);
+    switch (receipt.kind) {
+      case 'recorded':
+        return { kind: 'recorded', outcome: receipt.outcome, duplicate };
+      case 'awaiting-connection':
+        return { kind: 'awaiting-connection' };
+      case 'not-counted':
+        return { kind: 'received' };
+      case 'expired':
+        throw new ProblemError(
+          'expired',
+          'Nobody answered in time. Ask the agent again to get a new question.',
+        );
+      case 'already-answered': {
+        const { outcome } = receipt;
+        const winner = winnerOf(elicitation);
+        if (outcome === 'cancel' && winner === undefined) {
+          throw new ProblemError('turn_over', 'The turn that asked has ended, and its question with it.');
+        }
+        // Under another name perhaps, but the same answer as the one that won.
+        const won = winner === undefined ? null : await elicitations.answer(elicitation.id, winner);
+        if (won && saysTheSame(keys, elicitation.id, response, won))
+          return { kind: 'recorded', outcome, duplicate: true };
+        const detail = `The answer on record is "${outcome}".`;
+        throw new ProblemError('already_answered', detail, { members: { outcome } });
+      }
+      default:
+        return receipt satisfies never;
+    }
+  }
 
   /** The workflow is gone: the row says how it ended. One that it could not close any more is closed here. */
   async function lastWord(row: ElicitationRow): Promise<Elicitation> {
@@ -110,47 +147,17 @@ export function unknownQuestion(): ProblemError {
   return new ProblemError('elicitation_not_found', 'No such question was asked in this conversation.');
 }
 
-function conclude(
-  elicitation: Elicitation,
-  responseId: string,
-  action: Action,
-  duplicate: boolean,
-): Answered {
-  const receipt = receiptFor(elicitation, responseId, action);
-  switch (receipt.kind) {
-    case 'recorded':
-      return { kind: 'recorded', outcome: receipt.outcome, duplicate };
-    case 'awaiting-connection':
-      return { kind: 'awaiting-connection' };
-    case 'not-counted':
-      return { kind: 'received' };
-    case 'expired':
-      throw new ProblemError(
-        'expired',
-        'Nobody answered in time. Ask the agent again to get a new question.',
-      );
-    case 'already-answered':
-      if (receipt.outcome === 'cancel' && !wasAnswered(elicitation)) {
-        throw new ProblemError('turn_over', 'The turn that asked has ended, and its question with it.');
-      }
-      throw new ProblemError('already_answered', `The answer on record is "${receipt.outcome}".`, {
-        members: { outcome: receipt.outcome },
-      });
-    default:
-      return receipt satisfies never;
-  }
-}
-
-function wasAnswered({ state }: Elicitation): boolean {
-  return state.kind === 'settled' && state.responseId !== undefined;
+function winnerOf({ state }: Elicitation): string | undefined {
+  return state.kind === 'settled' ? state.responseId : undefined;
 }
 
 /** The row is a projection of what the workflow decided, so a settled one answers as the workflow would. */
 function fromRow(row: ElicitationRow): Elicitation {
-  const { id, user, request, server, seenVersion, status, responseId } = row;
+  const { id, user, deadline, request, server, seenVersion, status, responseId } = row;
   return {
     id,
     user,
+    deadline,
     mode: request.mode,
     ...(server !== null && { connection: { server, seenVersion: seenVersion ?? 0 } }),
     state:

@@ -2,10 +2,12 @@
  * API keys of services: `ilk_<id>_<secret>`. The secret is 256 random bits, so a plain SHA-256 is enough to
  * keep: there is nothing to guess, and a slow hash would only slow every request.
  */
-import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
+import { createHash, randomBytes } from 'node:crypto';
 import type { ApiKeys, Storage } from '../storage/storage.ts';
 import { unauthenticated } from './errors.ts';
+import { isTenantName } from './principal.ts';
 import type { Principal } from './principal.ts';
+import { sameText } from './same-text.ts';
 
 const form = /^ilk_([0-9a-f]{16})_([A-Za-z0-9_-]{43})$/;
 
@@ -15,6 +17,7 @@ export function isApiKey(credential: string): boolean {
 
 /** Makes a key for a tenant. The only moment its text exists is now. */
 export async function createApiKey(storage: Pick<Storage, 'apiKeys'>, tenant: string): Promise<string> {
+  if (!isTenantName(tenant)) throw new Error('The tenant has to be a name without control characters.');
   const id = randomBytes(8).toString('hex');
   const secret = randomBytes(32).toString('base64url');
   await storage.apiKeys.create({ id, tenant, hash: hashOf(secret) });
@@ -35,8 +38,4 @@ export async function principalOfApiKey(apiKeys: ApiKeys, credential: string): P
 
 function hashOf(secret: string): string {
   return createHash('sha256').update(secret).digest('hex');
-}
-
-function sameText(one: string, other: string): boolean {
-  return one.length === other.length && timingSafeEqual(Buffer.from(one), Buffer.from(other));
 }

@@ -22,6 +22,7 @@ import { explainDatabaseTrouble } from './database-trouble.ts';
 import { elicitationResponsesSurface } from './elicitation-responses/route.ts';
 import { answerWithProblems, problemFor, sendProblem } from './errors.ts';
 import { healthRoutes } from './health.ts';
+import { rateLimitKey } from './principal.ts';
 import { createReaders } from './readers.ts';
 import { createTurnWorkflows } from './turns.ts';
 
@@ -34,6 +35,7 @@ export interface AppParts {
   logger: Logger;
 }
 
+const requestTimeoutMs = 60_000;
 /** How often news of connections that may have been lost is repeated. */
 const reconcileEveryMs = 5_000;
 
@@ -44,6 +46,8 @@ export function createApp(parts: AppParts): FastifyInstance {
     // Paths carry ids of questions; what matters is logged where it happens.
     logController: new LogController({ disableRequestLogging: true }),
     bodyLimit: config.http.bodyLimit,
+    // To arrive, not to be answered: streams stay open for as long as they like.
+    requestTimeout: requestTimeoutMs,
     genReqId: () => randomUUID(),
     // A path that cannot be decoded never reaches a route.
     frameworkErrors: (error, request, reply) => void sendProblem(reply, problemFor(error, request)),
@@ -68,8 +72,7 @@ export function createApp(parts: AppParts): FastifyInstance {
     await api.register(rateLimit, {
       ...perMinute,
       hook: 'preHandler',
-      keyGenerator: ({ principal }) =>
-        principal.kind === 'user' ? `user ${principal.tenant} ${principal.user}` : `key ${principal.keyId}`,
+      keyGenerator: ({ principal }) => rateLimitKey(principal),
     });
     chatSurface(api, { storage, config, workflows, readers });
     elicitationResponsesSurface(api, { storage, answer });

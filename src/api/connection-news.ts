@@ -22,9 +22,23 @@ interface Parts {
   config: Pick<Config, 'servers'>;
   workflows: Pick<TurnWorkflows, 'tellConnected'>;
   logger: Logger;
+  /** Milliseconds of a clock that never goes back. */
+  now?: () => number;
 }
 
-export function createConnectionNews({ storage, config, workflows, logger }: Parts): ConnectionNews {
+/** The pause after the first repetition; each next one is twice as long, up to the last. */
+const firstPauseMs = 5_000;
+const lastPauseMs = 600_000;
+/** How many turns are told at the same time. */
+const atOnce = 50;
+
+type Lost = ElicitationRow & { version: number };
+
+export function createConnectionNews(parts: Parts): ConnectionNews {
+  const { storage, config, workflows, logger, now = () => performance.now() } = parts;
+  /** What was repeated to turns that have not acted on it: their workers are away, and every signal is kept for them. */
+  let repeated = new Map<string, { version: number; until: number; pauseMs: number }>();
+
   async function tell(row: ElicitationRow, version: number): Promise<void> {
     try {
       const told = await workflows.tellConnected(row, version);
@@ -40,6 +54,24 @@ export function createConnectionNews({ storage, config, workflows, logger }: Par
     await Promise.all(waiting.map((row) => tell(row, version)));
   }
 
+  /** Those to tell now. Remembers only what is still lost, so the memory does not grow. */
+  function due(rows: Lost[]): Lost[] {
+    const at = now();
+    const before = repeated;
+    repeated = new Map();
+    return rows.filter((row) => {
+      const last = before.get(row.id);
+      const isOld = last?.version === row.version;
+      if (isOld && at < last.until) {
+        repeated.set(row.id, last);
+        return false;
+      }
+      const pauseMs = isOld ? Math.min(last.pauseMs * 2, lastPauseMs) : firstPauseMs;
+      repeated.set(row.id, { version: row.version, until: at + pauseMs, pauseMs });
+      return true;
+    });
+  }
+
   return {
     announce,
     async confirm(elicitationId) {
@@ -52,8 +84,9 @@ export function createConnectionNews({ storage, config, workflows, logger }: Par
       await announce(key, connection.version);
     },
     async reconcile() {
-      const rows = await storage.elicitations.connectedButPending();
-      await Promise.all(rows.map((row) => tell(row, row.version)));
+      const rows = due(await storage.elicitations.connectedButPending());
+      for (let start = 0; start < rows.length; start += atOnce)
+        await Promise.all(rows.slice(start, start + atOnce).map((row) => tell(row, row.version)));
     },
   };
 }

@@ -23,9 +23,10 @@ export function startOptions(
     typedSearchAttributes: [
       { key: searchAttributes.agent, value: turn.agent },
       { key: searchAttributes.conversation, value: conversation },
+      ...(user === null ? [] : [{ key: searchAttributes.user, value: user }]),
       { key: searchAttributes.status, value: 'running' },
     ],
-    staticSummary: agent?.title ?? turn.agent,
+    staticSummary: `${agent?.title ?? turn.agent} for ${user ?? 'a service'}`,
     staticDetails: `Turn \`${turnId}\` of conversation \`${conversation}\``,
   };
 }

@@ -7,6 +7,7 @@ import type { JWTPayload, JWTVerifyGetKey } from 'jose';
 import { z } from 'zod';
 import type { AuthConfig } from '../config.ts';
 import { ProblemError, unauthenticated } from './errors.ts';
+import { isDisplayName, isTenantName, isUserId } from './principal.ts';
 import type { UserPrincipal } from './principal.ts';
 
 /** Asymmetric only: with a shared-secret algorithm allowed, the issuer's public key would sign tokens. */
@@ -55,13 +56,16 @@ export function userFromClaims(claims: JWTPayload, tenantClaim: string): UserPri
   const tenant = claims[tenantClaim] ?? 'default';
   if (typeof sub !== 'string' || sub === '')
     throw unauthenticated('The token names no user (claim sub).', 'invalid_token');
-  if (typeof tenant !== 'string' || tenant === '') {
+  if (!isUserId(sub))
+    throw unauthenticated("The token's claim sub is too long or not plain text.", 'invalid_token');
+  if (typeof tenant !== 'string' || !isTenantName(tenant)) {
     throw unauthenticated(
-      `The token's claim ${tenantClaim} has to be a text that names the tenant.`,
+      `The token's claim ${tenantClaim} has to be a short plain text that names the tenant.`,
       'invalid_token',
     );
   }
-  return { kind: 'user', tenant, user: sub, ...(typeof name === 'string' && name !== '' && { name }) };
+  const shown = typeof name === 'string' && isDisplayName(name) ? { name } : {};
+  return { kind: 'user', tenant, user: sub, ...shown };
 }
 
 /** What no key could make right is refused before the issuer is asked for its keys. */

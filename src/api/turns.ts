@@ -81,6 +81,8 @@ export function createTurnWorkflows({ client, storage, config, logger }: Parts):
 
   async function start(turn: NewTurn): Promise<Start> {
     const earlier = await storage.turns.byClientMessage(turn, turn.clientMessageId);
+    // Somebody else's, begun since the caller's conversation was looked for.
+    if (earlier && earlier.user !== turn.user) return { kind: 'foreign-conversation' };
     if (earlier && earlier.status !== 'starting') return { kind: 'joined', turn: refOf(earlier) };
     // Still `starting`: another request is at it, or died at it. Starting the same turn twice is harmless.
     const next: NewTurn = earlier ? { ...earlier, messages: [] } : turn;

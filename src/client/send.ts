@@ -80,7 +80,10 @@ export function asInterludeError({ message, cause }: ConnectionLost): InterludeE
   return new InterludeError({ status: 0, code: 'unreachable', detail }, { cause });
 }
 
+/** A timer of more than 24 days would ring at once. */
+const longestWaitMs = 300_000;
+
 function retryAfterMs({ headers }: Response): number {
   const seconds = Number(headers.get('retry-after') ?? 0);
-  return Number.isFinite(seconds) ? seconds * 1000 : 0;
+  return Number.isFinite(seconds) ? Math.min(Math.max(seconds * 1000, 0), longestWaitMs) : 0;
 }

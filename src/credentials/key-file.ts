@@ -32,7 +32,7 @@ async function readIfThere(file: string): Promise<string | undefined> {
 
 /** Written beside and linked into place: `link` fails when another process was first, and then its key counts. */
 async function create(file: string): Promise<string> {
-  await mkdir(path.dirname(file), { recursive: true });
+  await mkdir(path.dirname(file), { recursive: true, mode: 0o700 });
   const draft = `${file}.${randomBytes(6).toString('hex')}`;
   const handle = await open(draft, 'wx', 0o600);
   try {

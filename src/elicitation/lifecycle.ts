@@ -12,6 +12,8 @@ export interface Elicitation {
   mode: Mode;
   /** The only person who may answer. */
   user: string;
+  /** Until when it can be answered, in epoch milliseconds. The clock that decides is the workflow's. */
+  deadline: number;
   /** For a connection question: the server, and the connection version that turned out not to work (0 = none). */
   connection?: { server: string; seenVersion: number };
   state:

@@ -17,7 +17,7 @@ import type { ServerConfig } from '../config.ts';
 import type { Credential } from '../credentials/store.ts';
 import type { Deadline } from './deadline.ts';
 import { forgetEra, recallEra, rememberEra } from './eras.ts';
-import { describeTrouble } from './trouble.ts';
+import { describeTrouble, nameOf } from './trouble.ts';
 import { openWire } from './wire.ts';
 import type { Wire } from './wire.ts';
 
@@ -54,6 +54,12 @@ interface Target {
 }
 
 export async function connect(target: Target): Promise<Connection | Refused | Unreachable> {
+  const unsendable = unsendableHeader(target);
+  if (unsendable !== undefined) {
+    const remedy = 'The operator should check headers and headersEnv in the agents file.';
+    const message = `${nameOf(target.server)} was not called: the value of its header "${unsendable}" cannot be sent. ${remedy}`;
+    return { kind: 'unreachable', message };
+  }
   const { url } = target.server;
   const known = recallEra(url);
   const { connection, wire } = await attempt(target, known);
@@ -127,6 +133,19 @@ async function attempt(target: Target, prior: PriorDiscovery | undefined): Promi
     await Promise.race([goodbye.catch(() => {}), sleep(goodbyeMs, undefined, { ref: false })]);
     await client.close();
   }
+}
+
+/** Looked for first: the error of whoever stumbles over such a value repeats it, and it may be a secret. */
+function unsendableHeader({ server, credential }: Target): string | undefined {
+  const all = [...Object.entries(server.headers), ...Object.entries(credential.headers)];
+  return all.find(([name, value]) => {
+    try {
+      new Headers([[name, value]]);
+      return false;
+    } catch {
+      return true;
+    }
+  })?.[0];
 }
 
 /** By name and not by spelling: `Authorization` of the one replaces `authorization` of the other. */

@@ -14,7 +14,6 @@ import { createElicitations } from './elicitations.ts';
 import { createLocks } from './locks.ts';
 import type { SharedLock } from './locks.ts';
 import { createMessages } from './messages.ts';
-import { migrate } from './migrations.ts';
 import { createOAuthRecords } from './oauth-records.ts';
 import { openPostgres } from './postgres.ts';
 import { openSqlite } from './sqlite.ts';
@@ -31,10 +30,14 @@ import type { Carrier } from './wake-ups.ts';
 export interface Backend {
   kind: Database['kind'];
   query: Kysely<Tables>;
+  /** Brings the schema up to date. */
+  migrate(): Promise<void>;
   carrier: Carrier | null;
   lock: SharedLock;
   /** How often followers look for what no hint told them. */
   pollMs: number;
+  /** Rejects when what is written now would be lost although every statement succeeds. */
+  checkFile?(): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -74,6 +77,7 @@ export async function openStorage(
     apiKeys: createApiKeys(parts),
     audit: createAudit(parts),
     async ping() {
+      await backend.checkFile?.();
       await sql`select 1`.execute(query);
     },
     async close() {
@@ -87,7 +91,7 @@ async function openBackend(database: Config['database'], logger: Logger): Promis
   const backend =
     database.kind === 'sqlite' ? await openSqlite(database.path) : openPostgres(database.url, logger);
   try {
-    await migrate(backend);
+    await backend.migrate();
     return backend;
   } catch (error) {
     await backend.close().catch(() => undefined);

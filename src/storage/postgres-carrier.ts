@@ -22,10 +22,12 @@ export interface PostgresCarrierOptions {
 export function createPostgresCarrier({ pool, connect, logger }: PostgresCarrierOptions): Carrier {
   const self = randomUUID();
   const closing = new AbortController();
+  const closed = new Promise<void>((resolve) =>
+    closing.signal.addEventListener('abort', () => resolve(), { once: true }),
+  );
   const waiting = new Set<string>();
   let sending: Promise<void> | undefined;
   let listening: Promise<void> | undefined;
-  let listener: pg.Client | undefined;
 
   const sendAll = async () => {
     while (waiting.size > 0) {
@@ -48,7 +50,6 @@ export function createPostgresCarrier({ pool, connect, logger }: PostgresCarrier
   const keepListening = async (heard: (topic: string | null) => void) => {
     while (!closing.signal.aborted) {
       const client = connect();
-      listener = client;
       const ended = new Promise<void>((resolve) => client.once('end', () => resolve()));
       client.on('error', (error) =>
         logger.warn({ err: error }, 'lost the connection that hears of turn events'),
@@ -61,12 +62,14 @@ export function createPostgresCarrier({ pool, connect, logger }: PostgresCarrier
         await client.connect();
         await client.query(`listen ${channel}`);
         heard(null);
-        await ended;
+        await Promise.race([ended, closed]);
       } catch (error) {
-        if (closing.signal.aborted) return;
-        logger.warn({ err: error }, 'cannot listen for turn events; polling until it works again');
-        await client.end().catch(() => undefined);
+        if (!closing.signal.aborted)
+          logger.warn({ err: error }, 'cannot listen for turn events; polling until it works again');
       }
+      // Here and nowhere else: a client that is ended while it connects never says that it has ended.
+      await client.end().catch(() => undefined);
+      if (closing.signal.aborted) return;
       await sleep(reconnectMs, undefined, { signal: closing.signal }).catch(() => undefined);
     }
   };
@@ -81,7 +84,6 @@ export function createPostgresCarrier({ pool, connect, logger }: PostgresCarrier
     },
     async close() {
       closing.abort();
-      await listener?.end().catch(() => undefined);
       await Promise.all([sending, listening]);
     },
   };

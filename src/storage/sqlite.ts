@@ -1,28 +1,40 @@
-import { mkdirSync } from 'node:fs';
+import { closeSync, mkdirSync, openSync } from 'node:fs';
+import { stat } from 'node:fs/promises';
 import path from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { Kysely } from 'kysely';
 import type { Backend } from './database.ts';
+import { migrate } from './migrations.ts';
 import { sqliteDialect, whenNotBusy } from './sqlite-dialect.ts';
 import { createSqliteLock } from './sqlite-lock.ts';
 import type { Tables } from './tables.ts';
 
 export async function openSqlite(file: string): Promise<Backend> {
   const query = new Kysely<Tables>({ dialect: sqliteDialect(await openFile(file)) });
+  const opened = await identityOf(file);
   return {
     kind: 'sqlite',
     query,
+    migrate: () => migrate({ kind: 'sqlite', query }),
     // Writers of the same process ring directly; another process on the same file is found by looking often.
     carrier: null,
     lock: createSqliteLock(query),
     pollMs: 50,
+    // A deleted file stays readable and writable for whoever has it open, and is gone for good afterwards.
+    async checkFile() {
+      if ((await identityOf(file)) !== opened) throw new Error(`${file} was replaced while it was in use.`);
+    },
     close: () => query.destroy(),
   };
 }
 
 /** Opens the file for durable, shared use, making its folder when needed. */
 async function openFile(file: string): Promise<DatabaseSync> {
-  if (file !== ':memory:') mkdirSync(path.dirname(file), { recursive: true, mode: 0o700 });
+  if (file !== ':memory:') {
+    mkdirSync(path.dirname(file), { recursive: true, mode: 0o700 });
+    // What people said is in it. SQLite gives the files beside it the same mode.
+    closeSync(openSync(file, 'a', 0o600));
+  }
   const database = new DatabaseSync(file, { timeout: 0, enableForeignKeyConstraints: true });
   try {
     await whenNotBusy(() => database.exec('pragma journal_mode = wal'));
@@ -32,4 +44,10 @@ async function openFile(file: string): Promise<DatabaseSync> {
     database.close();
     throw error;
   }
+}
+
+async function identityOf(file: string): Promise<string> {
+  if (file === ':memory:') return file;
+  const { dev, ino } = await stat(file);
+  return `${dev}/${ino}`;
 }

@@ -309,7 +309,7 @@ export interface AuditEntry {
   elicitationId: string;
   /** Who acted: a user id, or null when unknown. */
   actor: string | null;
-  action: 'answered' | 'refused' | 'connected' | 'login-refused';
+  action: 'answered' | 'refused' | 'connected';
   /** Low-cardinality detail, never an answer's content. */
   detail: string;
   address: string | null;

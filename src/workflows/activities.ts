@@ -25,7 +25,8 @@ export const { beginTurn, openElicitation } = proxyLocalActivities<
 export const { settleElicitation, refuseToolCall, endTurn } = proxyActivities<
   Pick<Activities, 'settleElicitation' | 'refuseToolCall' | 'endTurn'>
 >({
-  startToCloseTimeout: '30s',
+  // A worker that dies with one of these in its hands delays the turn by this much.
+  startToCloseTimeout: '10s',
   retry: untilTheDatabaseIsBack,
 });
 

@@ -10,6 +10,7 @@ import {
   setHandler,
   upsertSearchAttributes,
 } from '@temporalio/workflow';
+import type { Elicitation } from '../elicitation/lifecycle.ts';
 import type { TurnEndStatus } from '../turn/turn.ts';
 import type { TurnFailure } from '../activities/turns.ts';
 import { beginTurn, callModel, endTurn } from './activities.ts';
@@ -81,11 +82,11 @@ export async function agentTurn(turn: TurnInput): Promise<TurnResult> {
     const next = waiting > 0 && waiting === running ? 'waiting' : 'working';
     if (next === status) return;
     status = next;
-    const servers = questions.waitingFor();
-    setCurrentDetails(next === 'waiting' ? `waiting for the user: connect ${servers.join(', ')}` : 'working');
+    const open = questions.open();
+    setCurrentDetails(next === 'waiting' ? open.map(describe).join('\n') : 'working');
     upsertSearchAttributes([
       { key: searchAttributes.status, value: next === 'waiting' ? 'waiting_input' : 'running' },
-      { key: searchAttributes.waitingFor, value: servers[0] ?? null },
+      { key: searchAttributes.waitingFor, value: open[0]?.connection?.server ?? null },
     ]);
   }
 
@@ -93,7 +94,8 @@ export async function agentTurn(turn: TurnInput): Promise<TurnResult> {
   function end(outcome: TurnEndStatus, failure?: TurnFailure): Promise<TurnResult> {
     return CancellationScope.nonCancellable(async () => {
       await questions.settled();
-      await endTurn({ turn, status: outcome, ...(failure && { failure }) });
+      const summary = failure ? `${outcome}: ${failure.code}` : outcome;
+      await endTurn.executeWithOptions({ summary }, [{ turn, status: outcome, ...(failure && { failure }) }]);
       status = outcome;
       setCurrentDetails(outcome);
       upsertSearchAttributes([{ key: searchAttributes.status, value: outcome }]);
@@ -101,6 +103,12 @@ export async function agentTurn(turn: TurnInput): Promise<TurnResult> {
       return { status: outcome };
     });
   }
+}
+
+/** One line for an operator who looks at a waiting turn. */
+function describe({ id, connection, deadline }: Elicitation): string {
+  const until = new Date(deadline).toISOString();
+  return `- waiting for the user to connect **${connection?.server}**, until ${until} (question \`${id}\`)`;
 }
 
 function phaseOf(status: TurnReport['phase'] | TurnEndStatus): TurnReport['phase'] {

@@ -17,8 +17,8 @@ export type Asked = Outcome | 'unsupported' | 'too-many-open';
 
 export interface Questions {
   elicit(ask: ConnectionAsk, user: string): Promise<Asked>;
-  /** Servers that somebody is being asked about right now, for operators. */
-  waitingFor(): string[];
+  /** What somebody is being asked right now, for operators. */
+  open(): Elicitation[];
   /** Resolves when every outcome is written down. */
   settled(): Promise<void>;
 }
@@ -52,6 +52,7 @@ export function createQuestions(turn: TurnInput): Questions {
       id,
       mode: 'url',
       user,
+      deadline,
       connection: { server, seenVersion },
       state: { kind: 'pending' },
     });
@@ -75,7 +76,7 @@ export function createQuestions(turn: TurnInput): Questions {
       apply(id, { type: 'turn-cancelled' });
       throw error;
     } finally {
-      if (opened.kind === 'opened') writes.push(settle(id));
+      if (opened.kind === 'opened') writes.push(settle(id, server));
     }
   }
 
@@ -86,21 +87,20 @@ export function createQuestions(turn: TurnInput): Questions {
     return state?.kind === 'settled' ? state.outcome : 'expired';
   }
 
-  function settle(id: string): Promise<void> {
+  function settle(id: string, server: string): Promise<void> {
     const state = questions.get(id)?.state;
     const responseId = state?.kind === 'settled' ? (state.responseId ?? null) : null;
     const outcome = outcomeOf(id);
     return CancellationScope.nonCancellable(() =>
-      settleElicitation({ elicitationId: id, outcome, responseId }),
+      settleElicitation.executeWithOptions({ summary: `connect ${server}: ${outcome}` }, [
+        { elicitationId: id, outcome, responseId },
+      ]),
     );
   }
 
   return {
     elicit,
-    waitingFor: () =>
-      [...questions.values()].flatMap(({ state, connection }) =>
-        state.kind === 'pending' && connection ? [connection.server] : [],
-      ),
+    open: () => [...questions.values()].filter(({ state }) => state.kind === 'pending'),
     settled: async () => {
       await Promise.all(writes);
     },

@@ -52,6 +52,7 @@ export function turnWorkflowId({ tenant, conversation }: ConversationRef): strin
 
 export const searchAttributes = {
   agent: defineSearchAttributeKey('InterludeAgent', SearchAttributeType.KEYWORD),
+  user: defineSearchAttributeKey('InterludeUser', SearchAttributeType.KEYWORD),
   conversation: defineSearchAttributeKey('InterludeConversation', SearchAttributeType.KEYWORD),
   status: defineSearchAttributeKey('InterludeTurnStatus', SearchAttributeType.KEYWORD),
   waitingFor: defineSearchAttributeKey('InterludeWaitingFor', SearchAttributeType.KEYWORD),

@@ -17,7 +17,10 @@ const maxConnects = 2;
 
 export async function runToolCall(turn: TurnInput, call: RequestedToolCall, connect: Connect): Promise<void> {
   const { toolName: summary, toolCallId, server, tool } = call;
-  const refuse = (refusal: Refusal) => refuseToolCall({ turn, toolCallId, server, refusal });
+  const refuse = (refusal: Refusal) =>
+    refuseToolCall.executeWithOptions({ summary: `${summary}: ${refusal}` }, [
+      { turn, toolCallId, server, refusal },
+    ]);
   for (let round = 0; ; round++) {
     const outcome = await orNull(
       callTool.executeWithOptions({ summary }, [{ turn, toolCallId, server, tool, round }]),

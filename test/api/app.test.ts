@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { rateLimitKey } from '../../src/api/principal.ts';
 import { startApi } from './api-under-test.ts';
 import type { ApiUnderTest } from './api-under-test.ts';
 
@@ -62,6 +63,18 @@ test('over the limit a caller is told how long to wait, and others are not held 
   expect(Number(refused.headers['retry-after'])).toBeGreaterThan(0);
   expect((await api.send('bob', stream)).statusCode).toBe(204);
   expect((await api.app.inject('/healthz')).statusCode).toBe(200);
+  await api.stop();
+});
+
+test('whose limit it is cannot be mistaken, however users and tenants are called', () => {
+  const one = rateLimitKey({ kind: 'user', tenant: 'a b', user: 'c' });
+  expect(rateLimitKey({ kind: 'user', tenant: 'a', user: 'b c' })).not.toBe(one);
+  expect(rateLimitKey({ kind: 'user', tenant: 'a b', user: 'c', name: 'Carol' })).toBe(one);
+});
+
+test('a caller that takes for ever to send its request is not waited for', async () => {
+  const api = await startApi();
+  expect(api.app.server.requestTimeout).toBeGreaterThan(0);
   await api.stop();
 });
 

@@ -131,7 +131,15 @@ test('each wrong token is refused with 401 and the reason', async () => {
     [await issuer.sign({ nbf: inSeconds(600) }), /not valid yet/],
     [await issuer.sign({}, stranger.privateKey), /not signed by a key of the issuer/],
     [await issuer.sign({ sub: '' }), /names no user/],
+    [await issuer.sign({ sub: 'a\0b' }), /claim sub/],
+    [await issuer.sign({ sub: 'a'.repeat(256) }), /claim sub/],
     [await issuer.sign({ tenant: ['a', 'b'] }), /claim tenant/],
+    [await issuer.sign({ tenant: 7 }), /claim tenant/],
+    [await issuer.sign({ tenant: '' }), /claim tenant/],
+    [await issuer.sign({ tenant: 'demo\n' }), /claim tenant/],
+    // Half a character: it has no place in a URL, and so none in the id of a workflow.
+    [await issuer.sign({ tenant: '\ud800' }), /claim tenant/],
+    [await issuer.sign({ tenant: '租'.repeat(100) }), /claim tenant/],
     [new UnsecuredJWT(issuer.good).encode(), /public-key algorithm/],
     [confused, /public-key algorithm/],
     ['abc.def.ghi', /neither an access token/],
@@ -160,6 +168,16 @@ test('a token without the tenant claim belongs to the tenant "default"', async (
   expect(await who(`Bearer ${token}`, apiFor(issuer.issuer, 'interlude', 'org'))).toMatchObject({
     body: { tenant: 'default', user: 'alice' },
   });
+  await issuer.stop();
+});
+
+test('a name that is long or tries to look like something else is not shown', async () => {
+  const issuer = await startIssuer();
+  const api = apiFor(issuer.issuer);
+  for (const name of ['n'.repeat(201), 'alice\u202e', 'two\nlines', '']) {
+    const { status, body } = await who(`Bearer ${await issuer.sign({ name })}`, api);
+    expect([status, body]).toEqual([200, { kind: 'user', tenant: 'demo', user: 'alice' }]);
+  }
   await issuer.stop();
 });
 
@@ -202,6 +220,11 @@ test('an API key is a service of its tenant, and only its hash is kept', async (
   expect(answer.body).not.toHaveProperty('user');
   const kept = await storage.apiKeys.get(answer.body.keyId);
   expect(JSON.stringify(kept)).not.toContain(key.split('_')[2]);
+});
+
+test('an API key is only made for a tenant that could also be named in a token', async () => {
+  for (const tenant of ['', 'a\0', 'x'.repeat(801)])
+    await expect(createApiKey(storage, tenant)).rejects.toThrow('tenant');
 });
 
 test('an API key that is wrong in its id, its secret or its shape is refused with the same words', async () => {

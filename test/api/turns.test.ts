@@ -6,6 +6,7 @@ import path from 'node:path';
 import { Client, Connection } from '@temporalio/client';
 import { pino } from 'pino';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { createTurnWorkflows } from '../../src/api/turns.ts';
 import { registerSearchAttributes } from '../../src/search-attributes.ts';
 import { startTemporalServer } from '../../src/temporal-server.ts';
 import { turnWorkflowId } from '../../src/workflows/messages.ts';
@@ -106,6 +107,25 @@ describe('a message', () => {
       body: { code: 'turn_in_progress', turnId: first.turnId },
     });
     expect(await api.storage.turns.byClientMessage({ tenant, conversation }, 'm2')).toBeNull();
+  });
+
+  test('never joins the turn of somebody who was quicker to use the same ids', async () => {
+    const conversation = randomUUID();
+    const first = await chat(conversation, 'm1');
+    const { config, storage } = api;
+    const workflows = createTurnWorkflows({ client, storage, config, logger: pino({ level: 'silent' }) });
+    const taken = { tenant, conversation, turnId: first.turnId ?? '' };
+    await storage.turns.begin(taken);
+    const started = await workflows.start({
+      ...taken,
+      turnId: randomUUID(),
+      user: 'bob',
+      agent: 'assistant',
+      capabilities: { url: false, form: false },
+      clientMessageId: 'm1',
+      messages: [],
+    });
+    expect(started).toEqual({ kind: 'foreign-conversation' });
   });
 
   test('that follows an end at once waits for the workflow to close instead of being refused', async () => {

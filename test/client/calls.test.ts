@@ -1,6 +1,7 @@
 import { afterEach, expect, test } from 'vitest';
 import { createClient } from '../../src/client/client.ts';
 import type { ClientOptions } from '../../src/client/client.ts';
+import { createSend } from '../../src/client/send.ts';
 import { question, sendProblem, sendStream, startStreamServer, wholeTurn } from './stream-server.ts';
 import type { Reply, StreamServer } from './stream-server.ts';
 
@@ -63,6 +64,14 @@ test('a service that asks for more patience than there is is named by its own wo
     detail: 'Temporal is away.',
   });
   expect(server.requests).toHaveLength(1);
+});
+
+test('nobody waits for longer than five minutes at a time, whatever a proxy asks for', async () => {
+  const server = await serve((response) =>
+    sendProblem(response, 503, { code: 'unavailable', detail: 'Away.' }, { 'retry-after': '99999999' }),
+  );
+  const send = createSend({ baseUrl: server.url, token: 't' });
+  await expect(send({ method: 'GET', path: '/' })).rejects.toMatchObject({ retryAfterMs: 300_000 });
 });
 
 test('a service that stops answering is named by the last it said', async () => {

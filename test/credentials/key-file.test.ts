@@ -15,6 +15,7 @@ test('the generated key survives a restart and only its owner may read it', asyn
   const sealed = (await loadOrCreateKeys(dataDir)).seal('token', 'row');
   expect((await loadOrCreateKeys(dataDir)).open(sealed, 'row')).toBe('token');
   expect((await stat(path.join(dataDir, 'keys'))).mode & 0o777).toBe(0o600);
+  expect((await stat(dataDir)).mode & 0o777).toBe(0o700);
 });
 
 test('many that start at once end up with one key and leave nothing behind', async () => {

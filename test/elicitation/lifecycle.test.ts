@@ -2,11 +2,12 @@ import { describe, expect, test } from 'vitest';
 import { advance, receiptFor } from '../../src/elicitation/lifecycle.ts';
 import type { Elicitation, LifecycleEvent } from '../../src/elicitation/lifecycle.ts';
 
-const form: Elicitation = { id: 'e1', mode: 'form', user: 'alice', state: { kind: 'pending' } };
+const form: Elicitation = { id: 'e1', mode: 'form', user: 'alice', deadline: 1, state: { kind: 'pending' } };
 const connect: Elicitation = {
   id: 'e2',
   mode: 'url',
   user: 'alice',
+  deadline: 1,
   connection: { server: 'tracker', seenVersion: 1 },
   state: { kind: 'pending' },
 };

@@ -51,6 +51,14 @@ describe.each(['modern', 'legacy'] as const)('a %s server', (era) => {
   });
 });
 
+test('a header that cannot be sent is named, and its value is not', async () => {
+  const { config } = await peer((message, response) => answer(message, response, { tools: [] }));
+  const headers = { 'x-key': 's3cret\nline' };
+  const outcome = await listServerTools({ ...config, headers }, credential, signal);
+  expect(outcome).toMatchObject({ kind: 'unreachable', message: expect.stringContaining('"x-key"') });
+  expect(JSON.stringify(outcome)).not.toContain('s3cret');
+});
+
 test('all pages are read', async () => {
   const pages: Record<string, object> = {
     start: { tools: [tool('a'), tool('b')], nextCursor: 'two' },

@@ -1,12 +1,17 @@
 import { once } from 'node:events';
+import { connect, createServer } from 'node:net';
+import type { AddressInfo, Socket } from 'node:net';
+import { sql } from 'kysely';
 import pg from 'pg';
+import { pino } from 'pino';
 import { expect, test } from 'vitest';
 import { openStorage } from '../../src/storage/database.ts';
+import { openPostgres } from '../../src/storage/postgres.ts';
 import type { LogEntry } from '../../src/turn/event.ts';
 import { postgresUrl } from '../postgres.ts';
 import { storageContract } from './contract.ts';
 import type { DatabaseConfig } from './contract.ts';
-import { begunTurn, step, text } from './contract/fixtures.ts';
+import { begunTurn, newTurn, step, text } from './contract/fixtures.ts';
 import { startChild } from './contract/processes.ts';
 
 async function fresh() {
@@ -121,6 +126,45 @@ test('as much work as there are connections may be under locks and still use the
   );
   await Promise.all(work);
   await storage.close();
+});
+
+test('a storage that is closed while it begins to listen does close', async () => {
+  const database = await fresh();
+  for (let round = 0; round < 10; round += 1) {
+    const storage = await openStorage(database);
+    const reading = storage.turnLog
+      .follow(newTurn(), 0, new AbortController().signal)
+      [Symbol.asyncIterator]();
+    const next = reading.next();
+    await storage.close();
+    expect((await next).done).toBe(true);
+  }
+});
+
+test('a database that vanishes without a word is given up, and used again once it answers', async () => {
+  const { url } = await fresh();
+  const behind = new URL(url);
+  const frozen: Socket[] = [];
+  let open: Socket[] = [];
+  const proxy = createServer((socket) => {
+    const upstream = connect(Number(behind.port), behind.hostname);
+    socket.pipe(upstream).pipe(socket);
+    for (const end of [socket, upstream]) end.on('error', () => undefined);
+    open.push(socket, upstream);
+  }).listen(0, '127.0.0.1');
+  await once(proxy, 'listening');
+  const front = new URL(url);
+  front.host = `127.0.0.1:${(proxy.address() as AddressInfo).port}`;
+  const { query, close } = openPostgres(front.href, pino({ level: 'silent' }), { silenceMs: 300 });
+  const ask = () => sql`select 1 as one`.execute(query);
+  await ask();
+  for (const socket of open) frozen.push(socket.unpipe().pause());
+  open = [];
+  await expect(ask()).rejects.toThrow('silent for 300 ms');
+  expect((await ask()).rows).toEqual([{ one: 1 }]);
+  await close();
+  for (const socket of [...frozen, ...open]) socket.destroy();
+  proxy.close();
 });
 
 test('a database that cannot be reached is named in the error, without its password', async () => {

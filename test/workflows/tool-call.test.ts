@@ -1,26 +1,24 @@
 /** What becomes of tool calls when tokens end, servers fail and answers get lost; whole turns, real servers. */
 import { randomUUID } from 'node:crypto';
-import type { TestWorkflowEnvironment } from '@temporalio/testing';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import type { Chunk, ElicitationData } from '../service/chat-stream.ts';
 import { connectAccount } from '../service/connect-account.ts';
 import { startService } from '../service/service.ts';
 import type { Service } from '../service/service.ts';
 import type { Caller } from '../service/user.ts';
-import { createTimeSkipping } from '../time-skipping.ts';
+import { startDevelopmentServer } from '../development-server.ts';
+import type { DevelopmentServer } from '../development-server.ts';
 
-let environment: TestWorkflowEnvironment;
+let temporal: DevelopmentServer;
 let service: Service;
 let alice: Caller;
 
 beforeAll(async () => {
-  environment = await createTimeSkipping();
+  temporal = await startDevelopmentServer();
 });
-afterAll(() => environment.teardown());
+afterAll(() => temporal.stop());
 beforeEach(async () => {
-  service = await startService({
-    temporal: { client: environment.client, connection: environment.nativeConnection },
-  });
+  service = await startService({ temporal });
   alice = await service.as('alice');
   const stream = await alice.chat('list my open issues');
   await connectAccount('alice', (await stream.question('pending')).url);
@@ -72,9 +70,7 @@ describe('a connection that stopped working', () => {
 
   test('a token that ran out is renewed without asking anybody', async () => {
     await service.stop();
-    service = await startService({
-      temporal: { client: environment.client, connection: environment.nativeConnection },
-    });
+    service = await startService({ temporal });
     service.tracker.accessTokenSeconds = 1;
     alice = await service.as('alice');
     const first = await alice.chat('list my open issues');

@@ -5,6 +5,7 @@ import { sendPage } from './layout.ts';
 import type { Page } from './layout.ts';
 import { finishedPage, notice, unknownPage } from './outcome-pages.ts';
 import { deniedPage, failedPage } from './question-pages.ts';
+import { queryOf } from './query.ts';
 import { findQuestion, viewOf } from './question.ts';
 import { sessionHash } from './session.ts';
 import type { Session, Sessions } from './session.ts';
@@ -24,7 +25,7 @@ export function authorizationRoutes(fastify: FastifyInstance, deps: ConnectDeps,
       logger.warn({ address: request.ip }, 'an authorization came back to a browser that is not signed in');
       return sendPage(reply, wrongBrowser);
     }
-    const params = new URLSearchParams(request.url.split('?', 2)[1] ?? '');
+    const params = new URLSearchParams(queryOf(request));
     const done = await oauthStore.complete({
       params,
       sessionHash: sessionHash(session),

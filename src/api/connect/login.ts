@@ -1,14 +1,15 @@
 /** Signing in and out on the pages. A sign-in always belongs to a question and leads back to it. */
-import type { FastifyInstance, FastifyRequest } from 'fastify';
+import type { FastifyInstance } from 'fastify';
 import { z } from 'zod';
+import { elicitationId } from '../client-ids.ts';
 import type { ConnectDeps } from './deps.ts';
 import { isFromOurPage } from './form.ts';
 import { createIdentityClient } from './identity-client.ts';
 import { sendPage } from './layout.ts';
+import { queryOf } from './query.ts';
 import { foreignFormPage, notice, signedOutPage, unknownPage } from './outcome-pages.ts';
 import type { Sessions } from './session.ts';
 
-const elicitationId = z.string().min(1).max(200);
 const loginQuery = z.object({ e: elicitationId, as: z.literal('other').optional() });
 const callbackQuery = z.object({ state: z.string(), error: z.string().optional() });
 const logoutForm = z.object({ e: elicitationId, csrf: z.string() });
@@ -28,7 +29,7 @@ export function loginRoutes(
       const { url, ...signIn } = await identity.begin(query.data.e, {
         asSomeoneElse: query.data.as === 'other',
       });
-      sessions.rememberSignIn(reply, signIn);
+      sessions.rememberSignIn(request, reply, signIn);
       return await reply.redirect(url.href, 303);
     } catch (error) {
       logger.error(
@@ -67,7 +68,7 @@ export function loginRoutes(
       return sendPage(reply, notice(403, 'You are not signed in', 'The sign-in was not completed.', again));
     }
     try {
-      sessions.start(reply, await identity.complete(rawQuery(request), signIn));
+      sessions.start(reply, await identity.complete(queryOf(request), signIn));
     } catch (error) {
       logger.warn({ issuer: config.auth.issuer, reason: reasonOf(error) }, 'a sign-in failed');
       return sendPage(
@@ -97,10 +98,6 @@ export function loginRoutes(
 
 export function loginUrl(publicUrl: string, elicitationId: string, as?: 'other'): string {
   return `${publicUrl}/auth/login?${new URLSearchParams({ e: elicitationId, ...(as && { as }) }).toString()}`;
-}
-
-function rawQuery(request: FastifyRequest): string {
-  return request.url.split('?', 2)[1] ?? '';
 }
 
 /** A stable word for the log. The errors themselves may hold the issuer's answer, tokens included. */

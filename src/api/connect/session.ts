@@ -13,6 +13,8 @@ import type { UserPrincipal } from '../principal.ts';
 
 const sessionLifeMs = 3_600_000;
 const signInLifeMs = 600_000;
+/** Enough for the tabs of one person, and few enough that a browser's header stays small. */
+const maxSignIns = 8;
 
 const sessionSchema = z.object({
   id: z.string(),
@@ -39,8 +41,8 @@ export interface Sessions {
   /** Always a new session id, so that nothing from before the sign-in carries over. */
   start(reply: FastifyReply, principal: UserPrincipal): Session;
   end(reply: FastifyReply): void;
-  /** One cookie per sign-in: two tabs may sign in at once. */
-  rememberSignIn(reply: FastifyReply, signIn: Omit<SignIn, 'expiresAt'>): void;
+  /** One cookie per sign-in: two tabs may sign in at once. The oldest make room when there are too many. */
+  rememberSignIn(request: FastifyRequest, reply: FastifyReply, signIn: Omit<SignIn, 'expiresAt'>): void;
   takeSignIn(request: FastifyRequest, reply: FastifyReply, state: string): SignIn | undefined;
 }
 
@@ -48,7 +50,8 @@ export function createSessions(keys: KeyRing, publicUrl: string): Sessions {
   const secure = publicUrl.startsWith('https:');
   const prefix = secure ? '__Host-interlude' : 'interlude';
   const sessionCookie = `${prefix}-session`;
-  const signInCookie = (state: string) => `${prefix}-sign-in-${sha256(state).slice(0, 12)}`;
+  const signInPrefix = `${prefix}-sign-in-`;
+  const signInCookie = (state: string) => `${signInPrefix}${sha256(state).slice(0, 12)}`;
   const options: CookieSerializeOptions = { path: '/', httpOnly: true, sameSite: 'lax', secure };
 
   function write(reply: FastifyReply, cookie: string, value: { expiresAt: number }, lifeMs: number): void {
@@ -88,13 +91,13 @@ export function createSessions(keys: KeyRing, publicUrl: string): Sessions {
       return session;
     },
     end: (reply) => void reply.clearCookie(sessionCookie, options),
-    rememberSignIn: (reply, signIn) =>
-      write(
-        reply,
-        signInCookie(signIn.state),
-        { ...signIn, expiresAt: Date.now() + signInLifeMs } satisfies SignIn,
-        signInLifeMs,
-      ),
+    rememberSignIn(request, reply, signIn) {
+      // Browsers send the oldest first (RFC 6265 §5.4).
+      const known = Object.keys(request.cookies).filter((name) => name.startsWith(signInPrefix));
+      for (const name of known.slice(0, -(maxSignIns - 1))) reply.clearCookie(name, options);
+      const kept: SignIn = { ...signIn, expiresAt: Date.now() + signInLifeMs };
+      write(reply, signInCookie(signIn.state), kept, signInLifeMs);
+    },
     takeSignIn(request, reply, state) {
       const cookie = signInCookie(state);
       const signIn = read(request, cookie, signInSchema);

@@ -3,11 +3,11 @@ import { z } from 'zod';
 import type { ElicitationEvent } from '../../elicitation/elicitation.ts';
 import type { ElicitationRow } from '../../storage/storage.ts';
 import type { Answered } from '../answer.ts';
-import { clientId } from '../client-ids.ts';
+import { clientId, elicitationId } from '../client-ids.ts';
 
 export const elicitationResponse = z.strictObject({
   conversationId: clientId,
-  elicitationId: z.string().min(1).max(128),
+  elicitationId,
   action: z.enum(['accept', 'decline', 'cancel']),
   content: z.record(z.string(), z.unknown()).optional(),
 });

@@ -38,6 +38,26 @@ test('two tabs can sign in at the same time', async () => {
   expect((await browser.press(first, { user: 'alice' })).url).toBe(stage.link('q1'));
 });
 
+test('sign-ins that are never finished do not pile up in the browser', async () => {
+  const stage = await createStage();
+  await stage.ask();
+  const browser = new Browser();
+  const pending = () => [...browser.cookies.keys()].filter((name) => name.startsWith('interlude-sign-in'));
+  for (let round = 0; round < 12; round += 1)
+    await browser.until(`${stage.publicUrl}/auth/login?e=q1`, stage.identity.issuer);
+  expect(pending().length).toBeLessThanOrEqual(8);
+  const signIn = await browser.open(stage.link('q1'));
+  expect((await browser.press(signIn, { user: 'alice' })).url).toBe(stage.link('q1'));
+});
+
+test('an address that names no question is not worth a sign-in', async () => {
+  const stage = await createStage();
+  for (const path of ['connect?e=%00', 'connect?e=a%20b', 'login?e=%00', 'done?e=']) {
+    const response = await fetch(`${stage.publicUrl}/auth/${path}`, { redirect: 'manual' });
+    expect([path, response.status]).toEqual([path, 404]);
+  }
+});
+
 test('a sign-in that the person broke off can be begun again', async () => {
   const stage = await createStage();
   await stage.ask();

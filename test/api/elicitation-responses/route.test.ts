@@ -31,6 +31,7 @@ describe('an answer that is not valid', () => {
     ['a conversation id with a space', { ...valid, conversationId: 'c 1' }, '/conversationId'],
     ['an elicitation id that is a number', { ...valid, elicitationId: 1 }, '/elicitationId'],
     ['an empty elicitation id', { ...valid, elicitationId: '' }, '/elicitationId'],
+    ['an elicitation id that no database can look for', { ...valid, elicitationId: 'e\0' }, '/elicitationId'],
     ['an unknown action', { ...valid, action: 'approve' }, '/action'],
     ['the outcome that only the clock may give', { ...valid, action: 'expired' }, '/action'],
     ['content that is a text', { ...valid, content: 'yes' }, '/content'],
@@ -139,6 +140,18 @@ describe('a question that is over', () => {
     ]);
   });
 
+  test('and was declined takes the same answer again, whatever name it is sent under', async () => {
+    const { yes, elicitationId } = await question('declined-twice');
+    const won = { responseId: 'r1', action: 'decline', sealedContent: null, receivedAt: 1 } as const;
+    await api.storage.elicitations.storeAnswer(elicitationId, won);
+    await api.storage.elicitations.settle(elicitationId, 'decline', won.responseId);
+    const response = await answer({ ...yes, action: 'decline' }, 'alice', { 'idempotency-key': 'another' });
+    expect([response.statusCode, response.json()]).toEqual([
+      200,
+      { elicitationId, status: 'decline', duplicate: true },
+    ]);
+  });
+
   test('and whose account is connected takes one more yes for the same yes', async () => {
     const { yes, elicitationId } = await question('connected');
     await api.storage.elicitations.settle(elicitationId, 'accept', null);
@@ -176,8 +189,13 @@ describe('while Temporal cannot be reached', () => {
     const { yes } = await question('one-key');
     const key = { 'idempotency-key': 'tap-1' };
     expect((await answer(yes, 'alice', key)).statusCode).toBe(503);
-    const response = await answer({ ...yes, action: 'decline' }, 'alice', key);
+    const no = { ...yes, action: 'decline' };
+    const response = await answer(no, 'alice', key);
     expect([response.statusCode, response.json().code]).toEqual([400, 'invalid_request']);
+    // Nor when it has become the answer on record meanwhile.
+    await api.storage.elicitations.settle(yes.elicitationId, 'accept', null);
+    expect((await answer(no, 'alice', key)).statusCode).toBe(400);
+    expect((await answer(yes, 'alice', key)).statusCode).toBe(200);
   }, 15_000);
 });
 

@@ -177,6 +177,34 @@ export function elicitationsContract(subject: () => Subject): void {
       expect(await found()).toEqual([[project.id, 1]]);
     });
 
+    test('a question that is past its deadline is not looked for any more: its workflow has a clock of its own', async () => {
+      const { storage } = subject();
+      const turn = await begunTurn(storage);
+      const { tenant } = turn;
+      await storage.elicitations.open(question(turn, { deadline: Date.now() - 1 }), 20);
+      const secrets = { store: 'oauth', account: null, scopes: [], sealed: 'sealed', freshUntil: null };
+      await storage.connections.establish({ tenant, server: 'tracker', user: 'alice' }, secrets);
+      const found = await storage.elicitations.connectedButPending();
+      expect(found.filter((row) => row.tenant === tenant)).toEqual([]);
+    });
+
+    test('a turn that ends closes the questions it left open, before it says that it is over', async () => {
+      const { storage, other } = subject();
+      const turn = await begunTurn(storage);
+      const open = question(turn);
+      const answered = question(turn);
+      for (const row of [open, answered]) await storage.elicitations.open(row, 20);
+      await storage.elicitations.settle(answered.id, 'decline', 'r');
+      await Promise.all([storage.turns.end(turn, 'cancelled'), other.turns.end(turn, 'cancelled')]);
+      expect(await storage.elicitations.get(open.id)).toMatchObject({ status: 'cancel', responseId: null });
+      expect(await storage.elicitations.get(answered.id)).toMatchObject({ status: 'decline' });
+      const events = (await storage.turnLog.read(turn, 4)).map(({ event }) => event);
+      expect(events).toMatchObject([
+        { type: 'elicitation-request', elicitationId: open.id, status: 'cancel' },
+        { type: 'turn-ended', status: 'cancelled' },
+      ]);
+    });
+
     test('an answer is remembered under its id, the first time it comes', async () => {
       const { storage } = subject();
       const turn = await begunTurn(storage);

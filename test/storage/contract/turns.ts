@@ -127,6 +127,26 @@ export function turnsContract(subject: () => Subject): void {
       expect(await storage.turns.begin(turn)).toBe(false);
     });
 
+    test('a turn that begins ends those whose workflow went away without a word', async () => {
+      const { storage } = subject();
+      const lost = await begunTurn(storage);
+      const { tenant, conversation } = lost;
+      const coming = newTurn({ tenant, conversation });
+      await storage.turns.prepare(coming);
+      const next = await begunTurn(storage, { tenant, conversation });
+      expect((await storage.turnLog.read(lost, 1)).map(({ turnId, event }) => [turnId, event])).toMatchObject(
+        [
+          [lost.turnId, { type: 'turn-ended', status: 'cancelled' }],
+          [next.turnId, { type: 'turn-started' }],
+        ],
+      );
+      expect(await storage.turns.get(lost)).toMatchObject({ status: 'cancelled' });
+      // Not begun is not lost: its own workflow may still be on its way.
+      expect(await storage.turns.get(coming)).toMatchObject({ status: 'starting' });
+      await storage.turns.end(next, 'completed');
+      expect(await storage.turns.live(lost)).toBeNull();
+    });
+
     test('a turn that ends before it began leaves no trace in the conversation', async () => {
       const { storage } = subject();
       const turn = newTurn();

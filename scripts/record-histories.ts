@@ -1,0 +1,117 @@
+/**
+ * Records what turns of every shape leave in Temporal, for `test/workflows/replay.test.ts`: npm run record-histories.
+ * The whole service runs for it as `npm start` runs it, with the clients and people of the end-to-end tests.
+ */
+import { randomUUID } from 'node:crypto';
+import { mkdir, readdir, rm, writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import { Client, Connection } from '@temporalio/client';
+import { historyToJSON } from '@temporalio/common/lib/proto-utils.js';
+import { freePort } from '../src/ports.ts';
+import { turnWorkflowId } from '../src/workflows/messages.ts';
+import { createWorld } from '../test/e2e/world.ts';
+import { createOpenAIServer } from '../test/peers/openai-server.ts';
+import type { ChatStream } from '../test/service/chat-stream.ts';
+import { connectAccount } from '../test/service/connect-account.ts';
+import type { ChatOptions } from '../test/service/user.ts';
+
+const folder = path.join(import.meta.dirname, '../test/workflows/histories');
+const listing = 'list my open issues';
+
+await using stack = new AsyncDisposableStack();
+const model = await createOpenAIServer({ reply: () => ({ kind: 'status', status: 401 }) });
+stack.defer(() => model.stop());
+const temporalPort = await freePort('127.0.0.1');
+const world = await createWorld({ env: { MODEL_URL: model.baseURL, TEMPORAL_PORT: String(temporalPort) } });
+stack.defer(() => world.stop());
+const [alice, bob] = [await world.caller('alice'), await world.caller('bob')];
+
+await mkdir(folder, { recursive: true });
+for (const file of await readdir(folder)) if (file.endsWith('.json')) await rm(path.join(folder, file));
+
+const impatient = await world.start('embedded', { ELICITATION_TIMEOUT: '1s' });
+await turn('question-expired', bob, listing);
+await impatient.kill('SIGTERM');
+await world.start('embedded');
+
+// The first to connect makes the tools known; until then a turn needs a step of its own for it.
+await turn('question-connected', alice, listing, connectAs('alice'));
+await turn('question-declined', bob, listing, answerAs('decline'));
+await turn('question-dismissed', bob, listing, answerAs('cancel'));
+await turn('cancelled-while-waiting', bob, listing, async (stream, conversation) => {
+  await stream.question('pending');
+  await bob.cancel(conversation);
+});
+await turn('nobody-can-be-asked', bob, listing, undefined, { supports: null });
+await turn('two-calls-one-question', bob, 'list open and closed', connectAs('bob'));
+await turn('plain-answer', alice, 'hello');
+await turn('tool-without-question', alice, listing);
+await turn('max-steps', alice, 'go round in circles');
+const held = world.tracker.faults.hold('before');
+await turn('cancelled-while-a-tool-runs', alice, listing, async (_, conversation) => {
+  await held.arrived;
+  await alice.cancel(conversation);
+  held.release();
+});
+world.tracker.revoke('bob');
+await turn('connected-again', bob, listing, connectAs('bob'));
+
+const failing = randomUUID();
+const text = { type: 'text', text: 'hello' };
+await alice.request('POST', '/run/api/chat', {
+  id: failing,
+  agentId: 'writer',
+  stream: false,
+  messages: [{ id: randomUUID(), role: 'user', parts: [text] }],
+});
+await keep('failed-model', failing);
+
+type Meanwhile = (stream: ChatStream, conversation: string) => Promise<unknown>;
+
+async function turn(
+  name: string,
+  caller: typeof alice,
+  words: string,
+  meanwhile?: Meanwhile,
+  options?: ChatOptions,
+): Promise<void> {
+  const conversation = randomUUID();
+  const stream = await caller.chat(words, { conversation, ...options });
+  await meanwhile?.(stream, conversation);
+  await stream.finished();
+  await keep(name, conversation);
+}
+
+function connectAs(user: 'alice' | 'bob'): Meanwhile {
+  return async (stream) => connectAccount(user, (await stream.question('pending')).url);
+}
+
+function answerAs(action: string): Meanwhile {
+  return async (stream, conversationId) => {
+    const { elicitationId } = await stream.question('pending');
+    await bob.answer({ conversationId, elicitationId, action });
+  };
+}
+
+async function keep(name: string, conversation: string): Promise<void> {
+  const connection = await Connection.connect({ address: `127.0.0.1:${temporalPort}` });
+  try {
+    const id = turnWorkflowId({ tenant: 'demo', conversation });
+    const handle = new Client({ connection }).workflow.getHandle(id);
+    const { status } = (await handle.result()) as { status: string };
+    const history = historyToJSON(await handle.fetchHistory());
+    await writeFile(path.join(folder, `${name}.json`), `${anonymous(history)}\n`);
+    console.log(`${name}: ${status}`);
+  } finally {
+    await connection.close();
+  }
+}
+
+/** Without what tells where it was recorded (process and host, folders in traces); replaying does not read it. */
+function anonymous(history: string): string {
+  const value: unknown = JSON.parse(history, (key, member: unknown) => {
+    if (key === 'stackTrace') return '';
+    return typeof member === 'string' && /^\d+@/.test(member) ? 'recorder' : member;
+  });
+  return JSON.stringify(value, null, 1);
+}

@@ -1,0 +1,114 @@
+/**
+ * What `useChat` is made of, without React: the SDK's own chat and its own transport, on a state that a test can
+ * wait for. The framework packages add nothing but another state.
+ */
+import * as ai7 from 'ai';
+import * as ai5 from 'ai5';
+import * as ai6 from 'ai6';
+
+type Message = ai7.UIMessage;
+type Sdk = Pick<typeof ai7, 'AbstractChat' | 'DefaultChatTransport'>;
+
+/** Typed as the newest: what this file uses of them has had one shape since version 5. */
+const sdks = { 5: ai5 as unknown as Sdk, 6: ai6 as unknown as Sdk, 7: ai7 as Sdk };
+export type Version = keyof typeof sdks;
+export const versions: Version[] = [7, 6, 5];
+
+export interface ChatClient {
+  readonly messages: Message[];
+  readonly status: ai7.ChatStatus;
+  readonly error: Error | undefined;
+  send(text: string): Promise<void>;
+  resume(): Promise<void>;
+  stop(): Promise<void>;
+  /** Parts of the last message, the assistant's while it answers. */
+  parts(): Message['parts'];
+  /** The first time that the last message has a part that fits. */
+  until(fits: (part: Message['parts'][number]) => boolean): Promise<void>;
+}
+
+export interface ChatClientOptions {
+  baseUrl: string;
+  token: string;
+  conversation: string;
+  /** What the page kept from before it was loaded again. */
+  messages?: Message[];
+  fetch?: typeof fetch;
+}
+
+export function createChatClient(version: Version, options: ChatClientOptions): ChatClient {
+  const { baseUrl, token, conversation, messages = [], fetch } = options;
+  const sdk = sdks[version];
+  const state = createState(messages);
+  class Chat extends sdk.AbstractChat<Message> {}
+  const chat = new Chat({
+    id: conversation,
+    state,
+    transport: new sdk.DefaultChatTransport<Message>({
+      api: `${baseUrl}/run/api/chat`,
+      headers: { authorization: `Bearer ${token}`, 'x-supports-elicitation': 'true' },
+      ...(fetch && { fetch }),
+    }),
+  });
+  const parts = () => state.messages.at(-1)?.parts ?? [];
+
+  return {
+    get messages() {
+      return chat.messages;
+    },
+    get status() {
+      return chat.status;
+    },
+    get error() {
+      return chat.error;
+    },
+    send: (text) => chat.sendMessage({ text }),
+    resume: () => chat.resumeStream(),
+    stop: () => chat.stop(),
+    parts,
+    until: (fits) =>
+      new Promise((resolve) => {
+        const stopLooking = state.watch(() => {
+          if (!parts().some(fits)) return;
+          stopLooking();
+          resolve();
+        });
+      }),
+  };
+}
+
+type State = ai7.ChatState<Message> & {
+  /** `look` is called at once and after every change. */
+  watch(look: () => void): () => void;
+};
+
+function createState(messages: Message[]): State {
+  const watching = new Set<() => void>();
+  const changed = () => {
+    for (const look of watching) look();
+  };
+  return {
+    status: 'ready',
+    error: undefined,
+    messages,
+    pushMessage(message) {
+      this.messages = [...this.messages, message];
+      changed();
+    },
+    popMessage() {
+      this.messages = this.messages.slice(0, -1);
+      changed();
+    },
+    replaceMessage(index, message) {
+      // A copy, as in every framework's state: the SDK goes on changing the object it handed over.
+      this.messages = this.messages.with(index, structuredClone(message));
+      changed();
+    },
+    snapshot: structuredClone,
+    watch(look) {
+      watching.add(look);
+      queueMicrotask(look);
+      return () => void watching.delete(look);
+    },
+  };
+}

@@ -1,0 +1,235 @@
+/**
+ * `npm start` on one machine, and everything in it killed with -9 at the worst moments: a turn goes on where it
+ * was, its reader sees everything once, and no tool runs twice.
+ */
+import { rm } from 'node:fs/promises';
+import path from 'node:path';
+import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
+import { recordedServer } from '../../src/temporal-server-record.ts';
+import { createOpenAIServer } from '../peers/openai-server.ts';
+import type { OpenAIServer } from '../peers/openai-server.ts';
+import { connectAccount } from '../service/connect-account.ts';
+import { readiness } from './processes.ts';
+import type { ServiceProcess } from './processes.ts';
+import {
+  callsIn,
+  expectOneStory,
+  expectSameForNewcomer,
+  failuresIn,
+  questionsIn,
+  say,
+  textOf,
+} from './watch.ts';
+import type { Watched } from './watch.ts';
+import { createWorld, showOutput } from './world.ts';
+import type { World } from './world.ts';
+
+let world: World;
+let model: OpenAIServer;
+let service: ServiceProcess;
+
+/** The first try stops in the middle of a word. */
+const story = ['Once upon ', 'a time'];
+
+beforeAll(async () => {
+  model = await createOpenAIServer({
+    reply: (_, index) =>
+      index === 0 ? { kind: 'hang', chunks: ['Once up'] } : { kind: 'text', chunks: story },
+  });
+  world = await createWorld({ env: { MODEL_URL: model.baseURL } });
+  world.defer(() => model.stop());
+  service = await world.start('embedded');
+}, 60_000);
+afterAll(() => world.stop());
+afterEach(showOutput(() => world));
+
+const ran = (tool: string) => world.tracker.calls.filter((call) => call.tool === tool);
+
+async function killAndRestart(meanwhile = () => {}): Promise<void> {
+  await service.kill('SIGKILL');
+  meanwhile();
+  service = await world.start('embedded');
+}
+
+async function expectAnswered(turn: Watched): Promise<void> {
+  const view = await turn.end();
+  expect(view.status).toBe('completed');
+  expect(questionsIn(view).map(({ status }) => status)).toEqual(['accept']);
+  expect(callsIn(view).at(-1)).toBe('tracker__list_issues: done');
+  expect(textOf(view)).toMatch(/^Here they are: #\d+ /);
+  expectOneStory(turn);
+}
+
+test(
+  'the service is killed while a question is open: the same stream goes on after its restart, and the tool runs once',
+  { timeout: 90_000 },
+  async () => {
+    const alice = world.client('alice');
+    const turn = say(alice, 'list my open issues');
+    const { url, elicitationId } = await turn.question();
+
+    await killAndRestart();
+    await vi.waitFor(() => expect(turn.line).toEqual(['reconnecting', 'connected']), 10_000);
+    expect(await alice.openElicitations(turn.message.conversationId)).toMatchObject([{ elicitationId, url }]);
+    expect(world.tracker.requests).toBe(0);
+
+    await connectAccount('alice', url);
+    await expectAnswered(turn);
+    expect(callsIn(await turn.end())).toEqual(['connect_tracker: done', 'tracker__list_issues: done']);
+    expect(ran('list_issues')).toHaveLength(1);
+    await expectSameForNewcomer(alice, turn);
+  },
+);
+
+test(
+  'Temporal is killed while a question is open: it comes back by itself, the stream never breaks, and the tool runs once',
+  { timeout: 90_000 },
+  async () => {
+    const before = ran('list_issues').length;
+    const bob = world.client('bob');
+    const turn = say(bob, 'list my open issues');
+    const { url } = await turn.question();
+
+    const folder = path.join(world.dataDir, 'interlude');
+    const killed = recordedServer(folder) ?? 0;
+    process.kill(killed, 'SIGKILL');
+    await vi.waitFor(() => expect(recordedServer(folder)).not.toBe(killed), 10_000);
+    await vi.waitFor(async () => expect(await readiness(world.baseUrl)).toBe(200), 20_000);
+
+    await connectAccount('bob', url);
+    await expectAnswered(turn);
+    expect(turn.line).toEqual([]);
+    expect(ran('list_issues')).toHaveLength(before + 1);
+    await expectSameForNewcomer(bob, turn);
+  },
+);
+
+describe('killed while its turns are at work', () => {
+  const asked: Record<'list' | 'notYet' | 'done' | 'story', Watched> = {} as never;
+  let listedBefore: number;
+
+  /** One call of each kind is under way when the service dies; both accounts are connected by now. */
+  beforeAll(async () => {
+    const alice = world.client('alice');
+    const { faults } = world.tracker;
+    listedBefore = ran('list_issues').length;
+    const arriving = async (moment: 'before' | 'after', text: string) => {
+      const { arrived, release } = faults.hold(moment);
+      const turn = say(alice, text);
+      await arrived;
+      return { turn, release };
+    };
+    const list = await arriving('before', 'list my open issues');
+    const notYet = await arriving('before', 'create an issue called Not yet');
+    const done = await arriving('after', 'create an issue called Done already');
+    asked.list = list.turn;
+    asked.notYet = notYet.turn;
+    asked.done = done.turn;
+    asked.story = say(alice, 'tell me a story', { agentId: 'writer' });
+    await asked.story.until((view) => textOf(view) === 'Once up');
+    await killAndRestart(() => done.release());
+  }, 60_000);
+
+  test('a call that only reads is made again, and its answer arrives', { timeout: 90_000 }, async () => {
+    const view = await asked.list.end();
+    expect(callsIn(view)).toEqual(['tracker__list_issues: done']);
+    expect(textOf(view)).toContain('Here they are');
+    expectOneStory(asked.list);
+    expect(ran('list_issues')).toHaveLength(listedBefore + 1);
+  });
+
+  test.each([
+    ['on its way', 'notYet', 0],
+    ['done, but its answer is lost', 'done', 1],
+  ] as const)(
+    'a call that changes something is not repeated when it is %s: the model is told that the outcome is unknown',
+    { timeout: 90_000 },
+    async (_, which, executions) => {
+      const view = await asked[which].end();
+      expect(failuresIn(view)).toEqual([expect.stringContaining('unknown whether the action took place')]);
+      expect(textOf(view)).toContain('I cannot tell whether it happened');
+      expectOneStory(asked[which]);
+      const title = which === 'done' ? 'Done already' : 'Not yet';
+      const issues = world.tracker.issues.list({ state: 'all', assignee: null });
+      expect(issues.filter((issue) => issue.title === title)).toHaveLength(executions);
+    },
+  );
+
+  test(
+    'a sentence that was cut off is said again, whole, and newcomers read it once',
+    { timeout: 90_000 },
+    async () => {
+      const view = await asked.story.end();
+      expect(view.parts.map((part) => (part.kind === 'text' ? part.text : part.kind))).toEqual([
+        'Once up',
+        'Once upon a time',
+      ]);
+      expectOneStory(asked.story);
+      const newcomer = say(world.client('alice'), '', asked.story.message);
+      expect(textOf(await newcomer.end())).toBe('Once upon a time');
+    },
+  );
+});
+
+test(
+  'killed while a dozen turns are at it: each goes on as the turn it was, and nothing is done twice',
+  { timeout: 90_000 },
+  async () => {
+    const alice = world.client('alice');
+    const titles = Array.from({ length: 12 }, (_, index) => `Dozen ${index}`);
+    const turns = titles.map((title) => say(alice, `create an issue called ${title}`));
+    await Promise.race(turns.map((turn) => turn.end()));
+    await killAndRestart();
+
+    const views = await Promise.all(turns.map((turn) => turn.end()));
+    const created = world.tracker.issues.list({ state: 'all', assignee: null });
+    for (const [index, view] of views.entries()) {
+      const times = created.filter(({ title }) => title === titles[index]).length;
+      expect(view.status).toBe('completed');
+      const said = textOf(view);
+      expect(said).toMatch(/^Created\.$|I cannot tell whether it happened/);
+      expect(said === 'Created.' ? [1] : [0, 1]).toContain(times);
+    }
+    for (const turn of turns) {
+      expect(new Set(turn.views.map(({ turnId }) => turnId)).size).toBe(1);
+      expectOneStory(turn);
+    }
+  },
+);
+
+test(
+  'stopped on purpose, it lets go of its streams, exits with 0, and the turn goes on after the next start',
+  { timeout: 90_000 },
+  async () => {
+    world.tracker.revoke('bob');
+    const bob = world.client('bob');
+    const turn = say(bob, 'list my open issues');
+    const { url } = await turn.question();
+    const caller = await world.caller('bob');
+    const plain = await caller.rejoin(turn.message.conversationId);
+    await plain?.question('pending');
+
+    const stoppedAt = Date.now();
+    const stopping = service.kill('SIGTERM');
+    await expect(plain?.finished()).rejects.toThrow('The stream was cut');
+    const said = plain?.chunks.map(({ type }) => type);
+    expect(said).not.toContain('finish');
+    expect(said).not.toContain('abort');
+    expect(await readiness(world.baseUrl)).not.toBe(200);
+    expect(await stopping).toEqual({ code: 0, signal: null });
+    expect(Date.now() - stoppedAt).toBeLessThan(20_000);
+
+    service = await world.start('embedded');
+    await connectAccount('bob', url);
+    await expectAnswered(turn);
+    await expectSameForNewcomer(bob, turn);
+  },
+);
+
+test('the database file is deleted under it: it is not ready any more, and says why', async () => {
+  await rm(path.join(world.dataDir, 'interlude', 'interlude.db'));
+  await vi.waitFor(async () => expect(await readiness(world.baseUrl)).toBe(503), 5_000);
+  expect(await (await fetch(`${world.baseUrl}/readyz`)).json()).toMatchObject({
+    notReady: [{ name: 'database', detail: 'the database does not answer; check DATABASE_URL' }],
+  });
+});

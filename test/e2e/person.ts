@@ -1,0 +1,106 @@
+/** A person at a real browser: what they press, what they see, and that nothing is wrong with any page on the way. */
+import { mkdirSync } from 'node:fs';
+import path from 'node:path';
+import axe from 'axe-core';
+import type { Browser, Page } from 'playwright-core';
+import { expect } from 'vitest';
+
+export interface Person {
+  page: Page;
+  open(url: string): Promise<void>;
+  press(button: string): Promise<void>;
+  follow(link: string): Promise<void>;
+  /** Waits for the heading, and looks at the page in light, in dark and on a narrow phone. */
+  sees(heading: string): Promise<void>;
+  text(): Promise<string>;
+  /** Moves there with the Tab key and presses Enter. */
+  tabTo(words: string): Promise<void>;
+  leave(): Promise<void>;
+}
+
+const looks = {
+  narrow: { colorScheme: 'light', width: 360, height: 740 },
+  dark: { colorScheme: 'dark', width: 900, height: 760 },
+  light: { colorScheme: 'light', width: 900, height: 760 },
+} as const;
+
+/** Screenshots are left here, for eyes. */
+const screenshots = process.env['SCREENSHOTS'];
+
+export async function sitDown(browser: Browser, { scripts = true } = {}): Promise<Person> {
+  const context = await browser.newContext({ javaScriptEnabled: scripts, locale: 'en' });
+  const page = await context.newPage();
+  const complaints: string[] = [];
+  page.on('pageerror', (error) => complaints.push(error.message));
+  page.on('console', (message) => {
+    // A page with a status of 400 and more is reported as such; the tests look at what it says.
+    const isItself = message.location().url === page.url();
+    if (!isItself || !message.text().startsWith('Failed to load resource')) complaints.push(message.text());
+  });
+  page.on('request', (request) => {
+    if (!request.isNavigationRequest()) complaints.push(`asked for ${request.url()}`);
+  });
+
+  async function inspect(): Promise<void> {
+    const problems: string[] = [];
+    for (const [name, { colorScheme, width, height }] of Object.entries(looks)) {
+      // Both need scripts of their own on the page; the pages are the same without.
+      if (!scripts) break;
+      await page.emulateMedia({ colorScheme });
+      await page.setViewportSize({ width, height });
+      if (name !== 'narrow') problems.push(...(await violations(page)).map((found) => `${name}: ${found}`));
+      if (await isTooWide(page)) problems.push(`${name}: wider than the window`);
+      if (screenshots !== undefined) await shoot(page, name);
+    }
+    problems.push(...complaints);
+    if (problems.length > 0) throw new Error(`"${await page.title()}" has problems:\n${problems.join('\n')}`);
+  }
+
+  return {
+    page,
+    open: async (url) => void (await page.goto(url)),
+    press: (button) => page.getByRole('button', { name: button }).click(),
+    follow: (link) => page.getByRole('link', { name: link }).click(),
+    async sees(heading) {
+      await page.getByRole('heading', { name: heading, exact: true }).waitFor();
+      await inspect();
+    },
+    text: () => page.innerText('body'),
+    async tabTo(words) {
+      const focused = page.locator(':focus');
+      for (let presses = 0; presses < 12; presses++) {
+        await page.keyboard.press('Tab');
+        if ((await focused.count()) > 0 && (await focused.innerText()).includes(words)) {
+          const outline = await focused.evaluate((element) => getComputedStyle(element).outlineStyle);
+          expect(outline, `${words}: one can see where one is`).toBe('solid');
+          return page.keyboard.press('Enter');
+        }
+      }
+      throw new Error(`"${words}" cannot be reached with the Tab key`);
+    },
+    leave: () => context.close(),
+  };
+}
+
+function isTooWide(page: Page): Promise<boolean> {
+  return page.evaluate(() => document.documentElement.scrollWidth > window.innerWidth);
+}
+
+async function violations(page: Page): Promise<string[]> {
+  await page.evaluate(axe.source);
+  const found = await page.evaluate(async () => {
+    const { axe: checker } = window as unknown as { axe: typeof axe };
+    const { violations: list, passes } = await checker.run(document);
+    return { list, passed: passes.length };
+  });
+  expect(found.passed).toBeGreaterThan(5);
+  return found.list.map(
+    ({ id, help, nodes }) => `${id}: ${help} (${nodes.map(({ html }) => html).join(', ')})`,
+  );
+}
+
+async function shoot(page: Page, look: string): Promise<void> {
+  mkdirSync(screenshots ?? '', { recursive: true });
+  const name = (await page.title()).replaceAll(/\W+/g, '-').toLowerCase();
+  await page.screenshot({ path: path.join(screenshots ?? '', `${name}-${look}.png`), fullPage: true });
+}

@@ -1,0 +1,81 @@
+/**
+ * The program's own processes, started, killed and started again as an operator would. What they write is kept
+ * for the moment something fails, and none of them outlives the test.
+ */
+import { once } from 'node:events';
+import path from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { spawnBound } from '../../src/bound-process.ts';
+
+export type Entry = 'embedded' | 'server' | 'worker';
+
+export interface End {
+  code: number | null;
+  signal: NodeJS.Signals | null;
+}
+
+export interface ServiceProcess {
+  pid: number;
+  /** Everything written so far, both streams, without colours. */
+  output(): string;
+  ended: Promise<End>;
+  isAlive(): boolean;
+  /** Resolves when it is gone. */
+  kill(signal: 'SIGKILL' | 'SIGTERM'): Promise<End>;
+}
+
+const root = path.resolve(import.meta.dirname, '../..');
+const patienceMs = 40_000;
+const pollMs = 40;
+
+/** Nothing of the tester's own configuration reaches the process. */
+export function spawnService(entry: Entry, env: Record<string, string>): ServiceProcess {
+  const { PATH = '', HOME = '' } = process.env;
+  const child = spawnBound(process.execPath, [`src/${entry}.ts`], {
+    cwd: root,
+    env: { PATH, HOME, ...env },
+  });
+  let output = '';
+  // oxlint-disable-next-line no-control-regex -- that is what colours are made of
+  const keep = (chunk: Buffer) => (output += chunk.toString().replaceAll(/\u001B\[\d*m/g, ''));
+  child.stdout?.on('data', keep);
+  child.stderr?.on('data', keep);
+  const ended = once(child, 'close').then(([code, signal]) => ({ code, signal }) as End);
+  return {
+    pid: child.pid ?? 0,
+    output: () => output,
+    ended,
+    isAlive: () => child.exitCode === null && child.signalCode === null,
+    async kill(signal) {
+      child.kill(signal);
+      return ended;
+    },
+  };
+}
+
+/** Resolves when the process can do its work: an API says so at /readyz, a worker in its log. */
+export async function untilReady(service: ServiceProcess, baseUrl: string | undefined): Promise<void> {
+  let end: End | undefined;
+  void service.ended.then((how) => (end = how));
+  const isReady = () =>
+    baseUrl === undefined
+      ? service.output().includes('worker ready on task queue')
+      : readiness(baseUrl).then((status) => status === 200);
+  for (const deadline = Date.now() + patienceMs; Date.now() < deadline; await sleep(pollMs)) {
+    if (end)
+      throw new Error(`It ended with ${end.code ?? end.signal} before it was ready:\n${service.output()}`);
+    if (await isReady()) return;
+  }
+  throw new Error(`It was not ready after ${patienceMs / 1000} s:\n${service.output()}`);
+}
+
+/** The status of /readyz; 0 when nobody answers. */
+export async function readiness(baseUrl: string): Promise<number> {
+  try {
+    const response = await fetch(`${baseUrl}/readyz`, { signal: AbortSignal.timeout(5_000) });
+    await response.body?.cancel();
+    return response.status;
+  } catch {
+    return 0;
+  }
+}

@@ -1,0 +1,178 @@
+/**
+ * As it runs in production: two APIs behind a load balancer, two workers, PostgreSQL, a Temporal of its own. Any
+ * of them is killed, and any other goes on.
+ */
+import { randomUUID } from 'node:crypto';
+import { pino } from 'pino';
+import { afterAll, afterEach, beforeAll, beforeEach, expect, test, vi } from 'vitest';
+import { freePort } from '../../src/ports.ts';
+import { startTemporalServer } from '../../src/temporal-server.ts';
+import { postgresUrl } from '../postgres.ts';
+import { connectAccount } from '../service/connect-account.ts';
+import { openGateway } from './gateway.ts';
+import type { Gateway } from './gateway.ts';
+import { readiness } from './processes.ts';
+import type { ServiceProcess } from './processes.ts';
+import { callsIn, expectOneStory, expectSameForNewcomer, questionsIn, say, textOf } from './watch.ts';
+import { createWorld, showOutput, someKeys } from './world.ts';
+import type { World } from './world.ts';
+
+let world: World;
+let balancer: Gateway;
+let database: Gateway;
+let apiPorts: [number, number];
+const apis: ServiceProcess[] = [];
+const workers: ServiceProcess[] = [];
+
+const urlOf = (index: number) => `http://127.0.0.1:${apiPorts[index]}`;
+
+beforeAll(async () => {
+  const host = '127.0.0.1';
+  apiPorts = [await freePort(host), await freePort(host)];
+  balancer = await openGateway(() => apiPorts);
+  const given = new URL(await postgresUrl());
+  const postgresPort = Number(given.port || 5432);
+  database = await openGateway(() => [postgresPort]);
+  given.host = `${host}:${database.port}`;
+  const temporalPort = await freePort(host);
+  world = await createWorld({
+    port: balancer.port,
+    env: {
+      DATABASE_URL: given.href,
+      TEMPORAL_ADDRESS: `${host}:${temporalPort}`,
+      INTERLUDE_KEYS: someKeys,
+      LOG_LEVEL: 'info',
+    },
+  });
+  world.defer(() => Promise.all([balancer.stop(), database.stop()]));
+  const temporal = await startTemporalServer({
+    temporal: { namespace: 'default', port: temporalPort, uiPort: 0 },
+    dataDir: `${world.dataDir}/temporal`,
+    logger: pino({ level: 'silent' }),
+  });
+  world.defer(() => temporal.stop());
+}, 60_000);
+beforeEach(startTheDead, 60_000);
+afterAll(() => world.stop());
+afterEach(showOutput(() => world));
+
+async function startTheDead(): Promise<void> {
+  const startDead = async (
+    processes: ServiceProcess[],
+    index: number,
+    start: () => Promise<ServiceProcess>,
+  ) => {
+    if (processes[index]?.isAlive() !== true) processes[index] = await start();
+  };
+  await Promise.all(
+    [0, 1].flatMap((index) => [
+      startDead(apis, index, () => world.start('server', { PORT: String(apiPorts[index]) })),
+      startDead(workers, index, () => world.start('worker')),
+    ]),
+  );
+}
+
+/** The worker that thought for this turn also keeps its workflow. */
+function workerOf(turnId: string | null): number {
+  return workers.findIndex((worker) => turnId !== null && worker.output().includes(turnId));
+}
+
+test(
+  'the API that streams and the worker that keeps the turn are killed: the stream goes on at the other API, the turn on the other worker',
+  { timeout: 90_000 },
+  async () => {
+    const alice = world.client('alice');
+    const turn = say(alice, 'list my open issues');
+    const { url, elicitationId } = await turn.question();
+    const { turnId } = turn.views[0]!;
+    const keeper = workerOf(turnId);
+    expect(keeper).not.toBe(-1);
+
+    await Promise.all([apis[0]?.kill('SIGKILL'), workers[keeper]?.kill('SIGKILL')]);
+    await vi.waitFor(() => expect(turn.line).toEqual(['reconnecting', 'connected']), 10_000);
+    const other = world.client('alice', urlOf(1));
+    const { conversationId } = turn.message;
+    expect(await other.openElicitations(conversationId)).toMatchObject([
+      { elicitationId, status: 'pending' },
+    ]);
+
+    await connectAccount('alice', url);
+    const receipt = await other.answer({ conversationId, elicitationId, action: 'accept' });
+    expect(['accept', 'received']).toContain(receipt.status);
+    const view = await turn.end();
+    expect(view.status).toBe('completed');
+    expect(questionsIn(view)).toMatchObject([{ status: 'accept' }]);
+    expect(callsIn(view)).toEqual(['connect_tracker: done', 'tracker__list_issues: done']);
+    expect(workers[1 - keeper]?.output()).toContain(turnId);
+    expect(world.tracker.calls).toHaveLength(1);
+    expectOneStory(turn);
+    await expectSameForNewcomer(other, turn);
+  },
+);
+
+test(
+  'no worker lives when the answer is given: it is taken all the same, and the tool runs once when one is back',
+  { timeout: 90_000 },
+  async () => {
+    const executed = world.tracker.calls.length;
+    const bob = world.client('bob');
+    const turn = say(bob, 'list my open issues');
+    const { url, elicitationId } = await turn.question();
+    await Promise.all(workers.map((worker) => worker.kill('SIGKILL')));
+
+    expect((await connectAccount('bob', url)).title).toBe('Tracker is connected');
+    const answer = { conversationId: turn.message.conversationId, elicitationId, action: 'accept' } as const;
+    expect(await bob.answer(answer)).toMatchObject({ status: 'received' });
+    expect(world.tracker.calls).toHaveLength(executed);
+
+    await startTheDead();
+    const view = await turn.end();
+    expect(view.status).toBe('completed');
+    expect(questionsIn(view)).toMatchObject([{ status: 'accept' }]);
+    expect(world.tracker.calls).toHaveLength(executed + 1);
+    expect(await bob.answer(answer)).toMatchObject({ status: 'accept', duplicate: true });
+    expectOneStory(turn);
+  },
+);
+
+test(
+  'the database goes away and comes back: requests are told so, an open stream holds, and nothing is left half-started',
+  { timeout: 90_000 },
+  async () => {
+    world.tracker.revoke('bob');
+    const bob = world.client('bob');
+    const turn = say(bob, 'list my open issues');
+    const { url } = await turn.question();
+
+    database.cut();
+    await vi.waitFor(async () => {
+      expect(await readiness(urlOf(0))).toBe(503);
+      expect(await readiness(urlOf(1))).toBe(503);
+    }, 10_000);
+    const caller = await world.caller('bob');
+    const conversation = randomUUID();
+    const message = { id: randomUUID(), text: 'hello' };
+    const refused = await caller.request('POST', '/run/api/chat', {
+      id: conversation,
+      messages: [{ id: message.id, role: 'user', parts: [{ type: 'text', text: message.text }] }],
+    });
+    expect(refused).toMatchObject({ status: 503, body: { code: 'unavailable' } });
+    expect(refused.body['detail']).toContain('The database cannot be reached');
+
+    database.mend();
+    await vi.waitFor(async () => {
+      expect(await readiness(urlOf(0))).toBe(200);
+      expect(await readiness(urlOf(1))).toBe(200);
+    }, 20_000);
+    expect(await caller.request('GET', `/run/api/chat/${conversation}/stream`)).toMatchObject({
+      status: 204,
+    });
+    const again = say(bob, '', { conversationId: conversation, message });
+    expect(textOf(await again.end())).toBe('You said: hello');
+
+    await connectAccount('bob', url);
+    expect(await turn.end()).toMatchObject({ status: 'completed' });
+    expect(turn.line).toEqual([]);
+    expectOneStory(turn);
+  },
+);

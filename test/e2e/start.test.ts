@@ -1,0 +1,90 @@
+/** A process that cannot start says why and what to do, in one message, and ends with 1. */
+import { once } from 'node:events';
+import { createServer } from 'node:net';
+import type { AddressInfo } from 'node:net';
+import { afterAll, afterEach, beforeAll, expect, onTestFinished, test } from 'vitest';
+import { readiness } from './processes.ts';
+import type { Entry } from './processes.ts';
+import { createWorld, showOutput, someKeys } from './world.ts';
+import type { World } from './world.ts';
+
+let world: World;
+beforeAll(async () => {
+  world = await createWorld();
+});
+afterAll(() => world.stop());
+afterEach(showOutput(() => world));
+
+async function lastWords(entry: Entry, env: Record<string, string>): Promise<string> {
+  const service = world.spawn(entry, env);
+  expect(await service.ended).toEqual({ code: 1, signal: null });
+  expect(service.output()).not.toMatch(/^ +at /m);
+  return service.output();
+}
+
+async function takenPort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1');
+  onTestFinished(() => void server.close());
+  await once(server, 'listening');
+  return (server.address() as AddressInfo).port;
+}
+
+test('everything wrong with the configuration is said at once, each with its name', async () => {
+  const words = await lastWords('embedded', {
+    PORT: 'http',
+    DATABASE_URL: 'mysql://somewhere',
+    ELICITATION_TIMEOUT: 'ten minutes',
+    TRACKER_URL: '',
+    AUTH_CLIENT_ID: '',
+    TEMPORAL_ADDRESS: 'temporal',
+  });
+  for (const name of ['PORT', 'DATABASE_URL', 'ELICITATION_TIMEOUT', 'TRACKER_URL', 'TEMPORAL_ADDRESS'])
+    expect(words).toContain(`• ${name}: `);
+  expect(words).toMatch(/^The configuration has \d+ problems:$/m);
+});
+
+test.each(['embedded', 'server'] as const)(
+  '%s: a port that is taken is named with its variable and another port to take',
+  async (entry) => {
+    const port = await takenPort();
+    const words = await lastWords(entry, {
+      PORT: String(port),
+      ...(entry === 'server' && { TEMPORAL_ADDRESS: '127.0.0.1:4', INTERLUDE_KEYS: someKeys }),
+    });
+    expect(words).toContain(
+      `PORT: ${port} is taken by another program; choose a free one, for example PORT=`,
+    );
+  },
+);
+
+test('a database that cannot be opened is named without its password', async () => {
+  const port = await takenPort();
+  const words = await lastWords('server', {
+    DATABASE_URL: `postgres://somebody:hunter2@127.0.0.1:4/interlude`,
+    TEMPORAL_ADDRESS: `127.0.0.1:${port}`,
+    INTERLUDE_KEYS: someKeys,
+  });
+  expect(words).toContain('Cannot open the database 127.0.0.1:4/interlude');
+  expect(words).toContain('Check DATABASE_URL');
+  expect(words).not.toContain('hunter2');
+});
+
+test('an API without Temporal starts, and says that it is not ready', async () => {
+  const service = world.spawn('server', { TEMPORAL_ADDRESS: '127.0.0.1:4', INTERLUDE_KEYS: someKeys });
+  await expect.poll(() => readiness(world.baseUrl), { timeout: 20_000 }).toBe(503);
+  const response = await fetch(`${world.baseUrl}/readyz`);
+  expect(await response.json()).toEqual({
+    status: 'not ready',
+    notReady: [{ name: 'temporal', detail: 'Temporal does not answer; check TEMPORAL_ADDRESS' }],
+  });
+  expect((await fetch(`${world.baseUrl}/healthz`)).status).toBe(200);
+  await service.kill('SIGTERM');
+});
+
+test.each(['worker', 'embedded'] as const)(
+  '%s: a Temporal that is configured and does not answer is named with its variable',
+  async (entry) => {
+    const words = await lastWords(entry, { TEMPORAL_ADDRESS: '127.0.0.1:4', INTERLUDE_KEYS: someKeys });
+    expect(words).toMatch(/Temporal .*\. Check TEMPORAL_ADDRESS/);
+  },
+);

@@ -1,0 +1,118 @@
+/** Temporal as somebody else's server: it goes away, stays away for a while, and comes back with what it knew. */
+import { randomUUID } from 'node:crypto';
+import { pino } from 'pino';
+import { afterAll, afterEach, beforeAll, expect, test, vi } from 'vitest';
+import { freePort } from '../../src/ports.ts';
+import { startTemporalServer } from '../../src/temporal-server.ts';
+import type { TemporalServer } from '../../src/temporal-server.ts';
+import { openStorage } from '../../src/storage/database.ts';
+import { openBrowser } from '../peers/browser.ts';
+import { connectAccount, signIn } from '../service/connect-account.ts';
+import { readiness } from './processes.ts';
+import { callsIn, expectOneStory, expectSameForNewcomer, questionsIn, say, textOf } from './watch.ts';
+import { createWorld, showOutput, someKeys } from './world.ts';
+import type { World } from './world.ts';
+
+let world: World;
+let temporal: TemporalServer;
+let startTemporal: () => Promise<TemporalServer>;
+
+beforeAll(async () => {
+  const port = await freePort('127.0.0.1');
+  world = await createWorld({
+    env: { TEMPORAL_ADDRESS: `127.0.0.1:${port}`, INTERLUDE_KEYS: someKeys },
+  });
+  startTemporal = () =>
+    startTemporalServer({
+      temporal: { namespace: 'default', port, uiPort: 0 },
+      dataDir: `${world.dataDir}/temporal`,
+      logger: pino({ level: 'silent' }),
+    });
+  temporal = await startTemporal();
+  world.defer(() => temporal.stop());
+  await world.start('embedded');
+}, 60_000);
+afterAll(() => world.stop());
+afterEach(showOutput(() => world));
+
+test("bob opens alice's link and gets nothing; alice connects, and her turn goes on", async () => {
+  const alice = world.client('alice');
+  const turn = say(alice, 'list my open issues');
+  const { url, elicitationId, context } = await turn.question();
+
+  const page = await signIn(openBrowser(), 'bob', url);
+  expect(page.status).toBe(403);
+  expect(page.buttons).not.toContain('Connect');
+  expect(page.text).not.toContain(context.serverTitle);
+  const answer = { conversationId: turn.message.conversationId, elicitationId };
+  const bob = await world.caller('bob');
+  expect(await bob.answer({ ...answer, action: 'accept' })).toMatchObject({
+    status: 403,
+    body: { code: 'not_your_question' },
+  });
+  expect(await alice.openElicitations(turn.message.conversationId)).toMatchObject([{ elicitationId }]);
+  expect(world.tracker.requests).toBe(0);
+
+  await connectAccount('alice', url);
+  expect(await turn.end()).toMatchObject({ status: 'completed' });
+  expect(world.tracker.calls.map(({ account }) => account)).toEqual(['alice']);
+  expectOneStory(turn);
+
+  const storage = await openStorage({ kind: 'sqlite', path: `${world.dataDir}/interlude/interlude.db` });
+  const audit = await storage.audit.ofElicitation(elicitationId);
+  await storage.close();
+  expect(audit.filter(({ action }) => action === 'refused').map(({ actor }) => actor)).toEqual([
+    'bob',
+    'bob',
+  ]);
+});
+
+test(
+  'Temporal goes away and comes back: nothing starts meanwhile, what waits is told, and an account connected meanwhile counts',
+  { timeout: 90_000 },
+  async () => {
+    const executed = world.tracker.calls.length;
+    const bob = world.client('bob');
+    const turn = say(bob, 'list my open issues');
+    const { url, elicitationId } = await turn.question();
+
+    await temporal.stop();
+    await vi.waitFor(async () => expect(await readiness(world.baseUrl)).toBe(503), 10_000);
+
+    const caller = await world.caller('bob');
+    const conversation = randomUUID();
+    const message = { id: randomUUID(), text: 'hello' };
+    const body = {
+      id: conversation,
+      messages: [{ id: message.id, role: 'user', parts: [{ type: 'text', text: message.text }] }],
+    };
+    const answer = { conversationId: turn.message.conversationId, elicitationId, action: 'decline' };
+    const [refused, unanswered, page] = await Promise.all([
+      caller.request('POST', '/run/api/chat', body),
+      caller.answer(answer),
+      connectAccount('bob', url),
+    ]);
+    expect(refused).toMatchObject({ status: 503, body: { code: 'unavailable' } });
+    expect(refused.body['detail']).toContain(
+      'The workflow engine cannot be reached. The turn was not started.',
+    );
+    expect(await caller.request('GET', `/run/api/chat/${conversation}/stream`)).toMatchObject({
+      status: 204,
+    });
+    expect(unanswered).toMatchObject({ status: 503, body: { code: 'unavailable' } });
+    expect(page.title).toBe('Tracker is connected');
+    expect(questionsIn(turn.views.at(-1)!)).toMatchObject([{ status: 'pending' }]);
+
+    temporal = await startTemporal();
+    expect(await turn.end()).toMatchObject({ status: 'completed' });
+    expect(questionsIn(await turn.end())).toMatchObject([{ status: 'accept' }]);
+    expect(callsIn(await turn.end()).at(-1)).toBe('tracker__list_issues: done');
+    expect(world.tracker.calls).toHaveLength(executed + 1);
+    expect(turn.line).toEqual([]);
+    await expectSameForNewcomer(bob, turn);
+
+    const again = say(bob, '', { conversationId: conversation, message });
+    expect(await again.end()).toMatchObject({ status: 'completed' });
+    expect(textOf(await again.end())).toBe('You said: hello');
+  },
+);

@@ -1,0 +1,114 @@
+/** What a turn leans on is out of order: the user reads which and what to do, and the conversation stays usable. */
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import { startTracker } from '../../demo/tracker/tracker.ts';
+import { createOpenAIServer } from '../peers/openai-server.ts';
+import type { ChatRequest, OpenAIServer, Reply } from '../peers/openai-server.ts';
+import { connectAccount } from '../service/connect-account.ts';
+import { openGateway } from './gateway.ts';
+import type { Gateway } from './gateway.ts';
+import { failuresIn, say, textOf } from './watch.ts';
+import { createWorld, showOutput } from './world.ts';
+import type { World } from './world.ts';
+
+let world: World;
+let model: OpenAIServer;
+let line: Gateway;
+
+function reply(request: ChatRequest): Reply {
+  const said = JSON.stringify(request.messages.findLast(({ role }) => role === 'user')?.content);
+  const askedBefore = model.requests.filter(({ body }) => JSON.stringify(body).includes(said)).length > 1;
+  if (said.includes('locked')) return { kind: 'status', status: 401 };
+  if (said.includes('busy') && !askedBefore)
+    return { kind: 'status', status: 429, headers: { 'retry-after': '1' } };
+  return { kind: 'text', chunks: ['All ', 'is well.'] };
+}
+
+beforeAll(async () => {
+  model = await createOpenAIServer({ reply });
+  line = await openGateway(() => [Number(new URL(model.baseURL).port)]);
+  world = await createWorld({ env: { MODEL_URL: `http://127.0.0.1:${line.port}/v1` } });
+  world.defer(() => Promise.all([line.stop(), model.stop()]));
+  await world.start('embedded');
+}, 60_000);
+afterAll(() => world.stop());
+afterEach(showOutput(() => world));
+
+const tell = (text: string, conversationId?: string) =>
+  say(world.client('alice'), text, {
+    agentId: 'writer',
+    ...(conversationId !== undefined && { conversationId }),
+  });
+
+describe('the model', () => {
+  test('refuses our key: the turn fails at once with what to check, and the next one works', async () => {
+    const turn = tell('the door is locked');
+    const view = await turn.end();
+    expect(view).toMatchObject({ status: 'failed' });
+    expect(view.errorText).toMatch(
+      /openai-compatible:some-model at 127\.0\.0\.1:\d+ refused our key \(401\)\. /,
+    );
+    expect(model.requests).toHaveLength(1);
+    const next = tell('and now?', turn.message.conversationId);
+    expect(textOf(await next.end())).toBe('All is well.');
+  });
+
+  test('has too much to do: it is asked again when it said, and the user notices nothing else', async () => {
+    const turn = tell('are you busy?');
+    expect(await turn.end()).toMatchObject({ status: 'completed' });
+    expect(textOf(await turn.end())).toBe('All is well.');
+  });
+
+  test('cannot be reached for a moment: the answer only comes later', async () => {
+    line.cut();
+    const turn = tell('anybody there?');
+    await turn.until(({ turnId }) => turnId !== null);
+    line.mend();
+    expect(textOf(await turn.end())).toBe('All is well.');
+  });
+
+  test(
+    'stays away: the turn ends with which and what to do, and the next one works',
+    { timeout: 90_000 },
+    async () => {
+      line.cut();
+      const turn = tell('is it still there?');
+      const view = await turn.end();
+      expect(view.status).toBe('failed');
+      expect(view.errorText).toMatch(
+        /^The model openai-compatible:some-model at 127\.0\.0\.1:\d+ cannot be reached or is out of order\. Try again in a moment\.$/,
+      );
+      line.mend();
+      const next = tell('and now?', turn.message.conversationId);
+      expect(textOf(await next.end())).toBe('All is well.');
+    },
+  );
+});
+
+test('an MCP server is down: the model is told which, nothing ran, and the conversation goes on when it is back', async () => {
+  const alice = world.client('alice');
+  const first = say(alice, 'list my open issues');
+  await connectAccount('alice', (await first.question()).url);
+  await first.end();
+
+  const { origin } = world.tracker;
+  await world.tracker.stop();
+  const { conversationId } = first.message;
+  const turn = say(alice, 'create an issue called Nobody home', { conversationId });
+  const view = await turn.end();
+  expect(view.status).toBe('completed');
+  expect(failuresIn(view)).toEqual([
+    expect.stringMatching(
+      /^Tracker \(127\.0\.0\.1:\d+\) cannot be reached: nothing is listening there\. .+ The tool did not run\.$/,
+    ),
+  ]);
+  expect(textOf(view)).toContain('Tracker (127.0.0.1');
+
+  const back = await startTracker({
+    port: Number(new URL(origin).port),
+    dataDir: `${world.dataDir}/tracker`,
+  });
+  world.defer(() => back.stop());
+  const next = say(alice, 'create an issue called Somebody home', { conversationId });
+  expect(textOf(await next.end())).toBe('Created.');
+  expect(back.calls.filter(({ tool }) => tool === 'create_issue')).toHaveLength(1);
+});

@@ -1,0 +1,133 @@
+/** A client that follows one turn through everything, and what it got to see on the way. */
+import { randomUUID } from 'node:crypto';
+import { expect } from 'vitest';
+import type { Client, NewMessage } from '../../src/client/client.ts';
+import type { ConnectionStatus } from '../../src/client/follow-turn.ts';
+import type { Part, TurnView } from '../../src/client/turn-view.ts';
+import type { ElicitationEvent, Status } from '../../src/elicitation/elicitation.ts';
+
+export interface Watched {
+  message: NewMessage;
+  views: TurnView[];
+  /** What it heard about its connection. */
+  line: ConnectionStatus[];
+  /** The first view that fits, past or to come; rejects when the turn ends without one. */
+  until(fits: (view: TurnView) => boolean): Promise<TurnView>;
+  question(status?: Status): Promise<Extract<ElicitationEvent, { mode: 'url' }>>;
+  /** The last view, once there will be no other. */
+  end(): Promise<TurnView>;
+}
+
+/** Longer than Temporal takes to miss a dead worker, several times over. */
+const patienceMs = 75_000;
+
+export function say(client: Client, text: string, more: Partial<NewMessage> = {}): Watched {
+  return watch(client, { conversationId: randomUUID(), message: { id: randomUUID(), text }, ...more });
+}
+
+function watch(client: Client, message: NewMessage): Watched {
+  const views: TurnView[] = [];
+  const line: ConnectionStatus[] = [];
+  const waiting = new Set<() => void>();
+  let over: { error?: unknown } | undefined;
+  const wake = () => waiting.forEach((look) => look());
+  const following = client.start(message, { onStatus: (status) => line.push(status) });
+  void (async () => {
+    for await (const view of following) {
+      views.push(view);
+      wake();
+    }
+  })().then(
+    () => {
+      over = {};
+      wake();
+    },
+    (error: unknown) => {
+      over = { error };
+      wake();
+    },
+  );
+
+  function until(fits: (view: TurnView) => boolean): Promise<TurnView> {
+    return new Promise((resolve, reject) => {
+      const fail = (why: string, cause?: unknown) => {
+        done();
+        reject(new Error(`${why}; last seen: ${JSON.stringify(views.at(-1), null, 1)}`, { cause }));
+      };
+      const impatience = setTimeout(() => fail(`Not after ${patienceMs / 1000} s`), patienceMs);
+      const done = () => {
+        clearTimeout(impatience);
+        waiting.delete(look);
+      };
+      const look = () => {
+        const found = views.find(fits);
+        if (!found) return over && fail('The turn ended without it', over.error);
+        done();
+        resolve(found);
+      };
+      waiting.add(look);
+      look();
+    });
+  }
+
+  return {
+    message,
+    views,
+    line,
+    until,
+    async question(status = 'pending') {
+      const view = await until((seen) => questionsIn(seen).some((event) => event.status === status));
+      const found = questionsIn(view).find((event) => event.status === status);
+      if (found?.mode !== 'url') throw new Error('That was no question with a link.');
+      return found;
+    },
+    end: () => until(({ status }) => status !== 'running'),
+  };
+}
+
+export function questionsIn({ parts }: TurnView): ElicitationEvent[] {
+  return parts.flatMap((part) => (part.kind === 'elicitation' ? part.elicitation : []));
+}
+
+export function textOf({ parts }: TurnView): string {
+  return parts.map((part) => (part.kind === 'text' ? part.text : '')).join('');
+}
+
+/** What each tool call came to, in order: `connect_tracker: done`. */
+export function callsIn({ parts }: TurnView): string[] {
+  return parts.flatMap((part) => (part.kind === 'tool-call' ? `${part.toolName}: ${part.state.kind}` : []));
+}
+
+/** What tools told the model went wrong. */
+export function failuresIn({ parts }: TurnView): string[] {
+  return parts.flatMap((part) =>
+    part.kind === 'tool-call' && part.state.kind === 'failed' ? part.state.errorText : [],
+  );
+}
+
+/** Nothing the reader had seen was taken back, changed into something else, or shown a second time. */
+export function expectOneStory({ views }: Watched): void {
+  for (const [index, view] of views.entries()) {
+    const ids = view.parts.map(({ id }) => id);
+    expect(new Set(ids).size, 'every part once').toBe(ids.length);
+    const before = views[index - 1];
+    if (!before) continue;
+    expect(ids.slice(0, before.parts.length), 'parts stay where they are').toEqual(
+      before.parts.map(({ id }) => id),
+    );
+    before.parts.forEach((part, position) => expectGrown(part, view.parts[position]));
+  }
+}
+
+function expectGrown(before: Part, after: Part | undefined): void {
+  if (before.kind === 'text' && after?.kind === 'text') expect(after.text.startsWith(before.text)).toBe(true);
+  if (before.kind === 'tool-call' && before.state.kind !== 'running') expect(after).toEqual(before);
+  if (before.kind === 'elicitation' && before.elicitation.status !== 'pending') expect(after).toEqual(before);
+}
+
+/** Somebody who only comes now reads the same. */
+export async function expectSameForNewcomer(client: Client, watched: Watched): Promise<void> {
+  const newcomer = watch(client, watched.message);
+  expect(await newcomer.end()).toEqual(await watched.end());
+  expectOneStory(newcomer);
+}

