@@ -33,7 +33,15 @@ export interface AuthConfig {
 }
 
 export interface Config {
-  http: { port: number; host: string; publicUrl: string; bodyLimit: number; rateLimitPerMinute: number };
+  http: {
+    port: number;
+    host: string;
+    publicUrl: string;
+    /** Proxies in front of us, by address or network: only their `x-forwarded-for` is believed. */
+    trustProxy: string[];
+    bodyLimit: number;
+    rateLimitPerMinute: number;
+  };
   dataDir: string;
   database: { kind: 'sqlite'; path: string } | { kind: 'postgres'; url: string };
   temporal: TemporalConfig;
@@ -87,8 +95,8 @@ export function loadConfig(env: Record<string, string | undefined>, cwd: string)
     http: {
       port: values.PORT,
       host: values.HOST,
-      publicUrl:
-        values.PUBLIC_URL ?? `http://${values.HOST === '0.0.0.0' ? 'localhost' : values.HOST}:${values.PORT}`,
+      publicUrl: values.PUBLIC_URL ?? `http://${reachableHost(values.HOST)}:${values.PORT}`,
+      trustProxy: values.TRUST_PROXY,
       bodyLimit: values.BODY_LIMIT,
       rateLimitPerMinute: values.RATE_LIMIT_PER_MINUTE,
     },
@@ -116,6 +124,12 @@ export function loadConfig(env: Record<string, string | undefined>, cwd: string)
     },
     logLevel: values.LOG_LEVEL,
   };
+}
+
+/** Where a browser on this machine finds a server that listens on this address. */
+function reachableHost(host: string): string {
+  if (host === '0.0.0.0' || host === '::') return 'localhost';
+  return host.includes(':') ? `[${host}]` : host;
 }
 
 /** Gives every entry its key as `name`, and a title to show people where none is written. */

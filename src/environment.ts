@@ -3,14 +3,19 @@ import { readFileSync } from 'node:fs';
 import { z } from 'zod';
 import { duration } from './duration.ts';
 
-const port = z.coerce.number().int().min(0).max(65_535);
+const port = z.coerce.number('write a port number').int().min(0).max(65_535);
 const positive = z.coerce.number().int().positive();
 const httpUrl = z.url({ protocol: /^https?$/ });
 
 const environmentSchema = z.object({
-  PORT: port.default(3000),
+  PORT: z.coerce.number('write a port number').int().min(1).max(65_535).default(3000),
   HOST: z.string().default('127.0.0.1'),
   PUBLIC_URL: httpUrl.transform((url) => url.replace(/\/+$/, '')).optional(),
+  TRUST_PROXY: z
+    .string()
+    .regex(/^[\w.:/, -]+$/, 'write addresses or networks, separated by commas')
+    .transform((text) => text.split(',').map((part) => part.trim()))
+    .default([]),
   BODY_LIMIT: positive.default(1_048_576),
   RATE_LIMIT_PER_MINUTE: positive.default(600),
   INTERLUDE_CONFIG: z.string().optional(),
@@ -47,6 +52,8 @@ const environmentSchema = z.object({
   DEMO_IDENTITY_PORT: port.default(3001),
   DEMO_TRACKER_PORT: port.default(3002),
 });
+
+export const environmentVariables = Object.keys(environmentSchema.shape);
 
 export type Environment = z.infer<typeof environmentSchema>;
 

@@ -19,9 +19,12 @@ export async function runProcess(
     closeWithGrace({ delay: graceMs, logger: false }, async ({ err, signal }) => {
       if (err) logger.fatal({ err }, 'stopping because of an unexpected error');
       else logger.info(`stopping${signal ? ` (${signal})` : ''}; turns that are under way go on later`);
+      // What is still starting would be left behind.
+      await starting.catch(() => undefined);
       await stack.disposeAsync();
     });
-    await start(config, logger, stack);
+    const starting = start(config, logger, stack);
+    await starting;
   } catch (error) {
     process.stderr.write(`\n${explain(error)}\n`);
     await stack.disposeAsync();

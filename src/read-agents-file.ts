@@ -59,7 +59,7 @@ function crossCheck(file: AgentsFile, env: Record<string, string>): string[] {
   };
   for (const [name, agent] of Object.entries(file.agents)) {
     for (const server of agent.servers) {
-      if (!(server in file.servers))
+      if (!Object.hasOwn(file.servers, server))
         problems.push(
           `agents.${name}.servers: there is no server "${server}"; describe it under servers or remove it`,
         );

@@ -1,8 +1,9 @@
-import { mkdtempSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { expect, test } from 'vitest';
 import { ConfigError, loadConfig } from '../src/config.ts';
+import { environmentVariables } from '../src/environment.ts';
 
 const minimal = `
 providers: { scripted: { script: ./script.ts } }
@@ -127,4 +128,24 @@ test('the agents file may name variables, with defaults', () => {
 test('a missing or broken agents file is named', () => {
   expect(problemsOf({ INTERLUDE_CONFIG: 'nowhere.yaml' }).join()).toMatch(/nowhere\.yaml.*INTERLUDE_CONFIG/);
   expect(problemsOf({}, 'agents: [').join()).toContain('agents.yaml');
+});
+
+test('the documentation names every variable, and no other', () => {
+  const page = readFileSync(new URL('../docs/configuration.md', import.meta.url), 'utf8');
+  const table = page.split('\n').filter((line) => line.startsWith('| `'));
+  const named = table.flatMap((line) =>
+    [...(line.split('|')[1] ?? '').matchAll(/`([A-Z_]+)`/g)].map(([, name]) => name),
+  );
+  expect(named.toSorted()).toEqual(environmentVariables.toSorted());
+});
+
+test('an address in front is only believed when it is named', () => {
+  expect(load({}).http.trustProxy).toEqual([]);
+  expect(load({ TRUST_PROXY: '10.0.0.0/8, 127.0.0.1' }).http.trustProxy).toEqual(['10.0.0.0/8', '127.0.0.1']);
+});
+
+test('credentials in a server address are refused, and the remedy is named', () => {
+  const agents = minimal.replace('http://127', 'http://user:secret@127');
+  expect(problemsOf({}, agents).join()).toContain('headersEnv');
+  expect(problemsOf({}, agents).join()).not.toContain('secret');
 });

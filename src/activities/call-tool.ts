@@ -106,7 +106,7 @@ export function createToolActivities({ storage, servers, storeOf, catalogue, log
       return finish(unknownOutcomeForModel(server.title));
     try {
       const credential = await resolveCredential(storeOf(server), server, input);
-      if (credential.kind === 'connection-required') return ask(credential, attempt);
+      if (credential.kind === 'connection-required') return await ask(credential, attempt);
       return input.tool === null
         ? await learnTools(attempt, credential)
         : await execute(attempt, input.tool, credential);

@@ -1,5 +1,4 @@
-import { setTimeout as sleep } from 'node:timers/promises';
-import { cancellationSignal } from '@temporalio/activity';
+import { sleep } from '@temporalio/activity';
 import type { ServerConfig } from '../config.ts';
 import { connectionKey } from '../credentials/connection-key.ts';
 import type { ConnectionRequired, Credential, CredentialStore } from '../credentials/store.ts';
@@ -17,7 +16,7 @@ export async function resolveCredential(
   const key = connectionKey(server, turn);
   let found = await store.resolve(server, key);
   for (let count = 0; round > 0 && count < tries && isMissing(found); count++) {
-    await sleep(pauseMs, undefined, { signal: cancellationSignal() });
+    await sleep(pauseMs);
     found = await store.resolve(server, key);
   }
   return found;

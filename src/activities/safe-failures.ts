@@ -18,7 +18,10 @@ export function safeFailures(logger: Logger): ActivityInterceptorsFactory {
           if (error instanceof TemporalFailure || error instanceof CompleteAsyncError) throw error;
           const { activityType, attempt } = context.info;
           const { workflowId } = context.info.workflowExecution ?? {};
-          logger.error({ err: error, activity: activityType, attempt, workflowId }, 'activity failed');
+          logger.error(
+            { err: outline(error), activity: activityType, attempt, workflowId },
+            'activity failed',
+          );
           throw ApplicationFailure.retryable(
             `${activityType} failed; the worker's log says why.`,
             'ActivityFailed',
@@ -27,4 +30,11 @@ export function safeFailures(logger: Logger): ActivityInterceptorsFactory {
       },
     },
   });
+}
+
+/** Drivers attach the row, the query or the response to their errors; the log gets what names the fault. */
+function outline(error: unknown): object {
+  if (!(error instanceof Error)) return { type: typeof error };
+  const { name, message, stack } = error;
+  return { type: name, message, stack, ...('code' in error && { code: error.code }) };
 }

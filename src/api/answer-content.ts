@@ -11,13 +11,28 @@ export function checkContent(request: ElicitationRequest, { action, content }: E
   }
   if (content === undefined)
     throw invalidRequest([{ pointer: '/content', detail: 'the form needs its content' }]);
+  const nested = Object.entries(content).filter(([, value]) => !isFlat(value));
+  if (nested.length > 0)
+    throw invalidContent(
+      nested.map(([name]) => ({ path: [name], message: 'use a text, number, yes/no or list of texts' })),
+    );
   const issues = schemaOf(request.requestedSchema).safeParse(content).error?.issues ?? [];
-  if (issues.length === 0) return;
+  if (issues.length > 0) throw invalidContent(issues);
+}
+
+/** What a form can ask for (MCP's subset), also where its schema leaves room for more. */
+function isFlat(value: unknown): boolean {
+  return Array.isArray(value)
+    ? value.every((item) => typeof item === 'string')
+    : ['string', 'number', 'boolean'].includes(typeof value);
+}
+
+function invalidContent(issues: { path: PropertyKey[]; message: string }[]): ProblemError {
   const errors = issues.map(({ path, message }) => ({
     pointer: `/content${toPointer(path)}`,
     detail: message,
   }));
-  throw new ProblemError('invalid_content', 'Correct the fields named in errors and send it again.', {
+  return new ProblemError('invalid_content', 'Correct the fields named in errors and send it again.', {
     members: { errors },
   });
 }

@@ -45,6 +45,7 @@ export function createApp(parts: AppParts): FastifyInstance {
     loggerInstance: logger.child({}, { level: 'warn' }) as FastifyBaseLogger,
     // Paths carry ids of questions; what matters is logged where it happens.
     logController: new LogController({ disableRequestLogging: true }),
+    trustProxy: config.http.trustProxy.length > 0 ? config.http.trustProxy : false,
     bodyLimit: config.http.bodyLimit,
     // To arrive, not to be answered: streams stay open for as long as they like.
     requestTimeout: requestTimeoutMs,

@@ -176,7 +176,9 @@ function fromFastify(error: unknown, request: FastifyRequest): ProblemError | un
     case 429:
       return new ProblemError('rate_limited', 'Wait as long as Retry-After says, then try again.');
     default:
-      return undefined;
+      return error.statusCode !== undefined && error.statusCode >= 400 && error.statusCode < 500
+        ? new ProblemError('invalid_request', 'The request is not understood; check its address and headers.')
+        : undefined;
   }
 }
 

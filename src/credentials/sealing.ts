@@ -5,7 +5,7 @@
  * `context` says what the secret belongs to and is authenticated with it: a sealed value copied to another row
  * does not open there. The ring keeps its keys in a closure; printing or serialising it shows none.
  */
-import { createCipheriv, createDecipheriv, createHmac, hkdfSync, randomBytes } from 'node:crypto';
+import { createCipheriv, createDecipheriv, hkdfSync, randomBytes } from 'node:crypto';
 
 export interface KeyRing {
   /** Names of the keys, newest first. */
@@ -13,10 +13,6 @@ export interface KeyRing {
   seal(plaintext: string, context: string): string;
   /** Throws `SealingError` when the key is not in the ring, or the value or its context was changed. */
   open(sealed: string, context: string): string;
-  /** One 32-byte key per ring key, newest first, for another purpose (cookies, signatures). */
-  derive(purpose: string): { id: string; key: Uint8Array }[];
-  /** HMAC-SHA-256 under the newest key, base64url: stable for as long as that key is the newest. */
-  hash(text: string, purpose: string): string;
 }
 
 export class SealingError extends Error {
@@ -69,18 +65,15 @@ export function generateKey(id: string): string {
 }
 
 function keyRing(keys: Key[]): KeyRing {
-  const derive = (purpose: string) =>
-    keys.map(({ id, bytes }) => ({
-      id,
-      key: new Uint8Array(hkdfSync('sha256', bytes, '', `interlude/${purpose}`, 32)),
-    }));
-  const sealing = derive('sealing');
+  const sealing = keys.map(({ id, bytes }) => ({
+    id,
+    key: new Uint8Array(hkdfSync('sha256', bytes, '', 'interlude/sealing', 32)),
+  }));
   const newest = sealing[0];
   if (!newest) throw new SealingError('malformed', 'INTERLUDE_KEYS: at least one key is needed');
 
   return {
     ids: keys.map((key) => key.id),
-    derive,
     seal: (plaintext, context) => sealWith(newest, plaintext, context),
     open(sealed, context) {
       const [prefix, id, encoded, ...rest] = sealed.split('.');
@@ -95,12 +88,6 @@ function keyRing(keys: Key[]): KeyRing {
         );
       }
       return openWith(key, encoded, context);
-    },
-    hash(text, purpose) {
-      const [first] = derive(`hash/${purpose}`);
-      return createHmac('sha256', first?.key ?? newest.key)
-        .update(text)
-        .digest('base64url');
     },
   };
 }

@@ -1,5 +1,5 @@
 /** Calls one tool of an MCP server, once. */
-import type { JSONRPCMessage, Progress, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
+import type { JSONRPCMessage, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import type { ServerConfig } from '../config.ts';
 import type { Credential } from '../credentials/store.ts';
 import { connect, mayHaveChanged, noTimeoutMs } from './connect.ts';
@@ -19,8 +19,6 @@ export interface ServerToolCall {
   /** Sent along as `_meta["interlude/callId"]`, so that a server can recognise a repeated call. */
   callId: string;
   signal: AbortSignal;
-  traceparent?: string;
-  onProgress?: (progress: Progress) => void;
 }
 
 /**
@@ -92,17 +90,16 @@ async function send(
 ): Promise<void> {
   const lost = new AbortController();
   reportLostAnswer(transport, wire, () => lost.abort());
-  const { name, arguments: input, callId, traceparent, onProgress } = call;
+  const { name, arguments: input, callId } = call;
   const params = {
     name,
     arguments: input,
-    _meta: { 'interlude/callId': callId, ...(traceparent && { traceparent }) },
+    _meta: { 'interlude/callId': callId },
   };
   const options = {
     signal: AbortSignal.any([deadline.signal, lost.signal]),
     timeout: noTimeoutMs,
     allowInputRequired: true as const,
-    ...(onProgress && { onprogress: onProgress }),
   };
   await client.callTool(params, options).catch((error: unknown) => {
     // A fault of ours before anything was sent must not pass for trouble of the server's.

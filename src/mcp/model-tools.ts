@@ -57,8 +57,3 @@ export function modelNameOf(server: string, tool: string): string {
   const digest = createHash('sha256').update(plain).digest('hex').slice(0, 8);
   return `${clean.slice(0, longest - digest.length - 1)}_${digest}`;
 }
-
-/** What a name the model used stands for, among the tools it was offered. */
-export function resolveToolName(tools: ModelTool[], modelName: string): ModelTool | undefined {
-  return tools.find((tool) => tool.modelName === modelName);
-}

@@ -24,7 +24,14 @@ async function openQuestions() {
     storage,
     logger: pino({ level: 'silent' }),
     config: {
-      http: { port: 0, host: '', publicUrl: 'http://interlude', bodyLimit: 1, rateLimitPerMinute: 1 },
+      http: {
+        port: 0,
+        host: '',
+        publicUrl: 'http://interlude',
+        trustProxy: [],
+        bodyLimit: 1,
+        rateLimitPerMinute: 1,
+      },
       elicitation: { timeoutMs: 600_000, maxOpen: 1 },
       agents: new Map(),
       servers: new Map([['tracker', tracker]]),

@@ -29,6 +29,11 @@ describe('health', () => {
     expect(response.statusCode).toBe(400);
   });
 
+  test('so is one that is too long to be anything', async () => {
+    const response = await api.app.inject(`/run/api/chat/${'a'.repeat(1_000)}/stream`);
+    expect([response.statusCode, response.json().code]).toEqual([400, 'invalid_request']);
+  });
+
   test('the hosted pages are there', async () => {
     const response = await api.app.inject('/auth/connect');
     expect(response.headers['content-type']).toContain('text/html');

@@ -14,6 +14,6 @@ export async function signIn(browser: Browser, user: 'alice' | 'bob', url: strin
   return browser.press(await browser.get(url), `Continue as ${name}`);
 }
 
-export async function allowAtTracker(browser: Browser, page: Page, account: 'alice' | 'bob'): Promise<Page> {
+async function allowAtTracker(browser: Browser, page: Page, account: 'alice' | 'bob'): Promise<Page> {
   return browser.press(await browser.press(page, `Continue as ${account}`), 'Allow');
 }

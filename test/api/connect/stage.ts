@@ -66,7 +66,14 @@ export async function createStage(
   });
   await app.register(connectPages, {
     config: {
-      http: { port, host: '127.0.0.1', publicUrl, bodyLimit: 10_000, rateLimitPerMinute: 600 },
+      http: {
+        port,
+        host: '127.0.0.1',
+        publicUrl,
+        trustProxy: [],
+        bodyLimit: 10_000,
+        rateLimitPerMinute: 600,
+      },
       auth: {
         issuer: identity.issuer,
         audience: 'interlude',

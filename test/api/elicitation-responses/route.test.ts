@@ -82,6 +82,27 @@ describe('a form', () => {
     expect(await api.storage.elicitations.get(elicitationId)).toMatchObject({ status: 'pending' });
   });
 
+  test.each([
+    ['an object', '{"a":1}'],
+    ['nothing', 'null'],
+    ['a list of lists', '[["a"]]'],
+    ['a tower of lists', `${'['.repeat(100_000)}${']'.repeat(100_000)}`],
+  ])('takes flat values only: %s beside them is a 422', async (what, value) => {
+    const form = { request: formRequest(requestedSchema), server: null, seenVersion: null };
+    const { yes } = await question(`form-${what.replaceAll(' ', '-')}`, form);
+    const body = JSON.stringify({ ...yes, content: { email: 'a@example.com', more: 0 } });
+    const response = await api.send('alice', {
+      method: 'POST',
+      url: '/run/api/elicitation-responses',
+      headers: { 'content-type': 'application/json' },
+      payload: body.replace('"more":0', `"more":${value}`),
+    });
+    expect([response.statusCode, response.json().errors]).toMatchObject([
+      422,
+      [{ pointer: '/content/more' }],
+    ]);
+  });
+
   test('accepted without content is a 400', async () => {
     const { yes } = await question('form-without', {
       request: formRequest(requestedSchema),
