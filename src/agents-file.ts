@@ -11,10 +11,7 @@ const serverSchema = z
     title: z.string().min(1).optional(),
     url: z
       .url({ protocol: /^https?$/ })
-      .refine(
-        (url) => !new URL(url).username && !new URL(url).password,
-        'put credentials into headersEnv, not into the URL',
-      ),
+      .regex(/^[^:]+:\/\/[^/?#@]*([/?#]|$)/, 'put credentials into headersEnv, not into the URL'),
     credentialScope: z.enum(['user', 'project', 'none']).default('user'),
     store: z.enum(['oauth']).default('oauth'),
     oauth: z
