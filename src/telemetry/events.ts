@@ -32,8 +32,12 @@ export function questionOpened(
   logger: Logger,
   asked: { elicitationId: string; turnId: string; user: string; server: string; reason: ConnectionReason },
 ): void {
-  const { turnId, user, server, reason } = asked;
-  logger.info(asked, `turn ${short(turnId)} waits: ${user} is asked to connect ${server} (${reason})`);
+  const { reason, ...ids } = asked;
+  const { turnId, user, server } = ids;
+  logger.info(
+    { ...ids, connection: reason },
+    `turn ${short(turnId)} waits: ${user} is asked to connect ${server} (${reason})`,
+  );
 }
 
 export function questionSettled(
