@@ -21,6 +21,7 @@ import type { Asked } from './elicit.ts';
 import { searchAttributes, turnQuery } from './messages.ts';
 import type { TurnInput, TurnReport, TurnResult } from './messages.ts';
 import { runToolCall } from './tool-call.ts';
+import type { Asking } from './tool-call.ts';
 
 export async function agentTurn(turn: TurnInput): Promise<TurnResult> {
   let step = 0;
@@ -29,6 +30,7 @@ export async function agentTurn(turn: TurnInput): Promise<TurnResult> {
   let status: TurnReport['phase'] | TurnEndStatus = 'working';
   const questions = createQuestions(turn);
   const connect = createConnect(questions);
+  const asking: Asking = { connect: ask, writeOutcomes: questions.writeOutcomes };
   setHandler(turnQuery, (): TurnReport => ({ turnId: turn.turnId, phase: phaseOf(status) }));
 
   // Withdrawn: the API could not tell its client that the turn runs, so it does not.
@@ -50,7 +52,7 @@ export async function agentTurn(turn: TurnInput): Promise<TurnResult> {
       setCurrentDetails(`${summary}: ${toolCalls.map(({ toolName }) => toolName).join(', ')}`);
       running = toolCalls.length;
       const results = await Promise.allSettled(
-        toolCalls.map((call) => runToolCall(turn, call, ask).finally(done)),
+        toolCalls.map((call) => runToolCall(turn, call, asking).finally(done)),
       );
       for (const result of results) if (result.status === 'rejected') throw result.reason;
     }
@@ -62,11 +64,11 @@ export async function agentTurn(turn: TurnInput): Promise<TurnResult> {
 
   /** Connects, and lets operators see that the turn is waiting for a person once nothing else is going on. */
   async function ask(...need: Parameters<Connect>): Promise<Asked> {
-    const asking = connect(...need);
+    const answer = connect(...need);
     waiting++;
     report();
     try {
-      return await asking;
+      return await answer;
     } finally {
       waiting--;
       report();

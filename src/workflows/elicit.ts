@@ -19,12 +19,15 @@ export interface Questions {
   elicit(ask: ConnectionAsk, user: string): Promise<Asked>;
   /** What somebody is being asked right now, for operators. */
   open(): Elicitation[];
+  /** Starts writing down what was decided: beside whatever was started before this is called, never before it. */
+  writeOutcomes(): void;
   /** Resolves when every outcome is written down. */
   settled(): Promise<void>;
 }
 
 export function createQuestions(turn: TurnInput): Questions {
   const questions = new Map<string, Elicitation>();
+  const unwritten: string[] = [];
   const writes: Promise<void>[] = [];
 
   const apply = (id: string, event: LifecycleEvent) => {
@@ -76,8 +79,12 @@ export function createQuestions(turn: TurnInput): Questions {
       apply(id, { type: 'turn-cancelled' });
       throw error;
     } finally {
-      if (opened.kind === 'opened') writes.push(settle(id, server));
+      if (opened.kind === 'opened') unwritten.push(id);
     }
+  }
+
+  function writeOutcomes(): void {
+    for (const id of unwritten.splice(0)) writes.push(settle(id));
   }
 
   const isPending = (id: string) => questions.get(id)?.state.kind === 'pending';
@@ -87,12 +94,12 @@ export function createQuestions(turn: TurnInput): Questions {
     return state?.kind === 'settled' ? state.outcome : 'expired';
   }
 
-  function settle(id: string, server: string): Promise<void> {
-    const state = questions.get(id)?.state;
+  function settle(id: string): Promise<void> {
+    const { state, connection } = questions.get(id) ?? {};
     const responseId = state?.kind === 'settled' ? (state.responseId ?? null) : null;
     const outcome = outcomeOf(id);
     return CancellationScope.nonCancellable(() =>
-      settleElicitation.executeWithOptions({ summary: `connect ${server}: ${outcome}` }, [
+      settleElicitation.executeWithOptions({ summary: `connect ${connection?.server}: ${outcome}` }, [
         { elicitationId: id, outcome, responseId },
       ]),
     );
@@ -101,7 +108,9 @@ export function createQuestions(turn: TurnInput): Questions {
   return {
     elicit,
     open: () => [...questions.values()].filter(({ state }) => state.kind === 'pending'),
+    writeOutcomes,
     settled: async () => {
+      writeOutcomes();
       await Promise.all(writes);
     },
   };

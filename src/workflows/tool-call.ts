@@ -12,24 +12,39 @@ export interface RequestedToolCall {
   tool: string | null;
 }
 
+/** How a call gets its user asked; outcomes are written beside the call that goes on because of them. */
+export interface Asking {
+  connect: Connect;
+  writeOutcomes(): void;
+}
+
 /** A server that refuses a fresh connection twice will not be helped by a third one. */
 const maxConnects = 2;
 
-export async function runToolCall(turn: TurnInput, call: RequestedToolCall, connect: Connect): Promise<void> {
+export async function runToolCall(
+  turn: TurnInput,
+  call: RequestedToolCall,
+  { connect, writeOutcomes }: Asking,
+): Promise<void> {
   const { toolName: summary, toolCallId, server, tool } = call;
   const refuse = (refusal: Refusal) =>
     refuseToolCall.executeWithOptions({ summary: `${summary}: ${refusal}` }, [
       { turn, toolCallId, server, refusal },
     ]);
   for (let round = 0; ; round++) {
-    const outcome = await orNull(
+    const calling = orNull(
       callTool.executeWithOptions({ summary }, [{ turn, toolCallId, server, tool, round }]),
     );
+    writeOutcomes();
+    const outcome = await calling;
     if (outcome === null) return refuse('failed');
     if (outcome.kind === 'finished') return;
     if (round === maxConnects) return refuse('still-refused');
     const answer = await connect(outcome, outcome.user);
-    if (answer !== 'accept') return refuse(answer);
+    if (answer === 'accept') continue;
+    // Nobody waits for this one, so the story is told in its order: the answer, then what the tool made of it.
+    writeOutcomes();
+    return refuse(answer);
   }
 }
 

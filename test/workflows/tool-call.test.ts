@@ -69,17 +69,16 @@ describe('a connection that stopped working', () => {
   });
 
   test('a token that ran out is renewed without asking anybody', async () => {
-    await service.stop();
-    service = await startService({ temporal });
-    service.tracker.accessTokenSeconds = 1;
-    alice = await service.as('alice');
-    const first = await alice.chat('list my open issues');
-    await connectAccount('alice', (await first.question('pending')).url);
-    await first.finished();
-    const second = await alice.chat('list my open issues');
-    const chunks = await second.finished();
-    expect(questionsIn(chunks)).toEqual([]);
-    expect(second.text()).toContain('Here they are');
+    const { connections } = service.storage;
+    const old = await connections.get(key);
+    if (!old) throw new Error('alice is connected');
+    await connections.refresh(old, { ...old, freshUntil: 1 });
+    const stream = await alice.chat('list my open issues');
+    expect(questionsIn(await stream.finished())).toEqual([]);
+    expect(stream.text()).toContain('Here they are');
+    const renewed = await connections.get(key);
+    expect(renewed).toMatchObject({ status: 'active', version: old.version });
+    expect(renewed?.sealed).not.toBe(old.sealed);
   });
 });
 

@@ -112,7 +112,7 @@ export function createResolver({ storage, keys, discovery, renew, now }: Depende
     const account = openAccount(keys, row, server);
     const { tokenId } = refusal;
     if (tokenId !== undefined && tokenId !== tokenIdOf(account)) return credentialOf(account, row.version);
-    if (account.refreshToken !== undefined && now() - account.obtainedAt >= tooYoungToRenewMs) {
+    if (account.refreshToken !== undefined && isOldEnough(account)) {
       const renewal = await renew(server, key, tokenIdOf(account));
       if (renewal.kind === 'renewed') return credentialOf(renewal.account, renewal.version);
       return fromRow(server, key, 3);
@@ -129,6 +129,12 @@ export function createResolver({ storage, keys, discovery, renew, now }: Depende
   ): Promise<ConnectionRequired> {
     await connections.markBroken(key, row.version, reason);
     return requiredBy({ ...row, brokenReason: reason });
+  }
+
+  /** Of a token with a very short life, a third of it. */
+  function isOldEnough({ obtainedAt, expiresAt }: Account): boolean {
+    const life = expiresAt === null ? Infinity : expiresAt - obtainedAt;
+    return now() - obtainedAt >= Math.min(tooYoungToRenewMs, life / 3);
   }
 
   function isAlive({ expiresAt }: Account): boolean {

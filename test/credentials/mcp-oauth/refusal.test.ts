@@ -8,8 +8,8 @@ function credential(answer: Credential | ConnectionRequired): Credential {
   return answer;
 }
 
-async function connected() {
-  const guarded = await startGuardedServer();
+async function connected(options: Parameters<typeof startGuardedServer>[0] = {}) {
+  const guarded = await startGuardedServer(options);
   const bench = await createBench();
   await bench.connect(guarded.config);
   const { config, authorization } = guarded;
@@ -64,6 +64,14 @@ test('a token that is refused right after it was made is not renewed: the person
   });
   expect(refreshes()).toBe(1);
   expect(await storage.connections.get(alice)).toMatchObject({ status: 'broken', brokenReason: 'rejected' });
+});
+
+test('a token with a very short life that is refused near its end is renewed', async () => {
+  const { refuse, current, later, call } = await connected({ accessTokenLifeSeconds: 6 });
+  const first = await current();
+  later(3_000);
+  const healed = credential(await refuse(first));
+  expect(await call(healed.headers)).toMatchObject({ status: 200 });
 });
 
 test('the next turn asks at once after that, without a request anywhere', async () => {

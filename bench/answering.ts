@@ -1,0 +1,127 @@
+/** From a person's answer to the tool call it was for. */
+import { connectionEstablished, turnWorkflowId } from '../src/workflows/messages.ts';
+import type { Floor } from './floor-client.ts';
+import type { McpPeer } from './peers/mcp.ts';
+import { say } from './peers/model.ts';
+import { tenant } from './peers/issuer.ts';
+import { median } from './report.ts';
+import type { Section } from './report.ts';
+import { breath, timed } from './stage.ts';
+import type { Stage } from './stage.ts';
+import type { Chat, User } from './user.ts';
+
+export async function answering(stage: Stage): Promise<Section> {
+  const { floor, client, samples, surroundings } = stage;
+  const answer = { toTool: [] as number[], response: [] as number[] };
+  const news: number[] = [];
+  const bare = { toActivity: [] as number[], signalAndQuery: [] as number[], overHttp: [] as number[] };
+  const echo: number[] = [];
+  for (let sample = 0; sample < samples; sample++) {
+    await breath();
+    echo.push(await timed(() => floor.echo()));
+    await breath();
+    const loop = await floor.answer();
+    bare.toActivity.push(loop.toActivity);
+    bare.signalAndQuery.push(loop.signalAndQuery);
+    bare.overHttp.push(await bareLoopOverHttp(floor, surroundings.mcp));
+
+    await waitingForAnswer(stage, async (user, chat, arrival) => {
+      const answeredAt = performance.now();
+      const responding = user.accept(chat);
+      answer.toTool.push((await arrival) - answeredAt);
+      answer.response.push(await responding);
+    });
+    await waitingForAnswer(stage, async (_, { conversation }, arrival) => {
+      const toldAt = performance.now();
+      await client.workflow
+        .getHandle(turnWorkflowId({ tenant, conversation }))
+        .signal(connectionEstablished, { server: 'peer', version: 1 });
+      news.push((await arrival) - toldAt);
+    });
+  }
+  return {
+    title: 'From an answer to the tool call',
+    rows: [
+      {
+        name: 'answer → tool / loop',
+        meaning: 'POST of `accept` to its tool call at the MCP server, against a bare signal → activity',
+        ours: answer.toTool,
+        floor: bare.toActivity,
+        unit: 'ms',
+      },
+      {
+        name: 'answer → tool / HTTP',
+        meaning: 'the same, against a bare HTTP round trip',
+        ours: answer.toTool,
+        floor: echo,
+        unit: 'ms',
+      },
+      {
+        name: 'answer → tool / loop over HTTP',
+        meaning: 'the same, against HTTP POST → bare signal → activity → HTTP request: both ends alike',
+        ours: answer.toTool,
+        floor: bare.overHttp,
+        unit: 'ms',
+      },
+      {
+        name: 'news → tool / loop',
+        meaning: 'signal that the account is connected to the tool call, against a bare signal → activity',
+        ours: news,
+        floor: bare.toActivity,
+        unit: 'ms',
+      },
+      {
+        name: 'answer → receipt',
+        meaning: 'the POST of `accept` until it is answered, against a bare signal plus query',
+        ours: answer.response,
+        floor: bare.signalAndQuery,
+        unit: 'ms',
+      },
+    ],
+    aims: [
+      {
+        name: 'answer → tool call',
+        value: median(answer.toTool),
+        atMost: 1.3 * median(bare.toActivity),
+        because: '1.3 × the bare loop',
+      },
+      {
+        name: 'answer → tool call',
+        value: median(answer.toTool),
+        atMost: 1.3 * median(bare.overHttp),
+        because: '1.3 × the bare loop over HTTP',
+      },
+      {
+        name: 'news → tool call',
+        value: median(news),
+        atMost: 1.3 * median(bare.toActivity),
+        because: '1.3 × the bare loop',
+      },
+    ],
+  };
+}
+
+async function bareLoopOverHttp(floor: Floor, { arrival, bareUrl: url }: McpPeer): Promise<number> {
+  const waiting = await floor.waitFor({ url });
+  const arrived = arrival(waiting.workflowId);
+  await breath();
+  const answeredAt = performance.now();
+  const responding = floor.signal(waiting);
+  const toRequest = (await arrived) - answeredAt;
+  await responding;
+  return toRequest;
+}
+
+/** A turn that waits for its user's account, which is there by now; only the turn does not know yet. */
+async function waitingForAnswer(
+  { service, surroundings, newUser }: Stage,
+  measure: (user: User, chat: Chat, arrival: Promise<number>) => Promise<void>,
+): Promise<void> {
+  const user = await newUser();
+  const chat = await user.chat(say.callTool);
+  const arrival = surroundings.mcp.arrival(user.name);
+  await breath();
+  await service.connectAccount(user.name);
+  await measure(user, chat, arrival);
+  await chat.rest();
+}

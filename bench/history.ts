@@ -1,0 +1,84 @@
+/** What stays in Temporal. */
+import { turnWorkflowId } from '../src/workflows/messages.ts';
+import { tenant } from './peers/issuer.ts';
+import { say } from './peers/model.ts';
+import type { Section } from './report.ts';
+import { breath } from './stage.ts';
+import type { Stage } from './stage.ts';
+import type { History } from './floor-client.ts';
+import type { Chat, User } from './user.ts';
+
+export async function history(stage: Stage): Promise<Section> {
+  const { service, floor, newUser, client } = stage;
+  const user = await newUser();
+  const of = async ({ conversation }: Chat): Promise<History> => {
+    await breath();
+    const handle = client.workflow.getHandle(turnWorkflowId({ tenant, conversation }));
+    await handle.result();
+    const { historyLength: events, historySize: bytes = 0 } = await handle.describe();
+    return { events, bytes };
+  };
+
+  const turn = await of(await talked(user, say.talk));
+  const asking = await user.chat(say.callTool);
+  await service.connectAccount(user.name);
+  await user.accept(asking);
+  await asking.rest();
+  const asked = await of(asking);
+  const called = await of(await talked(user, say.callTool));
+  const bare = await floor.histories();
+  const tool = minus(called, turn);
+  const question = minus(asked, called);
+  const wait = minus(bare.waitAndAct, bare.startAndAct);
+  const kibibytes = ({ bytes }: History) => [bytes / 1024];
+  return {
+    title: 'What stays in workflow history',
+    rows: [
+      {
+        name: 'turn',
+        meaning: 'a turn of one model step, against a bare workflow with one activity',
+        ours: [turn.events],
+        floor: [bare.startAndAct.events],
+        unit: 'events',
+      },
+      {
+        name: 'turn',
+        meaning: 'the same',
+        ours: kibibytes(turn),
+        floor: kibibytes(bare.startAndAct),
+        unit: 'KiB',
+      },
+      {
+        name: 'tool call',
+        meaning: 'what a tool call adds, with the model step that reads its result',
+        ours: [tool.events],
+        unit: 'events',
+      },
+      { name: 'tool call', meaning: 'the same', ours: kibibytes(tool), unit: 'KiB' },
+      {
+        name: 'question',
+        meaning: 'what a question adds, with the repeated tool call; against a bare wait for a signal',
+        ours: [question.events],
+        floor: [wait.events],
+        unit: 'events',
+      },
+      {
+        name: 'question',
+        meaning: 'the same',
+        ours: kibibytes(question),
+        floor: kibibytes(wait),
+        unit: 'KiB',
+      },
+    ],
+  };
+}
+
+async function talked(user: User, text: string): Promise<Chat> {
+  const chat = await user.chat(text);
+  await chat.rest();
+  return chat;
+}
+
+function minus(more: History, less: History): History {
+  return { events: more.events - less.events, bytes: more.bytes - less.bytes };
+}

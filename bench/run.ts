@@ -1,0 +1,107 @@
+/**
+ * Measures Interlude against what it stands on: `npm run bench`, `-- --quick` for a short run, `-- --postgres` to
+ * repeat it on PostgreSQL (the server at DATABASE_URL, or one that is started for the run).
+ *
+ * Every number is a ratio to a floor taken next to it, because no machine is the same twice. Nothing fails.
+ */
+import { mkdtemp, rm } from 'node:fs/promises';
+import { availableParallelism, loadavg, tmpdir } from 'node:os';
+import path from 'node:path';
+import { parseArgs } from 'node:util';
+import { createLogger } from '../src/logger.ts';
+import { connectClient } from '../src/temporal-connection.ts';
+import { startTemporalServer } from '../src/temporal-server.ts';
+import { startPostgres } from '../test/setup/postgres-server.ts';
+import { answering } from './answering.ts';
+import { firstText } from './first-text.ts';
+import { history } from './history.ts';
+import { memory } from './memory.ts';
+import { startIssuer } from './peers/issuer.ts';
+import { startMcpPeer } from './peers/mcp.ts';
+import { startModel } from './peers/model.ts';
+import { print } from './report.ts';
+import type { Section } from './report.ts';
+import type { Surroundings } from './service.ts';
+import { setStage } from './stage.ts';
+import type { Stage } from './stage.ts';
+import { throughput } from './throughput.ts';
+
+const { values: options } = parseArgs({
+  options: {
+    quick: { type: 'boolean', default: false },
+    postgres: { type: 'boolean', default: process.env['DATABASE_URL'] !== undefined },
+    only: { type: 'string' },
+  },
+});
+const samples = options.quick ? 15 : 60;
+const measurements: Record<string, (stage: Stage) => Promise<Section>> = {
+  firstText,
+  answering,
+  history,
+  throughput,
+  memory,
+};
+
+await using stack = new AsyncDisposableStack();
+const dataDir = await mkdtemp(path.join(tmpdir(), 'interlude-bench-temporal-'));
+stack.defer(() => rm(dataDir, { recursive: true, force: true }));
+const logger = createLogger({ level: 'error', human: true });
+const namespace = 'default';
+const temporal = await startTemporalServer({ temporal: { namespace, port: 0, uiPort: 0 }, dataDir, logger });
+stack.defer(() => temporal.stop());
+const { address } = temporal;
+const { client, close } = connectClient({
+  address,
+  namespace,
+  apiKey: undefined,
+  tls: false,
+  taskQueue: '',
+  port: 0,
+  uiPort: 0,
+  deployment: undefined,
+});
+stack.defer(close);
+const [model, mcp, issuer] = await Promise.all([startModel(), startMcpPeer(), startIssuer()]);
+for (const peer of [model, mcp, issuer]) stack.defer(() => peer.stop());
+const surroundings: Surroundings = {
+  temporal: { address, namespace },
+  modelUrl: model.baseURL,
+  mcp,
+  issuer,
+};
+
+const database = options.postgres ? await startPostgresFor(stack) : undefined;
+const load = () => loadavg()[0]?.toFixed(1);
+const machine = `Node ${process.version}, ${availableParallelism()} cores, load ${load()}`;
+console.log(`Interlude bench: ${samples} samples of each, ${machine}
+The service (API and worker) runs in one process, the floor in another; both on one Temporal development server.`);
+await measure('SQLite, embedded', surroundings, Object.keys(measurements));
+if (database !== undefined)
+  await measure('PostgreSQL', { ...surroundings, databaseUrl: database }, [
+    'firstText',
+    'answering',
+    'throughput',
+  ]);
+
+async function measure(title: string, around: Surroundings, names: string[]): Promise<void> {
+  await using stage = await setStage(around, client, samples);
+  await warmUp(stage);
+  for (const name of names) {
+    if (options.only !== undefined && options.only !== name) continue;
+    const section = await measurements[name]?.(stage);
+    if (section) print({ ...section, title: `${section.title} (${title})` });
+  }
+}
+
+/** Code that has run a few times is what a service runs. */
+async function warmUp(stage: Stage): Promise<void> {
+  const quickly = { ...stage, samples: 5 };
+  await firstText(quickly);
+  await answering(quickly);
+}
+
+async function startPostgresFor(owner: AsyncDisposableStack): Promise<string> {
+  const server = await startPostgres(process.env['DATABASE_URL']);
+  owner.use(server);
+  return server.createDatabase();
+}

@@ -1,0 +1,48 @@
+/** What every measurement gets: the service and the floor, side by side, and somebody to be. */
+import { randomUUID } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Client } from '@temporalio/client';
+import { startFloor } from './floor-client.ts';
+import type { Floor } from './floor-client.ts';
+import { startService } from './service.ts';
+import type { Service, Surroundings } from './service.ts';
+import { createUser } from './user.ts';
+import type { User } from './user.ts';
+
+export interface Stage extends AsyncDisposable {
+  service: Service;
+  floor: Floor;
+  surroundings: Surroundings;
+  client: Client;
+  /** How often each thing is measured. */
+  samples: number;
+  /** A user whom the service has never seen. */
+  newUser(): Promise<User>;
+}
+
+export async function setStage(surroundings: Surroundings, client: Client, samples: number): Promise<Stage> {
+  const stack = new AsyncDisposableStack();
+  const service = stack.use(await startService(surroundings));
+  const floor = stack.use(await startFloor({ ...surroundings.temporal, modelUrl: surroundings.modelUrl }));
+  return {
+    service,
+    floor,
+    surroundings,
+    client,
+    samples,
+    async newUser() {
+      const name = randomUUID();
+      return createUser(service.baseUrl, name, await surroundings.issuer.token(name));
+    },
+    [Symbol.asyncDispose]: () => stack.disposeAsync(),
+  };
+}
+
+/** Long enough for what the last sample left behind to be over. */
+export const breath = () => sleep(60);
+
+export async function timed(work: () => Promise<unknown>): Promise<number> {
+  const startedAt = performance.now();
+  await work();
+  return performance.now() - startedAt;
+}

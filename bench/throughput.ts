@@ -1,0 +1,103 @@
+/** How much goes through, and what one write to the turn log costs. */
+import { randomUUID } from 'node:crypto';
+import { rm } from 'node:fs/promises';
+import { DatabaseSync } from 'node:sqlite';
+import pg from 'pg';
+import type { Config } from '../src/config.ts';
+import { eachOf } from './each-of.ts';
+import { tenant } from './peers/issuer.ts';
+import { say } from './peers/model.ts';
+import type { Section } from './report.ts';
+import { timed } from './stage.ts';
+import type { Stage } from './stage.ts';
+
+const atOnce = 20;
+
+export async function throughput({ service, floor, samples, newUser }: Stage): Promise<Section> {
+  const count = samples * 3;
+  const user = await newUser();
+  const turns: number[] = [];
+  const workflows: number[] = [];
+  for (let round = 0; round < 3; round++) {
+    workflows.push((await floor.run({ count, atOnce })).perSecond);
+    const ms = await timed(() => eachOf(count, atOnce, () => user.ask(say.briefly)));
+    turns.push(count / (ms / 1000));
+  }
+  const append = await appending(service.storage, service.config.database, samples * 5);
+  return {
+    title: 'How much goes through',
+    rows: [
+      {
+        name: 'turns',
+        meaning: `turns of one model step, ${atOnce} at a time (more is better), against bare workflows with one activity`,
+        ours: turns,
+        floor: workflows,
+        unit: '/s',
+      },
+      {
+        name: 'append',
+        meaning:
+          'one event into the turn log, durably, against a bare insert and commit on the same database',
+        ours: append.one,
+        floor: append.bare,
+        unit: 'ms',
+      },
+      {
+        name: 'append of 10',
+        meaning: 'ten events in one append, against the same bare insert',
+        ours: append.ten,
+        floor: append.bare,
+        unit: 'ms',
+      },
+    ],
+  };
+}
+
+async function appending(
+  { turns, turnLog }: Stage['service']['storage'],
+  database: Config['database'],
+  count: number,
+): Promise<{ one: number[]; ten: number[]; bare: number[] }> {
+  const turn = { tenant, conversation: randomUUID(), turnId: randomUUID() };
+  const rest = { agent: 'assistant', user: null, capabilities: { url: false, form: false } };
+  await turns.prepare({ ...turn, ...rest, clientMessageId: 'first', messages: [] });
+  await turns.begin(turn);
+  let written = 0;
+  const events = (howMany: number) =>
+    Array.from({ length: howMany }, () => ({
+      key: String(written++),
+      event: { type: 'text-delta' as const, id: '0', delta: 'a few words' },
+    }));
+  const measured = { one: [] as number[], ten: [] as number[], bare: [] as number[] };
+  await using insert = await bareInsert(database);
+  for (let sample = 0; sample < count; sample++) {
+    measured.bare.push(await timed(() => insert.run()));
+    measured.one.push(await timed(() => turnLog.append(turn, events(1))));
+    measured.ten.push(await timed(() => turnLog.append(turn, events(10))));
+  }
+  return measured;
+}
+
+async function bareInsert(
+  database: Config['database'],
+): Promise<AsyncDisposable & { run: () => Promise<unknown> }> {
+  const create = 'create table floor (id integer, event text)';
+  const insert = `insert into floor values (1, 'a few words')`;
+  if (database.kind === 'postgres') {
+    const client = new pg.Client({ connectionString: database.url });
+    await client.connect();
+    await client.query(create);
+    return { run: () => client.query(insert), [Symbol.asyncDispose]: () => client.end() };
+  }
+  // A file of its own beside the service's: nobody else locks it.
+  const file = `${database.path}.floor`;
+  const own = new DatabaseSync(file);
+  own.exec(`pragma journal_mode = wal; pragma synchronous = full; ${create}`);
+  return {
+    run: async () => own.exec(insert),
+    async [Symbol.asyncDispose]() {
+      own.close();
+      await rm(file);
+    },
+  };
+}
