@@ -1,5 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Provider } from 'oidc-provider';
+import { formOf } from './form.ts';
 import { expiredPage, pageHeaders, signInPage } from './identity-page.ts';
 import { demoUser } from './identity-users.ts';
 
@@ -35,13 +36,4 @@ async function forgetSomeoneElse(
   session.accountId = undefined;
   session.authorizations = {};
   await session.persist();
-}
-
-async function formOf(request: IncomingMessage): Promise<URLSearchParams> {
-  let text = '';
-  for await (const chunk of request.setEncoding('utf8')) {
-    text += String(chunk);
-    if (text.length > 1_000) break;
-  }
-  return new URLSearchParams(text);
 }

@@ -4,14 +4,15 @@
  * it exactly as in production. It gives tokens to whoever asks and therefore listens on loopback only.
  */
 import { createServer } from 'node:http';
+import path from 'node:path';
 import { errors, Provider } from 'oidc-provider';
-import { loadOrCreateIdentityKeys } from './identity-keys.ts';
 import { expiredPage } from './identity-page.ts';
 import { askWhoYouAre } from './identity-sign-in.ts';
 import { demoGrantType, demoTokenClient } from './identity-token.ts';
 import { demoTenant, demoUser, userNames } from './identity-users.ts';
 import { listen } from './listen.ts';
 import { createMemoryAdapter } from './memory-adapter.ts';
+import { loadOrCreateProviderKeys } from './provider-keys.ts';
 
 export { demoToken } from './identity-token.ts';
 
@@ -58,7 +59,10 @@ export async function startIdentityProvider(options: IdentityProviderOptions): P
 }
 
 async function createProvider(issuer: string, options: IdentityProviderOptions): Promise<Provider> {
-  const { jwks, cookieKeys } = await loadOrCreateIdentityKeys(options.dataDir);
+  const { jwks, cookieKeys } = await loadOrCreateProviderKeys(
+    path.join(options.dataDir, 'demo-identity.json'),
+    'RS256',
+  );
   const api = {
     scope: '',
     audience: demoAudience,

@@ -11,14 +11,14 @@ import { createLocalJWKSet, jwtVerify } from 'jose';
 import type { JWK } from 'jose';
 import { isAccount } from './accounts.ts';
 import type { FileAdapter } from './file-adapter.ts';
-import type { TrackerKeys } from './keys.ts';
+import type { ProviderKeys } from '../provider-keys.ts';
 import { scopes } from './tools.ts';
 
 interface Options {
   issuer: string;
   resource: string;
   adapter: FileAdapter;
-  keys: TrackerKeys;
+  keys: ProviderKeys;
 }
 
 export interface Access {

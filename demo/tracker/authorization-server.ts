@@ -5,7 +5,7 @@
 import { errors, Provider } from 'oidc-provider';
 import { isAccount } from './accounts.ts';
 import type { FileAdapter } from './file-adapter.ts';
-import type { TrackerKeys } from './keys.ts';
+import type { ProviderKeys } from '../provider-keys.ts';
 import { problemPage } from './pages.ts';
 import { scopes } from './tools.ts';
 
@@ -14,7 +14,7 @@ interface Options {
   /** The only resource tokens are given for: the MCP endpoint. */
   resource: string;
   adapter: FileAdapter;
-  keys: TrackerKeys;
+  keys: ProviderKeys;
   accessTokenSeconds: () => number;
 }
 

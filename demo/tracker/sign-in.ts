@@ -1,6 +1,7 @@
 /** The browser's part: who are you, and may this client act for you? */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Grant, InteractionResults, Provider } from 'oidc-provider';
+import { formOf } from '../form.ts';
 import { isAccount } from './accounts.ts';
 import type { Account } from './accounts.ts';
 import { consentPage, pageHeaders, problemPage, signInPage } from './pages.ts';
@@ -98,13 +99,4 @@ interface Missing {
 
 function missing(interaction: Interaction): Missing {
   return interaction.prompt.details as Missing;
-}
-
-async function formOf(request: IncomingMessage): Promise<URLSearchParams> {
-  let text = '';
-  for await (const chunk of request.setEncoding('utf8')) {
-    text += String(chunk);
-    if (text.length > 1_000) break;
-  }
-  return new URLSearchParams(text);
 }

@@ -5,17 +5,18 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { createServer } from 'node:http';
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import path from 'node:path';
 import { localhostHostValidation, toNodeHandler } from '@modelcontextprotocol/node';
 import { createMcpHandler } from '@modelcontextprotocol/server';
 import type { AuthInfo } from '@modelcontextprotocol/server';
 import { listen } from '../listen.ts';
+import { loadOrCreateProviderKeys } from '../provider-keys.ts';
 import { createAccess } from './access.ts';
 import type { Account } from './accounts.ts';
 import { createAuthorizationServer } from './authorization-server.ts';
 import { createFaults } from './faults.ts';
 import type { Faults } from './faults.ts';
 import { openFileAdapter } from './file-adapter.ts';
-import { loadOrCreateTrackerKeys } from './keys.ts';
 import { pageHeaders, problemPage, welcomePage } from './pages.ts';
 import { handleSignIn } from './sign-in.ts';
 import { openIssueStore } from './store.ts';
@@ -59,7 +60,7 @@ export async function startTracker({
 
   const store = openIssueStore(dataDir);
   const adapter = openFileAdapter(dataDir);
-  const keys = await loadOrCreateTrackerKeys(dataDir);
+  const keys = await loadOrCreateProviderKeys(path.join(dataDir, 'keys.json'), 'ES256');
   const provider = createAuthorizationServer({
     issuer: origin,
     resource: url,

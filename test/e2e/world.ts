@@ -3,17 +3,14 @@
  * clients. The program itself is started from it, as processes.
  */
 import { randomBytes } from 'node:crypto';
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { demoAudience, demoLoginClient, startIdentityProvider } from '../../demo/identity.ts';
 import { demoToken } from '../../demo/identity-token.ts';
-import { startTracker } from '../../demo/tracker/tracker.ts';
 import type { Tracker } from '../../demo/tracker/tracker.ts';
 import { createClient } from '../../src/client/client.ts';
 import type { Client } from '../../src/client/client.ts';
 import { freePort } from '../../src/ports.ts';
+import { startNeighbours } from '../service/neighbours.ts';
 import { createCaller } from '../service/user.ts';
 import type { Caller } from '../service/user.ts';
 import { spawnService, untilReady } from './processes.ts';
@@ -55,29 +52,14 @@ export const someKeys = `k1:${randomBytes(32).toString('base64')}`;
 
 export async function createWorld({ port, env = {} }: WorldOptions = {}): Promise<World> {
   const stack = new AsyncDisposableStack();
-  const dataDir = await mkdtemp(path.join(tmpdir(), 'interlude-e2e-'));
-  stack.defer(() => rm(dataDir, { recursive: true, force: true }));
-  const publicPort = port ?? (await freePort('127.0.0.1'));
-  const baseUrl = `http://127.0.0.1:${publicPort}`;
-  const tracker = await startTracker({ port: 0, dataDir: path.join(dataDir, 'tracker') });
-  stack.defer(() => tracker.stop());
-  const identity = await startIdentityProvider({
-    port: 0,
-    dataDir: path.join(dataDir, 'identity'),
-    redirectUris: [`${baseUrl}/auth/login/callback`],
-  });
-  stack.defer(() => identity.stop());
+  const { dataDir, baseUrl, tracker, identity, env: surroundings } = await startNeighbours(stack, port);
   const common = {
-    PORT: String(publicPort),
+    ...surroundings,
     PUBLIC_URL: baseUrl,
     INTERLUDE_CONFIG: agentsFile,
     INTERLUDE_DATA: path.join(dataDir, 'interlude'),
-    TRACKER_URL: tracker.url,
     TEMPORAL_PORT: String(await freePort('127.0.0.1')),
     TEMPORAL_UI_PORT: '0',
-    AUTH_ISSUER: identity.issuer,
-    AUTH_AUDIENCE: demoAudience,
-    AUTH_CLIENT_ID: demoLoginClient,
     ...env,
   };
 

@@ -2,46 +2,11 @@
  * What becomes of a call that was sent. `unreachable` and `refused` promise that the tool did not run; wherever a
  * server may have begun its work, only `unknown` is true, and nothing is ever sent twice.
  */
-import type { ServerResponse } from 'node:http';
-import { afterEach, describe, expect, test } from 'vitest';
-import type { ServerConfig } from '../../src/config.ts';
-import type { Credential } from '../../src/credentials/store.ts';
-import { callServerTool } from '../../src/mcp/call.ts';
-import { answer, answerError, startRawMcpServer, startStream } from '../peers/raw-mcp-server.ts';
-import type { RawMessage } from '../peers/raw-mcp-server.ts';
+import { describe, expect, test } from 'vitest';
+import { answer, answerError, startStream } from '../peers/raw-mcp-server.ts';
+import { call, done, peer, status } from './one-call.ts';
+import type { Era } from './one-call.ts';
 
-const credential: Credential = {
-  kind: 'credential',
-  headers: { authorization: 'Bearer s3cret-token' },
-  version: 1,
-};
-const running: { stop(): Promise<void> }[] = [];
-afterEach(async () => void (await Promise.all(running.splice(0).map((one) => one.stop()))));
-
-type Reply = (message: RawMessage, response: ServerResponse) => void | Promise<void>;
-type Era = 'modern' | 'legacy';
-
-async function peer(era: Era, on: Record<string, Reply>) {
-  const server = await startRawMcpServer({ era, on });
-  running.push(server);
-  return server;
-}
-
-function call(config: ServerConfig, signal = new AbortController().signal) {
-  return callServerTool(config, credential, {
-    name: 'pay',
-    arguments: { amount: 'five' },
-    callId: 'c1',
-    signal,
-  });
-}
-
-const status =
-  (code: number, headers: Record<string, string> = {}) =>
-  (_: RawMessage, response: ServerResponse) =>
-    void response.writeHead(code, headers).end('Bearer s3cret-token and other internals');
-
-const done = { resultType: 'complete', content: [{ type: 'text', text: 'paid' }] };
 const eras: Era[] = ['modern', 'legacy'];
 
 describe.each(eras)('a call to a %s server', (era) => {

@@ -1,47 +1,13 @@
 /** Before a call is sent nothing can have run, whatever the handshake meets; and each era has its own surprises. */
-import type { ServerResponse } from 'node:http';
 import { createServer as createTcpServer } from 'node:net';
 import type { AddressInfo } from 'node:net';
-import { afterEach, describe, expect, test } from 'vitest';
-import type { ServerConfig } from '../../src/config.ts';
-import type { Credential } from '../../src/credentials/store.ts';
-import { callServerTool } from '../../src/mcp/call.ts';
+import { describe, expect, test } from 'vitest';
 import { serverConfig } from '../peers/mcp-server.ts';
-import { answer, discovered, sendEvent, startRawMcpServer, startStream } from '../peers/raw-mcp-server.ts';
+import { answer, discovered, sendEvent, startStream } from '../peers/raw-mcp-server.ts';
 import type { RawMessage } from '../peers/raw-mcp-server.ts';
+import { call, done, peer, running, status } from './one-call.ts';
+import type { Era, Reply } from './one-call.ts';
 
-const credential: Credential = {
-  kind: 'credential',
-  headers: { authorization: 'Bearer s3cret-token' },
-  version: 1,
-};
-const running: { stop(): Promise<void> }[] = [];
-afterEach(async () => void (await Promise.all(running.splice(0).map((one) => one.stop()))));
-
-type Reply = (message: RawMessage, response: ServerResponse) => void | Promise<void>;
-type Era = 'modern' | 'legacy';
-
-async function peer(era: Era, on: Record<string, Reply>) {
-  const server = await startRawMcpServer({ era, on });
-  running.push(server);
-  return server;
-}
-
-function call(config: ServerConfig, signal = new AbortController().signal) {
-  return callServerTool(config, credential, {
-    name: 'pay',
-    arguments: { amount: 'five' },
-    callId: 'c1',
-    signal,
-  });
-}
-
-const status =
-  (code: number, headers: Record<string, string> = {}) =>
-  (_: RawMessage, response: ServerResponse) =>
-    void response.writeHead(code, headers).end('Bearer s3cret-token and other internals');
-
-const done = { resultType: 'complete', content: [{ type: 'text', text: 'paid' }] };
 describe.each(['server/discover', 'initialize', 'notifications/initialized'])('when %s', (method) => {
   const era: Era = method === 'server/discover' ? 'modern' : 'legacy';
   test.each([

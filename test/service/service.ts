@@ -3,27 +3,22 @@
  * on a Temporal server that the test brings along (with its own clock, or a development server).
  */
 import { randomUUID } from 'node:crypto';
-import { mkdtemp } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import path from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import type { Client } from '@temporalio/client';
 import type { NativeConnection } from '@temporalio/worker';
-import { demoAudience, demoLoginClient, startIdentityProvider } from '../../demo/identity.ts';
 import { demoToken } from '../../demo/identity-token.ts';
-import { startTracker } from '../../demo/tracker/tracker.ts';
 import type { Tracker } from '../../demo/tracker/tracker.ts';
 import { createApiKey } from '../../src/api/api-keys.ts';
 import { createApp } from '../../src/api/app.ts';
 import { loadConfig } from '../../src/config.ts';
 import { createLogger } from '../../src/logger.ts';
 import { openParts } from '../../src/parts.ts';
-import { freePort } from '../../src/ports.ts';
 import type { Storage } from '../../src/storage/storage.ts';
 import { createTurnWorker } from '../../src/turn-worker.ts';
 import { turnQuery, turnWorkflowId } from '../../src/workflows/messages.ts';
 import { workflowBundle } from '../workflow-bundle.ts';
+import { startNeighbours } from './neighbours.ts';
 import { createCaller } from './user.ts';
 import type { Caller } from './user.ts';
 
@@ -54,28 +49,14 @@ export async function startService({
   around = (storage) => storage,
 }: ServiceOptions): Promise<Service> {
   const stack = new AsyncDisposableStack();
-  const dataDir = await mkdtemp(path.join(tmpdir(), 'interlude-service-'));
-  const port = await freePort('127.0.0.1');
-  const baseUrl = `http://127.0.0.1:${port}`;
-  const tracker = await startTracker({ port: 0, dataDir: path.join(dataDir, 'tracker') });
-  stack.defer(() => tracker.stop());
-  const identity = await startIdentityProvider({
-    port: 0,
-    dataDir: path.join(dataDir, 'identity'),
-    redirectUris: [`${baseUrl}/auth/login/callback`],
-  });
-  stack.defer(() => identity.stop());
+  const { dataDir, baseUrl, tracker, identity, env: surroundings } = await startNeighbours(stack);
 
   const config = loadConfig(
     {
-      PORT: String(port),
+      ...surroundings,
       INTERLUDE_CONFIG: agentsFile,
       INTERLUDE_DATA: dataDir,
-      TRACKER_URL: tracker.url,
       TEMPORAL_TASK_QUEUE: `test-${randomUUID()}`,
-      AUTH_ISSUER: identity.issuer,
-      AUTH_AUDIENCE: demoAudience,
-      AUTH_CLIENT_ID: demoLoginClient,
       ...env,
     },
     dataDir,
@@ -98,7 +79,7 @@ export async function startService({
   if (!auth) throw new Error('the test configures an issuer');
   const app = createApp({ ...parts, config: { ...config, auth }, client: temporal.client });
   stack.defer(() => app.close());
-  await app.listen({ port, host: '127.0.0.1' });
+  await app.listen(config.http);
 
   const token = (user: string) => demoToken(identity.issuer, user);
   return {
