@@ -34,6 +34,8 @@ export async function createTurnWorker(
     interceptors: { activity: [safeFailures(logger)] },
     // An answer for a turn whose worker died is handed to another one after this long.
     stickyQueueScheduleToStartTimeout: '2s',
+    // A cancelled turn's activities hear of it with their next heartbeat; the default holds heartbeats back for 8 s.
+    maxHeartbeatThrottleInterval: '1s',
     shutdownGraceTime: '10s',
     shutdownForceTime: '15s',
     ...(deployment && { workerDeploymentOptions: pinned(deployment) }),

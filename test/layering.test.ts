@@ -10,15 +10,24 @@ import type { Import, SourceFile } from './source-imports.ts';
 
 const root = path.resolve(import.meta.dirname, '..');
 const isIn = (file: string, folder: string) => file.startsWith(`src/${folder}/`);
-const surfaceOf = (file: string) => /^src\/api\/([^/]+)\//.exec(file)?.[1];
+/** What several surfaces show alike; itself none. */
+const shared = 'ui-message';
+const surfaceOf = (file: string) => {
+  const folder = /^src\/api\/([^/]+)\//.exec(file)?.[1];
+  return folder === shared ? undefined : folder;
+};
 
 /** Each rule: whether it has anything to say about an import, and whether the import may be. */
 const rules: { name: string; about: (file: string) => boolean; allows: (found: Import) => boolean }[] = [
   {
     name: 'elicitation/ imports nothing outside itself',
     about: (file) => isIn(file, 'elicitation'),
-    allows: ({ from, to }) =>
-      isIn(to, 'elicitation') || (to === 'zod' && from === 'src/elicitation/schema.ts'),
+    allows: ({ to }) => isIn(to, 'elicitation'),
+  },
+  {
+    name: 'contract/ imports only itself and zod',
+    about: (file) => isIn(file, 'contract'),
+    allows: ({ to }) => isIn(to, 'contract') || to === 'zod',
   },
   {
     name: 'turn/ imports only itself, elicitation/ and the types of the AI SDK',
@@ -30,14 +39,18 @@ const rules: { name: string; about: (file: string) => boolean; allows: (found: I
     about: (file) => isIn(file, 'workflows'),
     allows: ({ to, typeOnly }) =>
       ['@temporalio/workflow', '@temporalio/common'].includes(to) ||
-      (['workflows', 'turn', 'elicitation'].some((folder) => isIn(to, folder)) &&
-        (typeOnly || !to.endsWith('/schema.ts'))) ||
+      ['workflows', 'turn', 'elicitation'].some((folder) => isIn(to, folder)) ||
       (typeOnly && isIn(to, 'activities')),
   },
   {
     name: 'surfaces never import each other',
     about: (file) => surfaceOf(file) !== undefined,
     allows: ({ from, to }) => surfaceOf(to) === undefined || surfaceOf(to) === surfaceOf(from),
+  },
+  {
+    name: 'what surfaces share knows none of them',
+    about: (file) => isIn(file, `api/${shared}`),
+    allows: ({ to }) => surfaceOf(to) === undefined,
   },
   {
     name: 'leaves know neither workflows, activities nor the API',
@@ -89,6 +102,7 @@ describe('a planted violation is found:', () => {
     ['src/workflows/planted.ts', "import { createHash } from 'node:crypto';"],
     ['src/workflows/planted.ts', "import { createActivities } from '../activities/index.ts';"],
     ['src/api/chat/planted.ts', "const { card } = await import('../connect/pages.ts');"],
+    ['src/api/ui-message/planted.ts', "import { chatSurface } from '../chat/route.ts';"],
     ['src/storage/planted.ts', "import type { Principal } from '../api/principal.ts';"],
     ['src/api/planted.ts', "import '../activities/index.ts';"],
   ])('%s with %s', (name, code) => {

@@ -1,8 +1,8 @@
 import { heartbeat } from '@temporalio/activity';
 
-/** Tells Temporal every two seconds that this worker is alive; a dead one is noticed by the heartbeat timeout. */
+/** Tells Temporal every second that this worker is alive, and hears whether the turn was cancelled. */
 export async function whileHeartbeating<T>(work: () => Promise<T>): Promise<T> {
-  const beat = setInterval(heartbeat, 2_000);
+  const beat = setInterval(heartbeat, 1_000);
   try {
     return await work();
   } finally {

@@ -1,4 +1,5 @@
 import type { Logger } from 'pino';
+import { unfinishedForModel } from '../elicitation/wording.ts';
 import { turnEnded, turnStarted } from '../telemetry/events.ts';
 import type { Turn, TurnEndStatus } from '../turn/turn.ts';
 import type { NewEvent, Storage } from '../storage/storage.ts';
@@ -32,10 +33,7 @@ export function createTurnActivities({ storage, logger }: { storage: Storage; lo
       failure?: TurnFailure;
     }): Promise<void> {
       for (const call of await storage.toolCalls.unfinished(turn)) {
-        await results.finish(turn, call, {
-          kind: 'error',
-          text: 'The turn ended before this tool could finish.',
-        });
+        await results.finish(turn, call, { kind: 'error', text: unfinishedForModel(status, call.state) });
       }
       if (failure) await storage.turnLog.append(turn, [failureEvent(failure)]);
       await storage.turns.end(turn, status);

@@ -2,6 +2,7 @@
 import type { KeyRing } from '../credentials/sealing.ts';
 import type { ElicitationResponse } from '../elicitation/elicitation.ts';
 import type { Answer } from '../storage/storage.ts';
+import { canonicalJson } from './canonical-json.ts';
 
 export function sealAnswer(
   keys: KeyRing,
@@ -26,13 +27,4 @@ export function saysTheSame(
   const content =
     stored.sealedContent === null ? null : keys.open(stored.sealedContent, answerContext(elicitationId));
   return content === (response.content === undefined ? null : canonicalJson(response.content));
-}
-
-/** The same text for the same value, whatever order its keys came in. */
-export function canonicalJson(value: unknown): string {
-  return JSON.stringify(value, (_, inner: unknown) =>
-    typeof inner === 'object' && inner !== null && !Array.isArray(inner)
-      ? Object.fromEntries(Object.entries(inner).toSorted(([one], [other]) => (one < other ? -1 : 1)))
-      : inner,
-  );
 }

@@ -9,9 +9,10 @@ import { receiptFor } from '../elicitation/lifecycle.ts';
 import type { Elicitation } from '../elicitation/lifecycle.ts';
 import type { Answer, ElicitationRow, Storage } from '../storage/storage.ts';
 import { checkContent } from './answer-content.ts';
-import { canonicalJson, sealAnswer, saysTheSame } from './answer-record.ts';
+import { sealAnswer, saysTheSame } from './answer-record.ts';
+import { canonicalJson } from './canonical-json.ts';
 import type { ConnectionNews } from './connection-news.ts';
-import { invalidRequest, ProblemError } from './errors.ts';
+import { ProblemError } from './errors.ts';
 import type { Principal } from './principal.ts';
 import type { TurnWorkflows } from './turns.ts';
 
@@ -84,9 +85,10 @@ export function createAnswerQuestion({ storage, keys, workflows, news }: Parts):
     const isNew = isOpen && (await elicitations.storeAnswer(row.id, answer));
     const earlier = isNew ? null : await elicitations.answer(row.id, responseId);
     if (earlier && !saysTheSame(keys, row.id, response, earlier)) {
-      throw invalidRequest([
-        { pointer: '', detail: 'this Idempotency-Key was already used for another answer' },
-      ]);
+      throw new ProblemError(
+        'idempotency_key_reused',
+        'It was already used for another answer. Choose a new one for each answer.',
+      );
     }
     if (!isOpen) return conclude(fromRow(row), { responseId, response, duplicate: true });
 

@@ -23,8 +23,10 @@ import { elicitationResponsesSurface } from './elicitation-responses/route.ts';
 import { answerWithProblems, problemFor, sendProblem } from './errors.ts';
 import { healthRoutes } from './health.ts';
 import { rateLimitKey } from './principal.ts';
+import { describeApi } from './openapi.ts';
 import { createReaders } from './readers.ts';
 import { createTurnWorkflows } from './turns.ts';
+import { withSchemas } from './validation.ts';
 
 export interface AppParts {
   config: Config & { auth: AuthConfig };
@@ -63,9 +65,11 @@ export function createApp(parts: AppParts): FastifyInstance {
   const perMinute = { max: config.http.rateLimitPerMinute, timeWindow: 60_000 };
 
   answerWithProblems(app);
-  healthRoutes(app, { storage, workflows, keys });
+  describeApi(app, config.http.publicUrl);
+  app.register(async (service) => healthRoutes(service, { storage, workflows, keys }));
 
-  app.register(async (api) => {
+  app.register(async (fastify) => {
+    const api = withSchemas(fastify);
     explainDatabaseTrouble(api, storage);
     // Leaves JSON as the only content type, so that anything else is a 415 and not a puzzling 400.
     api.removeContentTypeParser('text/plain');

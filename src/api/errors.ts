@@ -22,6 +22,7 @@ export const problems = {
   turn_over: { status: 410, title: 'The turn that asked is over' },
   body_too_large: { status: 413, title: 'The body is too large' },
   unsupported_media_type: { status: 415, title: 'This content type is not understood' },
+  idempotency_key_reused: { status: 422, title: 'The Idempotency-Key belongs to another request' },
   invalid_content: { status: 422, title: 'The answer does not fit the question' },
   rate_limited: { status: 429, title: 'Too many requests' },
   internal: { status: 500, title: 'Something went wrong on our side' },
@@ -56,18 +57,16 @@ export interface ProblemExtra {
 export class ProblemError extends Error {
   override name = 'ProblemError';
   readonly code: ProblemCode;
+  readonly statusCode: number;
   readonly members: Record<string, unknown>;
   readonly headers: Record<string, string>;
 
   constructor(code: ProblemCode, detail: string, extra: ProblemExtra = {}) {
     super(detail, { cause: extra.cause });
     this.code = code;
+    this.statusCode = problems[code].status;
     this.members = extra.members ?? {};
     this.headers = extra.headers ?? {};
-  }
-
-  get statusCode(): number {
-    return problems[this.code].status;
   }
 
   toDocument(): ProblemDocument {

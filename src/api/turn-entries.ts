@@ -42,7 +42,7 @@ export async function* turnEntries(
   }
   // Cancelled or withdrawn before its workflow took it up. The log has no word about it, so its end is told here.
   if (stillborn.signal.aborted)
-    yield [{ seq: latest, turnId: turn.turnId, event: { type: 'turn-ended', status: end } }];
+    yield [{ seq: latest, turnId: turn.turnId, at: Date.now(), event: { type: 'turn-ended', status: end } }];
 }
 
 /**

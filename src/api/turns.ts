@@ -19,16 +19,21 @@ import {
   answerElicitation,
   connectionEstablished,
   elicitationQuery,
-  turnWorkflowId,
 } from '../workflows/messages.ts';
 import type { AnswerElicitation } from '../workflows/messages.ts';
 import { ProblemError } from './errors.ts';
+import { createOpenTurns } from './open-turn.ts';
+import type { OnBusy } from './open-turn.ts';
 import { startOptions } from './start-options.ts';
 
 // The client's own retries may overrun a deadline by a second; callers are answered within five.
 const startDeadlineMs = 3_500;
+/** For a start that first has to stop another turn: its activities hear of it within a second or two. */
+const stopAndStartDeadlineMs = 10_000;
 const signalDeadlineMs = 3_500;
 const queryDeadlineMs = 2_000;
+/** Left of the start's deadline when a turn that is to make room has not: enough to say so. */
+const marginMs = 500;
 /** About what a workflow takes from writing its turn's end to closing. */
 const closingMs = 20;
 
@@ -40,7 +45,11 @@ type Start =
   | { kind: 'foreign-conversation' };
 
 export interface TurnWorkflows {
-  start(turn: NewTurn): Promise<Start>;
+  /**
+   * A live turn that only waits for a person makes room for this one; `onBusy` says what to do with one that is at
+   * work. `busy` with `cancel`: it has been asked to stop and has not stopped in time.
+   */
+  start(turn: NewTurn, onBusy: OnBusy): Promise<Start>;
   /** Asks the live turn to stop; does not wait until it has. */
   cancel(conversation: ConversationRef): Promise<{ status: 'cancelling' | 'idle'; turnId?: string }>;
   /** The turn whose workflow is open right now, also when it has not begun to work yet. */
@@ -55,11 +64,6 @@ export interface TurnWorkflows {
   /** Resolves when no call is under way. Closing the connection under a call that is being retried crashes the process. */
   idle(): Promise<void>;
 }
-
-/** `closing`: the turn's end is on record, its workflow is about to follow. */
-type OpenTurn =
-  | { kind: 'none' | 'closing' }
-  | { kind: 'live'; turnId: string; clientMessageId: string | undefined };
 
 interface Parts {
   client: Client;
@@ -77,9 +81,9 @@ export function createTurnWorkflows({ client, storage, config, logger }: Parts):
     calling.then(over, over);
     return calling;
   };
-  const handleOf = (conversation: ConversationRef) => client.workflow.getHandle(turnWorkflowId(conversation));
+  const { openTurn, makeRoom } = createOpenTurns(client, storage.turns);
 
-  async function start(turn: NewTurn): Promise<Start> {
+  async function start(turn: NewTurn, onBusy: OnBusy): Promise<Start> {
     const earlier = await storage.turns.byClientMessage(turn, turn.clientMessageId);
     // Somebody else's, begun since the caller's conversation was looked for.
     if (earlier && earlier.user !== turn.user) return { kind: 'foreign-conversation' };
@@ -89,7 +93,8 @@ export function createTurnWorkflows({ client, storage, config, logger }: Parts):
     if (!earlier && (await storage.turns.prepare(turn)) === 'foreign-conversation')
       return { kind: 'foreign-conversation' };
     try {
-      return await within(startDeadlineMs, () => startWorkflow(next));
+      const deadlineMs = onBusy === 'cancel' ? stopAndStartDeadlineMs : startDeadlineMs;
+      return await within(deadlineMs, () => startWorkflow(next, onBusy, deadlineMs));
     } catch (error) {
       logger.warn({ err: error, turnId: next.turnId }, 'a turn could not be started');
       if (!(await storage.turns.withdraw(next))) return { kind: 'started', turn: refOf(next) };
@@ -97,7 +102,9 @@ export function createTurnWorkflows({ client, storage, config, logger }: Parts):
     }
   }
 
-  async function startWorkflow(turn: NewTurn): Promise<Start> {
+  async function startWorkflow(turn: NewTurn, onBusy: OnBusy, deadlineMs: number): Promise<Start> {
+    const giveUpAt = Date.now() + deadlineMs - marginMs;
+    const leaving = new Set<string>();
     for (;;) {
       try {
         await client.workflow.start(agentTurnWorkflow, startOptions(turn, config));
@@ -108,39 +115,19 @@ export function createTurnWorkflows({ client, storage, config, logger }: Parts):
       const open = await openTurn(turn);
       if (open.kind === 'live') {
         if (open.turnId === turn.turnId) return { kind: 'started', turn: refOf(turn) };
-        await storage.turns.withdraw(turn);
         const isSame = open.clientMessageId === turn.clientMessageId;
-        return isSame
-          ? { kind: 'joined', turn: { ...refOf(turn), turnId: open.turnId } }
-          : { kind: 'busy', turnId: open.turnId };
+        const isLeaving = leaving.has(open.turnId) || (!isSame && (await makeRoom(open, onBusy)));
+        if (!isLeaving || Date.now() > giveUpAt) {
+          await storage.turns.withdraw(turn);
+          return isSame
+            ? { kind: 'joined', turn: { ...refOf(turn), turnId: open.turnId } }
+            : { kind: 'busy', turnId: open.turnId };
+        }
+        leaving.add(open.turnId);
       }
       // Who read a turn's end may go on at once. The deadline bounds the tries.
       await delay(closingMs);
     }
-  }
-
-  /** What Temporal runs for this conversation, and whether that has already ended as far as anybody can see. */
-  async function openTurn({ tenant, conversation }: ConversationRef): Promise<OpenTurn> {
-    const turnId = await openWorkflow({ tenant, conversation });
-    if (turnId === null) return { kind: 'none' };
-    const row = await storage.turns.get({ tenant, conversation, turnId });
-    return row?.endedAt == null
-      ? { kind: 'live', turnId, clientMessageId: row?.clientMessageId }
-      : { kind: 'closing' };
-  }
-
-  async function openWorkflow(conversation: ConversationRef): Promise<string | null> {
-    try {
-      const { status, memo } = await handleOf(conversation).describe();
-      return status.name === 'RUNNING' && typeof memo?.['turnId'] === 'string' ? memo['turnId'] : null;
-    } catch (error) {
-      if (error instanceof WorkflowNotFoundError) return null;
-      throw error;
-    }
-  }
-
-  async function cancelOpen(conversation: ConversationRef): Promise<void> {
-    await handleOf(conversation).cancel();
   }
 
   /** `gone` when the addressed workflow is closed or forgotten; any other failure is a 503. */
@@ -161,8 +148,11 @@ export function createTurnWorkflows({ client, storage, config, logger }: Parts):
       const open = await within(queryDeadlineMs, () => openTurn(conversation)).catch((error: unknown) => {
         throw unavailable(error, 'Nothing was changed.');
       });
-      if (open.kind === 'live' && (await deliver(() => cancelOpen(conversation))) === 'told')
-        return { status: 'cancelling', turnId: open.turnId };
+      if (open.kind === 'live') {
+        const { handle, turnId } = open;
+        const told = await deliver(async () => void (await handle.cancel()));
+        if (told === 'told') return { status: 'cancelling', turnId };
+      }
       // Ended from outside (terminated, timed out), its workflow could not write the end itself; otherwise a no-op.
       if (running) await storage.turns.end(running, 'cancelled');
       return { status: 'idle' };

@@ -77,3 +77,15 @@ export function refusalForModel(refusal: Refusal, serverTitle: string): string {
 export function unknownOutcomeForModel(serverTitle: string): string {
   return `${serverTitle} was called, but its answer never arrived, so it is unknown whether the action took place. It was not repeated. Check the state in ${serverTitle} before trying again, and tell the user.`;
 }
+
+/** What a call is left with when its turn ends first; the model reads it in the next turn. */
+export function unfinishedForModel(
+  end: 'completed' | 'failed' | 'cancelled' | 'superseded',
+  state: 'requested' | 'started' | 'finished',
+): string {
+  if (state === 'started')
+    return 'The turn ended while this tool was running, so it is unknown whether the action took place. Check before trying again.';
+  return end === 'superseded'
+    ? 'The user was asked for something this tool needs and sent a new message instead of answering. The tool did not run. Answer the new message.'
+    : 'The turn ended before this tool could run.';
+}

@@ -31,6 +31,7 @@ export async function writeToConversation(
     .set((row) => ({
       last_seq: row('last_seq', '+', events.length),
       last_position: row('last_position', '+', messages.length),
+      updated_at: now,
     }))
     .where(isConversation(turn))
     .returning((row) => [
@@ -52,12 +53,18 @@ export async function writeToConversation(
   // The deltas of an ended turn are merged and their keys gone: one that comes now is a repetition or a straggler.
   const isOver = taken.status !== 'starting' && taken.status !== 'running';
   const wanted = isOver ? events.filter(({ event }) => !isDelta(event)) : events;
-  const inserted = await insertEvents(write, turn, wanted, before);
-  if (inserted < events.length) await closeGaps(write, turn, wanted, before);
+  const inserted = await insertEvents(write, turn, wanted, before, now);
+  if (inserted < events.length) await closeGaps(write, turn, wanted, before, now);
 }
 
 /** Fewer events are new than numbers were taken, which is rare: puts them in again, without gaps. */
-async function closeGaps(write: Write, turn: TurnRef, events: NewEvent[], before: number): Promise<void> {
+async function closeGaps(
+  write: Write,
+  turn: TurnRef,
+  events: NewEvent[],
+  before: number,
+  now: number,
+): Promise<void> {
   await write.deleteFrom('turn_events').where(isConversation(turn)).where('seq', '>', before).execute();
   const known = new Set<string>();
   for (const chunk of chunks(events)) {
@@ -71,7 +78,7 @@ async function closeGaps(write: Write, turn: TurnRef, events: NewEvent[], before
     for (const { key } of rows) known.add(key);
   }
   const fresh = events.filter(({ key }) => !known.has(key) && known.add(key));
-  const inserted = await insertEvents(write, turn, fresh, before);
+  const inserted = await insertEvents(write, turn, fresh, before, now);
   await write
     .updateTable('conversations')
     .set({ last_seq: before + inserted })
@@ -84,6 +91,7 @@ async function insertEvents(
   turn: TurnRef,
   events: NewEvent[],
   before: number,
+  now: number,
 ): Promise<number> {
   const { tenant, conversation, turnId } = turn;
   const rows = events.map(({ key, event }, index) => ({
@@ -93,6 +101,7 @@ async function insertEvents(
     turn_id: turnId,
     key,
     event: JSON.stringify(event),
+    at: now,
   }));
   let inserted = 0;
   for (const chunk of chunks(rows)) {

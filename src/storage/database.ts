@@ -13,6 +13,7 @@ import { lastSeqs } from './conversation-write.ts';
 import { createElicitations } from './elicitations.ts';
 import { createLocks } from './locks.ts';
 import type { SharedLock } from './locks.ts';
+import { createIdempotencyKeys } from './idempotency-keys.ts';
 import { createMessages } from './messages.ts';
 import { createOAuthRecords } from './oauth-records.ts';
 import { openPostgres } from './postgres.ts';
@@ -70,6 +71,7 @@ export async function openStorage(
     turns: createTurns(parts),
     messages: createMessages(parts),
     toolCalls: createToolCalls(parts),
+    idempotencyKeys: createIdempotencyKeys(parts),
     elicitations: createElicitations(parts),
     connections: createConnections(parts, createLocks(backend.lock)),
     oauth: createOAuthRecords(parts),

@@ -25,6 +25,8 @@ const migrations: Record<string, Migration> = {
   '003-connections': { up: createConnections },
   '004-catalogue-keys-audit': { up: createCatalogueKeysAudit },
   '005-turn-references': { up: indexTurnReferences },
+  '006-times': { up: addTimes },
+  '007-idempotency-keys': { up: createIdempotencyKeys },
 };
 
 async function createConversations(db: Kysely<unknown>): Promise<void> {
@@ -197,4 +199,30 @@ async function createCatalogueKeysAudit(db: Kysely<unknown>): Promise<void> {
 async function indexTurnReferences(db: Kysely<unknown>): Promise<void> {
   await sql`create index messages_of_turn on messages (turn_id)`.execute(db);
   await sql`create index elicitations_of_turn on elicitations (turn_id)`.execute(db);
+}
+
+/** When an event was written, and when a conversation last changed. What is older than this step gets an estimate. */
+async function addTimes(db: Kysely<unknown>): Promise<void> {
+  await sql`alter table turn_events add column at bigint not null default 0`.execute(db);
+  await sql`update turn_events set at =
+    (select created_at from turns where turns.turn_id = turn_events.turn_id)`.execute(db);
+  await sql`alter table conversations add column updated_at bigint not null default 0`.execute(db);
+  await sql`update conversations set updated_at = created_at`.execute(db);
+  await sql`create index conversations_of_user on conversations (tenant, user_id, updated_at, conversation)`.execute(
+    db,
+  );
+}
+
+async function createIdempotencyKeys(db: Kysely<unknown>): Promise<void> {
+  await sql`create table idempotency_keys (
+    tenant text not null,
+    user_id text not null,
+    key text not null,
+    fingerprint text not null,
+    conversation text not null,
+    client_message_id text not null,
+    created_at bigint not null,
+    primary key (tenant, user_id, key)
+  )`.execute(db);
+  await sql`create index idempotency_keys_by_age on idempotency_keys (created_at)`.execute(db);
 }

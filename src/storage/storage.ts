@@ -28,6 +28,7 @@ export interface Storage {
   turns: Turns;
   messages: Messages;
   toolCalls: ToolCalls;
+  idempotencyKeys: IdempotencyKeys;
   elicitations: Elicitations;
   connections: Connections;
   oauth: OAuthRecords;
@@ -83,6 +84,8 @@ export interface ConversationRow extends ConversationRef {
   user: string | null;
   agent: string;
   createdAt: number;
+  /** When something was last written to it. */
+  updatedAt: number;
 }
 
 /** A message as the model is given it: AI SDK `ModelMessage` content. */
@@ -130,6 +133,20 @@ export interface Messages {
   list(ref: ConversationRef): Promise<StoredMessage[]>;
   /** Stores messages and appends events in one transaction: the transcript and the log never disagree. */
   store(turn: TurnRef, messages: Omit<StoredMessage, 'turnId'>[], events: NewEvent[]): Promise<void>;
+}
+
+/** What an `Idempotency-Key` was used for: always the same message in the same conversation. */
+export interface KeyUse extends TurnOwner {
+  key: string;
+  /** Of the request, to notice that the key came with another one. */
+  fingerprint: string;
+  conversation: string;
+  clientMessageId: string;
+}
+
+export interface IdempotencyKeys {
+  /** The first use of a key within a day wins; answers with that one. `isNew` puts this use in place of any earlier. */
+  claim(use: KeyUse, isNew?: boolean): Promise<KeyUse>;
 }
 
 /* ---- tool calls -------------------------------------------------------------------------------------- */

@@ -26,6 +26,8 @@ export interface Tables {
     last_seq: number;
     last_position: number;
     created_at: number;
+    /** When something was last written to it. */
+    updated_at: number;
   };
   turns: {
     turn_id: string;
@@ -54,6 +56,7 @@ export interface Tables {
     turn_id: string;
     key: string;
     event: string;
+    at: number;
   };
   messages: {
     tenant: string;
@@ -71,6 +74,16 @@ export interface Tables {
     tool_name: string;
     input: string;
     state: ToolCallRow['state'];
+    created_at: number;
+  };
+  idempotency_keys: {
+    tenant: string;
+    /** Empty for services: a primary key cannot hold null. */
+    user_id: string;
+    key: string;
+    fingerprint: string;
+    conversation: string;
+    client_message_id: string;
     created_at: number;
   };
   elicitations: {

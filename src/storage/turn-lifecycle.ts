@@ -36,6 +36,7 @@ export async function prepareTurn(write: Write, turn: NewTurn, now: number) {
       last_seq: 0,
       last_position: 0,
       created_at: now,
+      updated_at: now,
     })
     .onConflict((conflict) =>
       conflict

@@ -14,7 +14,7 @@ export function createTurnLog(database: Database, logger: Logger): TurnLog {
   const read = async (ref: ConversationRef, after: number, limit?: number): Promise<LogEntry[]> => {
     const rows = await query
       .selectFrom('turn_events')
-      .select(['seq', 'turn_id', 'event'])
+      .select(['seq', 'turn_id', 'event', 'at'])
       .where(isConversation(ref))
       .where('seq', '>', after)
       .orderBy('seq')
@@ -23,6 +23,7 @@ export function createTurnLog(database: Database, logger: Logger): TurnLog {
     return rows.map((row) => ({
       seq: row.seq,
       turnId: row.turn_id,
+      at: row.at,
       event: remainder(fromJson<TurnEvent>(row.event), after),
     }));
   };
@@ -66,11 +67,11 @@ async function merge({ query, kind }: Database, turn: TurnRef): Promise<void> {
     if (kind === 'postgres') await lock.forNoKeyUpdate().execute();
     const rows = await write
       .selectFrom('turn_events')
-      .select(['seq', 'key', 'event'])
+      .select(['seq', 'key', 'event', 'at'])
       .where('turn_id', '=', turnId)
       .orderBy('seq')
       .execute();
-    const keys = new Map(rows.map(({ seq, key }) => [seq, key]));
+    const known = new Map(rows.map((row) => [row.seq, row]));
     const { replaced, removed } = mergeDeltas(
       rows.map(({ seq, event }) => ({ seq, event: fromJson<TurnEvent>(event) })),
     );
@@ -82,8 +83,9 @@ async function merge({ query, kind }: Database, turn: TurnRef): Promise<void> {
       conversation,
       seq,
       turn_id: turnId,
-      key: keys.get(seq) ?? '',
+      key: known.get(seq)?.key ?? '',
       event: JSON.stringify(event),
+      at: known.get(seq)?.at ?? 0,
     }));
     for (const chunk of chunks(values)) {
       await write

@@ -11,12 +11,19 @@ export function createTurns(database: Database): Turns {
     async conversation(ref) {
       const row = await query
         .selectFrom('conversations')
-        .select(['tenant', 'conversation', 'user_id', 'agent', 'created_at'])
+        .select(['tenant', 'conversation', 'user_id', 'agent', 'created_at', 'updated_at'])
         .where(isConversation(ref))
         .executeTakeFirst();
       if (!row) return null;
       const { tenant, conversation, agent } = row;
-      return { tenant, conversation, agent, user: row.user_id, createdAt: row.created_at };
+      return {
+        tenant,
+        conversation,
+        agent,
+        user: row.user_id,
+        createdAt: row.created_at,
+        updatedAt: row.updated_at,
+      };
     },
     prepare: (turn) => query.transaction().execute((write) => prepareTurn(write, turn, now())),
     async begin(turn) {

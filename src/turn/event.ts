@@ -5,7 +5,12 @@
 import type { ElicitationEvent } from '../elicitation/elicitation.ts';
 import type { TurnEndStatus, Usage } from './turn.ts';
 
-export type TurnEvent =
+export type TurnEvent = TurnEventBody & {
+  /** Which delegated agent it comes from, outermost first; absent for the turn's own agent. */
+  path?: string[];
+};
+
+type TurnEventBody =
   /** `messageId` is the id of the assistant message this turn writes. */
   | { type: 'turn-started'; agent: string; messageId: string }
   | { type: 'start-step'; step: number }
@@ -20,8 +25,17 @@ export type TurnEvent =
   | { type: 'text-end' | 'reasoning-end'; id: string }
   | { type: 'tool-input-available'; toolCallId: string; toolName: string; input: unknown }
   /** `output` is the tool's own result: for MCP a `CallToolResult` with every content block kept. */
-  | { type: 'tool-output-available'; toolCallId: string; output: unknown }
-  | { type: 'tool-output-error'; toolCallId: string; errorText: string }
+  | { type: 'tool-output-available'; toolCallId: string; toolName: string; output: unknown }
+  | { type: 'tool-output-error'; toolCallId: string; toolName: string; errorText: string }
+  /** The user's account is missing, and the caller cannot show the question: nobody was asked. */
+  | {
+      type: 'tool-auth-required';
+      toolCallId: string;
+      toolName: string;
+      server: string;
+      serverTitle: string;
+      message: string;
+    }
   | ElicitationEvent
   /** `finish` is there when the model did not come to its own end: out of room, or stopped by a content filter. */
   | { type: 'finish-step'; step: number; finish?: 'length' | 'refused' }
@@ -34,5 +48,7 @@ export type TurnEvent =
 export interface LogEntry {
   seq: number;
   turnId: string;
+  /** When it was written, in epoch milliseconds. */
+  at: number;
   event: TurnEvent;
 }

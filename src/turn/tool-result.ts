@@ -22,11 +22,12 @@ interface Call {
 }
 
 export function toEvent(call: Call, result: ToolResult): TurnEvent {
-  const { toolCallId } = call;
-  if (result.kind === 'error') return { type: 'tool-output-error', toolCallId, errorText: result.text };
+  const { toolCallId, toolName } = call;
+  if (result.kind === 'error')
+    return { type: 'tool-output-error', toolCallId, toolName, errorText: result.text };
   if (result.output.isError)
-    return { type: 'tool-output-error', toolCallId, errorText: textOf(result.output) };
-  return { type: 'tool-output-available', toolCallId, output: result.output };
+    return { type: 'tool-output-error', toolCallId, toolName, errorText: textOf(result.output) };
+  return { type: 'tool-output-available', toolCallId, toolName, output: result.output };
 }
 
 /** Content of an AI SDK `tool` message. */

@@ -18,7 +18,7 @@ import { createConnect } from './connect.ts';
 import type { Connect } from './connect.ts';
 import { createQuestions } from './elicit.ts';
 import type { Asked } from './elicit.ts';
-import { searchAttributes, turnQuery } from './messages.ts';
+import { searchAttributes, supersede, turnQuery } from './messages.ts';
 import type { TurnInput, TurnReport, TurnResult } from './messages.ts';
 import { runToolCall } from './tool-call.ts';
 import type { Asking } from './tool-call.ts';
@@ -27,20 +27,29 @@ export async function agentTurn(turn: TurnInput): Promise<TurnResult> {
   let step = 0;
   let running = 0;
   let waiting = 0;
-  let status: TurnReport['phase'] | TurnEndStatus = 'working';
+  let status: 'working' | 'waiting' | TurnEndStatus = 'working';
   const questions = createQuestions(turn);
   const connect = createConnect(questions);
   const asking: Asking = { connect: ask, writeOutcomes: questions.writeOutcomes };
-  setHandler(turnQuery, (): TurnReport => ({ turnId: turn.turnId, phase: phaseOf(status) }));
+  const thinking = new CancellationScope();
+  let isSuperseded = false;
+  setHandler(turnQuery, (): TurnReport => ({ turnId: turn.turnId, phase: phase() }));
+  setHandler(supersede, (message: { until?: number } | undefined) => {
+    // An answer that has just come, though nothing has been made of it yet, counts more than a new message.
+    if (status !== 'waiting' || !questions.areAllOpen() || Date.now() > (message?.until ?? 0)) return;
+    isSuperseded = true;
+    thinking.cancel();
+  });
 
   // Withdrawn: the API could not tell its client that the turn runs, so it does not.
   const begun = await CancellationScope.nonCancellable(() => beginTurn({ turn }));
   if (!begun) return { status: 'cancelled' };
   try {
-    await think();
+    await thinking.run(think);
     return await end('completed');
   } catch (error) {
-    return isCancellation(error) ? await end('cancelled') : await end('failed', failureOf(error));
+    if (isCancellation(error)) return await end(isSuperseded ? 'superseded' : 'cancelled');
+    return await end('failed', failureOf(error));
   }
 
   async function think(): Promise<void> {
@@ -60,6 +69,11 @@ export async function agentTurn(turn: TurnInput): Promise<TurnResult> {
       `The agent stopped after ${turn.limits.maxSteps} steps without finishing. Ask it to go on.`,
       'MaxStepsReached',
     );
+  }
+
+  function phase(): TurnReport['phase'] {
+    if (status !== 'working' && status !== 'waiting') return 'ended';
+    return isSuperseded ? 'ending' : status;
   }
 
   /** Connects, and lets operators see that the turn is waiting for a person once nothing else is going on. */
@@ -111,10 +125,6 @@ export async function agentTurn(turn: TurnInput): Promise<TurnResult> {
 function describe({ id, connection, deadline }: Elicitation): string {
   const until = new Date(deadline).toISOString();
   return `- waiting for the user to connect **${connection?.server}**, until ${until} (question \`${id}\`)`;
-}
-
-function phaseOf(status: TurnReport['phase'] | TurnEndStatus): TurnReport['phase'] {
-  return status === 'working' || status === 'waiting' ? status : 'ended';
 }
 
 /** Activities throw failures whose message is made for people; anything else stays unnamed. */

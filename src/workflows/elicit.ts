@@ -19,6 +19,8 @@ export interface Questions {
   elicit(ask: ConnectionAsk, user: string): Promise<Asked>;
   /** What somebody is being asked right now, for operators. */
   open(): Elicitation[];
+  /** Whether everything that was asked is still without an answer. */
+  areAllOpen(): boolean;
   /** Starts writing down what was decided: beside whatever was started before this is called, never before it. */
   writeOutcomes(): void;
   /** Resolves when every outcome is written down. */
@@ -27,6 +29,7 @@ export interface Questions {
 
 export function createQuestions(turn: TurnInput): Questions {
   const questions = new Map<string, Elicitation>();
+  const awaited = new Set<string>();
   const unwritten: string[] = [];
   const writes: Promise<void>[] = [];
 
@@ -59,12 +62,14 @@ export function createQuestions(turn: TurnInput): Questions {
       connection: { server, seenVersion },
       state: { kind: 'pending' },
     });
+    awaited.add(id);
     const { workflowId } = workflowInfo();
     const opened = await CancellationScope.nonCancellable(() =>
       openElicitation({ turn, workflowId, elicitationId: id, user, ask, deadline }),
     );
     if (opened.kind === 'too-many-open') {
       questions.delete(id);
+      awaited.delete(id);
       return 'too-many-open';
     }
     if (opened.connectedVersion !== null)
@@ -79,6 +84,7 @@ export function createQuestions(turn: TurnInput): Questions {
       apply(id, { type: 'turn-cancelled' });
       throw error;
     } finally {
+      awaited.delete(id);
       if (opened.kind === 'opened') unwritten.push(id);
     }
   }
@@ -108,6 +114,7 @@ export function createQuestions(turn: TurnInput): Questions {
   return {
     elicit,
     open: () => [...questions.values()].filter(({ state }) => state.kind === 'pending'),
+    areAllOpen: () => [...awaited].every(isPending),
     writeOutcomes,
     settled: async () => {
       writeOutcomes();

@@ -33,13 +33,19 @@ export interface ConnectionEstablished {
 export const answerElicitation = defineSignal<[AnswerElicitation]>('answerElicitation');
 export const connectionEstablished = defineSignal<[ConnectionEstablished]>('connectionEstablished');
 
+/**
+ * A new message has come: the turn ends if it only waits for a person, and goes on otherwise. After `until` (epoch
+ * milliseconds) the message has been refused, so that the turn has nothing to make room for.
+ */
+export const supersede = defineSignal<[{ until: number }]>('supersede');
+
 /** `null` when this workflow never asked that question. Works on closed turns while Temporal keeps them. */
 export const elicitationQuery = defineQuery<Elicitation | null, [elicitationId: string]>('elicitation');
 
 export interface TurnReport {
   turnId: string;
-  /** `waiting`: nothing is going on but open questions. */
-  phase: 'working' | 'waiting' | 'ended';
+  /** `waiting`: nothing is going on but open questions. `ending`: it is making room for a new message. */
+  phase: 'working' | 'waiting' | 'ending' | 'ended';
 }
 export const turnQuery = defineQuery<TurnReport>('turn');
 

@@ -3,7 +3,7 @@ import { withoutVoidText } from '../../src/api/turn-entries.ts';
 import type { LogEntry, TurnEvent } from '../../src/turn/event.ts';
 
 function log(...events: TurnEvent[]): LogEntry[] {
-  return events.map((event, index) => ({ seq: index + 1, turnId: 't', event }));
+  return events.map((event, index) => ({ seq: index + 1, turnId: 't', at: 0, event }));
 }
 
 function told(entries: LogEntry[]): string[] {

@@ -116,7 +116,7 @@ describe('a message', () => {
     const workflows = createTurnWorkflows({ client, storage, config, logger: pino({ level: 'silent' }) });
     const taken = { tenant, conversation, turnId: first.turnId ?? '' };
     await storage.turns.begin(taken);
-    const started = await workflows.start({
+    const turn = {
       ...taken,
       turnId: randomUUID(),
       user: 'bob',
@@ -124,7 +124,8 @@ describe('a message', () => {
       capabilities: { url: false, form: false },
       clientMessageId: 'm1',
       messages: [],
-    });
+    };
+    const started = await workflows.start(turn, 'refuse');
     expect(started).toEqual({ kind: 'foreign-conversation' });
   });
 

@@ -18,6 +18,7 @@ test('every content block of an MCP result reaches the client unchanged and the 
   expect(toEvent(call, { kind: 'output', output })).toEqual({
     type: 'tool-output-available',
     toolCallId: 'c1',
+    toolName: call.toolName,
     output,
   });
   expect(toMessageContent(call, { kind: 'output', output })).toEqual([
@@ -51,6 +52,7 @@ test('an error result is an error for the client and for the model', () => {
   expect(toEvent(call, result)).toEqual({
     type: 'tool-output-error',
     toolCallId: 'c1',
+    toolName: call.toolName,
     errorText: 'no such issue',
   });
   expect(toMessageContent(call, result)).toMatchObject([

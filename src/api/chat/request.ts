@@ -1,59 +1,44 @@
-/**
- * What `useChat` posts, and what we take from it: the stored conversation is the history, so only the last user
- * message is new. Unknown members and parts are ignored; released clients add their own.
- */
-import { z } from 'zod';
-import { clientId } from '../client-ids.ts';
+/** What `useChat` posts, as a request for a turn. Pure. */
+import type { ChatRequest } from '../../contract/chat.ts';
 import { invalidRequest } from '../errors.ts';
+import type { GivenMessage } from '../start-turn.ts';
 
-const part = z
-  .looseObject({ type: z.string() })
-  .refine((value) => value.type !== 'text' || typeof value['text'] === 'string', {
-    path: ['text'],
-    message: 'a text part needs its text',
-  });
+type Message = ChatRequest['messages'][number];
 
-const message = z.object({
-  id: clientId.optional(),
-  role: z.enum(['system', 'user', 'assistant']),
-  parts: z.array(part),
-});
-
-export const chatRequest = z.object({
-  id: clientId,
-  messages: z.array(message).min(1, 'send at least the new user message'),
-  agentId: z.string().min(1).optional(),
-  stream: z.boolean().default(true),
-  trigger: z.enum(['submit-message', 'regenerate-message']).default('submit-message'),
-  messageId: clientId.nullish(),
-});
-
-export type ChatRequest = z.infer<typeof chatRequest>;
-
-export interface NewMessage {
-  /** As the client names it; absent when it left that to us. */
-  id: string | undefined;
-  content: { type: 'text'; text: string }[];
+/** The conversation as far as it is text, ending in the new user message; a 400 that points at what keeps it from being one. */
+export function givenMessages({ id, messages, trigger }: ChatRequest): GivenMessage[] {
+  const last = messages.length - 1;
+  // With a conversation, everything before the last message is in it already.
+  const history = id === undefined ? messages.slice(0, last).flatMap(toHistory) : [];
+  const asked = newMessage(messages[last], `/messages/${last}`);
+  // Asking again is a message of its own: under its old id it would join the turn that it wants to repeat.
+  return [...history, trigger === 'regenerate-message' ? { ...asked, id: undefined } : asked];
 }
 
-/** The new user message, or a 400 that points at what keeps it from being one. */
-export function newMessage({ messages }: ChatRequest): NewMessage {
-  const index = messages.length - 1;
-  const last = messages[index];
-  const at = `/messages/${index}`;
-  if (last?.role !== 'user')
+function newMessage(message: Message | undefined, at: string): GivenMessage {
+  if (message?.role !== 'user')
     throw invalidRequest([{ pointer: `${at}/role`, detail: "the last message has to be the user's" }]);
-  const file = last.parts.findIndex(({ type }) => type === 'file');
+  const file = message.parts.findIndex(({ type }) => type === 'file');
   if (file !== -1) {
     throw invalidRequest([
       { pointer: `${at}/parts/${file}`, detail: 'files are not supported yet; send text' },
     ]);
   }
-  const content = last.parts.flatMap((given) => {
+  const content = textOf(message);
+  if (content.length === 0)
+    throw invalidRequest([{ pointer: `${at}/parts`, detail: 'the message has no text' }]);
+  return { id: message.id, role: 'user', content };
+}
+
+/** What a client says in the system's name has the authority of its user: the agent has its own instructions. */
+function toHistory(message: Message): GivenMessage[] {
+  const content = textOf(message);
+  return content.length === 0 ? [] : [{ role: message.role === 'assistant' ? 'assistant' : 'user', content }];
+}
+
+function textOf({ parts }: Message): GivenMessage['content'] {
+  return parts.flatMap((given) => {
     const text = given.type === 'text' ? given['text'] : undefined;
     return typeof text === 'string' && text.trim() !== '' ? [{ type: 'text' as const, text }] : [];
   });
-  if (content.length === 0)
-    throw invalidRequest([{ pointer: `${at}/parts`, detail: 'the message has no text' }]);
-  return { id: last.id, content };
 }

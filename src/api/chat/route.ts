@@ -1,63 +1,113 @@
 /** The AI SDK surface: `useChat` works against it as it is. */
-import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { FastifyReply } from 'fastify';
 import { z } from 'zod';
-import { cannotAsk, parseCapabilities } from '../../elicitation/capabilities.ts';
-import type { Capabilities } from '../../elicitation/capabilities.ts';
+import { CancelAnswerSchema, ChatAnswerSchema, ChatRequestSchema } from '../../contract/chat.ts';
+import { ReaderHeadersSchema, TurnHeadersSchema } from '../../contract/headers.ts';
+import { ClientIdSchema } from '../../contract/ids.ts';
+import { cannotAsk } from '../../elicitation/capabilities.ts';
 import type { TurnRef } from '../../turn/turn.ts';
-import { clientId } from '../client-ids.ts';
 import { requireOwn } from '../conversation-access.ts';
-import { parseInput, ProblemError } from '../errors.ts';
+import { describeRoute, eventStream, nothing } from '../describe-route.ts';
+import { ProblemError } from '../errors.ts';
 import { sendEventStream } from '../event-stream.ts';
 import type { Readers } from '../readers.ts';
 import { closing } from '../readers.ts';
+import { plainReader, readerFrom } from '../request-headers.ts';
+import type { Reader } from '../request-headers.ts';
+import { startTurn } from '../start-turn.ts';
+import type { StartTurnParts } from '../start-turn.ts';
 import { turnEntries } from '../turn-entries.ts';
 import type { TurnWorkflows } from '../turns.ts';
-import { foldMessage } from './fold.ts';
-import { chatRequest } from './request.ts';
-import { startTurn } from './start-turn.ts';
-import type { StartTurnParts } from './start-turn.ts';
-import { createTranslator } from './translate.ts';
+import type { Api } from '../validation.ts';
+import { foldMessage } from '../ui-message/fold.ts';
+import { givenMessages } from './request.ts';
+import { createTranslator } from '../ui-message/translate.ts';
 
 export interface ChatParts extends StartTurnParts {
   workflows: Pick<TurnWorkflows, 'start' | 'cancel' | 'current'>;
   readers: Readers;
 }
 
-const params = z.object({ conversation: clientId });
+const params = z.object({ conversation: ClientIdSchema });
+const uiStream = eventStream('An AI SDK UI message stream');
 
-export function chatSurface(fastify: FastifyInstance, parts: ChatParts): void {
+export function chatSurface(api: Api, parts: ChatParts): void {
   const { storage, workflows, readers } = parts;
 
-  fastify.post('/run/api/chat', async (request, reply) => {
-    const chat = parseInput(chatRequest, request.body);
-    // A caller that waits for one JSON answer has nowhere to see a question.
-    const capabilities = chat.stream ? capabilitiesOf(request) : cannotAsk;
-    const turn = await startTurn(parts, { request: chat, principal: request.principal, capabilities });
-    reply.header('x-turn-id', turn.turnId);
-    return chat.stream ? streamTurn(reply, turn, capabilities) : awaitTurn(reply, turn);
+  const post = describeRoute({
+    tag: 'chat',
+    summary: 'Start a turn and follow it',
+    response: {
+      200: {
+        description: uiStream.description,
+        content: { ...uiStream.content, 'application/json': { schema: ChatAnswerSchema } },
+      },
+    },
+    problems: [404, 409, 413, 415, 422],
   });
+  api.post(
+    '/run/api/chat',
+    { schema: { ...post, body: ChatRequestSchema, headers: TurnHeadersSchema } },
+    async (request, reply) => {
+      const { body, headers, principal } = request;
+      const reader = readerFrom(headers);
+      const key = headers['idempotency-key'];
+      const turn = await startTurn(
+        parts,
+        {
+          conversation: body.id,
+          messages: givenMessages(body),
+          agent: { name: body.agentId, pointer: '/agentId' },
+          // A caller that waits for one JSON answer has nowhere to see a question.
+          capabilities: body.stream ? reader.capabilities : cannotAsk,
+          onBusy: body.onBusy,
+          repetition: key === undefined ? { kind: 'unnamed' } : { kind: 'named', key },
+        },
+        principal,
+      );
+      nameTurn(reply, turn);
+      return body.stream ? streamTurn(reply, turn, reader) : awaitTurn(reply, turn);
+    },
+  );
 
-  fastify.get('/run/api/chat/:conversation/stream', { exposeHeadRoute: false }, async (request, reply) => {
-    const { conversation } = parseInput(params, request.params);
-    const ref = { tenant: request.principal.tenant, conversation };
-    const known = await storage.turns.conversation(ref);
-    // `useChat` asks on every mount, also for a conversation that only exists in the browser so far.
-    if (!known) return reply.code(204).send();
-    requireOwn(known, request.principal);
-    const turnId = await workflows.current(ref);
-    if (turnId === null) return reply.code(204).send();
-    reply.header('x-turn-id', turnId);
-    return streamTurn(reply, { ...ref, turnId }, capabilitiesOf(request));
+  const stream = describeRoute({
+    tag: 'chat',
+    summary: 'Replay the live turn from its start, then follow it',
+    response: { 200: uiStream, 204: nothing('No turn is live') },
+    problems: [404],
   });
+  api.get(
+    '/run/api/chat/:conversation/stream',
+    { exposeHeadRoute: false, schema: { ...stream, params, headers: ReaderHeadersSchema } },
+    async (request, reply) => {
+      const { conversation } = request.params;
+      const ref = { tenant: request.principal.tenant, conversation };
+      const known = await storage.turns.conversation(ref);
+      // `useChat` asks on every mount, also for a conversation that only exists in the browser so far.
+      if (!known) return reply.code(204).send();
+      requireOwn(known, request.principal);
+      const turnId = await workflows.current(ref);
+      if (turnId === null) return reply.code(204).send();
+      const turn = { ...ref, turnId };
+      nameTurn(reply, turn);
+      return streamTurn(reply, turn, readerFrom(request.headers));
+    },
+  );
 
-  fastify.post('/run/api/chat/:conversation/cancel', async (request) => {
-    const { conversation } = parseInput(params, request.params);
+  const cancel = describeRoute({
+    tag: 'chat',
+    summary: 'Ask the live turn to stop; again is harmless',
+    response: { 200: CancelAnswerSchema },
+    problems: [404],
+  });
+  api.post('/run/api/chat/:conversation/cancel', { schema: { ...cancel, params } }, async (request) => {
+    const { conversation } = request.params;
     const ref = { tenant: request.principal.tenant, conversation };
     requireOwn(await storage.turns.conversation(ref), request.principal);
     return workflows.cancel(ref);
   });
 
-  function streamTurn(reply: FastifyReply, turn: TurnRef, reader: Capabilities): FastifyReply {
+  function streamTurn(reply: FastifyReply, turn: TurnRef, reader: Reader): FastifyReply {
     const signal = readers.listen(reply);
     return sendEventStream(reply, {
       headers: { 'x-vercel-ai-ui-message-stream': 'v1' },
@@ -66,8 +116,8 @@ export function chatSurface(fastify: FastifyInstance, parts: ChatParts): void {
     });
   }
 
-  async function* texts(turn: TurnRef, reader: Capabilities, signal: AbortSignal): AsyncGenerator<string> {
-    const toChunks = createTranslator(reader);
+  async function* texts(turn: TurnRef, reader: Reader, signal: AbortSignal): AsyncGenerator<string> {
+    const toChunks = createTranslator(reader.capabilities);
     for await (const entries of turnEntries(storage, turn, signal)) {
       const chunks = entries.flatMap(({ event }) => toChunks(event));
       if (chunks.length > 0) yield chunks.map((chunk) => `data: ${JSON.stringify(chunk)}\n\n`).join('');
@@ -87,7 +137,7 @@ export function chatSurface(fastify: FastifyInstance, parts: ChatParts): void {
         members: { turnId: turn.turnId },
       });
     }
-    const toChunks = createTranslator(cannotAsk);
+    const toChunks = createTranslator(plainReader.capabilities);
     const error = entries.map(({ event }) => event).findLast((event) => event.type === 'error');
     return {
       conversationId: turn.conversation,
@@ -100,11 +150,10 @@ export function chatSurface(fastify: FastifyInstance, parts: ChatParts): void {
   }
 }
 
-function streamPath({ conversation }: TurnRef): string {
-  return `/run/api/chat/${conversation}/stream`;
+function nameTurn(reply: FastifyReply, { conversation, turnId }: TurnRef): void {
+  reply.headers({ 'x-conversation-id': conversation, 'x-turn-id': turnId });
 }
 
-function capabilitiesOf(request: FastifyRequest): Capabilities {
-  const header = request.headers['x-supports-elicitation'];
-  return parseCapabilities(Array.isArray(header) ? header.join(',') : header);
+function streamPath({ conversation }: TurnRef): string {
+  return `/run/api/chat/${conversation}/stream`;
 }

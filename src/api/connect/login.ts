@@ -1,7 +1,7 @@
 /** Signing in and out on the pages. A sign-in always belongs to a question and leads back to it. */
 import type { FastifyInstance } from 'fastify';
 import { z } from 'zod';
-import { elicitationId } from '../client-ids.ts';
+import { ElicitationIdSchema } from '../../contract/ids.ts';
 import type { ConnectDeps } from './deps.ts';
 import { isFromOurPage } from './form.ts';
 import { createIdentityClient } from './identity-client.ts';
@@ -10,9 +10,9 @@ import { queryOf } from './query.ts';
 import { foreignFormPage, notice, signedOutPage, unknownPage } from './outcome-pages.ts';
 import type { Sessions } from './session.ts';
 
-const loginQuery = z.object({ e: elicitationId, as: z.literal('other').optional() });
+const loginQuery = z.object({ e: ElicitationIdSchema, as: z.literal('other').optional() });
 const callbackQuery = z.object({ state: z.string(), error: z.string().optional() });
-const logoutForm = z.object({ e: elicitationId, csrf: z.string() });
+const logoutForm = z.object({ e: ElicitationIdSchema, csrf: z.string() });
 
 export function loginRoutes(
   fastify: FastifyInstance,

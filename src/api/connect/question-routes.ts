@@ -1,7 +1,7 @@
 /** `/auth/connect`: the question (GET) and the two buttons under it (POST); `/auth/done`: how it ended. */
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { z } from 'zod';
-import { elicitationId } from '../client-ids.ts';
+import { ElicitationIdSchema } from '../../contract/ids.ts';
 import { createDecisions } from './decisions.ts';
 import type { ConnectDeps } from './deps.ts';
 import { isFromOurPage } from './form.ts';
@@ -23,9 +23,9 @@ import type { Found } from './question.ts';
 import { displayName } from './session.ts';
 import type { Session, Sessions } from './session.ts';
 
-const query = z.object({ e: elicitationId });
+const query = z.object({ e: ElicitationIdSchema });
 const form = z.object({
-  e: elicitationId,
+  e: ElicitationIdSchema,
   csrf: z.string(),
   action: z.enum(['connect', 'decline', 'cancel']),
 });

@@ -1,16 +1,7 @@
 /** Answers in HTTP: the body that says yes or no, and the receipt that says what became of it. Pure. */
-import { z } from 'zod';
 import type { ElicitationEvent } from '../../elicitation/elicitation.ts';
 import type { ElicitationRow } from '../../storage/storage.ts';
 import type { Answered } from '../answer.ts';
-import { clientId, elicitationId } from '../client-ids.ts';
-
-export const elicitationResponse = z.strictObject({
-  conversationId: clientId,
-  elicitationId,
-  action: z.enum(['accept', 'decline', 'cancel']),
-  content: z.record(z.string(), z.unknown()).optional(),
-});
 
 export interface Receipt {
   statusCode: 200 | 202;

@@ -25,7 +25,7 @@ function withPart(part: unknown) {
 
 describe('a chat request that is not valid', () => {
   const cases: [what: string, body: unknown, pointer: string][] = [
-    ['nothing at all', {}, '/id'],
+    ['nothing at all', {}, '/messages'],
     ['a list instead of an object', [], ''],
     ['a conversation id that is a number', { ...chat, id: 7 }, '/id'],
     ['an empty conversation id', { ...chat, id: '' }, '/id'],

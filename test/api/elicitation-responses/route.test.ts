@@ -212,10 +212,10 @@ describe('while Temporal cannot be reached', () => {
     expect((await answer(yes, 'alice', key)).statusCode).toBe(503);
     const no = { ...yes, action: 'decline' };
     const response = await answer(no, 'alice', key);
-    expect([response.statusCode, response.json().code]).toEqual([400, 'invalid_request']);
+    expect([response.statusCode, response.json().code]).toEqual([422, 'idempotency_key_reused']);
     // Nor when it has become the answer on record meanwhile.
     await api.storage.elicitations.settle(yes.elicitationId, 'accept', null);
-    expect((await answer(no, 'alice', key)).statusCode).toBe(400);
+    expect((await answer(no, 'alice', key)).statusCode).toBe(422);
     expect((await answer(yes, 'alice', key)).statusCode).toBe(200);
   }, 15_000);
 });

@@ -36,6 +36,47 @@ export function recordsContract(subject: () => Subject): void {
       expect(await storage.oauth.recall(key)).toBeNull();
     });
 
+    test('an Idempotency-Key means what it was first used for, for a day', async () => {
+      const { storage, other } = subject();
+      const use = {
+        tenant: 'acme',
+        user: 'alice',
+        key: randomUUID(),
+        fingerprint: 'one',
+        conversation: 'c1',
+        clientMessageId: 'm1',
+      };
+      const later = { ...use, fingerprint: 'two', conversation: 'c2', clientMessageId: 'm2' };
+      const both = await Promise.all([
+        storage.idempotencyKeys.claim(use),
+        other.idempotencyKeys.claim(later),
+      ]);
+      expect(both[0]).toEqual(both[1]);
+      expect([use, later]).toContainEqual(both[0]);
+      expect(await storage.idempotencyKeys.claim(later)).toEqual(both[0]);
+      // Other people's keys are their own, and so is a service's.
+      for (const owner of [{ user: 'bob' }, { user: null }, { tenant: 'other' }]) {
+        const theirs = { ...later, ...owner };
+        expect(await storage.idempotencyKeys.claim(theirs)).toEqual(theirs);
+      }
+    });
+
+    test('a request that is said to be new takes the place of an earlier one like it', async () => {
+      const { storage } = subject();
+      const use = {
+        tenant: 'acme',
+        user: null,
+        key: randomUUID(),
+        fingerprint: 'one',
+        conversation: 'c1',
+        clientMessageId: 'm1',
+      };
+      await storage.idempotencyKeys.claim(use);
+      const again = { ...use, conversation: 'c2', clientMessageId: 'm2' };
+      expect(await storage.idempotencyKeys.claim(again, true)).toEqual(again);
+      expect(await storage.idempotencyKeys.claim(use)).toEqual(again);
+    });
+
     test("a server's tools are kept per tenant", async () => {
       const { storage } = subject();
       const tenant = randomUUID();

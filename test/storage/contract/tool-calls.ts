@@ -12,7 +12,12 @@ export function toolCallsContract(subject: () => Subject): void {
     message: { id: `result/${toolCallId}`, role: 'tool' as const, content: [] },
     event: {
       key: `result/${toolCallId}`,
-      event: { type: 'tool-output-available' as const, toolCallId, output: { content: [] } },
+      event: {
+        type: 'tool-output-available' as const,
+        toolName: 'tracker__list',
+        toolCallId,
+        output: { content: [] },
+      },
     },
   });
 

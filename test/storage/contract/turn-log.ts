@@ -9,15 +9,16 @@ export function turnLogContract(subject: () => Subject): void {
       const turn = await begunTurn(storage);
       await storage.turnLog.append(turn, [text('a'), text('b')]);
       await storage.turnLog.append(turn, [text('c')]);
+      const common = { turnId: turn.turnId, at: expect.closeTo(Date.now(), -5) };
       expect(await storage.turnLog.read(turn, 0)).toEqual([
         {
           seq: 1,
-          turnId: turn.turnId,
+          ...common,
           event: { type: 'turn-started', agent: 'assistant', messageId: turn.turnId },
         },
-        { seq: 2, turnId: turn.turnId, event: { type: 'text-delta', id: 'part', delta: 'a' } },
-        { seq: 3, turnId: turn.turnId, event: { type: 'text-delta', id: 'part', delta: 'b' } },
-        { seq: 4, turnId: turn.turnId, event: { type: 'text-delta', id: 'part', delta: 'c' } },
+        { seq: 2, ...common, event: { type: 'text-delta', id: 'part', delta: 'a' } },
+        { seq: 3, ...common, event: { type: 'text-delta', id: 'part', delta: 'b' } },
+        { seq: 4, ...common, event: { type: 'text-delta', id: 'part', delta: 'c' } },
       ]);
     });
 

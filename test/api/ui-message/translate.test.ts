@@ -3,8 +3,8 @@ import type { UIMessage, UIMessageChunk } from 'ai';
 import { readUIMessageStream as readWithVersion5, uiMessageChunkSchema as schemaOfVersion5 } from 'ai5';
 import { readUIMessageStream as readWithVersion6, uiMessageChunkSchema as schemaOfVersion6 } from 'ai6';
 import { describe, expect, test } from 'vitest';
-import { foldMessage } from '../../../src/api/chat/fold.ts';
-import { createTranslator } from '../../../src/api/chat/translate.ts';
+import { foldMessage } from '../../../src/api/ui-message/fold.ts';
+import { createTranslator } from '../../../src/api/ui-message/translate.ts';
 import type { Capabilities } from '../../../src/elicitation/capabilities.ts';
 import type { ElicitationEvent, Status } from '../../../src/elicitation/elicitation.ts';
 import type { TurnEvent } from '../../../src/turn/event.ts';
@@ -63,9 +63,10 @@ const wholeTurn: TurnEvent[] = [
   {
     type: 'tool-output-available',
     toolCallId: 'c1',
+    toolName: 'tracker__list',
     output: { content: [{ type: 'text', text: '3 issues' }] },
   },
-  { type: 'tool-output-error', toolCallId: 'c2', errorText: 'no such tool' },
+  { type: 'tool-output-error', toolCallId: 'c2', toolName: 'tracker__count', errorText: 'no such tool' },
   { type: 'finish-step', step: 1 },
   { type: 'start-step', step: 2 },
   { type: 'text-start', id: 't2' },

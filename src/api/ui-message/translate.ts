@@ -57,6 +57,8 @@ export function createTranslator(reader: Capabilities): ToChunks {
       case 'reset-step':
         // The text is already on somebody's screen; it can only be closed, and the new attempt opens its own parts.
         return closeParts();
+      case 'tool-auth-required':
+        return [];
       case 'error':
         // Clients stop reading at an error, so it is said last, after the questions it closes have been updated.
         errorText = event.errorText;

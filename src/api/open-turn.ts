@@ -1,0 +1,73 @@
+/** The turn that a conversation is busy with, as Temporal knows it, and how it makes room for another. */
+import type { Client, WorkflowHandle } from '@temporalio/client';
+import { ServiceError, WorkflowNotFoundError } from '@temporalio/client';
+import type { Turns } from '../storage/storage.ts';
+import type { ConversationRef } from '../turn/turn.ts';
+import { supersede, turnQuery, turnWorkflowId } from '../workflows/messages.ts';
+
+/** What becomes of a turn that is at work when the next message comes. */
+export type OnBusy = 'refuse' | 'cancel';
+
+/** `closing`: the turn's end is on record, its workflow is about to follow. */
+export type OpenTurn =
+  | { kind: 'none' | 'closing' }
+  | {
+      kind: 'live';
+      turnId: string;
+      clientMessageId: string | undefined;
+      /** This run, and none that may follow it under the same workflow id. */
+      handle: WorkflowHandle;
+    };
+
+export type LiveTurn = Extract<OpenTurn, { kind: 'live' }>;
+
+/** Longer than any start takes, so that clocks may differ a little; a turn that hears of it later goes on. */
+const supersedeWithinMs = 30_000;
+const reportDeadlineMs = 2_000;
+
+export function createOpenTurns(client: Client, turns: Pick<Turns, 'get'>) {
+  /** What Temporal runs for this conversation, and whether that has already ended as far as anybody can see. */
+  async function openTurn({ tenant, conversation }: ConversationRef): Promise<OpenTurn> {
+    const run = await openRun({ tenant, conversation });
+    if (!run) return { kind: 'none' };
+    const { turnId, handle } = run;
+    const row = await turns.get({ tenant, conversation, turnId });
+    return row?.endedAt == null
+      ? { kind: 'live', turnId, clientMessageId: row?.clientMessageId, handle }
+      : { kind: 'closing' };
+  }
+
+  async function openRun(conversation: ConversationRef) {
+    const workflowId = turnWorkflowId(conversation);
+    try {
+      const { status, memo, runId } = await client.workflow.getHandle(workflowId).describe();
+      const turnId = memo?.['turnId'];
+      if (status.name !== 'RUNNING' || typeof turnId !== 'string') return null;
+      return { turnId, handle: client.workflow.getHandle(workflowId, runId) };
+    } catch (error) {
+      if (error instanceof WorkflowNotFoundError) return null;
+      throw error;
+    }
+  }
+
+  /** Whether the turn is about to end. That it only waits for a person is for its workflow to say. */
+  async function makeRoom({ handle }: LiveTurn, onBusy: OnBusy): Promise<boolean> {
+    try {
+      if (onBusy === 'cancel') {
+        await handle.cancel();
+        return true;
+      }
+      await handle.signal(supersede, { until: Date.now() + supersedeWithinMs });
+      const report = () => handle.query(turnQuery);
+      const { phase } = await client.withDeadline(Date.now() + reportDeadlineMs, report);
+      return phase === 'ending' || phase === 'ended';
+    } catch (error) {
+      if (error instanceof WorkflowNotFoundError) return true;
+      // No worker says anything: the turn is live, and whether it could make room is unknown.
+      if (error instanceof ServiceError) return false;
+      throw error;
+    }
+  }
+
+  return { openTurn, makeRoom };
+}

@@ -1,0 +1,25 @@
+/** The request headers that mean something to us. Whatever else comes along is let through. */
+import { z } from 'zod';
+
+/** Names the request, so that it can be sent again safely for a day. */
+const idempotencyKey = z.string().min(1).max(255).optional().meta({
+  description: 'Names the request: sent again within a day, it is the same request, not another one',
+});
+
+const supportsElicitation = z.string().optional().meta({
+  description:
+    'Which questions the caller can put in front of a person: `true`, `url`, `form` or `url,form`. Absent: none, and nobody is asked',
+});
+
+const emitOperations = z.string().optional().meta({
+  description: '`true` adds events that say what the turn is doing',
+});
+
+export const ReaderHeadersSchema = z.looseObject({
+  'x-supports-elicitation': supportsElicitation,
+  'x-emit-operations': emitOperations,
+});
+
+export const TurnHeadersSchema = ReaderHeadersSchema.extend({ 'idempotency-key': idempotencyKey });
+
+export const AnswerHeadersSchema = z.looseObject({ 'idempotency-key': idempotencyKey });

@@ -1,0 +1,70 @@
+/**
+ * What the neutral feed says, event by event. Known types are checked; a type that is not known here is let
+ * through, because there will be more. So is every member that is not named.
+ */
+import { z } from 'zod';
+import { FormRequestSchema, UrlRequestSchema } from './elicitation.ts';
+import { OperationSchema } from './operation.ts';
+
+/** On every event. */
+const common = {
+  turnId: z.string(),
+  /** Which delegated agent it comes from, outermost first; absent for the turn's own agent. */
+  path: z.array(z.string()).optional(),
+  at: z.iso.datetime(),
+};
+
+const event = <const Type extends string, Shape extends z.ZodRawShape>(type: Type, shape: Shape) =>
+  z.looseObject({ type: z.literal(type), ...common, ...shape });
+
+const part = { id: z.string() };
+const call = { toolCallId: z.string(), toolName: z.string() };
+const step = { step: z.int().min(0) };
+
+const KnownEventSchema = z.discriminatedUnion('type', [
+  event('turn-started', { agent: z.string(), messageId: z.string() }),
+  event('start-step', step),
+  event('text-start', part),
+  event('text-delta', { ...part, delta: z.string() }),
+  event('text-end', part),
+  event('reasoning-start', part),
+  event('reasoning-delta', { ...part, delta: z.string() }),
+  event('reasoning-end', part),
+  event('tool-input-available', { ...call, input: z.unknown() }),
+  event('tool-output-available', { ...call, output: z.unknown() }),
+  event('tool-output-error', { ...call, errorText: z.string() }),
+  event('tool-auth-required', {
+    ...call,
+    server: z.string(),
+    serverTitle: z.string(),
+    message: z.string(),
+  }),
+  event('finish-step', { ...step, finish: z.string().optional() }),
+  /** What this step said so far is void: the model call was repeated. */
+  event('reset-step', step),
+  event('data-operation', { id: z.string(), data: OperationSchema }),
+  event('error', { code: z.string(), errorText: z.string() }),
+  event('turn-ended', {
+    status: z.enum(['completed', 'failed', 'cancelled', 'superseded']),
+    usage: z.looseObject({ inputTokens: z.int().min(0), outputTokens: z.int().min(0) }).optional(),
+  }),
+  z.discriminatedUnion('mode', [UrlRequestSchema.extend(common), FormRequestSchema.extend(common)]),
+]);
+
+const known = new Set(KnownEventSchema.options.flatMap((option) => typesOf(option)));
+
+/** Excludes the known types: what is malformed must not slip through as unknown. */
+const UnknownEventSchema = z.looseObject({
+  type: z.string().refine((type) => !known.has(type), { error: 'malformed', abort: true }),
+});
+
+export const StreamEventSchema = z
+  .union([KnownEventSchema, UnknownEventSchema])
+  .meta({ id: 'StreamEvent', description: 'One event of the feed. Unknown types are to be ignored.' });
+
+export type StreamEvent = z.infer<typeof KnownEventSchema>;
+
+function typesOf(option: (typeof KnownEventSchema)['options'][number]): string[] {
+  const [first] = 'options' in option ? option.options : [option];
+  return first ? [...first.shape.type.values] : [];
+}
