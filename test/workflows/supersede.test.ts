@@ -83,6 +83,8 @@ describe('while the turn only waits for a person, a new message', () => {
     for (const one of settled) {
       if (one.status === 'rejected') expect(String(one.reason)).toContain('turn_in_progress');
     }
+    await alice.cancel(conversation);
+    for (const one of settled) if (one.status === 'fulfilled') await one.value.finished();
   });
 
   test('counts less than an answer that came before it', async () => {
