@@ -13,7 +13,8 @@ const ability = `I can work with your issues in Tracker. For example:
 - Create an issue: Coffee machine is out of beans
 - Comment on #1: I can reproduce this.
 - Close #2.
-- Who am I in Tracker?`;
+- Who am I in Tracker?
+- Give me an overview of the team’s work.`;
 
 const comment = toolRule({
   when: /\bcomment(?: on)?(?: issue)? #?(\d+)\s*[:,–-]?\s*(?:saying |with )?(\S.*)$/is,
@@ -73,6 +74,25 @@ const listIssues = toolRule({
   answer: ([outcome]) => listed(outcome),
 });
 
+const anOverview = /\boverview\b|\bwho (?:is working|works) on what\b/i;
+const researcher = 'agent__researcher';
+
+const delegated = toolRule({
+  when: anOverview,
+  calls: () => [{ tool: researcher, input: { task: 'Give an overview of who works on what in Tracker.' } }],
+  answer: ([outcome]) => `The researcher says:\n\n${outcome?.text}`,
+});
+
+/** For the agent that has somebody to ask. */
+const delegate: Rule = (conversation) =>
+  conversation.tools.includes(researcher) ? delegated(conversation) : null;
+
+const overview = toolRule({
+  when: anOverview,
+  calls: () => [list('all', 'anyone')],
+  answer: ([outcome]) => overviewOf(issuesIn(outcome)),
+});
+
 const smallTalk: [when: RegExp, say: string][] = [
   [/^(hi|hello|hey|good (morning|afternoon|evening))\b/i, `Hello! ${ability}`],
   [/\b(thanks|thank you|cheers)\b/i, 'You are welcome.'],
@@ -100,6 +120,8 @@ export const script = defineScript([
   openAndClosed,
   whoAmI,
   show,
+  delegate,
+  overview,
   listIssues,
   talk,
   help,
@@ -181,6 +203,16 @@ function detailsOf(outcome: ToolOutcome): string {
   const [, ...rest] = outcome.text.split('\n');
   const heading = `**#${issue.id} ${issue.title}** · ${issue.state} · ${issue.assignee}`;
   return [heading, ...rest.map((line) => `> ${line}`)].join('\n');
+}
+
+function overviewOf(issues: Issue[]): string {
+  const open = issues.filter(({ state }) => state === 'open');
+  const lines = [...Map.groupBy(open, ({ assignee }) => assignee)].map(
+    ([name, theirs]) =>
+      `- **${capital(name)}**: ${theirs.map(({ id, title }) => `#${id} ${title}`).join(', ')}`,
+  );
+  const counts = `**${open.length} open** and ${issues.length - open.length} closed issues`;
+  return [`There are ${counts} in Tracker.`, lines.join('\n')].filter(Boolean).join('\n\n');
 }
 
 function capital(name: string): string {

@@ -8,7 +8,7 @@ import path from 'node:path';
 import { Client, Connection } from '@temporalio/client';
 import { historyToJSON } from '@temporalio/common/lib/proto-utils.js';
 import { freePort } from '../src/ports.ts';
-import { turnWorkflowId } from '../src/workflows/messages.ts';
+import { searchAttributes, turnWorkflowId } from '../src/workflows/messages.ts';
 import { createWorld } from '../test/e2e/world.ts';
 import { createOpenAIServer } from '../test/peers/openai-server.ts';
 import type { ChatStream } from '../test/service/chat-stream.ts';
@@ -24,6 +24,9 @@ stack.defer(() => model.stop());
 const temporalPort = await freePort('127.0.0.1');
 const world = await createWorld({ env: { MODEL_URL: model.baseURL, TEMPORAL_PORT: String(temporalPort) } });
 stack.defer(() => world.stop());
+const { workflow: temporal } = new Client({
+  connection: Connection.lazy({ address: `127.0.0.1:${temporalPort}` }),
+});
 const [alice, bob] = [await world.caller('alice'), await world.caller('bob')];
 
 await mkdir(folder, { recursive: true });
@@ -53,7 +56,23 @@ await turn('cancelled-while-a-tool-runs', alice, listing, async (_, conversation
   await alice.cancel(conversation);
   held.release();
 });
+const lead = { agentId: 'lead' };
+const handedOn = 'ask the editor to ask the researcher to list my open issues';
+await turn('task-for-two', alice, 'ask two researchers', undefined, lead);
+await turn('task-not-finished', alice, 'ask the researcher to go round in circles', undefined, lead);
 world.tracker.revoke('bob');
+await turn('task-handed-on', bob, handedOn, connectAs('bob'), lead);
+world.tracker.revoke('bob');
+const hangUp: Meanwhile = async (stream, conversation) => {
+  await stream.question('pending');
+  await bob.cancel(conversation);
+};
+await turn('task-cancelled', bob, handedOn, hangUp, lead);
+const sayMore: Meanwhile = async (stream, conversation) => {
+  await stream.question('pending');
+  await (await bob.chat('hello', { conversation })).finished();
+};
+await turn('task-superseded', bob, 'ask the researcher to list my open issues', sayMore, lead);
 await turn('connected-again', bob, listing, connectAs('bob'));
 
 const failing = randomUUID();
@@ -64,7 +83,7 @@ await alice.request('POST', '/run/api/chat', {
   stream: false,
   messages: [{ id: randomUUID(), role: 'user', parts: [text] }],
 });
-await keep('failed-model', failing);
+await keep('failed-model', rootOf(failing));
 
 type Meanwhile = (stream: ChatStream, conversation: string) => Promise<unknown>;
 
@@ -77,9 +96,10 @@ async function turn(
 ): Promise<void> {
   const conversation = randomUUID();
   const stream = await caller.chat(words, { conversation, ...options });
+  const { runId } = await temporal.getHandle(rootOf(conversation)).describe();
   await meanwhile?.(stream, conversation);
   await stream.finished();
-  await keep(name, conversation);
+  await keep(name, rootOf(conversation), runId);
 }
 
 function connectAs(user: 'alice' | 'bob'): Meanwhile {
@@ -93,17 +113,21 @@ function answerAs(action: string): Meanwhile {
   };
 }
 
-async function keep(name: string, conversation: string): Promise<void> {
-  const connection = await Connection.connect({ address: `127.0.0.1:${temporalPort}` });
-  try {
-    const id = turnWorkflowId({ tenant: 'demo', conversation });
-    const handle = new Client({ connection }).workflow.getHandle(id);
-    const { status } = (await handle.result()) as { status: string };
-    const history = historyToJSON(await handle.fetchHistory());
-    await writeFile(path.join(folder, `${name}.json`), `${anonymous(history)}\n`);
-    console.log(`${name}: ${status}`);
-  } finally {
-    await connection.close();
+function rootOf(conversation: string): string {
+  return turnWorkflowId({ tenant: 'demo', conversation });
+}
+
+/** The turn as `<name>.json`, and each agent that had a task in it as `<name>.<agent>.json`. */
+async function keep(name: string, workflowId: string, runId?: string): Promise<void> {
+  const handle = temporal.getHandle(workflowId, runId);
+  const { status } = (await handle.result()) as { status: string };
+  const history = await handle.fetchHistory();
+  await writeFile(path.join(folder, `${name}.json`), `${anonymous(historyToJSON(history))}\n`);
+  console.log(`${name}: ${status}`);
+  for (const { startChildWorkflowExecutionInitiatedEventAttributes: child } of history.events ?? []) {
+    if (!child?.workflowId) continue;
+    const { typedSearchAttributes } = await temporal.getHandle(child.workflowId).describe();
+    await keep(`${name}.${typedSearchAttributes.get(searchAttributes.agent)}`, child.workflowId);
   }
 }
 

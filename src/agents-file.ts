@@ -41,6 +41,10 @@ const agentSchema = z.strictObject({
     ),
   instructions: z.string().default(''),
   servers: z.array(name).default([]),
+  agents: z
+    .array(name)
+    .default([])
+    .describe('Agents it may hand tasks to; none may come back to the agent it started from'),
   maxSteps: z.int().min(1).max(200).default(20),
 });
 

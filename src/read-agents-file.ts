@@ -51,6 +51,22 @@ function interpolate(value: unknown, env: Record<string, string>, missing: (name
   return value;
 }
 
+/** For each delegation by which a task could come back, the way from its first agent to the same again. */
+function circlesIn(agents: AgentsFile['agents']): string[][] {
+  const circles: string[][] = [];
+  const finished = new Set<string>();
+  const visit = (name: string, way: string[]): void => {
+    const start = way.indexOf(name);
+    if (start !== -1) circles.push([...way.slice(start), name]);
+    if (start !== -1 || finished.has(name)) return;
+    const next = Object.hasOwn(agents, name) ? (agents[name]?.agents ?? []) : [];
+    for (const delegate of new Set(next)) visit(delegate, [...way, name]);
+    finished.add(name);
+  };
+  for (const name of Object.keys(agents)) visit(name, []);
+  return circles;
+}
+
 function crossCheck(file: AgentsFile, env: Record<string, string>): string[] {
   const problems: string[] = [];
   const needsVariable = (name: string | undefined, where: string) => {
@@ -62,6 +78,12 @@ function crossCheck(file: AgentsFile, env: Record<string, string>): string[] {
       if (!Object.hasOwn(file.servers, server))
         problems.push(
           `agents.${name}.servers: there is no server "${server}"; describe it under servers or remove it`,
+        );
+    }
+    for (const delegate of new Set(agent.agents)) {
+      if (!Object.hasOwn(file.agents, delegate))
+        problems.push(
+          `agents.${name}.agents: there is no agent "${delegate}"; describe it under agents or remove it`,
         );
     }
     const provider = agent.model.split(':', 1)[0] ?? '';
@@ -77,7 +99,13 @@ function crossCheck(file: AgentsFile, env: Record<string, string>): string[] {
     else if (provider === 'scripted' && !providers.scripted)
       problems.push(`agents.${name}.model: needs providers.scripted.script`);
   }
+  for (const circle of circlesIn(file.agents))
+    problems.push(
+      `agents.${circle[0]}.agents: ${circle.join(' → ')} is a circle, and such a task would never end; remove one of them`,
+    );
   for (const [name, server] of Object.entries(file.servers)) {
+    if (/^agent(__|$)/.test(name))
+      problems.push(`servers.${name}: agents are offered to each other under this name; choose another`);
     for (const variable of Object.values(server.headersEnv))
       needsVariable(variable, `servers.${name}.headersEnv`);
     needsVariable(server.oauth?.clientSecretEnv, `servers.${name}.oauth.clientSecretEnv`);

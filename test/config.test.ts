@@ -114,6 +114,40 @@ agents:
   }
 });
 
+test('agents may hand tasks to agents that exist, and never in a circle', () => {
+  const withAgents = (agents: Record<string, string[]>, more = '') =>
+    ['providers: { scripted: { script: ./script.ts } }', 'agents:']
+      .concat(
+        Object.entries(agents).map(
+          ([name, to]) => `  ${name}: { model: scripted, agents: [${to.join(', ')}] }`,
+        ),
+      )
+      .concat(more)
+      .join('\n');
+  const chain = { a: ['b', 'c'], b: ['c'], c: [] };
+  expect(load({}, withAgents(chain)).agents.get('a')?.agents).toEqual(['b', 'c']);
+  expect(problemsOf({}, withAgents({ a: ['a'], b: ['x'] }))).toEqual([
+    'agents.b.agents: there is no agent "x"; describe it under agents or remove it',
+    'agents.a.agents: a → a is a circle, and such a task would never end; remove one of them',
+  ]);
+  const circles = problemsOf(
+    {},
+    withAgents({ a: ['b', 'd'], b: ['c'], c: ['b', 'a'], d: ['a', 'constructor'] }),
+  );
+  expect(circles.map((problem) => /: (.+ →.+) is a circle|no agent "(.+)"/.exec(problem)?.slice(1))).toEqual([
+    [undefined, 'constructor'],
+    ['b → c → b', undefined],
+    ['a → b → c → a', undefined],
+    ['a → d → a', undefined],
+  ]);
+  for (const server of ['agent', 'agent__b']) {
+    const servers = `servers: { ${server}: { url: "http://s/mcp" } }`;
+    expect(problemsOf({}, withAgents(chain, servers))).toEqual([
+      `servers.${server}: agents are offered to each other under this name; choose another`,
+    ]);
+  }
+});
+
 test('the agents file may name variables, with defaults', () => {
   const agents = minimal.replace('127.0.0.1:3002', '127.0.0.1:${TRACKER_PORT:-3002}');
   expect(load({}, agents).servers.get('tracker')?.url).toBe('http://127.0.0.1:3002/mcp');
@@ -142,6 +176,16 @@ test('the documentation names every variable, and no other', () => {
 test('an address in front is only believed when it is named', () => {
   expect(load({}).http.trustProxy).toEqual([]);
   expect(load({ TRUST_PROXY: '10.0.0.0/8, 127.0.0.1' }).http.trustProxy).toEqual(['10.0.0.0/8', '127.0.0.1']);
+});
+
+test('pages may only call the API when their origin is named, as browsers write it', () => {
+  expect(load({}).http.corsOrigins).toEqual([]);
+  expect(load({ CORS_ORIGINS: 'https://app.example, http://localhost:5173' }).http.corsOrigins).toEqual([
+    'https://app.example',
+    'http://localhost:5173',
+  ]);
+  for (const wrong of ['*', 'null', 'app.example', 'https://app.example/', 'https://app.example:443', ','])
+    expect(problemsOf({ CORS_ORIGINS: wrong }).join()).toMatch(/^CORS_ORIGINS: write the origins/);
 });
 
 test('credentials in a server address are refused, and the remedy is named', () => {

@@ -9,17 +9,19 @@ import { ApplicationFailure, cancellationSignal, Context } from '@temporalio/act
 import { ApplicationFailureCategory } from '@temporalio/common';
 import type { Logger } from 'pino';
 import type { AgentConfig, Config } from '../config.ts';
-import type { Catalogue } from '../mcp/catalogue.ts';
+import type { Catalogue, ModelTool } from '../mcp/catalogue.ts';
 import { classifyModelError, emptyAnswer } from '../models/model-trouble.ts';
 import type { ModelIdentity, ModelTrouble } from '../models/model-trouble.ts';
 import { keyVariable } from '../models/provider.ts';
 import type { Models } from '../models/provider.ts';
 import { ModelCallError, streamStep } from '../models/stream-step.ts';
 import type { AssistantPart, Patience } from '../models/stream-step.ts';
-import type { NewEvent, Storage } from '../storage/storage.ts';
+import type { NewEvent, Storage, StoredMessage } from '../storage/storage.ts';
 import type { TurnEvent } from '../turn/event.ts';
 import { toModelMessages } from '../turn/transcript.ts';
 import type { Turn } from '../turn/turn.ts';
+import { taskIn, toDelegateTool } from './delegate-tool.ts';
+import type { DelegateTool } from './delegate-tool.ts';
 import { createDeltaWriter } from './delta-writer.ts';
 import { whileHeartbeating } from './heartbeat.ts';
 import { keepStep, keptStep } from './keep-step.ts';
@@ -54,13 +56,7 @@ export function createCallModel({ storage, patience = defaultPatience, ...depend
   async function callModel({ turn, step }: ModelCallInput): Promise<StepResult> {
     const { attempt } = Context.current().info;
     const agent = agentOf(turn);
-    const [messages, tools] = await Promise.all([
-      storage.messages.list(turn),
-      catalogue.toolsFor(
-        turn.tenant,
-        agent.servers.flatMap((name) => servers.get(name) ?? []),
-      ),
-    ]);
+    const [messages, tools] = await Promise.all([transcriptOf(turn), toolsOf(agent, turn)]);
     const current: Step = { turn, step, attempt, messages, tools };
     const kept = await keptStep(storage, current);
     if (kept) return kept;
@@ -93,6 +89,7 @@ export function createCallModel({ storage, patience = defaultPatience, ...depend
     const writer = createDeltaWriter((events) => storage.turnLog.append(turn, keyed(events)));
     const signal = AbortSignal.any([cancellationSignal(), writer.failed]);
     const { instructions } = agent;
+    const prefix = turn.delegation ? `${turn.delegation.toolCallId}.` : '';
     const history = toModelMessages(messages);
     let done: Done | undefined;
     try {
@@ -109,7 +106,7 @@ export function createCallModel({ storage, patience = defaultPatience, ...depend
       })) {
         if (part.type === 'done') done = part;
         // Providers count their parts from zero in every call.
-        else await writer.write({ ...part, id: `${step}.${attempt}.${part.id}` });
+        else await writer.write({ ...part, id: `${prefix}${step}.${attempt}.${part.id}` });
       }
     } catch (error) {
       // No write of ours may arrive after the next attempt has begun.
@@ -121,6 +118,27 @@ export function createCallModel({ storage, patience = defaultPatience, ...depend
     if (!done) throw new Error(`The stream of step ${step} ended without saying how.`);
     if (!done.content.some(isAnswer)) throw new ModelCallError(emptyAnswer(done.finish, identity));
     return { done, events: keyed(rest) };
+  }
+
+  /** A delegated agent sees its task and what it has made of it so far, and nothing of the conversation. */
+  async function transcriptOf(turn: Turn): Promise<StoredMessage[]> {
+    const { turnId, delegation } = turn;
+    if (!delegation) return storage.messages.list(turn);
+    const [messages, call] = await Promise.all([
+      storage.messages.list(turn),
+      storage.toolCalls.get(turn, delegation.toolCallId),
+    ]);
+    const task = taskIn(call?.input) ?? '';
+    return [
+      { id: `${turnId}/agent/${delegation.toolCallId}`, turnId, role: 'user', content: task },
+      ...messages,
+    ];
+  }
+
+  async function toolsOf(agent: AgentConfig, { tenant }: Turn): Promise<(ModelTool | DelegateTool)[]> {
+    const own = agent.servers.flatMap((name) => servers.get(name) ?? []);
+    const delegates = agent.agents.flatMap((name) => agents.get(name) ?? []);
+    return [...(await catalogue.toolsFor(tenant, own)), ...delegates.map(toDelegateTool)];
   }
 
   function agentOf(turn: Turn): AgentConfig {

@@ -43,6 +43,7 @@ export function createElicitationActivities({ storage, config, logger }: Depende
       deadline: number;
     }): Promise<Opened> {
       const { turn, workflowId, elicitationId, user, ask, deadline } = input;
+      const { tenant, conversation, turnId, agent } = turn;
       const server = serverOf(ask.server);
       const connectedVersion = async () => {
         const connection = await storage.connections.get(connectionKey(server, turn));
@@ -55,7 +56,10 @@ export function createElicitationActivities({ storage, config, logger }: Depende
 
       const kind = await storage.elicitations.open(
         {
-          ...turn,
+          tenant,
+          conversation,
+          turnId,
+          agent,
           id: elicitationId,
           workflowId,
           user,
@@ -75,7 +79,7 @@ export function createElicitationActivities({ storage, config, logger }: Depende
       if (kind !== 'opened') return { kind };
       questionOpened(logger, {
         elicitationId,
-        turnId: turn.turnId,
+        turnId,
         user,
         server: ask.server,
         reason: ask.reason,
@@ -107,6 +111,7 @@ export function createElicitationActivities({ storage, config, logger }: Depende
     return {
       trigger: 'credential_required',
       agent: config.agents.get(turn.agent)?.title ?? turn.agent,
+      ...(turn.delegation && { path: turn.delegation.path }),
       server: server.name,
       serverTitle: server.title,
       host: new URL(server.url).host,

@@ -7,6 +7,7 @@ import type { Models } from '../models/provider.ts';
 import type { Storage } from '../storage/storage.ts';
 import { createCallModel } from './call-model.ts';
 import { createToolActivities } from './call-tool.ts';
+import { createDelegationActivities } from './delegations.ts';
 import { createElicitationActivities } from './elicitations.ts';
 import { createTurnActivities } from './turns.ts';
 
@@ -24,6 +25,7 @@ export function createActivities(dependencies: ActivityDependencies) {
   const { agents, servers } = config;
   return {
     ...createTurnActivities(dependencies),
+    ...createDelegationActivities({ ...dependencies, agents }),
     ...createElicitationActivities(dependencies),
     ...createToolActivities({ ...dependencies, servers }),
     ...createCallModel({ ...dependencies, agents, servers }),

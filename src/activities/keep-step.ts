@@ -5,12 +5,16 @@
  * so that no call exists that the log has not announced. A crash between the two is mended by the next attempt,
  * which finds the message and registers its calls.
  */
-import { generateId } from 'ai';
 import type { ModelTool } from '../mcp/catalogue.ts';
-import type { AssistantPart, Mistakes, StepPart } from '../models/stream-step.ts';
+import type { AssistantPart, StepPart } from '../models/stream-step.ts';
 import type { NewEvent, Storage, StoredMessage } from '../storage/storage.ts';
+import type { TurnEvent } from '../turn/event.ts';
 import { toEvent, toMessageContent } from '../turn/tool-result.ts';
 import type { Turn } from '../turn/turn.ts';
+import { isDelegateTool, taskIn } from './delegate-tool.ts';
+import type { DelegateTool } from './delegate-tool.ts';
+import { isToolCall, withFreshIds } from './fresh-ids.ts';
+import type { ToolCall } from './fresh-ids.ts';
 import { readStep } from './read-step.ts';
 import { toolEventKey, toolMessageId } from './tool-results.ts';
 
@@ -18,20 +22,35 @@ export interface StepResult {
   /** `tool-calls`: the model is to be called again, even if no call is left to run because it got all of them wrong. */
   finish: 'stop' | 'tool-calls' | 'length' | 'refused';
   /** The calls to run. Those the model got wrong are not among them: it has been told already. */
-  toolCalls: { toolCallId: string; toolName: string; server: string; tool: string | null }[];
+  toolCalls: (ServerCall | DelegatedCall)[];
+}
+
+export interface ServerCall {
+  toolCallId: string;
+  toolName: string;
+  server: string;
+  /** The tool's own name at its server; null for the `connect_<server>` tool. */
+  tool: string | null;
+}
+
+/** A task for another agent, which may take so many steps for it. */
+export interface DelegatedCall {
+  toolCallId: string;
+  toolName: string;
+  agent: string;
+  maxSteps: number;
 }
 
 export interface Step {
   turn: Turn;
   step: number;
   attempt: number;
-  /** The conversation before this step. */
+  /** The agent's transcript before this step. */
   messages: StoredMessage[];
-  tools: ModelTool[];
+  tools: (ModelTool | DelegateTool)[];
 }
 
 export type Done = Extract<StepPart, { type: 'done' }>;
-type ToolCall = Extract<AssistantPart, { type: 'tool-call' }>;
 type OwnEnd = 'length' | 'refused' | undefined;
 type Parts = Pick<Storage, 'messages' | 'toolCalls' | 'turnLog' | 'turns'>;
 
@@ -42,12 +61,12 @@ export async function keepStep(
   done: Done,
   events: NewEvent[],
 ): Promise<StepResult> {
-  const { turn, step, attempt, messages } = of;
-  const { content, mistakes } = withFreshIds(done, messages);
+  const { turn, step, attempt, tools } = of;
+  const { content, mistakes } = withFreshIds(done, of);
   const calls = content.filter(isToolCall);
   const ownEnd = endOf(done.finish);
   const wrong = calls.flatMap((call) => {
-    const text = mistakes.get(call.toolCallId);
+    const text = mistakes.get(call.toolCallId) ?? missingTask(call);
     return text === undefined ? [] : [{ call, result: { kind: 'error', text } as const }];
   });
   await storage.turns.addUsage(turn, `step/${step}/${attempt}`, done.usage);
@@ -63,10 +82,7 @@ export async function keepStep(
     ],
     [
       ...events,
-      ...calls.map(({ toolCallId, toolName, input }) => ({
-        key: `tool/${toolCallId}`,
-        event: { type: 'tool-input-available' as const, toolCallId, toolName, input },
-      })),
+      ...calls.map((call) => ({ key: `tool/${call.toolCallId}`, event: inputEvent(call, tools) })),
       ...wrong.map(({ call, result }) => ({
         key: toolEventKey(call.toolCallId),
         event: toEvent(call, result),
@@ -74,7 +90,8 @@ export async function keepStep(
       { key: `step/${step}/finish`, event: { type: 'finish-step', step, ...(ownEnd && { finish: ownEnd }) } },
     ],
   );
-  return conclude(storage, of, calls, new Set(mistakes.keys()), ownEnd);
+  const answered = wrong.map(({ call }) => call.toolCallId);
+  return conclude(storage, of, calls, new Set(answered), ownEnd);
 }
 
 /** The result of a step whose message an earlier attempt has stored; null when there is none. */
@@ -105,6 +122,8 @@ async function conclude(
     finish: calls.length > 0 ? 'tool-calls' : (ownEnd ?? 'stop'),
     toolCalls: open.map(({ toolCallId, toolName }) => {
       const known = tools.find(({ modelName }) => modelName === toolName);
+      if (known && 'agent' in known)
+        return { toolCallId, toolName, agent: known.agent, maxSteps: known.maxSteps };
       // Offered when the model was asked, gone since: running the call will say so.
       const { server, tool } = known ?? { server: toolName, tool: toolName };
       return { toolCallId, toolName, server, tool };
@@ -112,34 +131,20 @@ async function conclude(
   };
 }
 
-/**
- * At-most-once stands on call ids, and some model servers give the first call of every answer the same one. An
- * id that the conversation has seen, or that is empty, is replaced.
- */
-function withFreshIds(done: Done, messages: StoredMessage[]): Pick<Done, 'content' | 'mistakes'> {
-  const seen = new Set<string>(['']);
-  for (const { role, content } of messages) {
-    if (role !== 'assistant' || !Array.isArray(content)) continue;
-    for (const { toolCallId } of (content as AssistantPart[]).filter(isToolCall)) seen.add(toolCallId);
-  }
-  const mistakes: Mistakes = new Map();
-  const content = done.content.map((part) => {
-    if (!isToolCall(part)) return part;
-    const toolCallId = seen.has(part.toolCallId) ? `call_${generateId()}` : part.toolCallId;
-    seen.add(toolCallId);
-    const mistake = done.mistakes.get(part.toolCallId);
-    if (mistake !== undefined) mistakes.set(toolCallId, mistake);
-    return { ...part, toolCallId };
-  });
-  return { content, mistakes };
+function messageIdOf({ turnId, delegation }: Turn, step: number): string {
+  return delegation ? `${turnId}/agent/${delegation.toolCallId}/${step}` : `${turnId}/${step}`;
 }
 
-function messageIdOf(turn: Turn, step: number): string {
-  return `${turn.turnId}/${step}`;
+function missingTask({ toolName, input }: ToolCall): string | undefined {
+  return isDelegateTool(toolName) && taskIn(input) === null
+    ? `${toolName} needs a "task" in words, so nobody was asked. Call it again with one.`
+    : undefined;
 }
 
-function isToolCall(part: AssistantPart): part is ToolCall {
-  return part.type === 'tool-call' && part.providerExecuted !== true;
+function inputEvent({ toolCallId, toolName, input }: ToolCall, tools: Step['tools']): TurnEvent {
+  const event = { type: 'tool-input-available', toolCallId, toolName, input } as const;
+  const known = tools.find(({ modelName }) => modelName === toolName);
+  return known && 'agent' in known ? { ...event, agent: known.agent } : event;
 }
 
 function endOf(finish: Done['finish']): OwnEnd {

@@ -15,7 +15,8 @@ export async function readStep(turnLog: TurnLog, turn: Turn, step: number): Prom
   while (after !== null) {
     const entries = await turnLog.read(turn, after);
     for (const { turnId, event } of entries) {
-      if (turnId !== turn.turnId || !('step' in event) || event.step !== step) continue;
+      if (turnId !== turn.turnId || event.parentToolCallId !== turn.delegation?.toolCallId) continue;
+      if (!('step' in event) || event.step !== step) continue;
       if (event.type === 'finish-step') soFar.finish = event.finish;
       else soFar.begun = event.type === 'start-step';
     }

@@ -1,5 +1,5 @@
 /** How a tool call ends: with a result, or with words for the model; once, in the transcript and in the log. */
-import type { Storage, ToolCallRow } from '../storage/storage.ts';
+import type { NewEvent, Storage, ToolCallRow } from '../storage/storage.ts';
 import { toEvent, toMessageContent } from '../turn/tool-result.ts';
 import type { ToolResult } from '../turn/tool-result.ts';
 import type { TurnRef } from '../turn/turn.ts';
@@ -7,8 +7,8 @@ import type { TurnRef } from '../turn/turn.ts';
 export interface ToolResults {
   /** The call as the model asked for it. */
   requested(turn: TurnRef, toolCallId: string): Promise<ToolCallRow>;
-  /** The first end wins; again is a no-op. */
-  finish(turn: TurnRef, call: ToolCallRow, result: ToolResult): Promise<void>;
+  /** The first end wins; again is a no-op. `notice` is for the people who read along. */
+  finish(turn: TurnRef, call: ToolCallRow, result: ToolResult, notice?: NewEvent): Promise<void>;
 }
 
 export function createToolResults({ toolCalls }: Pick<Storage, 'toolCalls'>): ToolResults {
@@ -18,7 +18,7 @@ export function createToolResults({ toolCalls }: Pick<Storage, 'toolCalls'>): To
       if (!call) throw new Error(`Tool call ${toolCallId} of turn ${turn.turnId} is not in the database.`);
       return call;
     },
-    async finish(turn, call, result) {
+    async finish(turn, call, result, notice) {
       await toolCalls.finish(turn, call.toolCallId, {
         message: {
           id: toolMessageId(turn, call.toolCallId),
@@ -26,6 +26,7 @@ export function createToolResults({ toolCalls }: Pick<Storage, 'toolCalls'>): To
           content: toMessageContent(call, result),
         },
         event: { key: toolEventKey(call.toolCallId), event: toEvent(call, result) },
+        ...(notice && { notice }),
       });
     },
   };

@@ -3,6 +3,7 @@ import { unfinishedForModel } from '../elicitation/wording.ts';
 import { turnEnded, turnStarted } from '../telemetry/events.ts';
 import type { Turn, TurnEndStatus } from '../turn/turn.ts';
 import type { NewEvent, Storage } from '../storage/storage.ts';
+import { isDelegateTool } from './delegate-tool.ts';
 import { createToolResults } from './tool-results.ts';
 
 export interface TurnFailure {
@@ -33,7 +34,8 @@ export function createTurnActivities({ storage, logger }: { storage: Storage; lo
       failure?: TurnFailure;
     }): Promise<void> {
       for (const call of await storage.toolCalls.unfinished(turn)) {
-        await results.finish(turn, call, { kind: 'error', text: unfinishedForModel(status, call.state) });
+        const state = isDelegateTool(call.toolName) ? 'delegated' : call.state;
+        await results.finish(turn, call, { kind: 'error', text: unfinishedForModel(status, state) });
       }
       if (failure) await storage.turnLog.append(turn, [failureEvent(failure)]);
       await storage.turns.end(turn, status);

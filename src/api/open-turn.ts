@@ -58,9 +58,7 @@ export function createOpenTurns(client: Client, turns: Pick<Turns, 'get'>) {
         return true;
       }
       await handle.signal(supersede, { until: Date.now() + supersedeWithinMs });
-      const report = () => handle.query(turnQuery);
-      const { phase } = await client.withDeadline(Date.now() + reportDeadlineMs, report);
-      return phase === 'ending' || phase === 'ended';
+      return await isLeaving(handle);
     } catch (error) {
       if (error instanceof WorkflowNotFoundError) return true;
       // No worker says anything: the turn is live, and whether it could make room is unknown.
@@ -69,5 +67,17 @@ export function createOpenTurns(client: Client, turns: Pick<Turns, 'get'>) {
     }
   }
 
-  return { openTurn, makeRoom };
+  /** Whether a turn that was about to end still is: one whose delegated agent was just given its answer goes on. */
+  async function stillLeaves({ handle }: LiveTurn, onBusy: OnBusy): Promise<boolean> {
+    if (onBusy === 'cancel') return true;
+    return isLeaving(handle).catch((error: unknown) => error instanceof WorkflowNotFoundError);
+  }
+
+  async function isLeaving(handle: WorkflowHandle): Promise<boolean> {
+    const report = () => handle.query(turnQuery);
+    const { phase } = await client.withDeadline(Date.now() + reportDeadlineMs, report);
+    return phase === 'ending' || phase === 'ended';
+  }
+
+  return { openTurn, makeRoom, stillLeaves };
 }

@@ -57,8 +57,11 @@ export function withoutVoidText(entries: LogEntry[]): LogEntry[] {
       kept.push(entry);
       continue;
     }
-    const start = kept.findLastIndex((earlier) => earlier.event.type === 'start-step');
-    kept = kept.filter((earlier, index) => index <= start || !isText(earlier));
+    const isSameAgent = (earlier: LogEntry) => earlier.event.parentToolCallId === event.parentToolCallId;
+    const start = kept.findLastIndex(
+      (earlier) => earlier.event.type === 'start-step' && isSameAgent(earlier),
+    );
+    kept = kept.filter((earlier, index) => index <= start || !isSameAgent(earlier) || !isText(earlier));
     if (start === -1) kept.push(entry);
   }
   return kept;

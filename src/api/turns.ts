@@ -81,7 +81,7 @@ export function createTurnWorkflows({ client, storage, config, logger }: Parts):
     calling.then(over, over);
     return calling;
   };
-  const { openTurn, makeRoom } = createOpenTurns(client, storage.turns);
+  const { openTurn, makeRoom, stillLeaves } = createOpenTurns(client, storage.turns);
 
   async function start(turn: NewTurn, onBusy: OnBusy): Promise<Start> {
     const earlier = await storage.turns.byClientMessage(turn, turn.clientMessageId);
@@ -116,7 +116,8 @@ export function createTurnWorkflows({ client, storage, config, logger }: Parts):
       if (open.kind === 'live') {
         if (open.turnId === turn.turnId) return { kind: 'started', turn: refOf(turn) };
         const isSame = open.clientMessageId === turn.clientMessageId;
-        const isLeaving = leaving.has(open.turnId) || (!isSame && (await makeRoom(open, onBusy)));
+        const leaves = leaving.has(open.turnId) ? stillLeaves : makeRoom;
+        const isLeaving = !isSame && (await leaves(open, onBusy));
         if (!isLeaving || Date.now() > giveUpAt) {
           await storage.turns.withdraw(turn);
           return isSame

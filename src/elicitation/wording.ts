@@ -25,8 +25,14 @@ export function connectionMessage(
   }
 }
 
+/** For the person in front of a client that cannot show them the question: what to do instead. */
+export function elsewhere(question: string, isAsked: boolean): string {
+  const remedy = isAsked ? 'open this conversation in one that can' : 'ask again in one that can';
+  return `${question} The client you use cannot show the link to connect it: ${remedy}.`;
+}
+
 /** Tools are named for what they do: `list_issues`, `createIssue`, `issues.search`. */
-function inWords(tool: string): string {
+export function inWords(tool: string): string {
   const [name = tool] = tool.split(/[./:]/).slice(-1);
   return name
     .replaceAll(/([a-z])([A-Z])/g, '$1 $2')
@@ -78,11 +84,21 @@ export function unknownOutcomeForModel(serverTitle: string): string {
   return `${serverTitle} was called, but its answer never arrived, so it is unknown whether the action took place. It was not repeated. Check the state in ${serverTitle} before trying again, and tell the user.`;
 }
 
+/** What an agent reads when the one it handed a task to has no answer. `trouble` is the reason, in a sentence. */
+export function unansweredForModel(agentTitle: string, trouble: string | undefined): string {
+  const why = trouble ?? 'It was stopped.';
+  return `${agentTitle} did not finish the task. ${why} Whatever it had done before stays done: check before the task is handed over again.`;
+}
+
 /** What a call is left with when its turn ends first; the model reads it in the next turn. */
 export function unfinishedForModel(
   end: 'completed' | 'failed' | 'cancelled' | 'superseded',
-  state: 'requested' | 'started' | 'finished',
+  state: 'requested' | 'started' | 'finished' | 'delegated',
 ): string {
+  if (state === 'delegated')
+    return end === 'superseded'
+      ? 'The agent with this task was waiting for the user, who sent a new message instead of answering. What it had done before stays done. Answer the new message.'
+      : 'The turn ended while another agent was at work on this task. What it had done until then stays done.';
   if (state === 'started')
     return 'The turn ended while this tool was running, so it is unknown whether the action took place. Check before trying again.';
   return end === 'superseded'

@@ -7,6 +7,7 @@
  */
 import type { ExpressionBuilder, Kysely, Transaction } from 'kysely';
 import type { ConversationRef, TurnRef } from '../turn/turn.ts';
+import { columnOf, placed } from './delegation.ts';
 import { isDelta } from './merged-deltas.ts';
 import type { NewEvent, StoredMessage } from './storage.ts';
 import type { Tables } from './tables.ts';
@@ -18,13 +19,15 @@ export interface Additions {
 
 type Write = Transaction<Tables>;
 
-/** Adds what is not there yet: messages by id, events by key. Takes no number for what is. */
+/** Adds what is not there yet: messages by id, events by key. Takes no number for what is. What a delegated agent does is marked so. */
 export async function writeToConversation(
   write: Write,
   turn: TurnRef,
-  { messages = [], events = [] }: Additions,
+  additions: Additions,
   now: number,
 ): Promise<void> {
+  const { messages = [] } = additions;
+  const events = (additions.events ?? []).map((event) => placed(turn, event));
   if (messages.length === 0 && events.length === 0) return;
   const taken = await write
     .updateTable('conversations')
@@ -117,11 +120,13 @@ async function insertEvents(
 
 async function insertMessages(
   write: Write,
-  { tenant, conversation, turnId }: TurnRef,
+  turn: TurnRef,
   messages: Omit<StoredMessage, 'turnId'>[],
   before: number,
   now: number,
 ): Promise<void> {
+  const { tenant, conversation, turnId } = turn;
+  const delegation = columnOf(turn);
   const rows = messages.map(({ id, role, content }, index) => ({
     tenant,
     conversation,
@@ -130,6 +135,7 @@ async function insertMessages(
     turn_id: turnId,
     role,
     content: JSON.stringify(content),
+    delegation,
     created_at: now,
   }));
   for (const chunk of chunks(rows)) {

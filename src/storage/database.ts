@@ -9,6 +9,7 @@ import type { Config } from '../config.ts';
 import { createApiKeys } from './api-keys.ts';
 import { createAudit } from './audit.ts';
 import { createConnections } from './connections.ts';
+import { createConversations } from './conversations.ts';
 import { lastSeqs } from './conversation-write.ts';
 import { createElicitations } from './elicitations.ts';
 import { createLocks } from './locks.ts';
@@ -70,6 +71,7 @@ export async function openStorage(
     turnLog: createTurnLog(parts, logger),
     turns: createTurns(parts),
     messages: createMessages(parts),
+    conversations: createConversations(parts),
     toolCalls: createToolCalls(parts),
     idempotencyKeys: createIdempotencyKeys(parts),
     elicitations: createElicitations(parts),

@@ -8,6 +8,7 @@ export function eventOf({ id, request, deadline }: ElicitationRow, status: Statu
   const event: ElicitationEvent = {
     type: 'elicitation-request',
     ...request,
+    ...(request.context.path && { path: request.context.path }),
     elicitationId: id,
     status,
     expiresAt: new Date(deadline).toISOString(),

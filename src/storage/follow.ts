@@ -1,57 +1,36 @@
 /**
- * Follows a conversation's log: read, and when there is nothing left, wait to be woken. A database that is
- * away for a while only delays the follower; the stream to its client stays open.
+ * Follows conversations' logs, however many readers each has: they share one tail per conversation. A database that
+ * is away for a while only delays them; the streams to their clients stay open.
  */
-import { setTimeout as sleep } from 'node:timers/promises';
-import type { Logger } from 'pino';
 import type { LogEntry } from '../turn/event.ts';
 import type { ConversationRef } from '../turn/turn.ts';
-import type { WakeUps } from './wake-ups.ts';
+import type { TurnLog } from './storage.ts';
+import { openTail } from './tail.ts';
+import type { Tail, TailParts } from './tail.ts';
 
-export interface FollowOptions {
-  read: (ref: ConversationRef, after: number, limit: number) => Promise<LogEntry[]>;
-  wakeUps: WakeUps;
-  logger: Logger;
-}
+export function createFollow(parts: TailParts): TurnLog['follow'] {
+  const tails = new Map<string, Tail>();
 
-const batchSize = 500;
-const firstRetryMs = 100;
-const lastRetryMs = 5_000;
-
-export async function* follow(
-  ref: ConversationRef,
-  after: number,
-  signal: AbortSignal,
-  { read, wakeUps, logger }: FollowOptions,
-): AsyncGenerator<LogEntry[]> {
-  if (signal.aborted) return;
-  const subscription = wakeUps.subscribe(ref);
-  const stopped = () => signal.aborted || wakeUps.closed;
-  let cursor = after;
-  let retryMs = firstRetryMs;
-  try {
-    while (!stopped()) {
-      subscription.heed();
-      try {
-        const entries = await unlessAborted(read(ref, cursor, batchSize), signal);
-        if (!entries || stopped()) return;
-        retryMs = firstRetryMs;
-        const last = entries.at(-1);
-        if (last) {
-          cursor = last.seq;
-          yield entries;
-        }
-        if (entries.length < batchSize) await unlessAborted(subscription.rung(), signal);
-      } catch (error) {
-        if (stopped()) return;
-        logger.warn({ err: error, conversation: ref.conversation }, 'cannot read the turn log; trying again');
-        await sleep(retryMs, undefined, { signal }).catch(() => undefined);
-        retryMs = Math.min(retryMs * 2, lastRetryMs);
-      }
-    }
-  } finally {
-    subscription.close();
+  function tailOf(ref: ConversationRef): Tail {
+    const name = JSON.stringify([ref.tenant, ref.conversation]);
+    const tail = tails.get(name) ?? openTail(ref, parts, () => tails.delete(name));
+    tails.set(name, tail);
+    return tail;
   }
+
+  return async function* follow(ref, after, signal): AsyncGenerator<LogEntry[]> {
+    if (signal.aborted) return;
+    const follower = tailOf(ref).join(after);
+    try {
+      for (;;) {
+        const entries = await unlessAborted(follower.next(signal), signal);
+        if (!entries || signal.aborted) return;
+        yield entries;
+      }
+    } finally {
+      follower.leave();
+    }
+  };
 }
 
 /** Each wait listens for itself: a promise for the whole stream would remember every wait until its end. */

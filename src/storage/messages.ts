@@ -1,4 +1,5 @@
 import { isConversation, writeToConversation } from './conversation-write.ts';
+import { columnOf } from './delegation.ts';
 import type { Messages } from './storage.ts';
 import { fromJson } from './tables.ts';
 import type { Database } from './tables.ts';
@@ -6,12 +7,12 @@ import type { Database } from './tables.ts';
 export function createMessages({ query, wakeUps, now }: Database): Messages {
   return {
     async list(ref) {
-      const rows = await query
-        .selectFrom('messages')
-        .select(['id', 'turn_id', 'role', 'content'])
-        .where(isConversation(ref))
-        .orderBy('position')
-        .execute();
+      const all = query.selectFrom('messages').select(['id', 'turn_id', 'role', 'content']);
+      const own =
+        'turnId' in ref && ref.delegation
+          ? all.where('turn_id', '=', ref.turnId).where('delegation', '=', columnOf(ref))
+          : all.where('delegation', 'is', null);
+      const rows = await own.where(isConversation(ref)).orderBy('position').execute();
       return rows.map(({ id, turn_id, role, content }) => ({
         id,
         turnId: turn_id,

@@ -27,6 +27,7 @@ const migrations: Record<string, Migration> = {
   '005-turn-references': { up: indexTurnReferences },
   '006-times': { up: addTimes },
   '007-idempotency-keys': { up: createIdempotencyKeys },
+  '008-delegated-messages': { up: addDelegations },
 };
 
 async function createConversations(db: Kysely<unknown>): Promise<void> {
@@ -225,4 +226,10 @@ async function createIdempotencyKeys(db: Kysely<unknown>): Promise<void> {
     primary key (tenant, user_id, key)
   )`.execute(db);
   await sql`create index idempotency_keys_by_age on idempotency_keys (created_at)`.execute(db);
+}
+
+/** What delegated agents say and call, apart from the conversation's own transcript. */
+async function addDelegations(db: Kysely<unknown>): Promise<void> {
+  await sql`alter table messages add column delegation text`.execute(db);
+  await sql`alter table tool_calls add column delegation text`.execute(db);
 }

@@ -27,6 +27,7 @@ export interface Storage {
   turnLog: TurnLog;
   turns: Turns;
   messages: Messages;
+  conversations: Conversations;
   toolCalls: ToolCalls;
   idempotencyKeys: IdempotencyKeys;
   elicitations: Elicitations;
@@ -129,10 +130,41 @@ export interface Turns {
 }
 
 export interface Messages {
-  /** The conversation's messages in order, of begun turns only. */
-  list(ref: ConversationRef): Promise<StoredMessage[]>;
+  /**
+   * The conversation's messages in order, of begun turns only. Of a turn that is a delegation: the delegated agent's
+   * own messages, which are not among the conversation's.
+   */
+  list(ref: ConversationRef | TurnRef): Promise<StoredMessage[]>;
   /** Stores messages and appends events in one transaction: the transcript and the log never disagree. */
   store(turn: TurnRef, messages: Omit<StoredMessage, 'turnId'>[], events: NewEvent[]): Promise<void>;
+}
+
+/** A conversation, and which turn runs in it. */
+export interface ListedConversation extends ConversationRow {
+  liveTurn: string | null;
+}
+
+/** A turn that has begun, as it can be read again. */
+export interface ToldTurn {
+  turnId: string;
+  /** Of its `turn-started`: tells turns of a conversation in their order. */
+  seq: number;
+  /** What clients sent to begin it: its user message, after the history of a conversation that was new. */
+  given: StoredMessage[];
+  /** All of its log, once it is over; null while it runs. */
+  log: LogEntry[] | null;
+}
+
+export interface Conversations {
+  /** Of this owner, last changed first. `after` is the last one of the page before. */
+  list(
+    owner: TurnOwner,
+    page: { after: Pick<ConversationRow, 'updatedAt' | 'conversation'> | null; limit: number },
+  ): Promise<ListedConversation[]>;
+  /** The newest turns of those that began before the sequence number `before`, oldest first. */
+  turns(ref: ConversationRef, page: { before: number | null; limit: number }): Promise<ToldTurn[]>;
+  /** Turns that were accepted and have not begun, oldest first. Which of them will is for Temporal to say. */
+  starting(ref: ConversationRef): Promise<Pick<ToldTurn, 'turnId' | 'given'>[]>;
 }
 
 /** What an `Idempotency-Key` was used for: always the same message in the same conversation. */
@@ -145,8 +177,11 @@ export interface KeyUse extends TurnOwner {
 }
 
 export interface IdempotencyKeys {
-  /** The first use of a key within a day wins; answers with that one. `isNew` puts this use in place of any earlier. */
-  claim(use: KeyUse, isNew?: boolean): Promise<KeyUse>;
+  /**
+   * The first use of a key wins; answers with that one. An earlier use counts for `withinMs` (a day at most, and unless
+   * given); with `isNew` none does.
+   */
+  claim(use: KeyUse, options?: { isNew?: boolean; withinMs?: number }): Promise<KeyUse>;
 }
 
 /* ---- tool calls -------------------------------------------------------------------------------------- */
@@ -160,20 +195,21 @@ export interface ToolCallRow {
 }
 
 export interface ToolCalls {
-  /** Keyed by (turn, toolCallId); requesting again is a no-op. */
+  /** Keyed by (turn, toolCallId), delegations included; requesting again is a no-op. */
   request(turn: TurnRef, calls: Omit<ToolCallRow, 'state'>[]): Promise<void>;
   get(turn: TurnRef, toolCallId: string): Promise<ToolCallRow | null>;
   /** Compare-and-set `requested` → `started`. False: somebody already started it. */
   start(turn: TurnRef, toolCallId: string): Promise<boolean>;
   /** `started` → `requested`, for a call that was certainly not executed (refused with 401, connection refused). */
   release(turn: TurnRef, toolCallId: string): Promise<void>;
-  /** → `finished`, with the message for the model and the event for the log, in one transaction. First finish wins. */
+  /** → `finished`, with the message for the calling model and the event for the log, in one transaction. First finish wins. */
   finish(
     turn: TurnRef,
     toolCallId: string,
-    result: { message: Omit<StoredMessage, 'turnId'>; event: NewEvent },
+    /** `notice`: to be said before the event. */
+    result: { message: Omit<StoredMessage, 'turnId'>; event: NewEvent; notice?: NewEvent },
   ): Promise<boolean>;
-  /** The turn's calls that are not finished yet. */
+  /** The turn's calls that are not finished yet, those of delegated agents included. */
   unfinished(turn: TurnRef): Promise<ToolCallRow[]>;
 }
 

@@ -66,6 +66,8 @@ export interface Tables {
     turn_id: string;
     role: StoredMessage['role'];
     content: string;
+    /** Of a delegated agent's own transcript (see delegation.ts); null in the conversation's. */
+    delegation: string | null;
     created_at: number;
   };
   tool_calls: {
@@ -74,6 +76,8 @@ export interface Tables {
     tool_name: string;
     input: string;
     state: ToolCallRow['state'];
+    /** Of a call that a delegated agent makes. */
+    delegation: string | null;
     created_at: number;
   };
   idempotency_keys: {

@@ -1,6 +1,7 @@
 /** What the model asked for, kept so that no call runs twice: every change of state is a compare-and-set. */
 import type { TurnRef } from '../turn/turn.ts';
 import { chunks, writeToConversation } from './conversation-write.ts';
+import { columnOf, fromColumn } from './delegation.ts';
 import type { ToolCallRow, ToolCalls } from './storage.ts';
 import { fromJson } from './tables.ts';
 import type { Database } from './tables.ts';
@@ -29,14 +30,16 @@ export function createToolCalls({ query, wakeUps, now }: Database): ToolCalls {
   };
 
   return {
-    async request({ turnId }, calls) {
+    async request(turn, calls) {
       const at = now();
+      const delegation = columnOf(turn);
       const rows = calls.map(({ toolCallId, toolName, input }) => ({
-        turn_id: turnId,
+        turn_id: turn.turnId,
         tool_call_id: toolCallId,
         tool_name: toolName,
         input: JSON.stringify(input ?? null),
         state: 'requested' as const,
+        delegation,
         created_at: at,
       }));
       await query.transaction().execute(async (write) => {
@@ -57,18 +60,27 @@ export function createToolCalls({ query, wakeUps, now }: Database): ToolCalls {
     async release(turn, toolCallId) {
       await move(turn, toolCallId, 'started', 'requested');
     },
-    async finish(turn, toolCallId, { message, event }) {
+    async finish(turn, toolCallId, { message, event, notice }) {
       const at = now();
       const finished = await query.transaction().execute(async (write) => {
-        const result = await write
+        const row = await write
           .updateTable('tool_calls')
           .set({ state: 'finished' })
           .where('turn_id', '=', turn.turnId)
           .where('tool_call_id', '=', toolCallId)
           .where('state', '!=', 'finished')
+          .returning('delegation')
           .executeTakeFirst();
-        if (result.numUpdatedRows === 0n) return false;
-        await writeToConversation(write, turn, { messages: [message], events: [event] }, at);
+        if (!row) return false;
+        const { tenant, conversation, turnId } = turn;
+        // Whoever ends the call, its result goes to the agent that made it.
+        const caller = { tenant, conversation, turnId, ...fromColumn(row.delegation) };
+        await writeToConversation(
+          write,
+          caller,
+          { messages: [message], events: [...(notice ? [notice] : []), event] },
+          at,
+        );
         return true;
       });
       if (finished) wakeUps.announce(turn);

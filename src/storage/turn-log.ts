@@ -1,12 +1,14 @@
+import type { Selectable } from 'kysely';
 import type { Logger } from 'pino';
 import type { LogEntry, TurnEvent } from '../turn/event.ts';
 import type { ConversationRef, TurnRef } from '../turn/turn.ts';
 import { chunks, isConversation, writeToConversation } from './conversation-write.ts';
-import { follow } from './follow.ts';
+import { createFollow } from './follow.ts';
+import { createReadBatch } from './log-batch.ts';
 import { mergeDeltas, remainder } from './merged-deltas.ts';
 import type { TurnLog } from './storage.ts';
 import { fromJson } from './tables.ts';
-import type { Database } from './tables.ts';
+import type { Database, Tables } from './tables.ts';
 
 export function createTurnLog(database: Database, logger: Logger): TurnLog {
   const { query, wakeUps } = database;
@@ -20,12 +22,16 @@ export function createTurnLog(database: Database, logger: Logger): TurnLog {
       .orderBy('seq')
       .$if(limit !== undefined, (select) => select.limit(limit ?? 0))
       .execute();
-    return rows.map((row) => ({
-      seq: row.seq,
-      turnId: row.turn_id,
-      at: row.at,
-      event: remainder(fromJson<TurnEvent>(row.event), after),
-    }));
+    return rows.map((row) => toLogEntry(row, after));
+  };
+
+  const latest = async (ref: ConversationRef): Promise<number> => {
+    const row = await query
+      .selectFrom('conversations')
+      .select('last_seq')
+      .where(isConversation(ref))
+      .executeTakeFirst();
+    return row?.last_seq ?? 0;
   };
 
   return {
@@ -36,15 +42,8 @@ export function createTurnLog(database: Database, logger: Logger): TurnLog {
       wakeUps.announce(turn);
     },
     read,
-    follow: (ref, after, signal) => follow(ref, after, signal, { read, wakeUps, logger }),
-    async latest(ref) {
-      const row = await query
-        .selectFrom('conversations')
-        .select('last_seq')
-        .where(isConversation(ref))
-        .executeTakeFirst();
-      return row?.last_seq ?? 0;
-    },
+    follow: createFollow({ readBatch: createReadBatch(query), latest, wakeUps, logger }),
+    latest,
     async startOf({ turnId }) {
       // Every turn's first event, found by its key: sorting a long turn's events for it would cost every reader.
       const first = await query
@@ -57,6 +56,13 @@ export function createTurnLog(database: Database, logger: Logger): TurnLog {
     },
     merge: (turn) => merge(database, turn),
   };
+}
+
+type Row = Pick<Selectable<Tables['turn_events']>, 'seq' | 'turn_id' | 'event' | 'at'>;
+
+/** As somebody sees it who has read everything up to `after`. */
+export function toLogEntry({ seq, turn_id: turnId, event, at }: Row, after = 0): LogEntry {
+  return { seq, turnId, at, event: remainder(fromJson<TurnEvent>(event), after) };
 }
 
 async function merge({ query, kind }: Database, turn: TurnRef): Promise<void> {

@@ -1,4 +1,5 @@
 import { isConversation } from './conversation-write.ts';
+import { keyOf } from './delegation.ts';
 import type { Turns } from './storage.ts';
 import type { Database } from './tables.ts';
 import { endTurn } from './turn-end.ts';
@@ -60,10 +61,15 @@ export function createTurns(database: Database): Turns {
       const row = rows.find(({ status }) => status !== 'starting') ?? rows[0];
       return row ? toTurn(row) : null;
     },
-    async addUsage({ turnId }, key, { inputTokens, outputTokens }) {
+    async addUsage(turn, key, { inputTokens, outputTokens }) {
       await query
         .insertInto('turn_usage')
-        .values({ turn_id: turnId, key, input_tokens: inputTokens, output_tokens: outputTokens })
+        .values({
+          turn_id: turn.turnId,
+          key: keyOf(turn, key),
+          input_tokens: inputTokens,
+          output_tokens: outputTokens,
+        })
         .onConflict((conflict) => conflict.columns(['turn_id', 'key']).doNothing())
         .execute();
     },

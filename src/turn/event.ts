@@ -8,6 +8,8 @@ import type { TurnEndStatus, Usage } from './turn.ts';
 export type TurnEvent = TurnEventBody & {
   /** Which delegated agent it comes from, outermost first; absent for the turn's own agent. */
   path?: string[];
+  /** The call it answers to: tells two calls of one agent apart. Questions, which have an id of their own, lack it. */
+  parentToolCallId?: string;
 };
 
 type TurnEventBody =
@@ -23,7 +25,8 @@ type TurnEventBody =
       parts?: [seq: number, length: number][];
     }
   | { type: 'text-end' | 'reasoning-end'; id: string }
-  | { type: 'tool-input-available'; toolCallId: string; toolName: string; input: unknown }
+  /** `agent`: the call is not a tool's but hands a task to this agent. */
+  | { type: 'tool-input-available'; toolCallId: string; toolName: string; input: unknown; agent?: string }
   /** `output` is the tool's own result: for MCP a `CallToolResult` with every content block kept. */
   | { type: 'tool-output-available'; toolCallId: string; toolName: string; output: unknown }
   | { type: 'tool-output-error'; toolCallId: string; toolName: string; errorText: string }

@@ -9,6 +9,16 @@ export interface ConversationRef {
 /** A turn, and everything the parts need to know to find their way: ids only, safe in workflow history. */
 export interface TurnRef extends ConversationRef {
   turnId: string;
+  /** Set in what a delegated agent does: it has a transcript of its own in the turn. */
+  delegation?: Delegation;
+}
+
+/** An agent at work because another agent of the same turn asked it. */
+export interface Delegation {
+  /** The asking agent's tool call. No other call in the turn has this id, so that it names the delegation. */
+  toolCallId: string;
+  /** Agents from the first one delegated to, down to this one. */
+  path: string[];
 }
 
 /** Who the turn acts for. A service has no user and can use no user's account. */

@@ -22,8 +22,8 @@ export const { beginTurn, openElicitation } = proxyLocalActivities<
 });
 
 /** Run beside whatever the turn does next. */
-export const { settleElicitation, refuseToolCall, endTurn } = proxyActivities<
-  Pick<Activities, 'settleElicitation' | 'refuseToolCall' | 'endTurn'>
+export const { settleElicitation, refuseToolCall, finishDelegation, endTurn } = proxyActivities<
+  Pick<Activities, 'settleElicitation' | 'refuseToolCall' | 'finishDelegation' | 'endTurn'>
 >({
   // A worker that dies with one of these in its hands delays the turn by this much.
   startToCloseTimeout: '10s',

@@ -1,87 +1,113 @@
-/** A turn: the model speaks, its tools run, a person is asked where one must be, until the model is done. */
+/**
+ * A turn: the model speaks, its tools run, a person is asked where one must be, until the model is done. The same
+ * for a delegated agent, whose turn is part of another one: that one begins and ends in the log, and this one answers
+ * to it.
+ */
 import {
   ActivityFailure,
   ApplicationFailure,
   CancellationScope,
+  CancelledFailure,
   allHandlersFinished,
   condition,
   isCancellation,
-  setCurrentDetails,
   setHandler,
-  upsertSearchAttributes,
 } from '@temporalio/workflow';
-import type { Elicitation } from '../elicitation/lifecycle.ts';
 import type { TurnEndStatus } from '../turn/turn.ts';
+import type { DelegatedCall, ServerCall } from '../activities/keep-step.ts';
 import type { TurnFailure } from '../activities/turns.ts';
 import { beginTurn, callModel, endTurn } from './activities.ts';
+import { callerOf } from './caller.ts';
 import { createConnect } from './connect.ts';
 import type { Connect } from './connect.ts';
+import { createDelegates } from './delegates.ts';
 import { createQuestions } from './elicit.ts';
 import type { Asked } from './elicit.ts';
-import { searchAttributes, supersede, turnQuery } from './messages.ts';
-import type { TurnInput, TurnReport, TurnResult } from './messages.ts';
+import { supersede, turnQuery } from './messages.ts';
+import type { DelegationResult, TurnInput, TurnReport, TurnResult } from './messages.ts';
+import { showCalls, showEnd, showPhase, showThinking } from './operator-view.ts';
 import { runToolCall } from './tool-call.ts';
 import type { Asking } from './tool-call.ts';
 
-export async function agentTurn(turn: TurnInput): Promise<TurnResult> {
+export async function agentTurn(turn: TurnInput): Promise<TurnResult | DelegationResult> {
   let step = 0;
   let running = 0;
   let waiting = 0;
   let status: 'working' | 'waiting' | TurnEndStatus = 'working';
+  let leaving: 'no' | 'perhaps' | 'yes' = 'no';
+  const refused = new Map(turn.refused);
   const questions = createQuestions(turn);
-  const connect = createConnect(questions);
+  const connect = createConnect(questions, refused);
+  const delegates = createDelegates(turn, { refused, changed: report, superseded: leave });
+  const caller = callerOf(turn);
   const asking: Asking = { connect: ask, writeOutcomes: questions.writeOutcomes };
   const thinking = new CancellationScope();
-  let isSuperseded = false;
   setHandler(turnQuery, (): TurnReport => ({ turnId: turn.turnId, phase: phase() }));
   setHandler(supersede, (message: { until?: number } | undefined) => {
     // An answer that has just come, though nothing has been made of it yet, counts more than a new message.
-    if (status !== 'waiting' || !questions.areAllOpen() || Date.now() > (message?.until ?? 0)) return;
-    isSuperseded = true;
-    thinking.cancel();
+    const until = message?.until ?? 0;
+    if (status !== 'waiting' || !questions.areAllOpen() || Date.now() > until) return;
+    // Of an answer that a delegated agent has just been given, only that agent knows.
+    if (delegates.supersede(until)) leaving = 'perhaps';
+    else leave();
   });
 
   // Withdrawn: the API could not tell its client that the turn runs, so it does not.
-  const begun = await CancellationScope.nonCancellable(() => beginTurn({ turn }));
+  const begun = turn.delegation || (await CancellationScope.nonCancellable(() => beginTurn({ turn })));
   if (!begun) return { status: 'cancelled' };
   try {
     await thinking.run(think);
     return await end('completed');
   } catch (error) {
-    if (isCancellation(error)) return await end(isSuperseded ? 'superseded' : 'cancelled');
+    if (isCancellation(error)) return await end(hasLeft() ? 'superseded' : 'cancelled');
     return await end('failed', failureOf(error));
   }
 
   async function think(): Promise<void> {
     for (; step < turn.limits.maxSteps; step++) {
       const summary = `model step ${step + 1}`;
-      setCurrentDetails(`${summary}: thinking`);
+      showThinking(summary);
       const { finish, toolCalls } = await callModel.executeWithOptions({ summary }, [{ turn, step }]);
       if (finish !== 'tool-calls') return;
-      setCurrentDetails(`${summary}: ${toolCalls.map(({ toolName }) => toolName).join(', ')}`);
+      showCalls(summary, toolCalls);
       running = toolCalls.length;
-      const results = await Promise.allSettled(
-        toolCalls.map((call) => runToolCall(turn, call, asking).finally(done)),
-      );
+      const results = await Promise.allSettled(toolCalls.map((call) => run(call).finally(done)));
       for (const result of results) if (result.status === 'rejected') throw result.reason;
     }
+    const remedy = turn.delegation ? '' : ' Ask it to go on.';
     throw ApplicationFailure.nonRetryable(
-      `The agent stopped after ${turn.limits.maxSteps} steps without finishing. Ask it to go on.`,
+      `The agent stopped after ${turn.limits.maxSteps} steps without finishing.${remedy}`,
       'MaxStepsReached',
     );
   }
 
+  function run(call: ServerCall | DelegatedCall): Promise<void> {
+    return 'agent' in call ? delegates.run(call) : runToolCall(turn, call, asking);
+  }
+
+  function leave(): void {
+    leaving = 'yes';
+    thinking.cancel();
+  }
+
+  function hasLeft(): boolean {
+    return leaving === 'yes';
+  }
+
   function phase(): TurnReport['phase'] {
     if (status !== 'working' && status !== 'waiting') return 'ended';
-    return isSuperseded ? 'ending' : status;
+    return leaving === 'no' ? status : 'ending';
   }
 
   /** Connects, and lets operators see that the turn is waiting for a person once nothing else is going on. */
   async function ask(...need: Parameters<Connect>): Promise<Asked> {
-    const answer = connect(...need);
     waiting++;
-    report();
     try {
+      // Before the user sees the question, and could send a new message instead of answering it.
+      if (caller && isWaiting()) await caller.tell('waiting');
+      if (thinking.consideredCancelled) throw new CancelledFailure('The turn ends, so nobody is asked.');
+      const answer = connect(...need);
+      report();
       return await answer;
     } finally {
       waiting--;
@@ -94,37 +120,34 @@ export async function agentTurn(turn: TurnInput): Promise<TurnResult> {
     report();
   }
 
+  function isWaiting(): boolean {
+    return running > 0 && waiting + delegates.waiting().length === running;
+  }
+
   function report(): void {
-    const next = waiting > 0 && waiting === running ? 'waiting' : 'working';
+    const next = isWaiting() ? 'waiting' : 'working';
     if (next === status) return;
     status = next;
-    const open = questions.open();
-    setCurrentDetails(next === 'waiting' ? open.map(describe).join('\n') : 'working');
-    upsertSearchAttributes([
-      { key: searchAttributes.status, value: next === 'waiting' ? 'waiting_input' : 'running' },
-      { key: searchAttributes.waitingFor, value: open[0]?.connection?.server ?? null },
-    ]);
+    // Whoever was asked to make room has refused: it has work to do.
+    if (next === 'working' && leaving === 'perhaps') leaving = 'no';
+    void caller?.tell(next);
+    showPhase(next, questions.open(), delegates.waiting());
   }
 
   /** Writes the end down even while the turn is being cancelled: questions close, streams end. */
-  function end(outcome: TurnEndStatus, failure?: TurnFailure): Promise<TurnResult> {
+  function end(outcome: TurnEndStatus, failure?: TurnFailure): Promise<TurnResult | DelegationResult> {
     return CancellationScope.nonCancellable(async () => {
       await questions.settled();
       const summary = failure ? `${outcome}: ${failure.code}` : outcome;
-      await endTurn.executeWithOptions({ summary }, [{ turn, status: outcome, ...(failure && { failure }) }]);
+      const why = failure && { failure };
+      if (!turn.delegation)
+        await endTurn.executeWithOptions({ summary }, [{ turn, status: outcome, ...why }]);
       status = outcome;
-      setCurrentDetails(outcome);
-      upsertSearchAttributes([{ key: searchAttributes.status, value: outcome }]);
+      showEnd(outcome);
       await condition(allHandlersFinished);
-      return { status: outcome };
+      return turn.delegation ? { status: outcome, ...why, refused: [...refused] } : { status: outcome };
     });
   }
-}
-
-/** One line for an operator who looks at a waiting turn. */
-function describe({ id, connection, deadline }: Elicitation): string {
-  const until = new Date(deadline).toISOString();
-  return `- waiting for the user to connect **${connection?.server}**, until ${until} (question \`${id}\`)`;
 }
 
 /** Activities throw failures whose message is made for people; anything else stays unnamed. */

@@ -4,10 +4,9 @@ import type { Asked, Questions } from './elicit.ts';
 
 export type Connect = (ask: ConnectionAsk, user: string) => Promise<Asked>;
 
-export function createConnect(questions: Questions): Connect {
+/** Who said no, by server, is not asked again in the same turn, whatever the model tries: `refused` remembers it. */
+export function createConnect(questions: Questions, refused: Map<string, Asked>): Connect {
   const open = new Map<string, Promise<Asked>>();
-  /** Who said no is not asked again in the same turn, whatever the model tries. */
-  const refused = new Map<string, Asked>();
 
   async function ask(ask: ConnectionAsk, user: string): Promise<Asked> {
     try {

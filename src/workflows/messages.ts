@@ -1,19 +1,28 @@
 /** What is said to and asked of a turn's workflow. Shared by the API (which speaks) and the workflow (which listens). */
 import { defineQuery, defineSignal } from '@temporalio/workflow';
 import { defineSearchAttributeKey, SearchAttributeType } from '@temporalio/common';
+import type { DelegationEnd } from '../activities/delegations.ts';
 import type { Action } from '../elicitation/elicitation.ts';
 import type { Elicitation } from '../elicitation/lifecycle.ts';
 import type { Turn, TurnEndStatus, ConversationRef } from '../turn/turn.ts';
+import type { Asked } from './elicit.ts';
 
 export interface TurnInput extends Turn {
   limits: {
     maxSteps: number;
     elicitationTimeoutMs: number;
   };
+  /** A delegated agent's: which servers the user has refused before, and how. */
+  refused?: [server: string, answer: Asked][];
 }
 
 export interface TurnResult {
   status: TurnEndStatus;
+}
+
+/** What a delegated agent leaves to the one that asked it; its words are in the database. */
+export interface DelegationResult extends DelegationEnd {
+  refused: [server: string, answer: Asked][];
 }
 
 /** The answer's content stays in the database; `responseId` names it there. */
@@ -38,6 +47,13 @@ export const connectionEstablished = defineSignal<[ConnectionEstablished]>('conn
  * milliseconds) the message has been refused, so that the turn has nothing to make room for.
  */
 export const supersede = defineSignal<[{ until: number }]>('supersede');
+
+/** Told by a delegated agent to the one that asked it, and known there before anybody sees its question. */
+export interface DelegatePhase {
+  toolCallId: string;
+  phase: 'working' | 'waiting';
+}
+export const delegatePhase = defineSignal<[DelegatePhase]>('delegatePhase');
 
 /** `null` when this workflow never asked that question. Works on closed turns while Temporal keeps them. */
 export const elicitationQuery = defineQuery<Elicitation | null, [elicitationId: string]>('elicitation');

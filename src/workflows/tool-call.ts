@@ -1,16 +1,10 @@
 /** One tool call, from the model's wish to a result the model can read, with as many questions as it takes. */
 import { ActivityFailure, isCancellation } from '@temporalio/workflow';
+import type { ServerCall } from '../activities/keep-step.ts';
 import type { Refusal } from '../elicitation/wording.ts';
 import { callTool, refuseToolCall } from './activities.ts';
 import type { Connect } from './connect.ts';
 import type { TurnInput } from './messages.ts';
-
-export interface RequestedToolCall {
-  toolCallId: string;
-  toolName: string;
-  server: string;
-  tool: string | null;
-}
 
 /** How a call gets its user asked; outcomes are written beside the call that goes on because of them. */
 export interface Asking {
@@ -23,7 +17,7 @@ const maxConnects = 2;
 
 export async function runToolCall(
   turn: TurnInput,
-  call: RequestedToolCall,
+  call: ServerCall,
   { connect, writeOutcomes }: Asking,
 ): Promise<void> {
   const { toolName: summary, toolCallId, server, tool } = call;

@@ -29,6 +29,7 @@ async function openQuestions() {
         host: '',
         publicUrl: 'http://interlude',
         trustProxy: [],
+        corsOrigins: [],
         bodyLimit: 1,
         rateLimitPerMinute: 1,
       },

@@ -26,13 +26,14 @@ export const turn: Turn = {
   capabilities: { url: true, form: true },
 };
 
-const agent: AgentConfig = {
+export const agent: AgentConfig = {
   name: 'assistant',
   title: 'Assistant',
   description: '',
   model: 'openai-compatible:small',
   instructions: 'You help.',
   servers: [],
+  agents: [],
   maxSteps: 20,
 };
 
@@ -52,6 +53,8 @@ export interface CallOptions {
   step?: number;
   model?: string;
   agents?: Map<string, AgentConfig>;
+  /** Whose step it is, when not the turn's own agent's. */
+  of?: Turn;
   /** How long the model may be silent. */
   patienceMs?: number;
   /** Puts something in front of the database, to make it fail. */
@@ -114,7 +117,7 @@ export async function openModelStep(...replies: Reply[]): Promise<ModelStep> {
         patience: { firstMs: patienceMs, nextMs: patienceMs },
       });
       const environment = options.environment ?? activityEnvironment(attempt);
-      return environment.run(activities.callModel, { turn, step });
+      return environment.run(activities.callModel, { turn: options.of ?? turn, step });
     },
     async story() {
       const lines: string[] = [];

@@ -39,6 +39,19 @@ describe('what a repeated model call took back', () => {
     expect(told(entries)).toEqual(['start-step', 'kept', 'finish-step', 'start-step', 'real']);
   });
 
+  test('leaves what other agents have said alone', () => {
+    const by = (parentToolCallId: string, event: TurnEvent) => ({ ...event, path: ['r'], parentToolCallId });
+    const entries = log(
+      by('a', step(2)),
+      by('a', said('void')),
+      by('b', step(2)),
+      by('b', said('kept')),
+      by('a', reset),
+      by('a', said('real')),
+    );
+    expect(told(entries)).toEqual(['start-step', 'start-step', 'kept', 'real']);
+  });
+
   test('is announced to somebody who has already read its beginning', () => {
     expect(told(log(said('void'), reset, said('real')))).toEqual(['reset-step', 'real']);
   });

@@ -28,5 +28,9 @@ test('the demo’s agents file is what the program starts with', () => {
     url: 'http://127.0.0.1:4002/mcp',
     credentialScope: 'user',
   });
-  expect(config.agents.get('assistant')).toMatchObject({ model: 'scripted', servers: ['tracker'] });
+  expect(config.agents.get('assistant')).toMatchObject({
+    model: 'scripted',
+    servers: ['tracker'],
+    agents: ['researcher'],
+  });
 });

@@ -5,9 +5,9 @@ import type { Move, ToolOutcome } from '../../src/models/script.ts';
 const names = ['list_issues', 'get_issue', 'create_issue', 'comment_on_issue', 'close_issue'];
 const tools = names.map((name) => `tracker__${name}`);
 
-function move(userText: string, outcomes: ToolOutcome[] = []): Move {
+function move(userText: string, outcomes: ToolOutcome[] = [], offered = tools): Move {
   for (const rule of script.rules) {
-    const found = rule({ userText, tools, outcomes });
+    const found = rule({ userText, tools: offered, outcomes });
     if (found) return found;
   }
   throw new Error(`nothing to say to: ${userText}`);
@@ -90,6 +90,23 @@ describe('what they get', () => {
     );
     expect(answer('close #9', 'Closed #9 Milk (closed, alice)')).toBe('Done: **#9** Milk is closed.');
     expect(answer('who am i', '#9 Milk (closed, alice)')).toBe('In Tracker you are **alice**.');
+  });
+
+  test('an overview, by whoever is asked for it', () => {
+    const issues = '#1 Milk (open, alice)\n#2 Tea (open, bob)\n#3 Rice (open, alice)\n#4 Salt (closed, bob)';
+    const told =
+      'There are **3 open** and 1 closed issues in Tracker.\n\n- **Alice**: #1 Milk, #3 Rice\n- **Bob**: #2 Tea';
+    const asked = "Give me an overview of the team's work.";
+    expect(answer(asked, issues)).toBe(told);
+    expect(answer(asked, '')).toBe('There are **0 open** and 0 closed issues in Tracker.');
+
+    const delegating = [...tools, 'agent__researcher'];
+    const [call, ...others] = move(asked, [], delegating).calls ?? [];
+    expect([call?.tool, others]).toEqual(['agent__researcher', []]);
+    const task = String(call?.input?.['task']);
+    expect(answer(task, issues)).toBe(told);
+    const outcome = { tool: 'agent__researcher', input: { task }, ok: true, text: told, data: null };
+    expect(move(asked, [outcome], delegating).say).toBe(`The researcher says:\n\n${told}`);
   });
 
   test('bad news', () => {

@@ -20,6 +20,8 @@ export interface Caller {
 export interface ChatOptions {
   conversation?: string;
   messageId?: string;
+  /** The agent to talk to; the first of the file when left out. */
+  agentId?: string;
   /** The capability header; null leaves it out. */
   supports?: string | null;
 }
@@ -43,7 +45,8 @@ export function createCaller(baseUrl: string, token: string, conversations = new
   }
 
   return {
-    async chat(text, { conversation = randomUUID(), messageId = randomUUID(), supports = 'true' } = {}) {
+    async chat(text, options = {}) {
+      const { conversation = randomUUID(), messageId = randomUUID(), supports = 'true', agentId } = options;
       conversations.add(conversation);
       const abort = new AbortController();
       const response = await fetch(`${baseUrl}/run/api/chat`, {
@@ -51,6 +54,7 @@ export function createCaller(baseUrl: string, token: string, conversations = new
         headers: { ...json, ...(supports !== null && { 'x-supports-elicitation': supports }) },
         body: JSON.stringify({
           id: conversation,
+          ...(agentId !== undefined && { agentId }),
           messages: [{ id: messageId, role: 'user', parts: [{ type: 'text', text }] }],
         }),
         signal: abort.signal,

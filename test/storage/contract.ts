@@ -4,6 +4,8 @@ import type { Config } from '../../src/config.ts';
 import { openStorage } from '../../src/storage/database.ts';
 import type { Storage } from '../../src/storage/storage.ts';
 import { connectionsContract } from './contract/connections.ts';
+import { conversationsContract } from './contract/conversations.ts';
+import { delegationsContract } from './contract/delegations.ts';
 import { elicitationsContract } from './contract/elicitations.ts';
 import { followContract } from './contract/follow.ts';
 import { mergeContract } from './contract/merge.ts';
@@ -41,7 +43,9 @@ export function storageContract(fresh: () => Promise<DatabaseConfig>): void {
   followContract(get);
   mergeContract(get);
   turnsContract(get);
+  conversationsContract(get);
   toolCallsContract(get);
+  delegationsContract(get);
   elicitationsContract(get);
   connectionsContract(get);
   recordsContract(get);

@@ -33,7 +33,7 @@ async function replay(history: Recorded): Promise<void> {
 }
 
 test('turns of every shape are recorded', () => {
-  expect(names).toEqual([
+  expect(names.toSorted()).toEqual([
     'cancelled-while-a-tool-runs',
     'cancelled-while-waiting',
     'connected-again',
@@ -45,6 +45,18 @@ test('turns of every shape are recorded', () => {
     'question-declined',
     'question-dismissed',
     'question-expired',
+    'task-cancelled',
+    'task-cancelled.editor',
+    'task-cancelled.editor.researcher',
+    'task-for-two',
+    'task-for-two.researcher',
+    'task-handed-on',
+    'task-handed-on.editor',
+    'task-handed-on.editor.researcher',
+    'task-not-finished',
+    'task-not-finished.researcher',
+    'task-superseded',
+    'task-superseded.researcher',
     'tool-without-question',
     'two-calls-one-question',
   ]);

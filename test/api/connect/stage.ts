@@ -28,6 +28,7 @@ const assistant: AgentConfig = {
   model: 'scripted:demo',
   instructions: '',
   servers: ['tracker'],
+  agents: [],
   maxSteps: 20,
 };
 
@@ -71,6 +72,7 @@ export async function createStage(
         host: '127.0.0.1',
         publicUrl,
         trustProxy: [],
+        corsOrigins: [],
         bodyLimit: 10_000,
         rateLimitPerMinute: 600,
       },

@@ -1,0 +1,50 @@
+/** What becomes of a task when the agent that had it is done: the result of the asking agent's tool call. */
+import type { Config } from '../config.ts';
+import { unansweredForModel } from '../elicitation/wording.ts';
+import type { AssistantPart } from '../models/stream-step.ts';
+import type { Storage, StoredMessage } from '../storage/storage.ts';
+import type { ToolResult } from '../turn/tool-result.ts';
+import type { Delegation, Turn, TurnEndStatus } from '../turn/turn.ts';
+import { createToolResults } from './tool-results.ts';
+import type { TurnFailure } from './turns.ts';
+
+/** How a delegated agent came to its end. */
+export interface DelegationEnd {
+  status: TurnEndStatus;
+  failure?: TurnFailure;
+}
+
+interface Dependencies {
+  storage: Pick<Storage, 'messages' | 'toolCalls'>;
+  agents: Config['agents'];
+}
+
+export function createDelegationActivities({ storage, agents }: Dependencies) {
+  const results = createToolResults(storage);
+
+  return {
+    /** `turn` is the asking agent's. The answer is the last thing that the other agent said. */
+    async finishDelegation(input: { turn: Turn; delegation: Delegation; end: DelegationEnd }): Promise<void> {
+      const { turn, delegation, end } = input;
+      const call = await results.requested(turn, delegation.toolCallId);
+      await results.finish(turn, call, await resultOf(turn, delegation, end));
+    },
+  };
+
+  async function resultOf(turn: Turn, delegation: Delegation, end: DelegationEnd): Promise<ToolResult> {
+    const name = delegation.path.at(-1) ?? '';
+    const title = agents.get(name)?.title ?? name;
+    if (end.status !== 'completed')
+      return { kind: 'error', text: unansweredForModel(title, end.failure?.message) };
+    const text = lastWords(await storage.messages.list({ ...turn, delegation }));
+    return text === ''
+      ? { kind: 'error', text: unansweredForModel(title, 'It ended without a word.') }
+      : { kind: 'output', output: { content: [{ type: 'text', text }] } };
+  }
+}
+
+function lastWords(messages: StoredMessage[]): string {
+  const last = messages.findLast(({ role }) => role === 'assistant');
+  const parts = (last?.content ?? []) as AssistantPart[];
+  return parts.map((part) => (part.type === 'text' ? part.text : '')).join('');
+}

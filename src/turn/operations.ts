@@ -1,0 +1,110 @@
+/**
+ * What a turn is doing, one line per thing, for those who want to show or record it. Ids, names and statuses only:
+ * never what somebody said, nor what a tool was given or gave back. Pure.
+ */
+import type { ElicitationEvent, Mode, Status, Trigger } from '../elicitation/elicitation.ts';
+import { inWords } from '../elicitation/wording.ts';
+import type { LogEntry } from './event.ts';
+
+interface Described<Type extends string, Details> {
+  type: Type;
+  /** For people. */
+  label: string;
+  /** `agent`: who does it; `timestamp` in ISO 8601. */
+  details: { timestamp: string; agent: string } & Details;
+}
+
+export type Operation =
+  | Described<'model_step', { step: number }>
+  | Described<'tool_call', { toolCallId: string; toolName: string }>
+  /** Also of a delegation. */
+  | Described<'tool_result', { toolCallId: string; toolName: string; status: 'done' | 'failed' }>
+  | Described<'delegation', { toolCallId: string; delegate: string }>
+  | Described<
+      'elicitation',
+      { elicitationId: string; mode: Mode; trigger: Trigger; server: string; status: Status }
+    >;
+
+/** Null for what is no operation. `rootAgent` is the conversation's agent, who does whatever no delegated agent does. */
+export function operationOf({ at, event }: LogEntry, rootAgent: string): Operation | null {
+  const common = { timestamp: new Date(at).toISOString(), agent: event.path?.at(-1) ?? rootAgent };
+  switch (event.type) {
+    case 'start-step': {
+      const { step } = event;
+      return { type: 'model_step', label: `Step ${step + 1}`, details: { ...common, step } };
+    }
+    case 'tool-input-available': {
+      const { toolCallId, toolName, agent: delegate } = event;
+      if (delegate === undefined)
+        return {
+          type: 'tool_call',
+          label: `Calling ${nameInWords(toolName)}`,
+          details: { ...common, toolCallId, toolName },
+        };
+      return {
+        type: 'delegation',
+        label: `Asking ${delegate}`,
+        details: { ...common, toolCallId, delegate },
+      };
+    }
+    case 'tool-output-available':
+    case 'tool-output-error': {
+      const { toolCallId, toolName } = event;
+      const status = event.type === 'tool-output-available' ? 'done' : 'failed';
+      const details = { ...common, toolCallId, toolName, status } as const;
+      return { type: 'tool_result', label: `${nameInWords(toolName)} ${status}`, details };
+    }
+    case 'elicitation-request': {
+      const { elicitationId, mode, status, context } = event;
+      const { trigger, server } = context;
+      const details = { ...common, elicitationId, mode, trigger, server, status };
+      return { type: 'elicitation', label: questionInWords(event), details };
+    }
+    case 'turn-started':
+    case 'text-start':
+    case 'text-delta':
+    case 'text-end':
+    case 'reasoning-start':
+    case 'reasoning-delta':
+    case 'reasoning-end':
+    case 'tool-auth-required':
+    case 'finish-step':
+    case 'reset-step':
+    case 'error':
+    case 'turn-ended':
+      return null;
+    default:
+      return event satisfies never;
+  }
+}
+
+/** `tracker__list_issues` → `tracker · list issues`; who is asked for help goes by their name alone. */
+function nameInWords(toolName: string): string {
+  const [, server, tool] = /^(.+?)__(.+)$/.exec(toolName) ?? [];
+  if (server !== undefined && tool !== undefined)
+    return server === 'agent' ? tool : `${server} · ${inWords(tool) || tool}`;
+  const [, connected] = /^connect_(.+)$/.exec(toolName) ?? [];
+  return connected === undefined ? inWords(toolName) || toolName : `${connected} · connect`;
+}
+
+function questionInWords({ mode, status, context }: ElicitationEvent): string {
+  const { serverTitle, trigger } = context;
+  const isAccount = trigger === 'credential_required' || trigger === 'a2a_auth_required';
+  const page = isAccount ? `connect ${serverTitle}` : `open a page of ${serverTitle}`;
+  const aim = mode === 'url' ? page : `answer ${serverTitle}`;
+  switch (status) {
+    case 'pending':
+      return `Waiting for the user: ${aim}`;
+    case 'accept':
+      if (mode === 'form') return `The user answered ${serverTitle}`;
+      return isAccount ? `${serverTitle} is connected` : `The user agreed: ${aim}`;
+    case 'decline':
+      return `The user declined: ${aim}`;
+    case 'cancel':
+      return `Closed without an answer: ${aim}`;
+    case 'expired':
+      return `Nobody answered in time: ${aim}`;
+    default:
+      return status satisfies never;
+  }
+}

@@ -1,0 +1,115 @@
+/**
+ * Other agents that work for this one. Each is a workflow of the same type under this one, ends with it, and is waited
+ * for like a tool. Whether it only waits for a person is for itself to say.
+ */
+import {
+  CancellationScope,
+  ChildWorkflowCancellationType,
+  ChildWorkflowFailure,
+  ParentClosePolicy,
+  setHandler,
+  startChild,
+  workflowInfo,
+} from '@temporalio/workflow';
+import { WorkflowExecutionAlreadyStartedError } from '@temporalio/common';
+import type { ChildWorkflowHandle, ChildWorkflowOptions, Workflow } from '@temporalio/workflow';
+import type { DelegationEnd } from '../activities/delegations.ts';
+import type { DelegatedCall } from '../activities/keep-step.ts';
+import type { Delegation } from '../turn/turn.ts';
+import { finishDelegation } from './activities.ts';
+import type { Asked } from './elicit.ts';
+import { agentTurnWorkflow, delegatePhase, searchAttributes, supersede } from './messages.ts';
+import type { DelegatePhase, DelegationResult, TurnInput } from './messages.ts';
+
+export interface Delegates {
+  /** Hands the task over and sees it through, until the asking model has a result. */
+  run(call: DelegatedCall): Promise<void>;
+  /** Those that wait for a person, by name. */
+  waiting(): string[];
+  /** Asks them to end if they only wait; false when there is nobody to ask. */
+  supersede(until: number): boolean;
+}
+
+interface Surroundings {
+  /** Which servers the user has refused, shared with the agents that are asked. */
+  refused: Map<string, Asked>;
+  /** Called when one begins or stops to wait. */
+  changed(): void;
+  /** Called when one has ended to make room for a new message. */
+  superseded(): void;
+}
+
+interface Delegate {
+  agent: string;
+  phase: DelegatePhase['phase'];
+  handle: ChildWorkflowHandle<Workflow>;
+}
+
+export function createDelegates(turn: TurnInput, { refused, changed, superseded }: Surroundings): Delegates {
+  const delegates = new Map<string, Delegate>();
+  setHandler(delegatePhase, (message: Partial<DelegatePhase> | undefined) => {
+    const delegate = delegates.get(message?.toolCallId ?? '');
+    if (!delegate) return;
+    delegate.phase = message?.phase === 'waiting' ? 'waiting' : 'working';
+    changed();
+  });
+
+  async function run({ toolCallId, agent, maxSteps }: DelegatedCall): Promise<void> {
+    const delegation = { toolCallId, path: [...(turn.delegation?.path ?? []), agent] };
+    const limits = { ...turn.limits, maxSteps };
+    const end = await result({ ...turn, agent, delegation, limits, refused: [...refused] }, delegation);
+    if (end.status === 'superseded') superseded();
+    const summary = `${agent}: ${end.failure?.code ?? end.status}`;
+    await finishDelegation.executeWithOptions({ summary }, [{ turn, delegation, end }]);
+  }
+
+  async function result(input: TurnInput, { toolCallId }: Delegation): Promise<DelegationEnd> {
+    try {
+      const handle = await startChild(agentTurnWorkflow, {
+        ...optionsFor(input, turn.agent),
+        workflowId: `${workflowInfo().workflowId}/agent/${toolCallId}`,
+        args: [input],
+      });
+      delegates.set(toolCallId, { agent: input.agent, phase: 'working', handle });
+      const { refused: more, ...end } = (await handle.result()) as DelegationResult;
+      for (const [server, answer] of more) refused.set(server, answer);
+      return end;
+    } catch (error) {
+      if (CancellationScope.current().consideredCancelled) throw error;
+      // Ended from outside, by an operator.
+      if (error instanceof ChildWorkflowFailure || error instanceof WorkflowExecutionAlreadyStartedError)
+        return { status: 'failed' };
+      throw error;
+    } finally {
+      delegates.delete(toolCallId);
+    }
+  }
+
+  return {
+    run,
+    waiting: () =>
+      [...delegates.values()].flatMap(({ agent, phase }) => (phase === 'waiting' ? [agent] : [])),
+    supersede(until) {
+      // One that has ended meanwhile hears nothing, and needs not.
+      for (const { handle } of delegates.values()) handle.signal(supersede, { until }).catch(() => undefined);
+      return delegates.size > 0;
+    },
+  };
+}
+
+/** What operators see of it, as of a turn. */
+function optionsFor({ turnId, conversation, agent, user }: TurnInput, askedBy: string): ChildWorkflowOptions {
+  return {
+    parentClosePolicy: ParentClosePolicy.REQUEST_CANCEL,
+    cancellationType: ChildWorkflowCancellationType.WAIT_CANCELLATION_COMPLETED,
+    memo: { turnId },
+    typedSearchAttributes: [
+      { key: searchAttributes.agent, value: agent },
+      { key: searchAttributes.conversation, value: conversation },
+      ...(user === null ? [] : [{ key: searchAttributes.user, value: user }]),
+      { key: searchAttributes.status, value: 'running' },
+    ],
+    staticSummary: `${agent}, asked by ${askedBy}, for ${user ?? 'a service'}`,
+    staticDetails: `Part of turn \`${turnId}\` of conversation \`${conversation}\``,
+  };
+}

@@ -1,0 +1,39 @@
+/** What operators see of an agent at work in Temporal's UI: ids, names and times, and nothing that anybody said. */
+import { setCurrentDetails, upsertSearchAttributes } from '@temporalio/workflow';
+import type { DelegatedCall, ServerCall } from '../activities/keep-step.ts';
+import type { Elicitation } from '../elicitation/lifecycle.ts';
+import type { TurnEndStatus } from '../turn/turn.ts';
+import { searchAttributes } from './messages.ts';
+
+export function showThinking(step: string): void {
+  setCurrentDetails(`${step}: thinking`);
+}
+
+export function showCalls(step: string, calls: (ServerCall | DelegatedCall)[]): void {
+  const names = calls.map((call) => ('agent' in call ? `delegated to ${call.agent}` : call.toolName));
+  setCurrentDetails(`${step}: ${names.join(', ')}`);
+}
+
+/** `delegates` are the names of the other agents that wait. */
+export function showPhase(phase: 'working' | 'waiting', open: Elicitation[], delegates: string[]): void {
+  const waits = [...open.map(describe), ...delegates.map(describeDelegate)];
+  setCurrentDetails(phase === 'waiting' ? waits.join('\n') : 'working');
+  upsertSearchAttributes([
+    { key: searchAttributes.status, value: phase === 'waiting' ? 'waiting_input' : 'running' },
+    { key: searchAttributes.waitingFor, value: open[0]?.connection?.server ?? null },
+  ]);
+}
+
+export function showEnd(status: TurnEndStatus): void {
+  setCurrentDetails(status);
+  upsertSearchAttributes([{ key: searchAttributes.status, value: status }]);
+}
+
+function describe({ id, connection, deadline }: Elicitation): string {
+  const until = new Date(deadline).toISOString();
+  return `- waiting for the user to connect **${connection?.server}**, until ${until} (question \`${id}\`)`;
+}
+
+function describeDelegate(agent: string): string {
+  return `- **${agent}** has a task and waits for the user`;
+}
