@@ -5,6 +5,7 @@
  */
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { z } from 'zod';
+import { nearestIssues } from './nearest-issues.ts';
 
 export const problems = {
   invalid_request: { status: 400, title: 'The request is not valid' },
@@ -19,11 +20,14 @@ export const problems = {
   turn_in_progress: { status: 409, title: 'The conversation is busy with a turn' },
   already_answered: { status: 409, title: 'The question has already been answered differently' },
   expired: { status: 410, title: 'The question has expired' },
+  turn_cancelled: { status: 410, title: 'The turn ended before it had an answer' },
   turn_over: { status: 410, title: 'The turn that asked is over' },
   body_too_large: { status: 413, title: 'The body is too large' },
   unsupported_media_type: { status: 415, title: 'This content type is not understood' },
   idempotency_key_reused: { status: 422, title: 'The Idempotency-Key belongs to another request' },
   invalid_content: { status: 422, title: 'The answer does not fit the question' },
+  turn_failed: { status: 424, title: 'The turn failed' },
+  turn_unfinished: { status: 424, title: 'The turn goes on, but its answer cannot be waited for here' },
   rate_limited: { status: 429, title: 'Too many requests' },
   internal: { status: 500, title: 'Something went wrong on our side' },
   unavailable: { status: 503, title: 'Temporarily unavailable' },
@@ -82,22 +86,41 @@ export function unauthenticated(detail: string, reason?: 'invalid_token'): Probl
   return new ProblemError('unauthenticated', detail, { headers: { 'www-authenticate': challenge } });
 }
 
-/** Checks a body or query against its schema; a mismatch is a 400 that points at each wrong field. */
-export function parseInput<T extends z.ZodType>(schema: T, input: unknown): z.output<T> {
+/**
+ * Checks a body or query against its schema; a mismatch is a 400 that points at each wrong field. `at` is where the
+ * input stands in the request; it is the whole of it unless given.
+ */
+export function parseInput<T extends z.ZodType>(schema: T, input: unknown, at = ''): z.output<T> {
   const parsed = schema.safeParse(input);
   if (parsed.success) return parsed.data;
   throw invalidRequest(
-    parsed.error.issues.map(({ path, message }) => ({ pointer: toPointer(path), detail: message })),
+    parsed.error.issues
+      .flatMap(nearestIssues)
+      .flatMap(toFieldErrors)
+      .map(({ pointer, detail }) => ({ pointer: at + pointer, detail })),
   );
+}
+
+function toFieldErrors(issue: z.core.$ZodIssue): FieldError[] {
+  if (issue.code !== 'unrecognized_keys') return [{ pointer: toPointer(issue.path), detail: issue.message }];
+  return issue.keys.map((key) => ({
+    pointer: toPointer([...issue.path, key]),
+    detail: 'unknown; leave it out',
+  }));
 }
 
 export function invalidRequest(errors: FieldError[]): ProblemError {
   const [first] = errors;
-  const rest = errors.length > 1 ? ` (and ${errors.length - 1} more in errors)` : '';
+  const rest = errors.length > 1 ? ` (and ${errors.length - 1} more; see errors)` : '';
   const detail = first
     ? `${first.pointer || 'the body'}: ${first.detail}${rest}`
     : 'The request is malformed.';
-  return new ProblemError('invalid_request', detail, { members: { errors } });
+  return new ProblemError('invalid_request', detail, { members: { errors: firstOf(errors) } });
+}
+
+/** Enough to see what is wrong: the answer to a body of nothing but mistakes would be much larger than the body. */
+export function firstOf(errors: FieldError[]): FieldError[] {
+  return errors.slice(0, 50);
 }
 
 /** RFC 6901; the whole document is the empty pointer. */

@@ -1,8 +1,11 @@
 /** `/healthz`: this process runs. `/readyz`: it can do its work, and if not, what is missing. */
 import type { FastifyInstance } from 'fastify';
+import { NotReadySchema, ReadySchema, RunningSchema } from '../contract/health.ts';
 import type { KeyRing } from '../credentials/sealing.ts';
 import type { Storage } from '../storage/storage.ts';
+import { describeRoute, json } from './describe-route.ts';
 import type { TurnWorkflows } from './turns.ts';
+import { withSchemas } from './validation.ts';
 
 export interface HealthParts {
   storage: Storage;
@@ -30,9 +33,25 @@ export function healthRoutes(fastify: FastifyInstance, { storage, workflows, key
     isWell: atMostEvery(freshMs, check),
   }));
 
-  const options = { config: { rateLimit: false as const } };
-  fastify.get('/healthz', options, () => ({ status: 'ok' }));
-  fastify.get('/readyz', options, async (_, reply) => {
+  const routes = withSchemas(fastify);
+  const config = { rateLimit: false as const };
+  const alive = describeRoute({
+    tag: 'service',
+    id: 'getHealth',
+    summary: 'Whether this process runs',
+    response: { 200: json('It runs', RunningSchema) },
+    isPublic: true,
+  });
+  routes.get('/healthz', { config, schema: alive }, () => ({ status: 'ok' }));
+
+  const ready = describeRoute({
+    tag: 'service',
+    id: 'getReadiness',
+    summary: 'Whether this process can do its work',
+    response: { 200: json('It can', ReadySchema), 503: json('What it lacks', NotReadySchema) },
+    isPublic: true,
+  });
+  routes.get('/readyz', { config, schema: ready }, async (_, reply) => {
     const results = await Promise.all(cached.map(async (entry) => ({ ...entry, ok: await entry.isWell() })));
     const notReady = results.filter(({ ok }) => !ok).map(({ name, remedy }) => ({ name, detail: remedy }));
     reply.header('cache-control', 'no-store');

@@ -11,6 +11,12 @@ import { ProblemError } from './errors.ts';
 import type { Principal } from './principal.ts';
 import type { TurnRequest } from './start-turn.ts';
 
+/**
+ * For how long the same content, announced as a repetition, is the same request: the clients' ten minutes to wait for an
+ * answer, and some for trying again. Later it is somebody's second wish whose first attempt never came to us.
+ */
+const announcedRepeatMs = 15 * 60 * 1000;
+
 export type Repetition =
   /** Sent again or not, the message's own id tells. */
   | { kind: 'unnamed' }
@@ -38,9 +44,10 @@ export async function identify(
 
   const fingerprint = fingerprintOf(request);
   const key = repetition.kind === 'named' ? `key ${repetition.key}` : `content ${fingerprint}`;
-  const isNew = repetition.kind === 'announced' && !repetition.isRepeat;
+  const earlier =
+    repetition.kind === 'named' ? {} : { isNew: !repetition.isRepeat, withinMs: announcedRepeatMs };
   const owner = { tenant: principal.tenant, user: userOf(principal) };
-  const use = await keys.claim({ ...owner, key, fingerprint, ...identity }, isNew);
+  const use = await keys.claim({ ...owner, key, fingerprint, ...identity }, earlier);
   if (use.fingerprint === fingerprint) return use;
   throw new ProblemError(
     'idempotency_key_reused',

@@ -1,7 +1,13 @@
 /** The contract at `/openapi.json`, from the same schemas that check what comes in. */
 import swagger from '@fastify/swagger';
-import type { FastifyInstance } from 'fastify';
+import type { SwaggerTransform } from '@fastify/swagger';
+import type { FastifyInstance, FastifySchema } from 'fastify';
 import { jsonSchemaTransform, jsonSchemaTransformObject } from 'fastify-type-provider-zod';
+import { z } from 'zod';
+import packageJson from '../../package.json' with { type: 'json' };
+import { describeRoute, json } from './describe-route.ts';
+import { tidyComponents } from './openapi-components.ts';
+import { withSchemas } from './validation.ts';
 
 /** To be called before any route is registered: only later ones are described. */
 export function describeApi(fastify: FastifyInstance, publicUrl: string): void {
@@ -10,8 +16,9 @@ export function describeApi(fastify: FastifyInstance, publicUrl: string): void {
       openapi: '3.1.0',
       info: {
         title: 'Interlude',
-        version: '0.1.0',
-        description: 'Agent turns that can stop, ask a person, and go on.',
+        version: packageJson.version,
+        description: `${packageJson.description}.`,
+        license: { name: packageJson.license, identifier: packageJson.license },
       },
       servers: [{ url: publicUrl }],
       components: {
@@ -32,11 +39,44 @@ export function describeApi(fastify: FastifyInstance, publicUrl: string): void {
         { name: 'service', description: 'For operators' },
       ],
     },
+    // Untagged are the pages, which are made for browsers and may change.
     hideUntagged: true,
-    transform: jsonSchemaTransform,
-    transformObject: jsonSchemaTransformObject,
+    convertConstToEnum: false,
+    transform,
+    transformObject: (given) => tidyComponents(jsonSchemaTransformObject(given)),
+  });
+
+  const describe = describeRoute({
+    tag: 'service',
+    id: 'getContract',
+    summary: 'This document',
+    response: { 200: json('An OpenAPI 3.1 document', z.looseObject({ openapi: z.string() })) },
+    isPublic: true,
   });
   fastify.register(async (service) => {
-    service.get('/openapi.json', { exposeHeadRoute: false }, async () => fastify.swagger());
+    let document: string | undefined;
+    withSchemas(service).get(
+      '/openapi.json',
+      { schema: describe, exposeHeadRoute: false },
+      async (_, reply) => {
+        document ??= JSON.stringify(service.swagger());
+        return reply.type('application/json').send(document);
+      },
+    );
   });
+}
+
+/** The headers of responses are carried over, which the transform leaves behind. */
+const transform: SwaggerTransform = (given) => {
+  const transformed = jsonSchemaTransform(given);
+  const after = responsesOf(transformed.schema);
+  for (const [status, { headers }] of Object.entries(responsesOf(given.schema))) {
+    const response = after[status];
+    if (headers && response) response.headers = headers;
+  }
+  return transformed;
+};
+
+function responsesOf(schema: FastifySchema | undefined): Record<string, { headers?: object }> {
+  return (schema?.response ?? {}) as Record<string, { headers?: object }>;
 }

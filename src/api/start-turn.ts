@@ -41,16 +41,22 @@ export async function startTurn(
   request: TurnRequest,
   principal: Principal,
 ): Promise<TurnRef> {
-  const { conversation, clientMessageId } = await identify(storage.idempotencyKeys, request, principal);
-  const ref = { tenant: principal.tenant, conversation };
-  const known = await storage.turns.conversation(ref);
+  const { tenant } = principal;
+  const known =
+    request.conversation === undefined
+      ? null
+      : await storage.turns.conversation({ tenant, conversation: request.conversation });
   if (known) requireOwn(known, principal);
+  const agent = agentFor(request.agent, known?.agent, config.agents);
+  // Last: a request that is refused for what it says must not use up its key.
+  const { conversation, clientMessageId } = await identify(storage.idempotencyKeys, request, principal);
 
   const turnId = randomUUID();
   const turn: NewTurn = {
-    ...ref,
+    tenant,
+    conversation,
     turnId,
-    agent: agentFor(request.agent, known?.agent, config.agents),
+    agent,
     user: userOf(principal),
     capabilities: request.capabilities,
     clientMessageId,
@@ -101,16 +107,16 @@ function agentFor(
 ): string {
   const [first] = agents.keys();
   const agent = name ?? known ?? first;
-  if (agent === undefined || !agents.has(agent)) {
-    throw new ProblemError(
-      'unknown_agent',
-      `There is no agent "${agent ?? ''}". There are: ${[...agents.keys()].join(', ')}.`,
-    );
-  }
+  if (agent === undefined || !agents.has(agent)) throw unknownAgent(agent ?? '', agents);
   if (known !== undefined && known !== agent) {
     throw invalidRequest([
       { pointer, detail: `this conversation is with ${known}; start another for ${agent}` },
     ]);
   }
   return agent;
+}
+
+export function unknownAgent(name: string, agents: Config['agents']): ProblemError {
+  const names = [...agents.keys()].join(', ');
+  return new ProblemError('unknown_agent', `There is no agent "${name}". There are: ${names}.`);
 }

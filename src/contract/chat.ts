@@ -3,19 +3,35 @@
  * clients add their own.
  */
 import { z } from 'zod';
-import { ClientIdSchema } from './ids.ts';
+import { ElicitationRequestSchema, ElicitationResponseSchema } from './elicitation.ts';
+import { AgentNameSchema, ClientIdSchema } from './ids.ts';
+import { ToolAuthRequiredSchema } from './notice.ts';
+import { OperationSchema } from './operation.ts';
 
 const PartSchema = z
-  .looseObject({ type: z.string() })
+  .looseObject({ type: z.string().meta({ description: '`text`, whose words are in `text`' }) })
   .refine((value) => value.type !== 'text' || typeof value['text'] === 'string', {
     path: ['text'],
     message: 'a text part needs its text',
   });
 
 const MessageSchema = z.object({
-  id: ClientIdSchema.optional(),
-  role: z.enum(['system', 'user', 'assistant']),
-  parts: z.array(PartSchema),
+  id: ClientIdSchema.optional().meta({
+    description: 'Chosen by the client. The same id again joins the turn that it began the first time',
+  }),
+  role: z
+    .enum(['system', 'user', 'assistant'])
+    .meta({ description: "The last message is the user's. What is said as `system` counts as the user's" }),
+  parts: z.array(PartSchema).meta({
+    description:
+      'Text is what counts; other parts are ignored. In the last message, a part `{type: "data-elicitation-response", data: {elicitationId, action, content?}}` answers a question instead of starting a turn, and stands alone',
+  }),
+});
+
+/** In the last message, alone: the answer to a question. Anywhere else it means nothing. */
+export const ElicitationResponsePartSchema = z.looseObject({
+  type: z.literal('data-elicitation-response'),
+  data: ElicitationResponseSchema.omit({ conversationId: true }),
 });
 
 /** What to do when the conversation is busy with a turn that is at work, not just waiting for a person. */
@@ -27,16 +43,26 @@ export const ChatRequestSchema = z
       description:
         'The conversation. Its stored messages are the history, and only the last message here is new. Without it, a new conversation begins with these messages.',
     }),
-    messages: z.array(MessageSchema).min(1, 'send at least the new user message'),
-    agentId: z.string().min(1).optional().meta({
+    messages: z
+      .array(MessageSchema)
+      .min(1, 'send at least the new user message')
+      .meta({ description: 'The last one is new' }),
+    agentId: AgentNameSchema.optional().meta({
       description: 'Only counts in a new conversation; the first agent unless given',
     }),
-    stream: z.boolean().default(true),
+    stream: z
+      .boolean()
+      .default(true)
+      .meta({ description: '`false`: one JSON answer when the turn is over. Then nobody can be asked' }),
     onBusy: OnBusySchema.meta({
-      description: 'A turn that only waits for a person makes room in any case',
+      description:
+        'When a turn is at work: refuse the new message with 409, or cancel that turn. One that only waits for a person makes room in any case',
     }),
-    trigger: z.enum(['submit-message', 'regenerate-message']).default('submit-message'),
-    messageId: ClientIdSchema.nullish(),
+    trigger: z
+      .enum(['submit-message', 'regenerate-message'])
+      .default('submit-message')
+      .meta({ description: '`regenerate-message` asks the last message once more' }),
+    messageId: ClientIdSchema.nullish().meta({ description: 'Sent by `useChat`; nothing depends on it' }),
   })
   .meta({
     id: 'ChatRequest',
@@ -47,10 +73,53 @@ export const ChatRequestSchema = z
           { id: 'm1', role: 'user', parts: [{ type: 'text', text: 'List my open issues in Tracker.' }] },
         ],
       },
+      {
+        messages: [
+          { role: 'user', parts: [{ type: 'text', text: 'Hello.' }] },
+          { role: 'assistant', parts: [{ type: 'text', text: 'Hello! What can I do for you?' }] },
+          { id: 'm2', role: 'user', parts: [{ type: 'text', text: 'Tell me about yourself.' }] },
+        ],
+        agentId: 'assistant',
+        stream: false,
+        onBusy: 'cancel',
+        trigger: 'submit-message',
+        messageId: 'm2',
+      },
+      {
+        id: 'demo-1',
+        messages: [
+          {
+            id: 'm3',
+            role: 'user',
+            parts: [
+              {
+                type: 'data-elicitation-response',
+                data: { elicitationId: '0b7f5c1e-6a52-4a7e-9d3c-2f8e1b4d6a90', action: 'decline' },
+              },
+            ],
+          },
+        ],
+      },
     ],
   });
 
 export type ChatRequest = z.infer<typeof ChatRequestSchema>;
+
+const dataChunk = <const Name extends string, Data extends z.ZodType>(name: Name, data: Data) =>
+  z.looseObject({ type: z.literal(`data-${name}`), id: z.string(), data });
+
+/** With data of ours; the others are the AI SDK's. */
+export const ChatChunkSchema = z
+  .union([
+    dataChunk('elicitation-request', ElicitationRequestSchema),
+    dataChunk('operation', OperationSchema),
+    dataChunk('tool-auth-required', ToolAuthRequiredSchema),
+    z.looseObject({ type: z.string() }),
+  ])
+  .meta({
+    id: 'ChatChunk',
+    description: 'A chunk of an AI SDK UI message stream. Parts with the same type and id replace each other',
+  });
 
 /** With `stream: false`. */
 export const ChatAnswerSchema = z
@@ -68,8 +137,28 @@ export const ChatAnswerSchema = z
     usage: z.looseObject({ inputTokens: z.int(), outputTokens: z.int() }).nullable(),
     error: z.looseObject({ code: z.string(), message: z.string() }).optional(),
   })
-  .meta({ id: 'ChatAnswer' });
+  .meta({
+    id: 'ChatAnswer',
+    examples: [
+      {
+        conversationId: 'demo-1',
+        turnId: '5d1f7a52-0c0e-4f6e-b0a5-6a4c7c1d9e11',
+        status: 'completed',
+        message: {
+          id: '5d1f7a52-0c0e-4f6e-b0a5-6a4c7c1d9e11',
+          role: 'assistant',
+          parts: [{ type: 'text', text: 'Hello! What can I do for you?' }],
+        },
+        usage: { inputTokens: 12, outputTokens: 9 },
+      },
+    ],
+  });
 
 export const CancelAnswerSchema = z
   .looseObject({ status: z.enum(['cancelling', 'idle']), turnId: z.string().optional() })
-  .meta({ id: 'CancelAnswer' });
+  .meta({
+    id: 'CancelAnswer',
+    examples: [{ status: 'cancelling', turnId: '5d1f7a52-0c0e-4f6e-b0a5-6a4c7c1d9e11' }],
+  });
+
+export type CancelAnswer = z.infer<typeof CancelAnswerSchema>;

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { ClientIdSchema, ElicitationIdSchema } from './ids.ts';
 
 /** Words that may become more: an unknown one is let through. */
-const open = <const Words extends readonly [string, ...string[]]>(words: Words) =>
+export const open = <const Words extends readonly [string, ...string[]]>(words: Words) =>
   z.union([z.enum(words), z.string()]);
 
 const ContextSchema = z
@@ -45,28 +45,91 @@ export const FormRequestSchema = z.looseObject({
   requestedSchema: z.record(z.string(), z.unknown()),
 });
 
-/** Sent when the question opens and again whenever its status changes. */
 export const ElicitationRequestSchema = z
   .discriminatedUnion('mode', [UrlRequestSchema, FormRequestSchema])
-  .meta({ id: 'ElicitationRequest' });
+  .meta({
+    id: 'ElicitationRequest',
+    description: 'A question to a person. Sent when it opens and again whenever its status changes',
+    examples: [
+      {
+        type: 'elicitation-request',
+        elicitationId: '0b7f5c1e-6a52-4a7e-9d3c-2f8e1b4d6a90',
+        mode: 'url',
+        message: 'Tracker needs your account to list issues.',
+        url: 'https://interlude.example/auth/connect?e=0b7f5c1e-6a52-4a7e-9d3c-2f8e1b4d6a90',
+        context: {
+          trigger: 'credential_required',
+          agent: 'Assistant',
+          server: 'tracker',
+          serverTitle: 'Tracker',
+          host: 'tracker.example',
+          toolName: 'list_issues',
+          reason: 'missing',
+        },
+        status: 'pending',
+        expiresAt: '2026-11-21T12:10:00.000Z',
+      },
+    ],
+  });
+
+export type ElicitationRequest = z.infer<typeof ElicitationRequestSchema>;
+
+export const ElicitationListSchema = z
+  .looseObject({ items: z.array(ElicitationRequestSchema), next: z.null() })
+  .meta({ id: 'ElicitationList' });
 
 /** What a person decided. `content` only with `accept` of a form. */
 export const ElicitationResponseSchema = z
   .strictObject({
-    conversationId: ClientIdSchema,
+    conversationId: ClientIdSchema.meta({ description: 'Where the question was asked' }),
     elicitationId: ElicitationIdSchema,
-    action: z.enum(['accept', 'decline', 'cancel']),
-    content: z.record(z.string(), z.unknown()).optional(),
+    action: z.enum(['accept', 'decline', 'cancel']).meta({
+      description: '`accept` of a link is consent: the turn goes on once the account is connected',
+    }),
+    content: z.record(z.string(), z.unknown()).optional().meta({
+      description:
+        'With `accept` of a form, and only then: what was filled in, as its `requestedSchema` has it',
+    }),
   })
-  .meta({ id: 'ElicitationResponse' });
+  .meta({
+    id: 'ElicitationResponse',
+    examples: [
+      {
+        conversationId: 'demo-1',
+        elicitationId: '0b7f5c1e-6a52-4a7e-9d3c-2f8e1b4d6a90',
+        action: 'decline',
+      },
+      {
+        conversationId: 'demo-1',
+        elicitationId: '0b7f5c1e-6a52-4a7e-9d3c-2f8e1b4d6a90',
+        action: 'accept',
+        content: { project: 'Website' },
+      },
+    ],
+  });
+
+export type ElicitationResponse = z.infer<typeof ElicitationResponseSchema>;
 
 export const ElicitationReceiptSchema = z
   .looseObject({
     elicitationId: z.string(),
-    /** `received`: stored, and not yet confirmed by the turn. */
-    status: z.enum(['pending', 'received', 'accept', 'decline', 'cancel', 'expired']),
-    duplicate: z.boolean().optional(),
-    /** Consent is on record; the turn goes on once the account is connected. */
-    awaiting: z.literal('connection').optional(),
+    status: z
+      .enum(['pending', 'received', 'accept', 'decline', 'cancel', 'expired'])
+      .meta({ description: 'The outcome. `received`: stored, and not yet confirmed by the turn' }),
+    duplicate: z
+      .boolean()
+      .optional()
+      .meta({ description: 'The same answer was given before; nothing has changed' }),
+    awaiting: z.literal('connection').optional().meta({
+      description: 'Consent is on record; the turn goes on once the account is connected',
+    }),
   })
-  .meta({ id: 'ElicitationReceipt' });
+  .meta({
+    id: 'ElicitationReceipt',
+    examples: [
+      { elicitationId: '0b7f5c1e-6a52-4a7e-9d3c-2f8e1b4d6a90', status: 'decline', duplicate: false },
+      { elicitationId: '0b7f5c1e-6a52-4a7e-9d3c-2f8e1b4d6a90', status: 'pending', awaiting: 'connection' },
+    ],
+  });
+
+export type ElicitationReceipt = z.infer<typeof ElicitationReceiptSchema>;

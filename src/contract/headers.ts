@@ -2,18 +2,32 @@
 import { z } from 'zod';
 
 /** Names the request, so that it can be sent again safely for a day. */
-const idempotencyKey = z.string().min(1).max(255).optional().meta({
-  description: 'Names the request: sent again within a day, it is the same request, not another one',
-});
+const idempotencyKey = z
+  .string()
+  .min(1)
+  .max(255)
+  .optional()
+  .meta({
+    examples: ['3f6c2a1e-9d0b-4c57-8e52-6f1f0d1b7a90'],
+    description: 'Names the request: sent again within a day, it is the same request, not another one',
+  });
 
-const supportsElicitation = z.string().optional().meta({
-  description:
-    'Which questions the caller can put in front of a person: `true`, `url`, `form` or `url,form`. Absent: none, and nobody is asked',
-});
+const supportsElicitation = z
+  .string()
+  .optional()
+  .meta({
+    examples: ['true'],
+    description:
+      'Which questions the caller can put in front of a person: `true`, `url`, `form` or `url,form`. Absent: none, and nobody is asked',
+  });
 
-const emitOperations = z.string().optional().meta({
-  description: '`true` adds events that say what the turn is doing',
-});
+const emitOperations = z
+  .string()
+  .optional()
+  .meta({
+    examples: ['true'],
+    description: '`true` adds events that say what the turn is doing',
+  });
 
 export const ReaderHeadersSchema = z.looseObject({
   'x-supports-elicitation': supportsElicitation,

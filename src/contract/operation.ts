@@ -1,13 +1,32 @@
 import { z } from 'zod';
+import { ElicitationStatusSchema } from './elicitation.ts';
+
+const operation = <const Type extends string, Shape extends z.ZodRawShape>(type: Type, details: Shape) =>
+  z.looseObject({
+    type: z.literal(type),
+    /** For people. */
+    label: z.string(),
+    details: z.looseObject({ timestamp: z.iso.datetime(), agent: z.string(), ...details }),
+  });
+
+const call = { toolCallId: z.string() };
+const tool = { ...call, toolName: z.string() };
 
 /** What the turn is doing, for those who want to show it. Names and ids only, never what is said. */
 export const OperationSchema = z
-  .looseObject({
-    type: z.enum(['model_step', 'tool_call', 'tool_result', 'delegation', 'elicitation']),
-    /** For people. */
-    label: z.string(),
-    details: z.looseObject({ timestamp: z.iso.datetime(), agent: z.string() }),
-  })
+  .discriminatedUnion('type', [
+    operation('model_step', { step: z.int().min(0) }),
+    operation('tool_call', tool),
+    operation('tool_result', { ...tool, status: z.enum(['done', 'failed']) }),
+    operation('delegation', { ...call, delegate: z.string() }),
+    operation('elicitation', {
+      elicitationId: z.string(),
+      mode: z.enum(['url', 'form']),
+      trigger: z.string(),
+      server: z.string(),
+      status: ElicitationStatusSchema,
+    }),
+  ])
   .meta({ id: 'Operation' });
 
 export type Operation = z.infer<typeof OperationSchema>;

@@ -3,7 +3,7 @@
  * through, because there will be more. So is every member that is not named.
  */
 import { z } from 'zod';
-import { FormRequestSchema, UrlRequestSchema } from './elicitation.ts';
+import { FormRequestSchema, open, UrlRequestSchema } from './elicitation.ts';
 import { OperationSchema } from './operation.ts';
 
 /** On every event. */
@@ -11,6 +11,8 @@ const common = {
   turnId: z.string(),
   /** Which delegated agent it comes from, outermost first; absent for the turn's own agent. */
   path: z.array(z.string()).optional(),
+  /** The call that delegated to it: tells apart two delegations to one agent. */
+  parentToolCallId: z.string().optional(),
   at: z.iso.datetime(),
 };
 
@@ -21,7 +23,7 @@ const part = { id: z.string() };
 const call = { toolCallId: z.string(), toolName: z.string() };
 const step = { step: z.int().min(0) };
 
-const KnownEventSchema = z.discriminatedUnion('type', [
+export const KnownEventSchema = z.discriminatedUnion('type', [
   event('turn-started', { agent: z.string(), messageId: z.string() }),
   event('start-step', step),
   event('text-start', part),
@@ -30,7 +32,7 @@ const KnownEventSchema = z.discriminatedUnion('type', [
   event('reasoning-start', part),
   event('reasoning-delta', { ...part, delta: z.string() }),
   event('reasoning-end', part),
-  event('tool-input-available', { ...call, input: z.unknown() }),
+  event('tool-input-available', { ...call, input: z.unknown(), agent: z.string().optional() }),
   event('tool-output-available', { ...call, output: z.unknown() }),
   event('tool-output-error', { ...call, errorText: z.string() }),
   event('tool-auth-required', {
@@ -39,7 +41,7 @@ const KnownEventSchema = z.discriminatedUnion('type', [
     serverTitle: z.string(),
     message: z.string(),
   }),
-  event('finish-step', { ...step, finish: z.string().optional() }),
+  event('finish-step', { ...step, finish: open(['length', 'refused']).optional() }),
   /** What this step said so far is void: the model call was repeated. */
   event('reset-step', step),
   event('data-operation', { id: z.string(), data: OperationSchema }),
@@ -58,9 +60,19 @@ const UnknownEventSchema = z.looseObject({
   type: z.string().refine((type) => !known.has(type), { error: 'malformed', abort: true }),
 });
 
-export const StreamEventSchema = z
-  .union([KnownEventSchema, UnknownEventSchema])
-  .meta({ id: 'StreamEvent', description: 'One event of the feed. Unknown types are to be ignored.' });
+export const StreamEventSchema = z.union([KnownEventSchema, UnknownEventSchema]).meta({
+  id: 'StreamEvent',
+  description: 'One event of the feed. Unknown types are to be ignored.',
+  examples: [
+    {
+      type: 'text-delta',
+      id: 'text-1',
+      delta: 'Hello! What ',
+      turnId: '5d1f7a52-0c0e-4f6e-b0a5-6a4c7c1d9e11',
+      at: '2026-11-21T12:00:01.250Z',
+    },
+  ],
+});
 
 export type StreamEvent = z.infer<typeof KnownEventSchema>;
 

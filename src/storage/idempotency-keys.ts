@@ -6,12 +6,18 @@ const keptMs = 24 * 60 * 60 * 1000;
 
 export function createIdempotencyKeys({ query, now }: Database): IdempotencyKeys {
   return {
-    claim: (use, isNew = false) =>
+    claim: (use, { isNew = false, withinMs = keptMs } = {}) =>
       query.transaction().execute(async (write) => {
         const at = now();
+        const { tenant, user_id, key } = rowOf(use);
         await write
           .deleteFrom('idempotency_keys')
           .where('created_at', '<', at - keptMs)
+          .execute();
+        await write
+          .deleteFrom('idempotency_keys')
+          .where((row) => row.and({ tenant, user_id, key }))
+          .where('created_at', '<', at - withinMs)
           .execute();
         const values = { ...rowOf(use), created_at: at };
         const { fingerprint, conversation, client_message_id } = values;

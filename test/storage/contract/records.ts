@@ -73,8 +73,25 @@ export function recordsContract(subject: () => Subject): void {
       };
       await storage.idempotencyKeys.claim(use);
       const again = { ...use, conversation: 'c2', clientMessageId: 'm2' };
-      expect(await storage.idempotencyKeys.claim(again, true)).toEqual(again);
+      expect(await storage.idempotencyKeys.claim(again, { isNew: true })).toEqual(again);
       expect(await storage.idempotencyKeys.claim(use)).toEqual(again);
+    });
+
+    test('an earlier use counts for as long as the caller says', async () => {
+      const { storage } = subject();
+      const use = {
+        tenant: 'acme',
+        user: 'alice',
+        key: randomUUID(),
+        fingerprint: 'one',
+        conversation: 'c1',
+        clientMessageId: 'm1',
+      };
+      await storage.idempotencyKeys.claim(use);
+      const later = { ...use, conversation: 'c2' };
+      expect(await storage.idempotencyKeys.claim(later, { withinMs: 60_000 })).toEqual(use);
+      // Older than a moment that has not come yet.
+      expect(await storage.idempotencyKeys.claim(later, { withinMs: -60_000 })).toEqual(later);
     });
 
     test("a server's tools are kept per tenant", async () => {

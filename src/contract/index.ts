@@ -1,0 +1,25 @@
+/** The door of `interlude/contract`: what goes over the wire, as zod schemas. What is not named here may change. */
+export {
+  CancelAnswerSchema,
+  ChatAnswerSchema,
+  ChatRequestSchema,
+  ElicitationResponsePartSchema,
+} from './chat.ts';
+export type { CancelAnswer, ChatRequest } from './chat.ts';
+export { ConversationListSchema, ConversationMessagesSchema, ConversationSchema } from './conversations.ts';
+export type { Conversation, ConversationList, ConversationMessages } from './conversations.ts';
+export {
+  ElicitationReceiptSchema,
+  ElicitationRequestSchema,
+  ElicitationResponseSchema,
+} from './elicitation.ts';
+export type { ElicitationReceipt, ElicitationRequest, ElicitationResponse } from './elicitation.ts';
+export { ToolAuthRequiredSchema } from './notice.ts';
+export type { ToolAuthRequired } from './notice.ts';
+export { ChatCompletionRequestSchema, ChatCompletionSchema, ModelListSchema } from './openai.ts';
+export type { ChatCompletionRequest, ModelList } from './openai.ts';
+export { OperationSchema } from './operation.ts';
+export type { Operation } from './operation.ts';
+export { ProblemSchema } from './problem.ts';
+export { StreamEventSchema } from './stream-event.ts';
+export type { StreamEvent } from './stream-event.ts';
