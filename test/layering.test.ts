@@ -30,6 +30,23 @@ const rules: { name: string; about: (file: string) => boolean; allows: (found: I
     allows: ({ to }) => isIn(to, 'contract') || to === 'zod',
   },
   {
+    name: 'client/ imports only itself, a parser, and the types of what goes over the wire',
+    about: (file) => isIn(file, 'client'),
+    allows: ({ to, typeOnly }) =>
+      isIn(to, 'client') ||
+      to === 'eventsource-parser' ||
+      (typeOnly && (isIn(to, 'contract') || isIn(to, 'elicitation') || to === 'zod')),
+  },
+  {
+    name: 'ai-sdk/ imports only itself, the client, the AI SDK’s interface and the types of what goes over the wire',
+    about: (file) => isIn(file, 'ai-sdk'),
+    allows: ({ to, typeOnly }) =>
+      isIn(to, 'ai-sdk') ||
+      isIn(to, 'client') ||
+      to === '@ai-sdk/provider' ||
+      (typeOnly && (isIn(to, 'contract') || isIn(to, 'elicitation'))),
+  },
+  {
     name: 'turn/ imports only itself, elicitation/ and the types of the AI SDK',
     about: (file) => isIn(file, 'turn'),
     allows: ({ to, typeOnly }) => isIn(to, 'turn') || isIn(to, 'elicitation') || (to === 'ai' && typeOnly),
@@ -99,6 +116,8 @@ describe('a planted violation is found:', () => {
   test.each([
     ['src/elicitation/planted.ts', "import { z } from 'zod';"],
     ['src/turn/planted.ts', "export { openStorage } from '../storage/database.ts';"],
+    ['src/client/planted.ts', "import { StreamEventSchema } from '../contract/stream-event.ts';"],
+    ['src/ai-sdk/planted.ts', "import { ElicitationRequestSchema } from '../contract/elicitation.ts';"],
     ['src/workflows/planted.ts', "import { createHash } from 'node:crypto';"],
     ['src/workflows/planted.ts', "import { createActivities } from '../activities/index.ts';"],
     ['src/api/chat/planted.ts', "const { card } = await import('../connect/pages.ts');"],

@@ -7,7 +7,7 @@ export function userOf(principal: Principal): string | null {
   return principal.kind === 'user' ? principal.user : null;
 }
 
-function isOwner(conversation: ConversationRow, principal: Principal): boolean {
+export function isOwner(conversation: ConversationRow, principal: Principal): boolean {
   return conversation.tenant === principal.tenant && conversation.user === userOf(principal);
 }
 

@@ -7,13 +7,43 @@
  */
 import type { UIMessageChunk } from 'ai';
 import { canPresent } from '../../elicitation/capabilities.ts';
-import type { Capabilities } from '../../elicitation/capabilities.ts';
-import type { TurnEvent } from '../../turn/event.ts';
+import type { LogEntry, TurnEvent } from '../../turn/event.ts';
+import { operationOf } from '../../turn/operations.ts';
+import type { Reader } from '../request-headers.ts';
+import { createNotices } from './notices.ts';
 
-export type ToChunks = (event: TurnEvent) => UIMessageChunk[];
+type ToChunks = (entry: LogEntry) => UIMessageChunk[];
 
-/** One translator per reader: it remembers which parts it opened. Questions the reader cannot present are left out. */
-export function createTranslator(reader: Capabilities): ToChunks {
+/**
+ * One translator per reader and turn, to be given every entry from the first: it remembers what it has seen.
+ * A question that the reader cannot present is left out, or replaced by a notice where there is one. What delegated
+ * agents say and do among themselves is left out, too: it is their caller's tool call that is shown.
+ */
+export function createTranslator({ capabilities, operations }: Reader): ToChunks {
+  const toNotices = createNotices();
+  const toSpeech = createSpeech();
+  let agent = '';
+
+  function toOperations(entry: LogEntry): UIMessageChunk[] {
+    if (entry.event.type === 'turn-started') ({ agent } = entry.event);
+    const data = operations ? operationOf(entry, agent) : null;
+    // The same id whoever reads it, and whenever: clients put a replay in its place.
+    return data ? [{ type: 'data-operation', id: `op-${entry.seq}`, data }] : [];
+  }
+
+  function toChunks(event: TurnEvent): UIMessageChunk[] {
+    const notices = toNotices(event);
+    if (event.type === 'elicitation-request' && canPresent(event.mode, capabilities))
+      return [{ type: 'data-elicitation-request', id: event.elicitationId, data: event }];
+    if (!capabilities.url && notices.length > 0) return notices;
+    return event.path === undefined ? toSpeech(event) : [];
+  }
+
+  return (entry) => [...toOperations(entry), ...toChunks(entry.event)];
+}
+
+/** What the turn's own agent says and does. */
+function createSpeech(): (event: TurnEvent) => UIMessageChunk[] {
   const openParts = new Map<string, 'text' | 'reasoning'>();
   let errorText: string | undefined;
 
@@ -49,14 +79,12 @@ export function createTranslator(reader: Capabilities): ToChunks {
         return [
           { type: event.type, toolCallId: event.toolCallId, errorText: event.errorText, dynamic: true },
         ];
-      case 'elicitation-request':
-        if (!canPresent(event.mode, reader)) return [];
-        return [{ type: 'data-elicitation-request', id: event.elicitationId, data: event }];
       case 'finish-step':
         return [...closeParts(), { type: 'finish-step' }];
       case 'reset-step':
         // The text is already on somebody's screen; it can only be closed, and the new attempt opens its own parts.
         return closeParts();
+      case 'elicitation-request':
       case 'tool-auth-required':
         return [];
       case 'error':

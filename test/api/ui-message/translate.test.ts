@@ -4,10 +4,10 @@ import { readUIMessageStream as readWithVersion5, uiMessageChunkSchema as schema
 import { readUIMessageStream as readWithVersion6, uiMessageChunkSchema as schemaOfVersion6 } from 'ai6';
 import { describe, expect, test } from 'vitest';
 import { foldMessage } from '../../../src/api/ui-message/fold.ts';
-import { createTranslator } from '../../../src/api/ui-message/translate.ts';
 import type { Capabilities } from '../../../src/elicitation/capabilities.ts';
 import type { ElicitationEvent, Status } from '../../../src/elicitation/elicitation.ts';
 import type { TurnEvent } from '../../../src/turn/event.ts';
+import { chunksFor } from './log.ts';
 
 const everything: Capabilities = { url: true, form: true };
 const nothing: Capabilities = { url: false, form: false };
@@ -101,8 +101,8 @@ const repeatedStep: TurnEvent[] = [
 
 const turns = { wholeTurn, failedTurn, cancelledTurn, repeatedStep };
 
-function translate(events: TurnEvent[], reader = everything): UIMessageChunk[] {
-  return events.flatMap(createTranslator(reader));
+function translate(events: TurnEvent[], capabilities = everything): UIMessageChunk[] {
+  return chunksFor({ capabilities }, events);
 }
 
 function streamOf(chunks: UIMessageChunk[]): ReadableStream<UIMessageChunk> {
@@ -181,7 +181,7 @@ function withoutIds({ id, role, parts }: UIMessage): unknown {
   return JSON.parse(JSON.stringify({ id, role, parts: plain }));
 }
 
-test('a reader that cannot ask gets no trace of a question', () => {
+test('a reader that cannot ask gets no question', () => {
   expect(JSON.stringify(translate(wholeTurn, nothing))).not.toContain('elicitation');
 });
 

@@ -1,0 +1,74 @@
+/**
+ * Missing accounts, for readers who cannot be asked to connect one: which tool call needs whose account, and where to
+ * go. It makes no difference to them whether nobody was asked, or somebody else is being asked. Pure.
+ */
+import type { ToolAuthRequired } from '../../contract/notice.ts';
+import type { ElicitationEvent, Trigger } from '../../elicitation/elicitation.ts';
+import { elsewhere } from '../../elicitation/wording.ts';
+import type { TurnEvent } from '../../turn/event.ts';
+
+export interface Notice {
+  type: 'data-tool-auth-required';
+  /** The tool call's. */
+  id: string;
+  data: ToolAuthRequired;
+}
+
+type Call = { toolCallId: string; toolName: string };
+
+/** One per reader: it remembers which tool calls have no result yet. */
+export function createNotices(): (event: TurnEvent) => Notice[] {
+  const unfinished = new Map<string, Call & { by: string }>();
+
+  return (event) => {
+    const by = JSON.stringify(event.path ?? []);
+    switch (event.type) {
+      case 'tool-input-available':
+        unfinished.set(event.toolCallId, { toolCallId: event.toolCallId, toolName: event.toolName, by });
+        return [];
+      case 'tool-output-available':
+      case 'tool-output-error':
+        unfinished.delete(event.toolCallId);
+        return [];
+      case 'tool-auth-required': {
+        const { toolCallId, toolName, server, serverTitle, message } = event;
+        return [toNotice({ toolCallId, toolName }, { server, serverTitle, message })];
+      }
+      case 'elicitation-request': {
+        const { mode, status, context } = event;
+        if (mode !== 'url' || status !== 'pending' || !isAboutAnAccount(context.trigger)) return [];
+        const calls = [...unfinished.values()].filter((call) => call.by === by);
+        const { server, serverTitle } = context;
+        return [
+          toNotice(callOf(event, calls), { server, serverTitle, message: elsewhere(event.message, true) }),
+        ];
+      }
+      default:
+        return [];
+    }
+  };
+}
+
+function isAboutAnAccount(trigger: Trigger): boolean {
+  return trigger === 'credential_required' || trigger === 'a2a_auth_required';
+}
+
+type Missing = Pick<ToolAuthRequired, 'server' | 'serverTitle' | 'message'>;
+
+function toNotice({ toolCallId, toolName }: Call, { server, serverTitle, message }: Missing): Notice {
+  return {
+    type: 'data-tool-auth-required',
+    id: toolCallId,
+    data: { server, serverTitle, toolName, message },
+  };
+}
+
+/** A question belongs to a server, not to one call; several calls may wait for it. Its first one stands for all. */
+function callOf({ elicitationId, context }: ElicitationEvent, calls: Call[]): Call {
+  const { server, toolName = `connect_${server}` } = context;
+  const waiting = calls.filter(
+    (call) => call.toolName === `connect_${server}` || call.toolName.startsWith(`${server}__`),
+  );
+  const exact = waiting.find((call) => call.toolName === `${server}__${toolName}`);
+  return exact ?? waiting[0] ?? { toolCallId: elicitationId, toolName };
+}

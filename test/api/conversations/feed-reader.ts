@@ -1,0 +1,72 @@
+/** Reads the feed as it comes over the wire: every event with the id it came under, and everything else that was sent. */
+import { EventSourceParserStream } from 'eventsource-parser/stream';
+import type { StreamEvent } from '../../../src/contract/stream-event.ts';
+
+export interface FeedEvent {
+  /** As a number, or null for an event without an id of its own. */
+  id: number | null;
+  event: StreamEvent;
+}
+
+export interface FeedReader {
+  response: Response;
+  events: FeedEvent[];
+  /** Positions that were given without an event. */
+  positions: string[];
+  /** All events up to the first that fits, seen or to come; rejects when the stream ends before. */
+  upTo(fits: (event: StreamEvent) => boolean): Promise<FeedEvent[]>;
+  /** Everything it said, once it has ended without being closed here. */
+  ended(): Promise<FeedEvent[]>;
+  close(): void;
+}
+
+export async function openFeed(url: string, headers: Record<string, string>): Promise<FeedReader> {
+  const abort = new AbortController();
+  const response = await fetch(url, { headers, signal: abort.signal });
+  const events: FeedEvent[] = [];
+  const positions: string[] = [];
+  const waiting = new Set<() => void>();
+  let isOver = false;
+  const wake = () => waiting.forEach((look) => look());
+
+  const reading = (async () => {
+    const parser = new EventSourceParserStream({ onId: (id) => positions.push(id) });
+    const stream = response.body?.pipeThrough(new TextDecoderStream()).pipeThrough(parser);
+    for await (const { id, data, event: name } of stream ?? []) {
+      if (name !== undefined) throw new Error(`the event is named ${name}`);
+      if (id !== undefined) positions.pop();
+      events.push({ id: id === undefined ? null : Number(id), event: JSON.parse(data) as StreamEvent });
+      wake();
+    }
+  })().finally(() => {
+    isOver = true;
+    wake();
+  });
+  reading.catch(() => undefined);
+
+  return {
+    response,
+    events,
+    positions,
+    upTo(fits) {
+      return new Promise((resolve, reject) => {
+        const look = () => {
+          const index = events.findIndex(({ event }) => fits(event));
+          if (index !== -1) resolve(events.slice(0, index + 1));
+          else if (isOver) reject(new Error(`the stream ended before: ${JSON.stringify(events)}`));
+          else return;
+          waiting.delete(look);
+        };
+        waiting.add(look);
+        look();
+      });
+    },
+    async ended() {
+      await reading;
+      return events;
+    },
+    close: () => abort.abort(),
+  };
+}
+
+export const isEnd = ({ type }: StreamEvent): boolean => type === 'turn-ended';

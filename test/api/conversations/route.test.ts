@@ -1,0 +1,311 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { ConversationListSchema, ConversationMessagesSchema } from '../../../src/contract/conversations.ts';
+import type { NewEvent, NewTurn } from '../../../src/storage/storage.ts';
+import type { TurnEndStatus } from '../../../src/turn/turn.ts';
+import { ask, startApi, tenant } from '../api-under-test.ts';
+import type { ApiUnderTest, Who } from '../api-under-test.ts';
+
+let api: ApiUnderTest;
+beforeAll(async () => {
+  api = await startApi();
+});
+afterAll(() => api.stop());
+
+const userText = (text: string) => [{ type: 'text', text }];
+
+async function begin(conversation: string, turnId: string, given: Partial<NewTurn> = {}): Promise<NewTurn> {
+  const turn: NewTurn = {
+    tenant,
+    conversation,
+    turnId,
+    agent: 'assistant',
+    user: 'alice',
+    capabilities: { url: true, form: true },
+    clientMessageId: `message-of-${turnId}`,
+    messages: [{ id: `message-of-${turnId}`, role: 'user', content: userText(`Question of ${turnId}`) }],
+    ...given,
+  };
+  await api.storage.turns.prepare(turn);
+  await api.storage.turns.begin(turn);
+  return turn;
+}
+
+function said(words: string, step = 0): NewEvent[] {
+  const id = `part-${step}`;
+  return [
+    { key: `step/${step}`, event: { type: 'start-step', step } },
+    { key: `${id}/start`, event: { type: 'text-start', id } },
+    ...words.split('').map((letter, index) => ({
+      key: `${id}/${index}`,
+      event: { type: 'text-delta', id, delta: letter } as const,
+    })),
+    { key: `${id}/end`, event: { type: 'text-end', id } },
+    { key: `step/${step}/finish`, event: { type: 'finish-step', step } },
+  ];
+}
+
+async function over(
+  conversation: string,
+  turnId: string,
+  status: TurnEndStatus = 'completed',
+): Promise<void> {
+  const turn = await begin(conversation, turnId);
+  await api.storage.turnLog.append(turn, said(`Answer of ${turnId}`));
+  await api.storage.turns.end(turn, status);
+}
+
+async function get(path: string, who: Who = 'alice', headers: Record<string, string> = {}) {
+  const response = await api.send(who, { url: `/run/v1/conversations${path}`, headers });
+  return { status: response.statusCode, body: response.json() };
+}
+
+async function read(path: string, headers: Record<string, string> = {}) {
+  const { status, body } = await get(path, 'alice', headers);
+  expect(status).toBe(200);
+  return ConversationMessagesSchema.parse(body);
+}
+
+const answered = (turnId: string) => [
+  { id: `message-of-${turnId}`, role: 'user', parts: userText(`Question of ${turnId}`) },
+  {
+    id: turnId,
+    role: 'assistant',
+    parts: [{ type: 'step-start' }, { type: 'text', text: `Answer of ${turnId}`, state: 'done' }],
+  },
+];
+
+const cursor = (value: unknown) => Buffer.from(JSON.stringify(value)).toString('base64url');
+const badCursors: [string, string][] = [
+  ['nothing', ''],
+  ['no JSON', 'AAAA'],
+  ['text', 'where-I-was'],
+  ['null', cursor(null)],
+  ['another object', cursor({ page: 2 })],
+  ['a wrong type', cursor({ updatedAt: 'now', conversation: 'c', seq: '1' })],
+  ['impossible places', cursor({ updatedAt: -1, conversation: 'c', seq: 0 })],
+  ['an id that cannot be one', cursor({ updatedAt: 1, conversation: 'a\u0000b', seq: 1.5 })],
+];
+const badLimits = ['', '0', '-1', '101', '1.5', 'all', '1&limit=2'];
+
+describe('the list of conversations', () => {
+  test("is the caller's own, last changed first, with the turn that runs", async () => {
+    const other = await startApi();
+    const list = async (who: Who, query = '') => {
+      const response = await other.send(who, { url: `/run/v1/conversations${query}` });
+      expect(response.statusCode).toBe(200);
+      return ConversationListSchema.parse(response.json());
+    };
+    expect(await list('alice')).toEqual({ items: [], next: null });
+
+    const row = { tenant, agent: 'assistant', capabilities: { url: true, form: true }, messages: [] };
+    const turns: [string, string | null, boolean][] = [
+      ['one', 'alice', true],
+      ['two', 'bob', true],
+      ['three', null, true],
+      ['four', 'alice', false],
+    ];
+    for (const [name, user, ends] of turns) {
+      const turn = { ...row, conversation: name, turnId: `turn-${name}`, user, clientMessageId: 'm1' };
+      await other.storage.turns.prepare(turn);
+      await other.storage.turns.begin(turn);
+      if (ends) await other.storage.turns.end(turn, 'completed');
+    }
+    const conversation = await other.storage.turns.conversation({ tenant, conversation: 'four' });
+    const four = {
+      id: 'four',
+      agent: 'assistant',
+      createdAt: new Date(conversation?.createdAt ?? 0).toISOString(),
+      updatedAt: new Date(conversation?.updatedAt ?? 0).toISOString(),
+      turn: { turnId: 'turn-four', status: 'running' },
+    };
+    const { items } = await list('alice');
+    expect(items.find(({ id }) => id === 'four')).toEqual(four);
+    expect(items.find(({ id }) => id === 'one')).toMatchObject({ turn: null });
+    expect(
+      items
+        .map(({ updatedAt }) => updatedAt)
+        .toSorted()
+        .toReversed(),
+    ).toEqual(items.map(({ updatedAt }) => updatedAt));
+    expect(items).toHaveLength(2);
+    expect((await list('bob')).items.map(({ id }) => id)).toEqual(['two']);
+    expect((await list('service')).items.map(({ id }) => id)).toEqual(['three']);
+    expect((await list('stranger')).items).toEqual([]);
+
+    const first = await list('alice', '?limit=1');
+    const second = await list('alice', `?limit=1&cursor=${first.next}`);
+    expect([...first.items, ...second.items]).toEqual(items);
+    expect(second.next).toBeNull();
+    await other.stop();
+  });
+
+  test('has 20 to a page unless asked otherwise', async () => {
+    for (let number = 0; number < 21; number += 1) await over(`of-many-${number}`, `turn-of-many-${number}`);
+    const { body } = await get('');
+    expect(body.items).toHaveLength(20);
+    expect(body.next).toEqual(expect.any(String));
+    expect((await get('?limit=100')).body.items.length).toBeGreaterThan(20);
+  });
+
+  test.each(badCursors)('refuses a cursor that is %s', async (_, text) => {
+    const { status, body } = await get(`?cursor=${text}`);
+    expect([status, body]).toMatchObject([
+      400,
+      { code: 'invalid_request', errors: [{ pointer: '/cursor' }] },
+    ]);
+  });
+
+  test.each(badLimits)('refuses a limit of %j', async (limit) => {
+    const { status, body } = await get(`?limit=${limit}`);
+    expect([status, body]).toMatchObject([400, { code: 'invalid_request', errors: [{ pointer: '/limit' }] }]);
+  });
+});
+
+describe('a conversation that is read again', () => {
+  test('has what was posted and what was answered, in order', async () => {
+    await over('idle', 'idle-1');
+    await over('idle', 'idle-2', 'superseded');
+    expect(await read('/idle')).toEqual({
+      id: 'idle',
+      agent: 'assistant',
+      createdAt: expect.any(String),
+      updatedAt: expect.any(String),
+      turn: null,
+      messages: { items: [...answered('idle-1'), ...answered('idle-2')], next: null },
+    });
+  });
+
+  test('has the history it began with', async () => {
+    const turn = await begin('with-history', 'with-history-1', {
+      clientMessageId: 'm1',
+      messages: [
+        { id: 'with-history-1/history/0', role: 'user', content: userText('Hello') },
+        { id: 'with-history-1/history/1', role: 'assistant', content: userText('Hello to you') },
+        { id: 'm1', role: 'user', content: userText('And now?') },
+      ],
+    });
+    await api.storage.turns.end(turn, 'completed');
+    expect((await read('/with-history')).messages.items).toEqual([
+      { id: 'with-history-1:history:0', role: 'user', parts: userText('Hello') },
+      { id: 'with-history-1:history:1', role: 'assistant', parts: userText('Hello to you') },
+      { id: 'm1', role: 'user', parts: userText('And now?') },
+    ]);
+  });
+
+  test("has the live turn's question and not its answer, which comes with the stream", async () => {
+    await over('live', 'live-1');
+    const turn = await begin('live', 'live-2');
+    await api.storage.turnLog.append(turn, said('So far'));
+    const { turn: live, messages } = await read('/live');
+    expect(live).toEqual({ turnId: 'live-2', status: 'running' });
+    expect(messages.items).toEqual([...answered('live-1'), ...answered('live-2').slice(0, 1)]);
+  });
+
+  test('comes in pages of turns, the newest first', async () => {
+    const names = ['paged-1', 'paged-2', 'paged-3', 'paged-4', 'paged-5'];
+    for (const name of names) await over('paged', name);
+    const whole = names.flatMap(answered);
+    for (const limit of [1, 2, 4, 5, 6]) {
+      const pages = [];
+      let query = `?limit=${limit}`;
+      for (;;) {
+        const { messages } = await read(`/paged${query}`);
+        pages.unshift(messages.items);
+        if (messages.next === null) break;
+        query = `?limit=${limit}&cursor=${messages.next}`;
+      }
+      expect(pages.flat()).toEqual(whole);
+      expect(pages).toHaveLength(Math.ceil(names.length / limit));
+    }
+  });
+
+  test('keeps its pages while it goes on', async () => {
+    for (const name of ['growing-1', 'growing-2', 'growing-3']) await over('growing', name);
+    const { messages } = await read('/growing?limit=1');
+    await over('growing', 'growing-4');
+    const older = await read(`/growing?limit=1&cursor=${messages.next}`);
+    expect(older.messages.items).toEqual(answered('growing-2'));
+  });
+
+  test('has no words that were taken back, and nothing from after the end', async () => {
+    const turn = await begin('taken-back', 'taken-back-1');
+    const log = api.storage.turnLog;
+    await log.append(turn, [
+      { key: 'step', event: { type: 'start-step', step: 0 } },
+      { key: 'start', event: { type: 'text-start', id: 'void' } },
+      { key: 'delta', event: { type: 'text-delta', id: 'void', delta: 'No, ' } },
+      { key: 'reset', event: { type: 'reset-step', step: 0 } },
+    ]);
+    await log.append(turn, said('Yes').slice(1));
+    await api.storage.turns.end(turn, 'completed');
+    await log.append(turn, said('Too late', 1));
+    const { messages } = await read('/taken-back');
+    expect(messages.items.at(-1)?.parts).toEqual([
+      { type: 'step-start' },
+      { type: 'text', text: 'Yes', state: 'done' },
+    ]);
+  });
+
+  test('has no message of a turn that said nothing', async () => {
+    const turn = await begin('silent', 'silent-1');
+    await api.storage.turns.end(turn, 'failed');
+    expect((await read('/silent')).messages.items.map(({ role }) => role)).toEqual(['user']);
+  });
+
+  test('has the questions that its reader can show', async () => {
+    const turn = await begin('asking', 'asking-1');
+    const elicitationId = await ask(api.storage, turn, { id: 'question-when-asking' });
+    await api.storage.turns.end(turn, 'cancelled');
+    const questions = async (headers: Record<string, string> = {}) => {
+      const { messages } = await read('/asking', headers);
+      const parts = messages.items.flatMap((message) => message.parts);
+      return parts.filter(({ type }) => type === 'data-elicitation-request');
+    };
+    expect(await questions({ 'x-supports-elicitation': 'true' })).toMatchObject([
+      { id: elicitationId, data: { status: 'cancel' } },
+    ]);
+    expect(await questions({ 'x-supports-elicitation': 'form' })).toEqual([]);
+    expect(await questions()).toEqual([]);
+  });
+
+  test('is read only by its owner', async () => {
+    await over('hers', 'hers-1');
+    for (const who of ['bob', 'service', 'stranger'] as const)
+      expect(await get('/hers', who)).toMatchObject({
+        status: 404,
+        body: { code: 'conversation_not_found' },
+      });
+    expect(await get('/nowhere')).toMatchObject({ status: 404, body: { code: 'conversation_not_found' } });
+    expect(await get('/a%20b')).toMatchObject({
+      status: 400,
+      body: { errors: [{ pointer: '/conversation' }] },
+    });
+  });
+
+  test.each(badCursors)('refuses a cursor that is %s', async (_, text) => {
+    await over('refusing', `refusing-${Math.random()}`);
+    const { status, body } = await get(`/refusing?cursor=${text}`);
+    expect([status, body]).toMatchObject([
+      400,
+      { code: 'invalid_request', errors: [{ pointer: '/cursor' }] },
+    ]);
+  });
+
+  test.each(badLimits)('refuses a limit of %j', async (limit) => {
+    const { status, body } = await get(`/refusing?limit=${limit}`);
+    expect([status, body]).toMatchObject([400, { code: 'invalid_request', errors: [{ pointer: '/limit' }] }]);
+  });
+});
+
+test('the contract describes all of it', async () => {
+  const { paths, components } = (await api.app.inject('/openapi.json')).json();
+  const list = paths['/run/v1/conversations'].get;
+  expect(list.parameters.map(({ name }: { name: string }) => name)).toEqual(['cursor', 'limit']);
+  const feed = paths['/run/v1/conversations/{conversation}/events'].get;
+  expect(feed.parameters.map(({ name }: { name: string }) => name)).toEqual(
+    expect.arrayContaining(['conversation', 'after', 'operations', 'last-event-id', 'x-emit-operations']),
+  );
+  expect(Object.keys(components.schemas)).toEqual(
+    expect.arrayContaining(['Conversation', 'ConversationMessages', 'Operation', 'StreamEvent', 'UiMessage']),
+  );
+});
