@@ -18,11 +18,14 @@ import { chatSurface } from './chat/route.ts';
 import { connectPages } from './connect/route.ts';
 import { createConnectionNews } from './connection-news.ts';
 import type { ConnectionNews } from './connection-news.ts';
+import { allowOrigins } from './cors.ts';
+import { conversationsSurface } from './conversations/route.ts';
 import { explainDatabaseTrouble } from './database-trouble.ts';
 import { elicitationResponsesSurface } from './elicitation-responses/route.ts';
 import { answerWithProblems, problemFor, sendProblem } from './errors.ts';
 import { healthRoutes } from './health.ts';
 import { rateLimitKey } from './principal.ts';
+import { openaiSurface } from './openai/route.ts';
 import { describeApi } from './openapi.ts';
 import { createReaders } from './readers.ts';
 import { createTurnWorkflows } from './turns.ts';
@@ -73,13 +76,16 @@ export function createApp(parts: AppParts): FastifyInstance {
     explainDatabaseTrouble(api, storage);
     // Leaves JSON as the only content type, so that anything else is a 415 and not a puzzling 400.
     api.removeContentTypeParser('text/plain');
+    await allowOrigins(api, config.http.corsOrigins);
     requirePrincipal(api, createAuthenticate({ auth: config.auth, apiKeys: storage.apiKeys }));
     await api.register(rateLimit, {
       ...perMinute,
       hook: 'preHandler',
       keyGenerator: ({ principal }) => rateLimitKey(principal),
     });
-    chatSurface(api, { storage, config, workflows, readers });
+    chatSurface(api, { storage, config, workflows, readers, answer });
+    conversationsSurface(api, { storage, workflows, readers });
+    openaiSurface(api, { storage, config, workflows, readers });
     elicitationResponsesSurface(api, { storage, answer });
   });
 

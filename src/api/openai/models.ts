@@ -1,0 +1,40 @@
+/** The models that OpenAI clients can choose from, which are the agents. */
+import { z } from 'zod';
+import { AgentNameSchema } from '../../contract/ids.ts';
+import { ModelListSchema, ModelSchema } from '../../contract/openai.ts';
+import { describeRoute, json } from '../describe-route.ts';
+import { unknownAgent } from '../start-turn.ts';
+import type { StartTurnParts } from '../start-turn.ts';
+import type { Api } from '../validation.ts';
+
+export function listModels(api: Api, { config: { agents } }: Pick<StartTurnParts, 'config'>): void {
+  const list = describeRoute({
+    tag: 'openai',
+    id: 'listModels',
+    summary: 'List the agents',
+    response: { 200: json('Every agent is a model', ModelListSchema) },
+  });
+  api.get('/run/v1/models', { schema: list }, async () => ({
+    object: 'list',
+    data: [...agents.keys()].map(toModel),
+  }));
+
+  const one = describeRoute({
+    tag: 'openai',
+    id: 'readModel',
+    summary: 'One agent',
+    response: { 200: json('The agent', ModelSchema) },
+    problems: ['unknown_agent'],
+  });
+  const params = z.object({
+    model: AgentNameSchema.meta({ description: 'The agent', examples: ['assistant'] }),
+  });
+  api.get('/run/v1/models/:model', { schema: { ...one, params } }, async ({ params: { model } }) => {
+    if (!agents.has(model)) throw unknownAgent(model, agents);
+    return toModel(model);
+  });
+}
+
+function toModel(agent: string) {
+  return { id: agent, object: 'model', created: 0, owned_by: 'interlude' };
+}

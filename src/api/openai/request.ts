@@ -1,0 +1,58 @@
+/** What an OpenAI client posts, as the messages of a turn. Pure. */
+import type { ChatCompletionRequest } from '../../contract/openai.ts';
+import { invalidRequest } from '../errors.ts';
+import type { GivenMessage } from '../start-turn.ts';
+
+type Message = ChatCompletionRequest['messages'][number];
+
+/** The conversation as far as it is text, ending in the new user message; a 400 that points at what keeps it from being one. */
+export function givenMessages({ conversationId, messages }: ChatCompletionRequest): GivenMessage[] {
+  const last = messages.length - 1;
+  // With a conversation, everything before the last message is in it already.
+  const history = conversationId == null ? messages.slice(0, last) : [];
+  return [
+    ...history.flatMap((message, index) => toHistory(message, `/messages/${index}`)),
+    newMessage(messages[last], `/messages/${last}`),
+  ];
+}
+
+function newMessage(message: Message | undefined, at: string): GivenMessage {
+  if (message?.role !== 'user')
+    throw invalidRequest([{ pointer: `${at}/role`, detail: "the last message has to be the user's" }]);
+  const content = textOf(message, at);
+  if (content.length === 0)
+    throw invalidRequest([{ pointer: `${at}/content`, detail: 'the message has no text' }]);
+  return { role: 'user', content };
+}
+
+function toHistory(message: Message, at: string): GivenMessage[] {
+  switch (message.role) {
+    case 'tool':
+    case 'function':
+      // The caller's own tools, which the agent knows nothing of.
+      return [];
+    case 'assistant':
+      return spoken('assistant', textOf(message, at));
+    case 'system':
+    case 'developer':
+    case 'user':
+      // The agent has its instructions; what its caller adds to them has the authority of a user.
+      return spoken('user', textOf(message, at));
+    default:
+      return message.role satisfies never;
+  }
+}
+
+function spoken(role: GivenMessage['role'], content: GivenMessage['content']): GivenMessage[] {
+  return content.length === 0 ? [] : [{ role, content }];
+}
+
+function textOf({ role, content }: Message, at: string): GivenMessage['content'] {
+  const parts = typeof content === 'string' ? [{ type: 'text', text: content }] : (content ?? []);
+  return parts.flatMap((part, index) => {
+    const text = part.type === 'refusal' && role === 'assistant' ? part['refusal'] : part['text'];
+    if (part.type !== 'text' && part.type !== 'refusal')
+      throw invalidRequest([{ pointer: `${at}/content/${index}`, detail: 'only text is understood' }]);
+    return typeof text === 'string' && text.trim() !== '' ? [{ type: 'text' as const, text }] : [];
+  });
+}

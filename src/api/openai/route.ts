@@ -1,0 +1,105 @@
+/** The OpenAI-compatible surface: chat completions, and the list of models, which are the agents. */
+import { z } from 'zod';
+import { TurnHeadersSchema } from '../../contract/headers.ts';
+import {
+  ChatCompletionChunkSchema,
+  ChatCompletionRequestSchema,
+  ChatCompletionSchema,
+} from '../../contract/openai.ts';
+import { cannotAsk } from '../../elicitation/capabilities.ts';
+import { explainDatabaseTrouble } from '../database-trouble.ts';
+import { describeRoute, either, eventStream, json, problemsOf } from '../describe-route.ts';
+import type { Readers } from '../readers.ts';
+import { readerFrom } from '../request-headers.ts';
+import { startTurn } from '../start-turn.ts';
+import type { StartTurnParts } from '../start-turn.ts';
+import { withSchemas } from '../validation.ts';
+import type { Api } from '../validation.ts';
+import { answerWithOpenAIErrors } from './errors.ts';
+import { listModels } from './models.ts';
+import { givenMessages } from './request.ts';
+import { createShowTurn } from './show-turn.ts';
+
+export interface OpenAIParts extends StartTurnParts {
+  readers: Readers;
+}
+
+const HeadersSchema = TurnHeadersSchema.extend({
+  'x-stainless-retry-count': z
+    .string()
+    .optional()
+    .meta({
+      examples: ['0'],
+      description: 'Sent by the official clients: how often they have sent this request before',
+    }),
+});
+
+export function openaiSurface(api: Api, parts: OpenAIParts): void {
+  api.register(async (surface) => {
+    answerWithOpenAIErrors(surface);
+    surface.register(async (inner) => {
+      // Errors pass through here first, and come to the surface explained.
+      explainDatabaseTrouble(inner, parts.storage);
+      const routes = withSchemas(inner);
+      chatCompletions(routes, parts);
+      listModels(routes, parts);
+    });
+  });
+}
+
+function chatCompletions(api: Api, parts: OpenAIParts): void {
+  const show = createShowTurn(parts);
+
+  const post = describeRoute({
+    tag: 'openai',
+    id: 'createChatCompletion',
+    summary: 'Start a turn and follow it',
+    description:
+      "Parameters that are not listed are ignored. Problem documents have an additional member `error` in OpenAI's shape.",
+    response: {
+      200: either(
+        eventStream('With `stream: true`, chunks of the answer, then `[DONE]`', ChatCompletionChunkSchema),
+        json('Without it, the whole answer', ChatCompletionSchema),
+      ),
+    },
+    problems: [
+      ...problemsOf.takingABody,
+      ...problemsOf.startingATurn,
+      'turn_cancelled',
+      'turn_failed',
+      'turn_unfinished',
+    ],
+    namesTurn: true,
+  });
+  api.post(
+    '/run/v1/chat/completions',
+    { schema: { ...post, body: ChatCompletionRequestSchema, headers: HeadersSchema } },
+    async (request, reply) => {
+      const { body, headers, principal } = request;
+      const reader = readerFrom(headers);
+      const key = headers['idempotency-key'];
+      const retries = headers['x-stainless-retry-count'];
+      const turn = await startTurn(
+        parts,
+        {
+          conversation: body.conversationId ?? undefined,
+          messages: givenMessages(body),
+          agent: { name: body.model, pointer: '/model' },
+          // A caller that waits for one JSON answer has nowhere to see a question.
+          capabilities: body.stream ? reader.capabilities : cannotAsk,
+          onBusy: body.onBusy,
+          repetition:
+            key === undefined ? { kind: 'announced', isRepeat: Number(retries) > 0 } : { kind: 'named', key },
+        },
+        principal,
+      );
+      const { model } = body;
+      if (body.stream) {
+        const includeUsage = body.stream_options?.include_usage ?? false;
+        return show.streamed(reply, turn, { model, reader, includeUsage });
+      }
+      const isRepeatable = key !== undefined || retries !== undefined;
+      return show.whole(reply, turn, { model, isRepeatable });
+    },
+  );
+}
