@@ -39,6 +39,8 @@ export interface Config {
     publicUrl: string;
     /** Proxies in front of us, by address or network: only their `x-forwarded-for` is believed. */
     trustProxy: string[];
+    /** Whose pages may call the API from a browser. */
+    corsOrigins: string[];
     bodyLimit: number;
     rateLimitPerMinute: number;
   };
@@ -97,6 +99,7 @@ export function loadConfig(env: Record<string, string | undefined>, cwd: string)
       host: values.HOST,
       publicUrl: values.PUBLIC_URL ?? `http://${reachableHost(values.HOST)}:${values.PORT}`,
       trustProxy: values.TRUST_PROXY,
+      corsOrigins: values.CORS_ORIGINS,
       bodyLimit: values.BODY_LIMIT,
       rateLimitPerMinute: values.RATE_LIMIT_PER_MINUTE,
     },

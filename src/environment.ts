@@ -16,6 +16,13 @@ const environmentSchema = z.object({
     .regex(/^[\w.:/, -]+$/, 'write addresses or networks, separated by commas')
     .transform((text) => text.split(',').map((part) => part.trim()))
     .default([]),
+  CORS_ORIGINS: z
+    .string()
+    .transform((text) => text.split(',').map((part) => part.trim()))
+    .refine((origins) => origins.every(isOrigin), {
+      error: 'write the origins of pages, like https://app.example, separated by commas and without a path',
+    })
+    .default([]),
   BODY_LIMIT: positive.default(1_048_576),
   RATE_LIMIT_PER_MINUTE: positive.default(600),
   INTERLUDE_CONFIG: z.string().optional(),
@@ -56,6 +63,11 @@ const environmentSchema = z.object({
 export const environmentVariables = Object.keys(environmentSchema.shape);
 
 export type Environment = z.infer<typeof environmentSchema>;
+
+/** As browsers write it; anything else would never match. */
+function isOrigin(text: string): boolean {
+  return /^https?:/.test(text) && URL.canParse(text) && new URL(text).origin === text;
+}
 
 /** Null when something is wrong; what, is added to `problems`. */
 export function readEnvironment(given: Record<string, string>, problems: string[]): Environment | null {

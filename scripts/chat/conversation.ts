@@ -1,16 +1,17 @@
 /** One conversation in the terminal: what people type goes to the service, what the turns tell goes on the screen. */
 import { randomUUID } from 'node:crypto';
+import { setTimeout as delay } from 'node:timers/promises';
 import type { Client } from '../../src/client/client.ts';
-import type { FollowOptions } from '../../src/client/follow-turn.ts';
 import { InterludeError } from '../../src/client/interlude-error.ts';
-import type { TurnView } from '../../src/client/turn-view.ts';
 import type { Action } from '../../src/elicitation/elicitation.ts';
 import { readEntry } from './entry.ts';
 import type { Entry } from './entry.ts';
+import { beginTurn } from './live-turn.ts';
+import type { LiveTurn, Open } from './live-turn.ts';
 import { createNarrator } from './narrator.ts';
-import type { Narrator } from './narrator.ts';
+import { retell } from './retell.ts';
 import type { Keyboard, Screen } from './screen.ts';
-import { dim, help, promptLabel, timeLeft, toolStarted, trouble } from './wording.ts';
+import { dim, help, promptLabel, timeLeft, trouble } from './wording.ts';
 
 interface Parts {
   client: Client;
@@ -22,14 +23,8 @@ interface Parts {
   openScreen: (keyboard: Keyboard) => Screen;
 }
 
-interface LiveTurn {
-  narrator: Narrator;
-  reading: AbortController;
-  isLost: boolean;
-  isStopping: boolean;
-}
-
-type Open = (options: FollowOptions) => AsyncGenerator<TurnView, void>;
+/** For the last words of a turn whose place has been taken. */
+const lastWordsMs = 1_000;
 
 /** Resolves when people leave: true when every turn went well, or goes on without them. */
 export function converse(parts: Parts & { resume: boolean }): Promise<boolean> {
@@ -47,7 +42,7 @@ export function converse(parts: Parts & { resume: boolean }): Promise<boolean> {
   if (isInteractive) screen.note(dim('\n  /help lists the commands; Ctrl+C twice leaves.'));
   screen.gap();
   screen.prompt(bottomLine);
-  if (parts.resume) void follow((options) => client.follow(conversationId, options));
+  if (parts.resume) void resume();
   return over;
 
   function enter(line: string): void {
@@ -77,7 +72,7 @@ export function converse(parts: Parts & { resume: boolean }): Promise<boolean> {
       case 'nothing':
         return;
       case 'message':
-        return turn ? explain(turn) : send(entry.text);
+        return send(entry.text);
       case 'answer':
         return answer(entry.action);
       case 'stop':
@@ -94,46 +89,78 @@ export function converse(parts: Parts & { resume: boolean }): Promise<boolean> {
   }
 
   function send(text: string): void {
+    const isAtWork = turn && (turn.successor !== undefined || turn.narrator.openQuestion() === undefined);
+    if (isAtWork)
+      return screen.line(dim('  The agent is still at work. /stop stops it; then send that again.'));
     hasSpoken = true;
     const message = { id: randomUUID(), text };
     const agent = agentId === undefined ? {} : { agentId };
-    void follow((options) => client.start({ conversationId, message, ...agent }, options));
+    const open: Open = (options) => client.start({ conversationId, message, ...agent }, options);
+    void (turn ? supersede(turn, open) : follow(begin(open)));
   }
 
-  async function follow(open: Open): Promise<void> {
-    const live: LiveTurn = {
-      narrator: createNarrator(screen),
-      reading: new AbortController(),
-      isLost: false,
-      isStopping: false,
-    };
+  async function resume(): Promise<void> {
+    const live = begin((options) => client.follow(conversationId, options));
+    turn = live;
+    if (isInteractive) {
+      await client.conversation(conversationId).then(
+        (said) => retell(said, who, screen),
+        // One that does not exist yet begins with the first message.
+        (error: unknown) => isProblem(error, 'conversation_not_found') || sayTrouble(error),
+      );
+    }
+    await follow(live);
+  }
+
+  function begin(open: Open): LiveTurn {
+    const live = beginTurn(open, createNarrator(screen, { isInteractive }), () => {
+      // A person sees a lost connection in the bottom line for as long as it lasts.
+      if (isInteractive && live.isLost) screen.endText();
+      else if (live.isLost && turn === live) screen.note('Connection lost; reconnecting …');
+      screen.prompt(bottomLine);
+      work();
+    });
+    return live;
+  }
+
+  async function follow(live: LiveTurn): Promise<void> {
     turn = live;
     screen.prompt(bottomLine);
     try {
-      for await (const view of open({ signal: live.reading.signal, onStatus: setStatus })) {
-        live.narrator.tell(view);
-        if (view.status === 'failed') isFine = false;
-        screen.prompt(bottomLine);
-        work();
-      }
+      if (!(await live.tell())) isFine = false;
     } catch (error) {
-      if (live.reading.signal.aborted) return;
+      if (live.hasLeft()) return;
       isFine = false;
       sayTrouble(error);
     }
-    turn = undefined;
+    if (turn !== live) return;
+    turn = live.successor;
     isInterrupted = false;
     screen.gap();
     screen.prompt(bottomLine);
     work();
+  }
 
-    function setStatus(status: 'reconnecting' | 'connected'): void {
-      live.isLost = status === 'reconnecting';
-      // A person sees it in the bottom line for as long as it lasts.
-      if (isInteractive) screen.endText();
-      else if (live.isLost) screen.note('Connection lost; reconnecting …');
-      screen.prompt(bottomLine);
+  /** The service ends the turn that waits, and begins the next one. */
+  async function supersede(before: LiveTurn, open: Open): Promise<void> {
+    const next = begin(open);
+    before.successor = next;
+    before.narrator.setSuperseded(true);
+    screen.prompt(bottomLine);
+    try {
+      await next.begun;
+    } catch (error) {
+      if (hasLeft) return;
+      before.successor = undefined;
+      before.narrator.setSuperseded(false);
+      if (turn === next) turn = undefined;
+      sayTrouble(error);
+      return screen.prompt(bottomLine);
     }
+    await Promise.race([before.over, delay(lastWordsMs)]);
+    before.leave();
+    screen.gap();
+    await follow(next);
   }
 
   function answer(action: Exclude<Action, 'accept'>): void {
@@ -159,17 +186,6 @@ export function converse(parts: Parts & { resume: boolean }): Promise<boolean> {
     });
   }
 
-  function explain({ narrator }: LiveTurn): void {
-    const question = narrator.openQuestion();
-    screen.line(
-      dim(
-        question
-          ? '  The agent waits for an answer: open the link, or type n or c. /stop ends the turn.'
-          : '  The agent is still at work. /stop stops it; then send that again.',
-      ),
-    );
-  }
-
   function interrupt(): void {
     if (isInterrupted) return quit();
     isInterrupted = true;
@@ -180,7 +196,8 @@ export function converse(parts: Parts & { resume: boolean }): Promise<boolean> {
   function quit(): void {
     if (hasLeft) return;
     hasLeft = true;
-    turn?.reading.abort();
+    turn?.leave();
+    turn?.successor?.leave();
     const goesOn = turn ? 'The turn goes on without you. ' : '';
     if (turn || (isInteractive && hasSpoken)) {
       screen.note(dim(`  ${goesOn}Come back with: --conversation ${conversationId}`));
@@ -199,14 +216,18 @@ export function converse(parts: Parts & { resume: boolean }): Promise<boolean> {
     if (!turn) return promptLabel(who);
     if (turn.isLost) return dim('connection lost; reconnecting … ');
     if (turn.isStopping) return dim('stopping … ');
+    if (turn.successor) return dim('… ');
     const question = turn.narrator.openQuestion();
     if (question)
       return promptLabel(`${question.context.serverTitle} · ${timeLeft(question.expiresAt, Date.now())}`);
-    const toolName = turn.narrator.runningTool();
-    return toolName === undefined ? dim('… ') : `${toolStarted(toolName)} `;
+    return dim(`${turn.narrator.doing()} `);
   }
 }
 
 function hasToWait(entry: Entry, { narrator }: LiveTurn): boolean {
   return entry.kind === 'message' || (entry.kind === 'answer' && narrator.openQuestion() === undefined);
+}
+
+function isProblem(error: unknown, code: string): boolean {
+  return error instanceof InterludeError && error.code === code;
 }

@@ -1,34 +1,49 @@
 /** Tells one turn on the screen, and remembers what is going on in it. */
-import type { TurnView } from '../../src/client/turn-view.ts';
-import type { ElicitationEvent } from '../../src/elicitation/elicitation.ts';
+import type { ToolCallPart, TurnView } from '../../src/client/turn-view.ts';
+import type { ElicitationRequest } from '../../src/contract/elicitation.ts';
 import { newsBetween } from './news.ts';
 import type { News } from './news.ts';
 import type { Screen } from './screen.ts';
-import { dim, plain, questionCard, settledLine, toolEnded, trouble } from './wording.ts';
+import {
+  dim,
+  doing,
+  plain,
+  questionCard,
+  settledLine,
+  supersededLine,
+  toolEnded,
+  trouble,
+} from './wording.ts';
+import type { ToolEnd } from './wording.ts';
 
 export interface Narrator {
   tell(view: TurnView): void;
   /** The question to answer next: the one that has waited longest. */
-  openQuestion(): ElicitationEvent | undefined;
+  openQuestion(): ElicitationRequest | undefined;
   /** Its answer is on its way, or was refused and is open again. */
   setAnswered(elicitationId: string, isAnswered: boolean): void;
-  /** The tool that runs now. */
-  runningTool(): string | undefined;
+  /** A new message is about to take the turn's place, or was refused. */
+  setSuperseded(isSuperseded: boolean): void;
+  /** What the turn does now, in words. */
+  doing(): string;
+}
+
+export interface NarratorOptions {
+  /** Whether a line that is typed while a question is open is a new message. */
+  isInteractive: boolean;
+  now?: () => number;
 }
 
 /** What took less was replayed, or is not worth a number. */
 const shortestMs = 50;
 
-interface Run {
-  toolName: string;
-  since: number;
-}
-
-export function createNarrator(screen: Screen, now: () => number = Date.now): Narrator {
+export function createNarrator(screen: Screen, { isInteractive, now = Date.now }: NarratorOptions): Narrator {
   let told: TurnView | undefined;
-  const questions = new Map<string, ElicitationEvent>();
+  let isSuperseded = false;
+  const questions = new Map<string, ElicitationRequest>();
   const answered = new Set<string>();
-  const running = new Map<string, Run>();
+  /** Since when each tool runs. */
+  const running = new Map<string, number>();
 
   function say(news: News): void {
     switch (news.kind) {
@@ -37,29 +52,42 @@ export function createNarrator(screen: Screen, now: () => number = Date.now): Na
       case 'text-ended':
         return screen.endText();
       case 'tool-started':
-        running.set(news.call.id, { toolName: news.call.toolName, since: now() });
+        running.set(news.call.id, now());
         return;
       case 'tool-ended': {
-        const run = running.get(news.call.id);
+        const tookMs = now() - (running.get(news.call.id) ?? now());
         running.delete(news.call.id);
-        const tookMs = run ? now() - run.since : 0;
-        return screen.line(toolEnded(news.call, tookMs < shortestMs ? undefined : tookMs));
+        return screen.line(toolEnded(news.call.toolName, endOf(news.call, tookMs)));
       }
       case 'question-opened':
         questions.set(news.question.elicitationId, news.question);
         screen.gap();
-        for (const line of questionCard(news.question)) screen.line(line);
+        for (const line of questionCard(news.question, isInteractive)) screen.line(line);
         return screen.gap();
       case 'question-settled':
-        questions.delete(news.question.elicitationId);
+        questions.set(news.question.elicitationId, news.question);
         // The time people take is not the tools'.
-        for (const run of running.values()) run.since = now();
-        return screen.line(settledLine(news.question));
+        for (const id of running.keys()) running.set(id, now());
+        return screen.line(
+          isSuperseded && news.question.status === 'cancel'
+            ? supersededLine(news.question)
+            : settledLine(news.question),
+        );
+      case 'notice':
+        return screen.line(dim(`  ${plain(news.text)}`));
       case 'turn-ended':
         return sayEnd(news);
       default:
         return news satisfies never;
     }
+  }
+
+  /** A call that its question kept from running has not failed. Whether that is said first, or the call's end, is open. */
+  function endOf({ toolName, state }: ToolCallPart, tookMs: number): ToolEnd {
+    if (state.kind !== 'failed') return { kind: 'done', ...(tookMs >= shortestMs && { tookMs }) };
+    const question = [...questions.values()].findLast(({ context }) => isToolOf(context.server, toolName));
+    if (!question || question.status === 'accept') return { kind: 'failed' };
+    return { kind: question.mode === 'url' ? 'not-connected' : 'not-answered' };
   }
 
   function sayEnd({ status, errorText }: Extract<News, { kind: 'turn-ended' }>): void {
@@ -70,7 +98,7 @@ export function createNarrator(screen: Screen, now: () => number = Date.now): Na
       case 'failed':
         return screen.line(trouble(plain(errorText ?? 'The turn failed.')));
       case 'cancelled':
-        return screen.line(dim('  Stopped.'));
+        return isSuperseded ? undefined : screen.line(dim('  Stopped.'));
       case 'unseen':
         return screen.line(
           dim('  The turn ended while the connection was lost; its last words were missed.'),
@@ -85,11 +113,19 @@ export function createNarrator(screen: Screen, now: () => number = Date.now): Na
       for (const news of newsBetween(told, view)) say(news);
       told = view;
     },
-    openQuestion: () => [...questions.values()].find(({ elicitationId }) => !answered.has(elicitationId)),
+    openQuestion: () =>
+      [...questions.values()].find(
+        ({ elicitationId, status }) => status === 'pending' && !answered.has(elicitationId),
+      ),
     setAnswered(elicitationId, isAnswered) {
       if (isAnswered) answered.add(elicitationId);
       else answered.delete(elicitationId);
     },
-    runningTool: () => [...running.values()].at(0)?.toolName,
+    setSuperseded: (value) => void (isSuperseded = value),
+    doing: () => doing(told),
   };
+}
+
+function isToolOf(server: string, toolName: string): boolean {
+  return toolName === `connect_${server}` || toolName.startsWith(`${server}__`);
 }

@@ -1,12 +1,13 @@
 /** What a later view of a turn tells that an earlier one did not, in the order to say it. Pure. */
-import type { ElicitationEvent } from '../../src/elicitation/elicitation.ts';
+import type { ElicitationRequest } from '../../src/contract/elicitation.ts';
 import type { Part, TextPart, ToolCallPart, TurnView, ViewStatus } from '../../src/client/turn-view.ts';
 
 export type News =
   | { kind: 'text'; text: string }
   | { kind: 'text-ended' }
   | { kind: 'tool-started' | 'tool-ended'; call: ToolCallPart }
-  | { kind: 'question-opened' | 'question-settled'; question: ElicitationEvent }
+  | { kind: 'question-opened' | 'question-settled'; question: ElicitationRequest }
+  | { kind: 'notice'; text: string }
   | { kind: 'turn-ended'; status: Exclude<ViewStatus, 'running'>; errorText: string | undefined };
 
 export function newsBetween(before: TurnView | undefined, after: TurnView): News[] {
@@ -34,6 +35,8 @@ function newsOfPart(known: Part | undefined, part: Part): News[] {
       const { elicitation: question } = part;
       return [{ kind: question.status === 'pending' ? 'question-opened' : 'question-settled', question }];
     }
+    case 'tool-auth-required':
+      return [{ kind: 'notice', text: part.notice.message }];
     default:
       return part satisfies never;
   }

@@ -1,7 +1,7 @@
 /** What the terminal says. Words that came from elsewhere (models, tools, servers) lose their control codes. */
 import { styleText } from 'node:util';
-import type { ToolCallPart } from '../../src/client/turn-view.ts';
-import type { ElicitationEvent, UrlWarning } from '../../src/elicitation/elicitation.ts';
+import type { TurnView } from '../../src/client/turn-view.ts';
+import type { ElicitationRequest } from '../../src/contract/elicitation.ts';
 
 export const dim = (text: string): string => styleText('dim', text);
 const bold = (text: string): string => styleText('bold', text);
@@ -17,7 +17,7 @@ export function promptLabel(who: string): string {
 }
 
 /** The question as a card; the link stands alone on its line, complete, to be copied or clicked. */
-export function questionCard(question: ElicitationEvent): string[] {
+export function questionCard(question: ElicitationRequest, isInteractive: boolean): string[] {
   const { context, message } = question;
   const head = [
     `  ${styleText('yellow', '●')} ${bold(plain(message))}`,
@@ -30,15 +30,16 @@ export function questionCard(question: ElicitationEvent): string[] {
     question.mode === 'url'
       ? ['  Open this link in your browser:', '', `  ${accent(plain(question.url))}`, '']
       : ['  This terminal cannot show forms; answer it in another client, or here:', ''];
-  return [...head, ...way, keys(question)];
+  const otherwise = dim('  Anything else you type is a new message; this question is then dropped.');
+  return [...head, ...way, keys(question), ...(isInteractive ? [otherwise] : [])];
 }
 
-function keys({ expiresAt }: ElicitationEvent): string {
+function keys({ expiresAt }: ElicitationRequest): string {
   const until = new Date(expiresAt).toLocaleTimeString(undefined, { hour: '2-digit', minute: '2-digit' });
   return `  ${bold('n')} ${dim('Not now')}    ${bold('c')} ${dim('Dismiss')}    ${dim(`then Enter; open until ${until}`)}`;
 }
 
-function warningText(warning: UrlWarning): string {
+function warningText(warning: string): string {
   switch (warning) {
     case 'punycode':
       return 'Careful: the address has letters that may only look familiar.';
@@ -49,11 +50,11 @@ function warningText(warning: UrlWarning): string {
     case 'plain_http':
       return 'Careful: the address is not encrypted (http).';
     default:
-      return warning satisfies never;
+      return `Careful with the address: ${plain(warning)}.`;
   }
 }
 
-export function settledLine({ status, context }: ElicitationEvent): string {
+export function settledLine({ status, context }: ElicitationRequest): string {
   const title = plain(context.serverTitle);
   switch (status) {
     case 'accept':
@@ -71,22 +72,63 @@ export function settledLine({ status, context }: ElicitationEvent): string {
   }
 }
 
-/** `tracker__list_issues` → `Tracker · list issues`. */
+/** Of a question that was open when a new message came. */
+export function supersededLine({ context }: ElicitationRequest): string {
+  return dim(`  – Left undecided: ${plain(context.serverTitle)}. Your new message counts.`);
+}
+
+/** `tracker__list_issues` → `Tracker · list issues`; other agents go by their name. */
 export function toolLabel(toolName: string): string {
   const words = (text: string) => plain(text).replaceAll('_', ' ').trim();
   const [server, ...tool] = toolName.split('__');
+  if (server === 'agent' && tool.length > 0) return capitalised(words(tool.join(' ')));
   if (tool.length > 0) return `${capitalised(words(server ?? ''))} · ${words(tool.join(' '))}`;
   const connected = /^connect_(.+)$/.exec(toolName)?.[1];
   return connected === undefined ? words(toolName) : `${capitalised(words(connected))} · connect`;
 }
 
-export function toolStarted(toolName: string): string {
-  return dim(`⚙ ${toolLabel(toolName)} …`);
+export type ToolEnd =
+  | { kind: 'done'; tookMs?: number }
+  | { kind: 'failed' | 'not-connected' | 'not-answered' };
+
+export function toolEnded(toolName: string, end: ToolEnd): string {
+  return dim(`  ⚙ ${toolLabel(toolName)} … ${endInWords(end)}`);
 }
 
-export function toolEnded({ toolName, state }: ToolCallPart, tookMs: number | undefined): string {
-  const took = tookMs === undefined ? '' : ` ${(tookMs / 1000).toFixed(1)} s`;
-  return dim(`  ⚙ ${toolLabel(toolName)} … ${state.kind === 'failed' ? 'did not work' : `done${took}`}`);
+function endInWords(end: ToolEnd): string {
+  switch (end.kind) {
+    case 'done':
+      return end.tookMs === undefined ? 'done' : `done ${(end.tookMs / 1000).toFixed(1)} s`;
+    case 'failed':
+      return 'did not work';
+    case 'not-connected':
+      return 'not connected';
+    case 'not-answered':
+      return 'not answered';
+    default:
+      return end satisfies never;
+  }
+}
+
+/** The last thing a turn was seen doing; who does it, unless it is the conversation's own agent. */
+export function doing(view: TurnView | undefined): string {
+  const operation = view?.operations.at(-1);
+  if (!operation) return '…';
+  const { agent } = operation.details;
+  const who = agent === view?.operations[0]?.details.agent ? '' : `${plain(agent)}: `;
+  switch (operation.type) {
+    case 'tool_call':
+    case 'delegation':
+      return `${who}${plain(operation.label)} …`;
+    case 'model_step':
+    case 'tool_result':
+    case 'elicitation':
+      return `${who}thinking …`;
+    default:
+      operation satisfies never;
+      // A type that is newer than this client.
+      return '…';
+  }
 }
 
 /** `9:41 left`, counted by this machine's clock. */
@@ -107,6 +149,7 @@ export const help = [
   '',
   `  ${bold('n')}  ${bold('/decline')}   answer a question with "not now"`,
   `  ${bold('c')}  ${bold('/cancel')}    dismiss a question without deciding`,
+  dim('     anything else while a question is open is a new message, and drops the question'),
   `     ${bold('/stop')}      stop the turn (Ctrl+C does the same)`,
   `     ${bold('/quit')}      leave; the turn goes on without you (Ctrl+C twice)`,
   '',

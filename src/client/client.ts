@@ -2,134 +2,180 @@
  * The client: start a turn, follow it through any interruption, answer its questions, cancel it. Runs wherever
  * `fetch` and web streams do.
  */
+import type { CancelAnswer } from '../contract/chat.ts';
+import type { ConversationList, ConversationMessages } from '../contract/conversations.ts';
+import type { ElicitationReceipt, ElicitationRequest, ElicitationResponse } from '../contract/elicitation.ts';
+import type { ModelList } from '../contract/openai.ts';
 import type { Capabilities } from '../elicitation/capabilities.ts';
-import type { Action, ElicitationEvent, Outcome } from '../elicitation/elicitation.ts';
+import { answerQuestions } from './answer-questions.ts';
+import type { OnElicitation, Questions } from './answer-questions.ts';
+import { createAsk } from './call.ts';
+import type { CallOptions } from './call.ts';
+import { followFeed } from './follow-feed.ts';
+import type { EventsOptions, FeedItem } from './follow-feed.ts';
 import { followTurn } from './follow-turn.ts';
 import type { FollowOptions } from './follow-turn.ts';
-import { defaultTiming, pause, retryDelayMs } from './retry.ts';
+import { toPost } from './new-message.ts';
+import type { NewMessage } from './new-message.ts';
+import { defaultTiming } from './retry.ts';
 import type { Timing } from './retry.ts';
-import { asInterludeError, ConnectionLost, createSend } from './send.ts';
+import { createSend } from './send.ts';
 import type { Call, Token } from './send.ts';
 import type { TurnView } from './turn-view.ts';
+import { untilFree } from './until-free.ts';
 
 export interface ClientOptions {
   baseUrl: string;
   token: Token;
-  /** Which questions you can put in front of a person. Those you cannot are never asked. */
+  /**
+   * Which questions you can put in front of a person. Those you cannot are never asked. All of them with
+   * `onElicitation`, none without, unless given.
+   */
   capabilities?: Capabilities;
+  /** Answers questions where no person looks on; without it they stay open until somebody answers or their deadline. */
+  onElicitation?: OnElicitation;
   fetch?: typeof globalThis.fetch;
   timing?: Partial<Timing>;
 }
 
-export interface NewMessage {
-  /** Chosen by you, like the message's: 1–128 characters of `A-Z a-z 0-9 . _ : -`. */
-  conversationId: string;
-  /** The same message id again is the same turn again, so choose one per message and keep it. */
-  message: { id: string; text: string };
-  /** Only counts in a new conversation; the first agent unless given. */
-  agentId?: string;
-}
-
-export interface Answer {
-  conversationId: string;
-  elicitationId: string;
-  action: Action;
-  /** Only with `accept` of a form. */
-  content?: Record<string, unknown>;
-}
-
-/** `received`: stored, and not yet confirmed by the turn. */
-export interface AnswerReceipt {
-  elicitationId: string;
-  status: Outcome | 'pending' | 'received';
-  duplicate?: boolean;
-  /** Consent is on record; the turn goes on once the account is connected. */
-  awaiting?: 'connection';
-}
-
-export interface CallOptions {
-  signal?: AbortSignal;
-}
-
 export interface Client {
-  /** Sends the message and follows its turn to the end. The same call again, even much later, shows the same turn. */
+  /** Sends the message and follows its turn to the end. The same message id again, even much later, shows the same turn. */
   start(message: NewMessage, options?: FollowOptions): AsyncGenerator<TurnView, void>;
   /** Follows the live turn of a conversation; ends at once when it is idle. */
   follow(conversationId: string, options?: FollowOptions): AsyncGenerator<TurnView, void>;
+  /** Everything that happens in a conversation, turn after turn; ends only with its signal. */
+  events(conversationId: string, options?: EventsOptions): AsyncGenerator<FeedItem, void>;
   /** Safe to repeat: the same answer gets the same receipt. */
-  answer(answer: Answer, options?: CallOptions): Promise<AnswerReceipt>;
+  answer(answer: ElicitationResponse, options?: CallOptions): Promise<ElicitationReceipt>;
   /** Asks the live turn to stop; its stream tells when it has. */
-  cancel(conversationId: string, options?: CallOptions): Promise<{ status: 'cancelling' | 'idle' }>;
-  openElicitations(conversationId: string, options?: CallOptions): Promise<ElicitationEvent[]>;
+  cancel(conversationId: string, options?: CallOptions): Promise<CancelAnswer>;
+  openElicitations(conversationId: string, options?: CallOptions): Promise<ElicitationRequest[]>;
+  /** Your own, last changed first. */
+  conversations(page?: PageOptions): Promise<ConversationList>;
+  /** What was said, newest page first. The live turn's message is not in it: `follow` shows that from its start. */
+  conversation(conversationId: string, page?: PageOptions): Promise<ConversationMessages>;
+  agents(options?: CallOptions): Promise<ModelList['data']>;
+}
+
+export interface PageOptions extends CallOptions {
+  /** `next` of the page before. */
+  cursor?: string;
+  /** 1 to 100; 20 unless given. */
+  limit?: number;
 }
 
 export function createClient(options: ClientOptions): Client {
   const send = createSend(options);
   const timing: Timing = { ...defaultTiming, ...options.timing };
-  const headers = capabilityHeader(options.capabilities);
+  const ask = createAsk(send, timing);
 
-  /** One answer, however often it takes to get it within `giveUpMs`. */
-  async function call<T>(request: Call, { signal }: CallOptions = {}): Promise<T> {
-    const deadline = Date.now() + timing.giveUpMs;
-    let loss: ConnectionLost | undefined;
-    for (let attempt = 0; ; attempt += 1) {
-      const limit = AbortSignal.timeout(Math.max(1, deadline - Date.now()));
-      try {
-        const response = await send(request, signal ? AbortSignal.any([signal, limit]) : limit);
-        return (await response.json().catch(unreadable)) as T;
-      } catch (error) {
-        signal?.throwIfAborted();
-        if (!(error instanceof ConnectionLost)) throw error;
-        // An attempt that we cut short ourselves says less than the one before it.
-        if (!limit.aborted) loss = error;
-        const delayMs = Math.max(error.retryAfterMs, retryDelayMs(attempt, timing));
-        if (Date.now() + delayMs >= deadline) throw asInterludeError(loss ?? error);
-        await pause(delayMs, signal);
-      }
-    }
+  function postAnswer(body: ElicitationResponse, callOptions?: CallOptions & { patient?: boolean }) {
+    const post: Call = { method: 'POST', path: '/run/api/elicitation-responses', body };
+    return ask<ElicitationReceipt>(post, callOptions);
+  }
+
+  async function openElicitations(
+    conversationId: string,
+    callOptions?: CallOptions & { patient?: boolean },
+  ): Promise<ElicitationRequest[]> {
+    const path = `${conversationPath(conversationId)}/elicitations?status=pending`;
+    const { items } = await ask<{ items: ElicitationRequest[] }>({ method: 'GET', path }, callOptions);
+    return items;
+  }
+
+  /** As long as somebody follows, an answer is worth any number of attempts. */
+  function questionsFor(onElicitation = options.onElicitation): Questions | undefined {
+    if (!onElicitation) return undefined;
+    return answerQuestions({
+      onElicitation,
+      answer: (answer, signal) => postAnswer(answer, { signal, patient: true }),
+      async isOpen(conversationId, id, signal) {
+        const open = await openElicitations(conversationId, { signal, patient: true });
+        return open.some(({ elicitationId }) => elicitationId === id);
+      },
+    });
+  }
+
+  function headersFor({ onElicitation = options.onElicitation, operations }: FollowOptions) {
+    const all = { url: true, form: true };
+    return {
+      ...capabilityHeader(options.capabilities ?? (onElicitation ? all : undefined)),
+      ...(operations === true && { 'x-emit-operations': 'true' }),
+    };
+  }
+
+  async function* followFrom(
+    conversationId: string | undefined,
+    connect: (signal: AbortSignal) => Promise<Response>,
+    follow: FollowOptions,
+  ): AsyncGenerator<TurnView, void> {
+    const questions = questionsFor(follow.onElicitation);
+    yield* followTurn({ ...follow, timing, conversationId, questions, connect });
   }
 
   return {
-    start({ conversationId, message, agentId }, follow = {}) {
-      const { id, text } = message;
-      const body = {
-        id: conversationId,
-        messages: [{ id, role: 'user', parts: [{ type: 'text', text }] }],
-        ...(agentId !== undefined && { agentId }),
-      };
-      // Reconnecting sends the message again: its id joins the turn, whether it has begun, goes on or is over.
-      const post: Call = { method: 'POST', path: '/run/api/chat', headers, body };
-      return followTurn({ ...follow, timing, connect: (signal) => send(post, signal) });
+    start(message, follow = {}) {
+      // Reconnecting sends it again, and joins the turn, whether it has begun, goes on or is over.
+      const post = toPost(message, headersFor(follow));
+      const sendPost = message.onBusy === 'cancel' ? untilFree(send, timing) : send;
+      return followFrom(message.conversationId, (signal) => sendPost(post, signal), follow);
     },
 
     follow(conversationId, follow = {}) {
-      const get: Call = { method: 'GET', path: `${chatPath(conversationId)}/stream`, headers };
-      return followTurn({ ...follow, timing, connect: (signal) => send(get, signal) });
+      const get: Call = {
+        method: 'GET',
+        path: `${chatPath(conversationId)}/stream`,
+        headers: headersFor(follow),
+      };
+      return followFrom(conversationId, (signal) => send(get, signal), follow);
     },
 
-    answer(answer, callOptions) {
-      return call({ method: 'POST', path: '/run/api/elicitation-responses', body: answer }, callOptions);
+    events(conversationId, { after, operations, ...feed } = {}) {
+      const feedPath = `${conversationPath(conversationId)}/events`;
+      return followFeed({
+        ...feed,
+        timing,
+        after,
+        connect: (position, signal) =>
+          send({ method: 'GET', path: withQuery(feedPath, { after: position, operations }) }, signal),
+      });
     },
 
-    cancel(conversationId, callOptions) {
-      return call({ method: 'POST', path: `${chatPath(conversationId)}/cancel` }, callOptions);
+    answer: (answer, callOptions) => postAnswer(answer, callOptions),
+
+    cancel: (conversationId, callOptions) =>
+      ask({ method: 'POST', path: `${chatPath(conversationId)}/cancel` }, callOptions),
+
+    openElicitations: (conversationId, callOptions) => openElicitations(conversationId, callOptions),
+
+    conversations: ({ cursor, limit, ...callOptions } = {}) =>
+      ask({ method: 'GET', path: withQuery('/run/v1/conversations', { cursor, limit }) }, callOptions),
+
+    conversation(conversationId, { cursor, limit, ...callOptions } = {}) {
+      const path = withQuery(conversationPath(conversationId), { cursor, limit });
+      return ask({ method: 'GET', path, headers: headersFor({}) }, callOptions);
     },
 
-    async openElicitations(conversationId, callOptions) {
-      const conversation = encodeURIComponent(conversationId);
-      const path = `/run/v1/conversations/${conversation}/elicitations?status=pending`;
-      const { items } = await call<{ items: ElicitationEvent[] }>({ method: 'GET', path }, callOptions);
-      return items;
+    async agents(callOptions) {
+      const { data } = await ask<ModelList>({ method: 'GET', path: '/run/v1/models' }, callOptions);
+      return data;
     },
   };
 }
 
-function unreadable(cause: unknown): never {
-  throw new ConnectionLost('The answer could not be read.', { cause });
-}
-
 function chatPath(conversationId: string): string {
   return `/run/api/chat/${encodeURIComponent(conversationId)}`;
+}
+
+function conversationPath(conversationId: string): string {
+  return `/run/v1/conversations/${encodeURIComponent(conversationId)}`;
+}
+
+function withQuery(path: string, members: Record<string, string | number | boolean | undefined>): string {
+  const given = Object.entries(members).flatMap(([name, value]) =>
+    value === undefined ? [] : [[name, String(value)]],
+  );
+  return given.length === 0 ? path : `${path}?${new URLSearchParams(given)}`;
 }
 
 function capabilityHeader(capabilities: Capabilities | undefined): Record<string, string> {

@@ -1,7 +1,10 @@
 /** One chunk of the UI message stream, taken into the view. Pure; what it does not know changes nothing. */
-import type { ElicitationEvent, Status } from '../elicitation/elicitation.ts';
+import type { ElicitationRequest } from '../contract/elicitation.ts';
+import type { ToolAuthRequired } from '../contract/notice.ts';
+import type { Operation } from '../contract/operation.ts';
 import { isRecord } from './interlude-error.ts';
 import type { Chunk } from './read-chunks.ts';
+import { keyOf } from './turn-view.ts';
 import type { Part, TextPart, ToolCallPart, TurnView } from './turn-view.ts';
 
 export function foldChunk(view: TurnView, chunk: Chunk): TurnView {
@@ -33,6 +36,17 @@ export function foldChunk(view: TurnView, chunk: Chunk): TurnView {
       if (!isElicitation(data)) return view;
       return put(view, { kind: 'elicitation', id: data.elicitationId, elicitation: data });
     }
+    case 'data-tool-auth-required': {
+      const { data } = chunk;
+      if (!isNotice(data)) return view;
+      return put(view, { kind: 'tool-auth-required', id: textOf(chunk, 'id'), notice: data });
+    }
+    case 'data-operation': {
+      const { data } = chunk;
+      const id = textOf(chunk, 'id');
+      if (!isOperation(data) || view.operations.some((seen) => seen.id === id)) return view;
+      return { ...view, operations: [...view.operations, { ...data, id }] };
+    }
     case 'error':
       return { ...view, errorText: textOf(chunk, 'errorText') };
     case 'finish':
@@ -45,18 +59,22 @@ export function foldChunk(view: TurnView, chunk: Chunk): TurnView {
 }
 
 function put(view: TurnView, part: Part): TurnView {
-  const index = view.parts.findIndex(({ id }) => id === part.id);
+  const index = view.parts.findIndex((known) => keyOf(known) === keyOf(part));
   return { ...view, parts: index === -1 ? [...view.parts, part] : view.parts.with(index, part) };
 }
 
 function changeText(view: TurnView, chunk: Chunk, change: (part: TextPart) => TextPart): TurnView {
-  const part = view.parts.find(({ id }) => id === chunk['id']);
-  return part?.kind === 'text' || part?.kind === 'reasoning' ? put(view, change(part)) : view;
+  const part = view.parts.find((known) => isText(known) && known.id === chunk['id']);
+  return part && isText(part) ? put(view, change(part)) : view;
 }
 
 function changeCall(view: TurnView, chunk: Chunk, state: ToolCallPart['state']): TurnView {
-  const part = view.parts.find(({ id }) => id === chunk['toolCallId']);
+  const part = view.parts.find(({ kind, id }) => kind === 'tool-call' && id === chunk['toolCallId']);
   return part?.kind === 'tool-call' ? put(view, { ...part, state }) : view;
+}
+
+function isText(part: Part): part is TextPart {
+  return part.kind === 'text' || part.kind === 'reasoning';
 }
 
 function textKind(type: 'text-start' | 'reasoning-start'): TextPart['kind'] {
@@ -68,7 +86,7 @@ function textOf(chunk: Chunk, member: string): string {
   return typeof value === 'string' ? value : '';
 }
 
-const statuses: Record<Status, true> = {
+const statuses: Record<ElicitationRequest['status'], true> = {
   pending: true,
   accept: true,
   decline: true,
@@ -76,10 +94,22 @@ const statuses: Record<Status, true> = {
   expired: true,
 };
 
-function isElicitation(data: unknown): data is ElicitationEvent {
+function isElicitation(data: unknown): data is ElicitationRequest {
   if (!isRecord(data) || !isRecord(data['context'])) return false;
-  const { elicitationId, status, message, expiresAt, mode, url } = data;
+  const { status, mode, url } = data;
   if (typeof status !== 'string' || !Object.hasOwn(statuses, status)) return false;
   if (mode !== 'form' && !(mode === 'url' && typeof url === 'string')) return false;
-  return [elicitationId, message, expiresAt].every((member) => typeof member === 'string');
+  return hasTexts(data, ['elicitationId', 'message', 'expiresAt']);
+}
+
+function isNotice(data: unknown): data is ToolAuthRequired {
+  return isRecord(data) && hasTexts(data, ['server', 'serverTitle', 'toolName', 'message']);
+}
+
+function isOperation(data: unknown): data is Operation {
+  return isRecord(data) && isRecord(data['details']) && hasTexts(data, ['type', 'label']);
+}
+
+function hasTexts(data: Record<string, unknown>, members: string[]): boolean {
+  return members.every((member) => typeof data[member] === 'string');
 }

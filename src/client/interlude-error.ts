@@ -16,6 +16,8 @@ export interface ErrorFacts {
   errors?: FieldError[];
   /** The live turn, when the conversation is busy with one. */
   turnId?: string;
+  /** After how long the same request may work, where the service says so. */
+  retryAfterMs?: number | undefined;
 }
 
 export class InterludeError extends Error {
@@ -25,14 +27,19 @@ export class InterludeError extends Error {
   readonly detail: string;
   readonly errors: FieldError[];
   readonly turnId: string | undefined;
+  readonly retryAfterMs: number | undefined;
 
-  constructor({ status, code, detail, errors = [], turnId }: ErrorFacts, options?: ErrorOptions) {
+  constructor(
+    { status, code, detail, errors = [], turnId, retryAfterMs }: ErrorFacts,
+    options?: ErrorOptions,
+  ) {
     super(detail, options);
     this.status = status;
     this.code = code;
     this.detail = detail;
     this.errors = errors;
     this.turnId = turnId;
+    this.retryAfterMs = retryAfterMs;
   }
 }
 
@@ -49,12 +56,27 @@ export async function toInterludeError(response: Response): Promise<InterludeErr
     detail: typeof detail === 'string' ? detail : `The service answered ${status} ${code}.`,
     errors: Array.isArray(errors) ? errors.filter(isFieldError) : [],
     ...(typeof turnId === 'string' && { turnId }),
+    retryAfterMs: retryAfter(response),
   });
 }
 
-export function unexpectedResponse({ status, url }: Response): InterludeError {
+/** A timer of more than 24 days would ring at once. */
+const longestWaitMs = 300_000;
+
+function retryAfter({ headers }: Response): number | undefined {
+  const seconds = Number(headers.get('retry-after') ?? Number.NaN);
+  return Number.isFinite(seconds) ? Math.min(Math.max(seconds * 1000, 0), longestWaitMs) : undefined;
+}
+
+export function unexpectedResponse(response: Response): InterludeError {
+  const { status, url } = response;
   const detail = `${originOf(url)} answered ${status} in a way Interlude does not. Check the base URL and any proxy in between.`;
-  return new InterludeError({ status, code: 'unexpected_response', detail });
+  return new InterludeError({
+    status,
+    code: 'unexpected_response',
+    detail,
+    retryAfterMs: retryAfter(response),
+  });
 }
 
 export function isRecord(value: unknown): value is Record<string, unknown> {

@@ -7,7 +7,10 @@ export interface Timing {
   lastRetryMs: number;
   /** A stream without a byte for this long counts as broken; the service sends one at least every 15 s (45000). */
   silenceMs: number;
-  /** How long an answer or a cancel is tried before it fails with `unreachable` (30000). Streams never give up. */
+  /**
+   * How long a call, like an answer or a cancel, is tried before it fails with `unreachable`, and how long a message
+   * waits for a turn that was told to stop (30000). Streams never give up.
+   */
   giveUpMs: number;
 }
 

@@ -69,7 +69,7 @@ export function createSend({ baseUrl, token, fetch = globalThis.fetch }: Options
     if (response.ok) return response;
     const error = await toInterludeError(response);
     if (!temporaryStatuses.has(response.status)) throw error;
-    throw new ConnectionLost(error.detail, { retryAfterMs: retryAfterMs(response), cause: error });
+    throw new ConnectionLost(error.detail, { retryAfterMs: error.retryAfterMs ?? 0, cause: error });
   };
 }
 
@@ -78,12 +78,4 @@ export function asInterludeError({ message, cause }: ConnectionLost): InterludeE
   if (cause instanceof InterludeError) return cause;
   const detail = `${message} Is it running, and is the base URL right?`;
   return new InterludeError({ status: 0, code: 'unreachable', detail }, { cause });
-}
-
-/** A timer of more than 24 days would ring at once. */
-const longestWaitMs = 300_000;
-
-function retryAfterMs({ headers }: Response): number {
-  const seconds = Number(headers.get('retry-after') ?? 0);
-  return Number.isFinite(seconds) ? Math.min(Math.max(seconds * 1000, 0), longestWaitMs) : 0;
 }

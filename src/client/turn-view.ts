@@ -1,10 +1,15 @@
 /** A turn as far as it has been seen: plain data that only ever grows, whatever happens to the connection. */
-import type { ElicitationEvent } from '../elicitation/elicitation.ts';
+import type { ElicitationRequest } from '../contract/elicitation.ts';
+import type { ToolAuthRequired } from '../contract/notice.ts';
+import type { Operation } from '../contract/operation.ts';
 
 export interface TurnView {
+  conversationId: string;
   turnId: string | null;
   status: ViewStatus;
   parts: readonly Part[];
+  /** What the turn was seen doing, in order; empty unless `operations` was asked for. */
+  operations: readonly OperationSeen[];
   /** Why the turn failed, for the user to read. */
   errorText?: string;
 }
@@ -15,7 +20,7 @@ export interface TurnView {
  */
 export type ViewStatus = 'running' | 'completed' | 'failed' | 'cancelled' | 'unseen';
 
-export type Part = TextPart | ToolCallPart | ElicitationPart;
+export type Part = TextPart | ToolCallPart | ElicitationPart | NoticePart;
 
 export interface TextPart {
   kind: 'text' | 'reasoning';
@@ -35,20 +40,36 @@ export interface ToolCallPart {
 export interface ElicitationPart {
   kind: 'elicitation';
   id: string;
-  elicitation: ElicitationEvent;
+  elicitation: ElicitationRequest;
 }
 
-export function newView(turnId: string | null): TurnView {
-  return { turnId, status: 'running', parts: [] };
+/** A tool needs the user's account, and this client did not declare that it can ask for it. */
+export interface NoticePart {
+  kind: 'tool-auth-required';
+  /** The tool call's. */
+  id: string;
+  notice: ToolAuthRequired;
+}
+
+export type OperationSeen = Operation & { id: string };
+
+export function newView(conversationId: string, turnId: string | null): TurnView {
+  return { conversationId, turnId, status: 'running', parts: [], operations: [] };
 }
 
 /** The same parts, by identity. */
 export function isSameView(one: TurnView, other: TurnView): boolean {
   return (
     one.status === other.status &&
+    one.operations.length === other.operations.length &&
     one.parts.length === other.parts.length &&
     one.parts.every((part, index) => part === other.parts[index])
   );
+}
+
+/** A notice has the id of its tool call. */
+export function keyOf({ kind, id }: Part): string {
+  return `${kind} ${id}`;
 }
 
 /**
@@ -56,13 +77,18 @@ export function isSameView(one: TurnView, other: TurnView): boolean {
  * that it leaves out (a model call that was repeated) stays where the reader has already seen it.
  */
 export function mergeReplay(seen: TurnView, replay: TurnView): TurnView {
-  const replayed = new Map(replay.parts.map((part) => [part.id, part]));
+  const replayed = new Map(replay.parts.map((part) => [keyOf(part), part]));
   const parts = seen.parts.map((part) => {
-    const again = replayed.get(part.id);
-    replayed.delete(part.id);
+    const again = replayed.get(keyOf(part));
+    replayed.delete(keyOf(part));
     return again && isFurther(part, again) ? again : part;
   });
-  return { ...replay, parts: [...parts, ...replayed.values()] };
+  const known = new Set(seen.operations.map(({ id }) => id));
+  return {
+    ...replay,
+    parts: [...parts, ...replayed.values()],
+    operations: [...seen.operations, ...replay.operations.filter(({ id }) => !known.has(id))],
+  };
 }
 
 function isFurther(seen: Part, again: Part): boolean {
@@ -78,6 +104,8 @@ function isFurther(seen: Part, again: Part): boolean {
         seen.elicitation.status === 'pending' &&
         again.elicitation.status !== 'pending'
       );
+    case 'tool-auth-required':
+      return false;
     default:
       return again satisfies never;
   }

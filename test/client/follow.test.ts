@@ -22,7 +22,7 @@ const timing = { firstRetryMs: 1, lastRetryMs: 4, silenceMs: 20_000, giveUpMs: 1
 const message = { conversationId: 'c1', message: { id: 'm-1', text: 'List my issues' } };
 const wholeView = wholeTurn.reduce<TurnView>(
   (view, chunk) => foldChunk(view, { ...chunk }),
-  newView('turn-1'),
+  newView('c1', 'turn-1'),
 );
 
 let stack = new AsyncDisposableStack();
@@ -60,7 +60,7 @@ async function narrated(views: AsyncIterable<TurnView>): Promise<string> {
     prompt: () => undefined,
     close: () => undefined,
   };
-  const narrator = createNarrator(screen, () => 0);
+  const narrator = createNarrator(screen, { isInteractive: false, now: () => 0 });
   for await (const view of views) narrator.tell(view);
   return told;
 }

@@ -1,19 +1,23 @@
 /** A client that follows one turn through everything, and what it got to see on the way. */
 import { randomUUID } from 'node:crypto';
 import { expect } from 'vitest';
-import type { Client, NewMessage } from '../../src/client/client.ts';
-import type { ConnectionStatus } from '../../src/client/follow-turn.ts';
+import type { Client } from '../../src/client/client.ts';
+import type { NewMessage } from '../../src/client/new-message.ts';
+import type { ConnectionStatus } from '../../src/client/reconnect.ts';
 import type { Part, TurnView } from '../../src/client/turn-view.ts';
-import type { ElicitationEvent, Status } from '../../src/elicitation/elicitation.ts';
+import type { ElicitationRequest } from '../../src/contract/elicitation.ts';
+import type { Status } from '../../src/elicitation/elicitation.ts';
+
+type Said = Extract<NewMessage, { conversationId: string }>;
 
 export interface Watched {
-  message: NewMessage;
+  message: Said;
   views: TurnView[];
   /** What it heard about its connection. */
   line: ConnectionStatus[];
   /** The first view that fits, past or to come; rejects when the turn ends without one. */
   until(fits: (view: TurnView) => boolean): Promise<TurnView>;
-  question(status?: Status): Promise<Extract<ElicitationEvent, { mode: 'url' }>>;
+  question(status?: Status): Promise<Extract<ElicitationRequest, { mode: 'url' }>>;
   /** The last view, once there will be no other. */
   end(): Promise<TurnView>;
 }
@@ -21,11 +25,11 @@ export interface Watched {
 /** Longer than Temporal takes to miss a dead worker, several times over. */
 const patienceMs = 75_000;
 
-export function say(client: Client, text: string, more: Partial<NewMessage> = {}): Watched {
+export function say(client: Client, text: string, more: Partial<Said> = {}): Watched {
   return watch(client, { conversationId: randomUUID(), message: { id: randomUUID(), text }, ...more });
 }
 
-function watch(client: Client, message: NewMessage): Watched {
+function watch(client: Client, message: Said): Watched {
   const views: TurnView[] = [];
   const line: ConnectionStatus[] = [];
   const waiting = new Set<() => void>();
@@ -85,7 +89,7 @@ function watch(client: Client, message: NewMessage): Watched {
   };
 }
 
-export function questionsIn({ parts }: TurnView): ElicitationEvent[] {
+export function questionsIn({ parts }: TurnView): ElicitationRequest[] {
   return parts.flatMap((part) => (part.kind === 'elicitation' ? part.elicitation : []));
 }
 

@@ -44,6 +44,7 @@ test('tools are named in words', () => {
   expect(toolLabel('tracker__list_issues')).toBe('Tracker · list issues');
   expect(toolLabel('connect_tracker')).toBe('Tracker · connect');
   expect(toolLabel('search')).toBe('search');
+  expect(toolLabel('agent__team_researcher')).toBe('Team researcher');
 });
 
 test('the countdown counts down to the deadline and stops there', () => {

@@ -1,0 +1,31 @@
+/** The door of `interlude/client`: what is not named here may change. */
+export { createClient } from './client.ts';
+export type { Client, ClientOptions, PageOptions } from './client.ts';
+export type { Decision, ElicitationContext, OnElicitation } from './answer-questions.ts';
+export type { CallOptions } from './call.ts';
+export type { EventsOptions, FeedItem } from './follow-feed.ts';
+export type { FollowOptions } from './follow-turn.ts';
+export { InterludeError } from './interlude-error.ts';
+export type { FieldError } from './interlude-error.ts';
+export type { EarlierMessage, NewMessage } from './new-message.ts';
+export type { ConnectionStatus, ReadOptions } from './reconnect.ts';
+export type { Timing } from './retry.ts';
+export type { Token } from './send.ts';
+export type {
+  ElicitationPart,
+  NoticePart,
+  OperationSeen,
+  Part,
+  TextPart,
+  ToolCallPart,
+  TurnView,
+  ViewStatus,
+} from './turn-view.ts';
+export type { Capabilities } from '../elicitation/capabilities.ts';
+export type { CancelAnswer } from '../contract/chat.ts';
+export type { Conversation, ConversationList, ConversationMessages } from '../contract/conversations.ts';
+export type { ElicitationReceipt, ElicitationRequest, ElicitationResponse } from '../contract/elicitation.ts';
+export type { ToolAuthRequired } from '../contract/notice.ts';
+export type { ModelList } from '../contract/openai.ts';
+export type { Operation } from '../contract/operation.ts';
+export type { StreamEvent } from '../contract/stream-event.ts';

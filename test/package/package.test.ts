@@ -1,0 +1,106 @@
+/** The package people install, as it comes out of the tarball. */
+import { execFile } from 'node:child_process';
+import { readFileSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { promisify } from 'node:util';
+import { gzipSync } from 'node:zlib';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { bundle } from './bundle.ts';
+import { installPackage, withTools } from './installed.ts';
+import type { Project } from './installed.ts';
+
+const run = promisify(execFile);
+const root = path.resolve(import.meta.dirname, '../..');
+
+let project: Project;
+beforeAll(async () => {
+  project = await installPackage(['@types/node', 'undici-types']);
+}, 120_000);
+afterAll(() => project.remove());
+
+test('it holds the three doors and what is behind them, and nothing of the service', () => {
+  const { files, manifest, home } = project;
+  for (const { types, default: code } of Object.values(manifest.exports))
+    expect(files).toEqual(expect.arrayContaining([path.join('package', types), path.join('package', code)]));
+  const folders = new Set(files.map((file) => file.split('/').slice(1, -1).join('/')));
+  expect([...folders].toSorted()).toEqual(['', 'ai-sdk', 'client', 'contract', 'elicitation']);
+  expect(files).toEqual(expect.arrayContaining(['package/LICENSE', 'package/README.md']));
+  expect(Object.keys(manifest.dependencies)).toEqual(['@ai-sdk/provider', 'eventsource-parser', 'zod']);
+  expect(readFileSync(path.join(home, 'README.md'), 'utf8')).toContain('# The TypeScript client');
+});
+
+test('the repository’s own manifest leads through the same doors', () => {
+  const own = JSON.parse(readFileSync(path.join(root, 'package.json'), 'utf8')) as typeof project.manifest;
+  const expected = JSON.stringify(own.exports).replaceAll('./dist/', './');
+  expect(JSON.stringify(project.manifest.exports)).toBe(expected);
+});
+
+const strict = {
+  target: 'es2024',
+  noEmit: true,
+  strict: true,
+  noUncheckedIndexedAccess: true,
+  exactOptionalPropertyTypes: true,
+  noPropertyAccessFromIndexSignature: true,
+  verbatimModuleSyntax: true,
+  isolatedModules: true,
+  skipLibCheck: false,
+};
+
+/** What the compiler has to say about these files of the project. */
+async function complaints(files: string[], options: object): Promise<string> {
+  const config = path.join(project.folder, 'tsconfig.json');
+  writeFileSync(config, JSON.stringify({ compilerOptions: { ...strict, ...options }, files }));
+  return run('tsc', ['-p', config], { cwd: project.folder, env: withTools() }).then(
+    ({ stdout }) => stdout,
+    (error: { stdout: string }) => error.stdout,
+  );
+}
+
+const browser = { lib: ['es2024', 'dom'], types: [] };
+const node = { lib: ['es2024'], types: ['node'] };
+
+describe('its types hold under the strictest settings', () => {
+  test.each([
+    ['in a browser project with a bundler', { ...browser, module: 'esnext', moduleResolution: 'bundler' }],
+    ['in a Node project', { ...node, module: 'nodenext', moduleResolution: 'nodenext' }],
+  ])('%s', async (_, options) => {
+    expect(await complaints(['types.ts'], options)).toBe('');
+  });
+
+  test('and what is wrong is found', async () => {
+    writeFileSync(
+      path.join(project.folder, 'wrong.ts'),
+      "import { createClient } from 'interlude/client';\ncreateClient({ baseUrl: 1, token: 't' });\n",
+    );
+    const options = { ...browser, module: 'esnext', moduleResolution: 'bundler' };
+    expect(await complaints(['wrong.ts'], options)).toContain("Type 'number' is not assignable");
+  });
+
+  test('the examples of its page compile', async () => {
+    const page = readFileSync(path.join(root, 'docs/client.md'), 'utf8');
+    const [first = '', ...examples] = [...page.matchAll(/^```ts\n(.*?)^```$/gms)].map(
+      ([, code = '']) => code,
+    );
+    expect(examples.length).toBeGreaterThan(4);
+    const files = examples.map((code, index) => {
+      const name = `example-${index}.ts`;
+      const imports = code.split('\n').filter((line) => line.startsWith('import '));
+      const rest = code.split('\n').filter((line) => !line.startsWith('import '));
+      const body = `${imports.join('\n')}\n${first}\n{\n${rest.join('\n')}\n}\n`;
+      writeFileSync(path.join(project.folder, name), body);
+      return name;
+    });
+    expect(await complaints(files, { ...node, module: 'nodenext', moduleResolution: 'nodenext' })).toBe('');
+  });
+});
+
+test('a page that uses the client loads little, and no zod', async () => {
+  const { code, modules } = await bundle(path.join(project.folder, 'page.mjs'));
+  const packages = modules.flatMap((file) => /node_modules\/((?:@[^/]+\/)?[^/]+)/.exec(file)?.[1] ?? []);
+  expect([...new Set(packages)].toSorted()).toEqual(['eventsource-parser', 'interlude']);
+  const kilobytes = gzipSync(code, { level: 9 }).length / 1000;
+  // The page says "about 7 KB".
+  expect(kilobytes).toBeLessThan(7.2);
+  expect(kilobytes).toBeGreaterThan(3);
+});
