@@ -1,0 +1,66 @@
+/** How the agent's own model ends, as a consumer of the agent sees it. */
+import { fileURLToPath } from 'node:url';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { startDevelopmentServer } from '../development-server.ts';
+import type { DevelopmentServer } from '../development-server.ts';
+import { createOpenAIServer } from '../peers/openai-server.ts';
+import type { OpenAIServer, Reply } from '../peers/openai-server.ts';
+import { startService } from '../service/service.ts';
+import type { Service } from '../service/service.ts';
+import { consumers } from './consumers.ts';
+import { optionsFor } from './service-options.ts';
+
+const INTERLUDE_CONFIG = fileURLToPath(new URL('../fixtures/e2e-agents.yaml', import.meta.url));
+
+const replies: Record<string, Reply> = {
+  think: { kind: 'reasoning', thoughts: ['Hm, ', 'well.'], chunks: ['It is ', 'so.'] },
+  'go on and on': { kind: 'text', chunks: ['And on'], finish: 'length' },
+  'say something bad': { kind: 'text', chunks: ['I'], finish: 'content_filter' },
+};
+
+let temporal: DevelopmentServer;
+let model: OpenAIServer;
+let service: Service;
+
+beforeAll(async () => {
+  model = await createOpenAIServer({
+    reply: ({ messages }) => {
+      const words = JSON.stringify(messages.findLast(({ role }) => role === 'user')?.content);
+      const [, reply] = Object.entries(replies).find(([prompt]) => words.includes(prompt)) ?? [];
+      return reply ?? { kind: 'status', status: 400 };
+    },
+  });
+  temporal = await startDevelopmentServer();
+  service = await startService({ temporal, env: { INTERLUDE_CONFIG, MODEL_URL: model.baseURL } });
+});
+afterAll(async () => {
+  await service?.stop();
+  await temporal?.stop();
+  await model?.stop();
+});
+
+describe.each(consumers)('AI SDK $version', ({ streamText, generateText, modelOf }) => {
+  test.each([
+    ['think', 'It is so.', 'stop'],
+    ['go on and on', 'And on', 'length'],
+    ['say something bad', 'I', 'content-filter'],
+  ])('told to %s, the answer ends as its last step did', async (prompt, text, finishReason) => {
+    const writer = modelOf(await optionsFor(service), 'writer');
+    const result = streamText({ model: writer, prompt });
+    expect(await result.text).toBe(text);
+    expect(await result.finishReason).toBe(finishReason);
+    expect(await result.usage).toMatchObject({ inputTokens: 11, outputTokens: 7, totalTokens: 18 });
+    expect(await generateText({ model: writer, prompt })).toMatchObject({ text, finishReason });
+  });
+
+  test('what the model thinks is reasoning', async () => {
+    const writer = modelOf(await optionsFor(service), 'writer');
+    const result = streamText({ model: writer, prompt: 'think' });
+    expect(await result.reasoningText).toBe('Hm, well.');
+    const { content } = await generateText({ model: writer, prompt: 'think' });
+    expect(content).toMatchObject([
+      { type: 'reasoning', text: 'Hm, well.' },
+      { type: 'text', text: 'It is so.' },
+    ]);
+  });
+});
