@@ -2,6 +2,7 @@
  * Who is waiting for a turn at this process. Every wait ends when its reader goes away or the service closes;
  * neither touches the turn.
  */
+import type { Socket } from 'node:net';
 import type { FastifyInstance, FastifyReply } from 'fastify';
 
 export interface Readers {
@@ -18,10 +19,17 @@ export const closing = 'closing';
  */
 export function createReaders(fastify: FastifyInstance, { patienceMs = 8_000 } = {}): Readers {
   const open = new Map<FastifyReply, AbortController>();
+  const sockets = new Set<Socket>();
   let isClosing = false;
 
+  fastify.server.on('connection', (socket) => {
+    sockets.add(socket);
+    socket.once('close', () => sockets.delete(socket));
+  });
   fastify.addHook('preClose', async () => {
     isClosing = true;
+    // `fetch` keeps a connection at hand that it may never use, and Node does not count it as idle.
+    for (const socket of sockets) if (socket.bytesRead === 0) socket.destroy();
     for (const [reply, wait] of open) {
       hangUpAfter(reply);
       wait.abort(closing);

@@ -73,3 +73,16 @@ test('a request that never comes to its end cannot keep the service from closing
   await app.close();
   expect(app.server.listening).toBe(false);
 }, 10_000);
+
+test('a connection that is never used does not keep the service from closing', async () => {
+  const app = Fastify();
+  createReaders(app, { patienceMs: 60_000 });
+  await app.listen({ port: 0, host: '127.0.0.1' });
+  const accepted = once(app.server, 'connection');
+  const socket = connect((app.server.address() as AddressInfo).port, '127.0.0.1');
+  socket.on('error', () => undefined);
+  stack.push(() => socket.destroy());
+  await accepted;
+  await app.close();
+  expect(app.server.listening).toBe(false);
+}, 10_000);
