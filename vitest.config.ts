@@ -1,3 +1,4 @@
+import { availableParallelism } from 'node:os';
 import { defineConfig } from 'vitest/config';
 
 export default defineConfig({
@@ -5,6 +6,8 @@ export default defineConfig({
     include: ['test/**/*.test.ts'],
     // Forks: Temporal's native bridge crashes alone and exits cleanly.
     pool: 'forks',
+    // Most of them wait for servers and clocks most of the time.
+    maxWorkers: availableParallelism() + 1,
     globalSetup: 'test/setup/global-setup.ts',
     testTimeout: 30_000,
     hookTimeout: 60_000,

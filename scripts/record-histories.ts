@@ -7,7 +7,7 @@ import { mkdir, readdir, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { Client, Connection } from '@temporalio/client';
 import { historyToJSON } from '@temporalio/common/lib/proto-utils.js';
-import { freePort } from '../src/ports.ts';
+import { freePort } from '../test/free-port.ts';
 import { searchAttributes, turnWorkflowId } from '../src/workflows/messages.ts';
 import { createWorld } from '../test/e2e/world.ts';
 import { createOpenAIServer } from '../test/peers/openai-server.ts';
@@ -21,7 +21,7 @@ const listing = 'list my open issues';
 await using stack = new AsyncDisposableStack();
 const model = await createOpenAIServer({ reply: () => ({ kind: 'status', status: 401 }) });
 stack.defer(() => model.stop());
-const temporalPort = await freePort('127.0.0.1');
+const temporalPort = await freePort();
 const world = await createWorld({ env: { MODEL_URL: model.baseURL, TEMPORAL_PORT: String(temporalPort) } });
 stack.defer(() => world.stop());
 const { workflow: temporal } = new Client({

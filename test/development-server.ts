@@ -5,7 +5,7 @@ import path from 'node:path';
 import { Client, Connection } from '@temporalio/client';
 import { NativeConnection } from '@temporalio/worker';
 import { createLogger } from '../src/logger.ts';
-import { freePort } from '../src/ports.ts';
+import { freePort } from './free-port.ts';
 import { registerSearchAttributes } from '../src/search-attributes.ts';
 import { startTemporalServer } from '../src/temporal-server.ts';
 import { installQuietRuntime } from './quiet-runtime.ts';
@@ -13,6 +13,7 @@ import { installQuietRuntime } from './quiet-runtime.ts';
 export interface DevelopmentServer {
   client: Client;
   connection: NativeConnection;
+  address: string;
   stop(): Promise<void>;
 }
 
@@ -23,7 +24,7 @@ export async function startDevelopmentServer(): Promise<DevelopmentServer> {
   stack.defer(() => rm(dataDir, { recursive: true, force: true }));
   const namespace = 'default';
   const server = await startTemporalServer({
-    temporal: { namespace, port: await freePort('127.0.0.1'), uiPort: 0 },
+    temporal: { namespace, port: await freePort(), uiPort: 0 },
     dataDir,
     logger: createLogger({ level: 'silent', human: true }),
   });
@@ -36,6 +37,7 @@ export async function startDevelopmentServer(): Promise<DevelopmentServer> {
   return {
     client: new Client({ connection: clientConnection, namespace }),
     connection,
+    address: server.address,
     stop: () => stack.disposeAsync(),
   };
 }

@@ -23,7 +23,7 @@ export type LiveTurn = Extract<OpenTurn, { kind: 'live' }>;
 
 /** Longer than any start takes, so that clocks may differ a little; a turn that hears of it later goes on. */
 const supersedeWithinMs = 30_000;
-const reportDeadlineMs = 2_000;
+const reportDeadlineMs = 1_000;
 
 export function createOpenTurns(client: Client, turns: Pick<Turns, 'get'>) {
   /** What Temporal runs for this conversation, and whether that has already ended as far as anybody can see. */
@@ -50,7 +50,7 @@ export function createOpenTurns(client: Client, turns: Pick<Turns, 'get'>) {
     }
   }
 
-  /** Whether the turn is about to end. That it only waits for a person is for its workflow to say. */
+  /** Whether the turn is about to end, for all that is known. That it only waits for a person is for its workflow to say. */
   async function makeRoom({ handle }: LiveTurn, onBusy: OnBusy): Promise<boolean> {
     try {
       if (onBusy === 'cancel') {
@@ -61,22 +61,25 @@ export function createOpenTurns(client: Client, turns: Pick<Turns, 'get'>) {
       return await isLeaving(handle);
     } catch (error) {
       if (error instanceof WorkflowNotFoundError) return true;
-      // No worker says anything: the turn is live, and whether it could make room is unknown.
-      if (error instanceof ServiceError) return false;
       throw error;
     }
   }
 
   /** Whether a turn that was about to end still is: one whose delegated agent was just given its answer goes on. */
   async function stillLeaves({ handle }: LiveTurn, onBusy: OnBusy): Promise<boolean> {
-    if (onBusy === 'cancel') return true;
-    return isLeaving(handle).catch((error: unknown) => error instanceof WorkflowNotFoundError);
+    return onBusy === 'cancel' || isLeaving(handle);
   }
 
   async function isLeaving(handle: WorkflowHandle): Promise<boolean> {
     const report = () => handle.query(turnQuery);
-    const { phase } = await client.withDeadline(Date.now() + reportDeadlineMs, report);
-    return phase === 'ending' || phase === 'ended';
+    try {
+      const { phase } = await client.withDeadline(Date.now() + reportDeadlineMs, report);
+      return phase === 'ending' || phase === 'ended';
+    } catch (error) {
+      // Gone; or no worker says anything, and whether it leaves will be seen.
+      if (error instanceof WorkflowNotFoundError || error instanceof ServiceError) return true;
+      throw error;
+    }
   }
 
   return { openTurn, makeRoom, stillLeaves };

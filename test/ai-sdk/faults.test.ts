@@ -15,7 +15,7 @@ import {
 import type { Reply, StreamServer } from '../client/stream-server.ts';
 import { startDevelopmentServer } from '../development-server.ts';
 import type { DevelopmentServer } from '../development-server.ts';
-import { freePort } from '../../src/ports.ts';
+import { freePort } from '../free-port.ts';
 import { startTcpProxy } from '../peers/tcp-proxy.ts';
 import type { TcpProxy, TcpProxyOptions } from '../peers/tcp-proxy.ts';
 import { startService } from '../service/service.ts';
@@ -157,7 +157,7 @@ describe('against a service that misbehaves', () => {
   });
 
   test('a service that is not there is an error that says so', async () => {
-    const nobody = `http://127.0.0.1:${await freePort('127.0.0.1')}`;
+    const nobody = `http://127.0.0.1:${await freePort()}`;
     const model = modelAt(nobody, { timing: { ...timing, giveUpMs: 150 } });
     const error = await failureOf(ai7.generateText({ model, prompt: 'hi' }));
     expect(error).toMatchObject({ name: 'AI_APICallError', url: `${nobody}/run/api/chat` });

@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import { pino } from 'pino';
 import { afterAll, afterEach, beforeAll, expect, test, vi } from 'vitest';
-import { freePort } from '../../src/ports.ts';
+import { freePort } from '../free-port.ts';
 import { startTemporalServer } from '../../src/temporal-server.ts';
 import type { TemporalServer } from '../../src/temporal-server.ts';
 import { openStorage } from '../../src/storage/database.ts';
@@ -18,7 +18,7 @@ let temporal: TemporalServer;
 let startTemporal: () => Promise<TemporalServer>;
 
 beforeAll(async () => {
-  const port = await freePort('127.0.0.1');
+  const port = await freePort();
   world = await createWorld({
     env: { TEMPORAL_ADDRESS: `127.0.0.1:${port}`, INTERLUDE_KEYS: someKeys },
   });

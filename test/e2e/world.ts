@@ -9,7 +9,7 @@ import { demoToken } from '../../demo/identity-token.ts';
 import type { Tracker } from '../../demo/tracker/tracker.ts';
 import { createClient } from '../../src/client/client.ts';
 import type { Client } from '../../src/client/client.ts';
-import { freePort } from '../../src/ports.ts';
+import { freePort } from '../free-port.ts';
 import { startNeighbours } from '../service/neighbours.ts';
 import { createCaller } from '../service/user.ts';
 import type { Caller } from '../service/user.ts';
@@ -58,7 +58,7 @@ export async function createWorld({ port, env = {} }: WorldOptions = {}): Promis
     PUBLIC_URL: baseUrl,
     INTERLUDE_CONFIG: agentsFile,
     INTERLUDE_DATA: path.join(dataDir, 'interlude'),
-    TEMPORAL_PORT: String(await freePort('127.0.0.1')),
+    TEMPORAL_PORT: String(await freePort()),
     TEMPORAL_UI_PORT: '0',
     ...env,
   };

@@ -6,7 +6,7 @@ import { demoAudience, demoLoginClient, startIdentityProvider } from '../../demo
 import type { IdentityProvider } from '../../demo/identity.ts';
 import { startTracker } from '../../demo/tracker/tracker.ts';
 import type { Tracker } from '../../demo/tracker/tracker.ts';
-import { freePort } from '../../src/ports.ts';
+import { freePort } from '../free-port.ts';
 
 export interface Neighbours {
   dataDir: string;
@@ -20,7 +20,7 @@ export interface Neighbours {
 export async function startNeighbours(stack: AsyncDisposableStack, givenPort?: number): Promise<Neighbours> {
   const dataDir = await mkdtemp(path.join(tmpdir(), 'interlude-'));
   stack.defer(() => rm(dataDir, { recursive: true, force: true }));
-  const port = givenPort ?? (await freePort('127.0.0.1'));
+  const port = givenPort ?? (await freePort());
   const baseUrl = `http://127.0.0.1:${port}`;
   const tracker = await startTracker({ port: 0, dataDir: path.join(dataDir, 'tracker') });
   stack.defer(() => tracker.stop());

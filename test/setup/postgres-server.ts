@@ -20,7 +20,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { Client } from 'pg';
 import { spawnBound } from '../../src/bound-process.ts';
-import { freePort } from '../../src/ports.ts';
+import { freePort } from '../free-port.ts';
 
 export interface PostgresServer extends AsyncDisposable {
   /** The URL of a new, empty database. */
@@ -75,7 +75,7 @@ async function startEmbedded(): Promise<{ url: string; stop: () => Promise<void>
     stdio: ['ignore', 'ignore', 'inherit'],
   });
 
-  const port = await freePort('127.0.0.1');
+  const port = await freePort();
   const settings = [
     'fsync=off',
     'full_page_writes=off',
