@@ -16,17 +16,10 @@ import type { Config, ServerConfig } from '../config.ts';
 import { connectionKey } from '../credentials/connection-key.ts';
 import type { ConnectionRequired, Credential, CredentialStore, Refusal } from '../credentials/store.ts';
 import { CredentialStoreError } from '../credentials/store.ts';
-import {
-  connectionMessage,
-  elsewhere,
-  refusalForModel,
-  unknownOutcomeForModel,
-} from '../elicitation/wording.ts';
-import type { Refusal as ToolRefusal } from '../elicitation/wording.ts';
+import { refusalForModel, unknownOutcomeForModel } from '../elicitation/wording.ts';
 import { callServerTool } from '../mcp/call.ts';
 import type { Catalogue } from '../mcp/catalogue.ts';
-import { modelNameOf } from '../mcp/model-tools.ts';
-import type { NewEvent, Storage, ToolCallRow } from '../storage/storage.ts';
+import type { Storage, ToolCallRow } from '../storage/storage.ts';
 import type { McpResult } from '../turn/tool-result.ts';
 import type { Turn } from '../turn/turn.ts';
 import type { ConnectionAsk } from './elicitations.ts';
@@ -74,22 +67,6 @@ export function createToolActivities({ storage, servers, storeOf, catalogue, log
 
   return {
     callTool: (input: ToolCallInput) => whileHeartbeating(() => callTool(input)),
-
-    /** Ends a call that was not made, with the reason in words for the model. */
-    async refuseToolCall(input: {
-      turn: Turn;
-      toolCallId: string;
-      server: string;
-      refusal: ToolRefusal;
-    }): Promise<void> {
-      const { turn, refusal } = input;
-      const call = await results.requested(turn, input.toolCallId);
-      const title = servers.get(input.server)?.title ?? input.server;
-      const mayHaveRun = refusal === 'failed' && call.state === 'started';
-      const text = mayHaveRun ? unknownOutcomeForModel(title) : refusalForModel(refusal, title);
-      const notice = refusal === 'unsupported' ? await accountMissing(turn, call, input.server) : undefined;
-      await results.finish(turn, call, { kind: 'error', text }, notice);
-    },
   };
 
   async function callTool(input: ToolCallInput): Promise<ToolCallOutcome> {
@@ -221,19 +198,6 @@ export function createToolActivities({ storage, servers, storeOf, catalogue, log
       status,
       challenge,
     });
-  }
-
-  /** The person is there, only their client cannot show the question: they can connect the account elsewhere. */
-  async function accountMissing(turn: Turn, call: ToolCallRow, server: string): Promise<NewEvent> {
-    const { toolCallId, toolName } = call;
-    const serverTitle = servers.get(server)?.title ?? server;
-    const known = await storage.toolCatalogue.get(turn.tenant, server);
-    const tool = known?.tools.find(({ name }) => modelNameOf(server, name) === toolName)?.name;
-    const message = elsewhere(connectionMessage(serverTitle, 'missing', tool), false);
-    return {
-      key: `tool/${toolCallId}/auth-required`,
-      event: { type: 'tool-auth-required', toolCallId, toolName, server, serverTitle, message },
-    };
   }
 
   async function isRepeatable({ turn, server, tool }: ToolCallInput): Promise<boolean> {

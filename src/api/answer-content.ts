@@ -1,23 +1,29 @@
 /** Does an answer's content fit what was asked? Checked before anything is stored; the question stays open if not. */
 import { z } from 'zod';
 import type { ElicitationRequest, ElicitationResponse } from '../elicitation/elicitation.ts';
-import { invalidRequest, ProblemError, toPointer } from './errors.ts';
+import { firstOf, invalidRequest, ProblemError, toPointer } from './errors.ts';
 
-export function checkContent(request: ElicitationRequest, { action, content }: ElicitationResponse): void {
+/** `pointer`: where in the request the answer stands. */
+export function checkContent(
+  request: ElicitationRequest,
+  { action, content }: ElicitationResponse,
+  pointer = '',
+): void {
+  const at = `${pointer}/content`;
   const wantsContent = request.mode === 'form' && action === 'accept';
   if (!wantsContent) {
     if (content === undefined) return;
-    throw invalidRequest([{ pointer: '/content', detail: 'only the accept of a form has content' }]);
+    throw invalidRequest([{ pointer: at, detail: 'only the accept of a form has content' }]);
   }
-  if (content === undefined)
-    throw invalidRequest([{ pointer: '/content', detail: 'the form needs its content' }]);
+  if (content === undefined) throw invalidRequest([{ pointer: at, detail: 'the form needs its content' }]);
   const nested = Object.entries(content).filter(([, value]) => !isFlat(value));
   if (nested.length > 0)
     throw invalidContent(
+      at,
       nested.map(([name]) => ({ path: [name], message: 'use a text, number, yes/no or list of texts' })),
     );
   const issues = schemaOf(request.requestedSchema).safeParse(content).error?.issues ?? [];
-  if (issues.length > 0) throw invalidContent(issues);
+  if (issues.length > 0) throw invalidContent(at, issues);
 }
 
 /** What a form can ask for (MCP's subset), also where its schema leaves room for more. */
@@ -27,13 +33,13 @@ function isFlat(value: unknown): boolean {
     : ['string', 'number', 'boolean'].includes(typeof value);
 }
 
-function invalidContent(issues: { path: PropertyKey[]; message: string }[]): ProblemError {
+function invalidContent(at: string, issues: { path: PropertyKey[]; message: string }[]): ProblemError {
   const errors = issues.map(({ path, message }) => ({
-    pointer: `/content${toPointer(path)}`,
+    pointer: `${at}${toPointer(path)}`,
     detail: message,
   }));
   return new ProblemError('invalid_content', 'Correct the fields named in errors and send it again.', {
-    members: { errors },
+    members: { errors: firstOf(errors) },
   });
 }
 

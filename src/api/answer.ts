@@ -24,9 +24,11 @@ export type Answered =
   | { kind: 'received' };
 
 /** Where an answer came from, for the audit; and the name its sender gave it, to send it again safely. */
-interface AnswerOrigin {
+export interface AnswerOrigin {
   address: string | null;
   idempotencyKey?: string | undefined;
+  /** Where in the request the answer stands, as a JSON pointer; the whole body unless given. */
+  pointer?: string;
 }
 
 /** Refusals are `ProblemError`s. */
@@ -54,7 +56,7 @@ interface Parts {
 export function createAnswerQuestion({ storage, keys, workflows, news }: Parts): AnswerQuestion {
   const { elicitations } = storage;
 
-  return async (row, response, principal, { address, idempotencyKey }) => {
+  return async (row, response, principal, { address, idempotencyKey, pointer }) => {
     const audit = (action: 'answered' | 'refused', actor: string | null, detail: string) =>
       storage.audit.record({
         at: Date.now(),
@@ -75,7 +77,7 @@ export function createAnswerQuestion({ storage, keys, workflows, news }: Parts):
       );
       throw new ProblemError('not_your_question', 'Only the person it was put to may answer.');
     }
-    checkContent(row.request, response);
+    checkContent(row.request, response, pointer);
 
     const { action } = response;
     const responseId = responseIdOf(row, response, idempotencyKey);

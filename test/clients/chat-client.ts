@@ -19,11 +19,15 @@ export interface ChatClient {
   readonly status: ai7.ChatStatus;
   readonly error: Error | undefined;
   send(text: string): Promise<void>;
+  /** A message under an id of the test's own choice. */
+  sendAs(id: string, text: string): Promise<void>;
+  /** A message that is nothing but the answer to a question. */
+  answer(answer: { elicitationId: string; action: string }): Promise<void>;
   resume(): Promise<void>;
   stop(): Promise<void>;
-  /** Parts of the last message, the assistant's while it answers. */
+  /** Parts of the last message of the assistant's; none before it has answered the last message that wants an answer. */
   parts(): Message['parts'];
-  /** The first time that the last message has a part that fits. */
+  /** The first time that one of these parts fits. */
   until(fits: (part: Message['parts'][number]) => boolean): Promise<void>;
 }
 
@@ -33,11 +37,14 @@ export interface ChatClientOptions {
   conversation: string;
   /** What the page kept from before it was loaded again. */
   messages?: Message[];
+  /** Beside the token; a client that shows every question unless given. */
+  headers?: Record<string, string>;
   fetch?: typeof fetch;
 }
 
 export function createChatClient(version: Version, options: ChatClientOptions): ChatClient {
   const { baseUrl, token, conversation, messages = [], fetch } = options;
+  const { headers = { 'x-supports-elicitation': 'true' } } = options;
   const sdk = sdks[version];
   const state = createState(messages);
   class Chat extends sdk.AbstractChat<Message> {}
@@ -46,11 +53,14 @@ export function createChatClient(version: Version, options: ChatClientOptions): 
     state,
     transport: new sdk.DefaultChatTransport<Message>({
       api: `${baseUrl}/run/api/chat`,
-      headers: { authorization: `Bearer ${token}`, 'x-supports-elicitation': 'true' },
+      headers: { authorization: `Bearer ${token}`, ...headers },
       ...(fetch && { fetch }),
     }),
   });
-  const parts = () => state.messages.at(-1)?.parts ?? [];
+  const parts = () => {
+    const said = state.messages.findLast((message) => !isAnswerOnly(message));
+    return said?.role === 'assistant' ? said.parts : [];
+  };
 
   return {
     get messages() {
@@ -63,6 +73,8 @@ export function createChatClient(version: Version, options: ChatClientOptions): 
       return chat.error;
     },
     send: (text) => chat.sendMessage({ text }),
+    sendAs: (id, text) => chat.sendMessage({ id, role: 'user', parts: [{ type: 'text', text }] }),
+    answer: (data) => chat.sendMessage({ parts: [{ type: 'data-elicitation-response', data }] }),
     resume: () => chat.resumeStream(),
     stop: () => chat.stop(),
     parts,
@@ -75,6 +87,11 @@ export function createChatClient(version: Version, options: ChatClientOptions): 
         });
       }),
   };
+}
+
+/** The SDK keeps these in its list, in front of or behind the message that they made possible. */
+function isAnswerOnly({ parts }: Message): boolean {
+  return parts.length > 0 && parts.every(({ type }) => type === 'data-elicitation-response');
 }
 
 type State = ai7.ChatState<Message> & {

@@ -1,21 +1,15 @@
 /** The AI SDK's own chats, of every major version in use, against the whole service. */
 import { randomUUID } from 'node:crypto';
 import type { TestWorkflowEnvironment } from '@temporalio/testing';
-import type { UIMessage } from 'ai';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { connectAccount } from '../service/connect-account.ts';
 import { startService } from '../service/service.ts';
 import type { Service } from '../service/service.ts';
 import { createTimeSkipping } from '../time-skipping.ts';
+import { brittleFetch } from './brittle-fetch.ts';
 import { createChatClient, versions } from './chat-client.ts';
 import type { ChatClient, ChatClientOptions, Version } from './chat-client.ts';
-
-type Part = UIMessage['parts'][number];
-interface Question {
-  elicitationId: string;
-  status: string;
-  url: string;
-}
+import { question } from './chat-question.ts';
 
 let environment: TestWorkflowEnvironment;
 let service: Service;
@@ -39,36 +33,6 @@ async function open(version: Version, options: Partial<ChatClientOptions> = {}):
     ...options,
     conversation,
   });
-}
-
-const questionIn = (part: Part) =>
-  part.type === 'data-elicitation-request' ? (part.data as Question) : null;
-const isQuestion = (status: string) => (part: Part) => questionIn(part)?.status === status;
-
-/** The question on the client's screen, in this state. */
-async function question(chat: ChatClient, status: string): Promise<Question> {
-  await chat.until(isQuestion(status));
-  const [found, ...others] = chat.parts().flatMap((part) => questionIn(part) ?? []);
-  expect(others).toEqual([]);
-  if (!found) throw new Error('the question was there a moment ago');
-  return found;
-}
-
-/** A fetch whose connection is lost in the middle of a stream, in the words of a browser. */
-function brittleFetch(): { fetch: typeof fetch; lose: () => void } {
-  let lose = () => {};
-  return {
-    lose: () => lose(),
-    async fetch(input, init) {
-      const response = await fetch(input, init);
-      const cut = new TransformStream<Uint8Array, Uint8Array>({
-        start: (controller) => {
-          lose = () => controller.error(new TypeError('network error'));
-        },
-      });
-      return new Response(response.body?.pipeThrough(cut), response);
-    },
-  };
 }
 
 const wholeAnswer = (elicitationId: string) => [
@@ -218,13 +182,17 @@ describe.each(versions)('useChat of AI SDK %i', (version) => {
     const conversation = randomUUID();
     const first = await open(version, { conversation });
     const sending = first.send('list my open issues');
-    await question(first, 'pending');
+    const { url } = await question(first, 'pending');
+    const held = service.tracker.faults.hold('before');
+    await connectAccount('alice', url);
+    await held.arrived;
     const second = await open(version, { conversation });
     await second.send('hello?');
     expect(second.status).toBe('error');
     expect(second.error?.message).toContain('turn_in_progress');
-    await first.stop();
+    held.release();
     await sending;
+    expect([first.status, first.error]).toEqual(['ready', undefined]);
   });
 });
 

@@ -1,42 +1,92 @@
-/** What `useChat` posts, as a request for a turn. Pure. */
+/** What `useChat` posts: a message that wants a turn, or the answer to a question. Pure. */
+import { ElicitationResponsePartSchema } from '../../contract/chat.ts';
 import type { ChatRequest } from '../../contract/chat.ts';
-import { invalidRequest } from '../errors.ts';
+import { invalidRequest, parseInput } from '../errors.ts';
+import type { FieldError } from '../errors.ts';
 import type { GivenMessage } from '../start-turn.ts';
+import type { GivenAnswer } from '../take-answer.ts';
 
 type Message = ChatRequest['messages'][number];
+type Part = Message['parts'][number];
 
-/** The conversation as far as it is text, ending in the new user message; a 400 that points at what keeps it from being one. */
-export function givenMessages({ id, messages, trigger }: ChatRequest): GivenMessage[] {
-  const last = messages.length - 1;
+export type Posted =
+  /** The conversation as far as it is text, ending in the new user message. */
+  | { kind: 'message'; messages: GivenMessage[] }
+  /** `pointer`: where in the body it stands. */
+  | { kind: 'answer'; answer: GivenAnswer; pointer: string };
+
+/** Only the last message is news. What keeps it from being one is a 400 that points at it. */
+export function readPosted(body: ChatRequest): Posted {
+  const { messages } = body;
+  const at = `/messages/${messages.length - 1}`;
+  const last = messages.at(-1);
+  if (last?.role !== 'user')
+    throw invalidRequest([{ pointer: `${at}/role`, detail: "the last message has to be the user's" }]);
+  const answer = last.parts.findIndex(isAnswer);
+  return answer === -1
+    ? { kind: 'message', messages: givenMessages(body, newMessage(last, at)) }
+    : { kind: 'answer', ...givenAnswer(body, last.parts, { index: answer, at }) };
+}
+
+function givenMessages({ id, messages, trigger }: ChatRequest, asked: GivenMessage): GivenMessage[] {
   // With a conversation, everything before the last message is in it already.
-  const history = id === undefined ? messages.slice(0, last).flatMap(toHistory) : [];
-  const asked = newMessage(messages[last], `/messages/${last}`);
+  const history = id === undefined ? messages.slice(0, -1).flatMap(toHistory) : [];
   // Asking again is a message of its own: under its old id it would join the turn that it wants to repeat.
   return [...history, trigger === 'regenerate-message' ? { ...asked, id: undefined } : asked];
 }
 
-function newMessage(message: Message | undefined, at: string): GivenMessage {
-  if (message?.role !== 'user')
-    throw invalidRequest([{ pointer: `${at}/role`, detail: "the last message has to be the user's" }]);
+function newMessage(message: Message, at: string): GivenMessage {
   const file = message.parts.findIndex(({ type }) => type === 'file');
   if (file !== -1) {
     throw invalidRequest([
       { pointer: `${at}/parts/${file}`, detail: 'files are not supported yet; send text' },
     ]);
   }
-  const content = textOf(message);
+  const content = textOf(message.parts);
   if (content.length === 0)
     throw invalidRequest([{ pointer: `${at}/parts`, detail: 'the message has no text' }]);
   return { id: message.id, role: 'user', content };
 }
 
-/** What a client says in the system's name has the authority of its user: the agent has its own instructions. */
-function toHistory(message: Message): GivenMessage[] {
-  const content = textOf(message);
-  return content.length === 0 ? [] : [{ role: message.role === 'assistant' ? 'assistant' : 'user', content }];
+function givenAnswer(
+  { id, trigger }: ChatRequest,
+  parts: Part[],
+  { index, at }: { index: number; at: string },
+): { answer: GivenAnswer; pointer: string } {
+  const beside = parts.flatMap((part, other): FieldError[] => {
+    if (other === index || !saysSomething(part)) return [];
+    return [{ pointer: `${at}/parts/${other}`, detail: 'an answer stands alone; send this on its own' }];
+  });
+  if (beside.length > 0) throw invalidRequest(beside);
+  if (id === undefined)
+    throw invalidRequest([{ pointer: '/id', detail: 'say in which conversation the question was asked' }]);
+  if (trigger === 'regenerate-message')
+    throw invalidRequest([{ pointer: '/trigger', detail: 'there is nothing to repeat about an answer' }]);
+  const part = parseInput(ElicitationResponsePartSchema, parts[index], `${at}/parts/${index}`);
+  const { elicitationId, action, content } = part.data;
+  const response = { action, ...(content && { content }) };
+  return {
+    answer: { conversationId: id, elicitationId, response },
+    pointer: `${at}/parts/${index}/data`,
+  };
 }
 
-function textOf({ parts }: Message): GivenMessage['content'] {
+function isAnswer({ type }: Part): boolean {
+  return type === 'data-elicitation-response';
+}
+
+/** Everything else is for the client's own use. */
+function saysSomething(part: Part): boolean {
+  return isAnswer(part) || part.type === 'file' || textOf([part]).length > 0;
+}
+
+/** What a client says in the system's name has the authority of its user: the agent has its own instructions. */
+function toHistory({ role, parts }: Message): GivenMessage[] {
+  const content = textOf(parts);
+  return content.length === 0 ? [] : [{ role: role === 'assistant' ? 'assistant' : 'user', content }];
+}
+
+function textOf(parts: Part[]): GivenMessage['content'] {
   return parts.flatMap((given) => {
     const text = given.type === 'text' ? given['text'] : undefined;
     return typeof text === 'string' && text.trim() !== '' ? [{ type: 'text' as const, text }] : [];

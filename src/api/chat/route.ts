@@ -1,84 +1,109 @@
 /** The AI SDK surface: `useChat` works against it as it is. */
-import type { FastifyReply } from 'fastify';
 import { z } from 'zod';
-import { CancelAnswerSchema, ChatAnswerSchema, ChatRequestSchema } from '../../contract/chat.ts';
+import {
+  CancelAnswerSchema,
+  ChatAnswerSchema,
+  ChatChunkSchema,
+  ChatRequestSchema,
+} from '../../contract/chat.ts';
+import { ElicitationReceiptSchema } from '../../contract/elicitation.ts';
 import { ReaderHeadersSchema, TurnHeadersSchema } from '../../contract/headers.ts';
-import { ClientIdSchema } from '../../contract/ids.ts';
+import { ConversationParamsSchema } from '../../contract/ids.ts';
 import { cannotAsk } from '../../elicitation/capabilities.ts';
-import type { TurnRef } from '../../turn/turn.ts';
+import type { AnswerQuestion } from '../answer.ts';
 import { requireOwn } from '../conversation-access.ts';
-import { describeRoute, eventStream, nothing } from '../describe-route.ts';
-import { ProblemError } from '../errors.ts';
-import { sendEventStream } from '../event-stream.ts';
+import { describeRoute, either, eventStream, json, nothing, problemsOf } from '../describe-route.ts';
 import type { Readers } from '../readers.ts';
-import { closing } from '../readers.ts';
-import { plainReader, readerFrom } from '../request-headers.ts';
-import type { Reader } from '../request-headers.ts';
+import { readerFrom } from '../request-headers.ts';
 import { startTurn } from '../start-turn.ts';
 import type { StartTurnParts } from '../start-turn.ts';
-import { turnEntries } from '../turn-entries.ts';
+import { takeAnswer } from '../take-answer.ts';
 import type { TurnWorkflows } from '../turns.ts';
 import type { Api } from '../validation.ts';
-import { foldMessage } from '../ui-message/fold.ts';
-import { givenMessages } from './request.ts';
-import { createTranslator } from '../ui-message/translate.ts';
+import { readPosted } from './request.ts';
+import { createShowTurn } from './show-turn.ts';
 
 export interface ChatParts extends StartTurnParts {
   workflows: Pick<TurnWorkflows, 'start' | 'cancel' | 'current'>;
   readers: Readers;
+  answer: AnswerQuestion;
 }
 
-const params = z.object({ conversation: ClientIdSchema });
-const uiStream = eventStream('An AI SDK UI message stream');
+const uiStream = eventStream(
+  'An AI SDK UI message stream: one `ChatChunk` per event, then `[DONE]`',
+  ChatChunkSchema,
+);
 
 export function chatSurface(api: Api, parts: ChatParts): void {
-  const { storage, workflows, readers } = parts;
+  const { storage, workflows } = parts;
+  const show = createShowTurn(parts);
 
   const post = describeRoute({
     tag: 'chat',
-    summary: 'Start a turn and follow it',
+    id: 'chat',
+    summary: 'Start a turn and follow it; or answer a question',
     response: {
-      200: {
-        description: uiStream.description,
-        content: { ...uiStream.content, 'application/json': { schema: ChatAnswerSchema } },
-      },
+      200: either(
+        uiStream,
+        json(
+          'With `stream: false`, the whole answer; for an answer to a question, its receipt',
+          z.union([ChatAnswerSchema, ElicitationReceiptSchema]),
+        ),
+      ),
+      202: json(
+        'The answer is stored; `status` and `awaiting` say what is missing',
+        ElicitationReceiptSchema,
+      ),
     },
-    problems: [404, 409, 413, 415, 422],
+    problems: [...problemsOf.takingABody, ...problemsOf.startingATurn, ...problemsOf.answering],
+    namesTurn: true,
   });
   api.post(
     '/run/api/chat',
     { schema: { ...post, body: ChatRequestSchema, headers: TurnHeadersSchema } },
     async (request, reply) => {
       const { body, headers, principal } = request;
-      const reader = readerFrom(headers);
       const key = headers['idempotency-key'];
+      const posted = readPosted(body);
+      if (posted.kind === 'answer') {
+        const origin = { address: request.ip, idempotencyKey: key, pointer: posted.pointer };
+        const receipt = await takeAnswer(parts, posted.answer, principal, origin);
+        // JSON and never 204: the SDK takes an empty body for a failure.
+        return reply.code(receipt.statusCode).send(receipt.body);
+      }
+      const { capabilities, operations } = readerFrom(headers);
+      // A caller that waits for one JSON answer has nowhere to see a question.
+      const reader = { operations, capabilities: body.stream ? capabilities : cannotAsk };
       const turn = await startTurn(
         parts,
         {
           conversation: body.id,
-          messages: givenMessages(body),
+          messages: posted.messages,
           agent: { name: body.agentId, pointer: '/agentId' },
-          // A caller that waits for one JSON answer has nowhere to see a question.
-          capabilities: body.stream ? reader.capabilities : cannotAsk,
+          capabilities: reader.capabilities,
           onBusy: body.onBusy,
           repetition: key === undefined ? { kind: 'unnamed' } : { kind: 'named', key },
         },
         principal,
       );
-      nameTurn(reply, turn);
-      return body.stream ? streamTurn(reply, turn, reader) : awaitTurn(reply, turn);
+      return body.stream ? show.streamed(reply, { turn, reader }) : show.whole(reply, { turn, reader });
     },
   );
 
   const stream = describeRoute({
     tag: 'chat',
+    id: 'followLiveTurn',
     summary: 'Replay the live turn from its start, then follow it',
     response: { 200: uiStream, 204: nothing('No turn is live') },
-    problems: [404],
+    problems: ['conversation_not_found'],
+    namesTurn: true,
   });
   api.get(
     '/run/api/chat/:conversation/stream',
-    { exposeHeadRoute: false, schema: { ...stream, params, headers: ReaderHeadersSchema } },
+    {
+      exposeHeadRoute: false,
+      schema: { ...stream, params: ConversationParamsSchema, headers: ReaderHeadersSchema },
+    },
     async (request, reply) => {
       const { conversation } = request.params;
       const ref = { tenant: request.principal.tenant, conversation };
@@ -88,72 +113,25 @@ export function chatSurface(api: Api, parts: ChatParts): void {
       requireOwn(known, request.principal);
       const turnId = await workflows.current(ref);
       if (turnId === null) return reply.code(204).send();
-      const turn = { ...ref, turnId };
-      nameTurn(reply, turn);
-      return streamTurn(reply, turn, readerFrom(request.headers));
+      return show.streamed(reply, { turn: { ...ref, turnId }, reader: readerFrom(request.headers) });
     },
   );
 
   const cancel = describeRoute({
     tag: 'chat',
+    id: 'cancelTurn',
     summary: 'Ask the live turn to stop; again is harmless',
-    response: { 200: CancelAnswerSchema },
-    problems: [404],
+    response: { 200: json('Whether there is anything to stop', CancelAnswerSchema) },
+    problems: [...problemsOf.takingABody, 'conversation_not_found'],
   });
-  api.post('/run/api/chat/:conversation/cancel', { schema: { ...cancel, params } }, async (request) => {
-    const { conversation } = request.params;
-    const ref = { tenant: request.principal.tenant, conversation };
-    requireOwn(await storage.turns.conversation(ref), request.principal);
-    return workflows.cancel(ref);
-  });
-
-  function streamTurn(reply: FastifyReply, turn: TurnRef, reader: Reader): FastifyReply {
-    const signal = readers.listen(reply);
-    return sendEventStream(reply, {
-      headers: { 'x-vercel-ai-ui-message-stream': 'v1' },
-      texts: texts(turn, reader, signal),
-      signal,
-    });
-  }
-
-  async function* texts(turn: TurnRef, reader: Reader, signal: AbortSignal): AsyncGenerator<string> {
-    const toChunks = createTranslator(reader.capabilities);
-    for await (const entries of turnEntries(storage, turn, signal)) {
-      const chunks = entries.flatMap(({ event }) => toChunks(event));
-      if (chunks.length > 0) yield chunks.map((chunk) => `data: ${JSON.stringify(chunk)}\n\n`).join('');
-    }
-    if (!signal.aborted) yield 'data: [DONE]\n\n';
-  }
-
-  async function awaitTurn(reply: FastifyReply, turn: TurnRef): Promise<object> {
-    const signal = readers.listen(reply);
-    const entries = [];
-    for await (const batch of turnEntries(storage, turn, signal)) entries.push(...batch);
-    const end = entries.at(-1)?.event;
-    if (end?.type !== 'turn-ended') {
-      const detail =
-        signal.reason === closing ? 'This process is shutting down' : 'The turn could not be followed';
-      throw new ProblemError('unavailable', `${detail}; the turn goes on. Read it at ${streamPath(turn)}.`, {
-        members: { turnId: turn.turnId },
-      });
-    }
-    const toChunks = createTranslator(plainReader.capabilities);
-    const error = entries.map(({ event }) => event).findLast((event) => event.type === 'error');
-    return {
-      conversationId: turn.conversation,
-      turnId: turn.turnId,
-      status: end.status,
-      message: foldMessage(entries.flatMap(({ event }) => toChunks(event))),
-      usage: end.usage ?? null,
-      ...(error && { error: { code: error.code, message: error.errorText } }),
-    };
-  }
-}
-
-function nameTurn(reply: FastifyReply, { conversation, turnId }: TurnRef): void {
-  reply.headers({ 'x-conversation-id': conversation, 'x-turn-id': turnId });
-}
-
-function streamPath({ conversation }: TurnRef): string {
-  return `/run/api/chat/${conversation}/stream`;
+  api.post(
+    '/run/api/chat/:conversation/cancel',
+    { schema: { ...cancel, params: ConversationParamsSchema } },
+    async (request) => {
+      const { conversation } = request.params;
+      const ref = { tenant: request.principal.tenant, conversation };
+      requireOwn(await storage.turns.conversation(ref), request.principal);
+      return workflows.cancel(ref);
+    },
+  );
 }

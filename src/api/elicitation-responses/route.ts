@@ -1,65 +1,73 @@
 /** The answer to a question, from any client; and the questions of a conversation. */
 import { z } from 'zod';
 import {
+  ElicitationListSchema,
   ElicitationReceiptSchema,
-  ElicitationRequestSchema,
   ElicitationResponseSchema,
   ElicitationStatusSchema,
 } from '../../contract/elicitation.ts';
 import { AnswerHeadersSchema } from '../../contract/headers.ts';
-import { ClientIdSchema } from '../../contract/ids.ts';
+import { ConversationParamsSchema } from '../../contract/ids.ts';
 import type { Storage } from '../../storage/storage.ts';
-import { unknownQuestion } from '../answer.ts';
 import type { AnswerQuestion } from '../answer.ts';
 import { requireOwn } from '../conversation-access.ts';
-import { describeRoute } from '../describe-route.ts';
+import { describeRoute, json, problemsOf } from '../describe-route.ts';
+import { takeAnswer } from '../take-answer.ts';
 import type { Api } from '../validation.ts';
-import { toElicitationEvent, toReceipt } from './translate.ts';
+import { toElicitationEvent } from './translate.ts';
 
 export interface ElicitationResponsesParts {
   storage: Storage;
   answer: AnswerQuestion;
 }
 
-const params = z.object({ conversation: ClientIdSchema });
-const query = z.object({ status: ElicitationStatusSchema.optional() });
+const query = z.object({
+  status: ElicitationStatusSchema.optional().meta({
+    description: 'Only those of this status; `pending` are the open ones',
+    examples: ['pending'],
+  }),
+});
 
 export function elicitationResponsesSurface(api: Api, { storage, answer }: ElicitationResponsesParts): void {
   const post = describeRoute({
     tag: 'elicitations',
+    id: 'answerElicitation',
     summary: 'Answer a question',
-    description: '200: recorded, and what counts. 202: stored; `status` and `awaiting` say what is missing.',
-    response: { 200: ElicitationReceiptSchema, 202: ElicitationReceiptSchema },
-    problems: [403, 404, 409, 410, 413, 415, 422],
+    response: {
+      200: json('The answer is recorded, and what counts', ElicitationReceiptSchema),
+      202: json(
+        'The answer is stored; `status` and `awaiting` say what is missing',
+        ElicitationReceiptSchema,
+      ),
+    },
+    problems: [...problemsOf.takingABody, ...problemsOf.answering],
   });
   api.post(
     '/run/api/elicitation-responses',
     { schema: { ...post, body: ElicitationResponseSchema, headers: AnswerHeadersSchema } },
     async (request, reply) => {
       const { conversationId, elicitationId, action, content } = request.body;
-      const idempotencyKey = request.headers['idempotency-key'];
-      const row = await storage.elicitations.get(elicitationId);
-      if (!row || row.tenant !== request.principal.tenant || row.conversation !== conversationId)
-        throw unknownQuestion();
       const response = { action, ...(content && { content }) };
-      const answered = await answer(row, response, request.principal, {
-        address: request.ip,
-        idempotencyKey,
-      });
-      const { statusCode, body } = toReceipt(row.id, answered);
+      const { statusCode, body } = await takeAnswer(
+        { storage, answer },
+        { conversationId, elicitationId, response },
+        request.principal,
+        { address: request.ip, idempotencyKey: request.headers['idempotency-key'] },
+      );
       return reply.code(statusCode).send(body);
     },
   );
 
   const list = describeRoute({
     tag: 'elicitations',
+    id: 'listElicitations',
     summary: 'The questions of a conversation, oldest first',
-    response: { 200: z.object({ items: z.array(ElicitationRequestSchema), next: z.null() }) },
-    problems: [404],
+    response: { 200: json('All of them, or those of one status', ElicitationListSchema) },
+    problems: ['conversation_not_found'],
   });
   api.get(
     '/run/v1/conversations/:conversation/elicitations',
-    { schema: { ...list, params, querystring: query } },
+    { schema: { ...list, params: ConversationParamsSchema, querystring: query } },
     async (request) => {
       const ref = { tenant: request.principal.tenant, conversation: request.params.conversation };
       requireOwn(await storage.turns.conversation(ref), request.principal);

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { beginTurn, startApi, tenant } from '../api-under-test.ts';
+import { ask, beginTurn, startApi, tenant } from '../api-under-test.ts';
 import type { ApiUnderTest } from '../api-under-test.ts';
 
 let api: ApiUnderTest;
@@ -67,8 +67,37 @@ describe('a chat request that is not valid', () => {
     ['a file', withPart({ type: 'file', mediaType: 'image/png', url: 'data:,' }), '/messages/0/parts/0'],
     ['an agent id that is a number', { ...chat, agentId: 7 }, '/agentId'],
     ['stream that is a text', { ...chat, stream: 'no' }, '/stream'],
+    ['an empty agent id', { ...chat, agentId: '' }, '/agentId'],
+    ['stream that is null', { ...chat, stream: null }, '/stream'],
+    ['an unknown way to deal with a busy conversation', { ...chat, onBusy: 'wait' }, '/onBusy'],
+    ['a way to deal with it that is a yes', { ...chat, onBusy: true }, '/onBusy'],
     ['an unknown trigger', { ...chat, trigger: 'guess' }, '/trigger'],
     ['a message id of another type', { ...chat, messageId: {} }, '/messageId'],
+    ['a message id with a slash', { ...chat, messageId: 'a/b' }, '/messageId'],
+    ['a message without a role', { ...chat, messages: [{ parts: userMessage.parts }] }, '/messages/0/role'],
+    ['a message whose id is a number', { ...chat, messages: [{ ...userMessage, id: 7 }] }, '/messages/0/id'],
+    [
+      'parts that are an object',
+      { ...chat, messages: [{ ...userMessage, parts: { type: 'text', text: 'hello' } }] },
+      '/messages/0/parts',
+    ],
+    ['a part that is null', withPart(null), '/messages/0/parts/0'],
+    ['a part whose type is a number', withPart({ type: 7 }), '/messages/0/parts/0/type'],
+    [
+      'a mistake in an earlier message',
+      { ...chat, messages: [{ ...userMessage, id: 'a b' }, userMessage] },
+      '/messages/0/id',
+    ],
+    [
+      'a history that ends in an answer of the assistant',
+      { messages: [userMessage, { role: 'assistant', parts: userMessage.parts }] },
+      '/messages/1/role',
+    ],
+    [
+      'a file at the end of a history',
+      { messages: [userMessage, { role: 'user', parts: [{ type: 'file', url: 'data:,' }] }] },
+      '/messages/1/parts/0',
+    ],
   ];
   test.each(cases)('with %s is a 400 that points at it', async (_what, body, pointer) => {
     const response = await post(body);
@@ -93,6 +122,44 @@ describe('a chat request that is not valid', () => {
     });
     expect(response.statusCode).toBe(400);
     expect(response.body).not.toContain('hunter2');
+  });
+
+  test.each([
+    ['an empty one', '', '/idempotency-key'],
+    ['one of 256 characters', 'k'.repeat(256), '/idempotency-key'],
+  ])('with %s as its Idempotency-Key is a 400 that points at it', async (_what, key, pointer) => {
+    const response = await api.send('alice', {
+      method: 'POST',
+      url: '/run/api/chat',
+      headers: { 'idempotency-key': key },
+      payload: chat,
+    });
+    expect([response.statusCode, response.json().errors]).toMatchObject([400, [{ pointer }]]);
+  });
+
+  test('with members that would change what objects are is a 400', async () => {
+    const response = await api.send('alice', {
+      method: 'POST',
+      url: '/run/api/chat',
+      headers: { 'content-type': 'application/json' },
+      payload: '{"__proto__": {"id": "c1"}, "messages": []}',
+    });
+    expect([response.statusCode, response.json().code]).toEqual([400, 'invalid_request']);
+  });
+
+  test('with a part as deep as a tower is a 400 like any that says nothing', async () => {
+    const tower = `${'['.repeat(50_000)}${']'.repeat(50_000)}`;
+    const body = JSON.stringify(withPart({ type: 'data-tower', data: 0 }));
+    const response = await api.send('alice', {
+      method: 'POST',
+      url: '/run/api/chat',
+      headers: { 'content-type': 'application/json' },
+      payload: body.replace('"data":0', `"data":${tower}`),
+    });
+    expect([response.statusCode, response.json().errors]).toMatchObject([
+      400,
+      [{ pointer: '/messages/0/parts' }],
+    ]);
   });
 
   test('with another content type is a 415', async () => {
@@ -138,6 +205,26 @@ describe("somebody else's conversation", () => {
     }
   });
 });
+
+test.each(['yes', 'video', 'TRUE!', ',', 'url;form'])(
+  'a capability header that nobody understands (%s) is no capability, and no mistake',
+  async (header) => {
+    const conversation = `header-${Buffer.from(header).toString('hex')}`;
+    const turn = await beginTurn(api.storage, conversation);
+    await ask(api.storage, turn);
+    await api.storage.turns.end(turn, 'completed');
+    const response = await api.send('alice', {
+      method: 'POST',
+      url: '/run/api/chat',
+      headers: { 'x-supports-elicitation': header, 'x-emit-operations': header },
+      payload: { ...chat, id: conversation },
+    });
+    expect([response.statusCode, response.headers['x-turn-id']]).toEqual([200, turn.turnId]);
+    expect(response.body).toContain('"type":"start"');
+    expect(response.body).not.toContain('data-elicitation-request');
+    expect(response.body).not.toContain('data-operation');
+  },
+);
 
 test('a conversation stays with the agent it began with', async () => {
   await beginTurn(api.storage, 'with-researcher', 'researcher');

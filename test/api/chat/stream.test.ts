@@ -1,11 +1,15 @@
+import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { TurnEvent } from '../../../src/turn/event.ts';
 import { beginTurn, startApi } from '../api-under-test.ts';
 import type { ApiUnderTest } from '../api-under-test.ts';
 
 let api: ApiUnderTest;
+let address: string;
 beforeAll(async () => {
   api = await startApi();
+  address = await api.app.listen({ port: 0, host: '127.0.0.1' });
 });
 afterAll(() => api.stop());
 
@@ -16,11 +20,6 @@ const userMessage = {
 };
 
 describe('a turn that is running', () => {
-  let address: string;
-  beforeAll(async () => {
-    address = await api.app.listen({ port: 0, host: '127.0.0.1' });
-  });
-
   async function said(conversation: string, texts: string[]) {
     const turn = await beginTurn(api.storage, conversation);
     await api.storage.turnLog.append(turn, [
@@ -89,6 +88,77 @@ describe('a turn that is running', () => {
       usage: { inputTokens: 3, outputTokens: 4 },
     });
   });
+});
+
+test('a JSON answer leaves out what the model took back, however late it did', async () => {
+  const turn = await beginTurn(api.storage, 'taken-back');
+  const arrived = once(api.app.server, 'request');
+  const answer = fetch(`${address}/run/api/chat`, {
+    method: 'POST',
+    headers: { ...api.headers('alice'), 'content-type': 'application/json' },
+    body: JSON.stringify({ id: 'taken-back', messages: [userMessage], stream: false }),
+  });
+  await arrived;
+  const tell = async (events: TurnEvent[]) => {
+    const keyed = events.map((event) => ({ key: randomUUID(), event }));
+    await api.storage.turnLog.append(turn, keyed);
+  };
+  const watching = await fetch(`${address}/run/api/chat/taken-back/stream`, {
+    headers: api.headers('alice'),
+  });
+  const watched = watching.body?.pipeThrough(new TextDecoderStream()).getReader();
+  await tell([
+    { type: 'start-step', step: 0 },
+    { type: 'text-start', id: 't' },
+    { type: 'text-delta', id: 't', delta: 'Void.' },
+  ]);
+  // Somebody has it on their screen.
+  for (let seen = ''; !seen.includes('Void.');) seen += (await watched?.read())?.value;
+  await tell([
+    { type: 'reset-step', step: 0 },
+    { type: 'text-start', id: 'u' },
+    { type: 'text-delta', id: 'u', delta: 'Real.' },
+    { type: 'text-end', id: 'u' },
+    { type: 'finish-step', step: 0 },
+  ]);
+  await api.storage.turns.end(turn, 'completed');
+  expect(await (await answer).json()).toMatchObject({
+    message: { parts: [{ type: 'step-start' }, { type: 'text', text: 'Real.' }] },
+  });
+  await watched?.cancel();
+});
+
+test('a turn that ended before it said anything is an answer without parts', async () => {
+  const turn = await beginTurn(api.storage, 'silent');
+  await api.storage.turns.end(turn, 'cancelled');
+  const response = await api.send('alice', {
+    method: 'POST',
+    url: '/run/api/chat',
+    payload: { id: 'silent', messages: [userMessage], stream: false },
+  });
+  expect([response.statusCode, response.json()]).toMatchObject([
+    200,
+    { status: 'cancelled', message: { id: turn.turnId, role: 'assistant', parts: [] }, usage: null },
+  ]);
+});
+
+test('operations are told in a JSON answer, too, to those who ask', async () => {
+  const turn = await beginTurn(api.storage, 'operations');
+  await api.storage.turnLog.append(turn, [{ key: 'step', event: { type: 'start-step', step: 0 } }]);
+  await api.storage.turns.end(turn, 'completed');
+  const ask = (headers: Record<string, string>) =>
+    api.send('alice', {
+      method: 'POST',
+      url: '/run/api/chat',
+      headers,
+      payload: { id: 'operations', messages: [userMessage], stream: false },
+    });
+  const told = await ask({ 'x-emit-operations': 'true' });
+  expect(told.json().message.parts).toMatchObject([
+    { type: 'data-operation', id: 'op-2', data: { type: 'model_step', details: { agent: 'assistant' } } },
+    { type: 'step-start' },
+  ]);
+  expect((await ask({})).json().message.parts).toEqual([{ type: 'step-start' }]);
 });
 
 describe('a service that closes', () => {

@@ -7,7 +7,7 @@ import type { LogEntry, TurnEvent } from '../../../src/turn/event.ts';
 
 const at = Date.parse('2026-11-21T10:00:00.000Z');
 
-export function log(events: TurnEvent[]): LogEntry[] {
+function log(events: TurnEvent[]): LogEntry[] {
   return events.map((event, index) => ({ seq: index + 1, turnId: 't', at, event }));
 }
 

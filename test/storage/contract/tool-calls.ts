@@ -72,5 +72,30 @@ export function toolCallsContract(subject: () => Subject): void {
       expect(await seqs(storage, turn)).toEqual([1, 2]);
       expect(await storage.toolCalls.unfinished(turn)).toEqual([{ ...calls[1], state: 'requested' }]);
     });
+
+    test('a notice stands right before the result, and only with the one that counts', async () => {
+      const { storage } = subject();
+      const turn = await begunTurn(storage);
+      await storage.toolCalls.request(turn, calls);
+      const notice = {
+        key: 'notice/c1',
+        event: {
+          type: 'tool-auth-required' as const,
+          toolCallId: 'c1',
+          toolName: 'tracker__list',
+          server: 'tracker',
+          serverTitle: 'Tracker',
+          message: 'Tracker needs your account.',
+        },
+      };
+      await storage.toolCalls.finish(turn, 'c1', { ...result('c1'), notice });
+      await storage.toolCalls.finish(turn, 'c1', { ...result('c1'), notice: { ...notice, key: 'again' } });
+      const entries = await storage.turnLog.read(turn, 0);
+      expect(entries.map(({ event }) => event.type)).toEqual([
+        'turn-started',
+        'tool-auth-required',
+        'tool-output-available',
+      ]);
+    });
   });
 }

@@ -1,0 +1,56 @@
+/** Ends a tool call that was not made: with the reason for the model, and a notice for the person where they can help. */
+import type { Config } from '../config.ts';
+import {
+  connectionMessage,
+  elsewhere,
+  refusalForModel,
+  unknownOutcomeForModel,
+} from '../elicitation/wording.ts';
+import type { Refusal } from '../elicitation/wording.ts';
+import { modelNameOf } from '../mcp/model-tools.ts';
+import type { NewEvent, Storage, ToolCallRow } from '../storage/storage.ts';
+import type { Turn } from '../turn/turn.ts';
+import { createToolResults } from './tool-results.ts';
+
+interface Dependencies {
+  storage: Pick<Storage, 'toolCalls' | 'toolCatalogue'>;
+  servers: Config['servers'];
+}
+
+export interface RefusedToolCall {
+  turn: Turn;
+  toolCallId: string;
+  server: string;
+  refusal: Refusal;
+}
+
+export function createRefuseToolCall({ storage, servers }: Dependencies) {
+  const results = createToolResults(storage);
+
+  return {
+    async refuseToolCall({ turn, toolCallId, server, refusal }: RefusedToolCall): Promise<void> {
+      const call = await results.requested(turn, toolCallId);
+      const title = servers.get(server)?.title ?? server;
+      const mayHaveRun = refusal === 'failed' && call.state === 'started';
+      const text = mayHaveRun ? unknownOutcomeForModel(title) : refusalForModel(refusal, title);
+      const notice = refusal === 'unsupported' ? await accountMissing(turn, call, server, title) : undefined;
+      await results.finish(turn, call, { kind: 'error', text }, notice);
+    },
+  };
+
+  /** The person is there, only their client cannot show the question: they can connect the account elsewhere. */
+  async function accountMissing(
+    turn: Turn,
+    { toolCallId, toolName }: ToolCallRow,
+    server: string,
+    serverTitle: string,
+  ): Promise<NewEvent> {
+    const known = await storage.toolCatalogue.get(turn.tenant, server);
+    const tool = known?.tools.find(({ name }) => modelNameOf(server, name) === toolName)?.name;
+    const message = elsewhere(connectionMessage(serverTitle, 'missing', tool), false);
+    return {
+      key: `tool/${toolCallId}/auth-required`,
+      event: { type: 'tool-auth-required', toolCallId, toolName, server, serverTitle, message },
+    };
+  }
+}

@@ -1,0 +1,89 @@
+/** A turn, to whoever asked: as a stream while it goes on, or as one JSON answer when it is over. */
+import type { FastifyReply } from 'fastify';
+import type { z } from 'zod';
+import type { ChatAnswerSchema } from '../../contract/chat.ts';
+import type { Storage } from '../../storage/storage.ts';
+import type { TurnRef } from '../../turn/turn.ts';
+import { ProblemError } from '../errors.ts';
+import { sendEventStream } from '../event-stream.ts';
+import { closing } from '../readers.ts';
+import type { Readers } from '../readers.ts';
+import type { Reader } from '../request-headers.ts';
+import { turnEntries } from '../turn-entries.ts';
+import { nameTurn } from '../turn-headers.ts';
+import { createTranslator } from '../ui-message/translate.ts';
+import { toTurnMessage } from '../ui-message/turn-message.ts';
+
+type ChatAnswer = z.input<typeof ChatAnswerSchema>;
+
+interface Shown {
+  turn: TurnRef;
+  reader: Reader;
+}
+
+export interface ShowTurn {
+  streamed(reply: FastifyReply, shown: Shown): FastifyReply;
+  whole(reply: FastifyReply, shown: Shown): Promise<ChatAnswer>;
+}
+
+interface Parts {
+  storage: Pick<Storage, 'turnLog' | 'turns'>;
+  readers: Readers;
+}
+
+export function createShowTurn({ storage, readers }: Parts): ShowTurn {
+  async function* texts({ turn, reader }: Shown, signal: AbortSignal): AsyncGenerator<string> {
+    const toChunks = createTranslator(reader);
+    for await (const entries of turnEntries(storage, turn, signal)) {
+      const chunks = entries.flatMap(toChunks);
+      if (chunks.length > 0) yield chunks.map((chunk) => `data: ${JSON.stringify(chunk)}\n\n`).join('');
+    }
+    if (!signal.aborted) yield 'data: [DONE]\n\n';
+  }
+
+  return {
+    streamed(reply, shown) {
+      nameTurn(reply, shown.turn);
+      const signal = readers.listen(reply);
+      return sendEventStream(reply, {
+        headers: { 'x-vercel-ai-ui-message-stream': 'v1' },
+        texts: texts(shown, signal),
+        signal,
+      });
+    },
+
+    async whole(reply, { turn, reader }) {
+      nameTurn(reply, turn);
+      const signal = readers.listen(reply);
+      const entries = [];
+      for await (const batch of turnEntries(storage, turn, signal)) entries.push(...batch);
+      const end = entries.at(-1)?.event;
+      if (end?.type !== 'turn-ended') {
+        const detail =
+          signal.reason === closing ? 'This process is shutting down' : 'The turn could not be followed';
+        throw new ProblemError(
+          'unavailable',
+          `${detail}; the turn goes on. Read it at ${streamPath(turn)}.`,
+          {
+            members: { turnId: turn.turnId },
+          },
+        );
+      }
+      // What the model took back nobody has read here, however late it did.
+      const message = toTurnMessage(entries, reader);
+      const error = entries.map(({ event }) => event).findLast((event) => event.type === 'error');
+      return {
+        conversationId: turn.conversation,
+        turnId: turn.turnId,
+        status: end.status,
+        message: { id: message?.id ?? turn.turnId, role: 'assistant', parts: message?.parts ?? [] },
+        usage: end.usage ? { ...end.usage } : null,
+        ...(error && { error: { code: error.code, message: error.errorText } }),
+      };
+    },
+  };
+}
+
+function streamPath({ conversation }: TurnRef): string {
+  return `/run/api/chat/${conversation}/stream`;
+}
