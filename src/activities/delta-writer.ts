@@ -32,14 +32,14 @@ export function createDeltaWriter(
   let urgent = false;
   let lastPart: string | undefined;
   let lastWriteAt = 0;
-  let timer: NodeJS.Timeout | undefined;
+  let callOff: (() => void) | undefined;
   let writing: Promise<void> | undefined;
   const failure = new AbortController();
   const failed = failure.signal;
 
   function flush(): void {
-    clearTimeout(timer);
-    timer = undefined;
+    callOff?.();
+    callOff = undefined;
     const batch = waiting;
     waiting = [];
     waitingLength = 0;
@@ -56,7 +56,7 @@ export function createDeltaWriter(
   function plan(): void {
     if (writing || failed.aborted || waiting.length === 0) return;
     if (urgent) return flush();
-    timer ??= setTimeout(flush, Math.max(0, lastWriteAt + everyMs - performance.now()));
+    callOff ??= later(flush, lastWriteAt + everyMs - performance.now());
   }
 
   return {
@@ -77,8 +77,8 @@ export function createDeltaWriter(
     },
 
     async rest() {
-      clearTimeout(timer);
-      timer = undefined;
+      callOff?.();
+      callOff = undefined;
       const events = waiting;
       waiting = [];
       await writing;
@@ -86,6 +86,16 @@ export function createDeltaWriter(
       return events;
     },
   };
+}
+
+/** After `ms`, or at once except for what is coming in at this moment. Returns how to call it off. */
+function later(work: () => void, ms: number): () => void {
+  if (ms > 0) {
+    const timer = setTimeout(work, ms);
+    return () => clearTimeout(timer);
+  }
+  const immediate = setImmediate(work);
+  return () => clearImmediate(immediate);
 }
 
 type Delta = Extract<TurnEvent, { type: 'text-delta' | 'reasoning-delta' }>;

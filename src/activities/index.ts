@@ -9,6 +9,7 @@ import { createCallModel } from './call-model.ts';
 import { createToolActivities } from './call-tool.ts';
 import { createDelegationActivities } from './delegations.ts';
 import { createElicitationActivities } from './elicitations.ts';
+import { createRefuseToolCall } from './refuse-tool-call.ts';
 import { createTurnActivities } from './turns.ts';
 
 export interface ActivityDependencies {
@@ -28,6 +29,7 @@ export function createActivities(dependencies: ActivityDependencies) {
     ...createDelegationActivities({ ...dependencies, agents }),
     ...createElicitationActivities(dependencies),
     ...createToolActivities({ ...dependencies, servers }),
+    ...createRefuseToolCall({ ...dependencies, servers }),
     ...createCallModel({ ...dependencies, agents, servers }),
   };
 }

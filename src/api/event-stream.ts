@@ -1,9 +1,10 @@
 /**
  * Server-sent events for any surface: first bytes at once, a comment whenever 15 seconds pass in silence, and
- * back-pressure by pulling: a slow reader is not read ahead for.
+ * back-pressure by pulling: a slow reader is not read ahead for, and one that takes nothing at all is hung up on.
  */
+import type { ServerResponse } from 'node:http';
+import { Socket } from 'node:net';
 import { Readable } from 'node:stream';
-import { setTimeout as delay } from 'node:timers/promises';
 import type { FastifyReply } from 'fastify';
 
 export interface EventStream {
@@ -13,18 +14,35 @@ export interface EventStream {
   signal: AbortSignal;
   /** Longest silence before a comment, in milliseconds. Proxies cut connections after 30–60 s without a byte. */
   heartbeatMs?: number;
+  /**
+   * How long a reader for whom something waits may take none of it, in milliseconds; twice as long at most until it is
+   * noticed. It is cut off without a last word, and resumes when it comes back.
+   */
+  patienceMs?: number;
 }
 
 export function sendEventStream(reply: FastifyReply, stream: EventStream): FastifyReply {
-  const { headers = {}, texts, signal, heartbeatMs = 15_000 } = stream;
+  const { headers = {}, texts, signal, heartbeatMs = 15_000, patienceMs = 60_000 } = stream;
   const fixed = {
     'content-type': 'text/event-stream',
     'cache-control': 'no-cache',
     'x-accel-buffering': 'no',
   };
+  hangUpWhenStuck(reply.raw, patienceMs);
   return reply
     .headers({ ...fixed, ...headers })
     .send(Readable.from(withHeartbeat(texts, signal, heartbeatMs)));
+}
+
+/** The socket's clock starts again with every byte that is taken, not only with every write. */
+function hangUpWhenStuck(response: ServerResponse, patienceMs: number): void {
+  const { socket } = response;
+  // An injected request comes without a real one.
+  if (!(socket instanceof Socket)) return;
+  response.setTimeout(patienceMs, () => {
+    // Reset: what the kernel has taken for this reader is let go of, too.
+    if (socket.writableLength > 0) socket.resetAndDestroy();
+  });
 }
 
 export async function* withHeartbeat(
@@ -35,36 +53,60 @@ export async function* withHeartbeat(
   // Commits status and headers before the turn has anything to say.
   yield ': stream-open\n\n';
   const iterator = texts[Symbol.asyncIterator]();
-  let next = iterator.next();
+  let answer: Answer = { kind: 'pending' };
+  let wake = () => {};
+  // One clock and one listener for the whole stream, however much it says.
+  const clock = setTimeout(() => wake(), heartbeatMs);
+  const aborted = () => wake();
+  signal.addEventListener('abort', aborted);
+
+  const ask = () => {
+    answer = { kind: 'pending' };
+    const settle = (settled: Answer) => {
+      answer = settled;
+      wake();
+    };
+    iterator.next().then(
+      (result) => settle({ kind: 'given', result }),
+      (error: unknown) => settle({ kind: 'failed', error }),
+    );
+  };
+  /** Still `pending` after a silence, or when nobody listens any more. */
+  const answerOrSilence = () =>
+    new Promise<Answer>((resolve) => {
+      wake = () => resolve(answer);
+      if (answer.kind === 'pending' && !signal.aborted) clock.refresh();
+      else wake();
+    });
+
+  ask();
   try {
-    while (!signal.aborted) {
-      const settled = await firstOf(next, heartbeatMs, signal);
-      if (settled === 'aborted') return;
-      if (settled === 'silence') {
-        yield ': keep-alive\n\n';
-        continue;
+    for (;;) {
+      const now = await answerOrSilence();
+      if (signal.aborted) return;
+      switch (now.kind) {
+        case 'pending':
+          yield ': keep-alive\n\n';
+          break;
+        case 'failed':
+          throw now.error;
+        case 'given':
+          if (now.result.done) return;
+          yield now.result.value;
+          ask();
+          break;
+        default:
+          now satisfies never;
       }
-      if (settled.done) return;
-      yield settled.value;
-      next = iterator.next();
     }
   } finally {
-    // Nobody listens any more: whatever the source still says, even that it failed, has no reader.
-    next.catch(() => undefined);
+    clearTimeout(clock);
+    signal.removeEventListener('abort', aborted);
     iterator.return?.().catch(() => undefined);
   }
 }
 
-async function firstOf<T>(
-  next: Promise<T>,
-  silenceMs: number,
-  signal: AbortSignal,
-): Promise<T | 'silence' | 'aborted'> {
-  const decided = new AbortController();
-  try {
-    const timer = delay(silenceMs, 'silence' as const, { signal: AbortSignal.any([signal, decided.signal]) });
-    return await Promise.race([next, timer.catch(() => 'aborted' as const)]);
-  } finally {
-    decided.abort();
-  }
-}
+type Answer =
+  | { kind: 'pending' }
+  | { kind: 'given'; result: IteratorResult<string> }
+  | { kind: 'failed'; error: unknown };

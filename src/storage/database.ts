@@ -38,6 +38,8 @@ export interface Backend {
   lock: SharedLock;
   /** How often followers look for what no hint told them. */
   pollMs: number;
+  /** Changes whenever somebody else has written, and then only. */
+  version?(): Promise<number>;
   /** Rejects when what is written now would be lost although every statement succeeds. */
   checkFile?(): Promise<void>;
   close(): Promise<void>;
@@ -63,6 +65,7 @@ export async function openStorage(
   const wakeUps = createWakeUps({
     pollMs: options.pollMs ?? backend.pollMs,
     carrier,
+    version: backend.version,
     lastSeqs: (refs) => lastSeqs(query, refs),
     logger,
   });

@@ -1,8 +1,8 @@
 /**
  * A finished text needs one row, not one per delta. The merged row takes the place of its last part and keeps
  * `parts` (sequence number and length of each original), so that a reader whose cursor is inside gets exactly
- * the rest. Any event that is not a delta ends the runs before it: nothing changes places with anything but
- * other deltas. Pure.
+ * the rest. Only what follows each other without a gap is merged: if another entry lay between two parts, its
+ * number as a cursor would not say whether the first of them has been read. Pure.
  */
 import type { LogEntry, TurnEvent } from '../turn/event.ts';
 
@@ -18,23 +18,21 @@ export interface Merge {
 
 export function mergeDeltas(entries: Pick<LogEntry, 'seq' | 'event'>[]): Merge {
   const merge: Merge = { replaced: [], removed: [] };
-  const open = new Map<string, DeltaEntry[]>();
-  const endRuns = () => {
-    for (const run of open.values()) mergeRun(run, merge);
-    open.clear();
-  };
+  let run: DeltaEntry[] = [];
   for (const { seq, event } of entries) {
-    if (!isDelta(event)) {
-      endRuns();
-      continue;
+    if (!isDelta(event) || !continues(run.at(-1), { seq, event })) {
+      mergeRun(run, merge);
+      run = [];
     }
-    const name = `${event.type} ${event.id}`;
-    const run = open.get(name);
-    if (run) run.push({ seq, event });
-    else open.set(name, [{ seq, event }]);
+    if (isDelta(event)) run.push({ seq, event });
   }
-  endRuns();
+  mergeRun(run, merge);
   return merge;
+}
+
+function continues(last: DeltaEntry | undefined, next: DeltaEntry): boolean {
+  if (last?.event.type !== next.event.type || last.event.id !== next.event.id) return false;
+  return last.seq + 1 === partsOf(next)[0]?.[0];
 }
 
 function mergeRun(run: DeltaEntry[], merge: Merge): void {

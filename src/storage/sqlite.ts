@@ -2,7 +2,7 @@ import { closeSync, mkdirSync, openSync } from 'node:fs';
 import { stat } from 'node:fs/promises';
 import path from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import { Kysely } from 'kysely';
+import { Kysely, sql } from 'kysely';
 import type { Backend } from './database.ts';
 import { migrate } from './migrations.ts';
 import { sqliteDialect, whenNotBusy } from './sqlite-dialect.ts';
@@ -20,6 +20,10 @@ export async function openSqlite(file: string): Promise<Backend> {
     carrier: null,
     lock: createSqliteLock(query),
     pollMs: 50,
+    async version() {
+      const { rows } = await sql<{ data_version: number }>`pragma data_version`.execute(query);
+      return rows[0]?.data_version ?? NaN;
+    },
     // A deleted file stays readable and writable for whoever has it open, and is gone for good afterwards.
     async checkFile() {
       if ((await identityOf(file)) !== opened) throw new Error(`${file} was replaced while it was in use.`);

@@ -37,6 +37,8 @@ export interface WakeUps {
 export interface WakeUpOptions {
   pollMs: number;
   carrier: Carrier | null;
+  /** The same as before: no other process has written since. Spares the poll where the database can tell. */
+  version?: (() => Promise<number>) | undefined;
   /** The counters of these conversations, in any order. */
   lastSeqs: (refs: ConversationRef[]) => Promise<(ConversationRef & { last_seq: number })[]>;
   logger: Logger;
@@ -49,10 +51,11 @@ interface Topic {
   seenSeq: number | undefined;
 }
 
-export function createWakeUps({ pollMs, carrier, lastSeqs, logger }: WakeUpOptions): WakeUps {
+export function createWakeUps({ pollMs, carrier, version, lastSeqs, logger }: WakeUpOptions): WakeUps {
   const topics = new Map<string, Topic>();
   let closed = false;
   let timer: NodeJS.Timeout | undefined;
+  let seenVersion: number | undefined;
 
   const ring = (name: string | null) => {
     const woken = name === null ? topics.values() : [topics.get(name)];
@@ -72,6 +75,8 @@ export function createWakeUps({ pollMs, carrier, lastSeqs, logger }: WakeUpOptio
 
   const poll = async () => {
     try {
+      const now = await version?.();
+      if (now !== undefined && now === seenVersion) return;
       for (const row of await lastSeqs([...topics.values()].map(({ ref }) => ref))) {
         const name = topicOf(row);
         const topic = topics.get(name);
@@ -79,6 +84,7 @@ export function createWakeUps({ pollMs, carrier, lastSeqs, logger }: WakeUpOptio
         topic.seenSeq = row.last_seq;
         ring(name);
       }
+      seenVersion = now;
     } catch (error) {
       logger.warn({ err: error }, 'cannot look for new turn events; trying again');
     }

@@ -40,6 +40,18 @@ test('deltas that come during a write are written together after it, one write a
   expect(log.batches).toEqual([[delta('one ')], [delta('two three')]]);
 });
 
+test('deltas that come at the same moment, after a pause, are written together', async () => {
+  const log = slowLog();
+  const writer = createDeltaWriter(log.append, { everyMs: 0 });
+  await writer.write(delta('one '));
+  log.writes[0]?.done();
+  await new Promise((resolve) => setImmediate(resolve));
+  const next = log.nextBatch();
+  for (const word of ['two ', 'three ', 'four']) await writer.write(delta(word));
+  await next;
+  expect(log.batches).toEqual([[delta('one ')], [delta('two three four')]]);
+});
+
 test('a quiet model is shown at the next pause even if nothing more comes', async () => {
   const log = slowLog();
   const writer = createDeltaWriter(log.append, { everyMs: 1 });

@@ -5,12 +5,12 @@
 import { randomUUID } from 'node:crypto';
 import { pino } from 'pino';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test, vi } from 'vitest';
-import { freePort } from '../../src/ports.ts';
+import { freePort } from '../free-port.ts';
 import { startTemporalServer } from '../../src/temporal-server.ts';
+import { startTcpProxy } from '../peers/tcp-proxy.ts';
+import type { TcpProxy } from '../peers/tcp-proxy.ts';
 import { postgresUrl } from '../postgres.ts';
 import { connectAccount } from '../service/connect-account.ts';
-import { openGateway } from './gateway.ts';
-import type { Gateway } from './gateway.ts';
 import { readiness } from './processes.ts';
 import type { ServiceProcess } from './processes.ts';
 import { callsIn, expectOneStory, expectSameForNewcomer, questionsIn, say, textOf } from './watch.ts';
@@ -18,8 +18,8 @@ import { createWorld, showOutput, someKeys } from './world.ts';
 import type { World } from './world.ts';
 
 let world: World;
-let balancer: Gateway;
-let database: Gateway;
+let balancer: TcpProxy;
+let database: TcpProxy;
 let apiPorts: [number, number];
 const apis: ServiceProcess[] = [];
 const workers: ServiceProcess[] = [];
@@ -28,13 +28,13 @@ const urlOf = (index: number) => `http://127.0.0.1:${apiPorts[index]}`;
 
 beforeAll(async () => {
   const host = '127.0.0.1';
-  apiPorts = [await freePort(host), await freePort(host)];
-  balancer = await openGateway(() => apiPorts);
+  apiPorts = [await freePort(), await freePort()];
+  balancer = await startTcpProxy({ to: () => apiPorts });
   const given = new URL(await postgresUrl());
   const postgresPort = Number(given.port || 5432);
-  database = await openGateway(() => [postgresPort]);
+  database = await startTcpProxy({ to: postgresPort });
   given.host = `${host}:${database.port}`;
-  const temporalPort = await freePort(host);
+  const temporalPort = await freePort();
   world = await createWorld({
     port: balancer.port,
     env: {
@@ -144,6 +144,7 @@ test(
     const turn = say(bob, 'list my open issues');
     const { url } = await turn.question();
 
+    database.refuse();
     database.cut();
     await vi.waitFor(async () => {
       expect(await readiness(urlOf(0))).toBe(503);
@@ -159,7 +160,7 @@ test(
     expect(refused).toMatchObject({ status: 503, body: { code: 'unavailable' } });
     expect(refused.body['detail']).toContain('The database cannot be reached');
 
-    database.mend();
+    database.accept();
     await vi.waitFor(async () => {
       expect(await readiness(urlOf(0))).toBe(200);
       expect(await readiness(urlOf(1))).toBe(200);

@@ -3,16 +3,16 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { startTracker } from '../../demo/tracker/tracker.ts';
 import { createOpenAIServer } from '../peers/openai-server.ts';
 import type { ChatRequest, OpenAIServer, Reply } from '../peers/openai-server.ts';
+import { startTcpProxy } from '../peers/tcp-proxy.ts';
+import type { TcpProxy } from '../peers/tcp-proxy.ts';
 import { connectAccount } from '../service/connect-account.ts';
-import { openGateway } from './gateway.ts';
-import type { Gateway } from './gateway.ts';
 import { failuresIn, say, textOf } from './watch.ts';
 import { createWorld, showOutput } from './world.ts';
 import type { World } from './world.ts';
 
 let world: World;
 let model: OpenAIServer;
-let line: Gateway;
+let line: TcpProxy;
 
 function reply(request: ChatRequest): Reply {
   const said = JSON.stringify(request.messages.findLast(({ role }) => role === 'user')?.content);
@@ -25,7 +25,7 @@ function reply(request: ChatRequest): Reply {
 
 beforeAll(async () => {
   model = await createOpenAIServer({ reply });
-  line = await openGateway(() => [Number(new URL(model.baseURL).port)]);
+  line = await startTcpProxy({ to: Number(new URL(model.baseURL).port) });
   world = await createWorld({ env: { MODEL_URL: `http://127.0.0.1:${line.port}/v1` } });
   world.defer(() => Promise.all([line.stop(), model.stop()]));
   await world.start('embedded');
@@ -59,10 +59,11 @@ describe('the model', () => {
   });
 
   test('cannot be reached for a moment: the answer only comes later', async () => {
+    line.refuse();
     line.cut();
     const turn = tell('anybody there?');
     await turn.until(({ turnId }) => turnId !== null);
-    line.mend();
+    line.accept();
     expect(textOf(await turn.end())).toBe('All is well.');
   });
 
@@ -70,6 +71,7 @@ describe('the model', () => {
     'stays away: the turn ends with which and what to do, and the next one works',
     { timeout: 90_000 },
     async () => {
+      line.refuse();
       line.cut();
       const turn = tell('is it still there?');
       const view = await turn.end();
@@ -77,7 +79,7 @@ describe('the model', () => {
       expect(view.errorText).toMatch(
         /^The model openai-compatible:some-model at 127\.0\.0\.1:\d+ cannot be reached or is out of order\. Try again in a moment\.$/,
       );
-      line.mend();
+      line.accept();
       const next = tell('and now?', turn.message.conversationId);
       expect(textOf(await next.end())).toBe('All is well.');
     },

@@ -6,7 +6,12 @@ import type { AddressInfo } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 
 export type Reply =
-  | { kind: 'text'; chunks: string[]; everyMs?: number; finish?: 'stop' | 'length' | 'content_filter' }
+  | {
+      kind: 'text';
+      chunks: Iterable<string> | AsyncIterable<string>;
+      everyMs?: number;
+      finish?: 'stop' | 'length' | 'content_filter';
+    }
   | { kind: 'reasoning'; thoughts: string[]; chunks: string[] }
   | { kind: 'tool-calls'; calls: { id?: string; name: string; arguments: string }[]; say?: string }
   | { kind: 'status'; status: number; headers?: Record<string, string>; body?: unknown }
@@ -100,7 +105,7 @@ async function answer(response: ServerResponse, reply: Reply, model: string): Pr
   };
   switch (reply.kind) {
     case 'text':
-      for (const content of reply.chunks) {
+      for await (const content of reply.chunks) {
         if (reply.everyMs !== undefined) await sleep(reply.everyMs);
         delta({ content });
       }

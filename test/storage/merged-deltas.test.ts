@@ -40,27 +40,40 @@ test('any other event ends a run, so that no text changes its place', () => {
   expect(mergeDeltas(entries)).toEqual({ replaced: [], removed: [] });
 });
 
-test('deltas of other parts do not end a run, and kinds of text are not mixed', () => {
+test('deltas of another part end a run, and kinds of text are not mixed', () => {
   const entries = log(
     delta('a'),
     delta('x', '1'),
-    { type: 'reasoning-delta', id: '0', delta: 'r' },
     delta('b'),
+    { type: 'reasoning-delta', id: '0', delta: 'r' },
+    delta('c'),
+    delta('d'),
   );
   const { replaced, removed } = mergeDeltas(entries);
-  expect(replaced.map(({ seq, event }) => [seq, event.delta])).toEqual([[4, 'ab']]);
-  expect(removed).toEqual([1]);
+  expect(replaced.map(({ seq, event }) => [seq, event.delta])).toEqual([[6, 'cd']]);
+  expect(removed).toEqual([5]);
+});
+
+test('an entry of another turn in between ends a run', () => {
+  const entries = [1, 2, 4, 5].map((seq) => ({ seq, event: delta(`${seq}`) }));
+  expect(mergeDeltas(entries)).toMatchObject({
+    replaced: [
+      { seq: 2, event: { delta: '12' } },
+      { seq: 5, event: { delta: '45' } },
+    ],
+    removed: [1, 4],
+  });
 });
 
 test('a merged row that grows again keeps the parts it had', () => {
   const [first] = mergeDeltas(log(delta('a'), delta('b'))).replaced;
-  const { replaced } = mergeDeltas([first!, { seq: 5, event: delta('cd') }]);
+  const { replaced } = mergeDeltas([first!, { seq: 3, event: delta('cd') }]);
   expect(replaced[0]?.event.parts).toEqual([
     [1, 1],
     [2, 1],
-    [5, 2],
+    [3, 2],
   ]);
-  expect([0, 1, 2, 3, 4, 5].map((after) => remainder(replaced[0]!.event, after))).toEqual(
-    ['abcd', 'bcd', 'cd', 'cd', 'cd', ''].map((said) => delta(said)),
+  expect([0, 1, 2, 3].map((after) => remainder(replaced[0]!.event, after))).toEqual(
+    ['abcd', 'bcd', 'cd', ''].map((said) => delta(said)),
   );
 });

@@ -1,8 +1,9 @@
 import { describe, expect, test } from 'vitest';
 import type { LogEntry } from '../../../src/turn/event.ts';
 import { openStorage } from '../../../src/storage/database.ts';
+import type { NewEvent } from '../../../src/storage/storage.ts';
 import type { Subject } from '../contract.ts';
-import { begunTurn, followToEnd, step, text, upTo } from './fixtures.ts';
+import { begunTurn, followToEnd, step, story, text, upTo } from './fixtures.ts';
 
 export function followContract(subject: () => Subject): void {
   describe('following a log', () => {
@@ -59,12 +60,56 @@ export function followContract(subject: () => Subject): void {
     test('a long log comes in batches, without missing or repeating one', async () => {
       const { storage } = subject();
       const turn = await begunTurn(storage);
+      const watching = followToEnd(storage, turn);
       await storage.turnLog.append(
         turn,
         upTo(1200).map((index) => text(`${index}`)),
       );
       await storage.turns.end(turn, 'completed');
       expect((await followToEnd(storage, turn)).map(({ seq }) => seq)).toEqual(upTo(1202));
+      expect((await watching).map(({ seq }) => seq)).toEqual(upTo(1202));
+    });
+
+    test('large entries come in small batches, so that a slow reader holds little', async () => {
+      const { storage } = subject();
+      const turn = await begunTurn(storage);
+      const large = (size: number) => upTo(6).map((index) => text(`${size}/${index}`, 'é'.repeat(size / 2)));
+      await storage.turnLog.append(turn, [...large(200_000), ...large(20_000), ...large(10)]);
+      const controller = new AbortController();
+      const sizes: number[] = [];
+      let seen = 0;
+      for await (const batch of storage.turnLog.follow(turn, 0, controller.signal)) {
+        sizes.push(batch.length);
+        seen += batch.length;
+        if (seen === 19) controller.abort();
+      }
+      // The first batch has the small entry that every log begins with.
+      expect(sizes).toEqual([2, 1, 1, 1, 1, 1, 4, 8]);
+    });
+
+    test('whoever left after any entry goes on from there, also when the log was merged before he came', async () => {
+      const { storage } = subject();
+      const turn = await begunTurn(storage);
+      const thought = (said: string): NewEvent => ({
+        key: `thought/${said}`,
+        event: { type: 'reasoning-delta', id: 'part', delta: said },
+      });
+      const interleaved = upTo(8).flatMap((index) => [text(`a${index} `), thought(`b${index} `)]);
+      await storage.turnLog.append(turn, [...interleaved, text('c1 '), text('c2 '), text('c3 ')]);
+      await storage.turns.end(turn, 'completed');
+      const unmerged = await storage.turnLog.read(turn, 0);
+      await storage.turnLog.merge(turn);
+      const merged = await storage.turnLog.read(turn, 0);
+      expect(merged.length).toBeLessThan(unmerged.length);
+      const whole = story(unmerged.map(({ event }) => event));
+      for (const entries of [unmerged, merged]) {
+        for (const [index, { seq }] of entries.entries()) {
+          if (index === entries.length - 1) break;
+          const rest = await followToEnd(storage, turn, seq);
+          const seen = [...entries.slice(0, index + 1), ...rest].map(({ event }) => event);
+          expect(story(seen), `left after ${seq} of ${entries.length}`).toEqual(whole);
+        }
+      }
     });
 
     test('ends at once when aborted: before, while waiting, and by leaving the loop', async () => {

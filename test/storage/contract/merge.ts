@@ -47,7 +47,7 @@ export function mergeContract(subject: () => Subject): void {
       await storage.turnLog.merge(turn);
       await check();
       const merged = await storage.turnLog.read(turn, 0);
-      expect(merged.length).toBeLessThan(before.length - 5);
+      expect(merged.length).toBeLessThan(before.length - 2);
       expect(await storage.turnLog.startOf(turn)).toBe(0);
 
       await Promise.all([storage.turnLog.merge(turn), subject().other.turnLog.merge(turn)]);

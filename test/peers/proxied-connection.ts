@@ -1,0 +1,131 @@
+/** One connection through the proxy: passes on what comes, and goes wrong where it is told to. */
+import type { Socket } from 'node:net';
+import { createLocator } from './stream-point.ts';
+import type { StreamPoint } from './stream-point.ts';
+
+/** `stall`: nothing more from the service is read, so that it feels it; `half-close`: what it still says is lost. */
+export type Mishap = 'cut' | 'half-close' | 'stall';
+
+export interface Interruption {
+  kind: Mishap;
+  /** Counted from the connection's start, HTTP headers included, or from its interruption before this one. */
+  at: StreamPoint;
+}
+
+export interface Line {
+  cut(): void;
+  halfClose(): void;
+  stall(): void;
+  /** Ends a stall. */
+  goOn(): void;
+}
+
+export interface ProxiedConnection extends Line {
+  /** From 0, in the order of arrival. */
+  readonly index: number;
+  /** What the client has sent. */
+  readonly sentBytes: number;
+  /** What was passed on to the client. */
+  readonly receivedBytes: number;
+  /** Resolves when it stalls, as planned or told; at once while it does. */
+  stalled(): Promise<void>;
+  /** Resolves when both ends are closed, whoever began. */
+  closed: Promise<void>;
+}
+
+interface Ends {
+  index: number;
+  far: Promise<Socket | undefined>;
+  plan: Interruption[];
+}
+
+export function proxied(near: Socket, { index, far, plan }: Ends): ProxiedConnection {
+  let receivedBytes = 0;
+  let isHalfClosed = false;
+  let isCut = false;
+  let gate: PromiseWithResolvers<void> | undefined;
+  const stalledWaiting: (() => void)[] = [];
+  const nearClosed = new Promise<void>((resolve) => near.once('close', () => resolve()));
+
+  const goOn = () => {
+    gate?.resolve();
+    gate = undefined;
+  };
+  const mishaps: Record<Mishap, () => void> = {
+    cut() {
+      isCut = true;
+      near.resetAndDestroy();
+    },
+    'half-close'() {
+      isHalfClosed = true;
+      near.end();
+    },
+    stall() {
+      gate ??= Promise.withResolvers();
+      for (const resolve of stalledWaiting.splice(0)) resolve();
+    },
+  };
+
+  const pass = async (bytes: Buffer): Promise<void> => {
+    await gate?.promise;
+    if (bytes.length === 0 || isHalfClosed || near.destroyed) return;
+    // With the kernel before anything else happens: a reset throws away what is still ours.
+    const error = await new Promise<unknown>((resolve) => near.write(bytes, resolve));
+    if (!error) receivedBytes += bytes.length;
+  };
+
+  async function forward(service: Socket): Promise<void> {
+    near.pipe(service);
+    // Nothing could be passed on to it, by which it would otherwise be noticed to have left.
+    near.once('end', () => gate && near.destroy());
+    const [...ahead] = plan;
+    let interruption = ahead.shift();
+    let locate = interruption && createLocator(interruption.at);
+    // Who has said everything may still listen.
+    for await (const chunk of service.iterator({ destroyOnReturn: false })) {
+      let rest: Buffer = chunk;
+      for (let at = locate?.(rest); interruption && at !== undefined; at = locate?.(rest)) {
+        await pass(rest.subarray(0, at));
+        rest = rest.subarray(at);
+        mishaps[interruption.kind]();
+        interruption = ahead.shift();
+        locate = interruption && createLocator(interruption.at);
+      }
+      await pass(rest);
+    }
+    await gate?.promise;
+    if (!isHalfClosed) near.end();
+  }
+
+  const closed = (async () => {
+    const service = await far;
+    if (!service || near.destroyed) {
+      near.resetAndDestroy();
+      service?.destroy();
+    } else {
+      void nearClosed.then(() => {
+        goOn();
+        if (isCut) service.resetAndDestroy();
+        else service.destroy();
+      });
+      await forward(service).catch(() => near.resetAndDestroy());
+    }
+    await nearClosed;
+  })();
+
+  return {
+    index,
+    get sentBytes() {
+      return near.bytesRead;
+    },
+    get receivedBytes() {
+      return receivedBytes;
+    },
+    cut: mishaps.cut,
+    halfClose: mishaps['half-close'],
+    stall: mishaps.stall,
+    goOn,
+    stalled: () => (gate ? Promise.resolve() : new Promise((resolve) => stalledWaiting.push(resolve))),
+    closed,
+  };
+}
