@@ -3,6 +3,8 @@ import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 
+import type { MemoryUse } from './memory-use.ts';
+
 export interface History {
   events: number;
   bytes: number;
@@ -21,6 +23,13 @@ export interface Floor {
   /** Whole workflows with one activity each. */
   run(load: { count: number; atOnce: number }): Promise<{ perSecond: number }>;
   histories(): Promise<{ startAndAct: History; waitAndAct: History }>;
+  /** Where bare event streams are to be had, which stay open until the next `broadcast` has ended. */
+  streams(): Promise<{ url: string }>;
+  /** So many pieces of text to all open streams; the processor time it took. */
+  broadcast(text: { tokens: number; everyMs: number }): Promise<{ cpu: number }>;
+  memory(): Promise<MemoryUse>;
+  /** Processor time used so far. */
+  cpu(): Promise<{ milliseconds: number }>;
   /** What each of so many waiting workflows adds to the resident memory, in bytes. */
   wait(load: { count: number }): Promise<{ bytesEach: number }>;
 }
@@ -56,6 +65,10 @@ export async function startFloor(temporal: {
     callModel: () => ask('callModel'),
     run: (load) => ask('run', load),
     histories: () => ask('histories'),
+    streams: () => ask('streams'),
+    broadcast: (text) => ask('broadcast', text),
+    memory: () => ask('memory'),
+    cpu: () => ask('cpu'),
     wait: (load) => ask('wait', load),
     async [Symbol.asyncDispose]() {
       child.kill('SIGKILL');

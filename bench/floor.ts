@@ -16,8 +16,9 @@ import { listen } from '../demo/listen.ts';
 import { createLogger } from '../src/logger.ts';
 import { installRuntime } from '../src/turn-worker.ts';
 import { eachOf } from './each-of.ts';
-import { residentMemory } from './resident-memory.ts';
+import { memoryUse } from './memory-use.ts';
 import type { Floor, History } from './floor-client.ts';
+import { startFloorStreams } from './floor-streams.ts';
 import { answered, isAnswered, startAndAct, waitAndAct } from './floor-workflows.ts';
 import { say } from './peers/model.ts';
 
@@ -80,7 +81,16 @@ async function historyOf(type: typeof startAndAct | typeof waitAndAct): Promise<
 }
 
 const floor: Floor = {
+  ...(await startFloorStreams()),
+
   async echo() {},
+
+  memory: memoryUse,
+
+  async cpu() {
+    const { user, system } = process.cpuUsage();
+    return { milliseconds: (user + system) / 1000 };
+  },
 
   async start() {
     const workflowId = randomUUID();
@@ -136,11 +146,11 @@ const floor: Floor = {
   },
 
   async wait({ count }) {
-    const before = await residentMemory();
+    const before = (await memoryUse()).resident;
     await eachOf(count, 10, async () => {
       await beginToWait();
     });
-    return { bytesEach: ((await residentMemory()) - before) / count };
+    return { bytesEach: ((await memoryUse()).resident - before) / count };
   },
 };
 

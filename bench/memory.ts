@@ -13,9 +13,9 @@ export async function memory(stage: Stage): Promise<Section> {
   const kibibytesEach = (bytes: number) => bytes / 1024 / count;
 
   await using fresh = await setStage(surroundings, client, samples);
-  const asNew = await fresh.service.memory();
+  const asNew = (await fresh.service.inside('memory')).resident;
   await eachOf(count, 5, async () => (await fresh.newUser()).ask(say.briefly));
-  const warm = await fresh.service.memory();
+  const warm = (await fresh.service.inside('memory')).resident;
   const waiting: { user: User; chat: Chat }[] = [];
   await eachOf(count, 5, async () => {
     const user = await fresh.newUser();
@@ -23,9 +23,9 @@ export async function memory(stage: Stage): Promise<Section> {
     await chat.leave();
     waiting.push({ user, chat });
   });
-  const cached = await fresh.service.memory();
+  const cached = (await fresh.service.inside('memory')).resident;
   await fresh.service.restart();
-  const evicted = await fresh.service.memory();
+  const evicted = (await fresh.service.inside('memory')).resident;
 
   const resumed: number[] = [];
   const loop: number[] = [];
@@ -39,7 +39,7 @@ export async function memory(stage: Stage): Promise<Section> {
     resumed.push((await arrival) - answeredAt);
     await responding;
   }
-  await using floor = await startFloor({ ...surroundings.temporal, modelUrl: surroundings.modelUrl });
+  await using floor = await startFloor({ ...surroundings.temporal, modelUrl: surroundings.model.baseURL });
   await floor.run({ count, atOnce: 5 });
   const bare = await floor.wait({ count });
   return {

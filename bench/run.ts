@@ -15,15 +15,18 @@ import { startPostgres } from '../test/setup/postgres-server.ts';
 import { answering } from './answering.ts';
 import { firstText } from './first-text.ts';
 import { history } from './history.ts';
+import { idleStreams } from './idle-streams.ts';
 import { memory } from './memory.ts';
 import { startIssuer } from './peers/issuer.ts';
 import { startMcpPeer } from './peers/mcp.ts';
 import { startModel } from './peers/model.ts';
+import { readers } from './readers.ts';
 import { print } from './report.ts';
 import type { Section } from './report.ts';
 import type { Surroundings } from './service.ts';
 import { setStage } from './stage.ts';
 import type { Stage } from './stage.ts';
+import { streaming } from './streaming.ts';
 import { throughput } from './throughput.ts';
 
 const { values: options } = parseArgs({
@@ -39,7 +42,10 @@ const measurements: Record<string, (stage: Stage) => Promise<Section>> = {
   answering,
   history,
   throughput,
+  streaming,
+  readers,
   memory,
+  idleStreams,
 };
 
 await using stack = new AsyncDisposableStack();
@@ -65,7 +71,7 @@ const [model, mcp, issuer] = await Promise.all([startModel(), startMcpPeer(), st
 for (const peer of [model, mcp, issuer]) stack.defer(() => peer.stop());
 const surroundings: Surroundings = {
   temporal: { address, namespace },
-  modelUrl: model.baseURL,
+  model,
   mcp,
   issuer,
 };
@@ -81,6 +87,8 @@ if (database !== undefined)
     'firstText',
     'answering',
     'throughput',
+    'streaming',
+    'readers',
   ]);
 
 async function measure(title: string, around: Surroundings, names: string[]): Promise<void> {

@@ -18,14 +18,16 @@ import type { Config } from '../src/config.ts';
 import { freePort } from '../src/ports.ts';
 import { openStorage } from '../src/storage/database.ts';
 import type { Storage } from '../src/storage/storage.ts';
+import type { Inside } from './inside-service.ts';
 import { pingTool } from './peers/mcp.ts';
 import type { McpPeer } from './peers/mcp.ts';
 import { tenant } from './peers/issuer.ts';
+import type { Model } from './peers/model.ts';
 import type { Issuer } from './peers/issuer.ts';
 
 export interface Surroundings {
   temporal: { address: string; namespace: string };
-  modelUrl: string;
+  model: Model;
   mcp: McpPeer;
   issuer: Issuer;
   /** PostgreSQL; the embedded file when absent. */
@@ -39,7 +41,8 @@ export interface Service extends AsyncDisposable {
   storage: Storage;
   /** Gives this user an account at the MCP server, whose access token is the user's name. Tells nobody. */
   connectAccount(user: string): Promise<void>;
-  memory(): Promise<number>;
+  /** What only the process itself can see. */
+  inside<Question extends keyof Inside>(question: Question): Promise<Inside[Question]>;
   /** Stops the process and starts it again on the same data: every waiting turn is evicted. */
   restart(): Promise<void>;
 }
@@ -47,7 +50,7 @@ export interface Service extends AsyncDisposable {
 const at = (file: string) => fileURLToPath(new URL(file, import.meta.url));
 
 export async function startService(surroundings: Surroundings): Promise<Service> {
-  const { temporal, modelUrl, mcp, issuer, databaseUrl } = surroundings;
+  const { temporal, model, mcp, issuer, databaseUrl } = surroundings;
   const stack = new AsyncDisposableStack();
   const dataDir = await mkdtemp(path.join(tmpdir(), 'interlude-bench-'));
   stack.defer(() => rm(dataDir, { recursive: true, force: true }));
@@ -66,7 +69,7 @@ export async function startService(surroundings: Surroundings): Promise<Service>
     AUTH_ISSUER: issuer.url,
     AUTH_AUDIENCE: issuer.audience,
     AUTH_CLIENT_ID: 'bench',
-    BENCH_MODEL_URL: modelUrl,
+    BENCH_MODEL_URL: model.baseURL,
     BENCH_SERVER_URL: mcp.url,
     RATE_LIMIT_PER_MINUTE: '1000000',
     ELICITATION_TIMEOUT: '1h',
@@ -123,11 +126,11 @@ export async function startService(surroundings: Surroundings): Promise<Service>
         freshUntil: null,
       });
     },
-    async memory() {
+    async inside(question) {
       const answer = once(child, 'message');
-      child.send('memory');
-      const [{ memory }] = (await answer) as [{ memory: number }];
-      return memory;
+      child.send(question);
+      const [answers] = (await answer) as [Inside];
+      return answers[question];
     },
     async restart() {
       await end('SIGTERM');

@@ -23,7 +23,9 @@ export interface Stage extends AsyncDisposable {
 export async function setStage(surroundings: Surroundings, client: Client, samples: number): Promise<Stage> {
   const stack = new AsyncDisposableStack();
   const service = stack.use(await startService(surroundings));
-  const floor = stack.use(await startFloor({ ...surroundings.temporal, modelUrl: surroundings.modelUrl }));
+  const floor = stack.use(
+    await startFloor({ ...surroundings.temporal, modelUrl: surroundings.model.baseURL }),
+  );
   return {
     service,
     floor,

@@ -19,6 +19,12 @@ export interface User {
   name: string;
   /** Reads until a question is put, or to the end. */
   chat(text: string): Promise<Chat>;
+  /** Reads to the end, and is told of each piece of text as it comes. */
+  listen(text: string, heard: (delta: string, at: number) => void): Promise<void>;
+  /** Begins a turn that nobody looks at; resolves with its conversation. */
+  begin(text: string): Promise<string>;
+  /** What a request of this user has to say. */
+  headers: Record<string, string>;
   /** Resolves when the whole turn is over, without a stream. */
   ask(text: string): Promise<void>;
   /** Answers the question; resolves with the time its answer took. */
@@ -28,6 +34,7 @@ export interface User {
 interface Chunk {
   type: string;
   data?: { elicitationId: string; status: string };
+  delta?: string;
 }
 
 export function createUser(baseUrl: string, name: string, token: string): User {
@@ -48,6 +55,18 @@ export function createUser(baseUrl: string, name: string, token: string): User {
 
   return {
     name,
+    headers,
+    async listen(text, heard) {
+      const { body } = await post('/run/api/chat', message(randomUUID(), text));
+      for await (const { type, delta } of chunksOf(body))
+        if (type === 'text-delta' && delta !== undefined) heard(delta, performance.now());
+    },
+    async begin(text) {
+      const conversation = randomUUID();
+      const { body } = await post('/run/api/chat', message(conversation, text));
+      await body?.cancel();
+      return conversation;
+    },
     async chat(text) {
       const conversation = randomUUID();
       const askedAt = performance.now();
@@ -95,4 +114,10 @@ export function createUser(baseUrl: string, name: string, token: string): User {
       return performance.now() - askedAt;
     },
   };
+}
+
+async function* chunksOf(body: ReadableStream<Uint8Array> | null): AsyncGenerator<Chunk> {
+  const decoder = new TextDecoderStream() as ReadableWritablePair<string, Uint8Array>;
+  for await (const { data } of body?.pipeThrough(decoder).pipeThrough(new EventSourceParserStream()) ?? [])
+    if (data !== '[DONE]') yield JSON.parse(data) as Chunk;
 }

@@ -2,6 +2,7 @@
  * The model of the bench: says the same few words every time, with small fixed delays, and calls the tool when it is
  * told to. Our service and the direct call get the very same server.
  */
+import { setTimeout as sleep } from 'node:timers/promises';
 import { createOpenAIServer } from '../../test/peers/openai-server.ts';
 import type { ChatRequest, OpenAIServer, Reply } from '../../test/peers/openai-server.ts';
 
@@ -12,21 +13,54 @@ export const say = {
   /** One word at once: for whoever is interested in everything but the model. */
   briefly: 'be brief',
   callTool: 'call the tool',
+  /** So many tokens, so far apart; the first when the model is told to begin. */
+  tokens: (count: number, everyMs: number) => `say ${count} tokens, one every ${everyMs} ms`,
 };
+
+export interface Model extends OpenAIServer {
+  /** When each token of the last such answer left; the token with this index is `tokenText(index)`. */
+  tokensAt: number[];
+  /** Lets the answer that waits for it begin. */
+  begin(): void;
+}
+
+export const tokenText = (index: number) => `word-${index} `;
+
+/** The indices of the tokens in a piece of text. */
+export const tokensIn = (text: string) =>
+  Array.from(text.matchAll(/word-(\d+) /g), ([, index]) => Number(index));
 
 const delayMs = 30;
 
 const words = ['Here ', 'are ', 'a ', 'few ', 'words ', 'for ', 'you', '.'];
 
-export function startModel(): Promise<OpenAIServer> {
-  return createOpenAIServer({ reply });
-}
+export async function startModel(): Promise<Model> {
+  const tokensAt: number[] = [];
+  let gate = Promise.withResolvers<void>();
 
-function reply({ messages }: ChatRequest): Reply {
-  const last = messages.at(-1);
-  const text = JSON.stringify(last?.content);
-  if (last?.role === 'tool' || text.includes(say.briefly)) return { kind: 'text', chunks: ['Done.'] };
-  if (text.includes(say.callTool))
-    return { kind: 'tool-calls', calls: [{ name: 'peer__ping', arguments: '{}' }] };
-  return { kind: 'text', chunks: words, everyMs: delayMs };
+  async function* speak(count: number, everyMs: number): AsyncGenerator<string> {
+    await gate.promise;
+    gate = Promise.withResolvers();
+    tokensAt.length = 0;
+    const beganAt = performance.now();
+    for (let index = 0; index < count; index++) {
+      await sleep(Math.max(0, beganAt + index * everyMs - performance.now()));
+      tokensAt.push(performance.now());
+      yield tokenText(index);
+    }
+  }
+
+  function reply({ messages }: ChatRequest): Reply {
+    const last = messages.at(-1);
+    const text = JSON.stringify(last?.content);
+    if (last?.role === 'tool' || text.includes(say.briefly)) return { kind: 'text', chunks: ['Done.'] };
+    if (text.includes(say.callTool))
+      return { kind: 'tool-calls', calls: [{ name: 'peer__ping', arguments: '{}' }] };
+    const [, count, everyMs] = /say (\d+) tokens, one every (\d+) ms/.exec(text) ?? [];
+    if (count !== undefined) return { kind: 'text', chunks: speak(Number(count), Number(everyMs)) };
+    return { kind: 'text', chunks: words, everyMs: delayMs };
+  }
+
+  const server = await createOpenAIServer({ reply });
+  return { ...server, tokensAt, begin: () => gate.resolve() };
 }
