@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net';
 import type { Logger } from 'pino';
 
 /** True when nobody listens on this port now. */
-function isFree(port: number, host: string): Promise<boolean> {
+export function isFree(port: number, host: string): Promise<boolean> {
   return listenOn(port, host).then(
     () => true,
     () => false,

@@ -3,21 +3,13 @@
  * connections, which would otherwise take it in between; a hundred for each process, so that test files running side
  * by side do not meet.
  */
-import { createServer } from 'node:net';
+import { isFree } from '../src/ports.ts';
 
 let given = 0;
 
 export async function freePort(): Promise<number> {
   for (;;) {
     const port = 10_000 + (process.pid % 200) * 100 + (given++ % 100);
-    if (await isFree(port)) return port;
+    if (await isFree(port, '127.0.0.1')) return port;
   }
-}
-
-function isFree(port: number): Promise<boolean> {
-  return new Promise((resolve) => {
-    const server = createServer();
-    server.once('error', () => resolve(false));
-    server.listen(port, '127.0.0.1', () => server.close(() => resolve(true)));
-  });
 }

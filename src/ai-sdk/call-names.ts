@@ -3,6 +3,7 @@
  * again that has failed (`streamRetries`), and says so by cancelling the stream with the error it got from it: the
  * next call with the same words then is the same call.
  */
+import { randomId, toHex } from '../client/random-id.ts';
 import type { InterludeCallOptions } from './call.ts';
 
 export interface CallNames {
@@ -36,8 +37,8 @@ export function createNaming(now: () => number = Date.now): Naming {
         return { messageId: messageId ?? (await digest(idempotencyKey)), idempotencyKey };
       // Without a conversation there is nothing that the message's id could be looked up in.
       return {
-        messageId: messageId ?? madeUp(),
-        ...(conversationId === undefined && { idempotencyKey: madeUp() }),
+        messageId: messageId ?? randomId(),
+        ...(conversationId === undefined && { idempotencyKey: randomId() }),
       };
     },
 
@@ -47,15 +48,6 @@ export function createNaming(now: () => number = Date.now): Naming {
   };
 }
 
-/** `crypto.randomUUID` is not there on pages without https. */
-function madeUp(): string {
-  return toHex(crypto.getRandomValues(new Uint8Array(16)));
-}
-
 async function digest(text: string): Promise<string> {
   return toHex(new Uint8Array(await crypto.subtle.digest('SHA-256', new TextEncoder().encode(text))));
-}
-
-function toHex(bytes: Uint8Array): string {
-  return Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('');
 }

@@ -2,7 +2,6 @@
  * Answering a question, the same way from every surface: authorise, check, store the answer, signal the workflow
  * that asked, then ask it what became of the answer. The status is the truth as that workflow knows it.
  */
-import { createHash } from 'node:crypto';
 import type { KeyRing } from '../credentials/sealing.ts';
 import type { ElicitationResponse, Outcome } from '../elicitation/elicitation.ts';
 import { receiptFor } from '../elicitation/lifecycle.ts';
@@ -10,7 +9,7 @@ import type { Elicitation } from '../elicitation/lifecycle.ts';
 import type { Answer, ElicitationRow, Storage } from '../storage/storage.ts';
 import { checkContent } from './answer-content.ts';
 import { sealAnswer, saysTheSame } from './answer-record.ts';
-import { canonicalJson } from './canonical-json.ts';
+import { digestOf } from './canonical-json.ts';
 import type { ConnectionNews } from './connection-news.ts';
 import { ProblemError } from './errors.ts';
 import type { Principal } from './principal.ts';
@@ -178,7 +177,5 @@ function responseIdOf(
   idempotencyKey?: string,
 ): string {
   const named = idempotencyKey === undefined ? ['answer', action, content ?? null] : ['key', idempotencyKey];
-  return createHash('sha256')
-    .update(canonicalJson([row.salt, ...named]))
-    .digest('base64url');
+  return digestOf([row.salt, ...named]);
 }

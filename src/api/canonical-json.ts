@@ -1,3 +1,5 @@
+import { createHash } from 'node:crypto';
+
 /** The same text for the same value, whatever order its keys came in. */
 export function canonicalJson(value: unknown): string {
   return JSON.stringify(value, (_, inner: unknown) =>
@@ -5,4 +7,9 @@ export function canonicalJson(value: unknown): string {
       ? Object.fromEntries(Object.entries(inner).toSorted(([one], [other]) => (one < other ? -1 : 1)))
       : inner,
   );
+}
+
+/** Equal for equal values. */
+export function digestOf(value: unknown): string {
+  return createHash('sha256').update(canonicalJson(value)).digest('base64url');
 }

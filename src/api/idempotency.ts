@@ -3,9 +3,9 @@
  * its id; a request without one by its `Idempotency-Key`; and one without either, whose client says that it is
  * sending it again, by its content.
  */
-import { createHash, randomUUID } from 'node:crypto';
+import { randomUUID } from 'node:crypto';
 import type { IdempotencyKeys } from '../storage/storage.ts';
-import { canonicalJson } from './canonical-json.ts';
+import { digestOf } from './canonical-json.ts';
 import { userOf } from './conversation-access.ts';
 import { ProblemError } from './errors.ts';
 import type { Principal } from './principal.ts';
@@ -56,7 +56,5 @@ export async function identify(
 }
 
 function fingerprintOf({ conversation, agent, messages }: TurnRequest): string {
-  return createHash('sha256')
-    .update(canonicalJson([conversation ?? null, agent.name ?? null, messages]))
-    .digest('base64url');
+  return digestOf([conversation ?? null, agent.name ?? null, messages]);
 }

@@ -1,6 +1,7 @@
 /** A message as callers give it, and as `useChat` would post it. */
 import type { z } from 'zod';
 import type { ChatRequestSchema } from '../contract/chat.ts';
+import { randomId } from './random-id.ts';
 import type { Call } from './send.ts';
 
 type ChatRequest = z.input<typeof ChatRequestSchema>;
@@ -63,10 +64,4 @@ export function toPost(given: NewMessage, headers: Record<string, string>): Call
     headers: { ...headers, ...(key !== undefined && { 'idempotency-key': key }) },
     body,
   };
-}
-
-/** `crypto.randomUUID` is not there on pages without https. */
-function randomId(): string {
-  const bytes = crypto.getRandomValues(new Uint8Array(16));
-  return Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('');
 }

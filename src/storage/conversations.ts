@@ -1,6 +1,7 @@
 import { sql } from 'kysely';
 import type { Kysely } from 'kysely';
 import type { LogEntry } from '../turn/event.ts';
+import { conversationColumns, toConversationRow } from './conversation-rows.ts';
 import { isConversation } from './conversation-write.ts';
 import type { Conversations, StoredMessage } from './storage.ts';
 import { fromJson } from './tables.ts';
@@ -12,7 +13,7 @@ export function createConversations({ query }: Database): Conversations {
     async list({ tenant, user }, { after, limit }) {
       const rows = await query
         .selectFrom('conversations')
-        .select(['tenant', 'conversation', 'user_id', 'agent', 'created_at', 'updated_at'])
+        .select(conversationColumns)
         .select((row) =>
           row
             .selectFrom('turns')
@@ -35,15 +36,7 @@ export function createConversations({ query }: Database): Conversations {
         .orderBy('conversation', 'desc')
         .limit(limit)
         .execute();
-      return rows.map((row) => ({
-        tenant: row.tenant,
-        conversation: row.conversation,
-        user: row.user_id,
-        agent: row.agent,
-        createdAt: row.created_at,
-        updatedAt: row.updated_at,
-        liveTurn: row.live_turn,
-      }));
+      return rows.map((row) => ({ ...toConversationRow(row), liveTurn: row.live_turn }));
     },
 
     async turns(ref, { before, limit }) {

@@ -9,18 +9,17 @@ export function createIdempotencyKeys({ query, now }: Database): IdempotencyKeys
     claim: (use, { isNew = false, withinMs = keptMs } = {}) =>
       query.transaction().execute(async (write) => {
         const at = now();
-        const { tenant, user_id, key } = rowOf(use);
-        await write
-          .deleteFrom('idempotency_keys')
-          .where('created_at', '<', at - keptMs)
-          .execute();
-        await write
-          .deleteFrom('idempotency_keys')
-          .where((row) => row.and({ tenant, user_id, key }))
-          .where('created_at', '<', at - withinMs)
-          .execute();
         const values = { ...rowOf(use), created_at: at };
-        const { fingerprint, conversation, client_message_id } = values;
+        const { tenant, user_id, key, fingerprint, conversation, client_message_id } = values;
+        await write
+          .deleteFrom('idempotency_keys')
+          .where((row) =>
+            row.or([
+              row('created_at', '<', at - keptMs),
+              row.and([row.and({ tenant, user_id, key }), row('created_at', '<', at - withinMs)]),
+            ]),
+          )
+          .execute();
         const inserted = write.insertInto('idempotency_keys').values(values);
         const row = await inserted
           .onConflict((conflict) =>

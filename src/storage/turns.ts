@@ -1,3 +1,4 @@
+import { conversationColumns, toConversationRow } from './conversation-rows.ts';
 import { isConversation } from './conversation-write.ts';
 import { keyOf } from './delegation.ts';
 import type { Turns } from './storage.ts';
@@ -12,19 +13,10 @@ export function createTurns(database: Database): Turns {
     async conversation(ref) {
       const row = await query
         .selectFrom('conversations')
-        .select(['tenant', 'conversation', 'user_id', 'agent', 'created_at', 'updated_at'])
+        .select(conversationColumns)
         .where(isConversation(ref))
         .executeTakeFirst();
-      if (!row) return null;
-      const { tenant, conversation, agent } = row;
-      return {
-        tenant,
-        conversation,
-        agent,
-        user: row.user_id,
-        createdAt: row.created_at,
-        updatedAt: row.updated_at,
-      };
+      return row ? toConversationRow(row) : null;
     },
     prepare: (turn) => query.transaction().execute((write) => prepareTurn(write, turn, now())),
     async begin(turn) {

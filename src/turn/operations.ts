@@ -25,6 +25,11 @@ export type Operation =
       { elicitationId: string; mode: Mode; trigger: Trigger; server: string; status: Status }
     >;
 
+/** The same whoever reads it, and whenever: clients put a repeated one in its place. */
+export function operationId({ seq }: LogEntry): string {
+  return `op-${seq}`;
+}
+
 /** Null for what is no operation. `rootAgent` is the conversation's agent, who does whatever no delegated agent does. */
 export function operationOf({ at, event }: LogEntry, rootAgent: string): Operation | null {
   const common = { timestamp: new Date(at).toISOString(), agent: event.path?.at(-1) ?? rootAgent };

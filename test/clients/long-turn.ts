@@ -1,25 +1,12 @@
 /** A turn with a bit of everything in it, as its log says it. */
 import type { ElicitationEvent, Status } from '../../src/elicitation/elicitation.ts';
 import type { TurnEvent } from '../../src/turn/event.ts';
+import { accountQuestion } from '../api/ui-message/log.ts';
 
-const question = (status: Status): ElicitationEvent => ({
-  type: 'elicitation-request',
-  elicitationId: 'e1',
-  mode: 'url',
-  url: 'https://interlude.example/auth/connect?e=e1',
-  message: 'Tracker needs your account to list issues.',
-  context: {
-    trigger: 'credential_required',
-    agent: 'Assistant',
-    server: 'tracker',
-    serverTitle: 'Tracker',
-    host: 'tracker.example',
-    toolName: 'list_issues',
-    reason: 'missing',
-  },
-  status,
-  expiresAt: '2026-11-21T10:10:00.000Z',
-});
+function question(status: Status): ElicitationEvent {
+  const asked = accountQuestion(status, 'list_issues');
+  return { ...asked, context: { ...asked.context, reason: 'missing' } };
+}
 
 /** First letters of one, two, three and four bytes, and letters that are made of several. */
 const words = [

@@ -2,7 +2,7 @@
 import type { UIMessage } from 'ai';
 import type { ConversationRow, StoredMessage, ToldTurn } from '../../storage/storage.ts';
 import type { LogEntry } from '../../turn/event.ts';
-import { operationOf } from '../../turn/operations.ts';
+import { operationId, operationOf } from '../../turn/operations.ts';
 import type { Reader } from '../request-headers.ts';
 import { toTurnMessage } from '../ui-message/turn-message.ts';
 
@@ -46,7 +46,7 @@ export function toEventText(entry: LogEntry, agent: string, operations: boolean)
   const { path, parentToolCallId } = event;
   const said = {
     type: 'data-operation',
-    id: `op-${seq}`,
+    id: operationId(entry),
     data: operation,
     turnId,
     at,

@@ -8,7 +8,7 @@
 import type { UIMessageChunk } from 'ai';
 import { canPresent } from '../../elicitation/capabilities.ts';
 import type { LogEntry, TurnEvent } from '../../turn/event.ts';
-import { operationOf } from '../../turn/operations.ts';
+import { operationId, operationOf } from '../../turn/operations.ts';
 import type { Reader } from '../request-headers.ts';
 import { createNotices } from './notices.ts';
 
@@ -27,8 +27,7 @@ export function createTranslator({ capabilities, operations }: Reader): ToChunks
   function toOperations(entry: LogEntry): UIMessageChunk[] {
     if (entry.event.type === 'turn-started') ({ agent } = entry.event);
     const data = operations ? operationOf(entry, agent) : null;
-    // The same id whoever reads it, and whenever: clients put a replay in its place.
-    return data ? [{ type: 'data-operation', id: `op-${entry.seq}`, data }] : [];
+    return data ? [{ type: 'data-operation', id: operationId(entry), data }] : [];
   }
 
   function toChunks(event: TurnEvent): UIMessageChunk[] {
