@@ -27,6 +27,12 @@ const serverSchema = z
     headers: z.record(z.string(), z.string()).default({}),
     headersEnv: z.record(z.string(), z.string()).default({}).describe('Header name → environment variable'),
     timeout: duration.default(60_000),
+    maxRounds: z
+      .int()
+      .min(1)
+      .max(100)
+      .default(10)
+      .describe('How often one tool call may ask the user something before it is stopped'),
   })
   .describe('An MCP server');
 

@@ -1,15 +1,26 @@
 import { randomBytes } from 'node:crypto';
 import type { Logger } from 'pino';
 import type { Config, ServerConfig } from '../config.ts';
-import type { ConnectionReason, Context, Outcome } from '../elicitation/elicitation.ts';
-import { connectionMessage } from '../elicitation/wording.ts';
-import type { Storage } from '../storage/storage.ts';
 import { connectionKey } from '../credentials/connection-key.ts';
+import type { KeyRing } from '../credentials/sealing.ts';
+import type {
+  ClosedBecause,
+  ConnectionReason,
+  Context,
+  ElicitationRequest,
+  Mode,
+  Outcome,
+} from '../elicitation/elicitation.ts';
+import { inspectUrl } from '../elicitation/url-safety.ts';
+import { connectionMessage } from '../elicitation/wording.ts';
+import type { ElicitationRow, Storage } from '../storage/storage.ts';
 import { questionOpened, questionSettled } from '../telemetry/events.ts';
 import type { Turn } from '../turn/turn.ts';
+import { createCallRounds } from './call-rounds.ts';
 
 /** Why somebody has to be asked. Ids and reasons only: it passes through workflow history. */
 export interface ConnectionAsk {
+  kind: 'connection';
   server: string;
   /** The tool that needs the account; absent when nothing is known about the server's tools yet. */
   tool?: string;
@@ -18,87 +29,123 @@ export interface ConnectionAsk {
   scopes?: string[];
 }
 
+/** A server's own question, in the middle of a tool call. What it asks is in the round's record. */
+export interface ServerAsk {
+  kind: 'server';
+  server: string;
+  tool: string;
+  toolCallId: string;
+  round: number;
+  mode: Mode;
+}
+
+export type Ask = ConnectionAsk | ServerAsk;
+
 export type Opened =
   | { kind: 'opened' | 'already-connected'; connectedVersion: number | null }
   | { kind: 'too-many-open' };
 
+/** One question and whose it is. */
+interface OpenElicitation<Kind extends Ask = Ask> {
+  turn: Turn;
+  workflowId: string;
+  elicitationId: string;
+  user: string;
+  ask: Kind;
+  deadline: number;
+}
+
+type NewQuestion = Pick<ElicitationRow, 'request' | 'server' | 'seenVersion'>;
+
 interface Dependencies {
   storage: Storage;
+  keys: KeyRing;
   logger: Logger;
   config: Pick<Config, 'http' | 'elicitation' | 'agents' | 'servers'>;
 }
 
-export function createElicitationActivities({ storage, config, logger }: Dependencies) {
-  return {
-    /**
-     * Puts the question to the user. Whoever connects the account looks for open questions after writing the
-     * connection, and this looks for the connection after writing the question: one of the two sees the other.
-     */
-    async openElicitation(input: {
-      turn: Turn;
-      workflowId: string;
-      elicitationId: string;
-      user: string;
-      ask: ConnectionAsk;
-      deadline: number;
-    }): Promise<Opened> {
-      const { turn, workflowId, elicitationId, user, ask, deadline } = input;
-      const { tenant, conversation, turnId, agent } = turn;
-      const server = serverOf(ask.server);
-      const connectedVersion = async () => {
-        const connection = await storage.connections.get(connectionKey(server, turn));
-        return connection && connection.version > ask.seenVersion ? connection.version : null;
-      };
-      // A row without a record of it in history: an earlier attempt asked, and its worker died before it said so.
-      const wasAsked = (await storage.elicitations.get(elicitationId)) !== null;
-      const before = wasAsked ? null : await connectedVersion();
-      if (before !== null) return { kind: 'already-connected', connectedVersion: before };
+export function createElicitationActivities({ storage, keys, config, logger }: Dependencies) {
+  const rounds = createCallRounds({ storage, keys });
 
-      const kind = await storage.elicitations.open(
-        {
-          tenant,
-          conversation,
-          turnId,
-          agent,
-          id: elicitationId,
-          workflowId,
-          user,
-          request: {
-            mode: 'url',
-            message: connectionMessage(server.title, ask.reason, ask.tool),
-            url: `${config.http.publicUrl}/auth/connect?e=${elicitationId}`,
-            context: contextOf(server, turn, ask),
-          },
-          server: ask.server,
-          seenVersion: ask.seenVersion,
-          salt: randomBytes(16).toString('base64url'),
-          deadline,
-        },
-        config.elicitation.maxOpen,
-      );
-      if (kind !== 'opened') return { kind };
-      questionOpened(logger, {
-        elicitationId,
-        turnId,
-        user,
-        server: ask.server,
-        reason: ask.reason,
-      });
-      return { kind, connectedVersion: await connectedVersion() };
+  return {
+    /** Puts the question to the user. */
+    openElicitation(input: OpenElicitation): Promise<Opened> {
+      const { ask } = input;
+      return ask.kind === 'connection' ? openConnection({ ...input, ask }) : openServer({ ...input, ask });
     },
 
     async settleElicitation(input: {
       elicitationId: string;
       outcome: Outcome;
       responseId: string | null;
+      because?: ClosedBecause;
     }): Promise<void> {
-      const { elicitationId, outcome, responseId } = input;
-      const isNews = await storage.elicitations.settle(elicitationId, outcome, responseId);
+      const { elicitationId, outcome, responseId, because } = input;
+      const isNews = await storage.elicitations.settle(elicitationId, outcome, responseId, because);
       const row = isNews ? await storage.elicitations.get(elicitationId) : null;
       if (row)
         questionSettled(logger, { elicitationId, turnId: row.turnId, outcome, askedAt: row.createdAt });
     },
   };
+
+  /**
+   * Whoever connects the account looks for open questions after writing the connection, and this looks for the
+   * connection after writing the question: one of the two sees the other.
+   */
+  async function openConnection(input: OpenElicitation<ConnectionAsk>): Promise<Opened> {
+    const { turn, elicitationId, ask } = input;
+    const server = serverOf(ask.server);
+    const connectedVersion = async () => {
+      const connection = await storage.connections.get(connectionKey(server, turn));
+      return connection && connection.version > ask.seenVersion ? connection.version : null;
+    };
+    // A row without a record of it in history: an earlier attempt asked, and its worker died before it said so.
+    const wasAsked = (await storage.elicitations.get(elicitationId)) !== null;
+    const before = wasAsked ? null : await connectedVersion();
+    if (before !== null) return { kind: 'already-connected', connectedVersion: before };
+
+    const context: Context = {
+      ...contextOf(server, turn),
+      trigger: 'credential_required',
+      reason: ask.reason,
+      ...(ask.tool !== undefined && { toolName: ask.tool }),
+      ...(ask.scopes && { scopes: ask.scopes }),
+    };
+    const message = connectionMessage(server.title, ask.reason, ask.tool);
+    const url = `${config.http.publicUrl}/auth/connect?e=${elicitationId}`;
+    const request = { mode: 'url' as const, message, url, context };
+    const kind = await open(input, { request, server: ask.server, seenVersion: ask.seenVersion });
+    return kind === 'opened' ? { kind, connectedVersion: await connectedVersion() } : { kind };
+  }
+
+  async function openServer(input: OpenElicitation<ServerAsk>): Promise<Opened> {
+    const { turn, elicitationId, ask } = input;
+    const round = (await rounds.list(turn, ask.toolCallId))[ask.round - 1];
+    const asked = round?.questions.find((question) => question.elicitationId === elicitationId)?.request;
+    if (!asked) throw new Error(`Round ${ask.round} of tool call ${ask.toolCallId} is not in the database.`);
+    const warnings = asked.mode === 'url' ? warningsAbout(asked.url) : [];
+    const context: Context = {
+      ...contextOf(serverOf(ask.server), turn),
+      trigger: 'mcp_elicitation',
+      toolName: ask.tool,
+      ...(warnings.length > 0 && { warnings }),
+    };
+    const request: ElicitationRequest = { ...asked, context };
+    const kind = await open(input, { request, server: null, seenVersion: null });
+    return kind === 'opened' ? { kind, connectedVersion: null } : { kind };
+  }
+
+  async function open(
+    { turn, workflowId, elicitationId, user, ask, deadline }: OpenElicitation,
+    question: NewQuestion,
+  ): Promise<'opened' | 'too-many-open'> {
+    const { tenant, conversation, turnId, agent } = turn;
+    const salt = randomBytes(16).toString('base64url');
+    const row = { tenant, conversation, turnId, agent, id: elicitationId, workflowId, user, salt, deadline };
+    const kind = await storage.elicitations.open({ ...row, ...question }, config.elicitation.maxOpen);
+    if (kind === 'opened') questionOpened(logger, { elicitationId, turnId, user, ask });
+    return kind;
+  }
 
   function serverOf(name: string): ServerConfig {
     const server = config.servers.get(name);
@@ -107,17 +154,18 @@ export function createElicitationActivities({ storage, config, logger }: Depende
     return server;
   }
 
-  function contextOf(server: ServerConfig, turn: Turn, ask: ConnectionAsk): Context {
+  function contextOf(server: ServerConfig, turn: Turn): Omit<Context, 'trigger'> {
     return {
-      trigger: 'credential_required',
       agent: config.agents.get(turn.agent)?.title ?? turn.agent,
       ...(turn.delegation && { path: turn.delegation.path }),
       server: server.name,
       serverTitle: server.title,
       host: new URL(server.url).host,
-      reason: ask.reason,
-      ...(ask.tool !== undefined && { toolName: ask.tool }),
-      ...(ask.scopes && { scopes: ask.scopes }),
     };
   }
+}
+
+function warningsAbout(url: string) {
+  const inspected = inspectUrl(url);
+  return inspected.kind === 'ok' ? inspected.warnings : [];
 }

@@ -1,6 +1,7 @@
 /** Everything a worker can do for a turn. Activities get their dependencies here and nowhere else. */
 import type { Logger } from 'pino';
 import type { Config, ServerConfig } from '../config.ts';
+import type { KeyRing } from '../credentials/sealing.ts';
 import type { CredentialStore } from '../credentials/store.ts';
 import type { Catalogue } from '../mcp/catalogue.ts';
 import type { Models } from '../models/provider.ts';
@@ -11,10 +12,12 @@ import { createDelegationActivities } from './delegations.ts';
 import { createElicitationActivities } from './elicitations.ts';
 import { createRefuseToolCall } from './refuse-tool-call.ts';
 import { createTurnActivities } from './turns.ts';
+import { createWatchServer } from './watch-server.ts';
 
 export interface ActivityDependencies {
   config: Config;
   storage: Storage;
+  keys: KeyRing;
   models: Models;
   catalogue: Catalogue;
   storeOf(server: ServerConfig): CredentialStore;
@@ -29,6 +32,7 @@ export function createActivities(dependencies: ActivityDependencies) {
     ...createDelegationActivities({ ...dependencies, agents }),
     ...createElicitationActivities(dependencies),
     ...createToolActivities({ ...dependencies, servers }),
+    ...createWatchServer(),
     ...createRefuseToolCall({ ...dependencies, servers }),
     ...createCallModel({ ...dependencies, agents, servers }),
   };

@@ -7,15 +7,15 @@ import type { Turn } from '../turn/turn.ts';
 const tries = 3;
 const pauseMs = 500;
 
-/** Once a question was answered (`round` > 0), a connection that was just made may take a moment to be visible here. */
+/** Once an account was connected for this call, a connection that was just made may take a moment to be visible here. */
 export async function resolveCredential(
   store: CredentialStore,
   server: ServerConfig,
-  { turn, round }: { turn: Turn; round: number },
+  { turn, connects }: { turn: Turn; connects: number },
 ): Promise<Credential | ConnectionRequired> {
   const key = connectionKey(server, turn);
   let found = await store.resolve(server, key);
-  for (let count = 0; round > 0 && count < tries && isMissing(found); count++) {
+  for (let count = 0; connects > 0 && count < tries && isMissing(found); count++) {
     await sleep(pauseMs);
     found = await store.resolve(server, key);
   }

@@ -1,20 +1,16 @@
-/** How the content of an answer is kept: sealed, and bound to its question. */
+/** The content of an answer as it is kept: sealed, and spelled in one way only, so that equal answers are seen to be equal. */
+import { openAnswer, sealAnswer } from '../credentials/sealed-answer.ts';
 import type { KeyRing } from '../credentials/sealing.ts';
 import type { ElicitationResponse } from '../elicitation/elicitation.ts';
 import type { Answer } from '../storage/storage.ts';
 import { canonicalJson } from './canonical-json.ts';
 
-export function sealAnswer(
+export function sealContent(
   keys: KeyRing,
   elicitationId: string,
   { content }: ElicitationResponse,
 ): string | null {
-  return content === undefined ? null : keys.seal(canonicalJson(content), answerContext(elicitationId));
-}
-
-/** The context to open an answer's content with. */
-function answerContext(elicitationId: string): string {
-  return `elicitation-answer/${elicitationId}`;
+  return content === undefined ? null : sealAnswer(keys, elicitationId, canonicalJson(content));
 }
 
 export function saysTheSame(
@@ -25,6 +21,6 @@ export function saysTheSame(
 ): boolean {
   if (stored.action !== response.action) return false;
   const content =
-    stored.sealedContent === null ? null : keys.open(stored.sealedContent, answerContext(elicitationId));
+    stored.sealedContent === null ? null : openAnswer(keys, elicitationId, stored.sealedContent);
   return content === (response.content === undefined ? null : canonicalJson(response.content));
 }

@@ -8,7 +8,7 @@ import { receiptFor } from '../elicitation/lifecycle.ts';
 import type { Elicitation } from '../elicitation/lifecycle.ts';
 import type { Answer, ElicitationRow, Storage } from '../storage/storage.ts';
 import { checkContent } from './answer-content.ts';
-import { sealAnswer, saysTheSame } from './answer-record.ts';
+import { sealContent, saysTheSame } from './answer-record.ts';
 import { digestOf } from './canonical-json.ts';
 import type { ConnectionNews } from './connection-news.ts';
 import { ProblemError } from './errors.ts';
@@ -81,7 +81,7 @@ export function createAnswerQuestion({ storage, keys, workflows, news }: Parts):
     const { action } = response;
     const responseId = responseIdOf(row, response, idempotencyKey);
     const isOpen = row.status === 'pending';
-    const sealedContent = sealAnswer(keys, row.id, response);
+    const sealedContent = sealContent(keys, row.id, response);
     const answer: Answer = { responseId, action, sealedContent, receivedAt: Date.now() };
     const isNew = isOpen && (await elicitations.storeAnswer(row.id, answer));
     const earlier = isNew ? null : await elicitations.answer(row.id, responseId);
@@ -121,6 +121,16 @@ export function createAnswerQuestion({ storage, keys, workflows, news }: Parts):
           'expired',
           'Nobody answered in time. Ask the agent again to get a new question.',
         );
+      case 'withdrawn':
+        throw receipt.because === 'server_gave_up'
+          ? new ProblemError(
+              'expired',
+              'Whoever asked did not wait this long. Ask the agent again to get a new question.',
+            )
+          : new ProblemError(
+              'turn_over',
+              'Whoever asked is gone, and the question with it. Ask the agent again.',
+            );
       case 'already-answered': {
         const { outcome } = receipt;
         const winner = winnerOf(elicitation);
@@ -156,17 +166,23 @@ function winnerOf({ state }: Elicitation): string | undefined {
 
 /** The row is a projection of what the workflow decided, so a settled one answers as the workflow would. */
 function fromRow(row: ElicitationRow): Elicitation {
-  const { id, user, deadline, request, server, seenVersion, status, responseId } = row;
+  const { id, user, deadline, request, server, seenVersion, status, responseId, because } = row;
   return {
     id,
     user,
     deadline,
     mode: request.mode,
-    ...(server !== null && { connection: { server, seenVersion: seenVersion ?? 0 } }),
+    server: server ?? request.context.server,
+    ...(server !== null && { connection: { seenVersion: seenVersion ?? 0 } }),
     state:
       status === 'pending'
         ? { kind: 'pending' }
-        : { kind: 'settled', outcome: status, ...(responseId !== null && { responseId }) },
+        : {
+            kind: 'settled',
+            outcome: status,
+            ...(responseId !== null && { responseId }),
+            ...(because !== null && { because }),
+          },
   };
 }
 

@@ -36,6 +36,9 @@ const asked = {
   context: ContextSchema,
   status: ElicitationStatusSchema,
   expiresAt: z.iso.datetime(),
+  because: open(['server_gave_up', 'server_gone'])
+    .optional()
+    .describe('Why it closed without an answer, where it was neither the clock nor the end of the turn'),
 };
 
 export const UrlRequestSchema = z.looseObject({ ...asked, mode: z.literal('url'), url: z.url() });

@@ -19,6 +19,13 @@ export type Outcome = Action | 'expired';
 
 export type Status = 'pending' | Outcome;
 
+/** Why a question closed without anybody's answer, where it was neither the clock nor the end of the turn. */
+export type ClosedBecause =
+  /** Whoever asked did not wait any longer. */
+  | 'server_gave_up'
+  /** Whoever asked is gone, and nobody is left to hear the answer. */
+  | 'server_gone';
+
 export type Trigger =
   | 'credential_required'
   | 'mcp_elicitation'
@@ -70,4 +77,5 @@ export type ElicitationEvent = ElicitationRequest & {
   elicitationId: string;
   status: Status;
   expiresAt: string;
+  because?: ClosedBecause;
 };

@@ -5,7 +5,7 @@
  * `accept` of a url is consent: it is remembered, but only the fact that the account is connected settles
  * the question. The fact counts whether or not consent came first.
  */
-import type { Action, Mode, Outcome } from './elicitation.ts';
+import type { Action, ClosedBecause, Mode, Outcome } from './elicitation.ts';
 
 export interface Elicitation {
   id: string;
@@ -14,20 +14,26 @@ export interface Elicitation {
   user: string;
   /** Until when it can be answered, in epoch milliseconds. The clock that decides is the workflow's. */
   deadline: number;
-  /** For a connection question: the server, and the connection version that turned out not to work (0 = none). */
-  connection?: { server: string; seenVersion: number };
+  /** Whose question it is, or whose account is missing. */
+  server: string;
+  /** For a connection question: the connection version that turned out not to work (0 = none). */
+  connection?: { seenVersion: number };
   state:
     | { kind: 'pending'; consent?: string }
     /** `responseId` is the answer that won; absent when a fact or the clock settled it. */
-    | { kind: 'settled'; outcome: Outcome; responseId?: string };
+    | { kind: 'settled'; outcome: Outcome; responseId?: string; because?: ClosedBecause };
 }
 
 export type LifecycleEvent =
   | { type: 'answered'; responseId: string; action: Action; user: string }
   | { type: 'connected'; server: string; version: number }
   | { type: 'deadline-passed' }
-  /** The turn is cancelled or superseded: every open question closes with it. */
-  | { type: 'turn-cancelled' };
+  /** Whoever asked no longer listens. */
+  | { type: 'withdrawn'; because: ClosedBecause }
+  /** The server says that the page it sent the user to has done its work. */
+  | { type: 'page-done' }
+  /** The turn is cancelled or superseded, or the call that asked is given up: the open question closes with it. */
+  | { type: 'abandoned' };
 
 export function advance(elicitation: Elicitation, event: LifecycleEvent): Elicitation {
   const { state } = elicitation;
@@ -41,13 +47,19 @@ export function advance(elicitation: Elicitation, event: LifecycleEvent): Elicit
       return settled(elicitation, event.action, event.responseId);
     }
     case 'connected': {
-      const { connection } = elicitation;
-      const isNews = connection?.server === event.server && event.version > connection.seenVersion;
+      const { connection, server } = elicitation;
+      const isNews = connection && server === event.server && event.version > connection.seenVersion;
       return isNews ? settled(elicitation, 'accept', state.consent) : elicitation;
     }
     case 'deadline-passed':
       return settled(elicitation, 'expired');
-    case 'turn-cancelled':
+    case 'withdrawn':
+      return withdrawn(elicitation, event.because);
+    case 'page-done':
+      return elicitation.mode === 'url' && !elicitation.connection
+        ? settled(elicitation, 'accept')
+        : elicitation;
+    case 'abandoned':
       return settled(elicitation, 'cancel');
     default:
       return event satisfies never;
@@ -71,12 +83,20 @@ function settled(elicitation: Elicitation, outcome: Outcome, responseId?: string
   };
 }
 
+/** A server that gave up let its time run out, as our own clock does; one that is gone leaves everything undecided. */
+function withdrawn(elicitation: Elicitation, because: ClosedBecause): Elicitation {
+  const outcome = because === 'server_gave_up' ? 'expired' : 'cancel';
+  return { ...elicitation, state: { kind: 'settled', outcome, because } };
+}
+
 /** What became of one particular answer. The HTTP edge turns this into a status code. */
 export type Receipt =
   | { kind: 'recorded'; outcome: Outcome }
   | { kind: 'awaiting-connection' }
   | { kind: 'already-answered'; outcome: Outcome }
   | { kind: 'expired' }
+  /** Whoever asked did not wait for it. */
+  | { kind: 'withdrawn'; because: ClosedBecause }
   | { kind: 'not-counted' };
 
 export function receiptFor(elicitation: Elicitation, responseId: string, action: Action): Receipt {
@@ -87,10 +107,11 @@ export function receiptFor(elicitation: Elicitation, responseId: string, action:
       : { kind: 'not-counted' };
   }
   if (state.responseId === responseId) return { kind: 'recorded', outcome: state.outcome };
-  // Two accepts of one url say the same thing, whoever pressed first.
-  if (elicitation.connection && state.outcome === 'accept' && action === 'accept') {
+  // Two accepts of one url say the same thing, whoever pressed first; a page that is done needs none.
+  if (elicitation.mode === 'url' && state.outcome === 'accept' && action === 'accept') {
     return { kind: 'recorded', outcome: state.outcome };
   }
+  if (state.because) return { kind: 'withdrawn', because: state.because };
   return state.outcome === 'expired'
     ? { kind: 'expired' }
     : { kind: 'already-answered', outcome: state.outcome };

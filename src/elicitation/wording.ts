@@ -48,7 +48,10 @@ export type Refusal =
   | 'unsupported'
   /** The turn runs for a service, which has no account of its own to connect. */
   | 'no-user'
+  /** So many that nobody was asked to connect the account. */
   | 'too-many-open'
+  /** So many that the server's own question was not put to the user. */
+  | 'question-too-many'
   /** Connected, and refused by the server all the same. */
   | 'still-refused'
   /** Our own trouble: the call could not be made. */
@@ -70,6 +73,8 @@ export function refusalForModel(refusal: Refusal, serverTitle: string): string {
       return `This needs a person's ${serverTitle} account, but the caller is a service and has none. ${notRun} It works when called on behalf of a signed-in user.`;
     case 'too-many-open':
       return `The user already has too many open questions, so nobody was asked to connect ${serverTitle}. ${notRun} Ask the user to answer those first.`;
+    case 'question-too-many':
+      return `${serverTitle} had a question in the middle of the call, but the user already has too many open ones, so nobody was asked. The call was stopped; what it had done before stays done. Ask the user to answer those first.`;
     case 'still-refused':
       return `The user connected their ${serverTitle} account, but ${serverTitle} still refuses it. ${notRun} Tell the user to check that the account may do this, instead of asking again.`;
     case 'failed':
@@ -77,6 +82,35 @@ export function refusalForModel(refusal: Refusal, serverTitle: string): string {
     default:
       return refusal satisfies never;
   }
+}
+
+/** The server refuses the call until the user has been to a page of its own. Not that anybody refused the tool. */
+export function pageNotOpenedForModel(outcome: Exclude<Outcome, 'accept'>, serverTitle: string): string {
+  const page = `open a page of ${serverTitle} that this tool needs first`;
+  const notRun = 'The tool did not run.';
+  switch (outcome) {
+    case 'decline':
+      return `The user was asked to ${page} and chose not to. ${notRun} Respect that, and do not ask again unless the user brings it up.`;
+    case 'cancel':
+      return `The user was asked to ${page} and dismissed the question without deciding. ${notRun} Offer to try again later.`;
+    case 'expired':
+      return `The user was asked to ${page}, but nobody answered in time. ${notRun} Tell the user that it timed out and that they can ask again.`;
+    default:
+      return outcome satisfies never;
+  }
+}
+
+/** A server that is never content: the same page again and again, or one question after another. */
+export function tooManyRoundsForModel(
+  serverTitle: string,
+  what: 'rounds' | 'same-page',
+  limit: number,
+): string {
+  const why =
+    what === 'rounds'
+      ? `${serverTitle} kept asking: it was given ${limit} rounds of answers and still wanted more`
+      : `${serverTitle} sent the user to the same page ${limit} times and still wants it opened`;
+  return `${why}, so the call was stopped. What it had done before stays done. Tell the user, and do not repeat the call by yourself.`;
 }
 
 /** The request may have reached the server, and no answer came: it must not be repeated blindly. */
@@ -93,12 +127,16 @@ export function unansweredForModel(agentTitle: string, trouble: string | undefin
 /** What a call is left with when its turn ends first; the model reads it in the next turn. */
 export function unfinishedForModel(
   end: 'completed' | 'failed' | 'cancelled' | 'superseded',
-  state: 'requested' | 'started' | 'finished' | 'delegated',
+  state: 'requested' | 'started' | 'paused' | 'finished' | 'delegated',
 ): string {
   if (state === 'delegated')
     return end === 'superseded'
       ? 'The agent with this task was waiting for the user, who sent a new message instead of answering. What it had done before stays done. Answer the new message.'
       : 'The turn ended while another agent was at work on this task. What it had done until then stays done.';
+  if (state === 'paused')
+    return end === 'superseded'
+      ? 'The tool was waiting for the user, who sent a new message instead of answering. It did not complete; what it had done before stays done. Answer the new message.'
+      : 'The turn ended while this tool was waiting for the user. It did not complete; what it had done before stays done.';
   if (state === 'started')
     return 'The turn ended while this tool was running, so it is unknown whether the action took place. Check before trying again.';
   return end === 'superseded'

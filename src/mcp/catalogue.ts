@@ -73,7 +73,10 @@ export function createCatalogue({
     signal: AbortSignal,
   ): Promise<ListOutcome> {
     const listed = await listServerTools(server, credential, signal);
-    if (listed.kind === 'tools') await toolCatalogue.put(tenant, server.name, listed.tools);
+    if (listed.kind !== 'tools') return listed;
+    for (const one of listed.leftOut)
+      logger.warn({ server: server.name, ...one }, 'a tool cannot be offered');
+    await toolCatalogue.put(tenant, server.name, listed.tools);
     return listed;
   }
 

@@ -4,9 +4,11 @@
  *
  * Nothing that goes wrong here can have run a tool: no call was sent yet.
  */
+import { randomInt } from 'node:crypto';
 import { setImmediate, setTimeout as sleep } from 'node:timers/promises';
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import type {
+  ClientCapabilities,
   JSONRPCMessage,
   JsonSchemaValidator,
   jsonSchemaValidator,
@@ -15,6 +17,8 @@ import type {
 import packageJson from '../../package.json' with { type: 'json' };
 import type { ServerConfig } from '../config.ts';
 import type { Credential } from '../credentials/store.ts';
+import { cannotAsk } from '../elicitation/capabilities.ts';
+import type { Capabilities } from '../elicitation/capabilities.ts';
 import type { Deadline } from './deadline.ts';
 import { forgetEra, recallEra, rememberEra } from './eras.ts';
 import { describeTrouble, nameOf } from './trouble.ts';
@@ -49,6 +53,8 @@ interface Target {
   server: ServerConfig;
   credential: Credential;
   deadline: Deadline;
+  /** What the server may ask the user with; without them it may not ask. */
+  capabilities?: Capabilities;
   /** Sees every message of the server before the SDK interprets it. */
   onMessage?: (message: JSONRPCMessage) => void;
 }
@@ -100,7 +106,7 @@ interface Attempt {
 }
 
 async function attempt(target: Target, prior: PriorDiscovery | undefined): Promise<Attempt> {
-  const { server, credential, deadline, onMessage } = target;
+  const { server, credential, deadline, capabilities = cannotAsk, onMessage } = target;
   const wire = openWire(deadline.signal);
   const transport = new StreamableHTTPClientTransport(new URL(server.url), {
     fetch: wire.fetch,
@@ -110,8 +116,13 @@ async function attempt(target: Target, prior: PriorDiscovery | undefined): Promi
   const client = new Client(
     { name: 'interlude', version: packageJson.version },
     // What a tool answers is passed on as it came: judging it against the server's own schema is not ours to do.
-    { versionNegotiation: { mode: 'auto' }, jsonSchemaValidator: acceptAnything },
+    {
+      capabilities: toClientCapabilities(capabilities),
+      versionNegotiation: { mode: 'auto' },
+      jsonSchemaValidator: acceptAnything,
+    },
   );
+  countFromAnywhere(client);
   try {
     await client.connect(transport, { timeout: noTimeoutMs, ...(prior && { prior }) });
   } catch {
@@ -135,6 +146,15 @@ async function attempt(target: Target, prior: PriorDiscovery | undefined): Promi
   }
 }
 
+/**
+ * A round of a call must not carry the id of an earlier one, nor a resumed session the ids it has seen. The SDK counts
+ * from zero in every client, and its counter is the only way to tell it otherwise.
+ */
+function countFromAnywhere(client: Client): void {
+  // Not beyond what servers in other languages read as an integer.
+  Object.assign(client, { _requestMessageId: randomInt(2 ** 30) });
+}
+
 /** Looked for first: the error of whoever stumbles over such a value repeats it, and it may be a secret. */
 function unsendableHeader({ server, credential }: Target): string | undefined {
   const all = [...Object.entries(server.headers), ...Object.entries(credential.headers)];
@@ -146,6 +166,12 @@ function unsendableHeader({ server, credential }: Target): string | undefined {
       return true;
     }
   })?.[0];
+}
+
+/** As every revision reads it: before 2025-11-25 the presence of `elicitation` means forms, whatever is in it. */
+function toClientCapabilities({ form, url }: Capabilities): ClientCapabilities {
+  if (!form && !url) return {};
+  return { elicitation: { ...(form && { form: {} }), ...(url && { url: {} }) } };
 }
 
 /** By name and not by spelling: `Authorization` of the one replaces `authorization` of the other. */

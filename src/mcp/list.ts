@@ -7,9 +7,22 @@ import type { CatalogueTool } from '../storage/storage.ts';
 import { connect, noTimeoutMs, troubleOf } from './connect.ts';
 import type { Connection, Refused, Unreachable } from './connect.ts';
 import { startDeadline } from './deadline.ts';
+import { faultOfHeaders } from './parameter-headers.ts';
 import { nameOf } from './trouble.ts';
 
-export type ListOutcome = { kind: 'tools'; tools: CatalogueTool[] } | Refused | Unreachable;
+/** A tool that its server lists and that must not or cannot be called. `reason` is for the author of the server. */
+export interface LeftOut {
+  tool: string;
+  reason: string;
+}
+
+export interface Listed {
+  kind: 'tools';
+  tools: CatalogueTool[];
+  leftOut: LeftOut[];
+}
+
+export type ListOutcome = Listed | Refused | Unreachable;
 
 export const listLimits = { tools: 500, bytes: 1024 * 1024 };
 
@@ -39,11 +52,11 @@ export async function listServerTools(
   const connection = await connect(target);
   if (connection.kind !== 'connected') return connection;
   try {
-    return { kind: 'tools', tools: await readPages(connection, deadline.signal) };
+    return await readPages(connection, deadline.signal);
   } catch (error) {
     // Answered, but with an error: a server without tools, or one that cannot list them.
     if (error instanceof ProtocolError) {
-      if (error.code === methodNotFound) return { kind: 'tools', tools: [] };
+      if (error.code === methodNotFound) return { kind: 'tools', tools: [], leftOut: [] };
       return {
         kind: 'unreachable',
         message: `${nameOf(server)} cannot list its tools (error ${error.code}).`,
@@ -56,8 +69,10 @@ export async function listServerTools(
   }
 }
 
-async function readPages({ client }: Connection, signal: AbortSignal): Promise<CatalogueTool[]> {
+async function readPages({ client }: Connection, signal: AbortSignal): Promise<Listed> {
   const tools: CatalogueTool[] = [];
+  const leftOut: LeftOut[] = [];
+  const readTool = toolReader(client.getProtocolEra() === 'modern');
   let bytes = 0;
   let cursor: string | undefined;
   const seen = new Set<string>();
@@ -65,17 +80,31 @@ async function readPages({ client }: Connection, signal: AbortSignal): Promise<C
     const request = { method: 'tools/list', params: cursor === undefined ? {} : { cursor } };
     const page = await client.request(request, pageSchema, { signal, timeout: noTimeoutMs });
     bytes += Buffer.byteLength(JSON.stringify(page.tools));
-    tools.push(...page.tools.flatMap(readTool));
+    for (const read of page.tools.map(readTool)) {
+      if ('reason' in read) leftOut.push(read);
+      else tools.push(read);
+    }
     cursor = page.nextCursor;
-    if (tools.length > listLimits.tools || bytes > listLimits.bytes) throw new TooManyTools();
+    if (tools.length + leftOut.length > listLimits.tools || bytes > listLimits.bytes)
+      throw new TooManyTools();
     // A cursor that comes back is a server going in circles.
   } while (cursor !== undefined && !seen.has(cursor) && seen.add(cursor).size <= listLimits.tools);
-  return tools;
+  return { kind: 'tools', tools, leftOut };
 }
 
-function readTool(value: unknown): CatalogueTool[] {
-  const parsed = toolSchema.safeParse(value);
-  return parsed.success ? [withoutGaps(parsed.data)] : [];
+/** Older servers know nothing of headers for arguments, so there the marks mean nothing. */
+function toolReader(hasHeaders: boolean): (value: unknown) => CatalogueTool | LeftOut {
+  return (value) => {
+    const { data } = toolSchema.safeParse(value);
+    if (!data) return leaveOut(value, 'its definition cannot be read');
+    const reason = hasHeaders ? faultOfHeaders(data.inputSchema) : undefined;
+    return reason === undefined ? withoutGaps(data) : leaveOut(data, reason);
+  };
+}
+
+function leaveOut(tool: unknown, reason: string): LeftOut {
+  const { data } = z.object({ name: z.string().min(1) }).safeParse(tool);
+  return { tool: data?.name.slice(0, 128) ?? '(without a name)', reason: reason.slice(0, 256) };
 }
 
 /** JSON has no `undefined`; neither do the rows these become. */

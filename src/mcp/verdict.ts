@@ -9,8 +9,12 @@
  */
 import type { CallToolResult, JSONRPCMessage } from '@modelcontextprotocol/client';
 import type { ServerConfig } from '../config.ts';
+import type { Capabilities } from '../elicitation/capabilities.ts';
 import type { Refused, Unreachable } from './connect.ts';
 import type { Deadline } from './deadline.ts';
+import { readInputRequired } from './input-required.ts';
+import type { Pause } from './pause.ts';
+import { readRequiredPages } from './required-pages.ts';
 import { describeTrouble, nameOf } from './trouble.ts';
 import type { Exchange } from './wire.ts';
 
@@ -21,8 +25,12 @@ export type CallOutcome =
   | Refused
   /** The tool did not run. */
   | Unreachable
-  /** The server wants to ask a person in the middle of the call. */
-  | { kind: 'asks'; message: string }
+  /** The server wants to ask people before it goes on. */
+  | { kind: 'asks'; pause: Pause }
+  /** It asked for something that cannot be put to a person. The call did not complete. */
+  | { kind: 'unaskable'; message: string }
+  /** The server does not know its own state any more: the answers were not taken. */
+  | { kind: 'state-expired'; message: string }
   /** The server turned the call down, in its own words, which are for the model and not for logs. */
   | { kind: 'rejected'; message: string }
   /** The request left and its answer is missing or says nothing: the tool may have run. */
@@ -33,16 +41,15 @@ export interface Sighting {
   exchange: Exchange | undefined;
   /** The JSON-RPC answer to it, as it came. */
   answer: JSONRPCMessage | undefined;
-  /** The server sent a question (or another request) of its own while the call was open. */
-  asked: boolean;
   end: Deadline['end'];
 }
 
-export function judge(server: ServerConfig, { exchange, answer, asked, end }: Sighting): CallOutcome {
-  const outcome = answer ? fromAnswer(server, answer) : fromExchange(server, exchange, end);
-  // A tool that copes with not being able to ask has simply answered.
-  const fellThrough = answer !== undefined && (outcome.kind !== 'result' || outcome.result.isError === true);
-  return asked && fellThrough ? asks(server) : outcome;
+export function judge(
+  server: ServerConfig,
+  { exchange, answer, end }: Sighting,
+  capabilities: Capabilities,
+): CallOutcome {
+  return answer ? fromAnswer(server, answer, capabilities) : fromExchange(server, exchange, end);
 }
 
 function fromExchange(
@@ -61,37 +68,53 @@ function fromExchange(
   return isElsewhereOrLater ? { kind: 'unreachable', message } : { kind: 'rejected', message };
 }
 
-function fromAnswer(server: ServerConfig, answer: JSONRPCMessage): CallOutcome {
-  if ('error' in answer) return fromError(server, answer.error);
+function fromAnswer(server: ServerConfig, answer: JSONRPCMessage, capabilities: Capabilities): CallOutcome {
+  if ('error' in answer) return fromError(server, answer.error, capabilities);
   const result: unknown = 'result' in answer ? answer.result : undefined;
   if (!isRecord(result)) return unreadable(server);
   const { resultType = 'complete', ...rest } = result;
-  if (resultType === 'input_required') return asks(server);
+  if (resultType === 'input_required') {
+    const read = readInputRequired(rest, capabilities);
+    return read.kind === 'pause' ? { kind: 'asks', pause: read.pause } : unaskable(server, read.reason);
+  }
   if (resultType !== 'complete' || !isToolResult(rest)) return unreadable(server);
   return { kind: 'result', result: rest };
 }
 
 /** Codes that turn a request down before anything is done. All others say only that something went wrong. */
 const refusals = new Set([-32700, -32600, -32601, -32602, -32002, -32020, -32022]);
-const needsInput = new Set([-32021, -32042]);
+const missingCapability = -32021;
+const pagesRequired = -32042;
 
-function fromError(server: ServerConfig, error: { code: number; message: string }): CallOutcome {
-  if (needsInput.has(error.code)) return asks(server);
+function fromError(
+  server: ServerConfig,
+  error: { code: number; message: string; data?: unknown },
+  capabilities: Capabilities,
+): CallOutcome {
+  if (error.code === pagesRequired) {
+    const read = readRequiredPages(error.data, capabilities);
+    return read.kind === 'pause' ? { kind: 'asks', pause: read.pause } : unaskable(server, read.reason);
+  }
+  if (error.code === missingCapability)
+    return unaskable(server, 'it needs to ask the user something that their client cannot show');
   const words = error.message
     .replaceAll(/\p{Cc}+/gu, ' ')
     .trim()
     .slice(0, 500);
-  if (refusals.has(error.code))
-    return { kind: 'rejected', message: `${nameOf(server)} refused the call: ${words}` };
+  if (refusals.has(error.code)) {
+    const kind =
+      isRecord(error.data) && error.data['reason'] === 'invalid_request_state' ? 'state-expired' : 'rejected';
+    return { kind, message: `${nameOf(server)} refused the call: ${words}` };
+  }
   return {
     kind: 'unknown',
     message: `${nameOf(server)} failed while it handled the call (error ${error.code}).`,
   };
 }
 
-function asks(server: ServerConfig): CallOutcome {
-  const message = `${nameOf(server)} asked a question in the middle of the call, which cannot be passed on to the user yet. The call did not complete.`;
-  return { kind: 'asks', message };
+function unaskable(server: ServerConfig, reason: string): CallOutcome {
+  const message = `${nameOf(server)} asked for something that could not be put to the user: ${reason}. Nobody was asked, and the call did not complete.`;
+  return { kind: 'unaskable', message };
 }
 
 function unreadable(server: ServerConfig): CallOutcome {

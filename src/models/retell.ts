@@ -18,6 +18,11 @@ const retold: [when: RegExp, say: (server: string) => string][] = [
       `Nobody connected ${server} in time, so the question expired. Ask me again and I will send a new one.`,
   ],
   [
+    /too many open ones/,
+    (server) =>
+      `${server} has a question, but you have too many open ones already. Please answer those, then ask me again.`,
+  ],
+  [
     /nobody was asked/,
     (server) => `I would need your ${server} account for this, but I cannot ask you for it from here.`,
   ],
@@ -38,6 +43,7 @@ const serverNames = [
   /user's (.+?) account/,
   /connect (.+?)\. The tool/,
   /^(.+?) was called/,
+  /^(.+?) had a question/,
 ];
 
 /** Sentences that tell the model what to do, and are of no use to the user. */

@@ -4,7 +4,7 @@ import type { ElicitationRow, NewEvent } from './storage.ts';
 import { fromJson } from './tables.ts';
 import type { Tables } from './tables.ts';
 
-export function eventOf({ id, request, deadline }: ElicitationRow, status: Status): NewEvent {
+export function eventOf({ id, request, deadline, because }: ElicitationRow, status: Status): NewEvent {
   const event: ElicitationEvent = {
     type: 'elicitation-request',
     ...request,
@@ -12,6 +12,7 @@ export function eventOf({ id, request, deadline }: ElicitationRow, status: Statu
     elicitationId: id,
     status,
     expiresAt: new Date(deadline).toISOString(),
+    ...(because !== null && { because }),
   };
   return { key: `elicitation/${id}/${status}`, event };
 }
@@ -34,6 +35,7 @@ export function toRow(elicitation: ElicitationRow): Selectable<Tables['elicitati
     created_at: elicitation.createdAt,
     deadline: elicitation.deadline,
     settled_at: elicitation.settledAt,
+    because: elicitation.because,
   };
 }
 
@@ -55,5 +57,6 @@ export function toElicitation(row: Selectable<Tables['elicitations']>): Elicitat
     createdAt: row.created_at,
     deadline: row.deadline,
     settledAt: row.settled_at,
+    because: row.because,
   };
 }

@@ -15,12 +15,12 @@ export function createElicitations(database: Database): Elicitations {
       if (opened === 'opened') wakeUps.announce(row);
       return opened;
     },
-    async settle(id, outcome, responseId) {
+    async settle(id, outcome, responseId, because) {
       const at = now();
       const settled = await query.transaction().execute(async (write) => {
         const row = await write
           .updateTable('elicitations')
-          .set({ status: outcome, response_id: responseId, settled_at: at })
+          .set({ status: outcome, response_id: responseId, settled_at: at, because: because ?? null })
           .where('id', '=', id)
           .where('status', '=', 'pending')
           .returningAll()
@@ -143,6 +143,7 @@ async function open(
     responseId: null,
     createdAt: at,
     settledAt: null,
+    because: null,
   };
   await write.insertInto('elicitations').values(toRow(elicitation)).execute();
   await writeToConversation(write, row, { events: [eventOf(elicitation, 'pending')] }, at);

@@ -28,6 +28,7 @@ const migrations: Record<string, Migration> = {
   '006-times': { up: addTimes },
   '007-idempotency-keys': { up: createIdempotencyKeys },
   '008-delegated-messages': { up: addDelegations },
+  '009-tool-call-rounds': { up: addRounds },
 };
 
 async function createConversations(db: Kysely<unknown>): Promise<void> {
@@ -232,4 +233,18 @@ async function createIdempotencyKeys(db: Kysely<unknown>): Promise<void> {
 async function addDelegations(db: Kysely<unknown>): Promise<void> {
   await sql`alter table messages add column delegation text`.execute(db);
   await sql`alter table tool_calls add column delegation text`.execute(db);
+}
+
+/** What servers ask in the middle of a call, and why a question closed that nobody answered. */
+async function addRounds(db: Kysely<unknown>): Promise<void> {
+  await sql`create table tool_call_rounds (
+    turn_id text not null,
+    tool_call_id text not null,
+    round bigint not null,
+    sealed text not null,
+    created_at bigint not null,
+    primary key (turn_id, tool_call_id, round),
+    foreign key (turn_id, tool_call_id) references tool_calls (turn_id, tool_call_id)
+  )`.execute(db);
+  await sql`alter table elicitations add column because text`.execute(db);
 }

@@ -7,6 +7,7 @@
  */
 import type {
   Action,
+  ClosedBecause,
   ConnectionReason,
   ElicitationRequest,
   Outcome,
@@ -190,18 +191,39 @@ export interface ToolCallRow {
   toolCallId: string;
   toolName: string;
   input: unknown;
-  /** `requested` by the model → `started`: a request may have left → `finished`: the model has its result. */
-  state: 'requested' | 'started' | 'finished';
+  /**
+   * `requested` by the model → `started`: a request may have left → `finished`: the model has its result.
+   * `paused` is between two rounds: the server has asked, and nothing is under way until people have answered.
+   */
+  state: 'requested' | 'started' | 'paused' | 'finished';
+}
+
+/** What the server asked in the middle of a call, and how the call goes on; sealed by the caller. Numbered from 1. */
+export interface ToolCallRound {
+  round: number;
+  sealed: string;
 }
 
 export interface ToolCalls {
   /** Keyed by (turn, toolCallId), delegations included; requesting again is a no-op. */
   request(turn: TurnRef, calls: Omit<ToolCallRow, 'state'>[]): Promise<void>;
   get(turn: TurnRef, toolCallId: string): Promise<ToolCallRow | null>;
-  /** Compare-and-set `requested` → `started`. False: somebody already started it. */
+  /** Compare-and-set `requested` or `paused` → `started`. False: somebody already started it. */
   start(turn: TurnRef, toolCallId: string): Promise<boolean>;
-  /** `started` → `requested`, for a call that was certainly not executed (refused with 401, connection refused). */
+  /** `started` → what it was before, for a request that certainly had no effect (refused with 401, connection refused). */
   release(turn: TurnRef, toolCallId: string): Promise<void>;
+  /**
+   * Adds a round, in one transaction with `started` → `state`: `paused`, or still `started` while a connection is held.
+   * Keeping a round again is a no-op; false: then another process was first, and its round is the one that counts.
+   */
+  keepRound(
+    turn: TurnRef,
+    toolCallId: string,
+    round: ToolCallRound,
+    state: 'paused' | 'started',
+  ): Promise<boolean>;
+  /** In their order. Gone once the call is finished. */
+  rounds(turn: TurnRef, toolCallId: string): Promise<ToolCallRound[]>;
   /** → `finished`, with the message for the calling model and the event for the log, in one transaction. First finish wins. */
   finish(
     turn: TurnRef,
@@ -234,6 +256,7 @@ export interface ElicitationRow extends TurnRef {
   createdAt: number;
   deadline: number;
   settledAt: number | null;
+  because: ClosedBecause | null;
 }
 
 export interface Answer {
@@ -250,11 +273,11 @@ export interface Elicitations {
    * `too-many-open` when the user already has `maxOpen` pending questions; then nothing is written.
    */
   open(
-    row: Omit<ElicitationRow, 'status' | 'responseId' | 'createdAt' | 'settledAt'>,
+    row: Omit<ElicitationRow, 'status' | 'responseId' | 'createdAt' | 'settledAt' | 'because'>,
     maxOpen: number,
   ): Promise<'opened' | 'too-many-open'>;
   /** `pending` → outcome, row and event in one transaction; the first settlement wins. */
-  settle(id: string, outcome: Outcome, responseId: string | null): Promise<boolean>;
+  settle(id: string, outcome: Outcome, responseId: string | null, because?: ClosedBecause): Promise<boolean>;
   get(id: string): Promise<ElicitationRow | null>;
   ofConversation(ref: ConversationRef, status?: Status): Promise<ElicitationRow[]>;
   /** Pending connection questions of one user for one server, in all conversations. */

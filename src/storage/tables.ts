@@ -3,7 +3,7 @@
  * text ids, epoch milliseconds and counters as integers, JSON in text, no enums, arrays or bytes.
  */
 import type { Kysely } from 'kysely';
-import type { ConnectionReason, Status } from '../elicitation/elicitation.ts';
+import type { ClosedBecause, ConnectionReason, Status } from '../elicitation/elicitation.ts';
 import type { TurnStatus } from '../turn/turn.ts';
 import type { AuditEntry, ConnectionRow, StoredMessage, ToolCallRow } from './storage.ts';
 import type { WakeUps } from './wake-ups.ts';
@@ -80,6 +80,13 @@ export interface Tables {
     delegation: string | null;
     created_at: number;
   };
+  tool_call_rounds: {
+    turn_id: string;
+    tool_call_id: string;
+    round: number;
+    sealed: string;
+    created_at: number;
+  };
   idempotency_keys: {
     tenant: string;
     /** Empty for services: a primary key cannot hold null. */
@@ -107,6 +114,7 @@ export interface Tables {
     created_at: number;
     deadline: number;
     settled_at: number | null;
+    because: ClosedBecause | null;
   };
   elicitation_answers: {
     elicitation_id: string;

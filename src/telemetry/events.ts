@@ -3,7 +3,8 @@
  * and durations only; never what anybody said.
  */
 import type { Logger } from 'pino';
-import type { ConnectionReason, Outcome } from '../elicitation/elicitation.ts';
+import type { Ask } from '../activities/elicitations.ts';
+import type { Outcome } from '../elicitation/elicitation.ts';
 import type { Turn, TurnEndStatus } from '../turn/turn.ts';
 
 export function turnStarted(logger: Logger, { turnId, tenant, conversation, agent, user }: Turn): void {
@@ -30,14 +31,15 @@ export function turnEnded(
 
 export function questionOpened(
   logger: Logger,
-  asked: { elicitationId: string; turnId: string; user: string; server: string; reason: ConnectionReason },
+  { ask, ...ids }: { elicitationId: string; turnId: string; user: string; ask: Ask },
 ): void {
-  const { reason, ...ids } = asked;
-  const { turnId, user, server } = ids;
-  logger.info(
-    { ...ids, connection: reason },
-    `turn ${short(turnId)} waits: ${user} is asked to connect ${server} (${reason})`,
-  );
+  const { server } = ask;
+  const asked = ask.kind === 'connection' ? { connection: ask.reason } : { tool: ask.tool, mode: ask.mode };
+  const aim =
+    ask.kind === 'connection'
+      ? `is asked to connect ${server} (${ask.reason})`
+      : `is asked by ${server} (${ask.tool}, ${ask.mode})`;
+  logger.info({ ...ids, server, ...asked }, `turn ${short(ids.turnId)} waits: ${ids.user} ${aim}`);
 }
 
 export function questionSettled(

@@ -48,3 +48,20 @@ export const { callTool } = proxyActivities<Pick<Activities, 'callTool'>>({
   retry: { initialInterval: '500ms', backoffCoefficient: 2, maximumInterval: '10s', maximumAttempts: 5 },
   cancellationType: ActivityCancellationType.WAIT_CANCELLATION_COMPLETED,
 });
+
+/**
+ * Looks now and then, until there is news: between two looks nothing is held, and history does not grow, because each
+ * look is an attempt of the same activity.
+ */
+export const { watchServer } = proxyActivities<Pick<Activities, 'watchServer'>>({
+  startToCloseTimeout: '1h',
+  heartbeatTimeout: '10s',
+  retry: { initialInterval: '5s', backoffCoefficient: 1 },
+  cancellationType: ActivityCancellationType.TRY_CANCEL,
+});
+
+/** A courtesy: whoever does not hear it finds out by its own clock. */
+export const { abandonCall } = proxyActivities<Pick<Activities, 'abandonCall'>>({
+  startToCloseTimeout: '10s',
+  retry: { maximumAttempts: 2 },
+});

@@ -19,10 +19,9 @@ import type { TurnFailure } from '../activities/turns.ts';
 import { beginTurn, callModel, endTurn } from './activities.ts';
 import { callerOf } from './caller.ts';
 import { createConnect } from './connect.ts';
-import type { Connect } from './connect.ts';
 import { createDelegates } from './delegates.ts';
 import { createQuestions } from './elicit.ts';
-import type { Asked } from './elicit.ts';
+import { createHeldCalls } from './held-calls.ts';
 import { supersede, turnQuery } from './messages.ts';
 import type { DelegationResult, TurnInput, TurnReport, TurnResult } from './messages.ts';
 import { showCalls, showEnd, showPhase, showThinking } from './operator-view.ts';
@@ -32,7 +31,8 @@ import type { Asking } from './tool-call.ts';
 export async function agentTurn(turn: TurnInput): Promise<TurnResult | DelegationResult> {
   let step = 0;
   let running = 0;
-  let waiting = 0;
+  /** Calls that wait for a person, and how many questions each has open. */
+  const waiting = new Map<string, number>();
   let status: 'working' | 'waiting' | TurnEndStatus = 'working';
   let leaving: 'no' | 'perhaps' | 'yes' = 'no';
   const refused = new Map(turn.refused);
@@ -40,7 +40,8 @@ export async function agentTurn(turn: TurnInput): Promise<TurnResult | Delegatio
   const connect = createConnect(questions, refused);
   const delegates = createDelegates(turn, { refused, changed: report, superseded: leave });
   const caller = callerOf(turn);
-  const asking: Asking = { connect: ask, writeOutcomes: questions.writeOutcomes };
+  const held = createHeldCalls();
+  const asking: Asking = { questions, connect, held, whileWaiting };
   const thinking = new CancellationScope();
   setHandler(turnQuery, (): TurnReport => ({ turnId: turn.turnId, phase: phase() }));
   setHandler(supersede, (message: { until?: number } | undefined) => {
@@ -99,18 +100,20 @@ export async function agentTurn(turn: TurnInput): Promise<TurnResult | Delegatio
     return leaving === 'no' ? status : 'ending';
   }
 
-  /** Connects, and lets operators see that the turn is waiting for a person once nothing else is going on. */
-  async function ask(...need: Parameters<Connect>): Promise<Asked> {
-    waiting++;
+  /** Asks, and lets operators see that the turn is waiting for a person once nothing else is going on. */
+  async function whileWaiting<T>(toolCallId: string, ask: () => Promise<T>): Promise<T> {
+    waiting.set(toolCallId, (waiting.get(toolCallId) ?? 0) + 1);
     try {
       // Before the user sees the question, and could send a new message instead of answering it.
       if (caller && isWaiting()) await caller.tell('waiting');
       if (thinking.consideredCancelled) throw new CancelledFailure('The turn ends, so nobody is asked.');
-      const answer = connect(...need);
+      const answer = ask();
       report();
       return await answer;
     } finally {
-      waiting--;
+      const left = (waiting.get(toolCallId) ?? 1) - 1;
+      if (left > 0) waiting.set(toolCallId, left);
+      else waiting.delete(toolCallId);
       report();
     }
   }
@@ -121,7 +124,7 @@ export async function agentTurn(turn: TurnInput): Promise<TurnResult | Delegatio
   }
 
   function isWaiting(): boolean {
-    return running > 0 && waiting + delegates.waiting().length === running;
+    return running > 0 && waiting.size + delegates.waiting().length === running;
   }
 
   function report(): void {

@@ -3,12 +3,13 @@
  * for the deadline, and the outcome is written down beside whatever comes next.
  */
 import { CancellationScope, condition, setHandler, uuid4, workflowInfo } from '@temporalio/workflow';
+import type { GivenAnswer } from '../activities/call-rounds.ts';
+import type { Ask } from '../activities/elicitations.ts';
 import { canPresent } from '../elicitation/capabilities.ts';
 import { isAction } from '../elicitation/elicitation.ts';
 import type { Outcome } from '../elicitation/elicitation.ts';
 import { advance } from '../elicitation/lifecycle.ts';
 import type { Elicitation, LifecycleEvent } from '../elicitation/lifecycle.ts';
-import type { ConnectionAsk } from '../activities/elicitations.ts';
 import { openElicitation, settleElicitation } from './activities.ts';
 import { answerElicitation, connectionEstablished, elicitationQuery } from './messages.ts';
 import type { AnswerElicitation, ConnectionEstablished, TurnInput } from './messages.ts';
@@ -16,7 +17,12 @@ import type { AnswerElicitation, ConnectionEstablished, TurnInput } from './mess
 export type Asked = Outcome | 'unsupported' | 'too-many-open';
 
 export interface Questions {
-  elicit(ask: ConnectionAsk, user: string): Promise<Asked>;
+  /** `id` unless the question has one already. */
+  elicit(ask: Ask, user: string, id?: string): Promise<Asked>;
+  /** What became of a question that was asked. */
+  given(id: string): GivenAnswer;
+  /** Something other than an answer has settled it; nothing happens if it is settled already. */
+  close(id: string, event: Extract<LifecycleEvent, { type: 'withdrawn' | 'page-done' | 'abandoned' }>): void;
   /** What somebody is being asked right now, for operators. */
   open(): Elicitation[];
   /** Whether everything that was asked is still without an answer. */
@@ -48,18 +54,19 @@ export function createQuestions(turn: TurnInput): Questions {
   });
   setHandler(elicitationQuery, (id) => questions.get(id) ?? null);
 
-  async function elicit(ask: ConnectionAsk, user: string): Promise<Asked> {
-    if (!canPresent('url', turn.capabilities)) return 'unsupported';
-    const id = uuid4();
+  async function elicit(ask: Ask, user: string, id = uuid4()): Promise<Asked> {
+    const mode = ask.kind === 'connection' ? 'url' : ask.mode;
+    if (!canPresent(mode, turn.capabilities)) return 'unsupported';
     const deadline = Date.now() + turn.limits.elicitationTimeoutMs;
-    const { server, seenVersion } = ask;
+    const { server } = ask;
     // Known before it is opened, so that an answer which overtakes us counts.
     questions.set(id, {
       id,
-      mode: 'url',
+      mode,
       user,
       deadline,
-      connection: { server, seenVersion },
+      server,
+      ...(ask.kind === 'connection' && { connection: { seenVersion: ask.seenVersion } }),
       state: { kind: 'pending' },
     });
     awaited.add(id);
@@ -76,12 +83,12 @@ export function createQuestions(turn: TurnInput): Questions {
       apply(id, { type: 'connected', server, version: opened.connectedVersion });
     try {
       const inTime = await condition(() => !isPending(id), Math.max(1, deadline - Date.now()), {
-        summary: `elicitation: connect ${server}`,
+        summary: `elicitation: ${aimOf(questions.get(id))}`,
       });
       if (!inTime) apply(id, { type: 'deadline-passed' });
-      return outcomeOf(id);
+      return given(id).outcome;
     } catch (error) {
-      apply(id, { type: 'turn-cancelled' });
+      apply(id, { type: 'abandoned' });
       throw error;
     } finally {
       awaited.delete(id);
@@ -95,24 +102,27 @@ export function createQuestions(turn: TurnInput): Questions {
 
   const isPending = (id: string) => questions.get(id)?.state.kind === 'pending';
 
-  function outcomeOf(id: string): Outcome {
+  function given(id: string): GivenAnswer {
     const state = questions.get(id)?.state;
-    return state?.kind === 'settled' ? state.outcome : 'expired';
+    return state?.kind === 'settled'
+      ? { elicitationId: id, outcome: state.outcome, responseId: state.responseId ?? null }
+      : { elicitationId: id, outcome: 'expired', responseId: null };
   }
 
   function settle(id: string): Promise<void> {
-    const { state, connection } = questions.get(id) ?? {};
-    const responseId = state?.kind === 'settled' ? (state.responseId ?? null) : null;
-    const outcome = outcomeOf(id);
+    const question = questions.get(id);
+    const settled = given(id);
+    const because = question?.state.kind === 'settled' ? question.state.because : undefined;
+    const summary = `${aimOf(question)}: ${settled.outcome}`;
     return CancellationScope.nonCancellable(() =>
-      settleElicitation.executeWithOptions({ summary: `connect ${connection?.server}: ${outcome}` }, [
-        { elicitationId: id, outcome, responseId },
-      ]),
+      settleElicitation.executeWithOptions({ summary }, [{ ...settled, ...(because && { because }) }]),
     );
   }
 
   return {
     elicit,
+    given,
+    close: apply,
     open: () => [...questions.values()].filter(({ state }) => state.kind === 'pending'),
     areAllOpen: () => [...awaited].every(isPending),
     writeOutcomes,
@@ -121,4 +131,11 @@ export function createQuestions(turn: TurnInput): Questions {
       await Promise.all(writes);
     },
   };
+}
+
+/** What a question is for, to operators. */
+export function aimOf(question: Elicitation | undefined): string {
+  if (!question) return 'unknown';
+  if (question.connection) return `connect ${question.server}`;
+  return question.mode === 'url' ? `open a page of ${question.server}` : `answer ${question.server}`;
 }

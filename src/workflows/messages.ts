@@ -1,8 +1,9 @@
 /** What is said to and asked of a turn's workflow. Shared by the API (which speaks) and the workflow (which listens). */
 import { defineQuery, defineSignal } from '@temporalio/workflow';
 import { defineSearchAttributeKey, SearchAttributeType } from '@temporalio/common';
+import type { Asks } from '../activities/call-rounds.ts';
 import type { DelegationEnd } from '../activities/delegations.ts';
-import type { Action } from '../elicitation/elicitation.ts';
+import type { Action, ClosedBecause } from '../elicitation/elicitation.ts';
 import type { Elicitation } from '../elicitation/lifecycle.ts';
 import type { Turn, TurnEndStatus, ConversationRef } from '../turn/turn.ts';
 import type { Asked } from './elicit.ts';
@@ -54,6 +55,19 @@ export interface DelegatePhase {
   phase: 'working' | 'waiting';
 }
 export const delegatePhase = defineSignal<[DelegatePhase]>('delegatePhase');
+
+/** Told by an activity that holds the connection to a server which has asked in the middle of a call. */
+export interface ServerAsks extends Pick<Asks, 'round' | 'questions'> {
+  toolCallId: string;
+}
+export const serverAsks = defineSignal<[ServerAsks]>('serverAsks');
+
+/** What a server, or its end, makes of questions that it has asked. */
+export interface ServerNews {
+  elicitationIds: string[];
+  news: ClosedBecause | 'page_done';
+}
+export const serverNews = defineSignal<[ServerNews]>('serverNews');
 
 /** `null` when this workflow never asked that question. Works on closed turns while Temporal keeps them. */
 export const elicitationQuery = defineQuery<Elicitation | null, [elicitationId: string]>('elicitation');

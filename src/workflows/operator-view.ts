@@ -20,7 +20,7 @@ export function showPhase(phase: 'working' | 'waiting', open: Elicitation[], del
   setCurrentDetails(phase === 'waiting' ? waits.join('\n') : 'working');
   upsertSearchAttributes([
     { key: searchAttributes.status, value: phase === 'waiting' ? 'waiting_input' : 'running' },
-    { key: searchAttributes.waitingFor, value: open[0]?.connection?.server ?? null },
+    { key: searchAttributes.waitingFor, value: open[0]?.server ?? null },
   ]);
 }
 
@@ -29,9 +29,10 @@ export function showEnd(status: TurnEndStatus): void {
   upsertSearchAttributes([{ key: searchAttributes.status, value: status }]);
 }
 
-function describe({ id, connection, deadline }: Elicitation): string {
+function describe({ id, mode, server, connection, deadline }: Elicitation): string {
   const until = new Date(deadline).toISOString();
-  return `- waiting for the user to connect **${connection?.server}**, until ${until} (question \`${id}\`)`;
+  const aim = mode === 'url' ? `open a page of **${server}**` : `answer **${server}**`;
+  return `- waiting for the user to ${connection ? `connect **${server}**` : aim}, until ${until} (question \`${id}\`)`;
 }
 
 function describeDelegate(agent: string): string {

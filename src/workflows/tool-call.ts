@@ -1,53 +1,98 @@
 /** One tool call, from the model's wish to a result the model can read, with as many questions as it takes. */
-import { ActivityFailure, isCancellation } from '@temporalio/workflow';
+import { ActivityFailure, CancellationScope, isCancellation, sleep } from '@temporalio/workflow';
+import type { GivenAnswer } from '../activities/call-rounds.ts';
 import type { ServerCall } from '../activities/keep-step.ts';
+import type { ToolCallInput, ToolCallOutcome } from '../activities/tool-attempt.ts';
 import type { Refusal } from '../elicitation/wording.ts';
 import { callTool, refuseToolCall } from './activities.ts';
 import type { Connect } from './connect.ts';
+import type { Questions } from './elicit.ts';
+import type { HeldCalls } from './held-calls.ts';
 import type { TurnInput } from './messages.ts';
+import { createServerQuestions } from './server-questions.ts';
 
 /** How a call gets its user asked; outcomes are written beside the call that goes on because of them. */
 export interface Asking {
+  questions: Questions;
   connect: Connect;
-  writeOutcomes(): void;
+  held: HeldCalls;
+  whileWaiting<T>(toolCallId: string, ask: () => Promise<T>): Promise<T>;
 }
 
 /** A server that refuses a fresh connection twice will not be helped by a third one. */
 const maxConnects = 2;
 
-export async function runToolCall(
-  turn: TurnInput,
-  call: ServerCall,
-  { connect, writeOutcomes }: Asking,
-): Promise<void> {
-  const { toolName: summary, toolCallId, server, tool } = call;
-  const refuse = (refusal: Refusal) =>
-    refuseToolCall.executeWithOptions({ summary: `${summary}: ${refusal}` }, [
-      { turn, toolCallId, server, refusal },
-    ]);
-  for (let round = 0; ; round++) {
-    const calling = orNull(
-      callTool.executeWithOptions({ summary }, [{ turn, toolCallId, server, tool, round }]),
-    );
-    writeOutcomes();
-    const outcome = await calling;
-    if (outcome === null) return refuse('failed');
-    if (outcome.kind === 'finished') return;
-    if (round === maxConnects) return refuse('still-refused');
-    const answer = await connect(outcome, outcome.user);
-    if (answer === 'accept') continue;
-    // Nobody waits for this one, so the story is told in its order: the answer, then what the tool made of it.
-    writeOutcomes();
-    return refuse(answer);
-  }
-}
+/** A server that only wants to be called again a little later: at first soon, then ever more rarely. */
+const firstPauseMs = 250;
+const longestPauseMs = 30_000;
 
-/** An activity that gave up is the tool's failure, not the turn's: the model is told and can go on. */
-async function orNull<T>(running: Promise<T>): Promise<T | null> {
-  try {
-    return await running;
-  } catch (error) {
-    if (isCancellation(error) || !(error instanceof ActivityFailure)) throw error;
-    return null;
+export async function runToolCall(turn: TurnInput, call: ServerCall, asking: Asking): Promise<void> {
+  const { toolName: summary, toolCallId, server, tool } = call;
+  const { questions, connect, held, whileWaiting } = asking;
+  const calling = new CancellationScope();
+  let isRefused = false;
+  const fromServer = createServerQuestions(turn, call, asking, () => void refuseWhileCalling());
+  let progress: Pick<ToolCallInput, 'connects' | 'round'> = { connects: 0, round: 0 };
+  let pauses = 0;
+  const answers: GivenAnswer[] = [];
+
+  for (;;) {
+    const input = { turn, toolCallId, server, tool, ...progress, answers };
+    const running = held.during(toolCallId, fromServer, () => attempt(input));
+    questions.writeOutcomes();
+    const outcome = await running;
+    if (outcome === null) return refuse('failed');
+    switch (outcome.kind) {
+      case 'finished':
+        return;
+      case 'connection-required': {
+        if (progress.connects === maxConnects) return refuse('still-refused');
+        const answer = await whileWaiting(toolCallId, () => connect(outcome.ask, outcome.user));
+        if (answer !== 'accept') return refuse(answer);
+        progress = { ...progress, connects: progress.connects + 1 };
+        continue;
+      }
+      case 'asks': {
+        progress = { ...progress, round: outcome.round };
+        if (outcome.questions.length === 0) {
+          await sleep(Math.min(firstPauseMs * 2 ** pauses++, longestPauseMs));
+          continue;
+        }
+        const given = await fromServer.ask(outcome);
+        if (given === null) return refuse('question-too-many');
+        answers.push(...given);
+        continue;
+      }
+      default:
+        return outcome satisfies never;
+    }
+  }
+
+  /** An activity that gave up is the tool's failure, not the turn's: the model is told and can go on. */
+  async function attempt(input: ToolCallInput): Promise<ToolCallOutcome | null> {
+    try {
+      return await calling.run(() => callTool.executeWithOptions({ summary }, [input]));
+    } catch (error) {
+      if (isRefused) return { kind: 'finished' };
+      if (isCancellation(error) || !(error instanceof ActivityFailure)) throw error;
+      return null;
+    } finally {
+      fromServer.end();
+      questions.writeOutcomes();
+    }
+  }
+
+  /** Nobody waits for this one, so the story is told in its order: the answer, then what the tool made of it. */
+  function refuse(refusal: Refusal): Promise<void> {
+    questions.writeOutcomes();
+    const ended = { turn, toolCallId, server, refusal };
+    return refuseToolCall.executeWithOptions({ summary: `${summary}: ${refusal}` }, [ended]);
+  }
+
+  /** The first end counts: what the call itself makes of being stopped comes too late. */
+  async function refuseWhileCalling(): Promise<void> {
+    isRefused = true;
+    await refuse('question-too-many').catch(() => undefined);
+    calling.cancel();
   }
 }

@@ -3,6 +3,7 @@ import { pino } from 'pino';
 import { expect, onTestFinished, test } from 'vitest';
 import { createElicitationActivities } from '../../src/activities/elicitations.ts';
 import type { ServerConfig } from '../../src/config.ts';
+import { generateKey, parseKeys } from '../../src/credentials/sealing.ts';
 import { openStorage } from '../../src/storage/database.ts';
 import { begunTurn } from '../storage/contract/fixtures.ts';
 
@@ -15,6 +16,7 @@ const tracker: ServerConfig = {
   headers: {},
   headersEnv: {},
   timeout: 1_000,
+  maxRounds: 10,
 };
 
 async function openQuestions() {
@@ -22,6 +24,7 @@ async function openQuestions() {
   onTestFinished(() => storage.close());
   const { openElicitation } = createElicitationActivities({
     storage,
+    keys: parseKeys(generateKey('k1')),
     logger: pino({ level: 'silent' }),
     config: {
       http: {
@@ -44,7 +47,7 @@ async function openQuestions() {
     workflowId: 'turn/x/y',
     elicitationId: randomUUID(),
     user: 'alice',
-    ask: { server: 'tracker', reason: 'missing', seenVersion: 0 } as const,
+    ask: { kind: 'connection', server: 'tracker', reason: 'missing', seenVersion: 0 } as const,
     deadline: Date.now() + 600_000,
   };
   const connect = () =>

@@ -225,7 +225,7 @@ type Each<Event> = Event extends { type: infer Type }
   : never;
 
 /** Words that are closed where they are written are open where they are read, because there may be more; see below. */
-type WithoutOpenWords<Event> = Event extends unknown ? Omit<Event, 'context' | 'finish'> : never;
+type WithoutOpenWords<Event> = Event extends unknown ? Omit<Event, 'context' | 'finish' | 'because'> : never;
 
 /** `parts` is how merged deltas are kept, and never leaves the database. */
 type WithoutParts<Event> = Event extends { delta: string } ? Omit<Event, 'parts'> : Event;

@@ -72,6 +72,7 @@ export function serverConfig(url: string, more: Partial<ServerConfig> = {}): Ser
     headers: {},
     headersEnv: {},
     timeout: 10_000,
+    maxRounds: 10,
     ...more,
   };
 }

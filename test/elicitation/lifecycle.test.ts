@@ -2,13 +2,21 @@ import { describe, expect, test } from 'vitest';
 import { advance, receiptFor } from '../../src/elicitation/lifecycle.ts';
 import type { Elicitation, LifecycleEvent } from '../../src/elicitation/lifecycle.ts';
 
-const form: Elicitation = { id: 'e1', mode: 'form', user: 'alice', deadline: 1, state: { kind: 'pending' } };
+const form: Elicitation = {
+  id: 'e1',
+  mode: 'form',
+  user: 'alice',
+  deadline: 1,
+  server: 'travel',
+  state: { kind: 'pending' },
+};
 const connect: Elicitation = {
   id: 'e2',
   mode: 'url',
   user: 'alice',
   deadline: 1,
-  connection: { server: 'tracker', seenVersion: 1 },
+  server: 'tracker',
+  connection: { seenVersion: 1 },
   state: { kind: 'pending' },
 };
 const answer = (
@@ -59,7 +67,7 @@ describe('a question is settled by the first event that counts', () => {
   });
 
   test('cancelling the turn closes an open question as cancelled', () => {
-    expect(after(form, { type: 'turn-cancelled' }).state).toEqual({ kind: 'settled', outcome: 'cancel' });
+    expect(after(form, { type: 'abandoned' }).state).toEqual({ kind: 'settled', outcome: 'cancel' });
   });
 });
 

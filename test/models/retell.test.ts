@@ -10,6 +10,7 @@ const expected: Record<Refusal, RegExp> = {
   unsupported: /cannot ask you for it from here/,
   'no-user': /caller is a service/,
   'too-many-open': /cannot ask you for it from here/,
+  'question-too-many': /Tracker has a question, but you have too many open/,
   'still-refused': /it refuses your account/,
   failed: /Tracker could not be called/,
 };

@@ -83,6 +83,7 @@ export function serverConfig(url: string, changes: Partial<ServerConfig> = {}): 
     headers: {},
     headersEnv: {},
     timeout: 10_000,
+    maxRounds: 10,
     ...changes,
   };
 }

@@ -1,0 +1,34 @@
+/** The `connect_<server>` tool: the account is there, so its tools can be listed for the next step. */
+import { cancellationSignal } from '@temporalio/activity';
+import type { Credential } from '../credentials/store.ts';
+import { refusalForModel } from '../elicitation/wording.ts';
+import { ask, reject } from './tool-attempt.ts';
+import type { Attempt, CallParts, ToolCallOutcome } from './tool-attempt.ts';
+
+export async function learnTools(
+  parts: CallParts,
+  attempt: Attempt,
+  credential: Credential,
+  isRenewed = false,
+): Promise<ToolCallOutcome> {
+  const { server, finish, input } = attempt;
+  const listed = await parts.catalogue.learn(input.turn.tenant, server, credential, cancellationSignal());
+  switch (listed.kind) {
+    case 'tools': {
+      const names = listed.tools.map((tool) => tool.name).join(', ');
+      const text = `${server.title} is connected. These tools are available now: ${names || 'none'}.`;
+      return finish({ content: [{ type: 'text', text }] });
+    }
+    case 'refused': {
+      const next = await reject(parts, attempt, credential, listed);
+      if (next.kind === 'connection-required') return ask(next, attempt);
+      return isRenewed
+        ? finish(refusalForModel('still-refused', server.title))
+        : learnTools(parts, attempt, next, true);
+    }
+    case 'unreachable':
+      return finish(listed.message);
+    default:
+      return listed satisfies never;
+  }
+}

@@ -1,0 +1,135 @@
+/**
+ * One round of a tool call: a request goes to the server, and what comes back is a result, a question, or trouble.
+ * Nothing is sent twice unless the tool is declared repeatable, or the server certainly did nothing with the first one.
+ */
+import {
+  ApplicationFailure,
+  activityInfo,
+  cancellationDetails,
+  cancellationSignal,
+} from '@temporalio/activity';
+import type { Logger } from 'pino';
+import type { Credential } from '../credentials/store.ts';
+import { cannotAsk } from '../elicitation/capabilities.ts';
+import { pageNotOpenedForModel, refusalForModel, unknownOutcomeForModel } from '../elicitation/wording.ts';
+import { callServerTool } from '../mcp/call.ts';
+import type { ServerToolCall } from '../mcp/call.ts';
+import type { Pause } from '../mcp/pause.ts';
+import type { Storage } from '../storage/storage.ts';
+import type { McpResult } from '../turn/tool-result.ts';
+import { toAsks, toRestartedRound, toRound } from './call-rounds.ts';
+import type { CallRounds, Round } from './call-rounds.ts';
+import { tooManyRounds } from './round-limits.ts';
+import { ask, reject } from './tool-attempt.ts';
+import type { Attempt, CallParts, ToolCallOutcome } from './tool-attempt.ts';
+
+export interface MakeCallParts extends CallParts {
+  storage: Pick<Storage, 'toolCalls'>;
+  rounds: CallRounds;
+  logger: Logger;
+}
+
+/** How often a call that may be repeated is made before its outcome is left unknown. */
+const maxAttempts = 3;
+
+/** `rounds` are all so far; the call goes on from the last one. */
+export async function makeCall(
+  parts: MakeCallParts,
+  attempt: Attempt & { tool: string },
+  credential: Credential,
+  rounds: Round[],
+): Promise<ToolCallOutcome> {
+  const { input, server, finish } = attempt;
+  const last = rounds.at(-1);
+  if (last?.resume.kind !== 'again') return leg(await goOnFrom(last), {});
+
+  const refusals = input.answers.filter(({ elicitationId, outcome }) => {
+    return outcome !== 'accept' && last.questions.some((one) => one.elicitationId === elicitationId);
+  });
+  const [refusal] = refusals;
+  return refusal && refusal.outcome !== 'accept'
+    ? finish(pageNotOpenedForModel(refusal.outcome, server.title))
+    : leg(undefined, {});
+
+  async function goOnFrom(round: Round | undefined): Promise<ServerToolCall['goOn']> {
+    return round && { resume: round.resume, answers: await parts.rounds.answersTo(round, input.answers) };
+  }
+
+  async function leg(
+    goOn: ServerToolCall['goOn'],
+    { isRenewed = false, isRestarted = last?.isRestarted === true },
+  ): Promise<ToolCallOutcome> {
+    const { turn, toolCallId } = input;
+    const { toolCalls } = parts.storage;
+    const isFirst = await toolCalls.start(turn, toolCallId);
+    if (!isFirst && !attempt.isRepeatable) return finish(unknownOutcomeForModel(server.title));
+    const outcome = await callServerTool(server, credential, {
+      name: attempt.tool,
+      arguments: attempt.call.input as Record<string, unknown>,
+      ...(attempt.known && { inputSchema: attempt.known.inputSchema }),
+      callId: `${turn.turnId}/${toolCallId}`,
+      capabilities: turn.user === null ? cannotAsk : turn.capabilities,
+      ...(goOn && { goOn }),
+      signal: cancellationSignal(),
+    });
+    switch (outcome.kind) {
+      case 'result':
+        void parts.catalogue.refresh(turn.tenant, server, credential);
+        return finish(outcome.result as McpResult);
+      case 'asks':
+        return pause(outcome.pause, isRestarted);
+      case 'refused': {
+        await toolCalls.release(turn, toolCallId);
+        const next = await reject(parts, attempt, credential, outcome);
+        if (next.kind === 'connection-required') return ask(next, attempt);
+        // Renewed: once more with that.
+        if (isRenewed) return finish(refusalForModel('still-refused', server.title));
+        credential = next;
+        return leg(goOn, { isRenewed: true, isRestarted });
+      }
+      case 'unreachable':
+        await toolCalls.release(turn, toolCallId);
+        return finish(`${outcome.message} The tool did not run.`);
+      case 'state-expired':
+        if (goOn === undefined || isRestarted) return finish(outcome.message);
+        await toolCalls.release(turn, toolCallId);
+        return leg(undefined, { isRenewed, isRestarted: true });
+      case 'rejected':
+      case 'unaskable':
+        return finish(outcome.message);
+      case 'unknown':
+        // A dropped line, a restart on either side: what may be repeated is, by the activity's retry.
+        if (attempt.isRepeatable && activityInfo().attempt < maxAttempts && !isTurnCancelled()) {
+          throw ApplicationFailure.retryable(
+            `${server.title} did not answer; the call may be repeated.`,
+            'ToolOutcomeUnknown',
+          );
+        }
+        parts.logger.warn(
+          { server: server.name, turnId: turn.turnId, toolCallId },
+          'outcome of a tool call is unknown',
+        );
+        return finish(unknownOutcomeForModel(server.title));
+      default:
+        return outcome satisfies never;
+    }
+  }
+
+  async function pause(asked: Pause, isRestarted: boolean): Promise<ToolCallOutcome> {
+    const { turn, toolCallId } = input;
+    const excess = tooManyRounds(server, rounds, asked);
+    if (excess !== null) return finish(excess);
+    const next = isRestarted ? toRestartedRound(asked, rounds) : toRound(asked);
+    const kept = await parts.rounds.keep(turn, toolCallId, rounds, next);
+    if (!kept) return { kind: 'finished' };
+    rounds = [...rounds, kept];
+    const asks = toAsks(kept, rounds.length);
+    const isAnswered = kept.questions.length > 0 && asks.questions.length === 0;
+    return isAnswered ? leg(await goOnFrom(kept), { isRestarted }) : asks;
+  }
+}
+
+/** A worker that shuts down cancels its activities too; those go on elsewhere. */
+function isTurnCancelled(): boolean {
+  return cancellationDetails()?.cancelRequested === true;
+}

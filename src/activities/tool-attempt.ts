@@ -1,0 +1,78 @@
+/** What every step of one attempt at a tool call works with, and how such a step may end. */
+import type { Catalogue } from '../mcp/catalogue.ts';
+import type { ServerConfig } from '../config.ts';
+import { connectionKey } from '../credentials/connection-key.ts';
+import type { ConnectionRequired, Credential, CredentialStore, Refusal } from '../credentials/store.ts';
+import { refusalForModel } from '../elicitation/wording.ts';
+import type { CatalogueTool, ToolCallRow } from '../storage/storage.ts';
+import type { McpResult } from '../turn/tool-result.ts';
+import type { Turn } from '../turn/turn.ts';
+import type { Asks, GivenAnswer } from './call-rounds.ts';
+import type { ConnectionAsk } from './elicitations.ts';
+
+export interface ToolCallInput {
+  turn: Turn;
+  toolCallId: string;
+  server: string;
+  /** The tool's own name at its server; null for the `connect_<server>` tool. */
+  tool: string | null;
+  /** How often the user was asked to connect an account for this call so far. */
+  connects: number;
+  /** How many of the server's own rounds were answered so far, and what became of all their questions. */
+  round: number;
+  answers: GivenAnswer[];
+}
+
+export type ToolCallOutcome =
+  | { kind: 'finished' }
+  | { kind: 'connection-required'; user: string; ask: ConnectionAsk }
+  | Asks;
+
+export interface Attempt {
+  input: ToolCallInput;
+  call: ToolCallRow;
+  server: ServerConfig;
+  /** As its server listed it. */
+  known: CatalogueTool | undefined;
+  /** Declared read-only or idempotent by its server. */
+  isRepeatable: boolean;
+  finish(result: string | McpResult): Promise<ToolCallOutcome>;
+}
+
+export interface CallParts {
+  storeOf(server: ServerConfig): CredentialStore;
+  catalogue: Catalogue;
+}
+
+/** The server wants another credential: there is one, or somebody has to be asked. */
+export function reject(
+  { storeOf }: Pick<CallParts, 'storeOf'>,
+  { server, input }: Attempt,
+  { version, tokenId }: Credential,
+  { status, challenge }: Pick<Refusal, 'status' | 'challenge'>,
+): Promise<Credential | ConnectionRequired> {
+  const refusal = { version, tokenId, status, challenge };
+  return storeOf(server).reject(server, connectionKey(server, input.turn), refusal);
+}
+
+/** Only a person can connect an account, also one that the whole tenant shares. */
+export function ask(
+  { reason, seenVersion, scopes }: ConnectionRequired,
+  { input, server, finish }: Attempt,
+): ToolCallOutcome | Promise<ToolCallOutcome> {
+  const { user } = input.turn;
+  if (user === null) return finish(refusalForModel('no-user', server.title));
+  const tool = input.tool === null ? {} : { tool: input.tool };
+  return {
+    kind: 'connection-required',
+    user,
+    ask: {
+      kind: 'connection',
+      server: server.name,
+      reason,
+      seenVersion,
+      ...tool,
+      ...(scopes && { scopes }),
+    },
+  };
+}

@@ -1,0 +1,72 @@
+/** From what forms and terminals can send to what the fields mean. Nothing is guessed. */
+import type { Field } from './requested-schema.ts';
+
+/**
+ * What HTML forms and terminals cannot help: "42" for a number, "" for a field left alone (left out), "on" for a yes,
+ * one text for a list of one. What is not understood stays as it is, for the check to name.
+ */
+export function coerceContent(fields: Field[], content: Record<string, unknown>): Record<string, unknown> {
+  const known = new Map(fields.map((field) => [field.name, field]));
+  return Object.fromEntries(
+    Object.entries(content).flatMap(([name, value]) => {
+      const field = known.get(name);
+      if (!field) return [[name, value]];
+      return isLeftAlone(field, value) ? [] : [[name, coerceValue(field, value)]];
+    }),
+  );
+}
+
+function isLeftAlone(field: Field, value: unknown): boolean {
+  switch (field.kind) {
+    case 'text':
+      // Where a text must be given, the empty one may be meant.
+      return value === '' && !field.isRequired;
+    case 'choice':
+      return value === '' && !hasEmptyChoice(field);
+    case 'choices': {
+      // Where any number will do, the empty list is an answer: none of them.
+      const isNone = Array.isArray(value) && value.length === 0;
+      return isNone ? !field.isRequired && (field.minItems ?? 0) > 0 : value === '' && !hasEmptyChoice(field);
+    }
+    case 'number':
+    case 'boolean':
+      return value === '';
+    default:
+      return field satisfies never;
+  }
+}
+
+function hasEmptyChoice({ choices }: Extract<Field, { kind: 'choice' | 'choices' }>): boolean {
+  return choices.some((choice) => choice.value === '');
+}
+
+function coerceValue(field: Field, value: unknown): unknown {
+  if (typeof value !== 'string') return value;
+  switch (field.kind) {
+    case 'text':
+      return field.format ? value.trim() : value;
+    case 'number':
+      return toNumber(value.trim()) ?? value;
+    case 'boolean':
+      return yesOrNo.get(value.trim().toLowerCase()) ?? value;
+    case 'choice':
+      return value;
+    case 'choices':
+      return [value];
+    default:
+      return field satisfies never;
+  }
+}
+
+const yesOrNo = new Map([
+  ...['on', 'true', 'yes', '1'].map((word) => [word, true] as const),
+  ...['off', 'false', 'no', '0'].map((word) => [word, false] as const),
+]);
+
+/** Plain decimals only; a number that would become another one on the way is not understood. */
+function toNumber(text: string): number | undefined {
+  if (!/^[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:e[+-]?\d{1,3})?$/i.test(text)) return undefined;
+  const value = Number(text);
+  const isExact = Number.isSafeInteger(value) || !Number.isInteger(value);
+  return isExact && Number.isFinite(value) ? value : undefined;
+}

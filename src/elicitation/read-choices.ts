@@ -1,0 +1,48 @@
+/** The values of a choice, in each of the ways MCP has had to write them. */
+import type { Choice } from './requested-schema.ts';
+import { isRecord, textOf, Unsupported } from './schema-words.ts';
+import type { Schema } from './schema-words.ts';
+
+const maximalChoices = 500;
+
+interface Enumeration {
+  choices: Choice[];
+  /** Where they stood in the schema. */
+  keywords: string[];
+}
+
+/** Nothing, when the schema does not name its values. */
+export function readEnumeration(schema: Schema, what: string): Enumeration | undefined {
+  const keyword = ['enum', 'oneOf', 'anyOf'].find((candidate) => Array.isArray(schema[candidate]));
+  const members = keyword && schema[keyword];
+  if (keyword === undefined || !Array.isArray(members)) return undefined;
+  if (members.length > maximalChoices)
+    throw new Unsupported(`${what} has ${members.length} choices; at most ${maximalChoices} are possible.`);
+  const choices = keyword === 'enum' ? fromValues(members, schema['enumNames']) : fromConstants(members);
+  if (choices === undefined) {
+    if (keyword !== 'enum') return undefined;
+    throw new Unsupported(`${what} must offer texts, and nothing but texts, in its "enum".`);
+  }
+  if (choices.length === 0) throw new Unsupported(`${what} has no choices.`);
+  // The first of equals: told twice, it is still one choice.
+  const distinct = choices.filter(
+    ({ value }, index) => choices.findIndex((choice) => choice.value === value) === index,
+  );
+  return { choices: distinct, keywords: [keyword] };
+}
+
+function fromValues(values: unknown[], names: unknown): Choice[] | undefined {
+  if (!values.every((value) => typeof value === 'string')) return undefined;
+  const titles: unknown[] = Array.isArray(names) ? names : [];
+  return values.map((value, index) => ({ value, title: textOf(titles[index]) ?? value }));
+}
+
+function fromConstants(members: unknown[]): Choice[] | undefined {
+  const choices = members.map((member) => {
+    const value = isRecord(member) ? member['const'] : undefined;
+    return isRecord(member) && typeof value === 'string'
+      ? { value, title: textOf(member['title']) ?? value }
+      : undefined;
+  });
+  return choices.every((choice) => choice !== undefined) ? choices : undefined;
+}

@@ -1,0 +1,38 @@
+/** What to make of a link that a stranger asks a person to open. The link itself is never fetched. */
+import type { UrlWarning } from './elicitation.ts';
+
+export type InspectedUrl =
+  | { kind: 'ok'; host: string; warnings: UrlWarning[] }
+  | { kind: 'refused'; reason: string };
+
+const maximalLength = 8192;
+
+/** `host` is the real one, as a browser reads it. `reason` is one sentence, and never repeats the url. */
+export function inspectUrl(url: string): InspectedUrl {
+  if (url.length > maximalLength) return refused(`is longer than ${maximalLength} characters`);
+  // What readers skip, turn around or read as a slash, so that what is shown would not be what is opened.
+  if (/[\s\\\p{Cc}\p{Cf}]/u.test(url)) return refused('has characters that must be percent-encoded');
+  const authority = /^https?:\/\/([^/?#]+)/i.exec(url)?.[1];
+  if (authority === undefined) return refused('is not a complete http or https address');
+  const parsed = URL.parse(url);
+  if (!parsed) return refused('cannot be read');
+  const { protocol, password, hostname, host } = parsed;
+  if (password !== '') return refused('contains a password');
+  const found: Record<UrlWarning, boolean> = {
+    userinfo: authority.includes('@'),
+    punycode: hostname.split('.').some((label) => label.startsWith('xn--')),
+    ip_host: hostname.startsWith('[') || /^\d+\.\d+\.\d+\.\d+$/.test(hostname),
+    plain_http: protocol === 'http:' && !isLoopback(hostname),
+  };
+  return { kind: 'ok', host, warnings: warnings.filter((warning) => found[warning]) };
+}
+
+const warnings: readonly UrlWarning[] = ['userinfo', 'punycode', 'ip_host', 'plain_http'];
+
+function isLoopback(hostname: string): boolean {
+  return /^(?:(?:.*\.)?localhost\.?|127\.\d+\.\d+\.\d+|\[::1\])$/.test(hostname);
+}
+
+function refused(what: string): InspectedUrl {
+  return { kind: 'refused', reason: `The url ${what}.` };
+}

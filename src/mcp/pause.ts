@@ -1,0 +1,50 @@
+/**
+ * A tool call between two of its rounds: its server has asked something, and goes on once people have answered.
+ * The same for servers of every era, and plain data, so that any process can go on with it.
+ */
+import type { Action } from '../elicitation/elicitation.ts';
+
+/** What a server asks, in the words it used. */
+export type Asked =
+  | { mode: 'form'; message: string; requestedSchema: Record<string, unknown> }
+  | { mode: 'url'; message: string; url: string };
+
+export interface ServerQuestion {
+  /** The server's own name for it: its key among the requests (2026-07-28), or the id of its JSON-RPC request, as JSON. */
+  key: string;
+  request: Asked;
+}
+
+/** What goes back to the server. `content` only with the `accept` of a form. */
+export interface QuestionAnswer {
+  key: string;
+  action: Action;
+  content?: Record<string, unknown>;
+}
+
+/** The old era's call whose stream can be taken up again, by anybody who knows this. */
+export interface DetachedCall {
+  sessionId: string;
+  protocolVersion: string;
+  /** The first event id of the stream: everything since then is told again. */
+  firstEventId: string;
+  /** JSON-RPC id of the call. */
+  callId: string | number;
+}
+
+/** How the call goes on. */
+export type Resume =
+  /** 2026-07-28: the same call again, with the answers and the server's state, which is to come back as it was. */
+  | { kind: 'retry'; requestState?: string }
+  /** The stream of the call goes on where it was left, and the answers go into its session. */
+  | { kind: 'detached'; call: DetachedCall }
+  /** Somebody holds the connection; only they can go on. */
+  | { kind: 'held' }
+  /** The call was refused until pages are done (`-32042`): the same call again, without answers. */
+  | { kind: 'again' };
+
+export interface Pause {
+  /** None: the server wants to be asked again a little later. */
+  questions: ServerQuestion[];
+  resume: Resume;
+}

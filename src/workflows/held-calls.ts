@@ -1,0 +1,39 @@
+/**
+ * Questions of servers that hold the line: they come by signal while the activity of the call still runs, and the
+ * activity reads their answers from the database.
+ */
+import { setHandler } from '@temporalio/workflow';
+import { serverAsks, serverNews } from './messages.ts';
+import type { ServerAsks, ServerNews } from './messages.ts';
+
+export interface Listener {
+  asks(asked: ServerAsks): void;
+  news(news: ServerNews): void;
+}
+
+export interface HeldCalls {
+  /** Hears what the activity of this call tells, until `work` is over. */
+  during<T>(toolCallId: string, listener: Listener, work: () => Promise<T>): Promise<T>;
+}
+
+export function createHeldCalls(): HeldCalls {
+  const listeners = new Map<string, Listener>();
+  // What is not understood, or comes after the call, is for nobody.
+  setHandler(serverAsks, ({ toolCallId = '', round = 0, questions = [] }: Partial<ServerAsks> = {}) =>
+    listeners.get(toolCallId)?.asks({ toolCallId, round, questions }),
+  );
+  setHandler(serverNews, ({ elicitationIds = [], news = 'server_gone' }: Partial<ServerNews> = {}) => {
+    for (const listener of listeners.values()) listener.news({ elicitationIds, news });
+  });
+
+  return {
+    async during(toolCallId, listener, work) {
+      listeners.set(toolCallId, listener);
+      try {
+        return await work();
+      } finally {
+        listeners.delete(toolCallId);
+      }
+    },
+  };
+}

@@ -1,0 +1,102 @@
+/** The questions a server asks in the middle of one tool call, and what becomes of them. */
+import { CancellationScope, isCancellation } from '@temporalio/workflow';
+import type { Asks, GivenAnswer } from '../activities/call-rounds.ts';
+import type { ServerCall } from '../activities/keep-step.ts';
+import { abandonCall, watchServer } from './activities.ts';
+import type { Listener } from './held-calls.ts';
+import type { ServerNews, TurnInput } from './messages.ts';
+import type { Asking } from './tool-call.ts';
+
+export interface ServerQuestions extends Listener {
+  /** Asks everything at once and waits for all of it; null when the user has too many open questions already. */
+  ask(asked: Asks): Promise<GivenAnswer[] | null>;
+  /** The call is over: nobody waits for what is still open. */
+  end(): void;
+}
+
+/** `tooMany` is called when a question that came by signal could not be asked. */
+export function createServerQuestions(
+  turn: TurnInput,
+  { toolCallId, server, toolName, tool }: ServerCall,
+  { questions, whileWaiting }: Pick<Asking, 'questions' | 'whileWaiting'>,
+  tooMany: () => void,
+): ServerQuestions {
+  const known = new Set<string>();
+
+  async function ask(asked: Asks): Promise<GivenAnswer[] | null> {
+    const ids = asked.questions.map(({ elicitationId }) => elicitationId);
+    const outcomes = await whileWaiting(toolCallId, () => beside(asked, ids, () => all(asked)));
+    return outcomes.includes('too-many-open') ? null : ids.map(questions.given);
+  }
+
+  function all({ round, questions: asked }: Pick<Asks, 'round' | 'questions'>) {
+    const ids = asked.map(({ elicitationId }) => elicitationId);
+    return Promise.all(
+      asked.map(async ({ elicitationId, mode }) => {
+        known.add(elicitationId);
+        const need = { kind: 'server', server, tool: tool ?? toolName, toolCallId, round, mode } as const;
+        const outcome = await questions.elicit(need, turn.user ?? '', elicitationId);
+        // One that cannot be asked ends the call, and with it what else it wanted to know.
+        if (outcome === 'too-many-open') for (const id of ids) questions.close(id, { type: 'abandoned' });
+        return outcome;
+      }),
+    );
+  }
+
+  /** While people think, somebody looks whether the server still waits for them. */
+  async function beside<T>({ watch, round }: Asks, ids: string[], work: () => Promise<T>): Promise<T> {
+    if (!watch) return work();
+    const watching = new CancellationScope();
+    const input = { turn, toolCallId, server, round };
+    const look = async () => {
+      for (let open = ids.length; open > 0;) {
+        const news = await watchServer(input);
+        if (!news) return;
+        hear(news);
+        open -= news.elicitationIds.length;
+      }
+    };
+    // Without the watch the answer still comes; only the server's side of the story is missing.
+    void watching.run(look).catch(() => undefined);
+    try {
+      return await work();
+    } catch (error) {
+      // The turn ends: a server that keeps its half of the call is told so.
+      if (isCancellation(error) && watch === 'stream')
+        await CancellationScope.nonCancellable(() => abandonCall(input)).catch(() => undefined);
+      throw error;
+    } finally {
+      watching.cancel();
+    }
+  }
+
+  function hear({ elicitationIds, news }: ServerNews): void {
+    for (const id of elicitationIds) {
+      if (!known.has(id)) continue;
+      questions.close(
+        id,
+        news === 'page_done' ? { type: 'page-done' } : { type: 'withdrawn', because: news },
+      );
+    }
+  }
+
+  return {
+    ask,
+    asks({ round, questions: asked }) {
+      const fresh = asked.filter(({ elicitationId }) => !known.has(elicitationId));
+      if (fresh.length === 0) return;
+      whileWaiting(toolCallId, () => all({ round, questions: fresh })).then(
+        (outcomes) => {
+          // Whoever holds the line reads the answers from the database.
+          questions.writeOutcomes();
+          if (outcomes.includes('too-many-open')) tooMany();
+        },
+        () => questions.writeOutcomes(),
+      );
+    },
+    news: hear,
+    end() {
+      for (const id of known) questions.close(id, { type: 'withdrawn', because: 'server_gone' });
+    },
+  };
+}
