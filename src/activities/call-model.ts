@@ -135,10 +135,10 @@ export function createCallModel({ storage, patience = defaultPatience, ...depend
     ];
   }
 
-  async function toolsOf(agent: AgentConfig, { tenant }: Turn): Promise<(ModelTool | DelegateTool)[]> {
+  async function toolsOf(agent: AgentConfig, turn: Turn): Promise<(ModelTool | DelegateTool)[]> {
     const own = agent.servers.flatMap((name) => servers.get(name) ?? []);
     const delegates = agent.agents.flatMap((name) => agents.get(name) ?? []);
-    return [...(await catalogue.toolsFor(tenant, own)), ...delegates.map(toDelegateTool)];
+    return [...(await catalogue.toolsFor(turn, own)), ...delegates.map(toDelegateTool)];
   }
 
   function agentOf(turn: Turn): AgentConfig {

@@ -116,6 +116,7 @@ export function toAsks({ questions, resume }: Round, number: number): Asks {
     round: number,
     questions: open.map(({ elicitationId, request: { mode } }) => ({ elicitationId, mode })),
     ...(resume.kind === 'detached' && { watch: 'stream' }),
+    ...(resume.kind === 'again' && resume.session && { watch: 'pages' }),
   };
 }
 

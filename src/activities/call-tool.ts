@@ -7,13 +7,14 @@
  * declared repeatable and reports the rest as unknown.
  */
 import type { Logger } from 'pino';
-import type { Config } from '../config.ts';
-import type { KeyRing } from '../credentials/sealing.ts';
+import type { Config, ServerConfig } from '../config.ts';
+import { connectionKey } from '../credentials/connection-key.ts';
 import { CredentialStoreError } from '../credentials/store.ts';
 import { refusalForModel, unknownOutcomeForModel } from '../elicitation/wording.ts';
 import type { CatalogueTool, Storage } from '../storage/storage.ts';
 import type { McpResult } from '../turn/tool-result.ts';
-import { createCallRounds, toAsks } from './call-rounds.ts';
+import { toAsks } from './call-rounds.ts';
+import type { CallRounds } from './call-rounds.ts';
 import { whileHeartbeating } from './heartbeat.ts';
 import { learnTools } from './learn-tools.ts';
 import { makeCall } from './make-call.ts';
@@ -24,16 +25,14 @@ import { createToolResults } from './tool-results.ts';
 
 interface Dependencies extends CallParts {
   storage: Storage;
-  keys: KeyRing;
+  rounds: CallRounds;
   servers: Config['servers'];
   logger: Logger;
 }
 
 export function createToolActivities(dependencies: Dependencies) {
-  const { storage, keys, servers, storeOf, logger } = dependencies;
+  const { storage, rounds, servers, storeOf, logger } = dependencies;
   const results = createToolResults(storage);
-  const rounds = createCallRounds({ storage, keys });
-  const parts = { ...dependencies, rounds };
 
   return {
     callTool: (input: ToolCallInput) => whileHeartbeating(() => callTool(input)),
@@ -53,22 +52,25 @@ export function createToolActivities(dependencies: Dependencies) {
     };
     const server = servers.get(input.server);
     if (!server) return finish(`There is no server "${input.server}" any more. The tool did not run.`);
-    const known = await knownTool(input);
+    const known = await knownTool(input, server);
     const attempt: Attempt = { input, call, server, known, isRepeatable: isRepeatable(input, known), finish };
     if (server.credentialScope === 'user' && turn.user === null)
       return finish(refusalForModel('no-user', server.title));
     const kept = await rounds.list(turn, toolCallId);
     const last = kept.at(-1);
     // An earlier attempt was asked this, and its worker died before it said so.
-    if (call.state === 'paused' && last && kept.length > input.round) return toAsks(last, kept.length);
-    if (call.state === 'started' && !attempt.isRepeatable)
+    const wasAsked = last !== undefined && last.resume.kind !== 'held' && kept.length > input.round;
+    if (call.state === 'paused' && wasAsked) return toAsks(last, kept.length);
+    const answered = kept[input.round - 1];
+    const canResume = answered?.resume.kind === 'detached';
+    if (call.state === 'started' && !attempt.isRepeatable && !canResume)
       return finish(unknownOutcomeForModel(server.title));
     try {
       const credential = await resolveCredential(storeOf(server), server, input);
       if (credential.kind === 'connection-required') return await ask(credential, attempt);
       return tool === null
-        ? await learnTools(parts, attempt, credential)
-        : await makeCall(parts, { ...attempt, tool }, credential, kept);
+        ? await learnTools(dependencies, attempt, credential)
+        : await makeCall(dependencies, { ...attempt, tool }, credential, answered);
     } catch (error) {
       if (!(error instanceof CredentialStoreError)) throw error;
       logger.warn(
@@ -79,8 +81,12 @@ export function createToolActivities(dependencies: Dependencies) {
     }
   }
 
-  async function knownTool({ turn, server, tool }: ToolCallInput): Promise<CatalogueTool | undefined> {
-    const known = tool === null ? null : await storage.toolCatalogue.get(turn.tenant, server);
+  /** As the model was offered it. */
+  async function knownTool(
+    { turn, tool }: ToolCallInput,
+    server: ServerConfig,
+  ): Promise<CatalogueTool | undefined> {
+    const known = tool === null ? null : await storage.toolCatalogue.get(connectionKey(server, turn));
     return known?.tools.find(({ name }) => name === tool);
   }
 }

@@ -2,7 +2,6 @@ import { randomBytes } from 'node:crypto';
 import type { Logger } from 'pino';
 import type { Config, ServerConfig } from '../config.ts';
 import { connectionKey } from '../credentials/connection-key.ts';
-import type { KeyRing } from '../credentials/sealing.ts';
 import type {
   ClosedBecause,
   ConnectionReason,
@@ -16,7 +15,7 @@ import { connectionMessage } from '../elicitation/wording.ts';
 import type { ElicitationRow, Storage } from '../storage/storage.ts';
 import { questionOpened, questionSettled } from '../telemetry/events.ts';
 import type { Turn } from '../turn/turn.ts';
-import { createCallRounds } from './call-rounds.ts';
+import type { CallRounds } from './call-rounds.ts';
 
 /** Why somebody has to be asked. Ids and reasons only: it passes through workflow history. */
 export interface ConnectionAsk {
@@ -59,14 +58,12 @@ type NewQuestion = Pick<ElicitationRow, 'request' | 'server' | 'seenVersion'>;
 
 interface Dependencies {
   storage: Storage;
-  keys: KeyRing;
+  rounds: Pick<CallRounds, 'list'>;
   logger: Logger;
   config: Pick<Config, 'http' | 'elicitation' | 'agents' | 'servers'>;
 }
 
-export function createElicitationActivities({ storage, keys, config, logger }: Dependencies) {
-  const rounds = createCallRounds({ storage, keys });
-
+export function createElicitationActivities({ storage, rounds, config, logger }: Dependencies) {
   return {
     /** Puts the question to the user. */
     openElicitation(input: OpenElicitation): Promise<Opened> {

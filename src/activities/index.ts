@@ -7,6 +7,7 @@ import type { Catalogue } from '../mcp/catalogue.ts';
 import type { Models } from '../models/provider.ts';
 import type { Storage } from '../storage/storage.ts';
 import { createCallModel } from './call-model.ts';
+import { createCallRounds } from './call-rounds.ts';
 import { createToolActivities } from './call-tool.ts';
 import { createDelegationActivities } from './delegations.ts';
 import { createElicitationActivities } from './elicitations.ts';
@@ -27,12 +28,13 @@ export interface ActivityDependencies {
 export function createActivities(dependencies: ActivityDependencies) {
   const { config } = dependencies;
   const { agents, servers } = config;
+  const rounds = createCallRounds(dependencies);
   return {
     ...createTurnActivities(dependencies),
     ...createDelegationActivities({ ...dependencies, agents }),
-    ...createElicitationActivities(dependencies),
-    ...createToolActivities({ ...dependencies, servers }),
-    ...createWatchServer(),
+    ...createElicitationActivities({ ...dependencies, rounds }),
+    ...createToolActivities({ ...dependencies, rounds, servers }),
+    ...createWatchServer({ ...dependencies, rounds, servers }),
     ...createRefuseToolCall({ ...dependencies, servers }),
     ...createCallModel({ ...dependencies, agents, servers }),
   };

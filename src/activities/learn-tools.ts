@@ -12,7 +12,7 @@ export async function learnTools(
   isRenewed = false,
 ): Promise<ToolCallOutcome> {
   const { server, finish, input } = attempt;
-  const listed = await parts.catalogue.learn(input.turn.tenant, server, credential, cancellationSignal());
+  const listed = await parts.catalogue.learn(input.turn, server, credential, cancellationSignal());
   switch (listed.kind) {
     case 'tools': {
       const names = listed.tools.map((tool) => tool.name).join(', ');

@@ -17,6 +17,8 @@ import type { ServerToolCall } from '../mcp/call.ts';
 import type { Pause } from '../mcp/pause.ts';
 import type { Storage } from '../storage/storage.ts';
 import type { McpResult } from '../turn/tool-result.ts';
+import { createHold } from './hold.ts';
+import { besideCall } from './beside-call.ts';
 import { toAsks, toRestartedRound, toRound } from './call-rounds.ts';
 import type { CallRounds, Round } from './call-rounds.ts';
 import { tooManyRounds } from './round-limits.ts';
@@ -24,7 +26,7 @@ import { ask, reject } from './tool-attempt.ts';
 import type { Attempt, CallParts, ToolCallOutcome } from './tool-attempt.ts';
 
 export interface MakeCallParts extends CallParts {
-  storage: Pick<Storage, 'toolCalls'>;
+  storage: Pick<Storage, 'toolCalls' | 'turnLog' | 'elicitations'>;
   rounds: CallRounds;
   logger: Logger;
 }
@@ -32,15 +34,14 @@ export interface MakeCallParts extends CallParts {
 /** How often a call that may be repeated is made before its outcome is left unknown. */
 const maxAttempts = 3;
 
-/** `rounds` are all so far; the call goes on from the last one. */
+/** The call goes on from the last of its rounds. */
 export async function makeCall(
   parts: MakeCallParts,
   attempt: Attempt & { tool: string },
   credential: Credential,
-  rounds: Round[],
+  last: Round | undefined,
 ): Promise<ToolCallOutcome> {
   const { input, server, finish } = attempt;
-  const last = rounds.at(-1);
   if (last?.resume.kind !== 'again') return leg(await goOnFrom(last), {});
 
   const refusals = input.answers.filter(({ elicitationId, outcome }) => {
@@ -62,7 +63,11 @@ export async function makeCall(
     const { turn, toolCallId } = input;
     const { toolCalls } = parts.storage;
     const isFirst = await toolCalls.start(turn, toolCallId);
-    if (!isFirst && !attempt.isRepeatable) return finish(unknownOutcomeForModel(server.title));
+    // A stream that is taken up again tells what became of the call: nothing is sent twice.
+    const canRepeat = attempt.isRepeatable || goOn?.resume.kind === 'detached';
+    if (!isFirst && !canRepeat) return finish(unknownOutcomeForModel(server.title));
+    const hold = createHold(parts, attempt);
+    const beside = besideCall(parts, attempt, credential);
     const outcome = await callServerTool(server, credential, {
       name: attempt.tool,
       arguments: attempt.call.input as Record<string, unknown>,
@@ -70,11 +75,15 @@ export async function makeCall(
       callId: `${turn.turnId}/${toolCallId}`,
       capabilities: turn.user === null ? cannotAsk : turn.capabilities,
       ...(goOn && { goOn }),
+      hold,
+      ...beside.listener,
       signal: cancellationSignal(),
     });
+    await beside.settled();
+    await hold.told();
     switch (outcome.kind) {
       case 'result':
-        void parts.catalogue.refresh(turn.tenant, server, credential);
+        void parts.catalogue.refresh(turn, server, credential);
         return finish(outcome.result as McpResult);
       case 'asks':
         return pause(outcome.pause, isRestarted);
@@ -117,13 +126,13 @@ export async function makeCall(
 
   async function pause(asked: Pause, isRestarted: boolean): Promise<ToolCallOutcome> {
     const { turn, toolCallId } = input;
-    const excess = tooManyRounds(server, rounds, asked);
+    const before = await parts.rounds.list(turn, toolCallId);
+    const excess = tooManyRounds(server, before, asked);
     if (excess !== null) return finish(excess);
-    const next = isRestarted ? toRestartedRound(asked, rounds) : toRound(asked);
-    const kept = await parts.rounds.keep(turn, toolCallId, rounds, next);
+    const next = isRestarted ? toRestartedRound(asked, before) : toRound(asked);
+    const kept = await parts.rounds.keep(turn, toolCallId, before, next);
     if (!kept) return { kind: 'finished' };
-    rounds = [...rounds, kept];
-    const asks = toAsks(kept, rounds.length);
+    const asks = toAsks(kept, before.length + 1);
     const isAnswered = kept.questions.length > 0 && asks.questions.length === 0;
     return isAnswered ? leg(await goOnFrom(kept), { isRestarted }) : asks;
   }

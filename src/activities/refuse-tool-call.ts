@@ -1,5 +1,6 @@
 /** Ends a tool call that was not made: with the reason for the model, and a notice for the person where they can help. */
-import type { Config } from '../config.ts';
+import type { Config, ServerConfig } from '../config.ts';
+import { connectionKey } from '../credentials/connection-key.ts';
 import {
   connectionMessage,
   elsewhere,
@@ -30,10 +31,12 @@ export function createRefuseToolCall({ storage, servers }: Dependencies) {
   return {
     async refuseToolCall({ turn, toolCallId, server, refusal }: RefusedToolCall): Promise<void> {
       const call = await results.requested(turn, toolCallId);
-      const title = servers.get(server)?.title ?? server;
+      const config = servers.get(server);
+      const title = config?.title ?? server;
       const mayHaveRun = refusal === 'failed' && call.state === 'started';
       const text = mayHaveRun ? unknownOutcomeForModel(title) : refusalForModel(refusal, title);
-      const notice = refusal === 'unsupported' ? await accountMissing(turn, call, server, title) : undefined;
+      const notice =
+        config && refusal === 'unsupported' ? await accountMissing(turn, call, config) : undefined;
       await results.finish(turn, call, { kind: 'error', text }, notice);
     },
   };
@@ -42,10 +45,10 @@ export function createRefuseToolCall({ storage, servers }: Dependencies) {
   async function accountMissing(
     turn: Turn,
     { toolCallId, toolName }: ToolCallRow,
-    server: string,
-    serverTitle: string,
+    config: ServerConfig,
   ): Promise<NewEvent> {
-    const known = await storage.toolCatalogue.get(turn.tenant, server);
+    const { name: server, title: serverTitle } = config;
+    const known = await storage.toolCatalogue.get(connectionKey(config, turn));
     const tool = known?.tools.find(({ name }) => modelNameOf(server, name) === toolName)?.name;
     const message = elsewhere(connectionMessage(serverTitle, 'missing', tool), false);
     return {

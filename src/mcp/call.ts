@@ -9,26 +9,37 @@ import type { Connection } from './connect.ts';
 import { startDeadline } from './deadline.ts';
 import type { Deadline } from './deadline.ts';
 import { forgetEra } from './eras.ts';
+import type { Hold } from './hold.ts';
 import { retryParams } from './input-required.ts';
 import { listServerTools } from './list.ts';
-import type { QuestionAnswer, Resume } from './pause.ts';
-import { judge } from './verdict.ts';
+import { hearNews } from './news.ts';
+import type { Listener } from './news.ts';
+import type { QuestionAnswer, Resume, Session } from './pause.ts';
+import { resumeServerCall } from './resume.ts';
+import { startTalk } from './talk.ts';
+import type { Talk, TalkEnd } from './talk.ts';
+import { judge, unaskable } from './verdict.ts';
 import type { CallOutcome, Sighting } from './verdict.ts';
-import type { Wire } from './wire.ts';
+import type { Exchange, Wire } from './wire.ts';
 
 export type { CallOutcome } from './verdict.ts';
 
-export interface ServerToolCall {
+export interface ServerToolCall extends Listener {
   name: string;
   arguments: Record<string, unknown>;
   /** The tool's, as its server listed it: arguments that are marked there go out as headers too. */
   inputSchema?: Record<string, unknown>;
-  /** Sent along as `_meta["interlude/callId"]`, so that a server can recognise a repeated call. */
+  /**
+   * Sent along as `_meta["interlude/callId"]`, so that a server can recognise a repeated call, and as the token under
+   * which it may tell how far the call has come.
+   */
   callId: string;
   /** What the server may ask the user with; without them it may not ask. */
   capabilities?: Capabilities;
   /** A later round: what was answered, and how the call goes on. */
   goOn?: { resume: Resume; answers: QuestionAnswer[] };
+  /** Asks the user while the connection stays open; for servers that leave no other way. */
+  hold?: Hold;
   signal: AbortSignal;
 }
 
@@ -42,6 +53,9 @@ export async function callServerTool(
   credential: Credential,
   call: ServerToolCall,
 ): Promise<CallOutcome> {
+  const { goOn } = call;
+  if (goOn?.resume.kind === 'detached')
+    return resumeServerCall(server, credential, call, { call: goOn.resume.call, answers: goOn.answers });
   using deadline = startDeadline(server.timeout, call.signal);
   const first = await attempt(server, credential, call, deadline);
   switch (first.stale) {
@@ -73,28 +87,72 @@ async function attempt(
   deadline: Deadline,
 ): Promise<Attempt> {
   const inbox: JSONRPCMessage[] = [];
-  const onMessage = (message: JSONRPCMessage) => void inbox.push(message);
-  const { capabilities = cannotAsk } = call;
+  const onMessage = (message: JSONRPCMessage) => {
+    hearNews(message, call.callId, call);
+    inbox.push(message);
+  };
+  const { capabilities = cannotAsk, hold } = call;
   const connection = await connect({ server, credential, deadline, capabilities, onMessage });
   if (connection.kind !== 'connected') return { outcome: connection };
-  try {
-    await send(connection, call, deadline);
-  } finally {
-    connection.close();
-  }
-  const exchange = connection.wire.last('tools/call');
-  const sighting: Sighting = {
-    exchange,
-    answer: inbox.find(
-      (message) => isAnswer(message) && exchange !== undefined && message.id === exchange.id,
-    ),
-    end: deadline.end,
-  };
-  const outcome = judge(server, sighting, capabilities);
-  if (deadline.end) return { outcome };
-  if (connection.fromMemory && speaksAnotherEra(outcome, sighting)) return { outcome, stale: 'era' };
   const isModern = connection.client.getProtocolEra() === 'modern';
-  return isModern && lacksHeaders(sighting) ? { outcome, stale: 'schema' } : { outcome };
+  const talk = isModern ? null : startTalk({ connection, capabilities, deadline, hold });
+  let isDetached = false;
+  try {
+    const end = await sendAndTalk(connection, call, deadline, talk);
+    if (end?.kind === 'detached') {
+      isDetached = true;
+      await connection.detach();
+      return { outcome: { kind: 'asks', pause: end.pause } };
+    }
+    if (end?.kind === 'unaskable') return { outcome: unaskable(server, end.reason) };
+    if (end?.kind === 'stopped') return { outcome: { kind: 'unaskable', message: end.message } };
+    const exchange = connection.wire.last('tools/call');
+    const answer = answerIn(inbox, exchange);
+    const sighting: Sighting = { exchange, answer, end: deadline.end };
+    const outcome = judge(server, sighting, capabilities);
+    if (deadline.end) return { outcome };
+    if (connection.fromMemory && speaksAnotherEra(outcome, sighting)) return { outcome, stale: 'era' };
+    if (isModern && lacksHeaders(sighting)) return { outcome, stale: 'schema' };
+    if (isModern || outcome.kind !== 'asks') return { outcome };
+    const session = sessionOf(connection);
+    isDetached = session !== undefined;
+    if (session) await connection.detach();
+    return {
+      outcome: {
+        kind: 'asks',
+        pause: { ...outcome.pause, resume: { kind: 'again', ...(session && { session }) } },
+      },
+    };
+  } finally {
+    // With an answer, it has gone on without waiting any longer; without one, it is not there any more.
+    talk?.end(answerIn(inbox, connection.wire.last('tools/call')) ? 'server_gave_up' : 'server_gone');
+    if (!isDetached) connection.close();
+  }
+}
+
+/** Resolves when the call is over, or the server's talk has put an end to it. */
+async function sendAndTalk(
+  connection: Connection,
+  call: ServerToolCall,
+  deadline: Deadline,
+  talk: Talk | null,
+): Promise<TalkEnd | undefined> {
+  const stopped = new AbortController();
+  const sent = send(connection, call, { deadline, talk, stopped: stopped.signal });
+  const end = await Promise.race(talk ? [talk.ended, sent] : [sent]);
+  // A detached call goes on at its server: nothing is said to it.
+  if (!end || end.kind === 'detached') return end ?? undefined;
+  stopped.abort();
+  await sent;
+  return end;
+}
+
+/** Where the server will say that the pages are done, if it keeps sessions at all. */
+function sessionOf({ transport }: Connection): Session | undefined {
+  const { sessionId, protocolVersion } = transport;
+  return sessionId !== undefined && protocolVersion !== undefined
+    ? { sessionId, protocolVersion }
+    : undefined;
 }
 
 const unsupportedVersion = -32022;
@@ -116,19 +174,19 @@ function speaksAnotherEra({ kind }: CallOutcome, { exchange, answer }: Sighting)
 async function send(
   { client, transport, wire }: Connection,
   call: ServerToolCall,
-  deadline: Deadline,
+  { deadline, talk, stopped }: { deadline: Deadline; talk: Talk | null; stopped: AbortSignal },
 ): Promise<void> {
   const lost = new AbortController();
-  reportLostAnswer(transport, wire, () => lost.abort());
+  watchStream(transport, wire, { seen: talk?.seen, lost: () => lost.abort() });
   const { name, arguments: input, inputSchema, callId, goOn } = call;
   const params = {
     name,
     arguments: input,
     ...(goOn?.resume.kind === 'retry' && retryParams(goOn.answers, goOn.resume.requestState)),
-    _meta: { 'interlude/callId': callId },
+    _meta: { 'interlude/callId': callId, progressToken: callId },
   };
   const options = {
-    signal: AbortSignal.any([deadline.signal, lost.signal]),
+    signal: AbortSignal.any([deadline.signal, stopped, lost.signal]),
     timeout: noTimeoutMs,
     allowInputRequired: true as const,
     ...(inputSchema && {
@@ -145,14 +203,23 @@ async function send(
  * The SDK waits for its timeout when a call's response ends without an answer. For streams its transport reports
  * the end, but only to callers of `send`; other responses have been read by the time `send` returns.
  */
-function reportLostAnswer(transport: StreamableHTTPClientTransport, wire: Wire, onLost: () => void): void {
+function watchStream(
+  transport: StreamableHTTPClientTransport,
+  wire: Wire,
+  { seen, lost }: { seen: ((eventId: string) => void) | undefined; lost: () => void },
+): void {
   const original = transport.send.bind(transport);
   transport.send = async (message, options) => {
     const isCall = !Array.isArray(message) && 'method' in message && message.method === 'tools/call';
     if (!isCall) return original(message, options);
-    await original(message, { ...options, onRequestStreamEnd: onLost });
-    if (!wire.last('tools/call')?.isStream) onLost();
+    const watched = { ...options, onRequestStreamEnd: lost, ...(seen && { onresumptiontoken: seen }) };
+    await original(message, watched);
+    if (!wire.last('tools/call')?.isStream) lost();
   };
+}
+
+function answerIn(inbox: JSONRPCMessage[], exchange: Exchange | undefined): JSONRPCMessage | undefined {
+  return inbox.find((message) => isAnswer(message) && exchange !== undefined && message.id === exchange.id);
 }
 
 function isAnswer(

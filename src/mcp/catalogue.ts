@@ -1,13 +1,18 @@
 /**
  * The tools of each server, kept in the database so that the model knows them before the user has connected.
  *
+ * What a server lists can differ by user. A turn is offered its user's own list; until there is one, the newest list
+ * of anybody in the tenant that the server lets others see; and without any, one tool that connects the account.
+ *
  * Reading never waits for a server whose tools are known: stale lists are renewed beside the turn, by whoever
  * holds a credential at that moment. Only a server that needs no account and was never listed is asked at once.
  */
 import type { Logger } from 'pino';
 import type { ServerConfig } from '../config.ts';
+import { connectionKey } from '../credentials/connection-key.ts';
 import type { Credential } from '../credentials/store.ts';
-import type { Storage } from '../storage/storage.ts';
+import type { Storage, ToolList } from '../storage/storage.ts';
+import type { TurnOwner } from '../turn/turn.ts';
 import { listServerTools } from './list.ts';
 import type { ListOutcome } from './list.ts';
 import { connectTool, toModelTool } from './model-tools.ts';
@@ -15,27 +20,41 @@ import type { ModelTool } from './model-tools.ts';
 
 export type { ModelTool } from './model-tools.ts';
 
+/** `old`: a list that is missing too. `missing`: only a first list of the user's own. `now`: whatever there is. */
+export type RefreshWhen = 'old' | 'missing' | 'now';
+
 export interface Catalogue {
   /** What to offer the model, in the order of the servers. */
-  toolsFor(tenant: string, servers: ServerConfig[]): Promise<ModelTool[]>;
+  toolsFor(owner: TurnOwner, servers: ServerConfig[]): Promise<ModelTool[]>;
   /** Lists the server's tools now and keeps them. */
   learn(
-    tenant: string,
+    owner: TurnOwner,
     server: ServerConfig,
     credential: Credential,
     signal: AbortSignal,
   ): Promise<ListOutcome>;
-  /** Lists them again if the list is old or missing. For use beside other work: it never rejects. */
-  refresh(tenant: string, server: ServerConfig, credential: Credential): Promise<void>;
+  /** Lists them again if need be. For use beside other work: it never rejects. */
+  refresh(owner: TurnOwner, server: ServerConfig, credential: Credential, when?: RefreshWhen): Promise<void>;
 }
 
 interface Options {
   storage: Pick<Storage, 'toolCatalogue'>;
   logger: Logger;
-  /** How old a list may get before it is renewed. Default ten minutes. */
+  /** How old a list may get before it is renewed, unless its server says less. Default ten minutes. */
   freshMs?: number;
+  /**
+   * How soon a list is renewed at the earliest, whatever its server says. Default 15 seconds: many servers say zero
+   * because nobody told them otherwise, and every call would be followed by a listing.
+   */
+  soonestMs?: number;
   /** How long a turn may wait for a list that nobody has yet. Default five seconds. */
   patienceMs?: number;
+}
+
+/** One at a time for each list; whoever needs one that was begun later than now waits in `next`. */
+interface Renewal {
+  work: Promise<void>;
+  next?: Promise<void>;
 }
 
 const nobody: Credential = { kind: 'credential', headers: {}, version: 0 };
@@ -44,19 +63,20 @@ export function createCatalogue({
   storage,
   logger,
   freshMs = 600_000,
+  soonestMs = 15_000,
   patienceMs = 5_000,
 }: Options): Catalogue {
-  const underWay = new Map<string, Promise<unknown>>();
+  const underWay = new Map<string, Renewal>();
   const { toolCatalogue } = storage;
 
-  async function toolsOf(tenant: string, server: ServerConfig): Promise<ModelTool[]> {
-    const known = await toolCatalogue.get(tenant, server.name);
+  async function toolsOf(owner: TurnOwner, server: ServerConfig): Promise<ModelTool[]> {
+    const known = await toolCatalogue.get(connectionKey(server, owner));
     if (known) {
-      if (server.credentialScope === 'none') void refresh(tenant, server, nobody);
+      if (server.credentialScope === 'none') void refresh(owner, server, nobody);
       return known.tools.map((tool) => toModelTool(server, tool));
     }
     if (server.credentialScope !== 'none') return [connectTool(server)];
-    const listed = await learn(tenant, server, nobody, AbortSignal.timeout(patienceMs));
+    const listed = await learn(owner, server, nobody, AbortSignal.timeout(patienceMs));
     if (listed.kind === 'tools') return listed.tools.map((tool) => toModelTool(server, tool));
     const reason = listed.kind === 'refused' ? `it answered HTTP ${listed.status}` : listed.message;
     logger.warn(
@@ -67,7 +87,7 @@ export function createCatalogue({
   }
 
   async function learn(
-    tenant: string,
+    owner: TurnOwner,
     server: ServerConfig,
     credential: Credential,
     signal: AbortSignal,
@@ -76,32 +96,65 @@ export function createCatalogue({
     if (listed.kind !== 'tools') return listed;
     for (const one of listed.leftOut)
       logger.warn({ server: server.name, ...one }, 'a tool cannot be offered');
-    await toolCatalogue.put(tenant, server.name, listed.tools);
+    const { tools, audience, freshMs: saidMs } = listed;
+    await toolCatalogue.put(connectionKey(server, owner), { tools, audience, freshMs: saidMs });
     return listed;
   }
 
-  async function renew(tenant: string, server: ServerConfig, credential: Credential): Promise<void> {
-    const known = await toolCatalogue.get(tenant, server.name);
-    if (known && Date.now() - known.updatedAt < freshMs) return;
-    const listed = await learn(tenant, server, credential, new AbortController().signal);
-    if (listed.kind !== 'tools')
-      logger.warn({ server: server.name, outcome: listed.kind }, 'tool list not renewed');
+  function isDue(known: ToolList & { updatedAt: number }, when: RefreshWhen): boolean {
+    switch (when) {
+      case 'now':
+        return true;
+      case 'missing':
+        return false;
+      case 'old': {
+        const saidMs = Math.max(known.freshMs ?? Infinity, soonestMs);
+        return Date.now() - known.updatedAt >= Math.min(freshMs, saidMs);
+      }
+      default:
+        return when satisfies never;
+    }
   }
 
-  async function refresh(tenant: string, server: ServerConfig, credential: Credential): Promise<void> {
-    const key = JSON.stringify([tenant, server.name]);
-    const work =
-      underWay.get(key) ??
-      renew(tenant, server, credential)
-        .catch((error: unknown) => logger.warn({ server: server.name, err: error }, 'tool list not renewed'))
-        .finally(() => underWay.delete(key));
-    underWay.set(key, work);
-    await work;
+  async function renew(
+    owner: TurnOwner,
+    server: ServerConfig,
+    credential: Credential,
+    when: RefreshWhen,
+  ): Promise<void> {
+    try {
+      const known = await toolCatalogue.get(connectionKey(server, owner));
+      if (known?.isOwn === true && !isDue(known, when)) return;
+      const listed = await learn(owner, server, credential, new AbortController().signal);
+      if (listed.kind !== 'tools')
+        logger.warn({ server: server.name, outcome: listed.kind }, 'tool list not renewed');
+    } catch (error) {
+      logger.warn({ server: server.name, err: error }, 'tool list not renewed');
+    }
+  }
+
+  async function refresh(
+    owner: TurnOwner,
+    server: ServerConfig,
+    credential: Credential,
+    when: RefreshWhen = 'old',
+  ): Promise<void> {
+    const key = JSON.stringify(connectionKey(server, owner));
+    const current = underWay.get(key);
+    if (!current) {
+      const renewal = { work: renew(owner, server, credential, when).finally(() => underWay.delete(key)) };
+      underWay.set(key, renewal);
+      return renewal.work;
+    }
+    if (when !== 'now') return current.work;
+    // What is being read may be from before the change.
+    current.next ??= current.work.then(() => refresh(owner, server, credential, 'now'));
+    return current.next;
   }
 
   return {
-    toolsFor: async (tenant, servers) =>
-      (await Promise.all(servers.map((server) => toolsOf(tenant, server)))).flat(),
+    toolsFor: async (owner, servers) =>
+      (await Promise.all(servers.map((server) => toolsOf(owner, server)))).flat(),
     learn,
     refresh,
   };

@@ -47,6 +47,8 @@ export interface Connection {
   fromMemory: boolean;
   /** Says goodbye to the server and frees everything, without making anybody wait. */
   close(): void;
+  /** Goes without a word: the server keeps the session, and the call in it. */
+  detach(): Promise<void>;
 }
 
 interface Target {
@@ -107,7 +109,8 @@ interface Attempt {
 
 async function attempt(target: Target, prior: PriorDiscovery | undefined): Promise<Attempt> {
   const { server, credential, deadline, capabilities = cannotAsk, onMessage } = target;
-  const wire = openWire(deadline.signal);
+  const canAsk = capabilities.form || capabilities.url;
+  const wire = openWire(deadline.signal, { standingStream: canAsk });
   const transport = new StreamableHTTPClientTransport(new URL(server.url), {
     fetch: wire.fetch,
     requestInit: { headers: headersOf(server, credential) },
@@ -129,12 +132,22 @@ async function attempt(target: Target, prior: PriorDiscovery | undefined): Promi
     await client.close();
     return { wire };
   }
+  // Older servers may ask there, and what they say before anybody listens is lost.
+  if (canAsk) await wire.listening();
   const discover = client.getDiscoverResult();
   if (!prior) rememberEra(server.url, discover ? { kind: 'modern', discover } : { kind: 'legacy' });
   const fromMemory = prior !== undefined;
   return {
     wire,
-    connection: { kind: 'connected', client, transport, wire, fromMemory, close: () => void leave() },
+    connection: {
+      kind: 'connected',
+      client,
+      transport,
+      wire,
+      fromMemory,
+      close: () => void leave(),
+      detach: () => client.close(),
+    },
   };
 
   /** Older servers keep a session until told otherwise, and a running call until its cancellation arrives. */
@@ -175,7 +188,7 @@ function toClientCapabilities({ form, url }: Capabilities): ClientCapabilities {
 }
 
 /** By name and not by spelling: `Authorization` of the one replaces `authorization` of the other. */
-function headersOf(server: ServerConfig, credential: Credential): Headers {
+export function headersOf(server: ServerConfig, credential: Credential): Headers {
   const headers = new Headers(server.headers);
   for (const [name, value] of Object.entries(credential.headers)) headers.set(name, value);
   return headers;

@@ -3,16 +3,21 @@ export interface Deadline extends Disposable {
   signal: AbortSignal;
   /** Why it ended, if it did. */
   readonly end: 'timeout' | 'cancelled' | undefined;
+  /** Stops the time limit, not the caller's signal: a person is thinking. */
+  pause(): void;
+  /** The limit begins anew: whatever comes after an answer is work of its own. */
+  resume(): void;
 }
 
 export function startDeadline(timeoutMs: number, caller: AbortSignal): Deadline {
   const controller = new AbortController();
   let end: Deadline['end'];
+  let isOver = false;
   const stop = (why: NonNullable<Deadline['end']>) => {
     end ??= why;
     controller.abort(new Error(why));
   };
-  const timer = setTimeout(stop, timeoutMs, 'timeout');
+  let timer = setTimeout(stop, timeoutMs, 'timeout');
   const onCancel = () => stop('cancelled');
   if (caller.aborted) onCancel();
   caller.addEventListener('abort', onCancel, { once: true });
@@ -21,7 +26,14 @@ export function startDeadline(timeoutMs: number, caller: AbortSignal): Deadline 
     get end() {
       return end;
     },
+    pause: () => clearTimeout(timer),
+    resume() {
+      clearTimeout(timer);
+      if (isOver) return;
+      timer = setTimeout(stop, timeoutMs, 'timeout');
+    },
     [Symbol.dispose]() {
+      isOver = true;
       clearTimeout(timer);
       caller.removeEventListener('abort', onCancel);
     },

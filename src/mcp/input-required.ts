@@ -12,6 +12,7 @@ export type ReadPause = { kind: 'pause'; pause: Pause } | { kind: 'unaskable'; r
 const mostQuestions = 20;
 /** It is kept between the rounds, and sent back each time. */
 const longestState = 256 * 1024;
+const longestKey = 1024;
 
 /** `result` is one whose `resultType` is `input_required`. */
 export function readInputRequired(
@@ -33,9 +34,11 @@ export function readInputRequired(
 
   const questions: ServerQuestion[] = [];
   for (const [key, value] of entries) {
+    if (key.length > longestKey)
+      return unaskable(`the key "${cut(key)}…" among its inputRequests is too long`);
     const { method, params } = (value ?? {}) as { method?: unknown; params?: unknown };
-    if (method !== 'elicitation/create')
-      return unaskable(`it wants "${cut(String(method))}", which was not offered`);
+    if (typeof method !== 'string') return unaskable('what it has among its inputRequests is no request');
+    if (method !== 'elicitation/create') return unaskable(`it wants "${cut(method)}", which was not offered`);
     const read = readQuestion(params, capabilities);
     if (read.kind === 'refused') return unaskable(read.reason);
     questions.push({ key, request: read.request });

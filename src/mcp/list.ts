@@ -3,7 +3,7 @@ import { ProtocolError } from '@modelcontextprotocol/client';
 import { z } from 'zod';
 import type { ServerConfig } from '../config.ts';
 import type { Credential } from '../credentials/store.ts';
-import type { CatalogueTool } from '../storage/storage.ts';
+import type { CatalogueTool, ToolList } from '../storage/storage.ts';
 import { connect, noTimeoutMs, troubleOf } from './connect.ts';
 import type { Connection, Refused, Unreachable } from './connect.ts';
 import { startDeadline } from './deadline.ts';
@@ -16,20 +16,25 @@ export interface LeftOut {
   reason: string;
 }
 
-export interface Listed {
+export interface Listed extends ToolList {
   kind: 'tools';
-  tools: CatalogueTool[];
   leftOut: LeftOut[];
 }
 
 export type ListOutcome = Listed | Refused | Unreachable;
 
-export const listLimits = { tools: 500, bytes: 1024 * 1024 };
+export const listLimits = { tools: 500, bytes: 1024 * 1024, pages: 100 };
 
 const methodNotFound = -32601;
 
 /** Tools are read one by one, so that one malformed definition does not hide the others. */
-const pageSchema = z.looseObject({ tools: z.array(z.unknown()), nextCursor: z.string().optional() });
+const pageSchema = z.looseObject({
+  tools: z.array(z.unknown()),
+  nextCursor: z.string().optional(),
+  /** Of the new era, where the SDK insists on both. */
+  ttlMs: z.number().min(0).catch(0),
+  cacheScope: z.enum(['public', 'private']).catch('private'),
+});
 const hint = z.boolean().optional().catch(undefined);
 const toolSchema = z.object({
   name: z.string().min(1),
@@ -56,7 +61,7 @@ export async function listServerTools(
   } catch (error) {
     // Answered, but with an error: a server without tools, or one that cannot list them.
     if (error instanceof ProtocolError) {
-      if (error.code === methodNotFound) return { kind: 'tools', tools: [], leftOut: [] };
+      if (error.code === methodNotFound) return { kind: 'tools', tools: [], leftOut: [], ...unsaid };
       return {
         kind: 'unreachable',
         message: `${nameOf(server)} cannot list its tools (error ${error.code}).`,
@@ -69,10 +74,16 @@ export async function listServerTools(
   }
 }
 
+/** Older servers say nothing about who may be shown their list, and for how long. */
+const unsaid: Pick<ToolList, 'audience' | 'freshMs'> = { audience: 'tenant', freshMs: null };
+
 async function readPages({ client }: Connection, signal: AbortSignal): Promise<Listed> {
   const tools: CatalogueTool[] = [];
   const leftOut: LeftOut[] = [];
-  const readTool = toolReader(client.getProtocolEra() === 'modern');
+  const isModern = client.getProtocolEra() === 'modern';
+  const readTool = toolReader(isModern);
+  let { audience, freshMs } = unsaid;
+  const names = new Set<string>();
   let bytes = 0;
   let cursor: string | undefined;
   const seen = new Set<string>();
@@ -82,14 +93,20 @@ async function readPages({ client }: Connection, signal: AbortSignal): Promise<L
     bytes += Buffer.byteLength(JSON.stringify(page.tools));
     for (const read of page.tools.map(readTool)) {
       if ('reason' in read) leftOut.push(read);
+      else if (names.has(read.name)) leftOut.push(leaveOut(read, 'another tool has the same name'));
       else tools.push(read);
+      if ('name' in read) names.add(read.name);
+    }
+    if (isModern) {
+      if (page.cacheScope === 'private') audience = 'user';
+      freshMs = Math.min(freshMs ?? Infinity, page.ttlMs);
     }
     cursor = page.nextCursor;
-    if (tools.length + leftOut.length > listLimits.tools || bytes > listLimits.bytes)
-      throw new TooManyTools();
+    const isTooMuch = tools.length + leftOut.length > listLimits.tools || bytes > listLimits.bytes;
+    if (isTooMuch || seen.size === listLimits.pages) throw new TooManyTools();
     // A cursor that comes back is a server going in circles.
-  } while (cursor !== undefined && !seen.has(cursor) && seen.add(cursor).size <= listLimits.tools);
-  return { kind: 'tools', tools, leftOut };
+  } while (cursor !== undefined && !seen.has(cursor) && seen.add(cursor));
+  return { kind: 'tools', tools, leftOut, audience, freshMs };
 }
 
 /** Older servers know nothing of headers for arguments, so there the marks mean nothing. */
@@ -114,6 +131,6 @@ function withoutGaps(tool: z.infer<typeof toolSchema>): CatalogueTool {
 
 class TooManyTools extends Error {
   messageFor(server: ServerConfig): string {
-    return `${nameOf(server)} lists more than ${listLimits.tools} tools or 1 MB of descriptions, which is more than is read.`;
+    return `${nameOf(server)} lists more than ${listLimits.tools} tools, 1 MB of descriptions or ${listLimits.pages} pages, which is more than is read.`;
   }
 }

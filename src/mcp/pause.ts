@@ -13,6 +13,10 @@ export interface ServerQuestion {
   /** The server's own name for it: its key among the requests (2026-07-28), or the id of its JSON-RPC request, as JSON. */
   key: string;
   request: Asked;
+  /** The server's name for the page, by which it says that the page is done (2025-11-25). */
+  pageId?: string;
+  /** The server's clock waits for those who report progress under this token. */
+  progressToken?: string | number;
 }
 
 /** What goes back to the server. `content` only with the `accept` of a form. */
@@ -22,14 +26,20 @@ export interface QuestionAnswer {
   content?: Record<string, unknown>;
 }
 
-/** The old era's call whose stream can be taken up again, by anybody who knows this. */
-export interface DetachedCall {
+/** A session of the old era, as anybody who knows this can join it. */
+export interface Session {
   sessionId: string;
   protocolVersion: string;
-  /** The first event id of the stream: everything since then is told again. */
-  firstEventId: string;
+}
+
+/** The old era's call whose stream can be taken up again. */
+export interface DetachedCall extends Session {
+  /** Everything that came after this event is told again. */
+  lastEventId: string;
   /** JSON-RPC id of the call. */
   callId: string | number;
+  /** Keys of all questions so far: what is told again is not asked again. */
+  asked: string[];
 }
 
 /** How the call goes on. */
@@ -41,7 +51,7 @@ export type Resume =
   /** Somebody holds the connection; only they can go on. */
   | { kind: 'held' }
   /** The call was refused until pages are done (`-32042`): the same call again, without answers. */
-  | { kind: 'again' };
+  | { kind: 'again'; session?: Session };
 
 export interface Pause {
   /** None: the server wants to be asked again a little later. */

@@ -5,7 +5,10 @@
 import { z } from 'zod';
 import { canPresent } from '../elicitation/capabilities.ts';
 import type { Capabilities } from '../elicitation/capabilities.ts';
+import { plainSchema } from '../elicitation/plain-schema.ts';
+import { isVisible, plainMessage } from '../elicitation/plain-text.ts';
 import { readRequestedSchema } from '../elicitation/requested-schema.ts';
+import { Unsupported } from '../elicitation/schema-words.ts';
 import { inspectUrl } from '../elicitation/url-safety.ts';
 import type { Asked } from './pause.ts';
 
@@ -15,7 +18,11 @@ export type ReadQuestion = { kind: 'question'; request: Asked } | { kind: 'refus
 const longestMessage = 4_000;
 const longestUrl = 4_000;
 
-const message = z.string().min(1, 'it has no message').max(longestMessage, 'its message is too long');
+const message = z
+  .string()
+  .max(longestMessage, 'its message is too long')
+  .refine(isVisible, 'it has no message')
+  .transform(plainMessage);
 /** Without a mode it is a form, as in 2025-06-18, which knew nothing else. */
 const formSchema = z.looseObject({ message, requestedSchema: z.record(z.string(), z.unknown()) });
 const urlSchema = z.looseObject({ message, url: z.string().max(longestUrl, 'its url is too long') });
@@ -26,7 +33,12 @@ export function readQuestion(params: unknown, capabilities: Capabilities): ReadQ
   if (mode !== 'form' && mode !== 'url') return refused(`it asks in an unknown way ("${cut(String(mode))}")`);
   if (!canPresent(mode, capabilities))
     return refused(`it asks with a ${mode}, which the user's client cannot show, as the server was told`);
-  return mode === 'form' ? readForm(params) : readUrl(params);
+  try {
+    return mode === 'form' ? readForm(params) : readUrl(params);
+  } catch (error) {
+    if (error instanceof Unsupported) return refused(error.message);
+    throw error;
+  }
 }
 
 function readForm(params: unknown): ReadQuestion {
@@ -35,7 +47,10 @@ function readForm(params: unknown): ReadQuestion {
   const { message, requestedSchema } = parsed.data;
   const form = readRequestedSchema(requestedSchema);
   if (form.kind === 'unsupported') return refused(form.reason);
-  return { kind: 'question', request: { mode: 'form', message, requestedSchema } };
+  return {
+    kind: 'question',
+    request: { mode: 'form', message, requestedSchema: plainSchema(requestedSchema) },
+  };
 }
 
 function readUrl(params: unknown): ReadQuestion {

@@ -25,7 +25,8 @@ export function readRequiredPages(data: unknown, capabilities: Capabilities): Re
   for (const page of parsed.data.elicitations) {
     const read = readQuestion({ ...page, mode: 'url' }, capabilities);
     if (read.kind === 'refused') return { kind: 'unaskable', reason: read.reason };
-    questions.push({ key: page.elicitationId, request: read.request });
+    const { elicitationId } = page;
+    questions.push({ key: elicitationId, pageId: elicitationId, request: read.request });
   }
   return { kind: 'pause', pause: { questions, resume: { kind: 'again' } } };
 }

@@ -112,8 +112,9 @@ function fromError(
   };
 }
 
-function unaskable(server: ServerConfig, reason: string): CallOutcome {
-  const message = `${nameOf(server)} asked for something that could not be put to the user: ${reason}. Nobody was asked, and the call did not complete.`;
+export function unaskable(server: ServerConfig, reason: string): CallOutcome {
+  const why = reason.replace(/\.$/, '');
+  const message = `${nameOf(server)} asked for something that could not be put to the user: ${why}. Nobody was asked, and the call did not complete.`;
   return { kind: 'unaskable', message };
 }
 

@@ -5,6 +5,7 @@
  * an open socket. Before that moment nothing left this machine; after it, only an answer brings certainty. Errors
  * cannot tell the two apart (a reset can come before or after the server read the request).
  */
+import { setImmediate, setTimeout as sleep } from 'node:timers/promises';
 import { Agent, fetch as undiciFetch } from 'undici';
 import type { Dispatcher, RequestInit as UndiciRequestInit } from 'undici';
 import type { FetchLike } from '@modelcontextprotocol/client';
@@ -27,6 +28,10 @@ export interface Exchange {
 export interface Wire {
   fetch: FetchLike;
   last(method?: string): Exchange | undefined;
+  /** The exchange that the call of `fetch` just before began. */
+  latest(): Exchange;
+  /** Resolves when the standing stream is open or refused, if it was asked for at all. */
+  listening(): Promise<void>;
   /** Resolves when the notifications sent so far were delivered or failed. */
   settled(): Promise<void>;
 }
@@ -47,12 +52,17 @@ const agent = new Agent({
   connect: { timeout: 10_000 },
 });
 
+/** For servers that open the standing stream only when they have something to say on it. */
+const patienceMs = 500;
+
 /** Aborting these must still let their cancellation reach the server, so the SDK ends them, not the signal. */
 const outlivesSignal = new Set(['tools/call', 'notifications/cancelled', 'DELETE']);
 
-export function openWire(signal: AbortSignal): Wire {
+/** `standingStream`: somebody listens for what belongs to no request, so that the stream for it is of use. */
+export function openWire(signal: AbortSignal, { standingStream = false } = {}): Wire {
   const exchanges: Exchange[] = [];
   const notifications = new Set<Promise<unknown>>();
+  let standing: Promise<unknown> | undefined;
 
   async function send(
     url: string | URL,
@@ -78,13 +88,13 @@ export function openWire(signal: AbortSignal): Wire {
 
   return {
     async fetch(url, init) {
-      // The standing stream of older servers: nothing here listens for unasked messages, so it is not opened.
-      if (init?.method === 'GET' && !new Headers(init.headers).has('last-event-id')) {
-        return new Response(null, { status: 405 });
-      }
+      // The standing stream of older servers.
+      const isStanding = init?.method === 'GET' && !new Headers(init.headers).has('last-event-id');
+      if (isStanding && !standingStream) return new Response(null, { status: 405 });
       const exchange: Exchange = { ...messageOf(init), left: false, isStream: false, challenge: null };
       exchanges.push(exchange);
       const response = send(url, init, exchange);
+      if (isStanding) standing ??= response.catch(() => {});
       if (exchange.method.startsWith('notifications/')) {
         const delivered = response.catch(() => {}).finally(() => notifications.delete(delivered));
         notifications.add(delivered);
@@ -92,6 +102,16 @@ export function openWire(signal: AbortSignal): Wire {
       return response;
     },
     last: (method) => exchanges.findLast((exchange) => method === undefined || exchange.method === method),
+    latest() {
+      const exchange = exchanges.at(-1);
+      if (!exchange) throw new Error('nothing was sent yet');
+      return exchange;
+    },
+    async listening() {
+      // The SDK asks for it beside what it does for us.
+      await setImmediate();
+      await Promise.race([standing, sleep(patienceMs, undefined, { ref: false })]);
+    },
     settled: async () => void (await Promise.all(notifications)),
   };
 }

@@ -43,7 +43,8 @@ export const { callModel } = proxyActivities<Pick<Activities, 'callModel'>>({
  * repeats only what is declared repeatable. The server's own timeout is enforced inside.
  */
 export const { callTool } = proxyActivities<Pick<Activities, 'callTool'>>({
-  startToCloseTimeout: '1h',
+  // Servers of the old era hold the line while people think, for as long as a question may be open.
+  startToCloseTimeout: '30d',
   heartbeatTimeout: '10s',
   retry: { initialInterval: '500ms', backoffCoefficient: 2, maximumInterval: '10s', maximumAttempts: 5 },
   cancellationType: ActivityCancellationType.WAIT_CANCELLATION_COMPLETED,
@@ -54,9 +55,10 @@ export const { callTool } = proxyActivities<Pick<Activities, 'callTool'>>({
  * look is an attempt of the same activity.
  */
 export const { watchServer } = proxyActivities<Pick<Activities, 'watchServer'>>({
-  startToCloseTimeout: '1h',
+  startToCloseTimeout: '30d',
   heartbeatTimeout: '10s',
-  retry: { initialInterval: '5s', backoffCoefficient: 1 },
+  // Often enough for clocks of a minute, which stock servers have.
+  retry: { initialInterval: '15s', backoffCoefficient: 1 },
   cancellationType: ActivityCancellationType.TRY_CANCEL,
 });
 

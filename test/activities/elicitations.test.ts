@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { pino } from 'pino';
 import { expect, onTestFinished, test } from 'vitest';
+import { createCallRounds } from '../../src/activities/call-rounds.ts';
 import { createElicitationActivities } from '../../src/activities/elicitations.ts';
 import type { ServerConfig } from '../../src/config.ts';
 import { generateKey, parseKeys } from '../../src/credentials/sealing.ts';
@@ -24,7 +25,7 @@ async function openQuestions() {
   onTestFinished(() => storage.close());
   const { openElicitation } = createElicitationActivities({
     storage,
-    keys: parseKeys(generateKey('k1')),
+    rounds: createCallRounds({ storage, keys: parseKeys(generateKey('k1')) }),
     logger: pino({ level: 'silent' }),
     config: {
       http: {

@@ -1,0 +1,115 @@
+/**
+ * Asks the user while a server holds the line. The workflow is told by signal what is asked; what became of it is read
+ * from the database, where the workflow writes it, so that the content of answers passes through nobody's history.
+ */
+import { Context } from '@temporalio/activity';
+import type { ClosedBecause } from '../elicitation/elicitation.ts';
+import type { Hold } from '../mcp/hold.ts';
+import type { QuestionAnswer, ServerQuestion } from '../mcp/pause.ts';
+import type { Storage } from '../storage/storage.ts';
+import { serverAsks, serverNews } from '../workflows/messages.ts';
+import type { ServerNews } from '../workflows/messages.ts';
+import { toAsks, toRound } from './call-rounds.ts';
+import type { CallRounds, GivenAnswer, Round } from './call-rounds.ts';
+import { tooManyRounds } from './round-limits.ts';
+import type { Attempt } from './tool-attempt.ts';
+
+export interface ActivityHold extends Hold {
+  /** Resolves when the workflow has heard everything there was to tell. */
+  told(): Promise<unknown>;
+}
+
+interface Parts {
+  storage: Pick<Storage, 'turnLog' | 'elicitations'>;
+  rounds: CallRounds;
+}
+
+export function createHold({ storage, rounds }: Parts, { input, server }: Attempt): ActivityHold {
+  const { turn, toolCallId } = input;
+  // Asked for here: what the server says later is heard outside the activity's own context.
+  const { client, info } = Context.current();
+  const { workflowId = '', runId = '' } = info.workflowExecution ?? {};
+  const workflow = client.workflow.getHandle(workflowId, runId);
+  const asked = new Map<ServerQuestion, string>();
+  const telling = new Set<Promise<unknown>>();
+  let taking: Promise<Awaited<ReturnType<typeof roundFor>>> = Promise.resolve('');
+
+  function tell(news: ServerNews): void {
+    const sent = workflow.signal(serverNews, news).catch(() => undefined);
+    telling.add(sent);
+    void sent.then(() => telling.delete(sent));
+  }
+
+  /** A call that was begun anew after a crash asks the same again: people see one question, and answer it once. */
+  async function roundFor(question: ServerQuestion): Promise<{ number: number; round: Round } | string> {
+    const before = await rounds.list(turn, toolCallId);
+    const number = before.findIndex(({ questions: [one] }) => {
+      const isTaken = [...asked.values()].includes(one?.elicitationId ?? '');
+      return !isTaken && JSON.stringify(one?.request) === JSON.stringify(question.request);
+    });
+    const same = before[number];
+    if (same) return { number: number + 1, round: same };
+    const pause = { questions: [question], resume: { kind: 'held' as const } };
+    const excess = tooManyRounds(server, before, pause);
+    if (excess !== null) return excess;
+    const round = await rounds.keep(turn, toolCallId, before, toRound(pause));
+    return round ? { number: before.length + 1, round } : 'The call has ended.';
+  }
+
+  async function take(question: ServerQuestion): ReturnType<typeof roundFor> {
+    const kept = await roundFor(question);
+    if (typeof kept !== 'string') asked.set(question, kept.round.questions[0]?.elicitationId ?? '');
+    return kept;
+  }
+
+  async function ask(question: ServerQuestion, signal: AbortSignal): ReturnType<Hold['ask']> {
+    // One after the other: each round has its number.
+    taking = taking.then(() => take(question));
+    const kept = await taking;
+    if (typeof kept === 'string') return { kind: 'refused', message: kept };
+    const { number, round } = kept;
+    const elicitationId = asked.get(question) ?? '';
+    const { questions } = toAsks(round, number);
+    await workflow.signal(serverAsks, { toolCallId, round: number, questions });
+    const given = await settled(elicitationId, signal).catch((error: unknown) => {
+      if (isClosedBecause(signal.reason)) tell({ elicitationIds: [elicitationId], news: signal.reason });
+      throw error;
+    });
+    const [answer] = await rounds.answersTo(round, [given]);
+    const named: QuestionAnswer = { action: 'cancel', ...answer, key: question.key };
+    return { kind: 'answer', answer: named };
+  }
+
+  async function settled(elicitationId: string, signal: AbortSignal): Promise<GivenAnswer> {
+    const { turnLog, elicitations } = storage;
+    const given = async (): Promise<GivenAnswer | null> => {
+      const row = await elicitations.get(elicitationId);
+      if (!row || row.status === 'pending') return null;
+      return { elicitationId, outcome: row.status, responseId: row.responseId };
+    };
+    const from = await turnLog.latest(turn);
+    const already = await given();
+    if (already) return already;
+    for await (const entries of turnLog.follow(turn, from, signal)) {
+      const isMeant = entries.some(
+        ({ event }) => event.type === 'elicitation-request' && event.elicitationId === elicitationId,
+      );
+      const now = isMeant ? await given() : null;
+      if (now) return now;
+    }
+    throw signal.reason;
+  }
+
+  return {
+    ask,
+    pageDone(question) {
+      const elicitationId = asked.get(question);
+      if (elicitationId !== undefined) tell({ elicitationIds: [elicitationId], news: 'page_done' });
+    },
+    told: () => Promise.all(telling),
+  };
+}
+
+function isClosedBecause(reason: unknown): reason is ClosedBecause {
+  return reason === 'server_gave_up' || reason === 'server_gone';
+}

@@ -1,0 +1,27 @@
+/** Questions that come one by one and are put to the user together: servers that want two things ask for both at once. */
+import type { ServerQuestion } from './pause.ts';
+
+/** Long enough for the second of two to arrive, too short to be noticed. */
+const gatheringMs = 50;
+
+export interface GatheredQuestions extends Disposable {
+  add(question: ServerQuestion): void;
+  withdraw(key: string): void;
+  /** Resolves with all of them a moment after the first; never when there are none. */
+  complete: Promise<ServerQuestion[]>;
+}
+
+export function gatherQuestions(): GatheredQuestions {
+  const questions = new Map<string, ServerQuestion>();
+  const { promise: complete, resolve } = Promise.withResolvers<ServerQuestion[]>();
+  let timer: NodeJS.Timeout | undefined;
+  return {
+    add(question) {
+      questions.set(question.key, question);
+      timer ??= setTimeout(() => resolve([...questions.values()]), gatheringMs);
+    },
+    withdraw: (key) => void questions.delete(key),
+    complete,
+    [Symbol.dispose]: () => clearTimeout(timer),
+  };
+}

@@ -1,0 +1,82 @@
+/**
+ * Questions of the old era while the connection of their call stays open. Without event ids nobody can take the call
+ * up again, so whoever made it holds the line until people have answered.
+ */
+import type { JSONRPCMessage } from '@modelcontextprotocol/client';
+import type { ClosedBecause } from '../elicitation/elicitation.ts';
+import type { Deadline } from './deadline.ts';
+import { toProgress, toResponse } from './line.ts';
+import type { QuestionAnswer, ServerQuestion } from './pause.ts';
+
+export interface Hold {
+  /**
+   * Puts a question to the user. Resolves with their answer, or with why the call has to end here. Rejects when
+   * `signal` is aborted; its reason says, as `ClosedBecause`, if that is the server's doing.
+   */
+  ask(
+    question: ServerQuestion,
+    signal: AbortSignal,
+  ): Promise<{ kind: 'answer'; answer: QuestionAnswer } | { kind: 'refused'; message: string }>;
+  /** The server says that a page it sent the user to is done. */
+  pageDone(question: ServerQuestion): void;
+}
+
+export interface HeldQuestions {
+  open(question: ServerQuestion): void;
+  withdraw(key: string): void;
+  pageDone(pageId: string): void;
+  /** The call is over: nobody waits for answers any more. */
+  end(because: ClosedBecause): void;
+}
+
+interface Surroundings {
+  hold: Hold;
+  deadline: Deadline;
+  send(message: JSONRPCMessage): Promise<void>;
+  /** The call cannot go on. */
+  stop(message: string): void;
+  /** The answer did not get through: what the server makes of the call is not known any more. */
+  lost(): void;
+}
+
+/** Often enough for clocks of a minute, which stock servers have. */
+export const progressEveryMs = 15_000;
+
+export function createHeldQuestions({ hold, deadline, send, stop, lost }: Surroundings): HeldQuestions {
+  const open = new Map<string, { question: ServerQuestion; withdrawn: AbortController }>();
+
+  async function ask(question: ServerQuestion, signal: AbortSignal): Promise<void> {
+    const answered = await hold.ask(question, signal);
+    if (signal.aborted) return;
+    if (answered.kind === 'refused') return stop(answered.message);
+    await send(toResponse(answered.answer)).catch(lost);
+  }
+
+  return {
+    open(question) {
+      const withdrawn = new AbortController();
+      open.set(question.key, { question, withdrawn });
+      deadline.pause();
+      let count = 0;
+      const keepWaiting = setInterval(() => {
+        const progress = toProgress(question, ++count);
+        // One that gets lost is followed by the next.
+        if (progress) send(progress).catch(() => undefined);
+      }, progressEveryMs);
+      void ask(question, AbortSignal.any([withdrawn.signal, deadline.signal]))
+        .catch(() => (withdrawn.signal.aborted || deadline.end ? undefined : lost()))
+        .finally(() => {
+          clearInterval(keepWaiting);
+          open.delete(question.key);
+          if (open.size === 0) deadline.resume();
+        });
+    },
+    withdraw: (key) => open.get(key)?.withdrawn.abort('server_gave_up' satisfies ClosedBecause),
+    pageDone(pageId) {
+      for (const { question } of open.values()) if (question.pageId === pageId) hold.pageDone(question);
+    },
+    end(because) {
+      for (const { withdrawn } of open.values()) withdrawn.abort(because);
+    },
+  };
+}

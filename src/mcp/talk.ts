@@ -1,0 +1,117 @@
+/**
+ * The old era's side of a call: what the server says on its stream while it works. A question is either held, or, where
+ * the stream can be taken up again by its event ids, the call is left to the server until people have answered.
+ */
+import type { JSONRPCMessage } from '@modelcontextprotocol/client';
+import type { Capabilities } from '../elicitation/capabilities.ts';
+import type { ClosedBecause } from '../elicitation/elicitation.ts';
+import type { Connection } from './connect.ts';
+import type { Deadline } from './deadline.ts';
+import { gatherQuestions } from './gathered-questions.ts';
+import { createHeldQuestions } from './hold.ts';
+import type { Hold } from './hold.ts';
+import { hear } from './line.ts';
+import type { Pause } from './pause.ts';
+
+/** Why a call ends without an answer of the server's. */
+export type TalkEnd =
+  | { kind: 'detached'; pause: Pause }
+  | { kind: 'unaskable'; reason: string }
+  /** The reason is complete, and made for the model. */
+  | { kind: 'stopped'; message: string }
+  /** The connection is of no use any more. */
+  | { kind: 'lost' };
+
+export interface Talk {
+  /** Never resolves when the call simply comes to its answer. */
+  ended: Promise<TalkEnd>;
+  /** To be told of each event id of the call's stream. */
+  seen(eventId: string): void;
+  /** `because`: what became of the server, for the questions that are still open. */
+  end(because: ClosedBecause): void;
+}
+
+interface Parts {
+  connection: Connection;
+  capabilities: Capabilities;
+  deadline: Deadline;
+  /** Without it, a server whose stream has no event ids cannot ask. */
+  hold: Hold | undefined;
+}
+
+const noHold: Hold = {
+  ask: () => Promise.resolve({ kind: 'refused', message: 'Nobody can be asked in the middle of this call.' }),
+  pageDone: () => undefined,
+};
+
+export function startTalk({ connection, capabilities, deadline, hold = noHold }: Parts): Talk {
+  const { transport, wire } = connection;
+  const { promise: ended, resolve: end } = Promise.withResolvers<TalkEnd>();
+  const gathered = gatherQuestions();
+  let lastEventId: string | undefined;
+  let isOnCallStream = false;
+  const held = createHeldQuestions({
+    hold,
+    deadline,
+    send: (message) => transport.send(message),
+    stop: (message) => end({ kind: 'stopped', message }),
+    lost: () => end({ kind: 'lost' }),
+  });
+
+  /** True when it was for us. */
+  function take(message: JSONRPCMessage): boolean {
+    const heard = hear(message, capabilities);
+    switch (heard?.kind) {
+      case undefined:
+        return false;
+      case 'question':
+        if (canDetach()) gathered.add(heard.question);
+        else held.open(heard.question);
+        return true;
+      case 'unaskable':
+        transport.send(heard.refusal).catch(() => undefined);
+        end({ kind: 'unaskable', reason: heard.reason });
+        return true;
+      case 'withdrawn':
+        held.withdraw(heard.key);
+        gathered.withdraw(heard.key);
+        return false;
+      case 'page-done':
+        held.pageDone(heard.pageId);
+        return true;
+      default:
+        return heard satisfies never;
+    }
+  }
+
+  function canDetach(): boolean {
+    // What came on the standing stream is not told again on the call's, nor is what may follow it there.
+    return isOnCallStream && transport.sessionId !== undefined;
+  }
+
+  const toSdk = transport.onmessage;
+  transport.onmessage = (message) => {
+    if (!take(message)) toSdk?.(message);
+  };
+  void gathered.complete.then((questions) => {
+    const { sessionId = '', protocolVersion = '' } = transport;
+    const callId = wire.last('tools/call')?.id as string | number;
+    const asked = questions.map(({ key }) => key);
+    const call = { sessionId, protocolVersion, lastEventId: lastEventId ?? '', callId, asked };
+    end({ kind: 'detached', pause: { questions, resume: { kind: 'detached', call } } });
+  });
+
+  return {
+    ended,
+    seen(eventId) {
+      lastEventId = eventId;
+      // The message of an event comes in the same breath as its id.
+      isOnCallStream = true;
+      queueMicrotask(() => (isOnCallStream = false));
+    },
+    end(because) {
+      gathered[Symbol.dispose]();
+      held.end(because);
+    },
+  };
+}
