@@ -30,7 +30,8 @@ const urlSchema = z.looseObject({ message, url: z.string().max(longestUrl, 'its 
 /** `params` of `elicitation/create`, in whatever shape they came. */
 export function readQuestion(params: unknown, capabilities: Capabilities): ReadQuestion {
   const mode = (params as { mode?: unknown } | null | undefined)?.mode ?? 'form';
-  if (mode !== 'form' && mode !== 'url') return refused(`it asks in an unknown way ("${cut(String(mode))}")`);
+  if (mode !== 'form' && mode !== 'url')
+    return refused(`it asks in an unknown way ("${typeof mode === 'string' ? cut(mode) : typeof mode}")`);
   if (!canPresent(mode, capabilities))
     return refused(`it asks with a ${mode}, which the user's client cannot show, as the server was told`);
   try {

@@ -23,8 +23,8 @@ import type { Exchange } from './wire.ts';
 const firstRestMs = 2_000;
 const longestRestMs = 30_000;
 /** A server that restarts, or has not noticed yet that the last reader is gone. */
-const maxFailures = 4;
-const failurePauseMs = 500;
+const maxFailures = 8;
+const failurePauseMs = 250;
 const goodbyeMs = 2_000;
 
 export async function resumeServerCall(
@@ -109,7 +109,7 @@ async function listen(
     if (!told) {
       const mayPass = exchange.status === undefined || exchange.status === 409 || exchange.status >= 500;
       if (!mayPass || ++failures >= maxFailures) return exchange;
-      await sleep(failurePauseMs * failures, undefined, { signal }).catch(() => undefined);
+      await sleep(failurePauseMs, undefined, { signal }).catch(() => undefined);
       continue;
     }
     failures = 0;
@@ -136,7 +136,7 @@ async function sendAnswers(session: JoinedSession, answers: QuestionAnswer[]): P
   for (const answer of answers) {
     let exchange = await session.send(toResponse(answer));
     for (let count = 1; !exchange.left && count < maxFailures; count++) {
-      await sleep(failurePauseMs * count);
+      await sleep(failurePauseMs);
       exchange = await session.send(toResponse(answer));
     }
     const { status } = exchange;

@@ -1,5 +1,5 @@
 /** The questions a server asks in the middle of one tool call, and what becomes of them. */
-import { CancellationScope, isCancellation } from '@temporalio/workflow';
+import { CancellationScope, isCancellation, sleep } from '@temporalio/workflow';
 import type { Asks, GivenAnswer } from '../activities/call-rounds.ts';
 import type { ServerCall } from '../activities/keep-step.ts';
 import { abandonCall, watchServer } from './activities.ts';
@@ -13,6 +13,9 @@ export interface ServerQuestions extends Listener {
   /** The call is over: nobody waits for what is still open. */
   end(): void;
 }
+
+/** Before the clocks of stock servers, which give up after a minute. */
+const firstLookMs = 15_000;
 
 /** `tooMany` is called when a question that came by signal could not be asked. */
 export function createServerQuestions(
@@ -49,6 +52,8 @@ export function createServerQuestions(
     const watching = new CancellationScope();
     const input = { turn, toolCallId, server, round };
     const look = async () => {
+      // Most people answer sooner; a page may be done at any moment.
+      if (watch === 'stream') await sleep(firstLookMs);
       for (let open = ids.length; open > 0;) {
         const news = await watchServer(input);
         if (!news) return;
