@@ -59,8 +59,8 @@ export interface Config {
   configDir: string;
   /** Reads a secret named in the agents file. */
   secret: (name: string) => string | undefined;
-  /** Where the demo's own servers listen; `tracker` is started only with the demo's agents file. */
-  demo: { identityPort: number; trackerPort: number | undefined };
+  /** Where the demo's own servers listen. The MCP servers among them are started only with the demo's agents file. */
+  demo: { identityPort: number; servers: { trackerPort: number; travelPort: number } | undefined };
   logLevel: string;
 }
 
@@ -123,7 +123,10 @@ export function loadConfig(env: Record<string, string | undefined>, cwd: string)
     secret: (name) => filled[name],
     demo: {
       identityPort: values.DEMO_IDENTITY_PORT,
-      trackerPort: filled['INTERLUDE_CONFIG'] === undefined ? values.DEMO_TRACKER_PORT : undefined,
+      servers:
+        filled['INTERLUDE_CONFIG'] === undefined
+          ? { trackerPort: values.DEMO_TRACKER_PORT, travelPort: values.DEMO_TRAVEL_PORT }
+          : undefined,
     },
     logLevel: values.LOG_LEVEL,
   };

@@ -15,7 +15,7 @@ await runProcess({ human: true }, async (given, logger, stack) => {
   const [auth, temporal] = await Promise.all([
     given.auth ?? startDemoIdentity(given, stack),
     startTemporal(given, logger, stack),
-    startDemoTracker(given, stack),
+    startDemoServers(given, stack),
   ]);
   const config: Config = { ...given, auth, temporal: { ...given.temporal, address: temporal.address } };
 
@@ -54,9 +54,15 @@ async function startDemoIdentity(
   return { issuer: provider.issuer, audience: demoAudience, tenantClaim: 'tenant', client };
 }
 
-async function startDemoTracker(config: Config, stack: AsyncDisposableStack): Promise<void> {
-  if (config.demo.trackerPort === undefined) return;
-  const { startTracker } = await import('../demo/tracker/tracker.ts');
-  const tracker = await startTracker({ port: config.demo.trackerPort, dataDir: `${config.dataDir}/tracker` });
+async function startDemoServers({ demo, dataDir }: Config, stack: AsyncDisposableStack): Promise<void> {
+  if (!demo.servers) return;
+  const { trackerPort, travelPort } = demo.servers;
+  const [{ startTracker }, { startTravelDesk }] = await Promise.all([
+    import('../demo/tracker/tracker.ts'),
+    import('../demo/travel/travel.ts'),
+  ]);
+  const tracker = await startTracker({ port: trackerPort, dataDir: `${dataDir}/tracker` });
   stack.defer(() => tracker.stop());
+  const travelDesk = await startTravelDesk({ port: travelPort, dataDir: `${dataDir}/travel` });
+  stack.defer(() => travelDesk.stop());
 }

@@ -58,6 +58,7 @@ const environmentSchema = z.object({
   LOG_LEVEL: z.enum(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']).default('info'),
   DEMO_IDENTITY_PORT: port.default(3001),
   DEMO_TRACKER_PORT: port.default(3002),
+  DEMO_TRAVEL_PORT: port.default(3003),
 });
 
 export const environmentVariables = Object.keys(environmentSchema.shape);

@@ -7,8 +7,11 @@ export function welcome(config: Config, temporalUi: string | undefined, isDemoId
   const command = (text: string) => styleText(['bold', 'cyan'], text);
   const rows: [string, string][] = [['API', config.http.publicUrl]];
   if (temporalUi !== undefined) rows.push(['Temporal UI', temporalUi]);
-  if (config.demo.trackerPort !== undefined)
-    rows.push(['Tracker (demo)', `http://127.0.0.1:${config.demo.trackerPort}`]);
+  const { servers } = config.demo;
+  if (servers) {
+    rows.push(['Tracker (demo)', `http://127.0.0.1:${servers.trackerPort}`]);
+    rows.push(['Travel (demo)', `http://127.0.0.1:${servers.travelPort}`]);
+  }
   if (isDemoIdentity && config.auth) rows.push(['Sign-in (demo)', config.auth.issuer]);
   const agents = [...config.agents.values()].map(({ name, model }) => `${name} (${model})`).join(', ');
   rows.push(['Agents', agents]);
@@ -22,6 +25,7 @@ export function welcome(config: Config, temporalUi: string | undefined, isDemoId
         `    ${command('npm run chat -- --as alice')}`,
         '',
         `  and ask: ${command('List my open issues in Tracker.')}`,
+        `       or: ${command('Book a trip to Lisbon.')}`,
       ]
     : [];
   return [

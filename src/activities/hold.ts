@@ -3,6 +3,7 @@
  * from the database, where the workflow writes it, so that the content of answers passes through nobody's history.
  */
 import { Context } from '@temporalio/activity';
+import { connectionKey } from '../credentials/connection-key.ts';
 import type { ClosedBecause } from '../elicitation/elicitation.ts';
 import type { Hold } from '../mcp/hold.ts';
 import type { QuestionAnswer, ServerQuestion } from '../mcp/pause.ts';
@@ -12,19 +13,19 @@ import type { ServerNews } from '../workflows/messages.ts';
 import { toAsks, toRound } from './call-rounds.ts';
 import type { CallRounds, GivenAnswer, Round } from './call-rounds.ts';
 import { tooManyRounds } from './round-limits.ts';
-import type { Attempt } from './tool-attempt.ts';
+import type { Attempt, CallParts } from './tool-attempt.ts';
 
 export interface ActivityHold extends Hold {
   /** Resolves when the workflow has heard everything there was to tell. */
   told(): Promise<unknown>;
 }
 
-interface Parts {
+interface Parts extends Pick<CallParts, 'storeOf'> {
   storage: Pick<Storage, 'turnLog' | 'elicitations'>;
   rounds: CallRounds;
 }
 
-export function createHold({ storage, rounds }: Parts, { input, server }: Attempt): ActivityHold {
+export function createHold({ storage, rounds, storeOf }: Parts, { input, server }: Attempt): ActivityHold {
   const { turn, toolCallId } = input;
   // Asked for here: what the server says later is heard outside the activity's own context.
   const { client, info } = Context.current();
@@ -77,7 +78,10 @@ export function createHold({ storage, rounds }: Parts, { input, server }: Attemp
     });
     const [answer] = await rounds.answersTo(round, [given]);
     const named: QuestionAnswer = { action: 'cancel', ...answer, key: question.key };
-    return { kind: 'answer', answer: named };
+    const credential = await storeOf(server)
+      .resolve(server, connectionKey(server, turn))
+      .catch(() => null);
+    return { kind: 'answer', answer: named, ...(credential?.kind === 'credential' && { credential }) };
   }
 
   async function settled(elicitationId: string, signal: AbortSignal): Promise<GivenAnswer> {

@@ -15,6 +15,7 @@ import { pageNotOpenedForModel, refusalForModel, unknownOutcomeForModel } from '
 import { callServerTool } from '../mcp/call.ts';
 import type { ServerToolCall } from '../mcp/call.ts';
 import type { Pause } from '../mcp/pause.ts';
+import { abandonServerCall } from '../mcp/watch.ts';
 import type { Storage } from '../storage/storage.ts';
 import type { McpResult } from '../turn/tool-result.ts';
 import { createHold } from './hold.ts';
@@ -118,7 +119,7 @@ export async function makeCall(
           { server: server.name, turnId: turn.turnId, toolCallId },
           'outcome of a tool call is unknown',
         );
-        return finish(unknownOutcomeForModel(server.title));
+        return finish(unknownOutcomeForModel(server.title, outcome.message));
       default:
         return outcome satisfies never;
     }
@@ -128,7 +129,12 @@ export async function makeCall(
     const { turn, toolCallId } = input;
     const before = await parts.rounds.list(turn, toolCallId);
     const excess = tooManyRounds(server, before, asked);
-    if (excess !== null) return finish(excess);
+    if (excess !== null) {
+      const { resume } = asked;
+      if (resume.kind === 'detached')
+        await abandonServerCall({ server, credential, signal: cancellationSignal() }, resume.call);
+      return finish(excess);
+    }
     const next = isRestarted ? toRestartedRound(asked, before) : toRound(asked);
     const kept = await parts.rounds.keep(turn, toolCallId, before, next);
     if (!kept) return { kind: 'finished' };

@@ -37,7 +37,7 @@ export function createProgressWriter(
 
   return {
     note(progress) {
-      if (isOver || progress.progress <= newest) return;
+      if (isOver || !(progress.progress > newest)) return;
       newest = progress.progress;
       waiting = progress;
       if (!pause) flush();

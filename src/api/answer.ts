@@ -7,7 +7,7 @@ import type { ElicitationResponse, Outcome } from '../elicitation/elicitation.ts
 import { receiptFor } from '../elicitation/lifecycle.ts';
 import type { Elicitation } from '../elicitation/lifecycle.ts';
 import type { Answer, ElicitationRow, Storage } from '../storage/storage.ts';
-import { checkContent } from './answer-content.ts';
+import { fitContent } from './answer-content.ts';
 import { sealContent, saysTheSame } from './answer-record.ts';
 import { digestOf } from './canonical-json.ts';
 import type { ConnectionNews } from './connection-news.ts';
@@ -55,7 +55,7 @@ interface Parts {
 export function createAnswerQuestion({ storage, keys, workflows, news }: Parts): AnswerQuestion {
   const { elicitations } = storage;
 
-  return async (row, response, principal, { address, idempotencyKey, pointer }) => {
+  return async (row, given, principal, { address, idempotencyKey, pointer }) => {
     const audit = (action: 'answered' | 'refused', actor: string | null, detail: string) =>
       storage.audit.record({
         at: Date.now(),
@@ -72,11 +72,11 @@ export function createAnswerQuestion({ storage, keys, workflows, news }: Parts):
       await audit(
         'refused',
         principal.kind === 'user' ? principal.user : null,
-        `${response.action} by a ${principal.kind}`,
+        `${given.action} by a ${principal.kind}`,
       );
       throw new ProblemError('not_your_question', 'Only the person it was put to may answer.');
     }
-    checkContent(row.request, response, pointer);
+    const response = fitContent(row.request, given, pointer);
 
     const { action } = response;
     const responseId = responseIdOf(row, response, idempotencyKey);

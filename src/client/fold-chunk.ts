@@ -4,7 +4,7 @@ import type { ToolAuthRequired } from '../contract/notice.ts';
 import type { Operation } from '../contract/operation.ts';
 import { isRecord } from './interlude-error.ts';
 import type { Chunk } from './read-chunks.ts';
-import { keyOf } from './turn-view.ts';
+import { isFurtherCall, keyOf, withOperation } from './turn-view.ts';
 import type { Part, TextPart, ToolCallPart, TurnView } from './turn-view.ts';
 
 export function foldChunk(view: TurnView, chunk: Chunk): TurnView {
@@ -43,9 +43,9 @@ export function foldChunk(view: TurnView, chunk: Chunk): TurnView {
     }
     case 'data-operation': {
       const { data } = chunk;
-      const id = textOf(chunk, 'id');
-      if (!isOperation(data) || view.operations.some((seen) => seen.id === id)) return view;
-      return { ...view, operations: [...view.operations, { ...data, id }] };
+      if (!isOperation(data)) return view;
+      const operations = withOperation(view.operations, { ...data, id: textOf(chunk, 'id') });
+      return operations === view.operations ? view : withProgress({ ...view, operations }, data);
     }
     case 'error':
       return { ...view, errorText: textOf(chunk, 'errorText') };
@@ -71,6 +71,19 @@ function changeText(view: TurnView, chunk: Chunk, change: (part: TextPart) => Te
 function changeCall(view: TurnView, chunk: Chunk, state: ToolCallPart['state']): TurnView {
   const part = view.parts.find(({ kind, id }) => kind === 'tool-call' && id === chunk['toolCallId']);
   return part?.kind === 'tool-call' ? put(view, { ...part, state }) : view;
+}
+
+/** A call shows how far it has come as long as it runs. */
+function withProgress(view: TurnView, operation: Operation): TurnView {
+  if (operation.type !== 'tool_progress') return view;
+  const { toolCallId, progress, total } = operation.details;
+  const call = view.parts.find(({ kind, id }) => kind === 'tool-call' && id === toolCallId);
+  if (call?.kind !== 'tool-call') return view;
+  const state = {
+    kind: 'running',
+    progress: { progress, ...(total !== undefined && { total }) },
+  } as const;
+  return isFurtherCall(call.state, state) ? put(view, { ...call, state }) : view;
 }
 
 function isText(part: Part): part is TextPart {
@@ -107,7 +120,8 @@ function isNotice(data: unknown): data is ToolAuthRequired {
 }
 
 function isOperation(data: unknown): data is Operation {
-  return isRecord(data) && isRecord(data['details']) && hasTexts(data, ['type', 'label']);
+  if (!isRecord(data) || !isRecord(data['details']) || !hasTexts(data, ['type', 'label'])) return false;
+  return data['type'] !== 'tool_progress' || typeof data['details']['progress'] === 'number';
 }
 
 function hasTexts(data: Record<string, unknown>, members: string[]): boolean {

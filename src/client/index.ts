@@ -16,6 +16,7 @@ export type {
   NoticePart,
   OperationSeen,
   Part,
+  Progress,
   TextPart,
   ToolCallPart,
   TurnView,

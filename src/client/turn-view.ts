@@ -8,7 +8,10 @@ export interface TurnView {
   turnId: string | null;
   status: ViewStatus;
   parts: readonly Part[];
-  /** What the turn was seen doing, in order; empty unless `operations` was asked for. */
+  /**
+   * What the turn was seen doing, in order; empty unless `operations` was asked for. One that is said again, like how
+   * far a call has come, is there once, where it was said last.
+   */
   operations: readonly OperationSeen[];
   /** Why the turn failed, for the user to read. */
   errorText?: string;
@@ -34,7 +37,17 @@ export interface ToolCallPart {
   id: string;
   toolName: string;
   input: unknown;
-  state: { kind: 'running' } | { kind: 'done'; output: unknown } | { kind: 'failed'; errorText: string };
+  state:
+    | { kind: 'running'; progress?: Progress }
+    | { kind: 'done'; output: unknown }
+    | { kind: 'failed'; errorText: string };
+}
+
+/** How far a call has come, in its server's own measure. Seen only where `operations` was asked for. */
+export interface Progress {
+  progress: number;
+  /** What `progress` comes to in the end, if the server knows. */
+  total?: number;
 }
 
 export interface ElicitationPart {
@@ -62,6 +75,7 @@ export function isSameView(one: TurnView, other: TurnView): boolean {
   return (
     one.status === other.status &&
     one.operations.length === other.operations.length &&
+    one.operations.every((operation, index) => operation === other.operations[index]) &&
     one.parts.length === other.parts.length &&
     one.parts.every((part, index) => part === other.parts[index])
   );
@@ -83,12 +97,23 @@ export function mergeReplay(seen: TurnView, replay: TurnView): TurnView {
     replayed.delete(keyOf(part));
     return again && isFurther(part, again) ? again : part;
   });
-  const known = new Set(seen.operations.map(({ id }) => id));
   return {
     ...replay,
     parts: [...parts, ...replayed.values()],
-    operations: [...seen.operations, ...replay.operations.filter(({ id }) => !known.has(id))],
+    operations: replay.operations.reduce(withOperation, seen.operations),
   };
+}
+
+/** What is said again takes the place of what was said before, if it says more. */
+export function withOperation(
+  seen: readonly OperationSeen[],
+  operation: OperationSeen,
+): readonly OperationSeen[] {
+  const known = seen.find(({ id }) => id === operation.id);
+  if (!known) return [...seen, operation];
+  if (known.type !== 'tool_progress' || operation.type !== 'tool_progress') return seen;
+  if (operation.details.progress <= known.details.progress) return seen;
+  return [...seen.filter((one) => one !== known), operation];
 }
 
 function isFurther(seen: Part, again: Part): boolean {
@@ -97,7 +122,7 @@ function isFurther(seen: Part, again: Part): boolean {
     case 'reasoning':
       return seen.kind === again.kind && (again.text.length > seen.text.length || (again.done && !seen.done));
     case 'tool-call':
-      return seen.kind === again.kind && seen.state.kind === 'running' && again.state.kind !== 'running';
+      return seen.kind === again.kind && isFurtherCall(seen.state, again.state);
     case 'elicitation':
       return (
         seen.kind === again.kind &&
@@ -109,4 +134,10 @@ function isFurther(seen: Part, again: Part): boolean {
     default:
       return again satisfies never;
   }
+}
+
+export function isFurtherCall(seen: ToolCallPart['state'], again: ToolCallPart['state']): boolean {
+  if (seen.kind !== 'running') return false;
+  if (again.kind !== 'running') return true;
+  return (again.progress?.progress ?? -Infinity) > (seen.progress?.progress ?? -Infinity);
 }

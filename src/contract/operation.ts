@@ -17,6 +17,8 @@ export const OperationSchema = z
   .discriminatedUnion('type', [
     operation('model_step', { step: z.int().min(0) }),
     operation('tool_call', tool),
+    /** Said again as it grows, under the same id. `total`: what `progress` comes to in the end, if that is known. */
+    operation('tool_progress', { ...tool, progress: z.number(), total: z.number().optional() }),
     operation('tool_result', { ...tool, status: z.enum(['done', 'failed']) }),
     operation('delegation', { ...call, delegate: z.string() }),
     operation('elicitation', {

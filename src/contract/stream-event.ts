@@ -35,6 +35,12 @@ export const KnownEventSchema = z.discriminatedUnion('type', [
   event('tool-input-available', { ...call, input: z.unknown(), agent: z.string().optional() }),
   event('tool-output-available', { ...call, output: z.unknown() }),
   event('tool-output-error', { ...call, errorText: z.string() }),
+  event('tool-progress', {
+    ...call,
+    progress: z.number(),
+    total: z.number().optional(),
+    message: z.string().optional(),
+  }),
   event('tool-auth-required', {
     ...call,
     server: z.string(),

@@ -63,10 +63,9 @@ const yesOrNo = new Map([
   ...['off', 'false', 'no', '0'].map((word) => [word, false] as const),
 ]);
 
-/** Plain decimals only; a number that would become another one on the way is not understood. */
+/** Plain decimals only. */
 function toNumber(text: string): number | undefined {
   if (!/^[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:e[+-]?\d{1,3})?$/i.test(text)) return undefined;
   const value = Number(text);
-  const isExact = Number.isSafeInteger(value) || !Number.isInteger(value);
-  return isExact && Number.isFinite(value) ? value : undefined;
+  return Number.isFinite(value) ? value : undefined;
 }

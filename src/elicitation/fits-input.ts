@@ -35,14 +35,16 @@ export function fitsChoices(values: string[], { choices, minItems = 0, maxItems 
 const day = /^\d{4}-\d\d-\d\d$/;
 const time = /^(?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d(?:\.\d{1,9})?(?:Z|[+-](?:[01]\d|2[0-3]):[0-5]\d)$/;
 const email = /^[\w+-]+(?:\.[\w+-]+)*@(?:[a-z0-9]+(?:-[a-z0-9]+)*\.)+[a-z]{2,}$/i;
-const uri = /^[a-z][a-z0-9+.-]*:\/\/[a-z0-9](?:[\w.~:/?#@!$&'()*+,;=-]|%[0-9a-f]{2})*$/i;
+/** Scheme, host and port; path, query and fragment are told apart by what each may begin with. */
+const uri =
+  /^[a-z][a-z0-9+.-]*:\/\/[a-z0-9.-]+(?::\d+)?(?:\/[\w.~!$&'()*+,;=:@/-]*)?(?:\?[\w.~!$&'()*+,;=:@/?-]*)?(?:#[\w.~!$&'()*+,;=:@/?-]*)?$/i;
 
 function hasFormat(text: string, format: TextFormat): boolean {
   switch (format) {
     case 'email':
       return email.test(text);
     case 'uri':
-      return uri.test(text) && URL.canParse(text);
+      return uri.test(text.replaceAll(/%[0-9a-f]{2}/gi, '_'));
     case 'date':
       return isDay(text);
     case 'date-time':

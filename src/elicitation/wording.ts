@@ -113,9 +113,16 @@ export function tooManyRoundsForModel(
   return `${why}, so the call was stopped. What it had done before stays done. Tell the user, and do not repeat the call by yourself.`;
 }
 
-/** The request may have reached the server, and no answer came: it must not be repeated blindly. */
-export function unknownOutcomeForModel(serverTitle: string): string {
-  return `${serverTitle} was called, but its answer never arrived, so it is unknown whether the action took place. It was not repeated. Check the state in ${serverTitle} before trying again, and tell the user.`;
+/**
+ * The request may have reached the server, and no answer came: it must not be repeated blindly. `trouble`: what is
+ * known of the reason, in a sentence.
+ */
+export function unknownOutcomeForModel(serverTitle: string, trouble?: string): string {
+  const what =
+    trouble === undefined
+      ? `${serverTitle} was called, but its answer never arrived, so`
+      : `${serverTitle} was called, and then: ${trouble} So`;
+  return `${what} it is unknown whether the action took place. It was not repeated. Check the state in ${serverTitle} before trying again, and tell the user.`;
 }
 
 /** What an agent reads when the one it handed a task to has no answer. `trouble` is the reason, in a sentence. */

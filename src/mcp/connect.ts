@@ -47,6 +47,8 @@ export interface Connection {
   fromMemory: boolean;
   /** Says goodbye to the server and frees everything, without making anybody wait. */
   close(): void;
+  /** From now on with another credential. */
+  renew(credential: Credential): void;
   /** Goes without a word: the server keeps the session, and the call in it. */
   detach(): Promise<void>;
 }
@@ -111,9 +113,11 @@ async function attempt(target: Target, prior: PriorDiscovery | undefined): Promi
   const { server, credential, deadline, capabilities = cannotAsk, onMessage } = target;
   const canAsk = capabilities.form || capabilities.url;
   const wire = openWire(deadline.signal, { standingStream: canAsk });
+  // Read anew for every request.
+  const headers = headersOf(server, credential);
   const transport = new StreamableHTTPClientTransport(new URL(server.url), {
     fetch: wire.fetch,
-    requestInit: { headers: headersOf(server, credential) },
+    requestInit: { headers },
   });
   if (onMessage) transport.onmessage = onMessage;
   const client = new Client(
@@ -146,6 +150,9 @@ async function attempt(target: Target, prior: PriorDiscovery | undefined): Promi
       wire,
       fromMemory,
       close: () => void leave(),
+      renew(next) {
+        for (const [name, value] of headersOf(server, next)) headers.set(name, value);
+      },
       detach: () => client.close(),
     },
   };

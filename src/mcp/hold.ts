@@ -3,20 +3,22 @@
  * up again, so whoever made it holds the line until people have answered.
  */
 import type { JSONRPCMessage } from '@modelcontextprotocol/client';
+import type { Credential } from '../credentials/store.ts';
 import type { ClosedBecause } from '../elicitation/elicitation.ts';
 import type { Deadline } from './deadline.ts';
 import { toProgress, toResponse } from './line.ts';
 import type { QuestionAnswer, ServerQuestion } from './pause.ts';
+
+export type HoldAnswer =
+  /** `credential`: what to go on with, as the one the call began with may have run out meanwhile. */
+  { kind: 'answer'; answer: QuestionAnswer; credential?: Credential } | { kind: 'refused'; message: string };
 
 export interface Hold {
   /**
    * Puts a question to the user. Resolves with their answer, or with why the call has to end here. Rejects when
    * `signal` is aborted; its reason says, as `ClosedBecause`, if that is the server's doing.
    */
-  ask(
-    question: ServerQuestion,
-    signal: AbortSignal,
-  ): Promise<{ kind: 'answer'; answer: QuestionAnswer } | { kind: 'refused'; message: string }>;
+  ask(question: ServerQuestion, signal: AbortSignal): Promise<HoldAnswer>;
   /** The server says that a page it sent the user to is done. */
   pageDone(question: ServerQuestion): void;
 }
@@ -33,6 +35,7 @@ interface Surroundings {
   hold: Hold;
   deadline: Deadline;
   send(message: JSONRPCMessage): Promise<void>;
+  renew(credential: Credential): void;
   /** The call cannot go on. */
   stop(message: string): void;
   /** The answer did not get through: what the server makes of the call is not known any more. */
@@ -42,13 +45,21 @@ interface Surroundings {
 /** Often enough for clocks of a minute, which stock servers have. */
 export const progressEveryMs = 15_000;
 
-export function createHeldQuestions({ hold, deadline, send, stop, lost }: Surroundings): HeldQuestions {
+export function createHeldQuestions({
+  hold,
+  deadline,
+  send,
+  renew,
+  stop,
+  lost,
+}: Surroundings): HeldQuestions {
   const open = new Map<string, { question: ServerQuestion; withdrawn: AbortController }>();
 
   async function ask(question: ServerQuestion, signal: AbortSignal): Promise<void> {
     const answered = await hold.ask(question, signal);
     if (signal.aborted) return;
     if (answered.kind === 'refused') return stop(answered.message);
+    if (answered.credential) renew(answered.credential);
     await send(toResponse(answered.answer)).catch(lost);
   }
 

@@ -77,12 +77,16 @@ export async function listServerTools(
 /** Older servers say nothing about who may be shown their list, and for how long. */
 const unsaid: Pick<ToolList, 'audience' | 'freshMs'> = { audience: 'tenant', freshMs: null };
 
+/** One that would tell us of changes does so where nobody listens, unless a call is just under way. */
+const changeableMs = 60_000;
+
 async function readPages({ client }: Connection, signal: AbortSignal): Promise<Listed> {
   const tools: CatalogueTool[] = [];
   const leftOut: LeftOut[] = [];
   const isModern = client.getProtocolEra() === 'modern';
   const readTool = toolReader(isModern);
   let { audience, freshMs } = unsaid;
+  if (!isModern && client.getServerCapabilities()?.tools?.listChanged === true) freshMs = changeableMs;
   const names = new Set<string>();
   let bytes = 0;
   let cursor: string | undefined;

@@ -54,6 +54,7 @@ export function startTalk({ connection, capabilities, deadline, hold = noHold }:
     hold,
     deadline,
     send: (message) => transport.send(message),
+    renew: (credential) => connection.renew(credential),
     stop: (message) => end({ kind: 'stopped', message }),
     lost: () => end({ kind: 'lost' }),
   });

@@ -29,6 +29,7 @@ const migrations: Record<string, Migration> = {
   '007-idempotency-keys': { up: createIdempotencyKeys },
   '008-delegated-messages': { up: addDelegations },
   '009-tool-call-rounds': { up: addRounds },
+  '010-tools-of-users': { up: addUsersToCatalogue },
 };
 
 async function createConversations(db: Kysely<unknown>): Promise<void> {
@@ -247,4 +248,23 @@ async function addRounds(db: Kysely<unknown>): Promise<void> {
     foreign key (turn_id, tool_call_id) references tool_calls (turn_id, tool_call_id)
   )`.execute(db);
   await sql`alter table elicitations add column because text`.execute(db);
+}
+
+/** What a server lists can differ by user. What is older than this step is nobody's own, and shown to everybody. */
+async function addUsersToCatalogue(db: Kysely<unknown>): Promise<void> {
+  await sql`create table tools_of_users (
+    tenant text not null,
+    server text not null,
+    user_id text not null,
+    tools text not null,
+    audience text not null,
+    fresh_ms bigint,
+    updated_at bigint not null,
+    primary key (tenant, server, user_id)
+  )`.execute(db);
+  await sql`insert into tools_of_users (tenant, server, user_id, tools, audience, updated_at)
+    select tenant, server, '', tools, 'tenant', updated_at from tool_catalogue`.execute(db);
+  await sql`drop table tool_catalogue`.execute(db);
+  await sql`alter table tools_of_users rename to tool_catalogue`.execute(db);
+  await sql`alter table tool_calls add column progress double precision`.execute(db);
 }

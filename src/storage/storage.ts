@@ -222,6 +222,11 @@ export interface ToolCalls {
     round: ToolCallRound,
     state: 'paused' | 'started',
   ): Promise<boolean>;
+  /**
+   * How far a call has come, with the event for the log, in one transaction. False, and nothing is written, when it
+   * had come as far already, or is over.
+   */
+  noteProgress(turn: TurnRef, toolCallId: string, progress: number, event: NewEvent): Promise<boolean>;
   /** In their order. Gone once the call is finished. */
   rounds(turn: TurnRef, toolCallId: string): Promise<ToolCallRound[]>;
   /** → `finished`, with the message for the calling model and the event for the log, in one transaction. First finish wins. */
@@ -369,9 +374,22 @@ export interface CatalogueTool {
   annotations?: { readOnlyHint?: boolean; idempotentHint?: boolean; destructiveHint?: boolean };
 }
 
+/** What a server offers, as somebody was told. */
+export interface ToolList {
+  tools: CatalogueTool[];
+  /** `user`: the server wants nobody else to be shown it. */
+  audience: 'tenant' | 'user';
+  /** How long the server says it stays as it is, in milliseconds; null when it does not say. */
+  freshMs: number | null;
+}
+
 export interface ToolCatalogue {
-  get(tenant: string, server: string): Promise<{ tools: CatalogueTool[]; updatedAt: number } | null>;
-  put(tenant: string, server: string, tools: CatalogueTool[]): Promise<void>;
+  /**
+   * The own list of whoever calls with this account; else, for they know the server by it, the newest of those in the
+   * tenant that may be shown to everybody.
+   */
+  get(key: ConnectionKey): Promise<(ToolList & { isOwn: boolean; updatedAt: number }) | null>;
+  put(key: ConnectionKey, list: ToolList): Promise<void>;
 }
 
 export interface ApiKeys {

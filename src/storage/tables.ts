@@ -5,7 +5,7 @@
 import type { Kysely } from 'kysely';
 import type { ClosedBecause, ConnectionReason, Status } from '../elicitation/elicitation.ts';
 import type { TurnStatus } from '../turn/turn.ts';
-import type { AuditEntry, ConnectionRow, StoredMessage, ToolCallRow } from './storage.ts';
+import type { AuditEntry, ConnectionRow, StoredMessage, ToolCallRow, ToolList } from './storage.ts';
 import type { WakeUps } from './wake-ups.ts';
 
 /** What every module of this folder is handed. */
@@ -78,6 +78,8 @@ export interface Tables {
     state: ToolCallRow['state'];
     /** Of a call that a delegated agent makes. */
     delegation: string | null;
+    /** How far it said it had come. */
+    progress: number | null;
     created_at: number;
   };
   tool_call_rounds: {
@@ -160,7 +162,12 @@ export interface Tables {
   tool_catalogue: {
     tenant: string;
     server: string;
+    /** Empty for a list that is nobody's own: a primary key cannot hold null. */
+    user_id: string;
     tools: string;
+    audience: ToolList['audience'];
+    /** Null when the server did not say how soon it is out of date. */
+    fresh_ms: number | null;
     updated_at: number;
   };
   api_keys: {

@@ -87,6 +87,23 @@ export function createToolCalls({ query, wakeUps, now }: Database): ToolCalls {
         return Number(kept.numInsertedOrUpdatedRows) > 0;
       });
     },
+    async noteProgress(turn, toolCallId, progress, event) {
+      const at = now();
+      const hasGrown = await query.transaction().execute(async (write) => {
+        const call = await write
+          .updateTable('tool_calls')
+          .set({ progress })
+          .where(ofCall(turn, toolCallId))
+          .where('state', '!=', 'finished')
+          .where((row) => row.or([row('progress', 'is', null), row('progress', '<', progress)]))
+          .executeTakeFirst();
+        if (call.numUpdatedRows === 0n) return false;
+        await writeToConversation(write, turn, { events: [event] }, at);
+        return true;
+      });
+      if (hasGrown) wakeUps.announce(turn);
+      return hasGrown;
+    },
     rounds: ({ turnId }, toolCallId) =>
       query
         .selectFrom('tool_call_rounds')

@@ -1,25 +1,36 @@
-import type { ToolCatalogue } from './storage.ts';
+import type { ConnectionKey, ToolCatalogue } from './storage.ts';
 import { fromJson } from './tables.ts';
 import type { Database } from './tables.ts';
 
 export function createToolCatalogue({ query, now }: Database): ToolCatalogue {
   return {
-    async get(tenant, server) {
+    async get(key) {
+      const userId = userIdOf(key);
       const row = await query
         .selectFrom('tool_catalogue')
-        .select(['tools', 'updated_at'])
-        .where('tenant', '=', tenant)
-        .where('server', '=', server)
+        .select(['user_id', 'tools', 'audience', 'fresh_ms', 'updated_at'])
+        .where('tenant', '=', key.tenant)
+        .where('server', '=', key.server)
+        .where((one) => one.or([one('user_id', '=', userId), one('audience', '=', 'tenant')]))
+        .orderBy((one) => one.case().when('user_id', '=', userId).then(0).else(1).end())
+        .orderBy('updated_at', 'desc')
+        .limit(1)
         .executeTakeFirst();
-      return row ? { tools: fromJson(row.tools), updatedAt: row.updated_at } : null;
+      if (!row) return null;
+      const { user_id, tools, audience, fresh_ms: freshMs, updated_at: updatedAt } = row;
+      return { tools: fromJson(tools), audience, freshMs, isOwn: user_id === userId, updatedAt };
     },
-    async put(tenant, server, tools) {
-      const values = { tools: JSON.stringify(tools), updated_at: now() };
+    async put(key, { tools, audience, freshMs }) {
+      const values = { tools: JSON.stringify(tools), audience, fresh_ms: freshMs, updated_at: now() };
       await query
         .insertInto('tool_catalogue')
-        .values({ tenant, server, ...values })
-        .onConflict((conflict) => conflict.columns(['tenant', 'server']).doUpdateSet(values))
+        .values({ tenant: key.tenant, server: key.server, user_id: userIdOf(key), ...values })
+        .onConflict((conflict) => conflict.columns(['tenant', 'server', 'user_id']).doUpdateSet(values))
         .execute();
     },
   };
+}
+
+function userIdOf({ user }: ConnectionKey): string {
+  return user ?? '';
 }

@@ -30,6 +30,15 @@ type TurnEventBody =
   /** `output` is the tool's own result: for MCP a `CallToolResult` with every content block kept. */
   | { type: 'tool-output-available'; toolCallId: string; toolName: string; output: unknown }
   | { type: 'tool-output-error'; toolCallId: string; toolName: string; errorText: string }
+  /** How far a call has come, in its server's own measure, which only grows; of `total` where the server knows it. */
+  | {
+      type: 'tool-progress';
+      toolCallId: string;
+      toolName: string;
+      progress: number;
+      total?: number;
+      message?: string;
+    }
   /** The user's account is missing, and the caller cannot show the question: nobody was asked. */
   | {
       type: 'tool-auth-required';

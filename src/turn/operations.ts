@@ -17,6 +17,8 @@ interface Described<Type extends string, Details> {
 export type Operation =
   | Described<'model_step', { step: number }>
   | Described<'tool_call', { toolCallId: string; toolName: string }>
+  /** Said again as it grows, under the same id. */
+  | Described<'tool_progress', { toolCallId: string; toolName: string; progress: number; total?: number }>
   /** Also of a delegation. */
   | Described<'tool_result', { toolCallId: string; toolName: string; status: 'done' | 'failed' }>
   | Described<'delegation', { toolCallId: string; delegate: string }>
@@ -26,8 +28,8 @@ export type Operation =
     >;
 
 /** The same whoever reads it, and whenever: clients put a repeated one in its place. */
-export function operationId({ seq }: LogEntry): string {
-  return `op-${seq}`;
+export function operationId({ seq, event }: LogEntry): string {
+  return event.type === 'tool-progress' ? `op-progress-${event.toolCallId}` : `op-${seq}`;
 }
 
 /** Null for what is no operation. `rootAgent` is the conversation's agent, who does whatever no delegated agent does. */
@@ -51,6 +53,12 @@ export function operationOf({ at, event }: LogEntry, rootAgent: string): Operati
         label: `Asking ${delegate}`,
         details: { ...common, toolCallId, delegate },
       };
+    }
+    case 'tool-progress': {
+      const { toolCallId, toolName, progress, total } = event;
+      const details = { ...common, toolCallId, toolName, progress, ...(total !== undefined && { total }) };
+      const label = `${nameInWords(toolName)}: ${progressInWords(event)}`;
+      return { type: 'tool_progress', label, details };
     }
     case 'tool-output-available':
     case 'tool-output-error': {
@@ -90,6 +98,12 @@ function nameInWords(toolName: string): string {
     return server === 'agent' ? tool : `${server} · ${inWords(tool) || tool}`;
   const [, connected] = /^connect_(.+)$/.exec(toolName) ?? [];
   return connected === undefined ? inWords(toolName) || toolName : `${connected} · connect`;
+}
+
+/** `40 %`; without a total the server's own count, which may be of anything. */
+function progressInWords({ progress, total }: { progress: number; total?: number }): string {
+  if (total === undefined) return String(Math.round(progress * 100) / 100);
+  return `${Math.min(100, Math.max(0, Math.floor((100 * progress) / total)))} %`;
 }
 
 function questionInWords({ mode, status, context }: ElicitationEvent): string {

@@ -2,6 +2,7 @@
 import { CancellationScope, isCancellation, sleep } from '@temporalio/workflow';
 import type { Asks, GivenAnswer } from '../activities/call-rounds.ts';
 import type { ServerCall } from '../activities/keep-step.ts';
+import type { AskedCall } from '../activities/watch-server.ts';
 import { abandonCall, watchServer } from './activities.ts';
 import type { Listener } from './held-calls.ts';
 import type { ServerNews, TurnInput } from './messages.ts';
@@ -29,7 +30,9 @@ export function createServerQuestions(
   async function ask(asked: Asks): Promise<GivenAnswer[] | null> {
     const ids = asked.questions.map(({ elicitationId }) => elicitationId);
     const outcomes = await whileWaiting(toolCallId, () => beside(asked, ids, () => all(asked)));
-    return outcomes.includes('too-many-open') ? null : ids.map(questions.given);
+    if (!outcomes.includes('too-many-open')) return ids.map(questions.given);
+    await abandon(asked);
+    return null;
   }
 
   function all({ round, questions: asked }: Pick<Asks, 'round' | 'questions'>) {
@@ -47,15 +50,15 @@ export function createServerQuestions(
   }
 
   /** While people think, somebody looks whether the server still waits for them. */
-  async function beside<T>({ watch, round }: Asks, ids: string[], work: () => Promise<T>): Promise<T> {
+  async function beside<T>(asked: Asks, ids: string[], work: () => Promise<T>): Promise<T> {
+    const { watch } = asked;
     if (!watch) return work();
     const watching = new CancellationScope();
-    const input = { turn, toolCallId, server, round };
     const look = async () => {
       // Most people answer sooner; a page may be done at any moment.
       if (watch === 'stream') await sleep(firstLookMs);
       for (let open = ids.length; open > 0;) {
-        const news = await watchServer(input);
+        const news = await watchServer(callOf(asked));
         if (!news) return;
         hear(news);
         open -= news.elicitationIds.length;
@@ -66,13 +69,20 @@ export function createServerQuestions(
     try {
       return await work();
     } catch (error) {
-      // The turn ends: a server that keeps its half of the call is told so.
-      if (isCancellation(error) && watch === 'stream')
-        await CancellationScope.nonCancellable(() => abandonCall(input)).catch(() => undefined);
+      if (isCancellation(error)) await CancellationScope.nonCancellable(() => abandon(asked));
       throw error;
     } finally {
       watching.cancel();
     }
+  }
+
+  /** Nobody waits for the call any more: a server that keeps its half of it is told so. */
+  async function abandon(asked: Asks): Promise<void> {
+    if (asked.watch === 'stream') await abandonCall(callOf(asked)).catch(() => undefined);
+  }
+
+  function callOf({ round }: Asks): AskedCall {
+    return { turn, toolCallId, server, round };
   }
 
   function hear({ elicitationIds, news }: ServerNews): void {

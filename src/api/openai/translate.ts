@@ -112,6 +112,7 @@ export function createTranslator({
       case 'tool-output-available':
       case 'tool-output-error':
       case 'tool-auth-required':
+      case 'tool-progress':
       // What is on somebody's screen cannot be taken back; the repeated attempt speaks in a part of its own.
       case 'reset-step':
         return [];

@@ -85,6 +85,7 @@ function createSpeech(): (event: TurnEvent) => UIMessageChunk[] {
         return closeParts();
       case 'elicitation-request':
       case 'tool-auth-required':
+      case 'tool-progress':
         return [];
       case 'error':
         // Clients stop reading at an error, so it is said last, after the questions it closes have been updated.

@@ -1,0 +1,22 @@
+/**
+ * A stranger's words, as they can be shown anywhere without being taken for somebody else's: they cannot rewrite the
+ * screen, turn around what follows them, or push what stands before them out of sight.
+ */
+const tricks = /(?![\n\t])\p{Cc}|[\u202A-\u202E\u2066-\u2069]/gu;
+
+/** Without control codes (line breaks and tabs stay) and without marks that reverse the direction of writing. */
+export function plainText(text: string): string {
+  return text.replaceAll(/\r\n?/g, '\n').replaceAll(tricks, '');
+}
+
+/** As `plainText`, for what stands above a question: at most one empty line in a row, none around it. */
+export function plainMessage(text: string): string {
+  return plainText(text)
+    .replaceAll(/[^\S\n]*\n(?:\s*\n)+/g, '\n\n')
+    .trim();
+}
+
+/** Whether there is anything to see. */
+export function isVisible(text: string): boolean {
+  return /[^\s\p{Cc}\p{Cf}\p{Mn}]/u.test(text);
+}
