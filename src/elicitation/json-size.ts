@@ -13,12 +13,19 @@ export function isLargerThan(value: unknown, limit: number): boolean {
       left -= 2 + next.length;
       if (left >= 0) for (const item of next) unread.push(item);
     } else {
-      for (const [name, member] of Object.entries(next)) {
+      for (const name of Object.keys(next)) {
         left -= name.length + 4;
-        unread.push(member);
+        if (left < 0) return true;
+        unread.push((next as Record<string, unknown>)[name]);
       }
     }
     if (left < 0) return true;
   }
   return false;
+}
+
+/** Whether something in a value lies this deep in it: what is read recursively must not be. */
+export function isDeeperThan(value: unknown, levels: number): boolean {
+  if (typeof value !== 'object' || value === null) return false;
+  return levels === 0 || Object.values(value).some((member) => isDeeperThan(member, levels - 1));
 }

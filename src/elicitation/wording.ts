@@ -125,6 +125,11 @@ export function unknownOutcomeForModel(serverTitle: string, trouble?: string): s
   return `${what} it is unknown whether the action took place. It was not repeated. Check the state in ${serverTitle} before trying again, and tell the user.`;
 }
 
+/** The server was in the middle of a call, which waited for the user, and is not there to be called again. */
+export function interruptedForModel(trouble: string): string {
+  return `${trouble} It was in the middle of the call, which did not complete; what it had done before stays done. Nothing was sent twice. Tell the user that they can try again later.`;
+}
+
 /** What an agent reads when the one it handed a task to has no answer. `trouble` is the reason, in a sentence. */
 export function unansweredForModel(agentTitle: string, trouble: string | undefined): string {
   const why = trouble ?? 'It was stopped.';
