@@ -4,9 +4,8 @@
  */
 import { Context } from '@temporalio/activity';
 import { connectionKey } from '../credentials/connection-key.ts';
-import type { ClosedBecause } from '../elicitation/elicitation.ts';
 import type { Hold } from '../mcp/hold.ts';
-import type { QuestionAnswer, ServerQuestion } from '../mcp/pause.ts';
+import type { QuestionAnswer, RunningCall, ServerQuestion } from '../mcp/pause.ts';
 import type { Storage } from '../storage/storage.ts';
 import { serverAsks, serverNews } from '../workflows/messages.ts';
 import type { ServerNews } from '../workflows/messages.ts';
@@ -42,7 +41,10 @@ export function createHold({ storage, rounds, storeOf }: Parts, { input, server 
   }
 
   /** A call that was begun anew after a crash asks the same again: people see one question, and answer it once. */
-  async function roundFor(question: ServerQuestion): Promise<{ number: number; round: Round } | string> {
+  async function roundFor(
+    question: ServerQuestion,
+    call: RunningCall | undefined,
+  ): Promise<{ number: number; round: Round } | string> {
     const before = await rounds.list(turn, toolCallId);
     const number = before.findIndex(({ questions: [one] }) => {
       const isTaken = [...asked.values()].includes(one?.elicitationId ?? '');
@@ -50,22 +52,23 @@ export function createHold({ storage, rounds, storeOf }: Parts, { input, server 
     });
     const same = before[number];
     if (same) return { number: number + 1, round: same };
-    const pause = { questions: [question], resume: { kind: 'held' as const } };
+    const resume = { kind: 'held' as const, ...(call && { call }) };
+    const pause = { questions: [question], resume };
     const excess = tooManyRounds(server, before, pause);
     if (excess !== null) return excess;
     const round = await rounds.keep(turn, toolCallId, before, toRound(pause));
     return round ? { number: before.length + 1, round } : 'The call has ended.';
   }
 
-  async function take(question: ServerQuestion): ReturnType<typeof roundFor> {
-    const kept = await roundFor(question);
+  async function take(...[question, call]: Parameters<typeof roundFor>): ReturnType<typeof roundFor> {
+    const kept = await roundFor(question, call);
     if (typeof kept !== 'string') asked.set(question, kept.round.questions[0]?.elicitationId ?? '');
     return kept;
   }
 
-  async function ask(question: ServerQuestion, signal: AbortSignal): ReturnType<Hold['ask']> {
+  async function ask(...[question, signal, call]: Parameters<Hold['ask']>): ReturnType<Hold['ask']> {
     // One after the other: each round has its number.
-    taking = taking.then(() => take(question));
+    taking = taking.then(() => take(question, call));
     const kept = await taking;
     if (typeof kept === 'string') return { kind: 'refused', message: kept };
     const { number, round } = kept;
@@ -73,7 +76,9 @@ export function createHold({ storage, rounds, storeOf }: Parts, { input, server 
     const { questions } = toAsks(round, number);
     await workflow.signal(serverAsks, { toolCallId, round: number, questions });
     const given = await settled(elicitationId, signal).catch((error: unknown) => {
-      if (isClosedBecause(signal.reason)) tell({ elicitationIds: [elicitationId], news: signal.reason });
+      // With a server that is gone it stays open: the call may be made again, and closes it in the end if it is not.
+      if (signal.reason === 'server_gave_up')
+        tell({ elicitationIds: [elicitationId], news: 'server_gave_up' });
       throw error;
     });
     const [answer] = await rounds.answersTo(round, [given]);
@@ -88,7 +93,9 @@ export function createHold({ storage, rounds, storeOf }: Parts, { input, server 
     const { turnLog, elicitations } = storage;
     const given = async (): Promise<GivenAnswer | null> => {
       const row = await elicitations.get(elicitationId);
-      if (!row || row.status === 'pending') return null;
+      // Closed by nobody's answer: the call is about to be stopped, which says more than an answer nobody gave.
+      const isAbandoned = row?.status === 'cancel' && row.responseId === null;
+      if (!row || row.status === 'pending' || isAbandoned) return null;
       return { elicitationId, outcome: row.status, responseId: row.responseId };
     };
     const from = await turnLog.latest(turn);
@@ -112,8 +119,4 @@ export function createHold({ storage, rounds, storeOf }: Parts, { input, server 
     },
     told: () => Promise.all(telling),
   };
-}
-
-function isClosedBecause(reason: unknown): reason is ClosedBecause {
-  return reason === 'server_gave_up' || reason === 'server_gone';
 }

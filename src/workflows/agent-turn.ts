@@ -41,7 +41,14 @@ export async function agentTurn(turn: TurnInput): Promise<TurnResult | Delegatio
   const delegates = createDelegates(turn, { refused, changed: report, superseded: leave });
   const caller = callerOf(turn);
   const held = createHeldCalls();
-  const asking: Asking = { questions, connect, held, whileWaiting };
+  const besides: Promise<void>[] = [];
+  const asking: Asking = {
+    questions,
+    connect,
+    held,
+    whileWaiting,
+    beside: (work) => void besides.push(work),
+  };
   const thinking = new CancellationScope();
   setHandler(turnQuery, (): TurnReport => ({ turnId: turn.turnId, phase: phase() }));
   setHandler(supersede, (message: { until?: number } | undefined) => {
@@ -147,6 +154,7 @@ export async function agentTurn(turn: TurnInput): Promise<TurnResult | Delegatio
         await endTurn.executeWithOptions({ summary }, [{ turn, status: outcome, ...why }]);
       status = outcome;
       showEnd(outcome);
+      await Promise.all(besides);
       await condition(allHandlersFinished);
       return turn.delegation ? { status: outcome, ...why, refused: [...refused] } : { status: outcome };
     });

@@ -22,16 +22,16 @@ const firstLookMs = 15_000;
 export function createServerQuestions(
   turn: TurnInput,
   { toolCallId, server, toolName, tool }: ServerCall,
-  { questions, whileWaiting }: Pick<Asking, 'questions' | 'whileWaiting'>,
+  { questions, whileWaiting, beside }: Pick<Asking, 'questions' | 'whileWaiting' | 'beside'>,
   tooMany: () => void,
 ): ServerQuestions {
   const known = new Set<string>();
 
   async function ask(asked: Asks): Promise<GivenAnswer[] | null> {
     const ids = asked.questions.map(({ elicitationId }) => elicitationId);
-    const outcomes = await whileWaiting(toolCallId, () => beside(asked, ids, () => all(asked)));
+    const outcomes = await whileWaiting(toolCallId, () => whileWatching(asked, ids, () => all(asked)));
     if (!outcomes.includes('too-many-open')) return ids.map(questions.given);
-    await abandon(asked);
+    abandon(asked);
     return null;
   }
 
@@ -50,7 +50,7 @@ export function createServerQuestions(
   }
 
   /** While people think, somebody looks whether the server still waits for them. */
-  async function beside<T>(asked: Asks, ids: string[], work: () => Promise<T>): Promise<T> {
+  async function whileWatching<T>(asked: Asks, ids: string[], work: () => Promise<T>): Promise<T> {
     const { watch } = asked;
     if (!watch) return work();
     const watching = new CancellationScope();
@@ -69,7 +69,7 @@ export function createServerQuestions(
     try {
       return await work();
     } catch (error) {
-      if (isCancellation(error)) await CancellationScope.nonCancellable(() => abandon(asked));
+      if (isCancellation(error)) abandon(asked);
       throw error;
     } finally {
       watching.cancel();
@@ -77,8 +77,9 @@ export function createServerQuestions(
   }
 
   /** Nobody waits for the call any more: a server that keeps its half of it is told so. */
-  async function abandon(asked: Asks): Promise<void> {
-    if (asked.watch === 'stream') await abandonCall(callOf(asked)).catch(() => undefined);
+  function abandon(asked: Asks): void {
+    if (asked.watch !== 'stream') return;
+    beside(CancellationScope.nonCancellable(() => abandonCall(callOf(asked))).catch(() => undefined));
   }
 
   function callOf({ round }: Asks): AskedCall {

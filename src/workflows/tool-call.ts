@@ -17,6 +17,8 @@ export interface Asking {
   connect: Connect;
   held: HeldCalls;
   whileWaiting<T>(toolCallId: string, ask: () => Promise<T>): Promise<T>;
+  /** Nobody waits for this work, only the turn's workflow does, before it closes. */
+  beside(work: Promise<void>): void;
 }
 
 /** A server that refuses a fresh connection twice will not be helped by a third one. */

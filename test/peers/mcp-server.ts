@@ -11,8 +11,12 @@ export interface TestMcpServer {
   config: ServerConfig;
   /** One entry per request, oldest first: method, headers and JSON-RPC method. */
   requests: { http: string; method: string; headers: Record<string, unknown>; body: unknown }[];
+  /** Resolves when another request has come and was passed on. */
+  nextRequest(): Promise<void>;
   /** Ids of the sessions that are open (legacy only). */
   sessions: Set<string>;
+  /** How many clients hold a connection open, whatever for. */
+  connections(): Promise<number>;
   stop(): Promise<void>;
 }
 
@@ -20,9 +24,16 @@ interface Options {
   era: 'modern' | 'legacy' | 'both';
   build: () => McpServer;
   eventStore?: EventStore;
+  /** A free one unless given. */
+  port?: number;
 }
 
-export async function startMcpServer({ era, build, eventStore }: Options): Promise<TestMcpServer> {
+export async function startMcpServer({
+  era,
+  build,
+  eventStore,
+  port: wanted = 0,
+}: Options): Promise<TestMcpServer> {
   const requests: TestMcpServer['requests'] = [];
   const sessions = new Map<string, NodeStreamableHTTPServerTransport>();
   const modern = toNodeHandler(createMcpHandler(build, { legacy: 'reject' }));
@@ -45,6 +56,7 @@ export async function startMcpServer({ era, build, eventStore }: Options): Promi
     await transport.handleRequest(request as never, response as never, body);
   };
 
+  const waiting: (() => void)[] = [];
   const http = createServer((request, response) => {
     void (async () => {
       const chunks: Buffer[] = [];
@@ -56,15 +68,22 @@ export async function startMcpServer({ era, build, eventStore }: Options): Promi
       const isLegacy =
         era !== 'modern' &&
         (era === 'legacy' || (await isLegacyRequest(await toWebRequest(request as never, body))));
-      await (isLegacy ? legacy : modern)(request as never, response, body);
+      const handled = (isLegacy ? legacy : modern)(request as never, response, body);
+      for (const wake of waiting.splice(0)) wake();
+      await handled;
     })();
   });
-  await new Promise<void>((resolve) => http.listen(0, '127.0.0.1', resolve));
+  await new Promise<void>((resolve) => http.listen(wanted, '127.0.0.1', resolve));
   const { port } = http.address() as AddressInfo;
   return {
     config: serverConfig(`http://127.0.0.1:${port}/mcp`),
     requests,
     sessions: sessionIds,
+    nextRequest: () => new Promise((resolve) => waiting.push(resolve)),
+    connections: () =>
+      new Promise((resolve, reject) =>
+        http.getConnections((error, count) => (error ? reject(error) : resolve(count))),
+      ),
     stop: () =>
       new Promise((resolve) => {
         http.close(() => resolve());

@@ -1,0 +1,117 @@
+/** A server of the old era whose tools push: one that loses patience, one that listens for progress, one with pages. */
+import { McpServer, UrlElicitationRequiredError } from '@modelcontextprotocol/server';
+import type { CallToolResult, EventStore } from '@modelcontextprotocol/server';
+import { z } from 'zod';
+import { startMcpServer } from './mcp-server.ts';
+import type { TestMcpServer } from './mcp-server.ts';
+
+export interface PushingServer extends TestMcpServer {
+  /** What happened, in its order. */
+  seen: string[];
+  /** Resolves when this has been seen. */
+  saw(what: string): Promise<void>;
+  /** Resolves when that many standing streams have been opened. */
+  listened(times: number): Promise<void>;
+  /** Somebody has been to the page; says so to whoever listens. */
+  finishPage(): Promise<void>;
+}
+
+interface Options {
+  eventStore?: EventStore;
+  /** How long its patience lasts. */
+  patienceMs?: number;
+}
+
+const text = (words: string, isError = false): CallToolResult => ({
+  content: [{ type: 'text', text: words }],
+  ...(isError && { isError }),
+});
+const form = {
+  mode: 'form' as const,
+  message: 'Which colour?',
+  requestedSchema: {
+    type: 'object' as const,
+    properties: { colour: { type: 'string' as const } },
+    required: ['colour'],
+  },
+};
+const page = {
+  mode: 'url' as const,
+  message: 'Sign the waiver',
+  url: 'https://pages.example/waiver',
+  elicitationId: 'page-1',
+};
+
+export async function startPushingServer({
+  eventStore,
+  patienceMs = 60_000,
+}: Options = {}): Promise<PushingServer> {
+  const seen: string[] = [];
+  const waiting = new Map<string, () => void>();
+  const finishers = new Set<() => Promise<void>>();
+  let isPageDone = false;
+  const note = (what: string) => {
+    seen.push(what);
+    waiting.get(what)?.();
+  };
+
+  function build(): McpServer {
+    const server = new McpServer({ name: 'pushing', version: '1' }, { capabilities: { tools: {} } });
+    const none = z.object({});
+    server.registerTool('impatient', { inputSchema: none }, async (_, ctx) => {
+      try {
+        const answer = await ctx.mcpReq.elicitInput(form, { timeout: patienceMs });
+        note(`answered ${answer.action}`);
+        return text(`answered ${answer.action}`);
+      } catch {
+        note('gave up');
+        return text('the server gave up', true);
+      }
+    });
+    server.registerTool('listening', { inputSchema: none }, async (_, ctx) => {
+      try {
+        const options = {
+          timeout: patienceMs,
+          resetTimeoutOnProgress: true,
+          onprogress: () => note('progress'),
+        };
+        const answer = await ctx.mcpReq.elicitInput(form, options);
+        return text(`answered ${answer.action}`);
+      } catch {
+        note('gave up');
+        return text('the server gave up', true);
+      }
+    });
+    server.registerTool('watched', { inputSchema: none }, async (_, ctx) => {
+      ctx.mcpReq.signal.addEventListener('abort', () => note('cancelled'));
+      const answer = await ctx.mcpReq.elicitInput(form, { timeout: 600_000 });
+      note(`watched ${answer.action}`);
+      return text(answer.action);
+    });
+    server.registerTool('gate', { inputSchema: none }, () => {
+      if (isPageDone) {
+        note('entered');
+        return text('entered');
+      }
+      finishers.add(server.server.createElicitationCompletionNotifier('page-1'));
+      throw new UrlElicitationRequiredError([page]);
+    });
+    return server;
+  }
+
+  const server = await startMcpServer({ era: 'legacy', build, ...(eventStore && { eventStore }) });
+  return {
+    ...server,
+    seen,
+    saw: (what) =>
+      seen.includes(what) ? Promise.resolve() : new Promise((resolve) => waiting.set(what, resolve)),
+    async listened(times) {
+      const opened = () => server.requests.filter(({ http }) => http === 'GET').length;
+      while (opened() < times) await server.nextRequest();
+    },
+    async finishPage() {
+      isPageDone = true;
+      await Promise.all([...finishers].map((finish) => finish()));
+    },
+  };
+}
