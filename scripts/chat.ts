@@ -23,7 +23,7 @@ async function chat(options: ChatOptions): Promise<boolean> {
       isFirst = false;
       return given;
     },
-    capabilities: { url: true, form: false },
+    capabilities: { url: true, form: true },
   });
   const isInteractive = stdin.isTTY && stdout.isTTY;
   return converse({

@@ -4,12 +4,15 @@
  */
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
-import type { AgentConfig, AgentsFile, ProvidersConfig, ServerConfig } from './agents-file.ts';
+import type { AgentConfig, ProvidersConfig } from './agents-file.ts';
 import { readEnvironment } from './environment.ts';
 import type { Environment } from './environment.ts';
 import { readAgentsFile } from './read-agents-file.ts';
+import { toServerConfig } from './server-config.ts';
+import type { ServerConfig } from './server-config.ts';
 
-export type { AgentConfig, ProvidersConfig, ServerConfig } from './agents-file.ts';
+export type { AgentConfig, ProvidersConfig } from './agents-file.ts';
+export type { ServerConfig } from './server-config.ts';
 
 export interface TemporalConfig {
   /** Absent: the embedded development server is started. */
@@ -93,6 +96,8 @@ export function loadConfig(env: Record<string, string | undefined>, cwd: string)
   if (!values || !file || problems.length > 0) throw new ConfigError(problems);
 
   const dataDir = path.resolve(cwd, values.INTERLUDE_DATA);
+  const configDir = path.dirname(configPath);
+  const surroundings = { variables: filled, folder: configDir };
   return {
     http: {
       port: values.PORT,
@@ -117,9 +122,11 @@ export function loadConfig(env: Record<string, string | undefined>, cwd: string)
     keys: values.INTERLUDE_KEYS,
     elicitation: { timeoutMs: values.ELICITATION_TIMEOUT, maxOpen: values.ELICITATION_MAX_OPEN },
     agents: named(file.agents),
-    servers: named(withSecretHeaders(file.servers, filled)),
+    servers: new Map(
+      Object.entries(file.servers).map(([name, entry]) => [name, toServerConfig(name, entry, surroundings)]),
+    ),
     providers: file.providers,
-    configDir: path.dirname(configPath),
+    configDir,
     secret: (name) => filled[name],
     demo: {
       identityPort: values.DEMO_IDENTITY_PORT,
@@ -144,22 +151,6 @@ function named<T extends { title?: string | undefined }>(
 ): Map<string, T & { name: string; title: string }> {
   return new Map(
     Object.entries(entries).map(([name, entry]) => [name, { ...entry, name, title: entry.title ?? name }]),
-  );
-}
-
-/** Header values that come from the environment, beside those that may stand in the file. */
-function withSecretHeaders(
-  servers: AgentsFile['servers'],
-  env: Record<string, string>,
-): AgentsFile['servers'] {
-  return Object.fromEntries(
-    Object.entries(servers).map(([name, server]) => {
-      const secret = Object.entries(server.headersEnv).map(([header, variable]) => [
-        header,
-        env[variable] ?? '',
-      ]);
-      return [name, { ...server, headers: { ...server.headers, ...Object.fromEntries(secret) } }];
-    }),
   );
 }
 

@@ -28,7 +28,11 @@ export function buildTracker(store: IssueStore, faults: Faults, { authInfo }: Mc
   const account = String(authInfo?.extra?.['account']);
   const server = new McpServer(
     { name: 'tracker', title: 'Tracker', version: '1.0.0' },
-    { instructions: 'Tracker keeps the issues of one team. Issues are referred to as #12.' },
+    {
+      instructions: 'Tracker keeps the issues of one team. Issues are referred to as #12.',
+      // The same tools for everybody, so that nobody has to connect before their model knows them.
+      cacheHints: { 'tools/list': { ttlMs: 600_000, cacheScope: 'public' } },
+    },
   );
   const reading = { readOnlyHint: true, openWorldHint: false };
   const writing = { readOnlyHint: false, destructiveHint: false, openWorldHint: false };

@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Client } from '../../src/client/client.ts';
 import { InterludeError } from '../../src/client/interlude-error.ts';
-import type { Action } from '../../src/elicitation/elicitation.ts';
+import { createAnswering } from './answering.ts';
 import { readEntry } from './entry.ts';
 import type { Entry } from './entry.ts';
 import { beginTurn } from './live-turn.ts';
@@ -11,7 +11,7 @@ import type { LiveTurn, Open } from './live-turn.ts';
 import { createNarrator } from './narrator.ts';
 import { retell } from './retell.ts';
 import type { Keyboard, Screen } from './screen.ts';
-import { dim, help, promptLabel, timeLeft, trouble } from './wording.ts';
+import { dim, help, promptLabel, trouble } from './wording.ts';
 
 interface Parts {
   client: Client;
@@ -37,6 +37,7 @@ export function converse(parts: Parts & { resume: boolean }): Promise<boolean> {
   let hasLeft = false;
   let isInterrupted = false;
   let isFine = true;
+  let knowsForms = false;
 
   const screen = parts.openScreen({ line: enter, interrupt, end });
   if (isInteractive) screen.note(dim('\n  /help lists the commands; Ctrl+C twice leaves.'));
@@ -59,7 +60,7 @@ export function converse(parts: Parts & { resume: boolean }): Promise<boolean> {
 
   function work(): void {
     for (let line = lines[0]; line !== undefined; line = lines[0]) {
-      const entry = readEntry(line, turn?.narrator.openQuestion() !== undefined);
+      const entry = readEntry(line, turn?.answering.asked());
       if (!isInteractive && turn && hasToWait(entry, turn)) return;
       lines.shift();
       act(entry);
@@ -74,7 +75,12 @@ export function converse(parts: Parts & { resume: boolean }): Promise<boolean> {
       case 'message':
         return send(entry.text);
       case 'answer':
-        return answer(entry.action);
+        if (turn) turn.answering.answer({ action: entry.action });
+        else screen.line(dim('  No question is open.'));
+        return screen.prompt(bottomLine);
+      case 'field':
+        turn?.answering.enter(entry.line);
+        return screen.prompt(bottomLine);
       case 'stop':
         return turn ? stop(turn) : screen.line(dim('  Nothing is going on.'));
       case 'quit':
@@ -89,7 +95,7 @@ export function converse(parts: Parts & { resume: boolean }): Promise<boolean> {
   }
 
   function send(text: string): void {
-    const isAtWork = turn && (turn.successor !== undefined || turn.narrator.openQuestion() === undefined);
+    const isAtWork = turn && (turn.successor !== undefined || turn.answering.asked() === undefined);
     if (isAtWork)
       return screen.line(dim('  The agent is still at work. /stop stops it; then send that again.'));
     hasSpoken = true;
@@ -97,6 +103,11 @@ export function converse(parts: Parts & { resume: boolean }): Promise<boolean> {
     const agent = agentId === undefined ? {} : { agentId };
     const open: Open = (options) => client.start({ conversationId, message, ...agent }, options);
     void (turn ? supersede(turn, open) : follow(begin(open)));
+  }
+
+  function reopened(): void {
+    screen.prompt(bottomLine);
+    work();
   }
 
   async function resume(): Promise<void> {
@@ -113,10 +124,25 @@ export function converse(parts: Parts & { resume: boolean }): Promise<boolean> {
   }
 
   function begin(open: Open): LiveTurn {
-    const live = beginTurn(open, createNarrator(screen, { isInteractive }), () => {
+    const narrator = createNarrator(screen);
+    const answering = createAnswering({
+      narrator,
+      screen,
+      isInteractive,
+      knowsForms() {
+        const before = knowsForms;
+        knowsForms = true;
+        return before;
+      },
+      send: (elicitationId, response) => client.answer({ conversationId, elicitationId, ...response }),
+      sayTrouble,
+      reopened,
+    });
+    const live = beginTurn(open, { narrator, answering }, () => {
       // A person sees a lost connection in the bottom line for as long as it lasts.
       if (isInteractive && live.isLost) screen.endText();
       else if (live.isLost && turn === live) screen.note('Connection lost; reconnecting …');
+      if (turn === live && !live.successor) answering.present();
       screen.prompt(bottomLine);
       work();
     });
@@ -163,20 +189,6 @@ export function converse(parts: Parts & { resume: boolean }): Promise<boolean> {
     await follow(next);
   }
 
-  function answer(action: Exclude<Action, 'accept'>): void {
-    const narrator = turn?.narrator;
-    const question = narrator?.openQuestion();
-    if (!narrator || !question) return screen.line(dim('  No question is open.'));
-    const { elicitationId } = question;
-    narrator.setAnswered(elicitationId, true);
-    screen.prompt(bottomLine);
-    client.answer({ conversationId, elicitationId, action }).catch((error: unknown) => {
-      narrator.setAnswered(elicitationId, false);
-      sayTrouble(error);
-      screen.prompt(bottomLine);
-    });
-  }
-
   function stop(live: LiveTurn): void {
     live.isStopping = true;
     screen.prompt(bottomLine);
@@ -214,18 +226,19 @@ export function converse(parts: Parts & { resume: boolean }): Promise<boolean> {
 
   function bottomLine(): string {
     if (!turn) return promptLabel(who);
+    const isInForm = turn.answering.asked() === 'form';
+    if (turn.isLost && isInForm) return `${dim('connection lost ·')} ${turn.answering.prompt()}`;
     if (turn.isLost) return dim('connection lost; reconnecting … ');
     if (turn.isStopping) return dim('stopping … ');
     if (turn.successor) return dim('… ');
-    const question = turn.narrator.openQuestion();
-    if (question)
-      return promptLabel(`${question.context.serverTitle} · ${timeLeft(question.expiresAt, Date.now())}`);
-    return dim(`${turn.narrator.doing()} `);
+    return turn.answering.prompt() ?? dim(`${turn.narrator.doing()} `);
   }
 }
 
-function hasToWait(entry: Entry, { narrator }: LiveTurn): boolean {
-  return entry.kind === 'message' || (entry.kind === 'answer' && narrator.openQuestion() === undefined);
+/** Whose moment comes when the turn asks, or is over. */
+function hasToWait(entry: Entry, { answering }: LiveTurn): boolean {
+  const isForQuestion = ['answer', 'nothing', 'unknown'].includes(entry.kind);
+  return entry.kind === 'message' || (isForQuestion && answering.asked() === undefined);
 }
 
 function isProblem(error: unknown, code: string): boolean {

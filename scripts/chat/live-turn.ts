@@ -1,12 +1,14 @@
 /** One turn, as it is told on the screen from its first view to its last. */
 import type { FollowOptions } from '../../src/client/follow-turn.ts';
 import type { TurnView } from '../../src/client/turn-view.ts';
+import type { Answering } from './answering.ts';
 import type { Narrator } from './narrator.ts';
 
 export type Open = (options: FollowOptions) => AsyncGenerator<TurnView, void>;
 
 export interface LiveTurn {
   narrator: Narrator;
+  answering: Answering;
   isLost: boolean;
   isStopping: boolean;
   /** Takes its place. */
@@ -23,7 +25,11 @@ export interface LiveTurn {
 }
 
 /** `changed` is called whenever there is something new to know. */
-export function beginTurn(open: Open, narrator: Narrator, changed: () => void): LiveTurn {
+export function beginTurn(
+  open: Open,
+  { narrator, answering }: Pick<LiveTurn, 'narrator' | 'answering'>,
+  changed: () => void,
+): LiveTurn {
   const reading = new AbortController();
   const views = open({
     signal: reading.signal,
@@ -39,6 +45,7 @@ export function beginTurn(open: Open, narrator: Narrator, changed: () => void): 
 
   const turn: LiveTurn = {
     narrator,
+    answering,
     isLost: false,
     isStopping: false,
     successor: undefined,

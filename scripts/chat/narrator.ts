@@ -3,41 +3,28 @@ import type { ToolCallPart, TurnView } from '../../src/client/turn-view.ts';
 import type { ElicitationRequest } from '../../src/contract/elicitation.ts';
 import { newsBetween } from './news.ts';
 import type { News } from './news.ts';
+import { settledLine, supersededLine } from './question-card.ts';
 import type { Screen } from './screen.ts';
-import {
-  dim,
-  doing,
-  plain,
-  questionCard,
-  settledLine,
-  supersededLine,
-  toolEnded,
-  trouble,
-} from './wording.ts';
+import { dim, doing, plain, toolEnded, trouble } from './wording.ts';
 import type { ToolEnd } from './wording.ts';
 
 export interface Narrator {
   tell(view: TurnView): void;
-  /** The question to answer next: the one that has waited longest. */
-  openQuestion(): ElicitationRequest | undefined;
+  /** The question that has waited longest. */
+  pendingQuestion(): ElicitationRequest | undefined;
   /** Its answer is on its way, or was refused and is open again. */
   setAnswered(elicitationId: string, isAnswered: boolean): void;
+  isAnswered(elicitationId: string): boolean;
   /** A new message is about to take the turn's place, or was refused. */
   setSuperseded(isSuperseded: boolean): void;
   /** What the turn does now, in words. */
   doing(): string;
 }
 
-export interface NarratorOptions {
-  /** Whether a line that is typed while a question is open is a new message. */
-  isInteractive: boolean;
-  now?: () => number;
-}
-
 /** What took less was replayed, or is not worth a number. */
 const shortestMs = 50;
 
-export function createNarrator(screen: Screen, { isInteractive, now = Date.now }: NarratorOptions): Narrator {
+export function createNarrator(screen: Screen, now: () => number = Date.now): Narrator {
   let told: TurnView | undefined;
   let isSuperseded = false;
   const questions = new Map<string, ElicitationRequest>();
@@ -61,9 +48,7 @@ export function createNarrator(screen: Screen, { isInteractive, now = Date.now }
       }
       case 'question-opened':
         questions.set(news.question.elicitationId, news.question);
-        screen.gap();
-        for (const line of questionCard(news.question, isInteractive)) screen.line(line);
-        return screen.gap();
+        return;
       case 'question-settled':
         questions.set(news.question.elicitationId, news.question);
         // The time people take is not the tools'.
@@ -71,7 +56,7 @@ export function createNarrator(screen: Screen, { isInteractive, now = Date.now }
         return screen.line(
           isSuperseded && news.question.status === 'cancel'
             ? supersededLine(news.question)
-            : settledLine(news.question),
+            : settledLine(news.question, answered.has(news.question.elicitationId)),
         );
       case 'notice':
         return screen.line(dim(`  ${plain(news.text)}`));
@@ -87,7 +72,8 @@ export function createNarrator(screen: Screen, { isInteractive, now = Date.now }
     if (state.kind !== 'failed') return { kind: 'done', ...(tookMs >= shortestMs && { tookMs }) };
     const question = [...questions.values()].findLast(({ context }) => isToolOf(context.server, toolName));
     if (!question || question.status === 'accept') return { kind: 'failed' };
-    return { kind: question.mode === 'url' ? 'not-connected' : 'not-answered' };
+    const isConnection = question.context.trigger === 'credential_required';
+    return { kind: isConnection ? 'not-connected' : 'not-answered' };
   }
 
   function sayEnd({ status, errorText }: Extract<News, { kind: 'turn-ended' }>): void {
@@ -113,14 +99,12 @@ export function createNarrator(screen: Screen, { isInteractive, now = Date.now }
       for (const news of newsBetween(told, view)) say(news);
       told = view;
     },
-    openQuestion: () =>
-      [...questions.values()].find(
-        ({ elicitationId, status }) => status === 'pending' && !answered.has(elicitationId),
-      ),
+    pendingQuestion: () => [...questions.values()].find(({ status }) => status === 'pending'),
     setAnswered(elicitationId, isAnswered) {
       if (isAnswered) answered.add(elicitationId);
       else answered.delete(elicitationId);
     },
+    isAnswered: (elicitationId) => answered.has(elicitationId),
     setSuperseded: (value) => void (isSuperseded = value),
     doing: () => doing(told),
   };

@@ -16,6 +16,8 @@ export interface Screen {
   note(text: string): void;
   /** The bottom line, where people type; asked for anew whenever it is drawn. */
   prompt(render: () => string): void;
+  /** What is being typed is of no use any more. */
+  discard(): void;
   close(): void;
 }
 
@@ -57,6 +59,7 @@ export function createPlainScreen({ input, output, notes }: Streams, keyboard: K
     gap: freshLine,
     note: (text) => void notes.write(`${stripVTControlCharacters(text)}\n`),
     prompt: () => undefined,
+    discard: () => undefined,
     close: () => lines.close(),
   };
 }

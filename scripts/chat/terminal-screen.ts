@@ -35,20 +35,27 @@ export function createTerminalScreen(input: ReadStream, output: WriteStream, key
 
   readline.on('line', (line) => {
     // Enter on an empty line leaves no trace.
-    if (isShown && line.trim() === '') moveCursor(output, 0, -1);
-    else isBlank = false;
+    if (isShown && line.trim() === '') {
+      moveCursor(output, 0, -1);
+      cursorTo(output, 0);
+      clearScreenDown(output);
+    } else isBlank = false;
     isShown = false;
     keyboard.line(line);
     showSoon();
   });
   readline.on('SIGINT', () => {
-    if (readline.line === '') return keyboard.interrupt();
-    readline.write(null, { ctrl: true, name: 'e' });
-    readline.write(null, { ctrl: true, name: 'u' });
+    if (readline.line === '') keyboard.interrupt();
+    else discard();
   });
   readline.on('close', () => {
     if (!isClosed) keyboard.end();
   });
+
+  function discard(): void {
+    readline.write(null, { ctrl: true, name: 'e' });
+    readline.write(null, { ctrl: true, name: 'u' });
+  }
 
   function hide(): void {
     if (!isShown) return;
@@ -127,6 +134,7 @@ export function createTerminalScreen(input: ReadStream, output: WriteStream, key
       render = next;
       showSoon();
     },
+    discard,
     close() {
       hide();
       isClosed = true;

@@ -58,9 +58,10 @@ async function narrated(views: AsyncIterable<TurnView>): Promise<string> {
     gap: () => undefined,
     note: () => undefined,
     prompt: () => undefined,
+    discard: () => undefined,
     close: () => undefined,
   };
-  const narrator = createNarrator(screen, { isInteractive: false, now: () => 0 });
+  const narrator = createNarrator(screen, () => 0);
   for await (const view of views) narrator.tell(view);
   return told;
 }

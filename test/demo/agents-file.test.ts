@@ -22,15 +22,21 @@ test('editors accept the demo’s agents file and point at what is wrong in a fi
 });
 
 test('the demo’s agents file is what the program starts with', () => {
-  const config = loadConfig({ DEMO_TRACKER_PORT: '4002' }, process.cwd());
+  const config = loadConfig({ DEMO_TRACKER_PORT: '4002', DEMO_TRAVEL_PORT: '4003' }, process.cwd());
   expect(config.servers.get('tracker')).toMatchObject({
     title: 'Tracker',
     url: 'http://127.0.0.1:4002/mcp',
     credentialScope: 'user',
   });
+  expect(config.servers.get('travel')).toMatchObject({
+    title: 'Travel Desk',
+    url: 'http://127.0.0.1:4003/mcp',
+    credentialScope: 'none',
+  });
+  expect(config.demo.servers).toEqual({ trackerPort: 4002, travelPort: 4003 });
   expect(config.agents.get('assistant')).toMatchObject({
     model: 'scripted',
-    servers: ['tracker'],
+    servers: ['tracker', 'travel'],
     agents: ['researcher'],
   });
 });

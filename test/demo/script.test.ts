@@ -3,7 +3,11 @@ import { script } from '../../demo/script.ts';
 import type { Move, ToolOutcome } from '../../src/models/script.ts';
 
 const names = ['list_issues', 'get_issue', 'create_issue', 'comment_on_issue', 'close_issue'];
-const tools = names.map((name) => `tracker__${name}`);
+const travelNames = ['book_trip', 'plan_offsite', 'pay_deposit', 'list_trips'];
+const tools = [...names.map((name) => `tracker__${name}`), ...travelNames.map((name) => `travel__${name}`)];
+
+const porto = 'T-1001 Porto, 2027-01-20, 5 nights, Alice Adams (deposit paid)';
+const lisbon = 'T-1002 Lisbon, 2027-03-14, 2 nights, Bob Brown (deposit of 82 € due)';
 
 function move(userText: string, outcomes: ToolOutcome[] = [], offered = tools): Move {
   for (const rule of script.rules) {
@@ -52,11 +56,33 @@ describe('what people ask for', () => {
     expect(move(userText).calls).toEqual(calls.map(([name, input]) => ({ tool: `tracker__${name}`, input })));
   });
 
+  test.each<[string, string, Record<string, unknown>]>([
+    ['Book a trip to Lisbon.', 'book_trip', { destination: 'Lisbon' }],
+    ['please book me a flight to New York for next week', 'book_trip', { destination: 'New York' }],
+    ['Could you arrange a journey to São Paulo?', 'book_trip', { destination: 'São Paulo' }],
+    ['book tickets to Aix-en-Provence in May', 'book_trip', { destination: 'Aix-en-Provence' }],
+    ['Plan an offsite.', 'plan_offsite', {}],
+    ['we need an off-site for the team', 'plan_offsite', {}],
+    ['Pay the deposit for T-1002.', 'pay_deposit', { trip: 'T-1002' }],
+    ['pay my trip t-1002', 'pay_deposit', { trip: 'T-1002' }],
+    ['Pay the deposit.', 'list_trips', {}],
+    ['List my trips.', 'list_trips', {}],
+  ])('%s goes to the Travel Desk', (userText, name, input) => {
+    expect(move(userText).calls).toEqual([{ tool: `travel__${name}`, input }]);
+  });
+
+  test('an issue about a trip is an issue all the same', () => {
+    const { calls } = move('Create an issue: Book a trip to Lisbon and pay the deposit');
+    expect(calls).toMatchObject([{ tool: 'tracker__create_issue' }]);
+  });
+
   test.each([
     ['hello', /Hello!.*List my open issues/s],
     ['thank you!', /welcome/],
     ['help', /I can work with your issues/],
     ['create an issue', /What is it about\?/],
+    ['book a trip', /Where to\?/],
+    ['help', /Book a trip to Lisbon\..*Plan an offsite\..*Pay the deposit\..*List my trips\./s],
     ['Who are you?', /a script, not a language model/],
     ['colourless green ideas', /did not get that.*List my open issues/s],
   ])('%s is answered without a tool', (userText, words) => {
@@ -107,6 +133,55 @@ describe('what they get', () => {
     expect(answer(task, issues)).toBe(told);
     const outcome = { tool: 'agent__researcher', input: { task }, ok: true, text: told, data: null };
     expect(move(asked, [outcome], delegating).say).toBe(`The researcher says:\n\n${told}`);
+  });
+
+  test('a trip that was booked, and what became of those that were not', () => {
+    const asked = 'Book a trip to Lisbon.';
+    expect(answer(asked, `Booked ${lisbon}\nA deposit of 82 € is due; pay_deposit takes it.`)).toBe(
+      'Your trip to **Lisbon** is booked: **T-1002**, 2027-03-14, 2 nights, for Bob Brown.\n\nThere is a deposit of 82 € due; say “Pay the deposit” whenever you like.',
+    );
+    expect(answer(asked, 'The user decided against booking a trip to Lisbon. Nothing was booked.')).toBe(
+      'All right, nothing was booked.',
+    );
+    expect(answer(asked, 'The user closed the form without deciding. Nothing was booked.')).toMatch(
+      /^The question was closed without an answer, so nothing was booked\./,
+    );
+  });
+
+  test('an offsite, or its draft', () => {
+    const what = 'Casa do Rio in Lisbon, 4 January to 6 January, for Alice Adams, Bob Brown';
+    expect(answer('Plan an offsite.', `O-1001: Reserved ${what}.`)).toBe(
+      `The offsite is reserved: **O-1001**, ${what}.`,
+    );
+    expect(answer('Plan an offsite.', `O-1001: Kept as a draft, nothing reserved: ${what}.`)).toBe(
+      `I kept the offsite as a draft, **O-1001**: ${what}. Nothing is reserved.`,
+    );
+  });
+
+  test('the trips, and the deposit of the one that was booked last', () => {
+    expect(answer('List my trips.', `${porto}\n${lisbon}`)).toBe(
+      'The Travel Desk has **2 trips**:\n\n- **T-1001** Porto, 2027-01-20, 5 nights, Alice Adams: deposit paid\n- **T-1002** Lisbon, 2027-03-14, 2 nights, Bob Brown: deposit of 82 € due',
+    );
+    const asked = 'Pay the deposit.';
+    const trips = (text: string) => ({ tool: 'travel__list_trips', input: {}, ok: true, text, data: null });
+    const found = trips(`${porto}\n${lisbon}`);
+    expect(move(asked, [found]).calls).toEqual([{ tool: 'travel__pay_deposit', input: { trip: 'T-1002' } }]);
+    const told = (text: string) =>
+      move(asked, [
+        found,
+        { tool: 'travel__pay_deposit', input: { trip: 'T-1002' }, ok: true, text, data: null },
+      ]).say;
+    expect(told('The deposit of 82 € for trip T-1002 to Lisbon is paid.')).toBe(
+      'Thank you: the deposit of **82 €** for **T-1002** to Lisbon is paid.',
+    );
+    expect(told('The deposit for trip T-1002 was not paid in time. It is still due.')).toMatch(
+      /stopped waiting/,
+    );
+    expect(told('The user decided not to pay the deposit for trip T-1002 now. It is still due.')).toBe(
+      'All right, nothing was paid. The deposit is still due.',
+    );
+    expect(move(asked, [trips(porto)]).say).toMatch(/nothing to do/);
+    expect(answer('List my trips.', 'No trips.')).toMatch(/Book a trip to Lisbon/);
   });
 
   test('bad news', () => {

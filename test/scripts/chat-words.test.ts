@@ -28,16 +28,33 @@ test.each([
 });
 
 test.each([
-  ['n', true, { kind: 'answer', action: 'decline' }],
-  ['C ', true, { kind: 'answer', action: 'cancel' }],
-  ['n', false, { kind: 'message', text: 'n' }],
-  ['/decline', false, { kind: 'answer', action: 'decline' }],
-  ['no', true, { kind: 'message', text: 'no' }],
-  ['   ', true, { kind: 'nothing' }],
-  ['/stop', false, { kind: 'stop' }],
-  ['/frobnicate now', false, { kind: 'unknown', command: '/frobnicate' }],
-] as const)('%j typed while a question is open (%s) means what it says', (line, isAsked, entry) => {
-  expect(readEntry(line, isAsked)).toEqual(entry);
+  ['n', 'connection', { kind: 'answer', action: 'decline' }],
+  ['C ', 'page', { kind: 'answer', action: 'cancel' }],
+  ['n', undefined, { kind: 'message', text: 'n' }],
+  ['n', 'form', { kind: 'field', line: 'n' }],
+  ['n', 'unreadable', { kind: 'answer', action: 'decline' }],
+  ['/decline', undefined, { kind: 'answer', action: 'decline' }],
+  ['/N', 'form', { kind: 'answer', action: 'decline' }],
+  ['/c', 'form', { kind: 'answer', action: 'cancel' }],
+  ['no', 'connection', { kind: 'message', text: 'no' }],
+  ['no', 'form', { kind: 'field', line: 'no' }],
+  ['   ', undefined, { kind: 'nothing' }],
+  ['', 'connection', { kind: 'nothing' }],
+  ['', 'page', { kind: 'answer', action: 'accept' }],
+  ['y', 'page', { kind: 'answer', action: 'accept' }],
+  ['y', 'connection', { kind: 'message', text: 'y' }],
+  ['', 'form', { kind: 'field', line: '' }],
+  ['/back', 'form', { kind: 'field', line: '/back' }],
+  ['/home/alice', 'form', { kind: 'field', line: '/home/alice' }],
+  ['/stop now', 'form', { kind: 'field', line: '/stop now' }],
+  ['/new What is open?', 'form', { kind: 'message', text: 'What is open?' }],
+  ['/new /quit', undefined, { kind: 'message', text: '/quit' }],
+  ['/new', 'form', { kind: 'help' }],
+  ['/stop', 'form', { kind: 'stop' }],
+  ['/stop', undefined, { kind: 'stop' }],
+  ['/frobnicate now', undefined, { kind: 'unknown', command: '/frobnicate' }],
+] as const)('%j typed while this is asked: %s, means what it says', (line, asked, entry) => {
+  expect(readEntry(line, asked)).toEqual(entry);
 });
 
 test('tools are named in words', () => {

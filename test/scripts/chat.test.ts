@@ -1,7 +1,3 @@
-import { spawn } from 'node:child_process';
-import type { ChildProcessByStdio } from 'node:child_process';
-import { fileURLToPath } from 'node:url';
-import type { Readable, Writable } from 'node:stream';
 import { afterEach, expect, test } from 'vitest';
 import {
   beginStream,
@@ -13,8 +9,7 @@ import {
   wholeTurn,
 } from '../client/stream-server.ts';
 import type { Reply, StreamServer } from '../client/stream-server.ts';
-
-const script = fileURLToPath(new URL('../../scripts/chat.ts', import.meta.url));
+import { startChat } from './chat-process.ts';
 
 let stack = new AsyncDisposableStack();
 afterEach(async () => {
@@ -28,55 +23,6 @@ async function serve(reply: Reply): Promise<StreamServer> {
   );
   stack.defer(() => server.stop());
   return server;
-}
-
-interface Chat {
-  type(line: string): void;
-  endInput(): void;
-  interrupt(): void;
-  output(): string;
-  notes(): string;
-  /** Waits until the text has been printed. */
-  sees(text: string): Promise<void>;
-  ended: Promise<number | null>;
-}
-
-function startChat(args: string[], env: NodeJS.ProcessEnv = {}): Chat {
-  const child = spawn(process.execPath, [script, ...args], { env: { ...process.env, ...env } });
-  stack.defer(() => void child.kill());
-  return readChat(child);
-}
-
-function readChat(child: ChildProcessByStdio<Writable, Readable, Readable>): Chat {
-  const texts = { output: '', notes: '' };
-  const waiting = new Set<() => void>();
-  const read = (stream: Readable, name: 'output' | 'notes') =>
-    stream.setEncoding('utf8').on('data', (text: string) => {
-      texts[name] += text;
-      for (const look of waiting) look();
-    });
-  read(child.stdout, 'output');
-  read(child.stderr, 'notes');
-  const ended = new Promise<number | null>((resolve) => child.on('close', resolve));
-  return {
-    type: (line) => void child.stdin.write(`${line}\n`),
-    endInput: () => child.stdin.end(),
-    interrupt: () => void child.kill('SIGINT'),
-    output: () => texts.output,
-    notes: () => texts.notes,
-    sees: (text) =>
-      new Promise((resolve, reject) => {
-        const look = () => {
-          if (!`${texts.output}${texts.notes}`.includes(text)) return;
-          waiting.delete(look);
-          resolve();
-        };
-        waiting.add(look);
-        look();
-        void ended.then(() => reject(new Error(`It ended without "${text}": ${texts.output}${texts.notes}`)));
-      }),
-    ended,
-  };
 }
 
 const said = (text: string) => [

@@ -1,87 +1,14 @@
 /** A person in front of the terminal client: what stands on the screen, in which order. */
-import { stripVTControlCharacters } from 'node:util';
-import { afterEach, expect, test } from 'vitest';
-import { converse } from '../../scripts/chat/conversation.ts';
-import type { Keyboard, Screen } from '../../scripts/chat/screen.ts';
-import { createClient } from '../../src/client/client.ts';
+import { expect, test } from 'vitest';
 import {
   beginStream,
   question,
   sendProblem,
   sendStream,
-  startStreamServer,
   toEvents,
   toolCall,
 } from '../client/stream-server.ts';
-import type { Reply, StreamServer } from '../client/stream-server.ts';
-
-const patience = { timeout: 10_000 };
-
-let stack = new AsyncDisposableStack();
-afterEach(async () => {
-  await stack.disposeAsync();
-  stack = new AsyncDisposableStack();
-});
-
-interface Sitting {
-  keyboard: Keyboard;
-  /** What stands there, without blank lines. */
-  screen(): string[];
-  bottomLine(): string;
-  sees(text: string): Promise<void>;
-  server: StreamServer;
-  left: Promise<boolean>;
-}
-
-async function sitDown(reply: Reply, { resume = false } = {}): Promise<Sitting> {
-  const server = await startStreamServer(reply);
-  stack.defer(() => server.stop());
-  const timing = { firstRetryMs: 1, lastRetryMs: 4 };
-  const capabilities = { url: true, form: false };
-  const client = createClient({ baseUrl: server.url, token: 'secret', capabilities, timing });
-  let text = '';
-  let render = () => '';
-  let keyboard: Keyboard | undefined;
-  const line = (words: string) => {
-    if (text !== '' && !text.endsWith('\n')) text += '\n';
-    text += `${words}\n`;
-  };
-  const screen: Screen = {
-    text: (words) => void (text += words),
-    endText: () => undefined,
-    line,
-    gap: () => undefined,
-    note: line,
-    prompt: (next) => void (render = next),
-    close: () => undefined,
-  };
-  const left = converse({
-    client,
-    conversationId: 'c1',
-    agentId: undefined,
-    who: 'alice',
-    resume,
-    isInteractive: true,
-    openScreen(given) {
-      keyboard = given;
-      return screen;
-    },
-  });
-  if (!keyboard) throw new Error('The screen was not opened.');
-  stack.defer(() => keyboard?.end());
-  const plain = () => stripVTControlCharacters(text);
-  return {
-    keyboard,
-    screen: () =>
-      plain()
-        .split('\n')
-        .filter((words) => words.trim() !== ''),
-    bottomLine: () => stripVTControlCharacters(render()),
-    sees: (words) => expect.poll(plain, patience).toContain(words),
-    server,
-    left,
-  };
-}
+import { patience, sitDown, waitingTurn } from './sitting.ts';
 
 const said = (text: string) => [
   { type: 'start' },
@@ -93,26 +20,8 @@ const said = (text: string) => [
 const failedCall = { type: 'tool-output-error', toolCallId: 'call-1', errorText: 'The tool did not run.' };
 const asking = [{ type: 'start' }, toolCall, question('pending')];
 
-const textIn = (body: unknown) => JSON.stringify(body);
-
-/** The first turn asks; what becomes of it is for the test to say. */
-function waitingTurn(then: Reply): { reply: Reply; goOn: (chunks: object[]) => void; end: () => void } {
-  let stream: Parameters<Reply>[0] | undefined;
-  return {
-    reply(response, nth, path, body) {
-      if (path !== '/run/api/chat' || !textIn(body).includes('List my issues'))
-        return then(response, nth, path, body);
-      stream = response;
-      beginStream(response);
-      response.write(toEvents(asking));
-    },
-    goOn: (chunks) => void stream?.write(toEvents(chunks)),
-    end: () => void stream?.end(),
-  };
-}
-
 test('a line that is typed while a question is open takes its place, and that was said before', async () => {
-  const waiting = waitingTurn((response) => {
+  const waiting = waitingTurn(asking, (response) => {
     sendStream(response, said('Hello, Alice.'), 'turn-2');
     // The end of the old one is on its way, over another connection.
     setTimeout(() => {
@@ -135,7 +44,7 @@ test('a line that is typed while a question is open takes its place, and that wa
 });
 
 test('a turn that is slow to say goodbye does not hold up the one that took its place', async () => {
-  const waiting = waitingTurn((response) => sendStream(response, said('Hello, Alice.'), 'turn-2'));
+  const waiting = waitingTurn(asking, (response) => sendStream(response, said('Hello, Alice.'), 'turn-2'));
   const { keyboard, sees, bottomLine } = await sitDown(waiting.reply);
   keyboard.line('List my issues');
   await sees('is a new message');
@@ -145,7 +54,7 @@ test('a turn that is slow to say goodbye does not hold up the one that took its 
 });
 
 test('a line that comes when the turn has just gone on is refused in words, and the turn is told to its end', async () => {
-  const waiting = waitingTurn((response) =>
+  const waiting = waitingTurn(asking, (response) =>
     sendProblem(response, 409, {
       code: 'turn_in_progress',
       detail: 'Wait for the turn to end.',
@@ -191,7 +100,7 @@ test.each([
 ])(
   'a tool whose account was declined is not said to have failed: its end comes %s the decision’s',
   async (_, end) => {
-    const waiting = waitingTurn((response) => {
+    const waiting = waitingTurn(asking, (response) => {
       response.end(JSON.stringify({ elicitationId: 'q1', status: 'decline', duplicate: false }));
       waiting.goOn([...end, ...said('As you like.').slice(1)]);
       waiting.end();
@@ -233,9 +142,12 @@ test('the bottom line says what is being done, and by whom', async () => {
   expect(server.requests[0]?.headers).toMatchObject({ 'x-emit-operations': 'true' });
   more([operation('op-2', 'delegation', 'Asking researcher', 'assistant')]);
   await expect.poll(bottomLine, patience).toBe('Asking researcher … ');
-  more([operation('op-3', 'tool_call', 'Calling tracker · list issues', 'researcher')]);
+  more([
+    operation('op-3', 'tool_call', 'Calling tracker · list issues', 'researcher'),
+    operation('op-4', 'elicitation', 'Question settled', 'researcher'),
+  ]);
   await expect.poll(bottomLine, patience).toBe('researcher: Calling tracker · list issues … ');
-  more([operation('op-4', 'weather', 'Sunny', 'assistant')]);
+  more([operation('op-5', 'weather', 'Sunny', 'assistant')]);
   await expect.poll(bottomLine, patience).toBe('… ');
 });
 
@@ -284,7 +196,7 @@ test('a conversation that does not exist yet begins without a word about that', 
 test('leaving while a message is taking a question’s place leaves', async () => {
   const { promise: isSent, resolve: reportSent } = Promise.withResolvers<void>();
   const { promise: isGone, resolve: reportGone } = Promise.withResolvers<void>();
-  const waiting = waitingTurn((response) => {
+  const waiting = waitingTurn(asking, (response) => {
     response.on('close', reportGone);
     reportSent();
   });
