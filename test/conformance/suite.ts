@@ -1,0 +1,73 @@
+/** Runs the official conformance suite as its users do: as a command of its own, with ours to test. */
+import { execFile } from 'node:child_process';
+import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
+import { createRequire } from 'node:module';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { promisify } from 'node:util';
+import suite from '@modelcontextprotocol/conformance/package.json' with { type: 'json' };
+
+const run = promisify(execFile);
+const root = path.resolve(import.meta.dirname, '../..');
+const manifest = createRequire(import.meta.url).resolve('@modelcontextprotocol/conformance/package.json');
+const program = path.join(path.dirname(manifest), suite.bin.conformance);
+const patienceMs = 25_000;
+
+export const suiteVersion = suite.version;
+
+export interface Scenario {
+  name: string;
+  /** Of the protocol, oldest first; none for what belongs to an extension. */
+  revisions: string[];
+}
+
+/** Everything the suite has for clients. */
+export async function clientScenarios(): Promise<Scenario[]> {
+  const { stdout } = await run(process.execPath, [program, 'list', '--client'], { cwd: root });
+  const [, ofClients = ''] = stdout.split('Client scenarios');
+  const lines = ofClients.matchAll(/^ {2}- (\S+) \[(.*)\]$/gm);
+  return [...lines].map(([, name = '', words = '']) => ({
+    name,
+    revisions: words.split(',').filter((word) => /^\d{4}-/.test(word)),
+  }));
+}
+
+export interface Result {
+  passed: number;
+  /** What the scenario can also look at, and what did not occur. */
+  skipped: number;
+  /** In the suite's words: failures, warnings, and a client that ended badly. */
+  complaints: string[];
+}
+
+export async function runScenario(name: string, revision: string): Promise<Result> {
+  const folder = await mkdtemp(path.join(tmpdir(), 'conformance-'));
+  try {
+    const scenario = ['--scenario', name, '--spec-version', revision];
+    const command = ['client', '--command', 'node test/conformance/client.ts', ...scenario, '-o', folder];
+    const env = {
+      ...process.env,
+      PATH: path.dirname(process.execPath) + path.delimiter + process.env['PATH'],
+    };
+    const ended = await run(process.execPath, [program, ...command], {
+      cwd: root,
+      env,
+      timeout: patienceMs,
+    }).then(
+      () => [],
+      (error: { stdout: string; stderr: string }) => [error.stdout + error.stderr],
+    );
+    const [results = ''] = await readdir(folder);
+    const text = await readFile(path.join(folder, results, 'checks.json'), 'utf8').catch(() => '[]');
+    const checks = JSON.parse(text) as { id: string; status: string; errorMessage?: string }[];
+    const having = (...statuses: string[]) => checks.filter(({ status }) => statuses.includes(status));
+    const broken = having('FAILURE', 'WARNING').map(({ id, errorMessage }) => `${id}: ${errorMessage}`);
+    return {
+      passed: having('SUCCESS').length,
+      skipped: having('SKIPPED').length,
+      complaints: broken.length > 0 ? broken : ended,
+    };
+  } finally {
+    await rm(folder, { recursive: true, force: true });
+  }
+}
