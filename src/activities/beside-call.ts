@@ -7,6 +7,7 @@ import type { Logger } from 'pino';
 import type { Credential } from '../credentials/store.ts';
 import type { RefreshWhen } from '../mcp/catalogue.ts';
 import type { CallProgress, Listener } from '../mcp/news.ts';
+import { logProcess } from '../mcp/process-log.ts';
 import type { Storage } from '../storage/storage.ts';
 import { createProgressWriter } from './progress-writer.ts';
 import type { Attempt, CallParts } from './tool-attempt.ts';
@@ -23,7 +24,7 @@ export interface BesideCall {
 }
 
 /** How long a call that is over waits for a list, in milliseconds: the next step can do without. */
-const patienceMs = 2_000;
+const patienceMs = 1_000;
 
 export function besideCall(
   { storage, catalogue, logger }: Parts,
@@ -52,7 +53,11 @@ export function besideCall(
   const progress = createProgressWriter(write);
   list('missing');
   return {
-    listener: { onProgress: (next) => progress.note(next), onToolsChanged: () => list('now') },
+    listener: {
+      onProgress: (next) => progress.note(next),
+      onToolsChanged: () => list('now'),
+      onReport: logProcess(logger, server),
+    },
     async settled() {
       await progress.rest();
       if (lists.size === 0) return;

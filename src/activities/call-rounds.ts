@@ -73,12 +73,14 @@ export function createCallRounds({ storage, keys }: { storage: Storage; keys: Ke
     },
     answersTo: (round, given) =>
       Promise.all(
-        round.questions.map(async ({ key, elicitationId }): Promise<QuestionAnswer> => {
+        round.questions.map(async ({ key, elicitationId, request }): Promise<QuestionAnswer> => {
           const answer = given.find((one) => one.elicitationId === elicitationId);
           const { outcome = 'cancel', responseId = null } = answer ?? {};
           if (outcome !== 'accept') return { key, action: outcome === 'expired' ? 'cancel' : outcome };
           const stored = responseId === null ? null : await elicitations.answer(elicitationId, responseId);
           const sealed = stored?.sealedContent ?? null;
+          if (sealed === null && request.mode === 'form')
+            throw new Error(`The answer to question ${elicitationId} is not in the database.`);
           if (sealed === null) return { key, action: 'accept' };
           const content = JSON.parse(openAnswer(keys, elicitationId, sealed)) as Record<string, unknown>;
           return { key, action: 'accept', content };
@@ -95,7 +97,10 @@ export function toRound(pause: Pause): Round {
   };
 }
 
-/** As `toRound`, after a restart: what was asked before in the same words has its answer already. */
+/**
+ * As `toRound`, after a restart: what was asked before in the same words has its answer already. Once, that is: a server
+ * that asks it yet again was not content with the answer.
+ */
 export function toRestartedRound(pause: Pause, before: Round[]): Round {
   const known = before.flatMap(({ questions }) => questions);
   const round = toRound(pause);
@@ -103,8 +108,10 @@ export function toRestartedRound(pause: Pause, before: Round[]): Round {
     ...round,
     isRestarted: true,
     questions: round.questions.map((question) => {
-      const same = known.findLast((one) => isSame(one, question));
-      return same ? { ...question, elicitationId: same.elicitationId, isAnswered: true } : question;
+      const same = known.filter((one) => isSame(one, question));
+      const [latest] = same.slice(-1);
+      const isNew = latest === undefined || same.some(({ isAnswered }) => isAnswered);
+      return isNew ? question : { ...question, elicitationId: latest.elicitationId, isAnswered: true };
     }),
   };
 }
@@ -120,7 +127,7 @@ export function toAsks({ questions, resume }: Round, number: number): Asks {
   };
 }
 
-export function isSame(one: ServerQuestion, other: ServerQuestion): boolean {
+function isSame(one: ServerQuestion, other: ServerQuestion): boolean {
   return one.key === other.key && JSON.stringify(one.request) === JSON.stringify(other.request);
 }
 

@@ -6,6 +6,7 @@
  * result). A second attempt that finds `started` cannot know whether the tool ran, so it repeats only what is
  * declared repeatable and reports the rest as unknown.
  */
+import { cancellationSignal } from '@temporalio/activity';
 import type { Logger } from 'pino';
 import type { Config, ServerConfig } from '../config.ts';
 import { connectionKey } from '../credentials/connection-key.ts';
@@ -17,6 +18,7 @@ import { toAsks } from './call-rounds.ts';
 import type { CallRounds } from './call-rounds.ts';
 import { whileHeartbeating } from './heartbeat.ts';
 import { learnTools } from './learn-tools.ts';
+import { leaveHeldCalls } from './leave-held-calls.ts';
 import { makeCall } from './make-call.ts';
 import { resolveCredential } from './resolve-credential.ts';
 import { ask } from './tool-attempt.ts';
@@ -63,6 +65,8 @@ export function createToolActivities(dependencies: Dependencies) {
     if (call.state === 'paused' && wasAsked) return toAsks(last, kept.length);
     const answered = kept[input.round - 1];
     const canResume = answered?.resume.kind === 'detached';
+    if (call.state === 'started')
+      await leaveHeldCalls(dependencies, { server, turn, signal: cancellationSignal() }, kept);
     if (call.state === 'started' && !attempt.isRepeatable && !canResume)
       return finish(unknownOutcomeForModel(server.title));
     try {

@@ -12,6 +12,7 @@ import type {
 } from '../elicitation/elicitation.ts';
 import { inspectUrl } from '../elicitation/url-safety.ts';
 import { connectionMessage } from '../elicitation/wording.ts';
+import { placeOf } from '../mcp/trouble.ts';
 import type { ElicitationRow, Storage } from '../storage/storage.ts';
 import { questionOpened, questionSettled } from '../telemetry/events.ts';
 import type { Turn } from '../turn/turn.ts';
@@ -42,7 +43,9 @@ export type Ask = ConnectionAsk | ServerAsk;
 
 export type Opened =
   | { kind: 'opened' | 'already-connected'; connectedVersion: number | null }
-  | { kind: 'too-many-open' };
+  | { kind: 'too-many-open' }
+  /** Its tool call has ended meanwhile: nobody waits for an answer. */
+  | { kind: 'call-ended' };
 
 /** One question and whose it is. */
 interface OpenElicitation<Kind extends Ask = Ask> {
@@ -118,8 +121,13 @@ export function createElicitationActivities({ storage, rounds, config, logger }:
   async function openServer(input: OpenElicitation<ServerAsk>): Promise<Opened> {
     const { turn, elicitationId, ask } = input;
     const round = (await rounds.list(turn, ask.toolCallId))[ask.round - 1];
-    const asked = round?.questions.find((question) => question.elicitationId === elicitationId)?.request;
-    if (!asked) throw new Error(`Round ${ask.round} of tool call ${ask.toolCallId} is not in the database.`);
+    if (!round) {
+      // A worker that died while it opened this left it to be seen: it has to be closed, as any other.
+      const isSeen = (await storage.elicitations.get(elicitationId)) !== null;
+      return isSeen ? { kind: 'opened', connectedVersion: null } : { kind: 'call-ended' };
+    }
+    const asked = round.questions.find((question) => question.elicitationId === elicitationId)?.request;
+    if (!asked) throw new Error(`Question ${elicitationId} is not in round ${ask.round} of its tool call.`);
     const warnings = asked.mode === 'url' ? warningsAbout(asked.url) : [];
     const context: Context = {
       ...contextOf(serverOf(ask.server), turn),
@@ -157,7 +165,7 @@ export function createElicitationActivities({ storage, rounds, config, logger }:
       ...(turn.delegation && { path: turn.delegation.path }),
       server: server.name,
       serverTitle: server.title,
-      host: new URL(server.url).host,
+      host: placeOf(server),
     };
   }
 }

@@ -68,7 +68,7 @@ export function createHold({ storage, rounds, storeOf }: Parts, { input, server 
 
   async function ask(...[question, signal, call]: Parameters<Hold['ask']>): ReturnType<Hold['ask']> {
     // One after the other: each round has its number.
-    taking = taking.then(() => take(question, call));
+    taking = taking.then(() => (signal.aborted ? 'The call has ended.' : take(question, call)));
     const kept = await taking;
     if (typeof kept === 'string') return { kind: 'refused', message: kept };
     const { number, round } = kept;

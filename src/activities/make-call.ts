@@ -11,7 +11,12 @@ import {
 import type { Logger } from 'pino';
 import type { Credential } from '../credentials/store.ts';
 import { cannotAsk } from '../elicitation/capabilities.ts';
-import { pageNotOpenedForModel, refusalForModel, unknownOutcomeForModel } from '../elicitation/wording.ts';
+import {
+  interruptedForModel,
+  pageNotOpenedForModel,
+  refusalForModel,
+  unknownOutcomeForModel,
+} from '../elicitation/wording.ts';
 import { callServerTool } from '../mcp/call.ts';
 import type { ServerToolCall } from '../mcp/call.ts';
 import type { Pause } from '../mcp/pause.ts';
@@ -51,7 +56,7 @@ export async function makeCall(
   const [refusal] = refusals;
   return refusal && refusal.outcome !== 'accept'
     ? finish(pageNotOpenedForModel(refusal.outcome, server.title))
-    : leg(undefined, {});
+    : leg({ resume: last.resume, answers: [] }, {});
 
   async function goOnFrom(round: Round | undefined): Promise<ServerToolCall['goOn']> {
     return round && { resume: round.resume, answers: await parts.rounds.answersTo(round, input.answers) };
@@ -79,6 +84,7 @@ export async function makeCall(
       hold,
       ...beside.listener,
       signal: cancellationSignal(),
+      isHandedOn: isWorkerLeaving,
     });
     await beside.settled();
     await hold.told();
@@ -97,9 +103,18 @@ export async function makeCall(
         credential = next;
         return leg(goOn, { isRenewed: true, isRestarted });
       }
-      case 'unreachable':
-        await toolCalls.release(turn, toolCallId);
-        return finish(`${outcome.message} The tool did not run.`);
+      case 'unreachable': {
+        // Of an earlier attempt that did reach it, nothing is known.
+        if (isFirst) await toolCalls.release(turn, toolCallId);
+        const hasAsked = (await parts.rounds.list(turn, toolCallId)).length > 0;
+        if (hasAsked && mayTryLater()) throw notReached(server.title);
+        if (!isFirst) return finish(unknownOutcomeForModel(server.title, outcome.message));
+        return finish(
+          last === undefined || last.resume.kind === 'again'
+            ? `${outcome.message} The tool did not run.`
+            : interruptedForModel(outcome.message),
+        );
+      }
       case 'state-expired':
         if (goOn === undefined || isRestarted) return finish(outcome.message);
         await toolCalls.release(turn, toolCallId);
@@ -108,6 +123,12 @@ export async function makeCall(
       case 'unaskable':
         return finish(outcome.message);
       case 'unknown':
+        if (goOn?.resume.kind === 'detached' && isWorkerLeaving()) {
+          throw ApplicationFailure.retryable(
+            `The call to ${server.title} goes on elsewhere.`,
+            'WorkerLeaving',
+          );
+        }
         // A dropped line, a restart on either side: what may be repeated is, by the activity's retry.
         if (attempt.isRepeatable && activityInfo().attempt < maxAttempts && !isTurnCancelled()) {
           throw ApplicationFailure.retryable(
@@ -128,7 +149,9 @@ export async function makeCall(
   async function pause(asked: Pause, isRestarted: boolean): Promise<ToolCallOutcome> {
     const { turn, toolCallId } = input;
     const before = await parts.rounds.list(turn, toolCallId);
-    const excess = tooManyRounds(server, before, asked);
+    // What was asked before a restart is not asked again, so it does not count.
+    const counting = isRestarted ? before.filter((round) => round.isRestarted) : before;
+    const excess = tooManyRounds(server, counting, asked);
     if (excess !== null) {
       const { resume } = asked;
       if (resume.kind === 'detached')
@@ -144,7 +167,26 @@ export async function makeCall(
   }
 }
 
+/** Nothing was sent yet, and somebody has answered: a server that is only being restarted is waited for. */
+const laterMs = [1_000, 3_000, 10_000, 20_000];
+
+function mayTryLater(): boolean {
+  return activityInfo().attempt <= laterMs.length && !isTurnCancelled();
+}
+
+function notReached(title: string): ApplicationFailure {
+  return ApplicationFailure.create({
+    message: `${title} could not be reached; the answers are sent later.`,
+    type: 'ServerNotReached',
+    nextRetryDelay: laterMs[activityInfo().attempt - 1] ?? 0,
+  });
+}
+
 /** A worker that shuts down cancels its activities too; those go on elsewhere. */
 function isTurnCancelled(): boolean {
   return cancellationDetails()?.cancelRequested === true;
+}
+
+function isWorkerLeaving(): boolean {
+  return cancellationDetails()?.workerShutdown === true;
 }

@@ -29,9 +29,9 @@ export function createProgressWriter(
   function flush(): void {
     pause = undefined;
     if (!waiting) return;
-    const next = waiting;
+    const notice = waiting;
     waiting = undefined;
-    writing = writing.then(() => write(next));
+    writing = writing.then(() => write(notice));
     pause = setTimeout(flush, everyMs);
   }
 

@@ -6,13 +6,13 @@ const tricks = /(?![\n\t])\p{Cc}|[\u202A-\u202E\u2066-\u2069]/gu;
 
 /** Without control codes (line breaks and tabs stay) and without marks that reverse the direction of writing. */
 export function plainText(text: string): string {
-  return text.replaceAll(/\r\n?/g, '\n').replaceAll(tricks, '');
+  return text.replaceAll(tricks, '');
 }
 
 /** As `plainText`, for what stands above a question: at most one empty line in a row, none around it. */
 export function plainMessage(text: string): string {
   return plainText(text)
-    .replaceAll(/[^\S\n]*\n(?:\s*\n)+/g, '\n\n')
+    .replaceAll(/\n\s*\n/g, '\n\n')
     .trim();
 }
 

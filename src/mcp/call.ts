@@ -9,6 +9,7 @@ import type { Connection } from './connect.ts';
 import { startDeadline } from './deadline.ts';
 import type { Deadline } from './deadline.ts';
 import { forgetEra } from './eras.ts';
+import { holdRounds } from './hold-rounds.ts';
 import type { Hold } from './hold.ts';
 import { retryParams } from './input-required.ts';
 import { listServerTools } from './list.ts';
@@ -16,6 +17,7 @@ import { hearNews } from './news.ts';
 import type { Listener } from './news.ts';
 import type { QuestionAnswer, Resume, Session } from './pause.ts';
 import { resumeServerCall } from './resume.ts';
+import { StdioTransport } from './stdio-transport.ts';
 import { startTalk } from './talk.ts';
 import type { Talk, TalkEnd } from './talk.ts';
 import { judge, unaskable } from './verdict.ts';
@@ -37,10 +39,12 @@ export interface ServerToolCall extends Listener {
   /** What the server may ask the user with; without them it may not ask. */
   capabilities?: Capabilities;
   /** A later round: what was answered, and how the call goes on. */
-  goOn?: { resume: Resume; answers: QuestionAnswer[] };
+  goOn?: { resume: Resume; answers: QuestionAnswer[] } | undefined;
   /** Asks the user while the connection stays open; for servers that leave no other way. */
   hold?: Hold;
   signal: AbortSignal;
+  /** Whether somebody else goes on with a call that was taken up again, once `signal` has ended it here. */
+  isHandedOn?(): boolean;
 }
 
 /**
@@ -60,7 +64,7 @@ export async function callServerTool(
   const first = await attempt(server, credential, call, deadline);
   switch (first.stale) {
     case 'era':
-      forgetEra(server.url);
+      forgetEra(server);
       return (await attempt(server, credential, call, deadline)).outcome;
     case 'schema': {
       const listed = await listServerTools(server, credential, deadline.signal);
@@ -69,6 +73,8 @@ export async function callServerTool(
       const { inputSchema } = tool;
       return (await attempt(server, credential, { ...call, inputSchema }, deadline)).outcome;
     }
+    case 'session':
+      return (await attempt(server, credential, { ...call, goOn: undefined }, deadline)).outcome;
     default:
       return first.outcome;
   }
@@ -77,7 +83,7 @@ export async function callServerTool(
 interface Attempt {
   outcome: CallOutcome;
   /** What was remembered of the server and made it turn the call down. */
-  stale?: 'era' | 'schema';
+  stale?: 'era' | 'schema' | 'session';
 }
 
 async function attempt(
@@ -87,42 +93,59 @@ async function attempt(
   deadline: Deadline,
 ): Promise<Attempt> {
   const inbox: JSONRPCMessage[] = [];
+  let isSent = false;
   const onMessage = (message: JSONRPCMessage) => {
-    hearNews(message, call.callId, call);
+    // Some servers tell everybody they greet that their tools have changed.
+    if (isSent) hearNews(message, call.callId, call);
     inbox.push(message);
   };
-  const { capabilities = cannotAsk, hold } = call;
-  const connection = await connect({ server, credential, deadline, capabilities, onMessage });
+  const { capabilities = cannotAsk, hold, onReport } = call;
+  // Whoever has been to the pages may be known to the session, and to nothing else.
+  const session = call.goOn?.resume.kind === 'again' ? call.goOn.resume.session : undefined;
+  const target = { server, credential, deadline, capabilities, session, onMessage, onReport };
+  const connection = await connect(target);
   if (connection.kind !== 'connected') return { outcome: connection };
   const isModern = connection.client.getProtocolEra() === 'modern';
   const talk = isModern ? null : startTalk({ connection, capabilities, deadline, hold });
+  const held = server.process && hold ? holdRounds({ server, connection, deadline, hold }) : undefined;
   let isDetached = false;
+  let current = call;
+  isSent = true;
   try {
-    const end = await sendAndTalk(connection, call, deadline, talk);
-    if (end?.kind === 'detached') {
-      isDetached = true;
-      await connection.detach();
-      return { outcome: { kind: 'asks', pause: end.pause } };
+    for (;;) {
+      const end = await sendAndTalk(connection, current, deadline, talk);
+      if (end?.kind === 'detached') {
+        isDetached = true;
+        await connection.detach();
+        return { outcome: { kind: 'asks', pause: end.pause } };
+      }
+      if (end?.kind === 'unaskable') return { outcome: unaskable(server, end.reason) };
+      if (end?.kind === 'stopped') return { outcome: { kind: 'unaskable', message: end.message } };
+      const exchange = connection.wire.last('tools/call');
+      const answer = answerIn(inbox, exchange);
+      const sighting: Sighting = { exchange, answer, end: deadline.end };
+      const outcome = judge(server, sighting, capabilities);
+      if (deadline.end) return { outcome };
+      if (connection.fromMemory && speaksAnotherEra(outcome, sighting)) return { outcome, stale: 'era' };
+      if (isModern && lacksHeaders(sighting)) return { outcome, stale: 'schema' };
+      if (session && isForgotten(sighting)) return { outcome, stale: 'session' };
+      if (held && outcome.kind === 'asks') {
+        const round = await held(outcome.pause);
+        if (round.kind === 'stopped') return { outcome: { kind: 'unaskable', message: round.message } };
+        current = { ...call, goOn: round.goOn };
+        continue;
+      }
+      if (isModern || outcome.kind !== 'asks') return { outcome };
+      const own = sessionOf(connection);
+      isDetached = own !== undefined;
+      if (own) await connection.detach();
+      return {
+        outcome: {
+          kind: 'asks',
+          pause: { ...outcome.pause, resume: { kind: 'again', ...(own && { session: own }) } },
+        },
+      };
     }
-    if (end?.kind === 'unaskable') return { outcome: unaskable(server, end.reason) };
-    if (end?.kind === 'stopped') return { outcome: { kind: 'unaskable', message: end.message } };
-    const exchange = connection.wire.last('tools/call');
-    const answer = answerIn(inbox, exchange);
-    const sighting: Sighting = { exchange, answer, end: deadline.end };
-    const outcome = judge(server, sighting, capabilities);
-    if (deadline.end) return { outcome };
-    if (connection.fromMemory && speaksAnotherEra(outcome, sighting)) return { outcome, stale: 'era' };
-    if (isModern && lacksHeaders(sighting)) return { outcome, stale: 'schema' };
-    if (isModern || outcome.kind !== 'asks') return { outcome };
-    const session = sessionOf(connection);
-    isDetached = session !== undefined;
-    if (session) await connection.detach();
-    return {
-      outcome: {
-        kind: 'asks',
-        pause: { ...outcome.pause, resume: { kind: 'again', ...(session && { session }) } },
-      },
-    };
   } finally {
     // With an answer, it has gone on without waiting any longer; without one, it is not there any more.
     talk?.end(answerIn(inbox, connection.wire.last('tools/call')) ? 'server_gave_up' : 'server_gone');
@@ -163,6 +186,11 @@ function lacksHeaders({ answer }: Sighting): boolean {
   return answer !== undefined && 'error' in answer && answer.error.code === headerMismatch;
 }
 
+/** The session was not known any more, so nothing was done in it. */
+function isForgotten({ exchange, answer }: Sighting): boolean {
+  return exchange?.status === 404 || (exchange?.status === 400 && answer === undefined);
+}
+
 /** Only where the call was certainly not executed, so that it can be made again. */
 function speaksAnotherEra({ kind }: CallOutcome, { exchange, answer }: Sighting): boolean {
   if (kind !== 'rejected' && kind !== 'unreachable') return false;
@@ -177,7 +205,9 @@ async function send(
   { deadline, talk, stopped }: { deadline: Deadline; talk: Talk | null; stopped: AbortSignal },
 ): Promise<void> {
   const lost = new AbortController();
-  watchStream(transport, wire, { seen: talk?.seen, lost: () => lost.abort() });
+  // A process is its own stream: when it is gone, everybody hears of it.
+  if (!(transport instanceof StdioTransport))
+    watchStream(transport, wire, { seen: talk?.seen, lost: () => lost.abort() });
   const { name, arguments: input, inputSchema, callId, goOn } = call;
   const params = {
     name,

@@ -7,6 +7,7 @@
  * Reading never waits for a server whose tools are known: stale lists are renewed beside the turn, by whoever
  * holds a credential at that moment. Only a server that needs no account and was never listed is asked at once.
  */
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from 'pino';
 import type { ServerConfig } from '../config.ts';
 import { connectionKey } from '../credentials/connection-key.ts';
@@ -15,6 +16,7 @@ import type { Storage, ToolList } from '../storage/storage.ts';
 import type { TurnOwner } from '../turn/turn.ts';
 import { listServerTools } from './list.ts';
 import type { ListOutcome } from './list.ts';
+import { logProcess } from './process-log.ts';
 import { connectTool, toModelTool } from './model-tools.ts';
 import type { ModelTool } from './model-tools.ts';
 
@@ -76,14 +78,14 @@ export function createCatalogue({
       return known.tools.map((tool) => toModelTool(server, tool));
     }
     if (server.credentialScope !== 'none') return [connectTool(server)];
-    const listed = await learn(owner, server, nobody, AbortSignal.timeout(patienceMs));
-    if (listed.kind === 'tools') return listed.tools.map((tool) => toModelTool(server, tool));
-    const reason = listed.kind === 'refused' ? `it answered HTTP ${listed.status}` : listed.message;
-    logger.warn(
-      { server: server.name, reason },
-      'tools of a server cannot be listed; the model does without them',
-    );
-    return [];
+    // One that takes longer, because it has to be installed first, is there for a later turn.
+    const tooLate = new AbortController();
+    const late = sleep(patienceMs, undefined, { signal: tooLate.signal }).catch(() => undefined);
+    await Promise.race([refresh(owner, server, nobody), late]);
+    tooLate.abort();
+    const listed = await toolCatalogue.get(connectionKey(server, owner));
+    if (!listed) logger.warn({ server: server.name }, 'the model does without the tools of a server');
+    return (listed?.tools ?? []).map((tool) => toModelTool(server, tool));
   }
 
   async function learn(
@@ -92,7 +94,9 @@ export function createCatalogue({
     credential: Credential,
     signal: AbortSignal,
   ): Promise<ListOutcome> {
-    const listed = await listServerTools(server, credential, signal);
+    const listed = await listServerTools(server, credential, signal, {
+      onReport: logProcess(logger, server),
+    });
     if (listed.kind !== 'tools') return listed;
     for (const one of listed.leftOut)
       logger.warn({ server: server.name, ...one }, 'a tool cannot be offered');
@@ -126,10 +130,11 @@ export function createCatalogue({
       const known = await toolCatalogue.get(connectionKey(server, owner));
       if (known?.isOwn === true && !isDue(known, when)) return;
       const listed = await learn(owner, server, credential, new AbortController().signal);
-      if (listed.kind !== 'tools')
-        logger.warn({ server: server.name, outcome: listed.kind }, 'tool list not renewed');
+      if (listed.kind === 'tools') return;
+      const reason = listed.kind === 'refused' ? `it answered HTTP ${listed.status}` : listed.message;
+      logger.warn({ server: server.name, reason }, 'tools of a server cannot be listed');
     } catch (error) {
-      logger.warn({ server: server.name, err: error }, 'tool list not renewed');
+      logger.warn({ server: server.name, err: error }, 'tools of a server cannot be listed');
     }
   }
 

@@ -21,6 +21,10 @@ import { cannotAsk } from '../elicitation/capabilities.ts';
 import type { Capabilities } from '../elicitation/capabilities.ts';
 import type { Deadline } from './deadline.ts';
 import { forgetEra, recallEra, rememberEra } from './eras.ts';
+import type { Session } from './pause.ts';
+import { ProcessTrouble } from './stdio-process.ts';
+import type { ProcessReport } from './stdio-process.ts';
+import { StdioTransport } from './stdio-transport.ts';
 import { describeTrouble, nameOf } from './trouble.ts';
 import { openWire } from './wire.ts';
 import type { Wire } from './wire.ts';
@@ -38,10 +42,12 @@ export interface Unreachable {
   message: string;
 }
 
+export type McpTransport = StreamableHTTPClientTransport | StdioTransport;
+
 export interface Connection {
   kind: 'connected';
   client: Client;
-  transport: StreamableHTTPClientTransport;
+  transport: McpTransport;
   wire: Wire;
   /** The era was remembered and not asked for: the server may have changed since. */
   fromMemory: boolean;
@@ -61,6 +67,10 @@ interface Target {
   capabilities?: Capabilities;
   /** Sees every message of the server before the SDK interprets it. */
   onMessage?: (message: JSONRPCMessage) => void;
+  /** To be joined instead of a handshake: whether it is still there shows with the first request. */
+  session?: Session | undefined;
+  /** For a process: what is to be said of it when it has ended. */
+  onReport?: ((report: ProcessReport) => void) | undefined;
 }
 
 export async function connect(target: Target): Promise<Connection | Refused | Unreachable> {
@@ -70,8 +80,9 @@ export async function connect(target: Target): Promise<Connection | Refused | Un
     const message = `${nameOf(target.server)} was not called: the value of its header "${unsendable}" cannot be sent. ${remedy}`;
     return { kind: 'unreachable', message };
   }
-  const { url } = target.server;
-  const known = recallEra(url);
+  const { server } = target;
+  // Only servers of the old era have sessions.
+  const known = target.session ? undefined : recallEra(server);
   const { connection, wire } = await attempt(target, known);
   if (connection) return connection;
 
@@ -79,13 +90,19 @@ export async function connect(target: Target): Promise<Connection | Refused | Un
   if (!target.deadline.end) {
     // The server no longer speaks what it spoke, or it fails on a probe it does not know, as some old servers do.
     if (known && mayHaveChanged(status)) {
-      forgetEra(url);
+      forgetEra(server);
       return connect(target);
     }
     if (!known && status !== undefined && status >= 500 && wire.last()?.method === 'server/discover') {
       const old = await attempt(target, { kind: 'legacy' });
       if (old.connection) return old.connection;
       return troubleOf(target, old.wire);
+    }
+    // Some old servers end when they are asked something before they were greeted.
+    if (!known && server.process && diedOfProbe(wire)) {
+      const old = await attempt(target, { kind: 'legacy' });
+      if (old.connection) rememberEra(server, { kind: 'legacy' });
+      return old.connection ?? troubleOf(target, old.wire);
     }
   }
   return troubleOf(target, wire);
@@ -94,6 +111,11 @@ export async function connect(target: Target): Promise<Connection | Refused | Un
 /** Whether an answer can mean that the server now speaks another era than the remembered one. */
 export function mayHaveChanged(status: number | undefined): boolean {
   return status !== undefined && status >= 400 && status < 500 && ![401, 403, 408, 429].includes(status);
+}
+
+function diedOfProbe(wire: Wire): boolean {
+  const last = wire.last();
+  return last?.method === 'server/discover' && last.failure instanceof ProcessTrouble;
 }
 
 export function troubleOf({ server, deadline }: Target, wire: Wire): Refused | Unreachable {
@@ -110,36 +132,36 @@ interface Attempt {
 }
 
 async function attempt(target: Target, prior: PriorDiscovery | undefined): Promise<Attempt> {
-  const { server, credential, deadline, capabilities = cannotAsk, onMessage } = target;
+  const { server, deadline, capabilities = cannotAsk, onMessage } = target;
   const canAsk = capabilities.form || capabilities.url;
-  const wire = openWire(deadline.signal, { standingStream: canAsk });
-  // Read anew for every request.
-  const headers = headersOf(server, credential);
-  const transport = new StreamableHTTPClientTransport(new URL(server.url), {
-    fetch: wire.fetch,
-    requestInit: { headers },
-  });
+  const { transport, wire, renew } = openTransport(target, canAsk);
   if (onMessage) transport.onmessage = onMessage;
   const client = new Client(
     { name: 'interlude', version: packageJson.version },
     // What a tool answers is passed on as it came: judging it against the server's own schema is not ours to do.
     {
       capabilities: toClientCapabilities(capabilities),
-      versionNegotiation: { mode: 'auto' },
+      versionNegotiation: { mode: 'auto', ...(server.process && { probe: { timeoutMs: silentProbeMs } }) },
       jsonSchemaValidator: acceptAnything,
     },
   );
   countFromAnywhere(client);
+  // Requests over HTTP end with the deadline by themselves.
+  const giveUp = () => void (transport instanceof StdioTransport && transport.close());
+  deadline.signal.addEventListener('abort', giveUp);
   try {
     await client.connect(transport, { timeout: noTimeoutMs, ...(prior && { prior }) });
   } catch {
+    giveUp();
     await client.close();
     return { wire };
+  } finally {
+    deadline.signal.removeEventListener('abort', giveUp);
   }
   // Older servers may ask there, and what they say before anybody listens is lost.
   if (canAsk) await wire.listening();
   const discover = client.getDiscoverResult();
-  if (!prior) rememberEra(server.url, discover ? { kind: 'modern', discover } : { kind: 'legacy' });
+  if (!prior) rememberEra(server, discover ? { kind: 'modern', discover } : { kind: 'legacy' });
   const fromMemory = prior !== undefined;
   return {
     wire,
@@ -150,9 +172,7 @@ async function attempt(target: Target, prior: PriorDiscovery | undefined): Promi
       wire,
       fromMemory,
       close: () => void leave(),
-      renew(next) {
-        for (const [name, value] of headersOf(server, next)) headers.set(name, value);
-      },
+      renew,
       detach: () => client.close(),
     },
   };
@@ -164,6 +184,28 @@ async function attempt(target: Target, prior: PriorDiscovery | undefined): Promi
     await Promise.race([goodbye.catch(() => {}), sleep(goodbyeMs, undefined, { ref: false })]);
     await client.close();
   }
+}
+
+type Opened = Pick<Connection, 'transport' | 'wire' | 'renew'>;
+
+function openTransport({ server, credential, deadline, session, onReport }: Target, canAsk: boolean): Opened {
+  if (server.process) {
+    const transport = new StdioTransport(server.process, onReport);
+    // A process has no account of anybody's.
+    return { transport, wire: transport.wire, renew: () => undefined };
+  }
+  const wire = openWire(deadline.signal, { standingStream: canAsk });
+  // Read anew for every request.
+  const headers = headersOf(server, credential);
+  const transport = new StreamableHTTPClientTransport(new URL(server.url), {
+    fetch: wire.fetch,
+    requestInit: { headers },
+    ...session,
+  });
+  const renew = (next: Credential) => {
+    for (const [name, value] of headersOf(server, next)) headers.set(name, value);
+  };
+  return { transport, wire, renew };
 }
 
 /**
@@ -204,6 +246,8 @@ export function headersOf(server: ServerConfig, credential: Credential): Headers
 /** The SDK's own clock is kept out of the way: the deadline of the operation is the only one. */
 export const noTimeoutMs = 2 ** 31 - 1;
 const goodbyeMs = 2_000;
+/** Old servers need not answer what they do not know. New ones may take their time to start, but hardly as long. */
+const silentProbeMs = 10_000;
 
 const acceptAnything: jsonSchemaValidator = {
   getValidator<T>(): JsonSchemaValidator<T> {

@@ -1,22 +1,28 @@
 /**
- * Which protocol era a server speaks, remembered per address so that only the first contact pays for the probe.
+ * Which protocol era a server speaks, remembered per address, or per command, so that only the first contact pays for the
+ * probe.
  * A legacy verdict would stay true-looking for ever (an upgraded server still answers the old handshake), so every
  * verdict expires.
  */
 import type { PriorDiscovery } from '@modelcontextprotocol/client';
+import type { ServerConfig } from '../config.ts';
 
 const lifetimeMs = 10 * 60_000;
 const verdicts = new Map<string, { prior: PriorDiscovery; until: number }>();
 
-export function recallEra(url: string): PriorDiscovery | undefined {
-  const verdict = verdicts.get(url);
+export function recallEra(server: ServerConfig): PriorDiscovery | undefined {
+  const verdict = verdicts.get(keyOf(server));
   return verdict && verdict.until > Date.now() ? verdict.prior : undefined;
 }
 
-export function rememberEra(url: string, prior: PriorDiscovery): void {
-  verdicts.set(url, { prior, until: Date.now() + lifetimeMs });
+export function rememberEra(server: ServerConfig, prior: PriorDiscovery): void {
+  verdicts.set(keyOf(server), { prior, until: Date.now() + lifetimeMs });
 }
 
-export function forgetEra(url: string): void {
-  verdicts.delete(url);
+export function forgetEra(server: ServerConfig): void {
+  verdicts.delete(keyOf(server));
+}
+
+function keyOf({ url, process }: ServerConfig): string {
+  return process ? JSON.stringify([process.command, process.args, process.cwd]) : url;
 }

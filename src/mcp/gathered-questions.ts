@@ -1,5 +1,6 @@
 /** Questions that come one by one and are put to the user together: servers that want two things ask for both at once. */
 import type { ServerQuestion } from './pause.ts';
+import { mostQuestions } from './read-question.ts';
 
 /** Long enough for the second of two to arrive, too short to be noticed. */
 const gatheringMs = 50;
@@ -11,12 +12,14 @@ export interface GatheredQuestions extends Disposable {
   complete: Promise<ServerQuestion[]>;
 }
 
-export function gatherQuestions(): GatheredQuestions {
+/** `tooMany` is called when more come than anybody can be asked. */
+export function gatherQuestions(tooMany: () => void): GatheredQuestions {
   const questions = new Map<string, ServerQuestion>();
   const { promise: complete, resolve } = Promise.withResolvers<ServerQuestion[]>();
   let timer: NodeJS.Timeout | undefined;
   return {
     add(question) {
+      if (questions.size >= mostQuestions) return tooMany();
       questions.set(question.key, question);
       timer ??= setTimeout(() => resolve([...questions.values()]), gatheringMs);
     },

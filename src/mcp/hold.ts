@@ -7,7 +7,7 @@ import type { Credential } from '../credentials/store.ts';
 import type { ClosedBecause } from '../elicitation/elicitation.ts';
 import type { Deadline } from './deadline.ts';
 import { toProgress, toResponse } from './line.ts';
-import type { QuestionAnswer, ServerQuestion } from './pause.ts';
+import type { QuestionAnswer, RunningCall, ServerQuestion } from './pause.ts';
 
 export type HoldAnswer =
   /** `credential`: what to go on with, as the one the call began with may have run out meanwhile. */
@@ -18,7 +18,7 @@ export interface Hold {
    * Puts a question to the user. Resolves with their answer, or with why the call has to end here. Rejects when
    * `signal` is aborted; its reason says, as `ClosedBecause`, if that is the server's doing.
    */
-  ask(question: ServerQuestion, signal: AbortSignal): Promise<HoldAnswer>;
+  ask(question: ServerQuestion, signal: AbortSignal, call?: RunningCall): Promise<HoldAnswer>;
   /** The server says that a page it sent the user to is done. */
   pageDone(question: ServerQuestion): void;
 }
@@ -27,12 +27,16 @@ export interface HeldQuestions {
   open(question: ServerQuestion): void;
   withdraw(key: string): void;
   pageDone(pageId: string): void;
+  /** Of those that are open. */
+  count(): number;
   /** The call is over: nobody waits for answers any more. */
   end(because: ClosedBecause): void;
 }
 
 interface Surroundings {
   hold: Hold;
+  /** The call that is held, where its server keeps sessions. */
+  call(): RunningCall | undefined;
   deadline: Deadline;
   send(message: JSONRPCMessage): Promise<void>;
   renew(credential: Credential): void;
@@ -47,6 +51,7 @@ export const progressEveryMs = 15_000;
 
 export function createHeldQuestions({
   hold,
+  call,
   deadline,
   send,
   renew,
@@ -56,7 +61,7 @@ export function createHeldQuestions({
   const open = new Map<string, { question: ServerQuestion; withdrawn: AbortController }>();
 
   async function ask(question: ServerQuestion, signal: AbortSignal): Promise<void> {
-    const answered = await hold.ask(question, signal);
+    const answered = await hold.ask(question, signal, call());
     if (signal.aborted) return;
     if (answered.kind === 'refused') return stop(answered.message);
     if (answered.credential) renew(answered.credential);
@@ -65,6 +70,8 @@ export function createHeldQuestions({
 
   return {
     open(question) {
+      // Two under one name could not be told apart by their answers.
+      if (open.has(question.key)) return;
       const withdrawn = new AbortController();
       open.set(question.key, { question, withdrawn });
       deadline.pause();
@@ -86,6 +93,7 @@ export function createHeldQuestions({
     pageDone(pageId) {
       for (const { question } of open.values()) if (question.pageId === pageId) hold.pageDone(question);
     },
+    count: () => open.size,
     end(because) {
       for (const { withdrawn } of open.values()) withdrawn.abort(because);
     },

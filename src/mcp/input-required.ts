@@ -4,15 +4,12 @@
  */
 import type { Capabilities } from '../elicitation/capabilities.ts';
 import type { Pause, QuestionAnswer, ServerQuestion } from './pause.ts';
-import { readQuestion } from './read-question.ts';
+import { longestKey, mostQuestions, readQuestion, tooManyQuestions } from './read-question.ts';
 
 export type ReadPause = { kind: 'pause'; pause: Pause } | { kind: 'unaskable'; reason: string };
 
-/** More at once are not a question but a flood. */
-const mostQuestions = 20;
 /** It is kept between the rounds, and sent back each time. */
 const longestState = 256 * 1024;
-const longestKey = 1024;
 
 /** `result` is one whose `resultType` is `input_required`. */
 export function readInputRequired(
@@ -24,9 +21,8 @@ export function readInputRequired(
   if (requestState !== undefined && typeof requestState !== 'string')
     return unaskable('requestState is not a text');
   if ((requestState?.length ?? 0) > longestState) return unaskable('its requestState is too long to be kept');
+  if (Object.keys(inputRequests).length > mostQuestions) return unaskable(tooManyQuestions);
   const entries = Object.entries(inputRequests);
-  if (entries.length > mostQuestions)
-    return unaskable(`it asks more than ${mostQuestions} questions at once`);
   // An empty state says nothing: there is no state to come back to.
   const state = requestState === undefined || requestState === '' ? {} : { requestState };
   if (entries.length === 0 && state.requestState === undefined)

@@ -13,6 +13,9 @@ import type { Session } from './pause.ts';
 import { openWire } from './wire.ts';
 import type { Exchange, Wire } from './wire.ts';
 
+/** A server that wants more does not wait for the answers. */
+const mostCourtesies = 300;
+
 /** What the server tells on a stream. Events without a message, which only carry an id, come too. */
 export interface Told {
   message?: JSONRPCMessage;
@@ -42,6 +45,7 @@ export function joinSession(
   signal: AbortSignal,
 ): JoinedSession {
   const wire = openWire(signal, { standingStream: true });
+  let courtesies = 0;
 
   function headers(more: Record<string, string>): Headers {
     const all = headersOf(server, credential);
@@ -72,7 +76,7 @@ export function joinSession(
       for await (const { id, data } of events) {
         const message = readMessage(data);
         const courtesy = message && 'method' in message && isOther(message) ? toCourtesy(message) : null;
-        if (courtesy) void send(courtesy);
+        if (courtesy && ++courtesies <= mostCourtesies) void send(courtesy);
         yield { ...(message && { message }), ...(id !== undefined && { eventId: id }) };
       }
     } catch {

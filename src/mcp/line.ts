@@ -6,7 +6,8 @@ import type { JSONRPCMessage } from '@modelcontextprotocol/client';
 import type { Capabilities } from '../elicitation/capabilities.ts';
 import type { Action } from '../elicitation/elicitation.ts';
 import type { QuestionAnswer, ServerQuestion } from './pause.ts';
-import { readQuestion } from './read-question.ts';
+import { longestKey, readQuestion } from './read-question.ts';
+import type { ReadQuestion } from './read-question.ts';
 
 export type Heard =
   | { kind: 'question'; question: ServerQuestion }
@@ -28,7 +29,7 @@ export function hear(message: JSONRPCMessage, capabilities: Capabilities): Heard
     case 'notifications/cancelled':
       return { kind: 'withdrawn', key: JSON.stringify(params['requestId'] ?? null) };
     case 'notifications/elicitation/complete':
-      return { kind: 'page-done', pageId: String(params['elicitationId'] ?? '') };
+      return { kind: 'page-done', pageId: textIn(params['elicitationId']) };
     default:
       return null;
   }
@@ -39,7 +40,10 @@ function hearQuestion(
   params: Record<string, unknown>,
   capabilities: Capabilities,
 ): Heard {
-  const read = readQuestion(params, capabilities);
+  const read: ReadQuestion =
+    String(id).length > longestKey
+      ? { kind: 'refused', reason: 'the id of its question is too long' }
+      : readQuestion(params, capabilities);
   if (read.kind === 'refused') {
     const error = { code: invalidParams, message: `Nobody can be asked this: ${read.reason}.` };
     return { kind: 'unaskable', reason: read.reason, refusal: { jsonrpc: '2.0', id, error } };
@@ -56,6 +60,10 @@ function hearQuestion(
       ...(hasToken && { progressToken }),
     },
   };
+}
+
+function textIn(value: unknown): string {
+  return typeof value === 'string' ? value : '';
 }
 
 /** The answer as the server awaits it: the response to its own request. */

@@ -7,6 +7,7 @@ import type { CatalogueTool, ToolList } from '../storage/storage.ts';
 import { connect, noTimeoutMs, troubleOf } from './connect.ts';
 import type { Connection, Refused, Unreachable } from './connect.ts';
 import { startDeadline } from './deadline.ts';
+import type { Listener } from './news.ts';
 import { faultOfHeaders } from './parameter-headers.ts';
 import { nameOf } from './trouble.ts';
 
@@ -24,6 +25,9 @@ export interface Listed extends ToolList {
 export type ListOutcome = Listed | Refused | Unreachable;
 
 export const listLimits = { tools: 500, bytes: 1024 * 1024, pages: 100 };
+
+/** Some servers list tools that ask only to clients that can be asked. What is listed is for all callers. */
+const canAsk = { form: true, url: true };
 
 const methodNotFound = -32601;
 
@@ -51,9 +55,10 @@ export async function listServerTools(
   server: ServerConfig,
   credential: Credential,
   signal: AbortSignal,
+  { onReport }: Pick<Listener, 'onReport'> = {},
 ): Promise<ListOutcome> {
   using deadline = startDeadline(server.timeout, signal);
-  const target = { server, credential, deadline };
+  const target = { server, credential, deadline, capabilities: canAsk, onReport };
   const connection = await connect(target);
   if (connection.kind !== 'connected') return connection;
   try {

@@ -4,6 +4,7 @@
  */
 import type { JSONRPCMessage } from '@modelcontextprotocol/client';
 import { z } from 'zod';
+import type { ProcessReport } from './stdio-process.ts';
 
 export interface CallProgress {
   progress: number;
@@ -17,6 +18,8 @@ export interface Listener {
   onProgress?: (progress: CallProgress) => void;
   /** The server's tools are not what they were. */
   onToolsChanged?: () => void;
+  /** The process of the call has ended, for a server that is one. */
+  onReport?: (report: ProcessReport) => void;
 }
 
 /** Longer ones are not for a line on a screen. */

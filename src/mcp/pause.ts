@@ -32,12 +32,16 @@ export interface Session {
   protocolVersion: string;
 }
 
+/** A call of the old era, as its server knows it. */
+export interface RunningCall extends Session {
+  /** Its JSON-RPC id. */
+  callId: string | number;
+}
+
 /** The old era's call whose stream can be taken up again. */
-export interface DetachedCall extends Session {
+export interface DetachedCall extends RunningCall {
   /** Everything that came after this event is told again. */
   lastEventId: string;
-  /** JSON-RPC id of the call. */
-  callId: string | number;
   /** Keys of all questions so far: what is told again is not asked again. */
   asked: string[];
 }
@@ -48,9 +52,12 @@ export type Resume =
   | { kind: 'retry'; requestState?: string }
   /** The stream of the call goes on where it was left, and the answers go into its session. */
   | { kind: 'detached'; call: DetachedCall }
-  /** Somebody holds the connection; only they can go on. */
-  | { kind: 'held' }
-  /** The call was refused until pages are done (`-32042`): the same call again, without answers. */
+  /** Somebody holds the connection; only they can go on. Should they die, `call` is what they leave at the server. */
+  | { kind: 'held'; call?: RunningCall }
+  /**
+   * The call was refused until pages are done (`-32042`): the same call again, without answers, and in the same session,
+   * which may be all that the server knows of who has been there.
+   */
   | { kind: 'again'; session?: Session };
 
 export interface Pause {

@@ -17,6 +17,11 @@ export type ReadQuestion = { kind: 'question'; request: Asked } | { kind: 'refus
 /** Longer ones are no questions: they fill the screen they are shown on. */
 const longestMessage = 4_000;
 const longestUrl = 4_000;
+/** More at once are not a question but a flood. */
+export const mostQuestions = 20;
+export const tooManyQuestions = `it asks more than ${mostQuestions} questions at once`;
+/** Of the server's own names for its questions. */
+export const longestKey = 1024;
 
 const message = z
   .string()

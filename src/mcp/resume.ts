@@ -13,7 +13,9 @@ import { gatherQuestions } from './gathered-questions.ts';
 import { joinSession } from './joined-session.ts';
 import type { JoinedSession, Told } from './joined-session.ts';
 import { hear, toResponse } from './line.ts';
+import { hearNews } from './news.ts';
 import type { DetachedCall, QuestionAnswer } from './pause.ts';
+import { tooManyQuestions } from './read-question.ts';
 import { describeTrouble } from './trouble.ts';
 import { judge, unaskable } from './verdict.ts';
 import type { CallOutcome } from './verdict.ts';
@@ -30,11 +32,11 @@ const goodbyeMs = 2_000;
 export async function resumeServerCall(
   server: ServerConfig,
   credential: Credential,
-  { capabilities = cannotAsk, signal }: Pick<ServerToolCall, 'capabilities' | 'signal'>,
+  { capabilities = cannotAsk, signal, isHandedOn, callId, ...listener }: ServerToolCall,
   { call, answers }: { call: DetachedCall; answers: QuestionAnswer[] },
 ): Promise<CallOutcome> {
   using deadline = startDeadline(server.timeout, signal);
-  using gathered = gatherQuestions();
+  using gathered = gatherQuestions(() => end(unaskable(server, tooManyQuestions)));
   const over = new AbortController();
   const session = joinSession(server, credential, call, deadline.signal);
   const { promise: ended, resolve: end } = Promise.withResolvers<CallOutcome>();
@@ -53,6 +55,7 @@ export async function resumeServerCall(
         judge(server, { exchange: session.wire.last(), answer: message, end: undefined }, capabilities),
       );
     }
+    hearNews(message, callId, listener);
     const heard = hear(message, capabilities);
     if (heard?.kind === 'question' && !call.asked.includes(heard.question.key)) gathered.add(heard.question);
     if (heard?.kind === 'withdrawn') gathered.withdraw(heard.key);
@@ -82,7 +85,8 @@ export async function resumeServerCall(
   const outcome = await ended;
   over.abort();
   await listening;
-  await leave(session, call, outcome);
+  const goesOn = deadline.end === 'cancelled' && isHandedOn?.() === true;
+  if (!goesOn) await leave(session, call, outcome);
   return outcome;
 }
 

@@ -11,7 +11,11 @@ import { gatherQuestions } from './gathered-questions.ts';
 import { createHeldQuestions } from './hold.ts';
 import type { Hold } from './hold.ts';
 import { hear } from './line.ts';
-import type { Pause } from './pause.ts';
+import type { Pause, RunningCall } from './pause.ts';
+import { mostQuestions, tooManyQuestions } from './read-question.ts';
+
+/** What servers need within one call is a ping now and then. */
+const mostRequests = 300;
 
 /** Why a call ends without an answer of the server's. */
 export type TalkEnd =
@@ -46,12 +50,15 @@ const noHold: Hold = {
 
 export function startTalk({ connection, capabilities, deadline, hold = noHold }: Parts): Talk {
   const { transport, wire } = connection;
-  const { promise: ended, resolve: end } = Promise.withResolvers<TalkEnd>();
-  const gathered = gatherQuestions();
+  const { promise: ended, resolve } = Promise.withResolvers<TalkEnd>();
+  let isOver = false;
+  let requests = 0;
+  const gathered = gatherQuestions(tooMany);
   let lastEventId: string | undefined;
   let isOnCallStream = false;
   const held = createHeldQuestions({
     hold,
+    call: runningCall,
     deadline,
     send: (message) => transport.send(message),
     renew: (credential) => connection.renew(credential),
@@ -59,14 +66,30 @@ export function startTalk({ connection, capabilities, deadline, hold = noHold }:
     lost: () => end({ kind: 'lost' }),
   });
 
+  function end(why: TalkEnd): void {
+    isOver = true;
+    resolve(why);
+  }
+
+  function tooMany(): void {
+    end({ kind: 'unaskable', reason: tooManyQuestions });
+  }
+
   /** True when it was for us. */
   function take(message: JSONRPCMessage): boolean {
+    // What it says after that is for nobody, or is told again.
+    if (isOver) return true;
+    if ('method' in message && 'id' in message && ++requests > mostRequests) {
+      end({ kind: 'unaskable', reason: `it made more than ${mostRequests} requests of its own` });
+      return true;
+    }
     const heard = hear(message, capabilities);
     switch (heard?.kind) {
       case undefined:
         return false;
       case 'question':
         if (canDetach()) gathered.add(heard.question);
+        else if (held.count() >= mostQuestions) tooMany();
         else held.open(heard.question);
         return true;
       case 'unaskable':
@@ -90,15 +113,22 @@ export function startTalk({ connection, capabilities, deadline, hold = noHold }:
     return isOnCallStream && transport.sessionId !== undefined;
   }
 
+  function runningCall(): RunningCall | undefined {
+    const { sessionId, protocolVersion = '' } = transport;
+    const callId = wire.last('tools/call')?.id as string | number;
+    return sessionId === undefined ? undefined : { sessionId, protocolVersion, callId };
+  }
+
   const toSdk = transport.onmessage;
   transport.onmessage = (message) => {
     if (!take(message)) toSdk?.(message);
   };
   void gathered.complete.then((questions) => {
-    const { sessionId = '', protocolVersion = '' } = transport;
-    const callId = wire.last('tools/call')?.id as string | number;
+    const running = runningCall();
+    // Without a session nothing is gathered.
+    if (!running) return;
     const asked = questions.map(({ key }) => key);
-    const call = { sessionId, protocolVersion, lastEventId: lastEventId ?? '', callId, asked };
+    const call = { ...running, lastEventId: lastEventId ?? '', asked };
     end({ kind: 'detached', pause: { questions, resume: { kind: 'detached', call } } });
   });
 

@@ -3,15 +3,21 @@
  * Only status numbers and error codes are read, so nothing secret can end up in these sentences.
  */
 import type { ServerConfig } from '../config.ts';
+import type { ServerProcess } from '../server-config.ts';
+import { answerLimitBytes, AnswerTooLarge } from './answer-body.ts';
 import type { Deadline } from './deadline.ts';
-import { answerLimitBytes, AnswerTooLarge } from './wire.ts';
+import { ProcessTrouble } from './stdio-process.ts';
 import type { Exchange } from './wire.ts';
 
 const checkAddress = 'The operator should check that it runs and that its url in the agents file is right.';
 
 /** How people and the model read of a server: its title and where it is. */
 export function nameOf(server: ServerConfig): string {
-  return `${server.title} (${new URL(server.url).host})`;
+  return `${server.title} (${placeOf(server)})`;
+}
+
+export function placeOf({ url, process }: ServerConfig): string {
+  return process ? 'this machine' : new URL(url).host;
 }
 
 export function describeTrouble(
@@ -25,10 +31,36 @@ export function describeTrouble(
   if (exchange?.failure instanceof AnswerTooLarge) {
     return `${name} sent an answer larger than ${answerLimitBytes / 1024 / 1024} MB, which is not read any further.`;
   }
+  if (server.process) return describeProcess(server.process, name, exchange?.failure);
   const wasAnswering = exchange?.status === 200 && (exchange.isStream || exchange.failure !== undefined);
   if (wasAnswering) return `${name} ended the connection before it had answered.`;
   if (exchange?.status !== undefined) return describeStatus(name, exchange.status);
   return describeFailure(name, codeOf(exchange?.failure));
+}
+
+const checkCommand = 'The operator should check its command in the agents file.';
+
+/** Arguments may be anything, passwords included: only the program is named. */
+function describeProcess({ command, cwd }: ServerProcess, name: string, failure: unknown): string {
+  if (!(failure instanceof ProcessTrouble))
+    return `${name} did not answer like an MCP server. ${checkCommand}`;
+  const { what } = failure;
+  switch (what.kind) {
+    case 'not-found':
+      return `${name} cannot be started: command not found: ${command}. The operator should install it, or correct the command in the agents file.`;
+    case 'not-executable':
+      return `${name} cannot be started: ${command} may not be executed. ${checkCommand}`;
+    case 'no-folder':
+      return `${name} cannot be started: there is no folder ${cwd}. The operator should correct its cwd in the agents file.`;
+    case 'not-started':
+      return `${name} cannot be started (${what.code}). ${checkCommand}`;
+    case 'ended': {
+      const how = what.signal === null ? `exit code ${what.exitCode}` : what.signal;
+      return `${name} ended before it had answered (${how}). The operator can read what it had to say in the worker's log, at level "trace".`;
+    }
+    default:
+      return what satisfies never;
+  }
 }
 
 function describeStatus(name: string, status: number): string {

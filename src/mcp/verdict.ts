@@ -10,6 +10,7 @@
 import type { CallToolResult, JSONRPCMessage } from '@modelcontextprotocol/client';
 import type { ServerConfig } from '../config.ts';
 import type { Capabilities } from '../elicitation/capabilities.ts';
+import { isDeeperThan } from '../elicitation/json-size.ts';
 import type { Refused, Unreachable } from './connect.ts';
 import type { Deadline } from './deadline.ts';
 import { readInputRequired } from './input-required.ts';
@@ -72,14 +73,22 @@ function fromAnswer(server: ServerConfig, answer: JSONRPCMessage, capabilities: 
   if ('error' in answer) return fromError(server, answer.error, capabilities);
   const result: unknown = 'result' in answer ? answer.result : undefined;
   if (!isRecord(result)) return unreadable(server);
-  const { resultType = 'complete', ...rest } = result;
+  const { resultType: type, ...rest } = result;
+  const resultType = type ?? 'complete';
+  // Drafts of the new era asked like this. It must not pass for a result, whatever else is in it.
+  if (type === undefined && rest['inputRequests'] !== undefined)
+    return unaskable(server, 'it sent inputRequests without the resultType "input_required"');
   if (resultType === 'input_required') {
     const read = readInputRequired(rest, capabilities);
     return read.kind === 'pause' ? { kind: 'asks', pause: read.pause } : unaskable(server, read.reason);
   }
-  if (resultType !== 'complete' || !isToolResult(rest)) return unreadable(server);
+  if (resultType !== 'complete' || !isToolResult(rest) || isDeeperThan(rest, deepest))
+    return unreadable(server);
   return { kind: 'result', result: rest };
 }
+
+/** Levels of nesting in a result. What reads it later, here and in clients, does so recursively. */
+const deepest = 200;
 
 /** Codes that turn a request down before anything is done. All others say only that something went wrong. */
 const refusals = new Set([-32700, -32600, -32601, -32602, -32002, -32020, -32022]);

@@ -7,7 +7,7 @@ import type { ClosedBecause } from '../elicitation/elicitation.ts';
 import { joinSession } from './joined-session.ts';
 import type { JoinedSession, Told } from './joined-session.ts';
 import { hear, toProgress } from './line.ts';
-import type { DetachedCall, ServerQuestion, Session } from './pause.ts';
+import type { DetachedCall, RunningCall, ServerQuestion, Session } from './pause.ts';
 import { abandonCall } from './resume.ts';
 import type { Exchange } from './wire.ts';
 
@@ -90,7 +90,7 @@ export async function listenForPages(
 /** Tells the server that nobody waits for the call any more. A courtesy, within a moment. */
 export async function abandonServerCall(
   { server, credential, signal }: Omit<Watched, 'questions'>,
-  call: DetachedCall,
+  call: RunningCall,
 ): Promise<void> {
   await abandonCall(joinSession(server, credential, call, signal), call.callId);
 }

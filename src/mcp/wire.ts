@@ -9,6 +9,7 @@ import { setImmediate, setTimeout as sleep } from 'node:timers/promises';
 import { Agent, fetch as undiciFetch } from 'undici';
 import type { Dispatcher, RequestInit as UndiciRequestInit } from 'undici';
 import type { FetchLike } from '@modelcontextprotocol/client';
+import { answerBody } from './answer-body.ts';
 
 /** One HTTP request that carried a JSON-RPC message. */
 export interface Exchange {
@@ -25,21 +26,19 @@ export interface Exchange {
   failure?: unknown;
 }
 
-export interface Wire {
+export interface HttpWire extends Wire {
   fetch: FetchLike;
-  last(method?: string): Exchange | undefined;
   /** The exchange that the call of `fetch` just before began. */
   latest(): Exchange;
+}
+
+/** What is known of the requests of an operation, however they travel. */
+export interface Wire {
+  last(method?: string): Exchange | undefined;
   /** Resolves when the standing stream is open or refused, if it was asked for at all. */
   listening(): Promise<void>;
   /** Resolves when the notifications sent so far were delivered or failed. */
   settled(): Promise<void>;
-}
-
-export const answerLimitBytes = 10 * 1024 * 1024;
-
-export class AnswerTooLarge extends Error {
-  override name = 'AnswerTooLarge';
 }
 
 // Streams may rest for as long as a tool takes: the operation's own deadline is the only clock. Idle connections are
@@ -59,7 +58,7 @@ const patienceMs = 500;
 const outlivesSignal = new Set(['tools/call', 'notifications/cancelled', 'DELETE']);
 
 /** `standingStream`: somebody listens for what belongs to no request, so that the stream for it is of use. */
-export function openWire(signal: AbortSignal, { standingStream = false } = {}): Wire {
+export function openWire(signal: AbortSignal, { standingStream = false } = {}): HttpWire {
   const exchanges: Exchange[] = [];
   const notifications = new Set<Promise<unknown>>();
   let standing: Promise<unknown> | undefined;
@@ -72,6 +71,8 @@ export function openWire(signal: AbortSignal, { standingStream = false } = {}): 
     const signals = [init?.signal, outlivesSignal.has(exchange.method) ? undefined : signal];
     try {
       const response = (await undiciFetch(url, {
+        // Whoever wants them followed sees to it that they stay with the server: what we send is for nobody else.
+        redirect: 'manual',
         ...(init as UndiciRequestInit),
         signal: AbortSignal.any(signals.filter((one) => one !== undefined && one !== null)),
         dispatcher: agent.compose(noticeDeparture(exchange)),
@@ -79,7 +80,7 @@ export function openWire(signal: AbortSignal, { standingStream = false } = {}): 
       exchange.status = response.status;
       exchange.isStream = response.headers.get('content-type')?.startsWith('text/event-stream') === true;
       exchange.challenge = response.headers.get('www-authenticate');
-      return limited(response, exchange);
+      return readable(response, exchange);
     } catch (error) {
       exchange.failure = error;
       throw error;
@@ -137,18 +138,9 @@ function noticeDeparture(exchange: Exchange): Dispatcher.DispatcherComposeInterc
     });
 }
 
-/** Counted after decompression: what matters is how much memory an answer can take. */
-function limited(response: Response, exchange: Exchange): Response {
+function readable(response: Response, exchange: Exchange): Response {
   if (response.body === null) return response;
-  let size = 0;
-  const counter = new TransformStream<Uint8Array, Uint8Array>({
-    transform(chunk, controller) {
-      size += chunk.byteLength;
-      if (size <= answerLimitBytes) return controller.enqueue(chunk);
-      exchange.failure = new AnswerTooLarge();
-      controller.error(exchange.failure);
-    },
-  });
   const { status, statusText, headers } = response;
-  return new Response(response.body.pipeThrough(counter), { status, statusText, headers });
+  const body = answerBody(response.body, (error) => (exchange.failure = error));
+  return new Response(body, { status, statusText, headers });
 }

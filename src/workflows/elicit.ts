@@ -74,10 +74,10 @@ export function createQuestions(turn: TurnInput): Questions {
     const opened = await CancellationScope.nonCancellable(() =>
       openElicitation({ turn, workflowId, elicitationId: id, user, ask, deadline }),
     );
-    if (opened.kind === 'too-many-open') {
+    if (opened.kind === 'too-many-open' || opened.kind === 'call-ended') {
       questions.delete(id);
       awaited.delete(id);
-      return 'too-many-open';
+      return opened.kind === 'too-many-open' ? opened.kind : 'cancel';
     }
     if (opened.connectedVersion !== null)
       apply(id, { type: 'connected', server, version: opened.connectedVersion });

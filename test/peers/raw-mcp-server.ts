@@ -10,11 +10,17 @@ import { serverConfig } from './mcp-server.ts';
 
 export interface RawMessage {
   id?: number | string;
+  /** `response` for what answers a request of the server's, the HTTP method for what has no body. */
   method: string;
+  result?: Record<string, unknown>;
+  error?: { code: number; message: string };
   params?: {
     name?: string;
     cursor?: string;
     arguments?: Record<string, unknown>;
+    inputResponses?: Record<string, unknown>;
+    requestState?: string;
+    requestId?: number | string;
     _meta?: Record<string, unknown>;
   };
 }
@@ -28,6 +34,8 @@ export interface RawMcpServer {
   config: ServerConfig;
   messages: RawMessage[];
   count: (method: string) => number;
+  /** How many connections are open. */
+  connections: () => Promise<number>;
   /** Resolves when a message with this method has arrived. */
   arrived: (method: string) => Promise<RawMessage>;
   stop(): Promise<void>;
@@ -37,6 +45,8 @@ interface Options {
   era?: 'modern' | 'legacy';
   /** Replies by JSON-RPC method; anything else gets the usual answer. */
   on: Record<string, Reply>;
+  /** A free one unless given. */
+  port?: number;
 }
 
 export const discovered = {
@@ -48,7 +58,11 @@ export const discovered = {
 };
 const serverInfo = { name: 'raw', version: '1' };
 
-export async function startRawMcpServer({ era = 'modern', on }: Options): Promise<RawMcpServer> {
+export async function startRawMcpServer({
+  era = 'modern',
+  on,
+  port: wanted = 0,
+}: Options): Promise<RawMcpServer> {
   const messages: RawMessage[] = [];
   const waiting: { method: string; resolve: (message: RawMessage) => void }[] = [];
   const http = createServer((request, response) => {
@@ -57,17 +71,22 @@ export async function startRawMcpServer({ era = 'modern', on }: Options): Promis
       for await (const chunk of request) chunks.push(chunk as Buffer);
       const text = Buffer.concat(chunks).toString();
       const message = (text === '' ? { method: request.method } : JSON.parse(text)) as RawMessage;
+      // A response to a request of ours, in the old era.
+      message.method ??= 'response';
       messages.push(message);
       for (const one of waiting) if (one.method === message.method) one.resolve(message);
       const reply = on[message.method] ?? usual(era);
       await reply(message, response, request);
     })();
   });
-  await new Promise<void>((resolve) => http.listen(0, '127.0.0.1', resolve));
+  // Longer than clients keep a connection: on a busy machine the two ends would meet.
+  http.keepAliveTimeout = 60_000;
+  await new Promise<void>((resolve) => http.listen(wanted, '127.0.0.1', resolve));
   const { port } = http.address() as AddressInfo;
   return {
     config: serverConfig(`http://127.0.0.1:${port}/mcp`),
     messages,
+    connections: () => new Promise((resolve) => http.getConnections((_, count) => resolve(count))),
     count: (method) => messages.filter((message) => message.method === method).length,
     arrived: (method) => {
       const already = messages.find((message) => message.method === method);
@@ -94,6 +113,8 @@ function usual(era: 'modern' | 'legacy'): Reply {
           capabilities: { tools: {} },
           serverInfo,
         });
+      case 'response':
+        return void response.writeHead(202).end();
       default:
         response.writeHead(message.id === undefined ? 202 : 404).end();
     }

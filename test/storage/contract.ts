@@ -12,6 +12,7 @@ import { mergeContract } from './contract/merge.ts';
 import { processesContract } from './contract/processes.ts';
 import { recordsContract } from './contract/records.ts';
 import { toolCallsContract } from './contract/tool-calls.ts';
+import { toolCatalogueContract } from './contract/tool-catalogue.ts';
 import { turnLogContract } from './contract/turn-log.ts';
 import { turnsContract } from './contract/turns.ts';
 
@@ -49,5 +50,6 @@ export function storageContract(fresh: () => Promise<DatabaseConfig>): void {
   elicitationsContract(get);
   connectionsContract(get);
   recordsContract(get);
+  toolCatalogueContract(get);
   processesContract(get);
 }

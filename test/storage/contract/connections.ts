@@ -34,13 +34,37 @@ export function connectionsContract(subject: () => Subject): void {
     test('a removed connection is gone, but its versions are not counted again', async () => {
       const { storage } = subject();
       const key = alice();
+      expect(await storage.connections.lastVersion(key)).toBe(0);
       await storage.connections.establish(key, secrets);
-      expect(await storage.connections.remove(key)).toBe(true);
-      expect(await storage.connections.remove(key)).toBe(false);
+      expect(await storage.connections.remove(key)).toMatchObject({ ...key, ...secrets, version: 1 });
+      expect(await storage.connections.remove(key)).toBeNull();
       expect(await storage.connections.get(key)).toBeNull();
+      expect(await storage.connections.lastVersion(key)).toBe(1);
       expect(await storage.connections.list(key)).toEqual([]);
       expect(await storage.connections.markBroken(key, 1, 'revoked')).toBe(false);
       expect(await storage.connections.establish(key, secrets)).toBe(2);
+    });
+
+    test('a connection that two remove at the same moment is handed to one of them', async () => {
+      const { storage, other } = subject();
+      const key = alice();
+      await storage.connections.establish(key, secrets);
+      const removed = await Promise.all(
+        [storage, other, storage, other].map(({ connections }) => connections.remove(key)),
+      );
+      expect(removed.filter((row) => row !== null)).toMatchObject([secrets]);
+    });
+
+    test('secrets refreshed from a connection that was removed meanwhile do not bring it back', async () => {
+      const { storage } = subject();
+      const key = alice();
+      await storage.connections.establish(key, secrets);
+      const row = (await storage.connections.get(key))!;
+      await storage.connections.remove(key);
+      const next = { sealed: 's2', freshUntil: 200, scopes: [] };
+      expect(await storage.connections.refresh(row, next)).toBe(false);
+      expect(await storage.connections.refresh({ ...row, sealed: '' }, next)).toBe(false);
+      expect(await storage.connections.get(key)).toBeNull();
     });
 
     test('refreshed secrets replace only the secrets they were made from', async () => {

@@ -54,7 +54,7 @@ export function elicitationsContract(subject: () => Subject): void {
         responseId: null,
         createdAt: expect.any(Number),
         settledAt: null,
-      because: null,
+        because: null,
       });
       expect((await storage.turnLog.read(turn, 1)).map(({ event }) => event)).toEqual([
         {

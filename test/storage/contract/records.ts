@@ -14,6 +14,9 @@ export function recordsContract(subject: () => Subject): void {
         expiresAt: Date.now() + 60_000,
       };
       const expired = { ...attempt, stateHash: randomUUID() };
+      const unasked = { ...attempt, stateHash: randomUUID(), elicitationId: null };
+      await storage.oauth.saveAttempt(unasked);
+      expect(await storage.oauth.takeAttempt(unasked.stateHash, Date.now())).toEqual(unasked);
       await storage.oauth.saveAttempt(attempt);
       await storage.oauth.saveAttempt(expired);
       const taken = await Promise.all(
@@ -92,19 +95,6 @@ export function recordsContract(subject: () => Subject): void {
       expect(await storage.idempotencyKeys.claim(later, { withinMs: 60_000 })).toEqual(use);
       // Older than a moment that has not come yet.
       expect(await storage.idempotencyKeys.claim(later, { withinMs: -60_000 })).toEqual(later);
-    });
-
-    test("a server's tools are kept per tenant", async () => {
-      const { storage } = subject();
-      const tenant = randomUUID();
-      const tools = [{ name: 'list', inputSchema: { type: 'object' }, annotations: { readOnlyHint: true } }];
-      await storage.toolCatalogue.put(tenant, 'tracker', []);
-      await storage.toolCatalogue.put(tenant, 'tracker', tools);
-      expect(await storage.toolCatalogue.get(tenant, 'tracker')).toEqual({
-        tools,
-        updatedAt: expect.any(Number),
-      });
-      expect(await storage.toolCatalogue.get(randomUUID(), 'tracker')).toBeNull();
     });
 
     test('an API key is found by its id', async () => {

@@ -1,0 +1,59 @@
+/**
+ * The body of an answer, which may be anything: no more of it is read than there is memory for, and no more at once
+ * than others can wait for. A stream of a hundred thousand small messages would otherwise be worked off in one go.
+ */
+import { setImmediate } from 'node:timers/promises';
+
+export const answerLimitBytes = 10 * 1024 * 1024;
+
+export class AnswerTooLarge extends Error {
+  override name = 'AnswerTooLarge';
+}
+
+/** A few hundred small messages. */
+const breathBytes = 8 * 1024;
+
+/** Bytes are counted after decompression. `failed` hears why the body ends early, before the reader does. */
+export function answerBody(
+  body: ReadableStream<Uint8Array>,
+  failed: (error: unknown) => void,
+): ReadableStream<Uint8Array> {
+  const reader = body.getReader();
+  let unread: Uint8Array = new Uint8Array();
+  let size = 0;
+  let sinceBreath = 0;
+
+  async function next(): Promise<Uint8Array | null> {
+    if (unread.byteLength === 0) {
+      const { done, value } = await reader.read();
+      if (done) return null;
+      size += value.byteLength;
+      if (size > answerLimitBytes) throw new AnswerTooLarge();
+      unread = value;
+    }
+    const piece = unread.subarray(0, breathBytes);
+    unread = unread.subarray(piece.byteLength);
+    return piece;
+  }
+
+  return new ReadableStream({
+    async pull(controller) {
+      try {
+        if (sinceBreath >= breathBytes) {
+          await setImmediate();
+          sinceBreath = 0;
+        }
+        const piece = await next();
+        if (piece === null) return controller.close();
+        sinceBreath += piece.byteLength;
+        controller.enqueue(piece);
+      } catch (error) {
+        failed(error);
+        controller.error(error);
+        // The rest is of no use to anybody.
+        reader.cancel(error).catch(() => undefined);
+      }
+    },
+    cancel: (reason) => reader.cancel(reason),
+  });
+}

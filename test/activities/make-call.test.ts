@@ -1,0 +1,137 @@
+/**
+ * Attempts at a tool call after one of them was lost: what the next may do depends on what the first left behind, and
+ * on nothing else. The activity as workers run it, on a real database, against a server that counts.
+ */
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { Client, Connection } from '@temporalio/client';
+import { DefaultLogger } from '@temporalio/worker';
+import { MockActivityEnvironment } from '@temporalio/testing';
+import { pino } from 'pino';
+import { expect, onTestFinished, test } from 'vitest';
+import type { GivenAnswer } from '../../src/activities/call-rounds.ts';
+import { createActivities } from '../../src/activities/index.ts';
+import type { ToolCallOutcome } from '../../src/activities/tool-attempt.ts';
+import { loadConfig } from '../../src/config.ts';
+import { createCatalogue } from '../../src/mcp/catalogue.ts';
+import { createModels } from '../../src/models/provider.ts';
+import { openParts } from '../../src/parts.ts';
+import { roundsAgents } from '../asking/stage.ts';
+import { asks, dies, done, form, page, startPlayingServer } from '../peers/playing-server.ts';
+import type { Move } from '../peers/playing-server.ts';
+import { begunTurn } from '../storage/contract/fixtures.ts';
+
+const toolCallId = 'c1';
+
+async function openCall(...moves: Move[]) {
+  const folder = await mkdtemp(path.join(tmpdir(), 'interlude-'));
+  const server = await startPlayingServer();
+  server.play(...moves);
+  const logger = pino({ level: 'silent' });
+  const env = { INTERLUDE_CONFIG: roundsAgents, INTERLUDE_DATA: folder, ASKING_URL: server.url };
+  const config = loadConfig(env, folder);
+  const parts = await openParts(config, logger);
+  const { storage } = parts;
+  onTestFinished(async () => {
+    await server.stop();
+    await storage.close();
+    await rm(folder, { recursive: true });
+  });
+  const catalogue = createCatalogue({ storage, logger });
+  const { callTool } = createActivities({ ...parts, catalogue, models: createModels(config) });
+  const prepared = await begunTurn(storage, { tenant: 'demo' });
+  const { tenant, conversation, turnId } = prepared;
+  const capabilities = { form: true, url: true };
+  const turn = { tenant, conversation, turnId, agent: 'assistant', user: 'alice', capabilities };
+  await storage.toolCalls.request(turn, [{ toolCallId, toolName: 'asking__ask', input: { a: 1 } }]);
+
+  /** The workflow's view: `given` for the rounds so far. */
+  function attempt(round: number, answers: GivenAnswer[], count = 1): Promise<ToolCallOutcome> {
+    const client = new Client({ connection: Connection.lazy() });
+    const environment = new MockActivityEnvironment(
+      { attempt: count },
+      { client, logger: new DefaultLogger('ERROR') },
+    );
+    const input = { turn, toolCallId, server: 'asking', tool: 'ask', connects: 0, round, answers };
+    return environment.run(callTool, input);
+  }
+
+  async function told(): Promise<string> {
+    const messages = await storage.messages.list(turn);
+    return JSON.stringify(messages.filter(({ role }) => role === 'tool'));
+  }
+
+  return { server, storage, turn, attempt, told };
+}
+
+function declined(outcome: ToolCallOutcome): GivenAnswer[] {
+  if (outcome.kind !== 'asks') throw new Error('Nothing was asked.');
+  return outcome.questions.map(({ elicitationId }) => ({
+    elicitationId,
+    outcome: 'decline',
+    responseId: null,
+  }));
+}
+
+const one = asks({ one: form('One') }, 's1');
+
+test('a worker that dies after the server has asked: the next one knows the question, and does not call again', async () => {
+  const { server, attempt } = await openCall(one);
+  const first = await attempt(0, []);
+  expect(first).toMatchObject({ kind: 'asks', round: 1, questions: [{ mode: 'form' }] });
+  expect(await attempt(0, [], 2)).toEqual(first);
+  expect(server.calls).toHaveLength(1);
+});
+
+test('a worker that dies with the answers under way: nobody sends them again, and the model is told', async () => {
+  const { server, storage, turn, attempt, told } = await openCall(one);
+  const answers = declined(await attempt(0, []));
+  // All that is left of an attempt that was killed after its request had gone out.
+  await storage.toolCalls.start(turn, toolCallId);
+  expect(await attempt(1, answers, 2)).toEqual({ kind: 'finished' });
+  expect(await told()).toContain('unknown whether the action took place');
+  expect(server.calls).toHaveLength(1);
+});
+
+test('of two attempts at once, one sends the answers', async () => {
+  const { server, attempt } = await openCall(one);
+  const answers = declined(await attempt(0, []));
+  const outcomes = await Promise.all([attempt(1, answers), attempt(1, answers)]);
+  expect(outcomes).toEqual([{ kind: 'finished' }, { kind: 'finished' }]);
+  expect(server.calls).toHaveLength(2);
+});
+
+test('a call that has its result is not made again, whatever is asked of it', async () => {
+  const { server, attempt, told } = await openCall(one, done('booked'));
+  const answers = declined(await attempt(0, []));
+  expect(await attempt(1, answers)).toEqual({ kind: 'finished' });
+  for (const round of [0, 1, 2]) expect(await attempt(round, answers, 2)).toEqual({ kind: 'finished' });
+  expect(server.calls).toHaveLength(2);
+  expect(await told()).toContain('booked');
+});
+
+test('answers whose server is away are kept for a later attempt; those that may have arrived are not', async () => {
+  const { server, storage, turn, attempt, told } = await openCall(one, dies);
+  const answers = declined(await attempt(0, []));
+  await server.leave();
+  await expect(attempt(1, answers)).rejects.toThrow('the answers are sent later');
+  expect((await storage.toolCalls.get(turn, toolCallId))?.state).toBe('paused');
+  expect(await storage.toolCalls.rounds(turn, toolCallId)).toHaveLength(1);
+  await server.comeBack();
+  expect(await attempt(1, answers, 2)).toEqual({ kind: 'finished' });
+  expect(await told()).toContain('unknown whether the action took place');
+  expect(server.calls).toHaveLength(2);
+});
+
+test('a call whose server wants to be asked later says so without a question, and goes on with its state', async () => {
+  const { server, attempt } = await openCall(
+    asks(undefined, 's1'),
+    asks({ p: page('https://example.com') }, 's2'),
+  );
+  expect(await attempt(0, [])).toEqual({ kind: 'asks', round: 1, questions: [] });
+  const second = await attempt(1, []);
+  expect(second).toMatchObject({ kind: 'asks', round: 2, questions: [{ mode: 'url' }] });
+  expect(await attempt(2, declined(second))).toEqual({ kind: 'finished' });
+  expect(server.calls.map(({ params: { requestState } }) => requestState)).toEqual([undefined, 's1', 's2']);
+});

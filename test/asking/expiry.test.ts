@@ -1,0 +1,93 @@
+/** What time does to a server's question, and to answers whose server is away. Nothing but these tests moves the clock. */
+import { randomUUID } from 'node:crypto';
+import type { TestWorkflowEnvironment } from '@temporalio/testing';
+import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
+import { turnQuery, turnWorkflowId } from '../../src/workflows/messages.ts';
+import { asks, form, page, startPlayingServer } from '../peers/playing-server.ts';
+import type { PlayingServer } from '../peers/playing-server.ts';
+import { callOf, startAsking } from '../service/asking.ts';
+import type { Service } from '../service/service.ts';
+import { createTimeSkipping } from '../time-skipping.ts';
+import { asTurn, city, roundsAgents } from './stage.ts';
+import type { AskedTurn } from './stage.ts';
+
+let environment: TestWorkflowEnvironment;
+let server: PlayingServer;
+let service: Service;
+
+beforeAll(async () => {
+  environment = await createTimeSkipping();
+});
+afterAll(() => environment.teardown());
+beforeEach(async () => {
+  server = await startPlayingServer();
+  const temporal = { client: environment.client, connection: environment.nativeConnection };
+  service = await startAsking({ temporal, url: server.url, env: { INTERLUDE_CONFIG: roundsAgents } });
+});
+afterEach(async () => {
+  await service.stop();
+  await server.stop();
+});
+
+async function begin(...moves: object[]): Promise<AskedTurn> {
+  server.play(...moves);
+  const alice = await service.as('alice');
+  return asTurn(alice, randomUUID(), (conversation) => alice.chat(callOf(['ask']), { conversation }));
+}
+
+/** A query is answered after the task that armed the timer, so the clock may move from here on. */
+async function waiting({ conversation }: AskedTurn): Promise<void> {
+  const handle = environment.client.workflow.getHandle(turnWorkflowId({ tenant: 'demo', conversation }));
+  expect(await handle.query(turnQuery)).toMatchObject({ phase: 'waiting' });
+}
+
+test('a question that nobody answers is for its server what a cancel is; late answers are told so', async () => {
+  const turn = await begin(asks({ one: form('One'), two: page('https://example.com/') }, 's'));
+  await turn.question(1);
+  await turn.answerTo('One', city('Rome'));
+  await waiting(turn);
+  await environment.sleep('9 minutes');
+  expect(server.calls).toHaveLength(1);
+  await environment.sleep('61 seconds');
+  expect(await turn.end()).toMatchObject({ text: 'done' });
+  expect(turn.statuses().toSorted()).toEqual(['accept', 'expired']);
+  expect(server.calls[1]?.params).toMatchObject({
+    requestState: 's',
+    inputResponses: { one: { action: 'accept', content: { city: 'Rome' } }, two: { action: 'cancel' } },
+  });
+  const late = turn.statuses().indexOf('expired');
+  expect(await turn.answer(late, { action: 'decline' })).toMatchObject({
+    status: 410,
+    body: { code: 'expired' },
+  });
+});
+
+test('each round has its own ten minutes', async () => {
+  const turn = await begin(asks({ one: form('One') }), asks({ two: form('Two') }));
+  await turn.question(0);
+  await waiting(turn);
+  await environment.sleep('9 minutes');
+  await turn.answer(0, city());
+  const { expiresAt } = await turn.question(1);
+  expect(Date.parse(expiresAt) - (await environment.currentTimeMs())).toBeGreaterThan(9 * 60_000);
+  await waiting(turn);
+  await environment.sleep('9 minutes');
+  expect(turn.statuses()).toEqual(['accept', 'pending']);
+  await turn.answer(1, city());
+  expect(await turn.end()).toMatchObject({ text: 'done' });
+});
+
+test('answers whose server does not come back are given up, and the model is told what is certain', async () => {
+  const turn = await begin(asks({ one: form('One') }));
+  await turn.question(0);
+  await server.leave();
+  await turn.answer(0, city());
+  await turn.stream.until(() => turn.statuses().includes('accept'));
+  await environment.sleep('1 minute');
+  const { error } = await turn.end();
+  expect(error).toMatch(/Asking .*cannot be reached/);
+  expect(error).toContain('in the middle of the call, which did not complete');
+  expect(error).not.toContain('did not run');
+  expect(server.calls).toHaveLength(1);
+  await server.comeBack();
+});

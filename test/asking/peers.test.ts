@@ -1,0 +1,278 @@
+/**
+ * Servers that nobody here wrote, or that are made with other people's SDKs, asking in a whole turn: what the user is
+ * asked, what the server makes of the answer, and how often it did its work. `docs/mcp-peers.md` has the results.
+ */
+import { randomUUID } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import packageJson from '../../package.json' with { type: 'json' };
+import { startDevelopmentServer } from '../development-server.ts';
+import type { DevelopmentServer } from '../development-server.ts';
+import { startAskingServer } from '../peers/asking-server.ts';
+import type { AskingServer } from '../peers/asking-server.ts';
+import { createEventStore } from '../peers/event-store.ts';
+import { startEverything } from '../peers/everything-server.ts';
+import type { PeerProcess } from '../peers/everything-server.ts';
+import { fastmcpVersions, startFastMCP } from '../peers/fastmcp.ts';
+import type { FastMCPStart } from '../peers/fastmcp.ts';
+import { startV1Server } from '../peers/v1-server.ts';
+import type { V1Server } from '../peers/v1-server.ts';
+import { callOf, startAsking } from '../service/asking.ts';
+import type { Service } from '../service/service.ts';
+import type { ChatOptions } from '../service/user.ts';
+import { accept, asTurn } from './stage.ts';
+import type { AskedTurn } from './stage.ts';
+
+let temporal: DevelopmentServer;
+let service: Service;
+
+beforeAll(async () => {
+  temporal = await startDevelopmentServer();
+}, 60_000);
+afterAll(() => temporal.stop());
+afterEach(() => service?.stop());
+
+async function begin(
+  url: string,
+  call: [tool: string, input?: object],
+  options: ChatOptions = {},
+): Promise<AskedTurn> {
+  service = await startAsking({ temporal, url });
+  return go(call, options);
+}
+
+async function go(call: [tool: string, input?: object], options: ChatOptions = {}): Promise<AskedTurn> {
+  const alice = await service.as('alice');
+  return asTurn(alice, randomUUID(), (conversation) =>
+    alice.chat(callOf(call), { conversation, ...options }),
+  );
+}
+
+const nights = (count: number) => accept({ nights: count });
+const eventIds = [
+  ['with event ids', true],
+  ['without event ids', false],
+] as const;
+
+describe('the reference server with everything', { timeout: 60_000 }, () => {
+  let server: PeerProcess;
+  beforeAll(async () => {
+    server = await startEverything();
+  });
+  afterAll(() => server.stop());
+
+  const filled = {
+    name: 'Alice Liddell',
+    check: true,
+    firstLine: 'Alice was beginning to get very tired.',
+    email: 'alice@example.com',
+    homepage: 'https://example.com/alice',
+    birthdate: '1852-05-04',
+    integer: 7,
+    number: 2.5,
+    untitledSingleSelectEnum: 'Ross',
+    untitledMultipleSelectEnum: ['Piano', 'Drums'],
+    titledSingleSelectEnum: 'hero-3',
+    titledMultipleSelectEnum: ['fish-2'],
+    legacyTitledEnum: 'pet-4',
+  };
+
+  test('a form with a field of every kind arrives as it was filled in', async () => {
+    const turn = await begin(server.url, ['trigger-elicitation-request']);
+    const { requestedSchema } = await turn.question(0);
+    const properties = requestedSchema['properties'] as object;
+    expect(Object.keys(properties).toSorted()).toEqual(Object.keys(filled).toSorted());
+    expect(await turn.answer(0, accept({ ...filled, integer: 101, legacyTitledEnum: 'Cats' }))).toMatchObject(
+      {
+        status: 422,
+        body: { errors: [{ pointer: '/content/integer' }, { pointer: '/content/legacyTitledEnum' }] },
+      },
+    );
+    expect((await turn.answer(0, accept(filled))).status).toBe(200);
+    const { text } = await turn.end();
+    expect(text).toContain('User provided the requested information');
+    const raw = /Raw result: (\{.*\})/s.exec(text)?.[1] ?? '{}';
+    expect(JSON.parse(raw)).toEqual({ action: 'accept', content: filled });
+  });
+
+  test.each(['decline', 'cancel'])('a form that ends with %s', async (action) => {
+    const turn = await begin(server.url, ['trigger-elicitation-request']);
+    await turn.answer(0, { action });
+    expect((await turn.end()).text).toMatch(action === 'decline' ? /User declined/ : /User cancelled/);
+  });
+
+  test.each(['accept', 'decline', 'cancel'])('a link that ends with %s', async (action) => {
+    const call = { url: 'https://example.com/open', message: 'Open this' };
+    const turn = await begin(server.url, ['trigger-url-elicitation', call]);
+    expect(await turn.question(0)).toMatchObject({ mode: 'url', ...call });
+    await turn.answer(0, { action });
+    const words = { accept: /completed the URL/, decline: /declined to open/, cancel: /cancelled the URL/ }[
+      action
+    ];
+    expect((await turn.end()).text).toMatch(words ?? /never/);
+  });
+
+  test('a call that is refused until a page is done is made again when the user has been there', async () => {
+    const call = { url: 'https://example.com/open', message: 'Open this', errorPath: true };
+    const turn = await begin(server.url, ['trigger-url-elicitation', call]);
+    const { url } = await turn.question(0);
+    expect(url).not.toBe(call.url);
+    await turn.answer(0, accept());
+    expect(await turn.question(1)).toMatchObject({ url: call.url });
+    await turn.answer(1, accept());
+    expect((await turn.end()).text).toMatch(/completed the URL/);
+  });
+
+  test('a caller that can show nothing is told so, and the tools that ask nobody work', async () => {
+    const turn = await begin(server.url, ['trigger-elicitation-request'], { supports: null });
+    // It has this tool only for those who can be asked.
+    expect(await turn.end()).toMatchObject({ error: expect.stringContaining('not found'), questions: [] });
+    const echo = await go(['echo', { message: 'hello' }], { supports: null });
+    expect((await echo.end()).text).toBe('Echo: hello');
+  });
+});
+
+describe.each(eventIds)('a server of the first SDK, %s', { timeout: 60_000 }, (_, hasEventIds) => {
+  let server: V1Server;
+  afterEach(() => server.stop());
+  const start = async (call: [tool: string, input?: object]) => {
+    server = await startV1Server({ hasEventIds });
+    return begin(server.url, call);
+  };
+
+  test('a form, once begun and once done', async () => {
+    const turn = await start(['book', { city: 'Lisbon' }]);
+    expect(await turn.answer(0, nights(31))).toMatchObject({ status: 422 });
+    await turn.answer(0, nights(3));
+    expect((await turn.end()).text).toBe('booked Lisbon for 3');
+    expect([server.begun, server.done]).toEqual([['book Lisbon'], ['book Lisbon for 3']]);
+  });
+
+  test.each(['decline', 'cancel'])('a form that ends with %s is not done', async (action) => {
+    const turn = await start(['book', { city: 'Lisbon' }]);
+    await turn.answer(0, { action });
+    expect((await turn.end()).text).toBe(`not booked: ${action}`);
+    expect([server.begun, server.done]).toEqual([['book Lisbon'], []]);
+  });
+
+  test('one question after another in one call', async () => {
+    const turn = await start(['tour', { cities: ['Rome', 'Oslo', 'Bonn'] }]);
+    for (const n of [0, 1, 2]) await turn.answer(n, n === 1 ? { action: 'decline' } : nights(n + 1));
+    expect((await turn.end()).text).toBe('Rome 1, Oslo decline, Bonn 3');
+    expect([server.begun, server.done]).toEqual([['tour'], ['tour Rome 1, Oslo decline, Bonn 3']]);
+  });
+
+  test('a link, and the server goes on with the consent', async () => {
+    const turn = await start(['pay']);
+    expect(await turn.question(0)).toMatchObject({ mode: 'url', url: 'https://pay.example/deposit' });
+    await turn.answer(0, accept());
+    expect((await turn.end()).text).toBe('paid: accept');
+    expect(server.done).toEqual(['pay']);
+  });
+
+  test('a server that does not wait closes its question, and a late answer is told so', async () => {
+    const turn = await start(['hurry']);
+    await turn.question(0);
+    const { questions, error } = await turn.end();
+    expect(error).toContain('timed out');
+    expect(questions).toMatchObject([{ status: 'expired', because: 'server_gave_up' }]);
+    expect(await turn.answer(0, nights(1))).toMatchObject({ status: 410, body: { code: 'expired' } });
+    expect([server.begun, server.done]).toEqual([['hurry'], []]);
+  });
+
+  test('a refusal until a page is done', async () => {
+    const turn = await start(['enter']);
+    expect(await turn.question(0)).toMatchObject({ mode: 'url', url: 'https://door.example/' });
+    await turn.answer(0, accept());
+    expect((await turn.end()).text).toBe('entered');
+    expect([server.begun, server.done]).toEqual([['enter', 'enter'], ['enter']]);
+  });
+
+  test('a refusal until a page is done, by a server that has forgotten the session meanwhile', async () => {
+    const turn = await start(['enter']);
+    await turn.question(0);
+    server.forgetSessions();
+    await turn.answer(0, accept());
+    expect((await turn.end()).text).toBe('entered');
+    expect([server.begun, server.done]).toEqual([['enter', 'enter'], ['enter']]);
+  });
+
+  test('a page that is declined: the tool did not run, and the model is told so', async () => {
+    const turn = await start(['enter']);
+    await turn.answer(0, { action: 'decline' });
+    expect((await turn.end()).error).toContain('chose not to. The tool did not run');
+    expect([server.begun, server.done]).toEqual([['enter'], []]);
+  });
+});
+
+describe.each([
+  ['in the new era', 'modern', false],
+  ['in both eras', 'both', false],
+  ['in the old era, with event ids', 'legacy', true],
+  ['in the old era, without event ids', 'legacy', false],
+] as const)('a server of the second SDK, %s', { timeout: 60_000 }, (_, era, hasEventIds) => {
+  let server: AskingServer;
+  afterEach(() => server.stop());
+
+  test('a form, a wizard and a refusal, each done once', async () => {
+    server = await startAskingServer({ era, ...(hasEventIds && { eventStore: createEventStore() }) });
+    const book = await begin(server.config.url, ['book', { city: 'Lisbon' }]);
+    await book.answer(0, nights(3));
+    expect((await book.end()).text).toBe('booked Lisbon for 3');
+    const wizard = await go(['wizard']);
+    for (const n of [0, 1, 2]) await wizard.answer(n, nights(n + 1));
+    expect((await wizard.end()).text).toBe('wizard 1,2,3,');
+    const refused = await go(['book', { city: 'Oslo' }]);
+    await refused.answer(0, { action: 'decline' });
+    expect((await refused.end()).error).toBe('not booked: decline');
+    expect(server.done).toEqual(['book Lisbon for 3', 'wizard 1,2,3,']);
+  });
+});
+
+describe.each([
+  ['third', 'with event ids', true],
+  ['third', 'without event ids', false],
+  ['fourth', 'in the new era', false],
+] as const)('a server of FastMCP’s %s version, %s', { timeout: 60_000 }, (version, _, hasEventIds) => {
+  let start: FastMCPStart;
+  beforeAll(async () => {
+    start = await startFastMCP(version, { hasEventIds });
+  }, 240_000);
+  afterAll(() => (start.kind === 'ready' ? start.server.stop() : undefined));
+
+  test('a form that is filled in, and one that is not', async ({ skip }) => {
+    if (start.kind === 'missing') return skip(start.why);
+    const { url, did } = start.server;
+    const turn = await begin(url, ['book', { city: 'Lisbon' }]);
+    expect(await turn.question(0)).toMatchObject({
+      message: 'How many nights in Lisbon?',
+      requestedSchema: { properties: { nights: { type: 'integer' } }, required: ['nights'] },
+    });
+    expect(await turn.answer(0, accept({ nights: 'three' }))).toMatchObject({ status: 422 });
+    await turn.answer(0, nights(3));
+    expect((await turn.end()).text).toBe('booked Lisbon for 3');
+    for (const action of ['decline', 'cancel']) {
+      const refused = await go(['book', { city: action }]);
+      await refused.answer(0, { action });
+      expect((await refused.end()).text).toBe(`not booked: ${action}`);
+    }
+    const [begun, state] = [
+      did().filter((one) => one.startsWith('begin')),
+      did().find((one) => one.startsWith('state')),
+    ];
+    expect(begun).toEqual(version === 'third' ? ['begin Lisbon', 'begin decline', 'begin cancel'] : []);
+    // Sealed on its way, so this is what came back of it.
+    expect(state).toBe(version === 'third' ? undefined : 'state asked about Lisbon');
+    expect(did().filter((one) => one.startsWith('book'))).toEqual(['book Lisbon for 3']);
+  });
+});
+
+test('the results name the versions that were tried', () => {
+  const page = readFileSync(new URL('../../docs/mcp-peers.md', import.meta.url), 'utf8');
+  const packages = ['server-everything', 'sdk', 'server'] as const;
+  for (const name of packages) {
+    const peer = `@modelcontextprotocol/${name}` as const;
+    expect(page).toContain(`\`${peer}\` ${packageJson.devDependencies[peer]}`);
+  }
+  for (const version of Object.values(fastmcpVersions)) expect(page).toContain(`\`fastmcp\` ${version}`);
+});

@@ -1,0 +1,115 @@
+/** What a server asks, what people answer and what the server keeps with us stays out of history, logs and plain tables. */
+import { randomUUID } from 'node:crypto';
+import { readdir, readFile } from 'node:fs/promises';
+import path from 'node:path';
+import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
+import { Client, Connection } from '@temporalio/client';
+import { turnWorkflowId } from '../../src/workflows/messages.ts';
+import type { ServiceProcess } from '../e2e/processes.ts';
+import { createWorld, showOutput } from '../e2e/world.ts';
+import type { World } from '../e2e/world.ts';
+import { freePort } from '../free-port.ts';
+import { asks, expired, form, page, startPlayingServer } from '../peers/playing-server.ts';
+import type { PlayingServer } from '../peers/playing-server.ts';
+import { callOf } from '../service/asking.ts';
+import { accept, asTurn, roundsAgents } from './stage.ts';
+
+let world: World;
+let service: ServiceProcess;
+let server: PlayingServer;
+let temporalPort: number;
+const stack = new AsyncDisposableStack();
+
+beforeAll(async () => {
+  server = await startPlayingServer();
+  stack.defer(() => server.stop());
+  temporalPort = await freePort();
+  world = await createWorld({
+    env: {
+      INTERLUDE_CONFIG: roundsAgents,
+      ASKING_URL: server.url,
+      TEMPORAL_PORT: String(temporalPort),
+      LOG_LEVEL: 'trace',
+    },
+  });
+  stack.defer(() => world.stop());
+  service = await world.start('embedded');
+}, 60_000);
+afterAll(() => stack.disposeAsync());
+
+afterEach(showOutput(() => world));
+
+/** Everything that somebody said, each under a word of its own. */
+const said = {
+  input: 'Xinputx',
+  message: 'Xmessagex',
+  field: 'Xfieldx',
+  title: 'Xtitlex',
+  key: 'Xkeyx',
+  state: 'Xstatex',
+  nextState: 'Xnextx',
+  path: 'Xpathx',
+  answer: 'Xanswerx',
+  result: 'Xresultx',
+};
+
+test('history and logs know that somebody was asked and what they decided, and nothing of what was said', async () => {
+  const properties = { [said.field]: { type: 'string', title: said.title } };
+  server.play(
+    asks({ [said.key]: form(said.message, properties) }, said.state),
+    expired,
+    asks({ [said.key]: form(said.message, properties) }, said.state),
+    asks({ page: page(`https://example.com/${said.path}`, said.message) }, said.nextState),
+    { resultType: 'complete', content: [{ type: 'text', text: said.result }] },
+  );
+  const alice = await world.caller('alice');
+  const turn = await asTurn(alice, randomUUID(), (conversation) =>
+    alice.chat(callOf(['ask', { words: said.input }]), { conversation }),
+  );
+  await turn.answer(0, accept({ [said.field]: said.answer }));
+  await turn.answer(1, accept());
+  const { text, questions } = await turn.end();
+  expect(text).toBe(said.result);
+  expect(server.calls).toHaveLength(5);
+
+  const history = await historyOf(turn.conversation);
+  const log = service.output();
+  for (const { elicitationId } of questions) expect(history).toContain(elicitationId);
+  expect(log).toContain('is asked by asking (ask, form)');
+  for (const [what, word] of Object.entries(said)) {
+    expect([what, history.includes(word)]).toEqual([what, false]);
+    expect([what, log.includes(word)]).toEqual([what, false]);
+  }
+  const tables = await databaseBytes();
+  expect(tables).toContain(questions[0]?.elicitationId);
+  for (const word of [said.answer, said.state, said.nextState])
+    expect([word, tables.includes(word)]).toEqual([word, false]);
+});
+
+/** Every byte of it that can be read, payloads decoded. */
+async function historyOf(conversation: string): Promise<string> {
+  const connection = await Connection.connect({ address: `127.0.0.1:${temporalPort}` });
+  try {
+    const { workflow } = new Client({ connection });
+    const handle = workflow.getHandle(turnWorkflowId({ tenant: 'demo', conversation }));
+    return readable(await handle.fetchHistory());
+  } finally {
+    await connection.close();
+  }
+}
+
+function readable(value: unknown): string {
+  if (value instanceof Uint8Array) return Buffer.from(value).toString('utf8');
+  if (value === null || typeof value !== 'object') return String(value);
+  return Object.entries(value)
+    .map(([name, item]) => `${name}: ${readable(item)}`)
+    .join('\n');
+}
+
+async function databaseBytes(): Promise<string> {
+  const folder = path.join(world.dataDir, 'interlude');
+  const files = (await readdir(folder)).filter((name) => name.startsWith('interlude.db'));
+  expect(files.length).toBeGreaterThan(0);
+  const contents = await Promise.all(files.map((name) => readFile(path.join(folder, name), 'latin1')));
+  return contents.join('\n');
+}

@@ -1,0 +1,103 @@
+/** The service and one server that plays what a test puts on; both live as long as the test file. */
+import { randomUUID } from 'node:crypto';
+import { fileURLToPath } from 'node:url';
+import { afterAll, beforeAll } from 'vitest';
+import { startDevelopmentServer } from '../development-server.ts';
+import type { DevelopmentServer } from '../development-server.ts';
+import { startPlayingServer } from '../peers/playing-server.ts';
+import type { Move, PlayingOptions, PlayingServer } from '../peers/playing-server.ts';
+import { callOf, nthQuestion, questionsIn, respond, startAsking } from '../service/asking.ts';
+import type { AskedForm } from '../service/asking.ts';
+import type { ChatStream, ElicitationData } from '../service/chat-stream.ts';
+import type { Service } from '../service/service.ts';
+import type { Caller, ChatOptions, Reply } from '../service/user.ts';
+
+/** One server `asking` with at most five rounds; an agent `assistant` that has it, and `lead`, who hands on to that. */
+export const roundsAgents = fileURLToPath(new URL('../fixtures/rounds-agents.yaml', import.meta.url));
+
+export interface Stage {
+  temporal: DevelopmentServer;
+  server: PlayingServer;
+  service: Service;
+  alice: Caller;
+  /** Alice has the tool `ask` called, and its server does as it is told. */
+  begin(
+    moves: Move[],
+    options?: ChatOptions & { input?: object; text?: string; by?: Caller },
+  ): Promise<AskedTurn>;
+}
+
+export interface AskedTurn {
+  conversation: string;
+  stream: ChatStream;
+  /** The nth question (from 0), as it opened. */
+  question(n: number): Promise<AskedForm>;
+  answer(n: number, response: { action: string; content?: object }): Promise<Reply>;
+  /** Several questions of one round come in any order. */
+  answerTo(message: string, response: { action: string; content?: object }): Promise<Reply>;
+  /** How each question stands. */
+  statuses(): string[];
+  /** What the agent said in the end, or what its tool was told went wrong. */
+  end(): Promise<{ text: string; error: string | undefined; questions: ElicitationData[] }>;
+}
+
+export interface StageOptions extends PlayingOptions {
+  env?: Record<string, string>;
+}
+
+export function useStage({ env = {}, ...playing }: StageOptions = {}): Stage {
+  const stack = new AsyncDisposableStack();
+  const stage = { begin } as Stage;
+  beforeAll(async () => {
+    stage.temporal = await startDevelopmentServer();
+    stack.defer(() => stage.temporal.stop());
+    stage.server = await startPlayingServer(playing);
+    stack.defer(() => stage.server.stop());
+    const { temporal, server } = stage;
+    stage.service = await startAsking({
+      temporal,
+      url: server.url,
+      env: { INTERLUDE_CONFIG: roundsAgents, ...env },
+    });
+    stack.defer(() => stage.service.stop());
+    stage.alice = await stage.service.as('alice');
+  }, 60_000);
+  afterAll(() => stack.disposeAsync());
+  return stage;
+
+  async function begin(...[moves, options = {}]: Parameters<Stage['begin']>): Promise<AskedTurn> {
+    const { input = {}, text = callOf(['ask', input]), by = stage.alice, ...chat } = options;
+    stage.server.play(...moves);
+    return asTurn(by, randomUUID(), (conversation) => by.chat(text, { conversation, ...chat }));
+  }
+}
+
+export async function asTurn(
+  caller: Caller,
+  conversation: string,
+  chat: (conversation: string) => Promise<ChatStream>,
+): Promise<AskedTurn> {
+  const stream = await chat(conversation);
+  const question = (n: number) => nthQuestion(stream, n);
+  return {
+    conversation,
+    stream,
+    question,
+    answer: async (n, response) => respond(caller, conversation, await question(n), response),
+    async answerTo(message, response) {
+      const found = () =>
+        questionsIn(stream).find((one) => one.message === message && one.status === 'pending');
+      await stream.until(() => found() !== undefined);
+      return respond(caller, conversation, found() as ElicitationData, response);
+    },
+    statuses: () => questionsIn(stream).map(({ status }) => status),
+    async end() {
+      const chunks = await stream.finished();
+      const error = chunks.findLast(({ type }) => type === 'tool-output-error')?.['errorText'];
+      return { text: stream.text(), error: error as string | undefined, questions: questionsIn(stream) };
+    },
+  };
+}
+
+export const accept = (content?: object) => ({ action: 'accept', ...(content && { content }) });
+export const city = (name = 'Lisbon') => accept({ city: name });

@@ -1,0 +1,60 @@
+/** MCP's own reference server with everything in it (`@modelcontextprotocol/server-everything`), as a process. */
+import { once } from 'node:events';
+import { fileURLToPath } from 'node:url';
+import { spawnBound } from '../../src/bound-process.ts';
+import { freePort } from '../free-port.ts';
+
+const program = fileURLToPath(import.meta.resolve('@modelcontextprotocol/server-everything/dist/index.js'));
+
+export interface PeerProcess {
+  url: string;
+  /** What it has written so far. */
+  output(): string;
+  stop(): Promise<void>;
+}
+
+export async function startEverything(): Promise<PeerProcess> {
+  const port = await freePort();
+  const { PATH = '' } = process.env;
+  return startPeer(process.execPath, [program, 'streamableHttp'], {
+    env: { PATH, PORT: String(port) },
+    url: `http://127.0.0.1:${port}/mcp`,
+    ready: /listening on port/,
+  });
+}
+
+export interface PeerOptions {
+  env: Record<string, string>;
+  url: string;
+  /** What it writes when it listens. */
+  ready: RegExp;
+}
+
+export async function startPeer(
+  command: string,
+  args: string[],
+  { env, url, ready }: PeerOptions,
+): Promise<PeerProcess> {
+  const child = spawnBound(command, args, { env });
+  let output = '';
+  const isReady = new Promise<void>((resolve, reject) => {
+    const keep = (chunk: Buffer) => {
+      output += chunk.toString();
+      if (ready.test(output)) resolve();
+    };
+    child.stdout?.on('data', keep);
+    child.stderr?.on('data', keep);
+    child.once('exit', (code) => reject(new Error(`The peer ended with ${code}:\n${output}`)));
+  });
+  await isReady;
+  return {
+    url,
+    output: () => output,
+    async stop() {
+      if (child.exitCode !== null || child.signalCode !== null) return;
+      const ended = once(child, 'exit');
+      child.kill('SIGKILL');
+      await ended;
+    },
+  };
+}

@@ -1,0 +1,131 @@
+/** A server that shakes hands, lists its tools, and then does with each call what its trick says. */
+import { randomUUID } from 'node:crypto';
+import { createServer } from 'node:http';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { answer, startRawMcpServer } from './raw-mcp-server.ts';
+import type { RawMcpServer, RawMessage } from './raw-mcp-server.ts';
+
+export interface Call {
+  /** All calls of this tool so far, this one included. */
+  calls: RawMessage[];
+  request: IncomingMessage;
+  /** The answer to a request that the server itself has made (old era). */
+  answerTo: (id: string | number) => Promise<RawMessage>;
+}
+
+export type Trick = (message: RawMessage, response: ServerResponse, call: Call) => void | Promise<void>;
+
+export interface HostileServer extends RawMcpServer {
+  calls: (tool: string) => RawMessage[];
+}
+
+interface Options {
+  era: 'modern' | 'legacy';
+  /** By the tool's name. */
+  tricks: Record<string, Trick>;
+  /** Of the tools that say they may be repeated. */
+  repeatable?: string[];
+  /** What somebody gets who takes up a stream where it was left. With it, there are sessions. */
+  resumed?: (lastEventId: string, response: ServerResponse) => void | Promise<void>;
+}
+
+export async function startHostileServer(options: Options): Promise<HostileServer> {
+  const { era, tricks, repeatable = [], resumed } = options;
+  const calls = (tool: string) =>
+    server.messages.filter(({ method, params }) => method === 'tools/call' && params?.name === tool);
+  const answers = new Map<string | number, PromiseWithResolvers<RawMessage>>();
+  const answerTo = (id: string | number) => {
+    const answered = answers.get(id) ?? Promise.withResolvers<RawMessage>();
+    answers.set(id, answered);
+    return answered;
+  };
+
+  const server = await startRawMcpServer({
+    era,
+    on: {
+      ...(resumed && { initialize: openSession }),
+      'tools/list': (message, response) => {
+        const tools = Object.keys(tricks).map((name) => ({
+          name,
+          inputSchema: { type: 'object' },
+          annotations: { readOnlyHint: repeatable.includes(name) },
+        }));
+        answer(message, response, { resultType: 'complete', tools, ttlMs: 0, cacheScope: 'private' });
+      },
+      'tools/call': (message, response, request) => {
+        const name = message.params?.name ?? '';
+        return tricks[name]?.(message, response, {
+          calls: calls(name),
+          request,
+          answerTo: (id) => answerTo(id).promise,
+        });
+      },
+      response: (message, response) => {
+        answerTo(message.id ?? '').resolve(message);
+        response.writeHead(202).end();
+      },
+      GET: (_, response, request) => {
+        const from = request.headers['last-event-id'];
+        if (!resumed || typeof from !== 'string') return void response.writeHead(405).end();
+        return resumed(from, response);
+      },
+    },
+  });
+  return { ...server, calls };
+}
+
+function openSession({ id }: RawMessage, response: ServerResponse): void {
+  const result = {
+    protocolVersion: '2025-11-25',
+    capabilities: { tools: {} },
+    serverInfo: { name: 'hostile', version: '1' },
+  };
+  response.writeHead(200, { 'content-type': 'application/json', 'mcp-session-id': randomUUID() });
+  response.end(JSON.stringify({ jsonrpc: '2.0', id, result }));
+}
+
+/** What a server of the new era wants to know before it goes on. */
+export const asks =
+  (inputRequests: unknown, rest: object = {}): Trick =>
+  (message, response) =>
+    answer(message, response, { resultType: 'input_required', inputRequests, ...rest });
+
+export const form = (params: object = {}) => ({
+  method: 'elicitation/create',
+  params: {
+    mode: 'form',
+    message: 'Really?',
+    requestedSchema: { type: 'object', properties: { sure: { type: 'boolean' } } },
+    ...params,
+  },
+});
+
+export const page = (url: string) => ({
+  method: 'elicitation/create',
+  params: { mode: 'url', message: 'Open this', url, elicitationId: url },
+});
+
+/** The answer to a call, ready before anybody looks at the clock, and as no writer of JSON would write it. */
+export function raw(members: string): Trick {
+  const after = Buffer.from(`,${members}}`);
+  return ({ id }, response) => {
+    response.writeHead(200, { 'content-type': 'application/json' });
+    response.end(Buffer.concat([Buffer.from(`{"jsonrpc":"2.0","id":${JSON.stringify(id)}`), after]));
+  };
+}
+
+/** Where nobody has any business: what comes here was sent to somebody else. */
+export async function startElsewhere(): Promise<{ url: string; requests: number; stop(): Promise<void> }> {
+  const http = createServer((_, response) => {
+    elsewhere.requests += 1;
+    response.writeHead(401).end();
+  });
+  await new Promise<void>((resolve) => http.listen(0, '127.0.0.1', resolve));
+  const elsewhere = {
+    url: `http://127.0.0.1:${(http.address() as AddressInfo).port}/mcp`,
+    requests: 0,
+    stop: () => new Promise<void>((resolve) => http.close(() => resolve())),
+  };
+  return elsewhere;
+}

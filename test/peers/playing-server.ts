@@ -1,0 +1,120 @@
+/**
+ * An MCP server of the new era, written by hand on the wire, whose one tool `ask` answers as the test has put on. Every
+ * call of it is kept as it came, down to the last byte of its state.
+ */
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { answer, startRawMcpServer } from './raw-mcp-server.ts';
+import type { RawMessage } from './raw-mcp-server.ts';
+
+export interface CallMessage extends RawMessage {
+  params: NonNullable<RawMessage['params']> & {
+    inputResponses?: Record<string, { action: string; content?: Record<string, unknown> }>;
+    requestState?: string;
+  };
+}
+
+/** A result, or what else to do with the call. */
+export type Move = object | ((message: CallMessage, response: ServerResponse) => void);
+
+export interface PlayingServer {
+  url: string;
+  /** Forgets what was, and answers the next calls with these, one after another; after them with `done`. */
+  play(...moves: Move[]): void;
+  /** Calls since `play`, but for those that were not let in. */
+  calls: CallMessage[];
+  /** Nobody listens any more, until it comes back to the same address. */
+  leave(): Promise<void>;
+  comeBack(): Promise<void>;
+  stop(): Promise<void>;
+}
+
+export interface PlayingOptions {
+  annotations?: object;
+  /** What it does with methods that are not of the play; by method. */
+  on?: Parameters<typeof startRawMcpServer>[0]['on'];
+  /** False when it has turned the call away itself. */
+  letsIn?: (response: ServerResponse, request: IncomingMessage) => boolean | Promise<boolean>;
+}
+
+export async function startPlayingServer({
+  annotations = {},
+  on = {},
+  letsIn = () => true,
+}: PlayingOptions = {}): Promise<PlayingServer> {
+  const calls: CallMessage[] = [];
+  const moves: Move[] = [];
+  const tool = { name: 'ask', inputSchema: { type: 'object' }, annotations };
+  const start = (port = 0) =>
+    startRawMcpServer({
+      port,
+      on: {
+        ...on,
+        'tools/list': (message, response) =>
+          answer(message, response, {
+            resultType: 'complete',
+            tools: [tool],
+            ttlMs: 0,
+            cacheScope: 'private',
+          }),
+        async 'tools/call'(message, response, request) {
+          if (!(await letsIn(response, request))) return;
+          const call = message as CallMessage;
+          calls.push(call);
+          const move = moves.shift() ?? done();
+          if (typeof move === 'function') move(call, response);
+          else answer(message, response, move);
+        },
+      },
+    });
+  let raw = await start();
+  const { url } = raw.config;
+  return {
+    url,
+    calls,
+    play(...next) {
+      calls.length = 0;
+      moves.splice(0, moves.length, ...next);
+    },
+    leave: () => raw.stop(),
+    async comeBack() {
+      raw = await start(Number(new URL(url).port));
+    },
+    stop: () => raw.stop(),
+  };
+}
+
+export const done = (text = 'done') => ({ resultType: 'complete', content: [{ type: 'text', text }] });
+
+/** `input_required` with these requests; `state` only where one is given. */
+export const asks = (inputRequests: Record<string, unknown> | undefined, requestState?: string) => ({
+  resultType: 'input_required',
+  ...(inputRequests && { inputRequests }),
+  ...(requestState !== undefined && { requestState }),
+});
+
+export const form = (
+  message: string,
+  properties: object = { city: { type: 'string' } },
+  more: object = {},
+) => ({
+  method: 'elicitation/create',
+  params: { mode: 'form', message, requestedSchema: { type: 'object', properties, ...more } },
+});
+
+export const page = (url: string, message = 'Open this page') => ({
+  method: 'elicitation/create',
+  params: { mode: 'url', message, url },
+});
+
+/** The server does not know its own state any more. */
+export const expired: Move = ({ id }, response) =>
+  void response.writeHead(400, { 'content-type': 'application/json' }).end(
+    JSON.stringify({
+      jsonrpc: '2.0',
+      id,
+      error: { code: -32602, message: 'Invalid requestState', data: { reason: 'invalid_request_state' } },
+    }),
+  );
+
+/** It dies with the call in its hands. */
+export const dies: Move = (_, response) => void response.socket?.destroy();

@@ -1,0 +1,130 @@
+/** A scripted server of the first SDK for TypeScript (`@modelcontextprotocol/sdk`), which speaks the old era only. */
+import { randomUUID } from 'node:crypto';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { McpServer } from '@modelcontextprotocol/sdk/server/mcp.js';
+import { StreamableHTTPServerTransport } from '@modelcontextprotocol/sdk/server/streamableHttp.js';
+import type { EventStore } from '@modelcontextprotocol/sdk/server/streamableHttp.js';
+import { UrlElicitationRequiredError } from '@modelcontextprotocol/sdk/types.js';
+import type { CallToolResult } from '@modelcontextprotocol/sdk/types.js';
+import { z } from 'zod';
+import { createEventStore } from './event-store.ts';
+
+export interface V1Server {
+  url: string;
+  /** What was begun and what was done, in its order. */
+  begun: string[];
+  done: string[];
+  /** As if it had been restarted. */
+  forgetSessions(): void;
+  stop(): Promise<void>;
+}
+
+const text = (words: string): CallToolResult => ({ content: [{ type: 'text', text: words }] });
+
+export async function startV1Server({ hasEventIds }: { hasEventIds: boolean }): Promise<V1Server> {
+  const begun: string[] = [];
+  const done: string[] = [];
+  let isPageDone = false;
+  const sessions = new Map<string, StreamableHTTPServerTransport>();
+
+  function build(): McpServer {
+    const server = new McpServer({ name: 'v1', version: '1' });
+    const ask = (city: string, timeout?: number) =>
+      server.server.elicitInput(
+        {
+          message: `How many nights in ${city}?`,
+          requestedSchema: {
+            type: 'object',
+            properties: { nights: { type: 'integer', title: 'Nights', minimum: 1, maximum: 30 } },
+            required: ['nights'],
+          },
+        },
+        timeout === undefined ? {} : { timeout },
+      );
+
+    server.registerTool('book', { inputSchema: { city: z.string() } }, async ({ city }) => {
+      begun.push(`book ${city}`);
+      const { action, content } = await ask(city);
+      if (action !== 'accept') return text(`not booked: ${action}`);
+      done.push(`book ${city} for ${String(content?.['nights'])}`);
+      return text(`booked ${city} for ${String(content?.['nights'])}`);
+    });
+
+    server.registerTool('tour', { inputSchema: { cities: z.array(z.string()) } }, async ({ cities }) => {
+      begun.push('tour');
+      const nights: string[] = [];
+      for (const city of cities) {
+        const { action, content } = await ask(city);
+        nights.push(action === 'accept' ? `${city} ${String(content?.['nights'])}` : `${city} ${action}`);
+      }
+      done.push(`tour ${nights.join(', ')}`);
+      return text(nights.join(', '));
+    });
+
+    server.registerTool('pay', {}, async () => {
+      begun.push('pay');
+      const { action } = await server.server.elicitInput({
+        mode: 'url',
+        message: 'Pay the deposit',
+        url: 'https://pay.example/deposit',
+        elicitationId: randomUUID(),
+      });
+      if (action === 'accept') done.push('pay');
+      return text(`paid: ${action}`);
+    });
+
+    server.registerTool('hurry', {}, async () => {
+      begun.push('hurry');
+      await ask('Rome', 1_000);
+      return text('in time');
+    });
+
+    server.registerTool('enter', {}, () => {
+      begun.push('enter');
+      if (!isPageDone) {
+        isPageDone = true;
+        throw new UrlElicitationRequiredError([
+          { mode: 'url', elicitationId: 'door', message: 'Open the door', url: 'https://door.example/' },
+        ]);
+      }
+      done.push('enter');
+      return text('entered');
+    });
+    return server;
+  }
+
+  const http = createServer((request, response) => {
+    void (async () => {
+      const chunks: Buffer[] = [];
+      for await (const chunk of request) chunks.push(chunk as Buffer);
+      const body = chunks.length > 0 ? (JSON.parse(Buffer.concat(chunks).toString()) as unknown) : undefined;
+      const id = request.headers['mcp-session-id'];
+      let transport = typeof id === 'string' ? sessions.get(id) : undefined;
+      if (!transport && id !== undefined) return void response.writeHead(404).end();
+      if (!transport) {
+        const fresh = new StreamableHTTPServerTransport({
+          sessionIdGenerator: randomUUID,
+          onsessioninitialized: (session) => void sessions.set(session, fresh),
+          ...(hasEventIds && { eventStore: createEventStore() as unknown as EventStore }),
+        });
+        await build().connect(fresh);
+        transport = fresh;
+      }
+      await transport.handleRequest(request, response, body);
+    })();
+  });
+  await new Promise<void>((resolve) => http.listen(0, '127.0.0.1', resolve));
+  const { port } = http.address() as AddressInfo;
+  return {
+    url: `http://127.0.0.1:${port}/mcp`,
+    begun,
+    done,
+    forgetSessions: () => sessions.clear(),
+    stop: () =>
+      new Promise((resolve) => {
+        http.close(() => resolve());
+        http.closeAllConnections();
+      }),
+  };
+}

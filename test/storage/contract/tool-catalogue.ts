@@ -1,0 +1,107 @@
+import { randomUUID } from 'node:crypto';
+import { setImmediate } from 'node:timers/promises';
+import { sql } from 'kysely';
+import { pino } from 'pino';
+import { describe, expect, test } from 'vitest';
+import { openStorage } from '../../../src/storage/database.ts';
+import { openPostgres } from '../../../src/storage/postgres.ts';
+import { openSqlite } from '../../../src/storage/sqlite.ts';
+import type { CatalogueTool, ToolList } from '../../../src/storage/storage.ts';
+import type { DatabaseConfig, Subject } from '../contract.ts';
+
+const tool = (name: string): CatalogueTool => ({ name, inputSchema: { type: 'object' } });
+const list = (name: string, more: Partial<ToolList> = {}): ToolList => ({
+  tools: [tool(name)],
+  audience: 'tenant',
+  freshMs: null,
+  ...more,
+});
+
+/** Of two lists of the same millisecond none is newer. */
+async function nextMillisecond(): Promise<void> {
+  for (const start = Date.now(); Date.now() === start;) await setImmediate();
+}
+
+/** The database as it was before the step, with a list in it. */
+async function backTo009(
+  database: DatabaseConfig,
+  row: { tenant: string; server: string; tools: string },
+): Promise<void> {
+  const logger = pino({ level: 'silent' });
+  const { query, close } =
+    database.kind === 'sqlite' ? await openSqlite(database.path) : openPostgres(database.url, logger);
+  await sql`alter table tool_calls drop column progress`.execute(query);
+  await sql`drop table tool_catalogue`.execute(query);
+  await sql`create table tool_catalogue (
+    tenant text not null,
+    server text not null,
+    tools text not null,
+    updated_at bigint not null,
+    primary key (tenant, server)
+  )`.execute(query);
+  await sql`insert into tool_catalogue values (${row.tenant}, ${row.server}, ${row.tools}, 7)`.execute(query);
+  await sql`delete from kysely_migration where name >= '010'`.execute(query);
+  await close();
+}
+
+export function toolCatalogueContract(subject: () => Subject): void {
+  describe('tools of servers', () => {
+    function newTenant() {
+      const { storage, other } = subject();
+      const tenant = randomUUID();
+      const of = (user: string | null, server = 'tracker') => ({ tenant, server, user });
+      return {
+        of,
+        put: (user: string | null, kept: ToolList) => storage.toolCatalogue.put(of(user), kept),
+        get: (user: string | null) => other.toolCatalogue.get(of(user)),
+      };
+    }
+
+    test('are kept per tenant, server and user, and the newest replaces what was there', async () => {
+      const { of, put, get } = newTenant();
+      const annotations = { readOnlyHint: true };
+      await put('alice', list('old', { freshMs: 1 }));
+      const kept = { tools: [{ ...tool('new'), annotations }], audience: 'user', freshMs: 5_000 } as const;
+      await put('alice', { ...kept, tools: [...kept.tools] });
+      expect(await get('alice')).toEqual({ ...kept, isOwn: true, updatedAt: expect.any(Number) });
+      const { toolCatalogue } = subject().storage;
+      expect(await toolCatalogue.get(of('alice', 'other'))).toBeNull();
+      expect(await toolCatalogue.get({ ...of('alice'), tenant: randomUUID() })).toBeNull();
+    });
+
+    test('are for a user without a list the newest ones that everybody may see', async () => {
+      const { put, get } = newTenant();
+      await put('alice', list('of-alice'));
+      await nextMillisecond();
+      await put('bob', list('of-bob'));
+      await nextMillisecond();
+      await put('carol', list('of-carol', { audience: 'user' }));
+      expect(await get('dave')).toMatchObject({ ...list('of-bob'), isOwn: false });
+      expect(await get(null)).toMatchObject({ ...list('of-bob'), isOwn: false });
+      expect(await get('alice')).toMatchObject({ ...list('of-alice'), isOwn: true });
+      expect(await get('carol')).toMatchObject({ tools: [tool('of-carol')], isOwn: true });
+    });
+
+    test('that were kept before there were lists of users are nobody’s own, and shown to everybody', async () => {
+      const database = await subject().fresh();
+      await (await openStorage(database)).close();
+      const tools = [tool('from-before')];
+      await backTo009(database, { tenant: 'acme', server: 'tracker', tools: JSON.stringify(tools) });
+      const storage = await openStorage(database);
+      const key = { tenant: 'acme', server: 'tracker' };
+      const kept = { tools, audience: 'tenant', freshMs: null, updatedAt: 7 };
+      expect(await storage.toolCatalogue.get({ ...key, user: 'alice' })).toEqual({ ...kept, isOwn: false });
+      expect(await storage.toolCatalogue.get({ ...key, user: null })).toEqual({ ...kept, isOwn: true });
+      await storage.toolCatalogue.put({ ...key, user: 'alice' }, list('own'));
+      expect(await storage.toolCatalogue.get({ ...key, user: 'alice' })).toMatchObject({ isOwn: true });
+      await storage.close();
+    });
+
+    test('that are for one user only are nobody else’s', async () => {
+      const { put, get } = newTenant();
+      await put('alice', list('secret', { audience: 'user' }));
+      expect(await get('bob')).toBeNull();
+      expect(await get(null)).toBeNull();
+    });
+  });
+}
