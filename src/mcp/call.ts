@@ -20,7 +20,7 @@ import { resumeServerCall } from './resume.ts';
 import { StdioTransport } from './stdio-transport.ts';
 import { startTalk } from './talk.ts';
 import type { Talk, TalkEnd } from './talk.ts';
-import { judge, unaskable } from './verdict.ts';
+import { judge, unaskable, unlessItCoped } from './verdict.ts';
 import type { CallOutcome, Sighting } from './verdict.ts';
 import type { Exchange, Wire } from './wire.ts';
 
@@ -124,7 +124,7 @@ async function attempt(
       const exchange = connection.wire.last('tools/call');
       const answer = answerIn(inbox, exchange);
       const sighting: Sighting = { exchange, answer, end: deadline.end };
-      const outcome = judge(server, sighting, capabilities);
+      const outcome = unlessItCoped(server, judge(server, sighting, capabilities), talk?.refused());
       if (deadline.end) return { outcome };
       if (connection.fromMemory && speaksAnotherEra(outcome, sighting)) return { outcome, stale: 'era' };
       if (isModern && lacksHeaders(sighting)) return { outcome, stale: 'schema' };

@@ -17,7 +17,8 @@ import { hearNews } from './news.ts';
 import type { DetachedCall, QuestionAnswer } from './pause.ts';
 import { tooManyQuestions } from './read-question.ts';
 import { describeTrouble } from './trouble.ts';
-import { judge, unaskable } from './verdict.ts';
+import { copingMs } from './talk.ts';
+import { judge, unaskable, unlessItCoped } from './verdict.ts';
 import type { CallOutcome } from './verdict.ts';
 import type { Exchange } from './wire.ts';
 
@@ -41,19 +42,25 @@ export async function resumeServerCall(
   const session = joinSession(server, credential, call, deadline.signal);
   const { promise: ended, resolve: end } = Promise.withResolvers<CallOutcome>();
   let { lastEventId } = call;
+  let refused: string | undefined;
+  let coping: NodeJS.Timeout | undefined;
 
   const unknown = (exchange: Exchange | undefined): CallOutcome => ({
     kind: 'unknown',
     message: describeTrouble(server, exchange, deadline.end),
   });
 
+  function refuse(reason: string): void {
+    refused ??= reason;
+    coping ??= setTimeout(() => end(unaskable(server, reason)), copingMs);
+  }
+
   function take({ message, eventId }: Told): void {
     lastEventId = eventId ?? lastEventId;
     if (!message) return;
     if (isAnswerTo(call.callId, message)) {
-      return end(
-        judge(server, { exchange: session.wire.last(), answer: message, end: undefined }, capabilities),
-      );
+      const sighting = { exchange: session.wire.last(), answer: message, end: undefined };
+      return end(unlessItCoped(server, judge(server, sighting, capabilities), refused));
     }
     hearNews(message, callId, listener);
     const heard = hear(message, capabilities);
@@ -61,7 +68,7 @@ export async function resumeServerCall(
     if (heard?.kind === 'withdrawn') gathered.withdraw(heard.key);
     if (heard?.kind === 'unaskable') {
       void session.send(heard.refusal);
-      end(unaskable(server, heard.reason));
+      refuse(heard.reason);
     }
   }
 
@@ -83,6 +90,7 @@ export async function resumeServerCall(
   void listening.then((failure) => failure && end(refusedOr(failure, unknown)));
 
   const outcome = await ended;
+  clearTimeout(coping);
   over.abort();
   await listening;
   const goesOn = deadline.end === 'cancelled' && isHandedOn?.() === true;

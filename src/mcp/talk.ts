@@ -17,6 +17,9 @@ import { mostQuestions, tooManyQuestions } from './read-question.ts';
 /** What servers need within one call is a ping now and then. */
 const mostRequests = 300;
 
+/** For a server to come to its answer after it was told that nobody can be asked. */
+export const copingMs = 5_000;
+
 /** Why a call ends without an answer of the server's. */
 export type TalkEnd =
   | { kind: 'detached'; pause: Pause }
@@ -29,6 +32,8 @@ export type TalkEnd =
 export interface Talk {
   /** Never resolves when the call simply comes to its answer. */
   ended: Promise<TalkEnd>;
+  /** Why something it asked was put to nobody. It was told so, and what it makes of it is its answer. */
+  refused(): string | undefined;
   /** To be told of each event id of the call's stream. */
   seen(eventId: string): void;
   /** `because`: what became of the server, for the questions that are still open. */
@@ -53,6 +58,8 @@ export function startTalk({ connection, capabilities, deadline, hold = noHold }:
   const { promise: ended, resolve } = Promise.withResolvers<TalkEnd>();
   let isOver = false;
   let requests = 0;
+  let refused: string | undefined;
+  let coping: NodeJS.Timeout | undefined;
   const gathered = gatherQuestions(tooMany);
   let lastEventId: string | undefined;
   let isOnCallStream = false;
@@ -69,6 +76,11 @@ export function startTalk({ connection, capabilities, deadline, hold = noHold }:
   function end(why: TalkEnd): void {
     isOver = true;
     resolve(why);
+  }
+
+  function refuse(reason: string): void {
+    refused ??= reason;
+    coping ??= setTimeout(() => end({ kind: 'unaskable', reason }), copingMs);
   }
 
   function tooMany(): void {
@@ -94,7 +106,7 @@ export function startTalk({ connection, capabilities, deadline, hold = noHold }:
         return true;
       case 'unaskable':
         transport.send(heard.refusal).catch(() => undefined);
-        end({ kind: 'unaskable', reason: heard.reason });
+        refuse(heard.reason);
         return true;
       case 'withdrawn':
         held.withdraw(heard.key);
@@ -134,6 +146,7 @@ export function startTalk({ connection, capabilities, deadline, hold = noHold }:
 
   return {
     ended,
+    refused: () => refused,
     seen(eventId) {
       lastEventId = eventId;
       // The message of an event comes in the same breath as its id.
@@ -141,6 +154,7 @@ export function startTalk({ connection, capabilities, deadline, hold = noHold }:
       queueMicrotask(() => (isOnCallStream = false));
     },
     end(because) {
+      clearTimeout(coping);
       gathered[Symbol.dispose]();
       held.end(because);
     },

@@ -121,6 +121,19 @@ function fromError(
   };
 }
 
+/** A server that was told that nobody can be asked, and copes with it, has simply answered. */
+export function unlessItCoped(
+  server: ServerConfig,
+  outcome: CallOutcome,
+  refused: string | undefined,
+): CallOutcome {
+  const failed = outcome.kind === 'result' ? outcome.result.isError === true : couldFollow.has(outcome.kind);
+  return refused !== undefined && failed ? unaskable(server, refused) : outcome;
+}
+
+/** Ends that may well come from not having been told what the server wanted to know. */
+const couldFollow = new Set<CallOutcome['kind']>(['rejected', 'unknown']);
+
 export function unaskable(server: ServerConfig, reason: string): CallOutcome {
   const why = reason.replace(/\.$/, '');
   const message = `${nameOf(server)} asked for something that could not be put to the user: ${why}. Nobody was asked, and the call did not complete.`;

@@ -33,8 +33,18 @@ export interface Questions {
   settled(): Promise<void>;
 }
 
+type Answered = Extract<LifecycleEvent, { type: 'answered' }>;
+
+/** More than can be open at once: what is left over are strays. */
+const maxEarly = 100;
+
 export function createQuestions(turn: TurnInput): Questions {
   const questions = new Map<string, Elicitation>();
+  /**
+   * Answers to questions that nobody has asked yet, as far as is known here: a worker that died while it opened one left
+   * it to be seen and answered, but no trace of it in history.
+   */
+  const early = new Map<string, Answered>();
   const awaited = new Set<string>();
   const unwritten: string[] = [];
   const writes: Promise<void>[] = [];
@@ -46,7 +56,10 @@ export function createQuestions(turn: TurnInput): Questions {
   // Handlers never throw and ignore what they do not know: a poisoned signal must not stop a turn.
   setHandler(answerElicitation, (message: Partial<AnswerElicitation> | undefined) => {
     const { elicitationId = '', responseId = '', action, user = '' } = message ?? {};
-    if (isAction(action)) apply(elicitationId, { type: 'answered', responseId, action, user });
+    if (!isAction(action)) return;
+    const answered: Answered = { type: 'answered', responseId, action, user };
+    if (questions.has(elicitationId)) apply(elicitationId, answered);
+    else if (early.size < maxEarly && !early.has(elicitationId)) early.set(elicitationId, answered);
   });
   setHandler(connectionEstablished, (message: Partial<ConnectionEstablished> | undefined) => {
     const { server = '', version = 0 } = message ?? {};
@@ -69,6 +82,9 @@ export function createQuestions(turn: TurnInput): Questions {
       ...(ask.kind === 'connection' && { connection: { seenVersion: ask.seenVersion } }),
       state: { kind: 'pending' },
     });
+    const answered = early.get(id);
+    if (answered) apply(id, answered);
+    early.delete(id);
     awaited.add(id);
     const { workflowId } = workflowInfo();
     const opened = await CancellationScope.nonCancellable(() =>

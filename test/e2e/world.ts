@@ -89,7 +89,7 @@ export async function createWorld({ port, env = {} }: WorldOptions = {}): Promis
       createClient({
         baseUrl: at,
         token: () => tokenOf(user),
-        capabilities: { url: true, form: false },
+        capabilities: { url: true, form: true },
         timing,
       }),
     caller: async (user) => createCaller(baseUrl, await tokenOf(user)),

@@ -48,8 +48,8 @@ describe.each(eras)('a call to a %s server', (era) => {
     ['unknown method', -32601, 'rejected'],
     ['internal error', -32603, 'unknown'],
     ['an error of its own', -32050, 'unknown'],
-    ['a demand to open a link', -32042, 'asks'],
-    ['a demand for a capability', -32021, 'asks'],
+    ['a demand to open a link', -32042, 'unaskable'],
+    ['a demand for a capability', -32021, 'unaskable'],
   ] as const)('answered with %s is %3$s', async (words, code, kind) => {
     const { config, count } = await peer(era, {
       'tools/call': (message, response) => answerError(message, response, code, words),

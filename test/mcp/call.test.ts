@@ -152,7 +152,10 @@ describe.each(['modern', 'legacy', 'both'] as const)('a %s server', (era) => {
 test('a server that answers a call with a question ends that call with a clear error', async () => {
   const { config } = await peer('modern');
   const outcome = await call(config, 'ask');
-  expect(outcome).toMatchObject({ kind: 'asks', message: expect.stringContaining('asked a question') });
+  expect(outcome).toMatchObject({
+    kind: 'unaskable',
+    message: expect.stringContaining('could not be put to the user'),
+  });
 });
 
 test('a modern server is probed once, after that a call is a single request', async () => {

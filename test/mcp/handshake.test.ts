@@ -123,8 +123,8 @@ test('an old server that pushes a question is told it cannot, and a tool that gi
     },
   });
   expect(await call(config)).toMatchObject({
-    kind: 'asks',
-    message: expect.stringContaining('asked a question'),
+    kind: 'unaskable',
+    message: expect.stringContaining("which the user's client cannot show"),
   });
 });
 

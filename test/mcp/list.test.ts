@@ -47,6 +47,9 @@ describe.each(['modern', 'legacy'] as const)('a %s server', (era) => {
           annotations: { readOnlyHint: false, destructiveHint: true, idempotentHint: false },
         },
       ],
+      leftOut: [],
+      // What the SDK says for those who say nothing.
+      ...(era === 'modern' ? { audience: 'user', freshMs: 0 } : { audience: 'tenant', freshMs: 60_000 }),
     });
   });
 });
@@ -79,8 +82,65 @@ test('a cursor that comes back ends the reading', async () => {
   const { config, count } = await peer((message, response) =>
     answer(message, response, { tools: [tool('a')], nextCursor: 'same' }),
   );
-  expect((await listServerTools(config, credential, signal)).kind).toBe('tools');
+  expect(await listServerTools(config, credential, signal)).toMatchObject({
+    kind: 'tools',
+    tools: [{ name: 'a' }],
+    leftOut: [{ tool: 'a', reason: 'another tool has the same name' }],
+  });
   expect(count('tools/list')).toBe(2);
+});
+
+test('a circle of several pages is walked once', async () => {
+  const next: Record<string, string> = { start: 'two', two: 'three', three: 'two' };
+  const { config, count } = await peer((message, response) => {
+    const at = message.params?.cursor ?? 'start';
+    answer(message, response, { tools: [tool(`on-${at}`)], nextCursor: next[at] });
+  });
+  const listed = await listServerTools(config, credential, signal);
+  expect(listed).toMatchObject({ tools: [{ name: 'on-start' }, { name: 'on-two' }, { name: 'on-three' }] });
+  expect(count('tools/list')).toBe(3);
+});
+
+test('a cursor is handed back as it came, also an empty one', async () => {
+  const cursors: unknown[] = [];
+  const { config } = await peer((message, response) => {
+    cursors.push(message.params?.cursor);
+    answer(message, response, { tools: [], ...(cursors.length === 1 && { nextCursor: '' }) });
+  });
+  expect((await listServerTools(config, credential, signal)).kind).toBe('tools');
+  expect(cursors).toEqual([undefined, '']);
+});
+
+describe('what a server of the new era says about keeping its list', () => {
+  const pagesOf = async (...pages: object[]) => {
+    const server = await startRawMcpServer({
+      on: {
+        'tools/list': (message, response) => {
+          const at = Number(message.params?.cursor ?? 0);
+          const nextCursor = at + 1 < pages.length ? { nextCursor: String(at + 1) } : {};
+          answer(message, response, { resultType: 'complete', tools: [], ...nextCursor, ...pages[at] });
+        },
+      },
+    });
+    running.push(server);
+    return listServerTools(server.config, credential, signal);
+  };
+
+  test.each([
+    ['a public list', [{ ttlMs: 5_000, cacheScope: 'public' }], { audience: 'tenant', freshMs: 5_000 }],
+    ['a private list', [{ ttlMs: 5_000, cacheScope: 'private' }], { audience: 'user', freshMs: 5_000 }],
+    [
+      'pages that differ',
+      [
+        { ttlMs: 9_000, cacheScope: 'public' },
+        { ttlMs: 3_000, cacheScope: 'private' },
+        { ttlMs: 6_000, cacheScope: 'public' },
+      ],
+      { audience: 'user', freshMs: 3_000 },
+    ],
+  ])('%s is taken at its most careful', async (_, pages, expected) => {
+    expect(await pagesOf(...pages)).toMatchObject({ kind: 'tools', ...expected });
+  });
 });
 
 test.each([
@@ -89,6 +149,7 @@ test.each([
     (page: number) => ({ tools: Array.from({ length: 100 }, (_, index) => tool(`t${page}-${index}`)) }),
   ],
   ['text', (page: number) => ({ tools: [tool(`t${page}`, { description: 'x'.repeat(300_000) })] })],
+  ['pages with nothing on them', () => ({ tools: [] })],
 ])('endless %s is refused in bounded time', async (_, pageOf) => {
   let page = 0;
   const { config, count } = await peer((message, response) => {
@@ -100,7 +161,7 @@ test.each([
     kind: 'unreachable',
     message: expect.stringContaining(`more than ${listLimits.tools} tools`),
   });
-  expect(count('tools/list')).toBeLessThan(10);
+  expect(count('tools/list')).toBeLessThanOrEqual(listLimits.pages + 1);
 });
 
 test('one malformed tool does not hide the others, and odd hints are ignored', async () => {
@@ -114,6 +175,12 @@ test('one malformed tool does not hide the others, and odd hints are ignored', a
   expect(await listServerTools(config, credential, signal)).toEqual({
     kind: 'tools',
     tools: [{ name: 'good', inputSchema: { type: 'object' }, annotations: { idempotentHint: true } }],
+    leftOut: ['no schema', '(without a name)', '(without a name)'].map((name) => ({
+      tool: name,
+      reason: 'its definition cannot be read',
+    })),
+    audience: 'tenant',
+    freshMs: null,
   });
 });
 
@@ -141,7 +208,13 @@ test('a server that has no tools at all has none', async () => {
   const { config } = await peer((message, response) =>
     answerError(message, response, -32601, 'Method not found'),
   );
-  expect(await listServerTools(config, credential, signal)).toEqual({ kind: 'tools', tools: [] });
+  expect(await listServerTools(config, credential, signal)).toEqual({
+    kind: 'tools',
+    tools: [],
+    leftOut: [],
+    audience: 'tenant',
+    freshMs: null,
+  });
 });
 
 test('a server that never answers is given up at its deadline', async () => {

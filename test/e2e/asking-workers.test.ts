@@ -1,0 +1,139 @@
+/**
+ * MCP servers that ask, as it runs in production: PostgreSQL, a Temporal of its own, and workers that come and go while
+ * questions are open. Whatever one of them had in its hands, another one goes on with, or says what cannot be known.
+ */
+import { pino } from 'pino';
+import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
+import type { Client } from '../../src/client/client.ts';
+import { startTemporalServer } from '../../src/temporal-server.ts';
+import { freePort } from '../free-port.ts';
+import { kinds } from '../peers/booking-server.ts';
+import { postgresUrl } from '../postgres.ts';
+import {
+  begin,
+  doneFor,
+  envOf,
+  expectBooked,
+  expectNothingHeld,
+  expectUnknown,
+  startDesks,
+  urlsOf,
+} from './bookings.ts';
+import type { Desks } from './bookings.ts';
+import type { ServiceProcess } from './processes.ts';
+import { say } from './watch.ts';
+import { createWorld, showOutput, someKeys } from './world.ts';
+import type { World } from './world.ts';
+
+let desks: Desks;
+let world: World;
+let alice: Client;
+/** The only one, whenever a test begins. */
+let worker: ServiceProcess;
+
+beforeAll(async () => {
+  desks = await startDesks();
+  const temporalPort = await freePort();
+  world = await createWorld({
+    env: {
+      ...envOf(urlsOf(desks)),
+      DATABASE_URL: await postgresUrl(),
+      TEMPORAL_ADDRESS: `127.0.0.1:${temporalPort}`,
+      INTERLUDE_KEYS: someKeys,
+      LOG_LEVEL: 'info',
+    },
+  });
+  world.defer(() => Promise.all(kinds.map((kind) => desks[kind].stop())));
+  const temporal = await startTemporalServer({
+    temporal: { namespace: 'default', port: temporalPort, uiPort: 0 },
+    dataDir: `${world.dataDir}/temporal`,
+    logger: pino({ level: 'silent' }),
+  });
+  world.defer(() => temporal.stop());
+  [worker] = await Promise.all([world.start('worker'), world.start('server')]);
+  alice = world.client('alice');
+  // The catalogues are learnt: which tools may be repeated is known.
+  await say(alice, 'hello').end();
+}, 90_000);
+afterAll(() => world.stop());
+afterEach(showOutput(() => world));
+
+test(
+  'a worker is killed with everything in its hands: the other one goes on, under the same questions',
+  { timeout: 90_000 },
+  async () => {
+    const open = kinds.map((kind) => begin(alice, kind, kind === 'held' ? 'plan' : 'book', `Lyon-${kind}`));
+    const lost = begin(alice, 'held', 'book', 'Nice');
+    const stop = desks.streams.stopAt('Brest', 'after');
+    const working = begin(alice, 'streams', 'book', 'Brest');
+    await Promise.all([...open, lost].map((booking) => booking.card()));
+    await working.answer(6);
+    await stop.arrived;
+
+    const other = await world.start('worker');
+    await worker.kill('SIGKILL');
+    worker = other;
+    const killedAt = Date.now();
+    stop.release();
+    for (const booking of open) await booking.answer(5);
+    for (const booking of open) await expectBooked(desks, booking, 5);
+    await expectBooked(desks, working, 6);
+    await expectUnknown(desks, lost, { status: 'cancel', because: 'server_gone' }, []);
+    expect(Date.now() - killedAt).toBeLessThan(40_000);
+    for (const { kind, city } of [...open, working]) expect(doneFor(desks[kind], city)).toHaveLength(1);
+    expect(desks.held.called().filter((call) => call === 'plan Lyon-held')).toHaveLength(2);
+    await expectNothingHeld(desks);
+  },
+);
+
+test(
+  'no worker lives when the questions are answered: the answers are taken all the same, and used once',
+  { timeout: 90_000 },
+  async () => {
+    const open = kinds.map((kind) => begin(alice, kind, kind === 'held' ? 'plan' : 'book', `Metz-${kind}`));
+    const lost = begin(alice, 'held', 'book', 'Nancy');
+    await Promise.all([...open, lost].map((booking) => booking.card()));
+    await worker.kill('SIGKILL');
+
+    for (const booking of [...open, lost])
+      expect(await booking.answer(4)).toMatchObject({ status: 'received' });
+    for (const { kind, city } of [...open, lost]) expect(doneFor(desks[kind], city)).toEqual([]);
+
+    worker = await world.start('worker');
+    for (const booking of open) {
+      await expectBooked(desks, booking, 4);
+      expect(doneFor(desks[booking.kind], booking.city)).toHaveLength(1);
+      expect(await booking.answer(4)).toMatchObject({ status: 'accept', duplicate: true });
+    }
+    await expectUnknown(desks, lost, { status: 'accept' }, []);
+    await expectNothingHeld(desks);
+  },
+);
+
+test(
+  'a deploy: the old worker leaves in an orderly way, and the new one goes on, also with what a server is at work on',
+  { timeout: 90_000 },
+  async () => {
+    const open = kinds.map((kind) => begin(alice, kind, kind === 'held' ? 'plan' : 'book', `Graz-${kind}`));
+    const lost = begin(alice, 'held', 'book', 'Linz');
+    const stop = desks.streams.stopAt('Wels', 'before');
+    const working = begin(alice, 'streams', 'book', 'Wels');
+    await Promise.all([...open, lost].map((booking) => booking.card()));
+    await working.answer(6);
+    await stop.arrived;
+
+    const next = await world.start('worker');
+    const stoppedAt = Date.now();
+    expect(await worker.kill('SIGTERM')).toEqual({ code: 0, signal: null });
+    expect(Date.now() - stoppedAt).toBeLessThan(20_000);
+    worker = next;
+    stop.release();
+
+    await expectBooked(desks, working, 6);
+    for (const booking of open) await booking.answer(7);
+    for (const booking of open) await expectBooked(desks, booking, 7);
+    await expectUnknown(desks, lost, { status: 'cancel', because: 'server_gone' }, []);
+    for (const { kind, city } of [...open, working]) expect(doneFor(desks[kind], city)).toHaveLength(1);
+    await expectNothingHeld(desks);
+  },
+);

@@ -1,0 +1,32 @@
+/** The three booking servers as a process of their own, which can be killed. Told and reporting by messages. */
+import { startBookingServer } from '../peers/booking-server.ts';
+import type { BookingServer, Kind } from '../peers/booking-server.ts';
+
+export interface StopOrder {
+  kind: Kind;
+  city: string;
+  moment: 'before' | 'after';
+}
+
+export type Report =
+  | { type: 'ready' }
+  | { type: 'done'; kind: Kind; words: string }
+  /** The call about this city has come as far as it was to come. */
+  | { type: 'stopped'; city: string };
+
+const ports = JSON.parse(process.argv[2] ?? '') as Record<Kind, number>;
+const report = (message: Report) => process.send?.(message);
+const servers = new Map<string, BookingServer>();
+for (const [name, port] of Object.entries(ports)) {
+  const kind = name as Kind;
+  const onDone = (words: string) => report({ type: 'done', kind, words });
+  servers.set(kind, await startBookingServer(kind, { port, onDone }));
+}
+process.on('message', ({ kind, city, moment }: StopOrder) => {
+  void servers
+    .get(kind)
+    ?.stopAt(city, moment)
+    .arrived.then(() => report({ type: 'stopped', city }));
+});
+process.once('disconnect', () => process.exit());
+report({ type: 'ready' });
