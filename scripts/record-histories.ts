@@ -10,7 +10,11 @@ import { historyToJSON } from '@temporalio/common/lib/proto-utils.js';
 import { freePort } from '../test/free-port.ts';
 import { searchAttributes, turnWorkflowId } from '../src/workflows/messages.ts';
 import { createWorld } from '../test/e2e/world.ts';
+import { startAskingServer } from '../test/peers/asking-server.ts';
+import { createEventStore } from '../test/peers/event-store.ts';
+import { startPushingServer } from '../test/peers/pushing-server.ts';
 import { createOpenAIServer } from '../test/peers/openai-server.ts';
+import { nthQuestion, respond } from '../test/service/asking.ts';
 import type { ChatStream } from '../test/service/chat-stream.ts';
 import { connectAccount } from '../test/service/connect-account.ts';
 import type { ChatOptions } from '../test/service/user.ts';
@@ -22,7 +26,23 @@ await using stack = new AsyncDisposableStack();
 const model = await createOpenAIServer({ reply: () => ({ kind: 'status', status: 401 }) });
 stack.defer(() => model.stop());
 const temporalPort = await freePort();
-const world = await createWorld({ env: { MODEL_URL: model.baseURL, TEMPORAL_PORT: String(temporalPort) } });
+const [rounds, held, detached, pages] = await Promise.all([
+  startAskingServer({ era: 'modern' }),
+  startAskingServer({ era: 'legacy' }),
+  startAskingServer({ era: 'legacy', eventStore: createEventStore() }),
+  startPushingServer(),
+]);
+for (const server of [rounds, held, detached, pages]) stack.defer(() => server.stop());
+const world = await createWorld({
+  env: {
+    MODEL_URL: model.baseURL,
+    TEMPORAL_PORT: String(temporalPort),
+    ROUNDS_URL: rounds.config.url,
+    HELD_URL: held.config.url,
+    DETACHED_URL: detached.config.url,
+    PAGES_URL: pages.config.url,
+  },
+});
 stack.defer(() => world.stop());
 const { workflow: temporal } = new Client({
   connection: Connection.lazy({ address: `127.0.0.1:${temporalPort}` }),
@@ -34,6 +54,9 @@ for (const file of await readdir(folder)) if (file.endsWith('.json')) await rm(p
 
 const impatient = await world.start('embedded', { ELICITATION_TIMEOUT: '1s' });
 await turn('question-expired', bob, listing);
+await turn('server-question-expired', bob, 'call rounds__book {"city":"Oslo"}', undefined, {
+  agentId: 'asked',
+});
 await impatient.kill('SIGTERM');
 await world.start('embedded');
 
@@ -50,11 +73,11 @@ await turn('two-calls-one-question', bob, 'list open and closed', connectAs('bob
 await turn('plain-answer', alice, 'hello');
 await turn('tool-without-question', alice, listing);
 await turn('max-steps', alice, 'go round in circles');
-const held = world.tracker.faults.hold('before');
+const hold = world.tracker.faults.hold('before');
 await turn('cancelled-while-a-tool-runs', alice, listing, async (_, conversation) => {
-  await held.arrived;
+  await hold.arrived;
   await alice.cancel(conversation);
-  held.release();
+  hold.release();
 });
 const lead = { agentId: 'lead' };
 const handedOn = 'ask the editor to ask the researcher to list my open issues';
@@ -74,6 +97,34 @@ const sayMore: Meanwhile = async (stream, conversation) => {
 };
 await turn('task-superseded', bob, 'ask the researcher to list my open issues', sayMore, lead);
 await turn('connected-again', bob, listing, connectAs('bob'));
+
+const asked = { agentId: 'asked' };
+for (const server of ['rounds', 'held', 'detached']) {
+  await turn(`${server}-wizard`, alice, `call ${server}__wizard`, fillIn(3), asked);
+  await turn(`${server}-two-questions`, alice, `call ${server}__compare`, fillIn(2), asked);
+  const closed: Meanwhile = async (stream, conversation) => {
+    await nthQuestion(stream, 0);
+    await alice.cancel(conversation);
+  };
+  await turn(`${server}-cancelled`, alice, `call ${server}__book {"city":"Rome"}`, closed, asked);
+}
+const superseded: Meanwhile = async (stream, conversation) => {
+  await nthQuestion(stream, 0);
+  await (await alice.chat('hello', { conversation, ...asked })).finished();
+};
+await turn('detached-superseded', alice, 'call detached__book {"city":"Rome"}', superseded, asked);
+await turn('page-declined', alice, 'call pages__gate', answerFirst('decline'), asked);
+const listened = pages.requests.filter(({ http }) => http === 'GET').length;
+const done: Meanwhile = async (stream) => {
+  await nthQuestion(stream, 0);
+  // The call's own stream, and that of whoever waits for the page.
+  await pages.listened(listened + 2);
+  await pages.finishPage();
+};
+await turn('page-done', alice, 'call pages__gate', done, asked);
+await turn('task-with-a-question', alice, 'ask the asked to call rounds__book {"city":"Rome"}', fillIn(1), {
+  agentId: 'asker',
+});
 
 const failing = randomUUID();
 const text = { type: 'text', text: 'hello' };
@@ -110,6 +161,21 @@ function answerAs(action: string): Meanwhile {
   return async (stream, conversationId) => {
     const { elicitationId } = await stream.question('pending');
     await bob.answer({ conversationId, elicitationId, action });
+  };
+}
+
+function fillIn(questions: number): Meanwhile {
+  return async (stream, conversation) => {
+    for (let n = 0; n < questions; n++) {
+      const content = { nights: n + 1 };
+      await respond(alice, conversation, await nthQuestion(stream, n), { action: 'accept', content });
+    }
+  };
+}
+
+function answerFirst(action: string): Meanwhile {
+  return async (stream, conversation) => {
+    await respond(alice, conversation, await nthQuestion(stream, 0), { action });
   };
 }
 
