@@ -1,40 +1,10 @@
 /** The agents file: what a team writes to say which agents, MCP servers and model providers there are. */
 import { z } from 'zod';
-import { duration } from './duration.ts';
+import { serverSchema } from './server-config.ts';
 
 const name = z
   .string()
   .regex(/^[a-z][a-z0-9_-]{0,31}$/, 'use 1–32 of a-z, 0-9, - and _, starting with a letter');
-
-const serverSchema = z
-  .strictObject({
-    title: z.string().min(1).optional(),
-    url: z
-      .url({ protocol: /^https?$/ })
-      .regex(/^[^:]+:\/\/[^/?#@]*([/?#]|$)/, 'put credentials into headersEnv, not into the URL'),
-    credentialScope: z.enum(['user', 'project', 'none']).default('user'),
-    store: z.enum(['oauth']).default('oauth'),
-    oauth: z
-      .strictObject({
-        clientId: z.string(),
-        clientSecretEnv: z.string().optional(),
-        scopes: z.array(z.string()).optional(),
-      })
-      .optional()
-      .describe(
-        'A client registered beforehand at the authorization server; without it, registration is automatic',
-      ),
-    headers: z.record(z.string(), z.string()).default({}),
-    headersEnv: z.record(z.string(), z.string()).default({}).describe('Header name → environment variable'),
-    timeout: duration.default(60_000),
-    maxRounds: z
-      .int()
-      .min(1)
-      .max(100)
-      .default(10)
-      .describe('How often one tool call may ask the user something before it is stopped'),
-  })
-  .describe('An MCP server');
 
 const agentSchema = z.strictObject({
   title: z.string().min(1).optional(),
@@ -82,6 +52,5 @@ export const agentsFileSchema = z.strictObject({
 });
 
 export type AgentsFile = z.infer<typeof agentsFileSchema>;
-export type ServerConfig = z.infer<typeof serverSchema> & { name: string; title: string };
 export type AgentConfig = z.infer<typeof agentSchema> & { name: string; title: string };
 export type ProvidersConfig = z.infer<typeof providersSchema>;

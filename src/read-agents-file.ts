@@ -1,5 +1,6 @@
 /** Reads and checks the agents file. Everything wrong with it is added to `problems`. */
-import { readFileSync } from 'node:fs';
+import { readFileSync, statSync } from 'node:fs';
+import path from 'node:path';
 import { parse as parseYaml, YAMLParseError } from 'yaml';
 import { agentsFileSchema } from './agents-file.ts';
 import type { AgentsFile } from './agents-file.ts';
@@ -26,7 +27,7 @@ export function readAgentsFile(
   for (const issue of parsed.error?.issues ?? [])
     problems.push(`${file}, ${issue.path.join('.') || 'top level'}: ${issue.message}`);
   if (!parsed.success) return null;
-  problems.push(...crossCheck(parsed.data, env));
+  problems.push(...crossCheck(parsed.data, env, path.dirname(file)));
   return parsed.data;
 }
 
@@ -67,7 +68,7 @@ function circlesIn(agents: AgentsFile['agents']): string[][] {
   return circles;
 }
 
-function crossCheck(file: AgentsFile, env: Record<string, string>): string[] {
+function crossCheck(file: AgentsFile, env: Record<string, string>, folder: string): string[] {
   const problems: string[] = [];
   const needsVariable = (name: string | undefined, where: string) => {
     if (name !== undefined && env[name] === undefined)
@@ -108,6 +109,11 @@ function crossCheck(file: AgentsFile, env: Record<string, string>): string[] {
       problems.push(`servers.${name}: agents are offered to each other under this name; choose another`);
     for (const variable of Object.values(server.headersEnv))
       needsVariable(variable, `servers.${name}.headersEnv`);
+    for (const variable of Object.values(server.envFrom ?? {}))
+      needsVariable(variable, `servers.${name}.envFrom`);
+    const cwd = path.resolve(folder, server.cwd ?? '.');
+    if (!statSync(cwd, { throwIfNoEntry: false })?.isDirectory())
+      problems.push(`servers.${name}.cwd: there is no folder ${cwd}`);
     needsVariable(server.oauth?.clientSecretEnv, `servers.${name}.oauth.clientSecretEnv`);
   }
   return problems;

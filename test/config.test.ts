@@ -1,7 +1,7 @@
 import { mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { ConfigError, loadConfig } from '../src/config.ts';
 import { environmentVariables } from '../src/environment.ts';
 
@@ -192,4 +192,48 @@ test('credentials in a server address are refused, and the remedy is named', () 
   const agents = minimal.replace('http://127', 'http://user:secret@127');
   expect(problemsOf({}, agents).join()).toContain('headersEnv');
   expect(problemsOf({}, agents).join()).not.toContain('secret');
+});
+
+describe('a server that is a command', () => {
+  const withServer = (server: string) => `
+providers: { scripted: { script: ./script.ts } }
+servers: { files: ${server} }
+agents: { assistant: { model: scripted, servers: [files] } }
+`;
+
+  test('is started with what it was given and what any program needs, and with nothing of ours', () => {
+    const env = { PATH: '/bin', HOME: '/home/us', FILES_TOKEN: 't', INTERLUDE_KEYS: `k1:${'A'.repeat(43)}=` };
+    const server = '{ command: [npx, -y, "files@1"], env: { LOG: "1" }, envFrom: { TOKEN: FILES_TOKEN } }';
+    const { servers, configDir } = load(env, withServer(server));
+    expect(servers.get('files')).toMatchObject({
+      title: 'files',
+      credentialScope: 'none',
+      process: {
+        command: 'npx',
+        args: ['-y', 'files@1'],
+        cwd: configDir,
+        env: { LOG: '1', TOKEN: 't', PATH: '/bin', HOME: '/home/us' },
+      },
+    });
+    expect(JSON.stringify([...servers])).not.toContain('AAAA');
+  });
+
+  test.each([
+    ['{}', 'servers.files.url: write the url of the server, or a command'],
+    ['{ url: "http://f/mcp", command: [f] }', 'servers.files.command: a server has a url or a command'],
+    ['{ command: [] }', 'servers.files.command: '],
+    ['{ command: "npx -y files" }', 'servers.files.command: '],
+    [
+      '{ command: [f], credentialScope: user }',
+      'servers.files.credentialScope: a server with a command knows no',
+    ],
+    ['{ command: [f], headers: { a: b } }', 'servers.files.headers: only a server with a url has this'],
+    ['{ command: [f], oauth: { clientId: c } }', 'servers.files.oauth: only a server with a url has this'],
+    ['{ url: "http://f/mcp", cwd: . }', 'servers.files.cwd: only a server with a command has this'],
+    ['{ url: "http://f/mcp", env: { A: b } }', 'servers.files.env: only a server with a command has this'],
+    ['{ command: [f], cwd: ./nowhere }', 'servers.files.cwd: there is no folder'],
+    ['{ command: [f], envFrom: { A: NO_SUCH } }', 'NO_SUCH: not set, but servers.files.envFrom reads it'],
+  ])('%s is refused: %s', (server, problem) => {
+    expect(problemsOf({}, withServer(server)).join('\n')).toContain(problem);
+  });
 });

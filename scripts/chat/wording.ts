@@ -1,14 +1,13 @@
 /** What the terminal says. Words that came from elsewhere (models, tools, servers) lose their control codes. */
 import { styleText } from 'node:util';
 import type { TurnView } from '../../src/client/turn-view.ts';
+import { plainText } from '../../src/elicitation/plain-text.ts';
 
 export const dim = (text: string): string => styleText('dim', text);
 export const bold = (text: string): string => styleText('bold', text);
 
-/** Without control characters, which could rewrite the screen or hide where a link leads. */
-export function plain(text: string): string {
-  return text.replaceAll(/(?![\n\t])\p{Cc}/gu, '');
-}
+/** Without what could rewrite the screen, turn words around, or hide where a link leads. */
+export const plain = plainText;
 
 export function promptLabel(who: string): string {
   return `${styleText('cyan', who)} ${dim('›')} `;

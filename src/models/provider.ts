@@ -6,6 +6,7 @@ import path from 'node:path';
 import { pathToFileURL } from 'node:url';
 import type { LanguageModel } from 'ai';
 import type { Config, ProvidersConfig } from '../config.ts';
+import { filesInWords } from './files-in-words.ts';
 import type { Script } from './script.ts';
 
 export type Models = (spec: string) => Promise<LanguageModel>;
@@ -73,13 +74,15 @@ async function createModel(
         throw new ModelConfigError(`The model ${spec} needs providers.openai-compatible.baseURL.`);
       const { createOpenAICompatible } = await import('@ai-sdk/openai-compatible');
       const { baseURL, headers } = settings;
-      return createOpenAICompatible({
+      const made = createOpenAICompatible({
         name: provider,
         baseURL,
         headers,
         includeUsage: true,
         ...given({ apiKey }),
       })(model);
+      const { wrapLanguageModel } = await import('ai');
+      return wrapLanguageModel({ model: made, middleware: filesInWords });
     }
     default:
       throw new ModelConfigError(

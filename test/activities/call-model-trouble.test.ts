@@ -131,9 +131,9 @@ describe('an attempt that is repeated', () => {
 
   test('a database that fails is not the model’s fault, and the model is let go', async () => {
     await using it = await openModelStep({ kind: 'hang', chunks: ['ok'] });
-    const append = () => Promise.reject(new Error('disk full'));
-    const broken: Storage = { ...it.storage, turnLog: { ...it.storage.turnLog, append } };
     const arrival = it.server.next();
+    const append = () => arrival.then(() => Promise.reject(new Error('disk full')));
+    const broken: Storage = { ...it.storage, turnLog: { ...it.storage.turnLog, append } };
     const running = it.callModel({ storage: broken });
     const { ended } = await arrival;
     await expect(running).rejects.toThrow('disk full');

@@ -64,6 +64,10 @@ const examples: Record<Exclude<StreamEvent['type'], 'data-operation' | 'elicitat
   },
   'tool-output-available': { members: { ...call, output: { content: [] } }, free: ['output'] },
   'tool-output-error': { members: { ...call, errorText: 'The tool did not run.' } },
+  'tool-progress': {
+    members: { ...call, progress: 2, total: 5, message: 'Two of five' },
+    optional: ['total', 'message'],
+  },
   'tool-auth-required': {
     members: { ...call, server: 'tracker', serverTitle: 'Tracker', message: 'Connect it elsewhere.' },
   },
@@ -89,6 +93,7 @@ const questions: Record<Extract<StreamEvent, { type: 'elicitation-request' }>['m
 const operations: Record<Operation['type'], Json> = {
   model_step: { step: 0 },
   tool_call: call,
+  tool_progress: { ...call, progress: 2.5, total: 5 },
   tool_result: { ...call, status: 'failed' },
   delegation: { toolCallId: 'call', delegate: 'researcher' },
   elicitation: {
@@ -110,7 +115,10 @@ const table: [name: string, type: string, example: Example][] = [
   ...Object.entries(operations).map(([type, more]): [string, string, Example] => [
     `data-operation (${type})`,
     'data-operation',
-    { members: { id: 'op-1', data: { type, label: 'Step 1', details: { ...details, ...more } } } },
+    {
+      members: { id: 'op-1', data: { type, label: 'Step 1', details: { ...details, ...more } } },
+      optional: ['data.details.total'],
+    },
   ]),
 ];
 

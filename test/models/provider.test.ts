@@ -3,6 +3,7 @@ import os from 'node:os';
 import path from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { generateText } from 'ai';
+import type { ModelMessage } from 'ai';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { createModels, keyVariable } from '../../src/models/provider.ts';
 import { createOpenAIServer } from '../peers/openai-server.ts';
@@ -76,6 +77,33 @@ test.each([
   expect(request?.path).toBe(route);
   expect(request?.headers).toMatchObject(headers);
   expect(request?.body.model).toBe(spec.slice(spec.indexOf(':') + 1));
+});
+
+test('a picture in the result of a tool is not sent to where only text is known', async () => {
+  const { baseURL } = server;
+  const models = createModels({
+    providers: { 'openai-compatible': { baseURL, headers: {} } },
+    configDir: folder,
+    secret,
+  });
+  const picture = {
+    type: 'file' as const,
+    mediaType: 'image/png',
+    data: { type: 'data' as const, data: 'aW1n' },
+  };
+  const called = { toolCallId: 'c1', toolName: 'draw' };
+  const value = [{ type: 'text' as const, text: 'Here it is.' }, picture];
+  const messages: ModelMessage[] = [
+    { role: 'user', content: 'draw' },
+    { role: 'assistant', content: [{ type: 'tool-call', ...called, input: {} }] },
+    { role: 'tool', content: [{ type: 'tool-result', ...called, output: { type: 'content', value } }] },
+  ];
+  const model = await models('openai-compatible:x');
+  await expect(generateText({ model, messages, maxRetries: 0 })).rejects.toThrow('nope');
+  expect(server.requests.at(-1)?.body.messages.at(-1)).toMatchObject({
+    role: 'tool',
+    content: "Here it is.\n[image/png: not shown to this model; the user's client has it]",
+  });
 });
 
 test.each([

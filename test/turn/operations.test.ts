@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { OperationSchema } from '../../src/contract/operation.ts';
 import type { Context, ElicitationEvent, Status, Trigger } from '../../src/elicitation/elicitation.ts';
 import type { TurnEvent } from '../../src/turn/event.ts';
-import { operationOf } from '../../src/turn/operations.ts';
+import { operationId, operationOf } from '../../src/turn/operations.ts';
 import type { Operation } from '../../src/turn/operations.ts';
 
 const at = Date.UTC(2026, 10, 21, 9, 30);
@@ -42,6 +42,14 @@ test.each<[TurnEvent, Operation]>([
       type: 'tool_call',
       label: 'Calling tracker · list issues',
       details: { timestamp, agent: 'assistant', ...call },
+    },
+  ],
+  [
+    { type: 'tool-progress', ...call, progress: 2, total: 5, message: 'private' },
+    {
+      type: 'tool_progress',
+      label: 'tracker · list issues: 40 %',
+      details: { timestamp, agent: 'assistant', ...call, progress: 2, total: 5 },
     },
   ],
   [
@@ -120,6 +128,18 @@ test.each<TurnEvent>([
 
 describe('labels', () => {
   test.each([
+    [{ progress: 2, total: 3 }, '66 %'],
+    [{ progress: 2.999, total: 3 }, '99 %'],
+    [{ progress: 7, total: 3 }, '100 %'],
+    [{ progress: -1, total: 3 }, '0 %'],
+    [{ progress: 12 }, '12'],
+    [{ progress: 0.123456 }, '0.12'],
+  ])('say how far %j is', (progress, words) => {
+    const label = operation({ type: 'tool-progress', ...call, ...progress })?.label;
+    expect(label).toBe(`tracker · list issues: ${words}`);
+  });
+
+  test.each([
     ['connect_tracker', 'Calling tracker · connect'],
     ['bug_tracker__createIssue', 'Calling bug_tracker · create issue'],
     ['tracker__поиск', 'Calling tracker · поиск'],
@@ -156,4 +176,16 @@ describe('labels', () => {
       'The user agreed: open a page of Tracker',
     );
   });
+});
+
+test('progress of one call is one operation, said again', () => {
+  const at = (seq: number, toolCallId: string) =>
+    operationId({
+      seq,
+      turnId: 't',
+      at: 0,
+      event: { type: 'tool-progress', ...call, toolCallId, progress: seq },
+    });
+  expect(at(1, 'a')).toBe(at(2, 'a'));
+  expect(at(1, 'a')).not.toBe(at(1, 'b'));
 });

@@ -1,0 +1,149 @@
+/** An MCP server in the agents file: somewhere on the network by its `url`, or a process of ours by its `command`. */
+import path from 'node:path';
+import { z } from 'zod';
+import { duration } from './duration.ts';
+
+const entrySchema = z.strictObject({
+  title: z.string().min(1).optional(),
+  url: z
+    .url({ protocol: /^https?$/ })
+    .regex(/^[^:]+:\/\/[^/?#@]*([/?#]|$)/, 'put credentials into headersEnv, not into the URL')
+    .optional()
+    .describe('Where it is; or write a command'),
+  command: z
+    .array(z.string().min(1))
+    .min(1)
+    .optional()
+    .describe(
+      'A program on this machine and its arguments: it is started for each call and spoken to over stdio',
+    ),
+  cwd: z
+    .string()
+    .min(1)
+    .optional()
+    .describe(
+      'Folder in which the command is started, relative to this file; by default the folder of this file',
+    ),
+  env: z
+    .record(z.string(), z.string())
+    .optional()
+    .describe('Variables of the command; of our own it gets only what any program needs, like PATH and HOME'),
+  envFrom: z
+    .record(z.string(), z.string())
+    .optional()
+    .describe('Variable of the command → environment variable'),
+  credentialScope: z
+    .enum(['user', 'project', 'none'])
+    .optional()
+    .describe('Whose account a call uses; user, unless given, and none with a command'),
+  store: z.enum(['oauth']).default('oauth'),
+  oauth: z
+    .strictObject({
+      clientId: z.string(),
+      clientSecretEnv: z.string().optional(),
+      scopes: z.array(z.string()).optional(),
+    })
+    .optional()
+    .describe(
+      'A client registered beforehand at the authorization server; without it, registration is automatic',
+    ),
+  headers: z.record(z.string(), z.string()).default({}),
+  headersEnv: z.record(z.string(), z.string()).default({}).describe('Header name → environment variable'),
+  timeout: duration.default(60_000),
+  maxRounds: z
+    .int()
+    .min(1)
+    .max(100)
+    .default(10)
+    .describe('How often one tool call may ask the user something before it is stopped'),
+});
+
+type Entry = z.infer<typeof entrySchema>;
+
+export const serverSchema = entrySchema
+  .check(({ value, issues }) => {
+    for (const [member, message] of conflictsIn(value))
+      issues.push({ code: 'custom', input: value[member], path: [member], message });
+  })
+  .meta({ description: 'An MCP server', oneOf: [{ required: ['url'] }, { required: ['command'] }] });
+
+type Conflict = [member: keyof Entry, message: string];
+
+function conflictsIn(entry: Entry): Conflict[] {
+  const { url, command } = entry;
+  if (url === undefined && command === undefined)
+    return [['url', 'write the url of the server, or a command']];
+  if (url !== undefined && command !== undefined)
+    return [['command', 'a server has a url or a command; remove one of them']];
+  const given = (member: keyof Entry) =>
+    Object.keys(Object(entry[member])).length > 0 || typeof entry[member] === 'string';
+  if (command === undefined) {
+    const onlyProcesses = ['cwd', 'env', 'envFrom'] as const;
+    return onlyProcesses.filter(given).map((member) => [member, 'only a server with a command has this']);
+  }
+  const onlyHttp = ['oauth', 'headers', 'headersEnv'] as const;
+  const conflicts = onlyHttp
+    .filter(given)
+    .map((member): Conflict => [member, 'only a server with a url has this; a command has env and envFrom']);
+  if ((entry.credentialScope ?? 'none') !== 'none')
+    conflicts.push(['credentialScope', 'a server with a command knows no accounts of people; write none']);
+  return conflicts;
+}
+
+/** How a server of ours is started. `env` is all it gets to see. */
+export interface ServerProcess {
+  command: string;
+  args: string[];
+  cwd: string;
+  env: Record<string, string>;
+}
+
+type OfProcess = 'command' | 'cwd' | 'env' | 'envFrom';
+
+export type ServerConfig = Omit<Entry, OfProcess | 'url' | 'credentialScope'> & {
+  name: string;
+  title: string;
+  /** Of a process of ours: `stdio://<name>`. */
+  url: string;
+  credentialScope: 'user' | 'project' | 'none';
+  process?: ServerProcess;
+};
+
+/** Nothing of these is a secret, and hardly a program works without them. */
+const basics = ['PATH', 'HOME', 'USER', 'LOGNAME', 'SHELL', 'LANG', 'LC_ALL', 'TZ', 'TMPDIR'].concat([
+  'PATHEXT',
+  'SYSTEMROOT',
+  'COMSPEC',
+  'TEMP',
+  'USERPROFILE',
+  'APPDATA',
+  'LOCALAPPDATA',
+]);
+
+/** Entry of the file → what the program works with. Values that stand in the environment are filled in. */
+export function toServerConfig(
+  name: string,
+  { command, cwd = '.', env = {}, envFrom = {}, headersEnv, ...entry }: Entry,
+  { variables, folder }: { variables: Record<string, string>; folder: string },
+): ServerConfig {
+  const filled = (from: Record<string, string>) =>
+    Object.fromEntries(Object.entries(from).map(([key, variable]) => [key, variables[variable] ?? '']));
+  const common = { ...entry, name, title: entry.title ?? name, headersEnv };
+  const [program, ...args] = command ?? [];
+  if (program === undefined) {
+    const { url = '', credentialScope = 'user' } = entry;
+    return { ...common, url, credentialScope, headers: { ...entry.headers, ...filled(headersEnv) } };
+  }
+  const inherited = basics.flatMap((key) => (variables[key] === undefined ? [] : [[key, variables[key]]]));
+  return {
+    ...common,
+    url: `stdio://${name}`,
+    credentialScope: 'none',
+    process: {
+      command: program,
+      args,
+      cwd: path.resolve(folder, cwd),
+      env: { ...Object.fromEntries(inherited), ...env, ...filled(envFrom) } as Record<string, string>,
+    },
+  };
+}

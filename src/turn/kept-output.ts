@@ -1,0 +1,46 @@
+/**
+ * What a tool gave back, as it is kept for clients: every block as it came, as long as there is room. A block that does
+ * not fit is replaced by a line that says what it was, so that nobody takes what is left for the whole. Pure.
+ */
+import { fileInWords, readContent } from './tool-content.ts';
+import type { McpContent, McpResult } from './tool-content.ts';
+
+/** Of a whole result, in characters of JSON: everybody who reads along is sent it, again with every replay. */
+export const keptLimit = 4 * 1024 * 1024;
+
+/** What is left out is named one by one up to here. */
+const mostNotes = 20;
+
+export function toKeptOutput(result: McpResult): McpResult {
+  if (JSON.stringify(result).length <= keptLimit) return result;
+  const { content, structuredContent, isError } = result;
+  let room = keptLimit;
+  const fits = (value: unknown) => {
+    const { length } = JSON.stringify(value);
+    if (length > room) return false;
+    room -= length;
+    return true;
+  };
+  let notes = 0;
+  const kept = content?.flatMap((block) => {
+    if (fits(block)) return [block];
+    if (++notes <= mostNotes) return [inWords(block)];
+    return notes === mostNotes + 1 ? [note('more content')] : [];
+  });
+  const isDataKept = structuredContent === undefined || fits(structuredContent);
+  return {
+    content: [...(kept ?? []), ...(isDataKept ? [] : [note('structured content')])],
+    ...(isDataKept && structuredContent !== undefined && { structuredContent }),
+    ...(isError !== undefined && { isError }),
+  };
+}
+
+function inWords(block: McpContent): McpContent {
+  const content = readContent(block);
+  if (content.kind === 'file') return note(fileInWords(content));
+  return note(content.kind === 'unknown' ? `content of type "${block.type.slice(0, 64)}"` : 'text');
+}
+
+function note(what: string): McpContent {
+  return { type: 'text', text: `[${what}: too large to be kept]`, _meta: { 'interlude/leftOut': true } };
+}
