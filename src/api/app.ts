@@ -18,6 +18,7 @@ import { chatSurface } from './chat/route.ts';
 import { connectPages } from './connect/route.ts';
 import { createConnectionNews } from './connection-news.ts';
 import type { ConnectionNews } from './connection-news.ts';
+import { connectionsSurface } from './connections/route.ts';
 import { allowOrigins } from './cors.ts';
 import { conversationsSurface } from './conversations/route.ts';
 import { explainDatabaseTrouble } from './database-trouble.ts';
@@ -27,6 +28,7 @@ import { healthRoutes } from './health.ts';
 import { rateLimitKey } from './principal.ts';
 import { openaiSurface } from './openai/route.ts';
 import { describeApi } from './openapi.ts';
+import { createOwnConnections } from './own-connections.ts';
 import { createReaders } from './readers.ts';
 import { createTurnWorkflows } from './turns.ts';
 import { withSchemas } from './validation.ts';
@@ -64,6 +66,7 @@ export function createApp(parts: AppParts): FastifyInstance {
   const workflows = createTurnWorkflows({ client, storage, config, logger });
   const news = createConnectionNews({ storage, config, workflows, logger });
   const answer = createAnswerQuestion({ storage, keys, workflows, news });
+  const connections = createOwnConnections({ config, storage, store: oauthStore, logger });
   const readers = createReaders(app);
   const perMinute = { max: config.http.rateLimitPerMinute, timeWindow: 60_000 };
 
@@ -87,6 +90,7 @@ export function createApp(parts: AppParts): FastifyInstance {
     conversationsSurface(api, { storage, workflows, readers });
     openaiSurface(api, { storage, config, workflows, readers });
     elicitationResponsesSurface(api, { storage, answer });
+    connectionsSurface(api, { connections });
   });
 
   app.register(async (pages) => {
@@ -96,8 +100,10 @@ export function createApp(parts: AppParts): FastifyInstance {
       storage,
       keys,
       oauthStore,
+      connections,
       answer,
       confirm: (elicitationId) => news.confirm(elicitationId),
+      announce: (key, version) => news.announce(key, version),
       logger,
     });
   });

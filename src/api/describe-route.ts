@@ -9,7 +9,7 @@ import { problems as table } from './errors.ts';
 import type { ProblemCode } from './errors.ts';
 
 interface Description {
-  tag: 'chat' | 'openai' | 'conversations' | 'elicitations' | 'service';
+  tag: 'chat' | 'openai' | 'conversations' | 'elicitations' | 'connections' | 'service';
   /** What generated clients call it. Never renamed. */
   id: string;
   summary: string;

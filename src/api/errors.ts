@@ -14,6 +14,7 @@ export const problems = {
   not_your_question: { status: 403, title: 'This question was asked of somebody else' },
   not_found: { status: 404, title: 'Not found' },
   unknown_agent: { status: 404, title: 'There is no such agent' },
+  unknown_server: { status: 404, title: 'There is no such connection' },
   conversation_not_found: { status: 404, title: 'There is no such conversation' },
   elicitation_not_found: { status: 404, title: 'There is no such question' },
   method_not_allowed: { status: 405, title: 'Method not allowed' },

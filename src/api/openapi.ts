@@ -36,6 +36,7 @@ export function describeApi(fastify: FastifyInstance, publicUrl: string): void {
         { name: 'openai', description: 'For OpenAI clients' },
         { name: 'conversations', description: 'What was said, and the neutral feed' },
         { name: 'elicitations', description: 'Questions to a person, and their answers' },
+        { name: 'connections', description: 'Accounts at servers, and their end' },
         { name: 'service', description: 'For operators' },
       ],
     },

@@ -3,6 +3,7 @@
  * `fetch` and web streams do.
  */
 import type { CancelAnswer } from '../contract/chat.ts';
+import type { Connection, ConnectionList, Disconnected } from '../contract/connections.ts';
 import type { ConversationList, ConversationMessages } from '../contract/conversations.ts';
 import type { ElicitationReceipt, ElicitationRequest, ElicitationResponse } from '../contract/elicitation.ts';
 import type { ModelList } from '../contract/openai.ts';
@@ -55,6 +56,10 @@ export interface Client {
   /** What was said, newest page first. The live turn's message is not in it: `follow` shows that from its start. */
   conversation(conversationId: string, page?: PageOptions): Promise<ConversationMessages>;
   agents(options?: CallOptions): Promise<ModelList['data']>;
+  /** Your accounts at servers, those that are missing included. */
+  connections(options?: CallOptions): Promise<Connection[]>;
+  /** Forgets your account at this server, and ends it at its provider where that is possible. Safe to repeat. */
+  disconnect(server: string, options?: CallOptions): Promise<Disconnected>;
 }
 
 export interface PageOptions extends CallOptions {
@@ -160,6 +165,15 @@ export function createClient(options: ClientOptions): Client {
       const { data } = await ask<ModelList>({ method: 'GET', path: '/run/v1/models' }, callOptions);
       return data;
     },
+
+    async connections(callOptions) {
+      const path = '/run/v1/connections';
+      const { items } = await ask<ConnectionList>({ method: 'GET', path }, callOptions);
+      return items;
+    },
+
+    disconnect: (server, callOptions) =>
+      ask({ method: 'DELETE', path: `/run/v1/connections/${encodeURIComponent(server)}` }, callOptions),
   };
 }
 

@@ -24,6 +24,7 @@ export type {
 } from './turn-view.ts';
 export type { Capabilities } from '../elicitation/capabilities.ts';
 export type { CancelAnswer } from '../contract/chat.ts';
+export type { Connection, Disconnected } from '../contract/connections.ts';
 export type { Conversation, ConversationList, ConversationMessages } from '../contract/conversations.ts';
 export type { ElicitationReceipt, ElicitationRequest, ElicitationResponse } from '../contract/elicitation.ts';
 export type { ToolAuthRequired } from '../contract/notice.ts';

@@ -8,7 +8,7 @@ import { InterludeError, toInterludeError } from './interlude-error.ts';
 export type Token = string | (() => string | Promise<string>);
 
 export interface Call {
-  method: 'GET' | 'POST';
+  method: 'DELETE' | 'GET' | 'POST';
   path: string;
   headers?: Record<string, string>;
   body?: unknown;

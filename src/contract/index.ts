@@ -6,6 +6,8 @@ export {
   ElicitationResponsePartSchema,
 } from './chat.ts';
 export type { CancelAnswer, ChatRequest } from './chat.ts';
+export { ConnectionListSchema, ConnectionSchema, DisconnectedSchema } from './connections.ts';
+export type { Connection, ConnectionList, Disconnected } from './connections.ts';
 export { ConversationListSchema, ConversationMessagesSchema, ConversationSchema } from './conversations.ts';
 export type { Conversation, ConversationList, ConversationMessages } from './conversations.ts';
 export {

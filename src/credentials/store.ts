@@ -3,7 +3,7 @@
  * credential for one call, or learn why there is none.
  */
 import type { ConnectionReason } from '../elicitation/elicitation.ts';
-import type { ConnectionKey } from '../storage/storage.ts';
+import type { ConnectionKey, ConnectionRow } from '../storage/storage.ts';
 import type { ServerConfig } from '../config.ts';
 
 /** Headers to send with one MCP request. Lives in memory of that call only. */
@@ -32,6 +32,25 @@ export interface Refusal {
   challenge: string | null;
 }
 
+/**
+ * What a stored connection is worth right now. `server_changed`: it was connected for an address that the
+ * configuration does not have any more. `host`: the address it is for, where that can be told.
+ */
+export type Standing = { host: string | null } & (
+  | { status: 'active' }
+  | { status: 'broken'; reason: Exclude<ConnectionReason, 'missing'> | 'server_changed' | 'unreadable' }
+);
+
+/** What the provider said when it was told that its tokens are not used any more. `reason` is for operators. */
+export type Revocation =
+  | { kind: 'revoked' }
+  /** The provider has no means for it. */
+  | { kind: 'not-offered' }
+  /** The tokens may live on there, but nobody has them any more. */
+  | { kind: 'failed'; reason: string };
+
+export type Disconnected = { kind: 'nothing-there' } | { kind: 'removed'; revocation: Revocation };
+
 export interface CredentialStore {
   /** Fresh headers, refreshing under a lock when needed. Throws `CredentialStoreError` when the store cannot tell. */
   resolve(server: ServerConfig, key: ConnectionKey): Promise<Credential | ConnectionRequired>;
@@ -45,6 +64,13 @@ export interface CredentialStore {
     key: ConnectionKey,
     refusal: Refusal,
   ): Promise<Credential | ConnectionRequired>;
+  /** Asks nobody and changes nothing. `server` is undefined when the configuration does not have it any more. */
+  standing(row: ConnectionRow, server: ServerConfig | undefined): Standing;
+  /**
+   * Removes the connection, whatever the provider says to it, and revokes its tokens there. A call that has its
+   * credential already goes on with it as far as it gets. Idempotent.
+   */
+  disconnect(key: ConnectionKey, server: ServerConfig | undefined): Promise<Disconnected>;
 }
 
 /** The store itself cannot answer (network, outage, wrong key): nobody should be asked to connect because of it. */

@@ -5,7 +5,7 @@ import { fromJson } from './tables.ts';
 import type { Database, Tables } from './tables.ts';
 import type { Locks } from './locks.ts';
 
-export function createConnections({ query, now }: Database, locks: Locks): Connections {
+export function createConnections({ kind, query, now }: Database, locks: Locks): Connections {
   const change = (key: ConnectionKey) => query.updateTable('connections').where(isConnection(key));
 
   return {
@@ -73,20 +73,39 @@ export function createConnections({ query, now }: Database, locks: Locks): Conne
         .executeTakeFirst();
       return result.numUpdatedRows > 0n;
     },
-    async remove(key) {
-      const result = await change(key)
-        .set({
-          status: 'removed',
-          broken_reason: null,
-          account: null,
-          scopes: '[]',
-          sealed: '',
-          fresh_until: null,
-        })
-        .set({ updated_at: now() })
-        .where('status', '!=', 'removed')
+    remove: (key) =>
+      query.transaction().execute(async (write) => {
+        const row = await write
+          .selectFrom('connections')
+          .selectAll()
+          .where(isConnection(key))
+          .where('status', '!=', 'removed')
+          // SQLite's transactions never interleave.
+          .$if(kind === 'postgres', (some) => some.forUpdate())
+          .executeTakeFirst();
+        if (!row) return null;
+        await write
+          .updateTable('connections')
+          .set({
+            status: 'removed',
+            broken_reason: null,
+            account: null,
+            scopes: '[]',
+            sealed: '',
+            fresh_until: null,
+            updated_at: now(),
+          })
+          .where(isConnection(key))
+          .execute();
+        return toConnection(row);
+      }),
+    async lastVersion(key) {
+      const row = await query
+        .selectFrom('connections')
+        .select('version')
+        .where(isConnection(key))
         .executeTakeFirst();
-      return result.numUpdatedRows > 0n;
+      return row?.version ?? 0;
     },
     withLock: ({ tenant, server, user }, waitMs, work) =>
       locks.withLock(JSON.stringify(['connection', tenant, server, user]), waitMs, work),

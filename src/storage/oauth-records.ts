@@ -9,7 +9,7 @@ export function createOAuthRecords({ query, now }: Database): OAuthRecords {
         .insertInto('oauth_attempts')
         .values({
           state_hash: stateHash,
-          elicitation_id: elicitationId,
+          elicitation_id: elicitationId ?? '',
           session_hash: sessionHash,
           sealed,
           expires_at: expiresAt,
@@ -25,7 +25,7 @@ export function createOAuthRecords({ query, now }: Database): OAuthRecords {
       if (!row || row.expires_at <= at) return null;
       return {
         stateHash,
-        elicitationId: row.elicitation_id,
+        elicitationId: row.elicitation_id === '' ? null : row.elicitation_id,
         sessionHash: row.session_hash,
         sealed: row.sealed,
         expiresAt: row.expires_at,

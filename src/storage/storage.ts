@@ -337,7 +337,10 @@ export interface Connections {
   ): Promise<boolean>;
   /** `active` → `broken`, only if `version` is still current. */
   markBroken(key: ConnectionKey, version: number, reason: ConnectionReason): Promise<boolean>;
-  remove(key: ConnectionKey): Promise<boolean>;
+  /** Forgets the account and its secret, and answers with what there was; null when there was no connection. */
+  remove(key: ConnectionKey): Promise<ConnectionRow | null>;
+  /** Of the newest connection there was, also when it is removed by now: the next one has a higher version. 0: never any. */
+  lastVersion(key: ConnectionKey): Promise<number>;
   /** Runs `work` while no other process holds the lock of this connection. Waits at most `waitMs`, then rejects. */
   withLock<T>(key: ConnectionKey, waitMs: number, work: () => Promise<T>): Promise<T>;
 }
@@ -356,7 +359,8 @@ export interface OAuthRecords {
 export interface OAuthAttempt {
   /** SHA-256 of the state parameter. */
   stateHash: string;
-  elicitationId: string;
+  /** The question it is to answer; null when the user connects of their own accord. */
+  elicitationId: string | null;
   /** SHA-256 of the browser session the attempt belongs to. */
   sessionHash: string;
   sealed: string;
@@ -400,10 +404,11 @@ export interface ApiKeys {
 export interface AuditEntry {
   at: number;
   tenant: string;
+  /** Empty for what no question is about. */
   elicitationId: string;
   /** Who acted: a user id, or null when unknown. */
   actor: string | null;
-  action: 'answered' | 'refused' | 'connected';
+  action: 'answered' | 'refused' | 'connected' | 'disconnected';
   /** Low-cardinality detail, never an answer's content. */
   detail: string;
   address: string | null;

@@ -149,6 +149,7 @@ export interface Tables {
   };
   oauth_attempts: {
     state_hash: string;
+    /** Empty when no question is to be answered by it. */
     elicitation_id: string;
     session_hash: string;
     sealed: string;

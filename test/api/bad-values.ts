@@ -178,8 +178,8 @@ export function badTexts(
       // Headers cannot carry it.
       ...(where === 'header' ? [] : ['a\0b']),
     ]
-      // Without it, it is another address; and so it is when it is longer than any parameter.
-      .filter((text) => where !== 'path' || (text !== '' && text.length < 384))
+      // Without it, or with two dots, it is another address; and so it is when it is longer than any parameter.
+      .filter((text) => where !== 'path' || (!['', '..'].includes(text) && text.length < 384))
       .map((text) => ({ text, isForbidden: isForbidden(text) }))
   );
 }

@@ -16,8 +16,11 @@ const pages = [
   'GET /auth/done',
   'GET /auth/login',
   'GET /auth/login/callback',
+  'GET /connections',
+  'GET /connections/disconnect',
   'POST /auth/connect',
   'POST /auth/logout',
+  'POST /connections',
 ];
 const forAnybody = ['getContract', 'getHealth', 'getReadiness'];
 

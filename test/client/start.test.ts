@@ -207,6 +207,38 @@ test('what the turn does is listed once, and a missing account is a part beside 
   expect(server.requests.map(({ headers }) => headers['x-emit-operations'])).toEqual(Array(8).fill('true'));
 });
 
+test('how far a call has come is on it while it runs, and never goes back when the stream is read again', async () => {
+  const at = (progress: number) => {
+    const timestamp = '2026-11-21T12:00:00.000Z';
+    const details = { timestamp, agent: 'assistant', toolCallId: 'call-1', toolName: 'tracker__list_issues' };
+    const label = `tracker · list issues: ${progress}0 %`;
+    const data = { type: 'tool_progress', label, details: { ...details, progress, total: 10 } };
+    return { type: 'data-operation', id: 'op-progress-call-1', data };
+  };
+  const output = { type: 'tool-output-available', toolCallId: 'call-1', output: {} };
+  const chunks = [{ type: 'start' }, step(1), toolCall, at(1), at(5), output, at(9), { type: 'finish' }];
+  const server = await serve((response, nth) => {
+    beginStream(response);
+    response.end(toEvents(nth < 4 ? chunks.slice(0, 3 + nth) : chunks));
+  });
+  const seen: unknown[] = [];
+  let last: TurnView | undefined;
+  for await (const view of clientOf(server).start(message, { operations: true })) {
+    last = view;
+    const [part] = view.parts;
+    if (part?.kind === 'tool-call') seen.push(part.state);
+  }
+  const running = (progress: number) => ({ kind: 'running', progress: { progress, total: 10 } });
+  const done = { kind: 'done', output: {} };
+  expect(seen.filter((state, index) => JSON.stringify(state) !== JSON.stringify(seen[index - 1]))).toEqual([
+    { kind: 'running' },
+    running(1),
+    running(5),
+    done,
+  ]);
+  expect(last?.operations.map(({ label }) => label)).toEqual(['Step 1', 'tracker · list issues: 90 %']);
+});
+
 test('operations are only asked for when they are wanted', async () => {
   const server = await serve((response) => sendStream(response, wholeTurn));
   expect((await lastOf(clientOf(server).start(message)))?.operations).toEqual([]);

@@ -1,5 +1,6 @@
 /** `/auth/callback`: the authorization server sends the browser back, with an account or without. */
 import type { FastifyInstance, FastifyRequest } from 'fastify';
+import { notConnectedPage } from './connection-pages.ts';
 import type { ConnectDeps } from './deps.ts';
 import { sendPage } from './layout.ts';
 import type { Page } from './layout.ts';
@@ -9,15 +10,17 @@ import { queryOf } from './query.ts';
 import { findQuestion, viewOf } from './question.ts';
 import { sessionHash } from './session.ts';
 import type { Session, Sessions } from './session.ts';
+import { signedInAs } from './settings-routes.ts';
 
 const wrongBrowser = notice(
   400,
   'This cannot be finished here',
-  'Connecting was begun in another browser, or too long ago. Nothing was connected; open the link from your conversation again.',
+  'Connecting was begun in another browser, or too long ago. Nothing was connected; begin again where you came from.',
 );
 
 export function authorizationRoutes(fastify: FastifyInstance, deps: ConnectDeps, sessions: Sessions): void {
-  const { config, storage, oauthStore, confirm, logger } = deps;
+  const { config, storage, oauthStore, confirm, announce, logger } = deps;
+  const { publicUrl } = config.http;
 
   fastify.get('/auth/callback', async (request, reply) => {
     const session = sessions.read(request);
@@ -33,30 +36,34 @@ export function authorizationRoutes(fastify: FastifyInstance, deps: ConnectDeps,
     });
     switch (done.kind) {
       case 'connected': {
-        const { elicitationId, server } = done;
-        await audit('connected', server, elicitationId, session, request);
-        // The account is there; should telling the turn fail, reconciliation finds it.
-        await confirm(elicitationId).catch((error: unknown) =>
+        const { elicitationId, server, key, version } = done;
+        await audit('connected', server, elicitationId ?? '', session, request);
+        // The account is there; should telling the turns fail, reconciliation finds them.
+        const told = elicitationId === null ? announce(key, version) : confirm(elicitationId);
+        await told.catch((error: unknown) =>
           logger.error({ err: error, elicitationId }, 'could not tell the turn of a new connection'),
         );
-        return reply.redirect(
-          `${config.http.publicUrl}/auth/done?e=${encodeURIComponent(elicitationId)}`,
-          303,
+        return reply.redirect(publicUrl + doneAt(elicitationId, server), 303);
+      }
+      case 'denied': {
+        const { elicitationId, server } = done;
+        return sendPage(
+          reply,
+          elicitationId === null
+            ? settings(server, session, { kind: 'denied' })
+            : await stillOpen(elicitationId, session, (question) => deniedPage(question)),
         );
       }
-      case 'denied':
+      case 'failed': {
+        const { elicitationId, server, message, retry: canRetry } = done;
+        logger.warn({ server, elicitationId, reason: message }, 'connecting failed');
         return sendPage(
           reply,
-          await stillOpen(done.elicitationId, session, (question) => deniedPage(question)),
+          elicitationId === null
+            ? settings(server, session, { kind: 'failed', message, canRetry })
+            : await stillOpen(elicitationId, session, (question) => failedPage(question, message, canRetry)),
         );
-      case 'failed':
-        logger.warn({ elicitationId: done.elicitationId, reason: done.message }, 'connecting failed');
-        return sendPage(
-          reply,
-          await stillOpen(done.elicitationId, session, (question) =>
-            failedPage(question, done.message, done.retry),
-          ),
-        );
+      }
       case 'unknown-state':
         await audit('refused', 'callback without an attempt in this browser', '', session, request);
         return sendPage(reply, wrongBrowser);
@@ -64,6 +71,12 @@ export function authorizationRoutes(fastify: FastifyInstance, deps: ConnectDeps,
         return done satisfies never;
     }
   });
+
+  /** The same for who came from the settings page. */
+  function settings(server: string, session: Session, why: Parameters<typeof notConnectedPage>[2]): Page {
+    const serverTitle = config.servers.get(server)?.title ?? server;
+    return notConnectedPage(signedInAs(session, publicUrl), { server, serverTitle }, why);
+  }
 
   /** The page to decide again on, unless the question has been settled meanwhile. */
   async function stillOpen(
@@ -94,4 +107,10 @@ export function authorizationRoutes(fastify: FastifyInstance, deps: ConnectDeps,
       address: request.ip,
     });
   }
+}
+
+function doneAt(elicitationId: string | null, server: string): string {
+  return elicitationId === null
+    ? `/connections?${new URLSearchParams({ connected: server }).toString()}`
+    : `/auth/done?${new URLSearchParams({ e: elicitationId }).toString()}`;
 }

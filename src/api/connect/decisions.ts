@@ -5,7 +5,8 @@ import { ProblemError } from '../errors.ts';
 import type { ConnectDeps } from './deps.ts';
 import type { Page } from './layout.ts';
 import { connectedPage, declinedPage, finishedPage } from './outcome-pages.ts';
-import { failedPage, leavingPage } from './question-pages.ts';
+import { leaveTo } from './leave.ts';
+import { failedPage } from './question-pages.ts';
 import { findQuestion, viewOf } from './question.ts';
 import type { ConnectionQuestion } from './question.ts';
 import { sessionHash } from './session.ts';
@@ -29,14 +30,13 @@ export function createDecisions(deps: ConnectDeps): Decisions {
     const { row, server } = question;
     try {
       const { scopes } = row.request.context;
-      const begun = await oauthStore.begin({
+      return await leaveTo(oauthStore, {
         server,
         key: connectionKey(server, row),
         elicitationId: row.id,
         sessionHash: sessionHash(session),
         ...(scopes && { scopes }),
       });
-      return leavingPage(server.title, webAddress(begun.url));
     } catch (error) {
       if (!(error instanceof CredentialStoreError)) throw error;
       logger.warn(
@@ -72,12 +72,4 @@ export function createDecisions(deps: ConnectDeps): Decisions {
   }
 
   return { connect, refuse };
-}
-
-/** The address comes from the authorization server's own metadata: anything but a web page is refused. */
-function webAddress(url: string): URL {
-  const address = new URL(url);
-  if (!['https:', 'http:'].includes(address.protocol))
-    throw new CredentialStoreError('the authorization address is not a web page');
-  return address;
 }

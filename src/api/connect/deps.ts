@@ -6,15 +6,19 @@ import type { KeyRing } from '../../credentials/sealing.ts';
 import type { Storage } from '../../storage/storage.ts';
 import type { AnswerQuestion } from '../answer.ts';
 import type { ConnectionNews } from '../connection-news.ts';
+import type { OwnConnections } from '../own-connections.ts';
 
 export interface ConnectDeps {
   config: Pick<Config, 'http' | 'agents' | 'servers'> & { auth: AuthConfig };
   storage: Pick<Storage, 'elicitations' | 'connections' | 'audit' | 'ping'>;
   keys: KeyRing;
   oauthStore: Pick<OAuthStore, 'begin' | 'complete'>;
+  connections: OwnConnections;
   /** Stores and signals an answer; a question that is over is a `ProblemError`. */
   answer: AnswerQuestion;
   /** Tells every turn that waits for this account. Idempotent. */
   confirm: ConnectionNews['confirm'];
+  /** The same for an account that was connected without a question. */
+  announce: ConnectionNews['announce'];
   logger: Logger;
 }

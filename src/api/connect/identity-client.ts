@@ -8,7 +8,7 @@ import type { SignIn } from './session.ts';
 export interface IdentityClient {
   /** Where to send the browser, and what to remember until it is back. */
   begin(
-    elicitationId: string,
+    elicitationId: string | null,
     options: { asSomeoneElse: boolean },
   ): Promise<{ url: URL } & Omit<SignIn, 'expiresAt'>>;
   /** `query` is what the issuer sent the browser back with. */

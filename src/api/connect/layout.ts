@@ -10,6 +10,8 @@ export interface Page {
   title: string;
   body: Html;
   footer?: Html;
+  /** Has more to show than fits a card. */
+  isWide?: boolean;
   /** Where the browser goes by itself; a link in the body is there for browsers that do not. */
   onwardUrl?: string;
 }
@@ -30,7 +32,7 @@ export function sendPage(reply: FastifyReply, page: Page): FastifyReply {
   return reply.code(page.status).headers(headers).send(render(page));
 }
 
-function render({ title, body, footer, onwardUrl }: Page): string {
+function render({ title, body, footer, isWide, onwardUrl }: Page): string {
   // The sheet is ours and its hash is in the policy: it must not be escaped.
   const sheet: Html = { markup: `<style>${style}</style>` };
   const onward = onwardUrl !== undefined && html`<meta http-equiv="refresh" content="0; url=${onwardUrl}" />`;
@@ -44,7 +46,7 @@ function render({ title, body, footer, onwardUrl }: Page): string {
         ${onward} ${sheet}
       </head>
       <body>
-        <main>${body}</main>
+        <main${isWide === true && html` class="wide"`}>${body}</main>
         ${footer && html`<footer>${footer}</footer>`}
       </body>
     </html> `.markup;

@@ -1,4 +1,4 @@
-/** Signing in and out on the pages. A sign-in always belongs to a question and leads back to it. */
+/** Signing in and out on the pages. A sign-in leads back to where it was begun: a question, or the settings page. */
 import type { FastifyInstance } from 'fastify';
 import { z } from 'zod';
 import { ElicitationIdSchema } from '../../contract/ids.ts';
@@ -10,9 +10,13 @@ import { queryOf } from './query.ts';
 import { foreignFormPage, notice, signedOutPage, unknownPage } from './outcome-pages.ts';
 import type { Sessions } from './session.ts';
 
-const loginQuery = z.object({ e: ElicitationIdSchema, as: z.literal('other').optional() });
+const as = z.literal('other').optional();
+const loginQuery = z.union([
+  z.object({ e: ElicitationIdSchema, as }),
+  z.object({ to: z.literal('connections'), as }).transform((query) => ({ ...query, e: null })),
+]);
 const callbackQuery = z.object({ state: z.string(), error: z.string().optional() });
-const logoutForm = z.object({ e: ElicitationIdSchema, csrf: z.string() });
+const logoutForm = z.object({ e: ElicitationIdSchema.nullable().default(null), csrf: z.string() });
 
 export function loginRoutes(
   fastify: FastifyInstance,
@@ -59,7 +63,7 @@ export function loginRoutes(
         notice(
           400,
           'This sign-in cannot be finished here',
-          'It was begun in another browser or too long ago. Open the link from your conversation again.',
+          'It was begun in another browser or too long ago. Open the page you came from again.',
         ),
       );
     }
@@ -81,7 +85,7 @@ export function loginRoutes(
         ),
       );
     }
-    return reply.redirect(`${publicUrl}/auth/connect?e=${encodeURIComponent(signIn.elicitationId)}`, 303);
+    return reply.redirect(goalUrl(publicUrl, signIn.elicitationId), 303);
   });
 
   fastify.post('/auth/logout', async (request, reply) => {
@@ -92,12 +96,20 @@ export function loginRoutes(
       return sendPage(reply, foreignFormPage());
     }
     sessions.end(reply);
-    return sendPage(reply, signedOutPage(loginUrl(publicUrl, form.data.e, 'other')));
+    return sendPage(reply, signedOutPage(loginUrl(publicUrl, form.data.e, 'other'), form.data.e !== null));
   });
 }
 
-export function loginUrl(publicUrl: string, elicitationId: string, as?: 'other'): string {
-  return `${publicUrl}/auth/login?${new URLSearchParams({ e: elicitationId, ...(as && { as }) }).toString()}`;
+/** `elicitationId`: the question to go on with; null for the settings page. */
+export function loginUrl(publicUrl: string, elicitationId: string | null, asWhom?: 'other'): string {
+  const goal = elicitationId === null ? { to: 'connections' } : { e: elicitationId };
+  return `${publicUrl}/auth/login?${new URLSearchParams({ ...goal, ...(asWhom && { as: asWhom }) }).toString()}`;
+}
+
+function goalUrl(publicUrl: string, elicitationId: string | null): string {
+  return elicitationId === null
+    ? `${publicUrl}/connections`
+    : `${publicUrl}/auth/connect?e=${encodeURIComponent(elicitationId)}`;
 }
 
 /** A stable word for the log. The errors themselves may hold the issuer's answer, tokens included. */

@@ -84,13 +84,19 @@ export function refusedPage(signedInAs: string, signInUrl: string): Page {
   };
 }
 
-export function signedOutPage(signInUrl: string): Page {
+export function signedOutPage(signInUrl: string, isForQuestion: boolean): Page {
   return {
     status: 200,
     title: 'Signed out',
     body: html`${person}
       <h1>You are signed out</h1>
-      <p class="lead">Sign in as the person who was asked to answer the question.</p>
+      <p class="lead">
+        ${
+          isForQuestion
+            ? 'Sign in as the person who was asked to answer the question.'
+            : 'Sign in again to see your connections.'
+        }
+      </p>
       <div class="actions"><a class="button" href="${signInUrl}">Sign in</a></div>`,
   };
 }

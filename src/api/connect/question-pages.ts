@@ -1,12 +1,15 @@
 /** The question and the pages it is asked again on. Pure: data in, `Page` out; no page needs JavaScript. */
 import type { ConnectionReason, UrlWarning } from '../../elicitation/elicitation.ts';
+import { detail, scopeList } from './details.ts';
 import { html } from './html.ts';
 import type { Html } from './html.ts';
 import type { Page } from './layout.ts';
 import { monogram } from './marks.ts';
+import { signedIn } from './signed-in.ts';
+import type { SignedIn } from './signed-in.ts';
 
-/** A question as its page needs it; `csrf` proves that a form came from a page we served to this session. */
-export interface QuestionView {
+/** A question as its page needs it. */
+export interface QuestionView extends SignedIn {
   elicitationId: string;
   serverTitle: string;
   host: string;
@@ -18,10 +21,6 @@ export interface QuestionView {
   warnings: UrlWarning[];
   deadline: Date;
   minutesLeft: number;
-  signedInAs: string;
-  csrf: string;
-  /** `<PUBLIC_URL>/auth` */
-  base: string;
 }
 
 const warningWords: Record<UrlWarning, string> = {
@@ -42,10 +41,10 @@ export function questionPage(view: QuestionView): Page {
       <h1>Connect ${serverTitle}${again}</h1>
       <p class="lead">${view.message}</p>
       <dl>
-        ${row('Asked by', html`<strong>${askedBy.join(' → ')}</strong>`)}
-        ${row('Server', html`<strong>${view.host}</strong>`)}
-        ${row('Permissions', scopes.length > 0 ? scopeList(scopes) : html`${serverTitle} shows them before you agree`)}
-        ${row(
+        ${detail('Asked by', html`<strong>${askedBy.join(' → ')}</strong>`)}
+        ${detail('Server', html`<strong>${view.host}</strong>`)}
+        ${detail('Permissions', scopes.length > 0 ? scopeList(scopes) : html`${serverTitle} shows them before you agree`)}
+        ${detail(
           'Time left',
           html`${minutesInWords(view.minutesLeft)}<small
               >until <time datetime="${view.deadline.toISOString()}">${clock(view.deadline)}</time></small
@@ -55,29 +54,7 @@ export function questionPage(view: QuestionView): Page {
       ${view.warnings.map((warning) => html`<p class="warning">${warningWords[warning]}</p>`)}
       ${actions(view, `Connect ${serverTitle}`)}
     `,
-    footer: html`Signed in as ${view.signedInAs}.
-      <form method="post" action="${view.base}/logout">
-        <input type="hidden" name="e" value="${view.elicitationId}" /><input
-          type="hidden"
-          name="csrf"
-          value="${view.csrf}"
-        /><button>Not you?</button>
-      </form>`,
-  };
-}
-
-/** The answer to the Connect form. Not a redirect: `form-action` would stop it at the provider's door. */
-export function leavingPage(serverTitle: string, providerUrl: URL): Page {
-  return {
-    status: 200,
-    title: `Going to ${serverTitle}`,
-    onwardUrl: providerUrl.href,
-    body: html`
-      ${monogram(serverTitle)}
-      <h1>Taking you to ${serverTitle}</h1>
-      <p class="lead">You sign in at <strong>${providerUrl.host}</strong> and come back here.</p>
-      <div class="actions"><a class="button" href="${providerUrl.href}">Continue</a></div>
-    `,
+    footer: signedIn(view, view.elicitationId),
   };
 }
 
@@ -103,25 +80,12 @@ function retryPage(view: QuestionView, status: number, title: string, lead: stri
 }
 
 function actions(view: QuestionView, connect: string | false): Html {
-  return html`<form method="post" action="${view.base}/connect" class="actions">
+  return html`<form method="post" action="${view.publicUrl}/auth/connect" class="actions">
     <input type="hidden" name="e" value="${view.elicitationId}" />
     <input type="hidden" name="csrf" value="${view.csrf}" />
     ${connect && html`<button name="action" value="connect">${connect}</button>`}
     <button name="action" value="decline" class="quiet">Not now</button>
   </form>`;
-}
-
-function row(term: string, description: Html): Html {
-  return html`<div>
-    <dt>${term}</dt>
-    <dd>${description}</dd>
-  </div>`;
-}
-
-function scopeList(scopes: string[]): Html {
-  return html`<ul class="scopes">
-    ${scopes.map((scope) => html`<li>${scope}</li>`)}
-  </ul>`;
 }
 
 /** The reader's time zone is unknown without a script, so the zone is named, and the time left comes first. */

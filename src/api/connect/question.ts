@@ -82,6 +82,6 @@ export function viewOf(
     minutesLeft: Math.floor((row.deadline - Date.now()) / 60_000),
     signedInAs: displayName(session),
     csrf: session.csrf,
-    base: `${http.publicUrl}/auth`,
+    publicUrl: http.publicUrl,
   };
 }

@@ -1,7 +1,7 @@
 /**
- * The hosted connect page: the one place where a person gives an account to a question. A link carries no
- * right of its own; only the signed-in person who was asked sees the question or can act on it, every refusal
- * is audited, and reading a page changes nothing, so link previews may fetch it.
+ * The hosted pages: where a person gives an account to a question, and where they look after the accounts they gave.
+ * A link carries no right of its own; only the signed-in person who was asked sees the question or can act on it,
+ * every refusal is audited, and reading a page changes nothing, so link previews may fetch it.
  */
 import cookies from '@fastify/cookie';
 import forms from '@fastify/formbody';
@@ -16,6 +16,7 @@ import { loginRoutes } from './login.ts';
 import { notice } from './outcome-pages.ts';
 import { questionRoutes } from './question-routes.ts';
 import { createSessions } from './session.ts';
+import { settingsRoutes } from './settings-routes.ts';
 
 export type { ConnectDeps } from './deps.ts';
 
@@ -36,12 +37,13 @@ export async function connectPages(fastify: FastifyInstance, deps: ConnectDeps):
     loginRoutes(pages, deps, sessions);
     questionRoutes(pages, deps, sessions);
     authorizationRoutes(pages, deps, sessions);
+    settingsRoutes(pages, deps, sessions);
     pages.get('/auth/client.json', () => clientMetadata(publicUrl));
   });
 }
 
 const troubleWords: Record<string, [heading: string, explanation: string]> = {
-  rate_limited: ['Too many tries', 'Wait a minute, then open the link again.'],
+  rate_limited: ['Too many tries', 'Wait a minute, then open the page again.'],
   unavailable: ['Not available right now', 'Nothing was changed. Try again in a moment.'],
-  unsupported_media_type: ['This form is not understood', 'Open the link from your conversation again.'],
+  unsupported_media_type: ['This form is not understood', 'Open the page you came from again.'],
 };

@@ -29,7 +29,8 @@ const signInSchema = z.object({
   state: z.string(),
   nonce: z.string(),
   codeVerifier: z.string(),
-  elicitationId: z.string(),
+  /** The question it leads to; null: to the settings page. */
+  elicitationId: z.string().nullable(),
   expiresAt: z.number(),
 });
 

@@ -55,6 +55,26 @@ button, .button {
 button:hover, .button:hover { background: var(--accent-hover) }
 button.quiet, .button.quiet { background: transparent; color: var(--text); border-color: var(--edge) }
 button.quiet:hover, .button.quiet:hover { background: var(--hover) }
+main.wide { max-width: 38rem }
+main.wide .lead { margin-bottom: 1.5rem }
+h2 { margin: 0; font-size: 1.0625rem; line-height: 1.35; font-weight: 620; overflow-wrap: anywhere }
+.news { margin-bottom: 1.5rem; padding: .75rem .875rem; border-radius: .75rem; background: var(--good-tint); color: var(--good) }
+ul.connections { list-style: none; margin: 0; padding: 0 }
+.connections > li { padding: 1.5rem 0; border-top: 1px solid var(--line) }
+.connections > li:last-child { padding-bottom: 0 }
+.head { display: grid; grid-template-columns: auto 1fr auto; align-items: center; gap: .25rem .875rem }
+.head .mark { width: 2.5rem; height: 2.5rem; margin: 0; border-radius: .6875rem; font-size: 1.0625rem }
+.host { margin: 0; color: var(--quiet); font-size: .875rem }
+.badge { padding: .125rem .625rem; border-radius: 1rem; background: var(--chip); color: var(--quiet); font-size: .8125rem; font-weight: 600; white-space: nowrap }
+.badge.good { background: var(--good-tint); color: var(--good) }
+.badge.warn { background: var(--warn-tint); color: var(--warn) }
+.remark { margin: .875rem 0 0; color: var(--quiet); font-size: .9375rem }
+.remark.warn { color: var(--warn) }
+.connections dl { margin: 1rem 0 0; border: 0 }
+.connections dl > div { padding: .1875rem 0; border: 0 }
+.choices { display: flex; flex-wrap: wrap; gap: .625rem; margin: 1.125rem 0 0 }
+.choices button, .choices .button { width: auto; padding: .5rem 1rem; border-radius: .625rem; font-size: .9375rem }
+.unseen { position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%); white-space: nowrap }
 :focus-visible { outline: 2px solid var(--focus); outline-offset: 2px }
 footer { max-width: 27rem; color: var(--quiet); font-size: .875rem; text-align: center; overflow-wrap: anywhere }
 footer form { display: inline }
@@ -64,8 +84,10 @@ footer button:hover { background: none; color: var(--text) }
   body { padding: .75rem }
   main { padding: 1.75rem 1.25rem 1.25rem }
   dl > div { grid-template-columns: 5.75rem 1fr }
+  .head { grid-template-columns: auto 1fr }
+  .head .badge { grid-column: 2; justify-self: start }
 }
-@media (forced-colors: active) { button, .button, .mark { border: 1px solid } }
+@media (forced-colors: active) { button, .button, .mark, .badge { border: 1px solid } }
 `;
 
 export const styleHash = `sha256-${createHash('sha256').update(style).digest('base64')}`;

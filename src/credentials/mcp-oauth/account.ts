@@ -30,11 +30,21 @@ export function sealAccount(keys: KeyRing, key: ConnectionKey, account: Account)
 
 /** Throws `CredentialStoreError`: a key that is missing here is no reason to ask a person to connect again. */
 export function openAccount(keys: KeyRing, row: ConnectionRow, server: ServerConfig): Account {
+  const opened = tryOpenAccount(keys, row);
+  if (opened.kind === 'account') return opened.account;
+  throw trouble(server, `the stored account cannot be opened (${opened.why})`);
+}
+
+export function tryOpenAccount(
+  keys: KeyRing,
+  row: ConnectionRow,
+): { kind: 'account'; account: Account } | { kind: 'unreadable'; why: string } {
   try {
-    return accountSchema.parse(JSON.parse(keys.open(row.sealed, context(row))));
+    const account = accountSchema.parse(JSON.parse(keys.open(row.sealed, context(row))));
+    return { kind: 'account', account };
   } catch (error) {
     const why = error instanceof SealingError ? error.message : 'has an unknown form';
-    throw trouble(server, `the stored account cannot be opened (${why})`);
+    return { kind: 'unreadable', why };
   }
 }
 

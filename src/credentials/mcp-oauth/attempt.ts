@@ -35,9 +35,10 @@ interface Binding {
 }
 
 export interface Attempts {
-  save(binding: Binding & { elicitationId: string; attempt: Attempt }): Promise<void>;
+  /** `elicitationId`: the question that is to be answered by it, if any. */
+  save(binding: Binding & { elicitationId: string | null; attempt: Attempt }): Promise<void>;
   /** Single use. Null when unknown, used, expired or another browser's. */
-  take(binding: Binding): Promise<{ elicitationId: string; attempt: Attempt } | null>;
+  take(binding: Binding): Promise<{ elicitationId: string | null; attempt: Attempt } | null>;
 }
 
 export function createAttempts(deps: { oauth: OAuthRecords; keys: KeyRing; now: () => number }): Attempts {

@@ -14,7 +14,8 @@ import { inWords, trouble } from './trouble.ts';
 export interface BeginInput {
   server: ServerConfig;
   key: ConnectionKey;
-  elicitationId: string;
+  /** Null when nobody asked: the user connects of their own accord. */
+  elicitationId: string | null;
   /** SHA-256 of the browser session that must come back. */
   sessionHash: string;
   /** What the question asked for; without it, what the server publishes. */

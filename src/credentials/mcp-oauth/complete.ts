@@ -23,18 +23,19 @@ export interface CompleteInput {
 export type Completion =
   | {
       kind: 'connected';
-      elicitationId: string;
+      /** Null when nobody asked. */
+      elicitationId: string | null;
       server: string;
       key: ConnectionKey;
       version: number;
       account: string | null;
     }
   /** The person said no at the provider. The question stays open. */
-  | { kind: 'denied'; elicitationId: string }
+  | { kind: 'denied'; elicitationId: string | null; server: string }
   /** Unknown, used, expired or another browser's. */
   | { kind: 'unknown-state' }
   /** `message` is a sentence for people. `retry`: starting again may help. */
-  | { kind: 'failed'; elicitationId: string; message: string; retry: boolean };
+  | { kind: 'failed'; elicitationId: string | null; server: string; message: string; retry: boolean };
 
 interface Dependencies {
   storage: Pick<Storage, 'connections'>;
@@ -58,6 +59,7 @@ export function createComplete(deps: Dependencies) {
     const failed = (message: string, retry: boolean): Completion => ({
       kind: 'failed',
       elicitationId,
+      server: attempt.key.server,
       message,
       retry,
     });
@@ -74,7 +76,7 @@ export function createComplete(deps: Dependencies) {
     }
     await registrations.confirm(attempt.client, attempt.authorizationServer.issuer);
     const error = params.get('error');
-    if (error === 'access_denied') return { kind: 'denied', elicitationId };
+    if (error === 'access_denied') return { kind: 'denied', elicitationId, server: server.name };
     if (error !== null) {
       await forgetClientIf(['invalid_client', 'unauthorized_client'].includes(error), server, attempt);
       return failed(`${server.title}'s sign-in server answered with ${quoteCode(error)}.`, true);

@@ -8,6 +8,7 @@ import { challengedResource, probe, publishedResource } from './protected-resour
 import type { ProtectedResource } from './protected-resource.ts';
 import type { Records } from './records.ts';
 import { inWords, trouble } from './trouble.ts';
+import type { Named } from './trouble.ts';
 
 const httpUrl = z.url({ protocol: /^https?$/ });
 
@@ -17,9 +18,11 @@ export const authorizationServerSchema = z.object({
   authorization_endpoint: httpUrl,
   token_endpoint: httpUrl,
   registration_endpoint: httpUrl.optional(),
+  revocation_endpoint: httpUrl.optional(),
   response_types_supported: z.array(z.string()),
   scopes_supported: z.array(z.string()).optional(),
   token_endpoint_auth_methods_supported: z.array(z.string()).optional(),
+  revocation_endpoint_auth_methods_supported: z.array(z.string()).optional(),
   code_challenge_methods_supported: z.array(z.string()).optional(),
   client_id_metadata_document_supported: z.boolean().optional(),
   authorization_response_iss_parameter_supported: z.boolean().optional(),
@@ -44,6 +47,8 @@ export interface Discovery {
   needsOf(server: ServerConfig): Promise<Needs>;
   /** After a 401 that was not expected: looks again, and believes the challenge. */
   needsAfterRefusal(server: ServerConfig, challenge: string | null): Promise<OAuthNeeds>;
+  /** What this authorization server says about itself right now, whatever the MCP server names today. */
+  describe(server: Named, issuer: string): Promise<AuthorizationServer>;
   /** The next look is a fresh one. */
   forget(server: ServerConfig): Promise<void>;
 }
@@ -84,7 +89,7 @@ export function createDiscovery(deps: {
     throw failure;
   }
 
-  async function readMetadata(server: ServerConfig, issuer: string): Promise<AuthorizationServer> {
+  async function readMetadata(server: Named, issuer: string): Promise<AuthorizationServer> {
     if (new URL(issuer).protocol !== 'https:' && !server.url.startsWith('http:')) {
       throw trouble(server, 'has a sign-in server without https, so it is not used');
     }
@@ -124,6 +129,7 @@ export function createDiscovery(deps: {
         throw inWords(server, error);
       }
     },
+    describe: readMetadata,
     forget: (server) => records.forget(recordKey(server)),
   };
 }

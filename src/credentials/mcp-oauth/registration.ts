@@ -53,7 +53,7 @@ export function redirectUri(publicUrl: string): string {
 export interface Registrations {
   clientFor(server: ServerConfig, authorizationServer: AuthorizationServer): Promise<Client>;
   /** What the token endpoint is told; null when the configuration no longer has this client. */
-  informationOf(client: Client, server: ServerConfig): OAuthClientInformationMixed | null;
+  informationOf(client: Client, server: Pick<ServerConfig, 'oauth'>): OAuthClientInformationMixed | null;
   /** Somebody came back from the server as this client, so the server knows it. */
   confirm(client: Client, issuer: string): Promise<void>;
   /** The server does not know the client any more; the next one registers anew. */

@@ -12,6 +12,7 @@ import type { Discovery } from './discovery.ts';
 import type { Outbound } from './outbound.ts';
 import { scopesOf } from './protected-resource.ts';
 import type { Registrations } from './registration.ts';
+import type { Revoke } from './revoke.ts';
 import { inWords, isClientRefused, isRefusal, trouble } from './trouble.ts';
 
 type Renewal =
@@ -28,6 +29,7 @@ interface Dependencies {
   discovery: Discovery;
   registrations: Registrations;
   outbound: Outbound;
+  revoke: Revoke;
   now: () => number;
 }
 
@@ -37,7 +39,8 @@ const lockWaitMs = 15_000;
 export type Renew = (server: ServerConfig, key: ConnectionKey, tokenId: string) => Promise<Renewal>;
 
 /** Throws `CredentialStoreError` when the provider cannot be asked now. */
-export function createRenew({ storage, keys, discovery, registrations, outbound, now }: Dependencies): Renew {
+export function createRenew(deps: Dependencies): Renew {
+  const { storage, keys, discovery, registrations, outbound, revoke, now } = deps;
   const { connections } = storage;
 
   return async (server, key, tokenId) => {
@@ -70,7 +73,7 @@ export function createRenew({ storage, keys, discovery, registrations, outbound,
       await connections.markBroken(key, row.version, 'revoked');
       return { kind: 'refused' };
     }
-    return store(row, key, next);
+    return store(server, row, key, next);
   }
 
   async function ask(server: ServerConfig, account: Account) {
@@ -92,6 +95,7 @@ export function createRenew({ storage, keys, discovery, registrations, outbound,
   }
 
   async function store(
+    server: ServerConfig,
     row: ConnectionRow,
     key: ConnectionKey,
     next: Awaited<ReturnType<typeof ask>>,
@@ -101,7 +105,10 @@ export function createRenew({ storage, keys, discovery, registrations, outbound,
       freshUntil: freshUntil(next.account),
       scopes: next.tokens.scope === undefined ? row.scopes : scopesOf(next.tokens.scope),
     });
-    return stored ? { kind: 'renewed', account: next.account, version: row.version } : { kind: 'changed' };
+    if (stored) return { kind: 'renewed', account: next.account, version: row.version };
+    // Removed meanwhile by somebody who could not wait for us: then nobody is left who would ever use the new tokens.
+    if (!(await connections.get(key))) await revoke(next.account, server);
+    return { kind: 'changed' };
   }
 }
 

@@ -29,7 +29,9 @@ const nothing: Credential = { kind: 'credential', headers: {}, version: 0 };
 /** A token this young that is refused would be refused again if it were renewed. */
 const tooYoungToRenewMs = 30_000;
 
-export function createResolver({ storage, keys, discovery, renew, now }: Dependencies): CredentialStore {
+type Resolver = Pick<CredentialStore, 'resolve' | 'reject'>;
+
+export function createResolver({ storage, keys, discovery, renew, now }: Dependencies): Resolver {
   const { connections } = storage;
 
   async function resolve(server: ServerConfig, key: ConnectionKey): Promise<Answer> {
@@ -42,7 +44,9 @@ export function createResolver({ storage, keys, discovery, renew, now }: Depende
     const row = await connections.get(key);
     if (!row) {
       const needs = await discovery.needsOf(server);
-      return needs.kind === 'nothing' ? nothing : required('missing', 0, scopesToShow(server, needs));
+      if (needs.kind === 'nothing') return nothing;
+      // Of a removed connection: late news of it must not settle the question that is asked now.
+      return required('missing', await connections.lastVersion(key), scopesToShow(server, needs));
     }
     // Whatever another store keeps, or was connected for another address, must not be sent to this one.
     const account = row.store === 'oauth' ? openAccount(keys, row, server) : null;
@@ -84,16 +88,21 @@ export function createResolver({ storage, keys, discovery, renew, now }: Depende
   async function reject(server: ServerConfig, key: ConnectionKey, refusal: Refusal): Promise<Answer> {
     const own = ownKey(server, key);
     const row = await connections.get(own);
-    if (!row) return refusal.version === 0 ? neverConnected(server, refusal) : fromRow(server, own, 3);
+    if (!row) return refusal.version === 0 ? notConnected(server, own, refusal) : fromRow(server, own, 3);
     // Connected anew or found broken since: what is there now is the answer.
     if (row.version !== refusal.version || row.status === 'broken') return fromRow(server, own, 3);
     return refusal.status === 403 ? forbidden(row, refusal) : unauthorized(server, own, row, refusal);
   }
 
-  async function neverConnected(server: ServerConfig, { challenge }: Refusal): Promise<ConnectionRequired> {
+  async function notConnected(
+    server: ServerConfig,
+    key: ConnectionKey,
+    { challenge }: Refusal,
+  ): Promise<ConnectionRequired> {
     const asked = scopesOf(readChallenge(challenge).scope);
     const needs = await discovery.needsAfterRefusal(server, challenge);
-    return required('missing', 0, asked.length > 0 ? asked : scopesToShow(server, needs));
+    const scopes = asked.length > 0 ? asked : scopesToShow(server, needs);
+    return required('missing', await connections.lastVersion(key), scopes);
   }
 
   /** The account is fine as far as it goes, so it stays active for what it may do. */

@@ -11,12 +11,15 @@ import { createBegin } from './begin.ts';
 import type { BeginInput } from './begin.ts';
 import { createComplete } from './complete.ts';
 import type { CompleteInput, Completion } from './complete.ts';
+import { createDisconnect } from './disconnect.ts';
 import { createDiscovery } from './discovery.ts';
 import { createOutbound } from './outbound.ts';
 import { createRecords } from './records.ts';
 import { createRegistrations } from './registration.ts';
 import { createRenew } from './renew.ts';
 import { createResolver } from './resolve.ts';
+import { createRevoke } from './revoke.ts';
+import { createStanding } from './standing.ts';
 
 export interface OAuthStore extends CredentialStore {
   /** Where to send the person. Throws `CredentialStoreError`, whose message may be shown. */
@@ -33,18 +36,24 @@ interface Options {
   secret?: (name: string) => string | undefined;
   fetch?: FetchLike;
   now?: () => number;
+  /** How long who disconnects waits for a refresh that is under way, and then for the provider. Default ten seconds each. */
+  patienceMs?: number;
 }
 
 export function createOAuthStore(options: Options): OAuthStore {
   const { storage, keys, publicUrl, secret = () => undefined, fetch, now = Date.now } = options;
+  const { patienceMs = 10_000 } = options;
   const outbound = createOutbound({ fetch });
   const records = createRecords(storage.oauth, keys);
   const discovery = createDiscovery({ records, outbound, now });
   const registrations = createRegistrations({ records, outbound, publicUrl, secret, now });
   const attempts = createAttempts({ oauth: storage.oauth, keys, now });
-  const renew = createRenew({ storage, keys, discovery, registrations, outbound, now });
+  const revoke = createRevoke({ discovery, registrations, outbound, patienceMs });
+  const renew = createRenew({ storage, keys, discovery, registrations, outbound, revoke, now });
   return {
     ...createResolver({ storage, keys, discovery, renew, now }),
+    standing: createStanding({ keys, now }),
+    disconnect: createDisconnect({ storage, keys, revoke, patienceMs }),
     begin: createBegin({ attempts, discovery, registrations, publicUrl }),
     complete: createComplete({ storage, keys, attempts, discovery, registrations, outbound, publicUrl, now }),
   };

@@ -4,13 +4,16 @@ import type { ServerConfig } from '../../config.ts';
 import { CredentialStoreError } from '../store.ts';
 import { OutboundError } from './outbound.ts';
 
+/** Whom a failure is about. */
+export type Named = Pick<ServerConfig, 'title' | 'url'>;
+
 /** Deliberately without `cause`: a peer's error text may quote a token. */
-export function trouble(server: ServerConfig, what: string): CredentialStoreError {
+export function trouble(server: Named, what: string): CredentialStoreError {
   return new CredentialStoreError(`${server.title} (${new URL(server.url).host}): ${what}.`);
 }
 
 /** An error of the libraries, of a peer or of the network, as ours. */
-export function inWords(server: ServerConfig, error: unknown): CredentialStoreError {
+export function inWords(server: Named, error: unknown): CredentialStoreError {
   return error instanceof CredentialStoreError
     ? error
     : trouble(server, explain(error, new URL(server.url).host));

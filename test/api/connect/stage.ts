@@ -12,11 +12,12 @@ import { listen } from '../../../demo/listen.ts';
 import { connectPages } from '../../../src/api/connect/route.ts';
 import type { ConnectDeps } from '../../../src/api/connect/route.ts';
 import type { AgentConfig, ServerConfig } from '../../../src/config.ts';
+import { createOwnConnections } from '../../../src/api/own-connections.ts';
 import { createOAuthStore } from '../../../src/credentials/mcp-oauth/store.ts';
 import { generateKey, parseKeys } from '../../../src/credentials/sealing.ts';
 import type { Action, ElicitationRequest } from '../../../src/elicitation/elicitation.ts';
 import { openStorage } from '../../../src/storage/database.ts';
-import type { ElicitationRow } from '../../../src/storage/storage.ts';
+import type { ConnectionKey, ElicitationRow } from '../../../src/storage/storage.ts';
 import { serverConfig } from '../../credentials/guarded-server.ts';
 import { Browser } from './browser.ts';
 import type { Shown } from './browser.ts';
@@ -44,6 +45,7 @@ export interface Asked {
 export async function createStage(
   server: ServerConfig = serverConfig('http://127.0.0.1:9/mcp'),
   more: Partial<ConnectDeps> = {},
+  moreServers: ServerConfig[] = [],
 ) {
   const folder = await mkdtemp(path.join(tmpdir(), 'interlude-connect-'));
   const file = path.join(folder, 'test.db');
@@ -59,8 +61,12 @@ export async function createStage(
   const keys = parseKeys(generateKey('k1'));
   const answers: { id: string; action: Action; user: string }[] = [];
   const confirmed: string[] = [];
+  const announced: [key: ConnectionKey, version: number][] = [];
   const log: string[] = [];
 
+  const servers = new Map([[server.name, server], ...moreServers.map((one) => [one.name, one] as const)]);
+  const oauthStore = createOAuthStore({ storage, keys, publicUrl });
+  const logger = pino({ level: 'info' }, { write: (line) => log.push(line) });
   const app = fastifyFactory({
     serverFactory: (handler) => listener.on('request', handler),
     logger: { level: 'info', stream: { write: (line) => log.push(line) } },
@@ -83,11 +89,12 @@ export async function createStage(
         client: { id: demoLoginClient, secret: undefined },
       },
       agents: new Map([['assistant', assistant]]),
-      servers: new Map([[server.name, server]]),
+      servers,
     },
     storage,
     keys,
-    oauthStore: createOAuthStore({ storage, keys, publicUrl }),
+    oauthStore,
+    connections: createOwnConnections({ config: { servers }, storage, store: oauthStore, logger }),
     // Stands where the workflow stands: the answer counts, and the row follows.
     answer: async (row, { action }, principal) => {
       answers.push({ id: row.id, action, user: principal.kind === 'user' ? principal.user : '' });
@@ -95,7 +102,8 @@ export async function createStage(
       return { kind: 'recorded', outcome: action, duplicate: false };
     },
     confirm: async (id) => void confirmed.push(id),
-    logger: pino({ level: 'info' }, { write: (line) => log.push(line) }),
+    announce: async (key, version) => void announced.push([key, version]),
+    logger,
     ...more,
   } satisfies ConnectDeps);
   await app.ready();
@@ -165,8 +173,10 @@ export async function createStage(
     identity,
     storage,
     keys,
+    oauthStore,
     answers,
     confirmed,
+    announced,
     log,
     ask,
     link,

@@ -135,7 +135,7 @@ test('who says no at the provider is denied, nothing is connected, and may start
   const { config, authorization } = await startGuardedServer();
   const bench = await createBench();
   authorization.refuse.consent = true;
-  expect(await bench.connect(config)).toEqual({ kind: 'denied', elicitationId: 'q1' });
+  expect(await bench.connect(config)).toEqual({ kind: 'denied', elicitationId: 'q1', server: 'tracker' });
   expect(await bench.storage.connections.get(alice)).toBeNull();
   authorization.refuse.consent = false;
   expect(await bench.connect(config)).toMatchObject({ kind: 'connected' });
@@ -152,6 +152,7 @@ test('an answer that names another issuer is not redeemed', async () => {
       {
         kind: 'failed',
         elicitationId: 'q1',
+        server: 'tracker',
         message: "The answer did not come from Tracker's sign-in server, so it was not used.",
         retry: true,
       },

@@ -90,11 +90,11 @@ test('a refusal of what was replaced meanwhile answers with the replacement and 
   expect(await storage.connections.get(alice)).toMatchObject({ status: 'active' });
 });
 
-test('a refusal after the account was disconnected asks as for the first time', async () => {
+test('a refusal after the account was disconnected asks as for the first time, and late news does not count', async () => {
   const { refuse, current, storage } = await connected();
   const first = await current();
   await storage.connections.remove(alice);
-  expect(await refuse(first)).toMatchObject({ reason: 'missing', seenVersion: 0 });
+  expect(await refuse(first)).toMatchObject({ reason: 'missing', seenVersion: 1 });
 });
 
 test('too little scope asks for the old scopes and the new ones, and the account still serves the rest', async () => {

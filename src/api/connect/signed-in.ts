@@ -1,0 +1,20 @@
+/** Who looks at a page, and the way out. */
+import { html } from './html.ts';
+import type { Html } from './html.ts';
+
+export interface SignedIn {
+  signedInAs: string;
+  /** Proves that a form came from a page we served to this session. */
+  csrf: string;
+  publicUrl: string;
+}
+
+/** `elicitationId`: the question to come back to as somebody else; null for the settings page. */
+export function signedIn({ signedInAs, csrf, publicUrl }: SignedIn, elicitationId: string | null): Html {
+  return html`Signed in as ${signedInAs}.
+    <form method="post" action="${publicUrl}/auth/logout">
+      ${elicitationId !== null && html`<input type="hidden" name="e" value="${elicitationId}" />`}
+      <input type="hidden" name="csrf" value="${csrf}" />
+      <button>Not you?</button>
+    </form>`;
+}

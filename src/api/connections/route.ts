@@ -1,0 +1,39 @@
+/** The accounts a caller has connected: what there is, and the end of one. */
+import { ConnectionListSchema, DisconnectedSchema, ServerParamsSchema } from '../../contract/connections.ts';
+import { describeRoute, json } from '../describe-route.ts';
+import type { OwnConnections } from '../own-connections.ts';
+import type { Api } from '../validation.ts';
+import { toConnection } from './translate.ts';
+
+export function connectionsSurface(api: Api, { connections }: { connections: OwnConnections }): void {
+  const list = describeRoute({
+    tag: 'connections',
+    id: 'listConnections',
+    summary: "The caller's own connections, and those everybody in the tenant shares",
+    description: 'Servers that need an account and have none yet are among them, as `missing`.',
+    response: { 200: json('All of them', ConnectionListSchema) },
+  });
+  api.get('/run/v1/connections', { schema: list }, async ({ principal }) => ({
+    items: (await connections.list(principal)).map(toConnection),
+    next: null,
+  }));
+
+  const remove = describeRoute({
+    tag: 'connections',
+    id: 'disconnect',
+    summary: 'Disconnect an account',
+    description:
+      'Forgets it here in any case, and tells its provider where that is possible. Safe to repeat. A user ends their own; ' +
+      'one that everybody shares is ended by a service.',
+    response: { 200: json('It is not connected any more', DisconnectedSchema) },
+    problems: ['forbidden', 'unknown_server'],
+  });
+  api.delete(
+    '/run/v1/connections/:server',
+    { schema: { ...remove, params: ServerParamsSchema } },
+    async ({ principal, params: { server }, ip }) => {
+      const { revokedAtProvider } = await connections.disconnect(principal, server, ip);
+      return { server, revokedAtProvider };
+    },
+  );
+}
