@@ -1,0 +1,39 @@
+/** What was remembered of a server, and has made it turn a call down before anything was done. */
+import { mayHaveChanged } from './connect.ts';
+import type { Connection } from './connect.ts';
+import type { Session } from './pause.ts';
+import type { CallOutcome, Sighting } from './verdict.ts';
+
+export type Stale = 'era' | 'schema' | 'session';
+
+const unsupportedVersion = -32022;
+const headerMismatch = -32020;
+
+export function staleIn(
+  { client, fromMemory }: Connection,
+  outcome: CallOutcome,
+  sighting: Sighting,
+  session: Session | undefined,
+): Stale | undefined {
+  if (sighting.end) return undefined;
+  if (fromMemory && speaksAnotherEra(outcome, sighting)) return 'era';
+  if (client.getProtocolEra() === 'modern' && lacksHeaders(sighting)) return 'schema';
+  return session && isForgotten(sighting) ? 'session' : undefined;
+}
+
+/** Older servers may mean anything by this code. */
+function lacksHeaders({ answer }: Sighting): boolean {
+  return answer !== undefined && 'error' in answer && answer.error.code === headerMismatch;
+}
+
+/** The session was not known any more, so nothing was done in it. */
+function isForgotten({ exchange, answer }: Sighting): boolean {
+  return exchange?.status === 404 || (exchange?.status === 400 && answer === undefined);
+}
+
+/** Only where the call was certainly not executed, so that it can be made again. */
+function speaksAnotherEra({ kind }: CallOutcome, { exchange, answer }: Sighting): boolean {
+  if (kind !== 'rejected' && kind !== 'unreachable') return false;
+  if (answer) return 'error' in answer && answer.error.code === unsupportedVersion;
+  return mayHaveChanged(exchange?.status);
+}
