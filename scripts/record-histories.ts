@@ -114,11 +114,9 @@ const superseded: Meanwhile = async (stream, conversation) => {
 };
 await turn('detached-superseded', alice, 'call detached__book {"city":"Rome"}', superseded, asked);
 await turn('page-declined', alice, 'call pages__gate', answerFirst('decline'), asked);
-const listened = pages.requests.filter(({ http }) => http === 'GET').length;
 const done: Meanwhile = async (stream) => {
   await nthQuestion(stream, 0);
-  // The call's own stream, and that of whoever waits for the page.
-  await pages.listened(listened + 2);
+  await pages.listenedSinceCall();
   await pages.finishPage();
 };
 await turn('page-done', alice, 'call pages__gate', done, asked);

@@ -65,6 +65,8 @@ interface Target {
   deadline: Deadline;
   /** What the server may ask the user with; without them it may not ask. */
   capabilities?: Capabilities;
+  /** Nothing is called, so nothing is asked, whatever the server is told. */
+  isQuiet?: boolean;
   /** Sees every message of the server before the SDK interprets it. */
   onMessage?: (message: JSONRPCMessage) => void;
   /** To be joined instead of a handshake: whether it is still there shows with the first request. */
@@ -133,7 +135,7 @@ interface Attempt {
 
 async function attempt(target: Target, prior: PriorDiscovery | undefined): Promise<Attempt> {
   const { server, deadline, capabilities = cannotAsk, onMessage } = target;
-  const canAsk = capabilities.form || capabilities.url;
+  const canAsk = (capabilities.form || capabilities.url) && target.isQuiet !== true;
   const { transport, wire, renew } = openTransport(target, canAsk);
   if (onMessage) transport.onmessage = onMessage;
   const client = new Client(

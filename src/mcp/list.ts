@@ -58,7 +58,7 @@ export async function listServerTools(
   { onReport }: Pick<Listener, 'onReport'> = {},
 ): Promise<ListOutcome> {
   using deadline = startDeadline(server.timeout, signal);
-  const target = { server, credential, deadline, capabilities: canAsk, onReport };
+  const target = { server, credential, deadline, capabilities: canAsk, isQuiet: true, onReport };
   const connection = await connect(target);
   if (connection.kind !== 'connected') return connection;
   try {

@@ -139,8 +139,7 @@ describe('a call that is refused until a page is done', () => {
     await start({ eventStore: createEventStore() });
     const stream = await alice.chat(callOf(['gate']));
     await nthQuestion(stream, 0);
-    // The call's own, and, once it is refused, that of whoever listens for the page.
-    await server.listened(2);
+    await server.listenedSinceCall();
     await server.finishPage();
     await stream.finished();
     expect(stream.text()).toBe('entered');

@@ -10,8 +10,8 @@ export interface PushingServer extends TestMcpServer {
   seen: string[];
   /** Resolves when this has been seen. */
   saw(what: string): Promise<void>;
-  /** Resolves when that many standing streams have been opened. */
-  listened(times: number): Promise<void>;
+  /** Resolves when somebody has opened a standing stream after the latest call. */
+  listenedSinceCall(): Promise<void>;
   /** Somebody has been to the page; says so to whoever listens. */
   finishPage(): Promise<void>;
 }
@@ -105,9 +105,12 @@ export async function startPushingServer({
     seen,
     saw: (what) =>
       seen.includes(what) ? Promise.resolve() : new Promise((resolve) => waiting.set(what, resolve)),
-    async listened(times) {
-      const opened = () => server.requests.filter(({ http }) => http === 'GET').length;
-      while (opened() < times) await server.nextRequest();
+    async listenedSinceCall() {
+      const last = (fits: (request: TestMcpServer['requests'][number]) => boolean) =>
+        server.requests.findLastIndex(fits);
+      const isListened = () =>
+        last(({ http }) => http === 'GET') > last(({ method }) => method === 'tools/call');
+      while (!isListened()) await server.nextRequest();
     },
     async finishPage() {
       isPageDone = true;
