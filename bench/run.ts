@@ -13,10 +13,13 @@ import { connectClient } from '../src/temporal-connection.ts';
 import { startTemporalServer } from '../src/temporal-server.ts';
 import { startPostgres } from '../test/setup/postgres-server.ts';
 import { answering } from './answering.ts';
+import { asking } from './asking.ts';
 import { firstText } from './first-text.ts';
 import { history } from './history.ts';
 import { idleStreams } from './idle-streams.ts';
 import { memory } from './memory.ts';
+import { openQuestions } from './open-questions.ts';
+import { startAskingPeers } from './peers/asking.ts';
 import { startIssuer } from './peers/issuer.ts';
 import { startMcpPeer } from './peers/mcp.ts';
 import { startModel } from './peers/model.ts';
@@ -40,11 +43,13 @@ const samples = options.quick ? 15 : 60;
 const measurements: Record<string, (stage: Stage) => Promise<Section>> = {
   firstText,
   answering,
+  asking,
   history,
   throughput,
   streaming,
   readers,
   memory,
+  openQuestions,
   idleStreams,
 };
 
@@ -67,13 +72,19 @@ const { client, close } = connectClient({
   deployment: undefined,
 });
 stack.defer(close);
-const [model, mcp, issuer] = await Promise.all([startModel(), startMcpPeer(), startIssuer()]);
-for (const peer of [model, mcp, issuer]) stack.defer(() => peer.stop());
+const [model, mcp, issuer, askingPeers] = await Promise.all([
+  startModel(),
+  startMcpPeer(),
+  startIssuer(),
+  startAskingPeers(),
+]);
+for (const peer of [model, mcp, issuer, askingPeers]) stack.defer(() => peer.stop());
 const surroundings: Surroundings = {
   temporal: { address, namespace },
   model,
   mcp,
   issuer,
+  asking: askingPeers,
 };
 
 const database = options.postgres ? await startPostgresFor(stack) : undefined;

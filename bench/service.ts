@@ -24,12 +24,14 @@ import type { McpPeer } from './peers/mcp.ts';
 import { tenant } from './peers/issuer.ts';
 import type { Model } from './peers/model.ts';
 import type { Issuer } from './peers/issuer.ts';
+import type { AskingPeers } from './peers/asking.ts';
 
 export interface Surroundings {
   temporal: { address: string; namespace: string };
   model: Model;
   mcp: McpPeer;
   issuer: Issuer;
+  asking: AskingPeers;
   /** PostgreSQL; the embedded file when absent. */
   databaseUrl?: string | undefined;
 }
@@ -50,7 +52,7 @@ export interface Service extends AsyncDisposable {
 const at = (file: string) => fileURLToPath(new URL(file, import.meta.url));
 
 export async function startService(surroundings: Surroundings): Promise<Service> {
-  const { temporal, model, mcp, issuer, databaseUrl } = surroundings;
+  const { temporal, model, mcp, issuer, asking, databaseUrl } = surroundings;
   const stack = new AsyncDisposableStack();
   const dataDir = await mkdtemp(path.join(tmpdir(), 'interlude-bench-'));
   stack.defer(() => rm(dataDir, { recursive: true, force: true }));
@@ -71,6 +73,9 @@ export async function startService(surroundings: Surroundings): Promise<Service>
     AUTH_CLIENT_ID: 'bench',
     BENCH_MODEL_URL: model.baseURL,
     BENCH_SERVER_URL: mcp.url,
+    BENCH_ROUNDS_URL: asking.urls.rounds,
+    BENCH_LEFT_URL: asking.urls.left,
+    BENCH_HELD_URL: asking.urls.held,
     RATE_LIMIT_PER_MINUTE: '1000000',
     ELICITATION_TIMEOUT: '1h',
     LOG_LEVEL: 'warn',
@@ -80,7 +85,10 @@ export async function startService(surroundings: Surroundings): Promise<Service>
   const ring = parseKeys(keys);
   const peer = config.servers.get('peer');
   if (!peer) throw new Error('bench/agents.yaml describes no server "peer"');
-  await storage.toolCatalogue.put(tenant, 'peer', [pingTool]);
+  await storage.toolCatalogue.put(
+    { tenant, server: 'peer', user: null },
+    { tools: [pingTool], audience: 'tenant', freshMs: null },
+  );
 
   const baseUrl = `http://127.0.0.1:${port}`;
   const start = async () => {

@@ -22,13 +22,26 @@ export interface User {
   /** Reads to the end, and is told of each piece of text as it comes. */
   listen(text: string, heard: (delta: string, at: number) => void): Promise<void>;
   /** Begins a turn that nobody looks at; resolves with its conversation. */
-  begin(text: string): Promise<string>;
+  begin(text: string, agent?: string): Promise<string>;
   /** What a request of this user has to say. */
   headers: Record<string, string>;
   /** Resolves when the whole turn is over, without a stream. */
   ask(text: string): Promise<void>;
+  /**
+   * Has an agent call a tool, and answers what is asked with `content` as soon as it is seen. Resolves with the time from
+   * the call to its result, both as the reader of the stream sees them.
+   */
+  call(text: string, as: { agent: string; content: object }): Promise<number>;
+  /** As `begin`, until a question is put; resolves with what it takes to answer it. */
+  beAsked(text: string, as: { agent: string }): Promise<Question>;
+  answer(question: Question, content: object): Promise<void>;
   /** Answers the question; resolves with the time its answer took. */
   accept(chat: Chat): Promise<number>;
+}
+
+export interface Question {
+  conversation: string;
+  elicitationId: string;
 }
 
 interface Chunk {
@@ -53,6 +66,12 @@ export function createUser(baseUrl: string, name: string, token: string): User {
     messages: [{ id: randomUUID(), role: 'user', parts: [{ type: 'text', text }] }],
   });
 
+  async function answerForm({ conversation, elicitationId }: Question, content: object): Promise<void> {
+    const body = { conversationId: conversation, elicitationId, action: 'accept', content };
+    const response = await post('/run/api/elicitation-responses', body);
+    await response.arrayBuffer();
+  }
+
   return {
     name,
     headers,
@@ -61,9 +80,9 @@ export function createUser(baseUrl: string, name: string, token: string): User {
       for await (const { type, delta } of chunksOf(body))
         if (type === 'text-delta' && delta !== undefined) heard(delta, performance.now());
     },
-    async begin(text) {
+    async begin(text, agent) {
       const conversation = randomUUID();
-      const { body } = await post('/run/api/chat', message(conversation, text));
+      const { body } = await post('/run/api/chat', { ...message(conversation, text), agentId: agent });
       await body?.cancel();
       return conversation;
     },
@@ -106,6 +125,31 @@ export function createUser(baseUrl: string, name: string, token: string): User {
       const response = await post('/run/api/chat', { ...message(randomUUID(), text), stream: false });
       await response.arrayBuffer();
     },
+    async call(text, { agent, content }) {
+      const asked = message(randomUUID(), text);
+      const { body } = await post('/run/api/chat', { ...asked, agentId: agent });
+      let calledAt = 0;
+      let tookMs = NaN;
+      const answering: Promise<void>[] = [];
+      for await (const { type, data } of chunksOf(body)) {
+        if (type === 'tool-input-available') calledAt = performance.now();
+        if (type === 'tool-output-available') tookMs = performance.now() - calledAt;
+        if (type === 'data-elicitation-request' && data?.status === 'pending')
+          answering.push(answerForm({ conversation: asked.id, elicitationId: data.elicitationId }, content));
+      }
+      await Promise.all(answering);
+      if (Number.isNaN(tookMs)) throw new Error(`"${text}" had no result`);
+      return tookMs;
+    },
+    async beAsked(text, { agent }) {
+      const asked = message(randomUUID(), text);
+      const { body } = await post('/run/api/chat', { ...asked, agentId: agent });
+      for await (const { type, data } of chunksOf(body))
+        if (type === 'data-elicitation-request' && data)
+          return { conversation: asked.id, elicitationId: data.elicitationId };
+      throw new Error(`"${text}" was not followed by a question`);
+    },
+    answer: answerForm,
     async accept({ conversation, question }) {
       const askedAt = performance.now();
       const body = { conversationId: conversation, elicitationId: question, action: 'accept' };

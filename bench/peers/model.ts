@@ -13,6 +13,8 @@ export const say = {
   /** One word at once: for whoever is interested in everything but the model. */
   briefly: 'be brief',
   callTool: 'call the tool',
+  /** With the name of any tool behind it. */
+  call: 'please call',
   /** So many tokens, so far apart; the first when the model is told to begin. */
   tokens: (count: number, everyMs: number) => `say ${count} tokens, one every ${everyMs} ms`,
 };
@@ -56,6 +58,8 @@ export async function startModel(): Promise<Model> {
     if (last?.role === 'tool' || text.includes(say.briefly)) return { kind: 'text', chunks: ['Done.'] };
     if (text.includes(say.callTool))
       return { kind: 'tool-calls', calls: [{ name: 'peer__ping', arguments: '{}' }] };
+    const [, tool] = /please call (\w+)/.exec(text) ?? [];
+    if (tool !== undefined) return { kind: 'tool-calls', calls: [{ name: tool, arguments: '{}' }] };
     const [, count, everyMs] = /say (\d+) tokens, one every (\d+) ms/.exec(text) ?? [];
     if (count !== undefined) return { kind: 'text', chunks: speak(Number(count), Number(everyMs)) };
     return { kind: 'text', chunks: words, everyMs: delayMs };

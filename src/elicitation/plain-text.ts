@@ -9,6 +9,11 @@ export function plainText(text: string): string {
   return text.replaceAll(tricks, '');
 }
 
+/** As `plainText`, on one line. */
+export function plainLine(text: string): string {
+  return plainText(text.replaceAll(/\p{Cc}+/gu, ' ')).trim();
+}
+
 /** As `plainText`, for what stands above a question: at most one empty line in a row, none around it. */
 export function plainMessage(text: string): string {
   return plainText(text)

@@ -47,7 +47,7 @@ interface Surroundings {
 }
 
 /** Often enough for clocks of a minute, which stock servers have. */
-export const progressEveryMs = 15_000;
+const progressEveryMs = 15_000;
 
 export function createHeldQuestions({
   hold,

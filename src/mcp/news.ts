@@ -5,6 +5,7 @@
 import type { JSONRPCMessage } from '@modelcontextprotocol/client';
 import { z } from 'zod';
 import type { ProcessReport } from './stdio-process.ts';
+import { plainLine } from '../elicitation/plain-text.ts';
 
 export interface CallProgress {
   progress: number;
@@ -46,9 +47,6 @@ export function hearNews(message: JSONRPCMessage, callId: string, listener: List
 }
 
 function toProgress({ progress, total, message }: z.infer<typeof progressSchema>): CallProgress {
-  const words = message
-    ?.replaceAll(/\p{Cc}+/gu, ' ')
-    .trim()
-    .slice(0, longestMessage);
+  const words = message && plainLine(message).slice(0, longestMessage);
   return { progress, ...(total !== undefined && { total }), ...(words && { message: words }) };
 }

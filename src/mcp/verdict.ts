@@ -10,6 +10,7 @@
 import type { CallToolResult, JSONRPCMessage } from '@modelcontextprotocol/client';
 import type { ServerConfig } from '../config.ts';
 import type { Capabilities } from '../elicitation/capabilities.ts';
+import { plainLine } from '../elicitation/plain-text.ts';
 import { isDeeperThan } from '../elicitation/json-size.ts';
 import type { Refused, Unreachable } from './connect.ts';
 import type { Deadline } from './deadline.ts';
@@ -106,10 +107,7 @@ function fromError(
   }
   if (error.code === missingCapability)
     return unaskable(server, 'it needs to ask the user something that their client cannot show');
-  const words = error.message
-    .replaceAll(/\p{Cc}+/gu, ' ')
-    .trim()
-    .slice(0, 500);
+  const words = plainLine(error.message).slice(0, 500);
   if (refusals.has(error.code)) {
     const kind =
       isRecord(error.data) && error.data['reason'] === 'invalid_request_state' ? 'state-expired' : 'rejected';

@@ -150,7 +150,7 @@ export function createQuestions(turn: TurnInput): Questions {
 }
 
 /** What a question is for, to operators. */
-export function aimOf(question: Elicitation | undefined): string {
+function aimOf(question: Elicitation | undefined): string {
   if (!question) return 'unknown';
   if (question.connection) return `connect ${question.server}`;
   return question.mode === 'url' ? `open a page of ${question.server}` : `answer ${question.server}`;

@@ -1,0 +1,65 @@
+/** The service with a hostile server, and one call of one of its tools from beginning to end. */
+import { randomUUID } from 'node:crypto';
+import { fileURLToPath } from 'node:url';
+import { questionsIn, respond } from './asking.ts';
+import type { AskedForm } from './asking.ts';
+import type { Chunk } from './chat-stream.ts';
+import { startService } from './service.ts';
+import type { Service, ServiceOptions } from './service.ts';
+import type { Caller } from './user.ts';
+
+const agentsFile = fileURLToPath(new URL('../fixtures/hostile-agents.yaml', import.meta.url));
+
+/** It goes by two names: `hostile`, and `hasty` where we wait for it no longer than 1.5 s. Five rounds are too many. */
+export function startWithHostile(options: ServiceOptions & { url: string }): Promise<Service> {
+  const { url, env, ...rest } = options;
+  return startService({ ...rest, env: { INTERLUDE_CONFIG: agentsFile, HOSTILE_URL: url, ...env } });
+}
+
+export interface Ordeal {
+  /** What the model and the people who read along were told: the tool's error. */
+  error: string;
+  /** What somebody was asked, in its order. */
+  asked: AskedForm[];
+  chunks: Chunk[];
+  conversation: string;
+  tookMs: number;
+}
+
+interface Options {
+  server?: 'hostile' | 'hasty';
+  supports?: string;
+  answer?: (question: AskedForm) => { action: string; content?: object };
+}
+
+/** Calls the tool, and answers whatever is asked until the turn is over. */
+export async function callTool(caller: Caller, tool: string, options: Options = {}): Promise<Ordeal> {
+  const { server = 'hostile', supports, answer = agree } = options;
+  const conversation = randomUUID();
+  const startedAt = performance.now();
+  const chat = { conversation, ...(supports !== undefined && { supports }) };
+  const stream = await caller.chat(`call ${server}__${tool} {}`, chat);
+  const asked: AskedForm[] = [];
+  const next = () =>
+    questionsIn(stream).find((one) => !asked.some((old) => old.elicitationId === one.elicitationId));
+  for (;;) {
+    const isNews = await stream.until(() => next() !== undefined).catch(() => undefined);
+    const question = next() as AskedForm | undefined;
+    if (!isNews || !question) break;
+    asked.push(question);
+    await respond(caller, conversation, question, answer(question));
+  }
+  const chunks = await stream.finished();
+  const error = chunks.find(({ type }) => type === 'tool-output-error')?.['errorText'];
+  return {
+    error: typeof error === 'string' ? error : '',
+    asked,
+    chunks,
+    conversation,
+    tookMs: performance.now() - startedAt,
+  };
+}
+
+function agree({ mode }: AskedForm): { action: string; content?: object } {
+  return mode === 'url' ? { action: 'accept' } : { action: 'accept', content: { sure: true } };
+}
