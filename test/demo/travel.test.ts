@@ -1,3 +1,4 @@
+import { setTimeout as delay } from 'node:timers/promises';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
@@ -369,16 +370,16 @@ describe.each(eras)('pay_deposit, for clients of the %s protocol', (era) => {
   });
 
   test('waits for the money after the user has said that they are there', async () => {
-    let url = '';
+    const payments: Promise<unknown>[] = [];
     const { call } = await visit(era, [
-      (asked) => {
-        url = asked.url ?? '';
+      ({ url = '' }) => {
         // They press the button when their "yes" has long arrived.
-        setTimeout(() => void fetch(url, { method: 'POST' }), 60);
+        payments.push(delay(60).then(() => fetch(url, { method: 'POST' })));
         return { action: 'accept' };
       },
     ]);
     const result = await call('pay_deposit', { trip: 'T-1001' });
+    await Promise.all(payments);
     expect(result.structuredContent).toMatchObject({ status: 'paid' });
   });
 
