@@ -42,7 +42,11 @@ export function createAuthorizationServer(options: Options): Provider {
     features: {
       devInteractions: { enabled: false },
       registration: { enabled: true },
-      revocation: { enabled: true },
+      revocation: {
+        enabled: true,
+        // Whoever was given a token may end it.
+        allowedPolicy: (_, client, token) => token.clientId === client.clientId,
+      },
       rpInitiatedLogout: { enabled: false },
       resourceIndicators: {
         enabled: true,
