@@ -35,11 +35,11 @@ async function oneWay({ surroundings, samples, newUser }: Stage, way: Way): Prom
       ours[tool].push(await call(tool));
     }
   }
-  const added = (median(ours.ask) - median(ours.plain)).toFixed(0);
+  const added = Math.round(median(ours.ask) - median(ours.plain));
   return [
     {
       name: `${ways[way]}: question / call`,
-      meaning: `call, question, answer over HTTP and result at the client, against a plain call of the same server (+${added} ms)`,
+      meaning: `call, question, answer over HTTP and result at the client, against a plain call of the same server (${added < 0 ? '−' : '+'}${Math.abs(added)} ms)`,
       ours: ours.ask,
       floor: ours.plain,
       unit: 'ms',
