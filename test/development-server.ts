@@ -24,7 +24,7 @@ export async function startDevelopmentServer(): Promise<DevelopmentServer> {
   stack.defer(() => rm(dataDir, { recursive: true, force: true }));
   const namespace = 'default';
   const server = await startTemporalServer({
-    temporal: { namespace, port: await freePort(), uiPort: 0 },
+    temporal: { namespace, port: await freePort(), uiPort: await freePort() },
     dataDir,
     logger: createLogger({ level: 'silent', human: true }),
   });

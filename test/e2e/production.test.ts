@@ -46,7 +46,7 @@ beforeAll(async () => {
   });
   world.defer(() => Promise.all([balancer.stop(), database.stop()]));
   const temporal = await startTemporalServer({
-    temporal: { namespace: 'default', port: temporalPort, uiPort: 0 },
+    temporal: { namespace: 'default', port: temporalPort, uiPort: await freePort() },
     dataDir: `${world.dataDir}/temporal`,
     logger: pino({ level: 'silent' }),
   });

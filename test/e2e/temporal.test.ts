@@ -19,12 +19,13 @@ let startTemporal: () => Promise<TemporalServer>;
 
 beforeAll(async () => {
   const port = await freePort();
+  const uiPort = await freePort();
   world = await createWorld({
     env: { TEMPORAL_ADDRESS: `127.0.0.1:${port}`, INTERLUDE_KEYS: someKeys },
   });
   startTemporal = () =>
     startTemporalServer({
-      temporal: { namespace: 'default', port, uiPort: 0 },
+      temporal: { namespace: 'default', port, uiPort },
       dataDir: `${world.dataDir}/temporal`,
       logger: pino({ level: 'silent' }),
     });

@@ -59,7 +59,7 @@ export async function createWorld({ port, env = {} }: WorldOptions = {}): Promis
     INTERLUDE_CONFIG: agentsFile,
     INTERLUDE_DATA: path.join(dataDir, 'interlude'),
     TEMPORAL_PORT: String(await freePort()),
-    TEMPORAL_UI_PORT: '0',
+    TEMPORAL_UI_PORT: String(await freePort()),
     ...env,
   };
 
