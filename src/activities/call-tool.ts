@@ -58,7 +58,8 @@ export function createToolActivities(dependencies: Dependencies) {
     const attempt: Attempt = { input, call, server, known, isRepeatable: isRepeatable(input, known), finish };
     if (server.credentialScope === 'user' && turn.user === null)
       return finish(refusalForModel('no-user', server.title));
-    const kept = await rounds.list(turn, toolCallId);
+    // One that nothing was sent for has no rounds: a call that has some goes back to `paused`, not to `requested`.
+    const kept = call.state === 'requested' ? [] : await rounds.list(turn, toolCallId);
     const last = kept.at(-1);
     // An earlier attempt was asked this, and its worker died before it said so.
     const wasAsked = last !== undefined && last.resume.kind !== 'held' && kept.length > input.round;

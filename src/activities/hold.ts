@@ -3,7 +3,6 @@
  * from the database, where the workflow writes it, so that the content of answers passes through nobody's history.
  */
 import { Context } from '@temporalio/activity';
-import { connectionKey } from '../credentials/connection-key.ts';
 import type { Hold } from '../mcp/hold.ts';
 import type { QuestionAnswer, RunningCall, ServerQuestion } from '../mcp/pause.ts';
 import type { Storage } from '../storage/storage.ts';
@@ -11,6 +10,7 @@ import { serverAsks, serverNews } from '../workflows/messages.ts';
 import type { ServerNews } from '../workflows/messages.ts';
 import { toAsks, toRound } from './call-rounds.ts';
 import type { CallRounds, GivenAnswer, Round } from './call-rounds.ts';
+import { credentialOrNone } from './resolve-credential.ts';
 import { tooManyRounds } from './round-limits.ts';
 import type { Attempt, CallParts } from './tool-attempt.ts';
 
@@ -83,10 +83,8 @@ export function createHold({ storage, rounds, storeOf }: Parts, { input, server 
     });
     const [answer] = await rounds.answersTo(round, [given]);
     const named: QuestionAnswer = { action: 'cancel', ...answer, key: question.key };
-    const credential = await storeOf(server)
-      .resolve(server, connectionKey(server, turn))
-      .catch(() => null);
-    return { kind: 'answer', answer: named, ...(credential?.kind === 'credential' && { credential }) };
+    const credential = await credentialOrNone(storeOf(server), server, turn);
+    return { kind: 'answer', answer: named, ...(credential && { credential }) };
   }
 
   async function settled(elicitationId: string, signal: AbortSignal): Promise<GivenAnswer> {

@@ -3,11 +3,11 @@
  * answer there, is told that nobody comes back. A courtesy, within a moment.
  */
 import type { ServerConfig } from '../config.ts';
-import { connectionKey } from '../credentials/connection-key.ts';
 import type { RunningCall } from '../mcp/pause.ts';
 import { abandonServerCall } from '../mcp/watch.ts';
 import type { Turn } from '../turn/turn.ts';
 import type { Round } from './call-rounds.ts';
+import { credentialOrNone } from './resolve-credential.ts';
 import type { CallParts } from './tool-attempt.ts';
 
 export async function leaveHeldCalls(
@@ -19,10 +19,8 @@ export async function leaveHeldCalls(
   for (const { resume } of rounds)
     if (resume.kind === 'held' && resume.call) calls.set(resume.call.sessionId, resume.call);
   if (calls.size === 0) return;
-  const credential = await storeOf(server)
-    .resolve(server, connectionKey(server, turn))
-    .catch(() => null);
-  if (credential?.kind !== 'credential') return;
+  const credential = await credentialOrNone(storeOf(server), server, turn);
+  if (!credential) return;
   await Promise.all(
     [...calls.values()].map((call) => abandonServerCall({ server, credential, signal }, call)),
   );

@@ -50,13 +50,11 @@ export async function makeCall(
   const { input, server, finish } = attempt;
   if (last?.resume.kind !== 'again') return leg(await goOnFrom(last), {});
 
-  const refusals = input.answers.filter(({ elicitationId, outcome }) => {
-    return outcome !== 'accept' && last.questions.some((one) => one.elicitationId === elicitationId);
-  });
-  const [refusal] = refusals;
-  return refusal && refusal.outcome !== 'accept'
-    ? finish(pageNotOpenedForModel(refusal.outcome, server.title))
-    : leg({ resume: last.resume, answers: [] }, {});
+  const pages = new Set(last.questions.map(({ elicitationId }) => elicitationId));
+  for (const { elicitationId, outcome } of input.answers)
+    if (outcome !== 'accept' && pages.has(elicitationId))
+      return finish(pageNotOpenedForModel(outcome, server.title));
+  return leg({ resume: last.resume, answers: [] }, {});
 
   async function goOnFrom(round: Round | undefined): Promise<ServerToolCall['goOn']> {
     return round && { resume: round.resume, answers: await parts.rounds.answersTo(round, input.answers) };

@@ -22,6 +22,16 @@ export async function resolveCredential(
   return found;
 }
 
+/** For what can do without: null also when the store cannot tell. */
+export async function credentialOrNone(
+  store: CredentialStore,
+  server: ServerConfig,
+  turn: Turn,
+): Promise<Credential | null> {
+  const found = await store.resolve(server, connectionKey(server, turn)).catch(() => null);
+  return found?.kind === 'credential' ? found : null;
+}
+
 function isMissing(found: Credential | ConnectionRequired): boolean {
   return found.kind === 'connection-required' && found.reason === 'missing';
 }

@@ -66,6 +66,11 @@ function textIn(value: unknown): string {
   return typeof value === 'string' ? value : '';
 }
 
+/** The server's answer to our call, which ends it. */
+export function isAnswerTo(callId: string | number, message: JSONRPCMessage): boolean {
+  return !('method' in message) && message.id === callId;
+}
+
 /** The answer as the server awaits it: the response to its own request. */
 export function toResponse({ key, action, content }: QuestionAnswer): JSONRPCMessage {
   const result: { action: Action; content?: Record<string, unknown> } = {

@@ -3,21 +3,20 @@
  * and the call's stream is read from where it was left. Whoever does this need not be who made the call.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { JSONRPCMessage } from '@modelcontextprotocol/client';
 import type { ServerConfig } from '../config.ts';
 import type { Credential } from '../credentials/store.ts';
 import { cannotAsk } from '../elicitation/capabilities.ts';
 import type { ServerToolCall } from './call.ts';
+import { createCoping } from './coping.ts';
 import { startDeadline } from './deadline.ts';
 import { gatherQuestions } from './gathered-questions.ts';
 import { joinSession } from './joined-session.ts';
 import type { JoinedSession, Told } from './joined-session.ts';
-import { hear, toResponse } from './line.ts';
+import { hear, isAnswerTo, toResponse } from './line.ts';
 import { hearNews } from './news.ts';
 import type { DetachedCall, QuestionAnswer } from './pause.ts';
 import { tooManyQuestions } from './read-question.ts';
 import { describeTrouble } from './trouble.ts';
-import { copingMs } from './talk.ts';
 import { judge, unaskable, unlessItCoped } from './verdict.ts';
 import type { CallOutcome } from './verdict.ts';
 import type { Exchange } from './wire.ts';
@@ -42,25 +41,19 @@ export async function resumeServerCall(
   const session = joinSession(server, credential, call, deadline.signal);
   const { promise: ended, resolve: end } = Promise.withResolvers<CallOutcome>();
   let { lastEventId } = call;
-  let refused: string | undefined;
-  let coping: NodeJS.Timeout | undefined;
+  const coping = createCoping((reason) => end(unaskable(server, reason)));
 
   const unknown = (exchange: Exchange | undefined): CallOutcome => ({
     kind: 'unknown',
     message: describeTrouble(server, exchange, deadline.end),
   });
 
-  function refuse(reason: string): void {
-    refused ??= reason;
-    coping ??= setTimeout(() => end(unaskable(server, reason)), copingMs);
-  }
-
   function take({ message, eventId }: Told): void {
     lastEventId = eventId ?? lastEventId;
     if (!message) return;
     if (isAnswerTo(call.callId, message)) {
       const sighting = { exchange: session.wire.last(), answer: message, end: undefined };
-      return end(unlessItCoped(server, judge(server, sighting, capabilities), refused));
+      return end(unlessItCoped(server, judge(server, sighting, capabilities), coping.refused()));
     }
     hearNews(message, callId, listener);
     const heard = hear(message, capabilities);
@@ -68,7 +61,7 @@ export async function resumeServerCall(
     if (heard?.kind === 'withdrawn') gathered.withdraw(heard.key);
     if (heard?.kind === 'unaskable') {
       void session.send(heard.refusal);
-      refuse(heard.reason);
+      coping.refuse(heard.reason);
     }
   }
 
@@ -90,7 +83,7 @@ export async function resumeServerCall(
   void listening.then((failure) => failure && end(refusedOr(failure, unknown)));
 
   const outcome = await ended;
-  clearTimeout(coping);
+  coping.end();
   over.abort();
   await listening;
   const goesOn = deadline.end === 'cancelled' && isHandedOn?.() === true;
@@ -177,8 +170,4 @@ export async function abandonCall(session: JoinedSession, callId: string | numbe
     .send({ jsonrpc: '2.0', method: 'notifications/cancelled', params })
     .then(() => session.end());
   await Promise.race([goodbye, sleep(goodbyeMs, undefined, { ref: false })]);
-}
-
-function isAnswerTo(callId: string | number, message: JSONRPCMessage): boolean {
-  return !('method' in message) && message.id === callId;
 }

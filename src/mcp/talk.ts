@@ -6,6 +6,7 @@ import type { JSONRPCMessage } from '@modelcontextprotocol/client';
 import type { Capabilities } from '../elicitation/capabilities.ts';
 import type { ClosedBecause } from '../elicitation/elicitation.ts';
 import type { Connection } from './connect.ts';
+import { createCoping } from './coping.ts';
 import type { Deadline } from './deadline.ts';
 import { gatherQuestions } from './gathered-questions.ts';
 import { createHeldQuestions } from './hold.ts';
@@ -16,9 +17,6 @@ import { mostQuestions, tooManyQuestions } from './read-question.ts';
 
 /** What servers need within one call is a ping now and then. */
 const mostRequests = 300;
-
-/** For a server to come to its answer after it was told that nobody can be asked. */
-export const copingMs = 5_000;
 
 /** Why a call ends without an answer of the server's. */
 export type TalkEnd =
@@ -58,8 +56,7 @@ export function startTalk({ connection, capabilities, deadline, hold = noHold }:
   const { promise: ended, resolve } = Promise.withResolvers<TalkEnd>();
   let isOver = false;
   let requests = 0;
-  let refused: string | undefined;
-  let coping: NodeJS.Timeout | undefined;
+  const coping = createCoping((reason) => end({ kind: 'unaskable', reason }));
   const gathered = gatherQuestions(tooMany);
   let lastEventId: string | undefined;
   let isOnCallStream = false;
@@ -76,11 +73,6 @@ export function startTalk({ connection, capabilities, deadline, hold = noHold }:
   function end(why: TalkEnd): void {
     isOver = true;
     resolve(why);
-  }
-
-  function refuse(reason: string): void {
-    refused ??= reason;
-    coping ??= setTimeout(() => end({ kind: 'unaskable', reason }), copingMs);
   }
 
   function tooMany(): void {
@@ -106,7 +98,7 @@ export function startTalk({ connection, capabilities, deadline, hold = noHold }:
         return true;
       case 'unaskable':
         transport.send(heard.refusal).catch(() => undefined);
-        refuse(heard.reason);
+        coping.refuse(heard.reason);
         return true;
       case 'withdrawn':
         held.withdraw(heard.key);
@@ -146,7 +138,7 @@ export function startTalk({ connection, capabilities, deadline, hold = noHold }:
 
   return {
     ended,
-    refused: () => refused,
+    refused: coping.refused,
     seen(eventId) {
       lastEventId = eventId;
       // The message of an event comes in the same breath as its id.
@@ -154,7 +146,7 @@ export function startTalk({ connection, capabilities, deadline, hold = noHold }:
       queueMicrotask(() => (isOnCallStream = false));
     },
     end(because) {
-      clearTimeout(coping);
+      coping.end();
       gathered[Symbol.dispose]();
       held.end(because);
     },

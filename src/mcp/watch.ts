@@ -6,7 +6,7 @@ import { cannotAsk } from '../elicitation/capabilities.ts';
 import type { ClosedBecause } from '../elicitation/elicitation.ts';
 import { joinSession } from './joined-session.ts';
 import type { JoinedSession, Told } from './joined-session.ts';
-import { hear, toProgress } from './line.ts';
+import { hear, isAnswerTo, toProgress } from './line.ts';
 import type { DetachedCall, RunningCall, ServerQuestion, Session } from './pause.ts';
 import { abandonCall } from './resume.ts';
 import type { Exchange } from './wire.ts';
@@ -65,8 +65,7 @@ async function firstNews(
   for await (const one of told) {
     const sight = sightOf(one, questions);
     if (sight) return sight;
-    const isAnswer = one.message && !('method' in one.message) && one.message.id === callId;
-    if (isAnswer) return { kind: 'news', news: 'server_gave_up', keys };
+    if (one.message && isAnswerTo(callId, one.message)) return { kind: 'news', news: 'server_gave_up', keys };
   }
   return { kind: 'quiet' };
 }
