@@ -1,0 +1,80 @@
+/** The same questions of servers of every era: asked in rounds, left alone where event ids allow it, or held. */
+import { randomUUID } from 'node:crypto';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { startDevelopmentServer } from '../development-server.ts';
+import type { DevelopmentServer } from '../development-server.ts';
+import { startAskingServer } from '../peers/asking-server.ts';
+import type { AskingServer } from '../peers/asking-server.ts';
+import { createEventStore } from '../peers/event-store.ts';
+import { callOf, nthQuestion, questionsIn, respond, startAsking } from '../service/asking.ts';
+import type { Service } from '../service/service.ts';
+import type { Caller } from '../service/user.ts';
+
+let temporal: DevelopmentServer;
+let server: AskingServer;
+let service: Service;
+let alice: Caller;
+
+beforeAll(async () => {
+  temporal = await startDevelopmentServer();
+});
+afterAll(() => temporal.stop());
+afterEach(async () => {
+  await service.stop();
+  await server.stop();
+});
+
+const accept = (nights: number) => ({ action: 'accept', content: { nights } });
+
+describe.each([
+  { way: 'in rounds', era: 'modern' as const, eventStore: undefined },
+  { way: 'held, without event ids', era: 'legacy' as const, eventStore: undefined },
+  { way: 'left alone, with event ids', era: 'legacy' as const, eventStore: createEventStore() },
+])('$way', ({ era, eventStore }) => {
+  beforeEach(async () => {
+    server = await startAskingServer({ era, ...(eventStore && { eventStore }) });
+    service = await startAsking({ temporal, url: server.config.url });
+    alice = await service.as('alice');
+  });
+
+  test('a form is asked, answered, and the call goes on with the answer', async () => {
+    const conversation = randomUUID();
+    const stream = await alice.chat(callOf(['book', { city: 'Lisbon' }]), { conversation });
+    const question = await nthQuestion(stream, 0);
+    expect(question).toMatchObject({
+      mode: 'form',
+      message: 'How many nights in Lisbon?',
+      context: { trigger: 'mcp_elicitation', server: 'asking', serverTitle: 'Asking', toolName: 'book' },
+    });
+    expect(server.done).toEqual([]);
+    expect(await respond(alice, conversation, question, accept(3))).toMatchObject({ status: 200 });
+    await stream.finished();
+    expect(stream.text()).toBe('booked Lisbon for 3');
+    expect(server.done).toEqual(['book Lisbon for 3']);
+  });
+
+  test('a wizard of three questions gets each answer once', async () => {
+    const conversation = randomUUID();
+    const stream = await alice.chat(callOf(['wizard']), { conversation });
+    for (const n of [0, 1, 2]) {
+      const question = await nthQuestion(stream, n);
+      expect(question.message).toBe(`How many nights in city ${n + 1}?`);
+      await respond(alice, conversation, question, accept(n + 1));
+    }
+    await stream.finished();
+    expect(stream.text()).toBe('wizard 1,2,3,');
+    expect(server.done).toEqual(['wizard 1,2,3,']);
+  });
+
+  test('questions of one round are asked together, and one may be declined', async () => {
+    const conversation = randomUUID();
+    const stream = await alice.chat(callOf(['compare']), { conversation });
+    await nthQuestion(stream, 1);
+    for (const question of questionsIn(stream).toReversed()) {
+      const isRome = question.message.includes('Rome');
+      await respond(alice, conversation, question, isRome ? accept(2) : { action: 'decline' });
+    }
+    await stream.finished();
+    expect(stream.text()).toBe('Rome 2, Oslo none');
+  });
+});
