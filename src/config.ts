@@ -35,6 +35,16 @@ export interface AuthConfig {
   client: { id: string; secret: string | undefined };
 }
 
+export interface NangoConfig {
+  host: string;
+  apiKey: string;
+  /** How browsers reach it. */
+  publicUrl: string;
+  websocketsPath: string;
+  /** Absent: webhooks are not accepted, and connecting is noticed by looking only. */
+  webhookSigningKey: string | undefined;
+}
+
 export interface Config {
   http: {
     port: number;
@@ -44,6 +54,8 @@ export interface Config {
     trustProxy: string[];
     /** Whose pages may call the API from a browser. */
     corsOrigins: string[];
+    /** Where the connect page may send people back to: these addresses and what lies below them. */
+    returnUrls: string[];
     bodyLimit: number;
     rateLimitPerMinute: number;
   };
@@ -54,6 +66,8 @@ export interface Config {
   auth: AuthConfig | undefined;
   /** `INTERLUDE_KEYS` as given; absent: keys are generated into `dataDir`, for the embedded default only. */
   keys: string | undefined;
+  /** Present as soon as a server keeps its accounts there. */
+  nango: NangoConfig | undefined;
   elicitation: { timeoutMs: number; maxOpen: number };
   agents: Map<string, AgentConfig>;
   servers: Map<string, ServerConfig>;
@@ -105,6 +119,7 @@ export function loadConfig(env: Record<string, string | undefined>, cwd: string)
       publicUrl: values.PUBLIC_URL ?? `http://${reachableHost(values.HOST)}:${values.PORT}`,
       trustProxy: values.TRUST_PROXY,
       corsOrigins: values.CORS_ORIGINS,
+      returnUrls: values.RETURN_URLS,
       bodyLimit: values.BODY_LIMIT,
       rateLimitPerMinute: values.RATE_LIMIT_PER_MINUTE,
     },
@@ -120,6 +135,7 @@ export function loadConfig(env: Record<string, string | undefined>, cwd: string)
         }
       : undefined,
     keys: values.INTERLUDE_KEYS,
+    nango: nangoFrom(values),
     elicitation: { timeoutMs: values.ELICITATION_TIMEOUT, maxOpen: values.ELICITATION_MAX_OPEN },
     agents: named(file.agents),
     servers: new Map(
@@ -159,6 +175,18 @@ function databaseFrom(url: string | undefined, dataDir: string, cwd: string): Co
   return url.startsWith('sqlite:')
     ? { kind: 'sqlite', path: path.resolve(cwd, url.slice('sqlite:'.length)) }
     : { kind: 'postgres', url };
+}
+
+function nangoFrom(values: Environment): NangoConfig | undefined {
+  const { NANGO_HOST: host, NANGO_API_KEY: apiKey } = values;
+  if (host === undefined || apiKey === undefined) return undefined;
+  return {
+    host,
+    apiKey,
+    publicUrl: values.NANGO_PUBLIC_URL ?? host,
+    websocketsPath: values.NANGO_WEBSOCKETS_PATH,
+    webhookSigningKey: values.NANGO_WEBHOOK_SIGNING_KEY,
+  };
 }
 
 function temporalFrom(values: Environment): TemporalConfig {

@@ -10,7 +10,7 @@ const httpUrl = z.url({ protocol: /^https?$/ });
 const environmentSchema = z.object({
   PORT: z.coerce.number('write a port number').int().min(1).max(65_535).default(3000),
   HOST: z.string().default('127.0.0.1'),
-  PUBLIC_URL: httpUrl.transform((url) => url.replace(/\/+$/, '')).optional(),
+  PUBLIC_URL: httpUrl.transform(withoutSlash).optional(),
   TRUST_PROXY: z
     .string()
     .regex(/^[\w.:/, -]+$/, 'write addresses or networks, separated by commas')
@@ -21,6 +21,13 @@ const environmentSchema = z.object({
     .transform((text) => text.split(',').map((part) => part.trim()))
     .refine((origins) => origins.every(isOrigin), {
       error: 'write the origins of pages, like https://app.example, separated by commas and without a path',
+    })
+    .default([]),
+  RETURN_URLS: z
+    .string()
+    .transform((text) => text.split(',').map((part) => part.trim()))
+    .refine((urls) => urls.every(isReturnUrl), {
+      error: 'write where people may be sent back to, like https://app.example/chat/, separated by commas',
     })
     .default([]),
   BODY_LIMIT: positive.default(1_048_576),
@@ -53,6 +60,11 @@ const environmentSchema = z.object({
   AUTH_TENANT_CLAIM: z.string().default('tenant'),
   AUTH_CLIENT_ID: z.string().optional(),
   AUTH_CLIENT_SECRET: z.string().optional(),
+  NANGO_HOST: httpUrl.transform(withoutSlash).optional(),
+  NANGO_PUBLIC_URL: httpUrl.transform(withoutSlash).optional(),
+  NANGO_WEBSOCKETS_PATH: z.string().regex(/^\//, 'begin with /').default('/'),
+  NANGO_API_KEY: z.string().optional(),
+  NANGO_WEBHOOK_SIGNING_KEY: z.string().optional(),
   ELICITATION_TIMEOUT: duration.default(600_000),
   ELICITATION_MAX_OPEN: positive.default(20),
   LOG_LEVEL: z.enum(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']).default('info'),
@@ -68,6 +80,17 @@ export type Environment = z.infer<typeof environmentSchema>;
 /** As browsers write it; anything else would never match. */
 function isOrigin(text: string): boolean {
   return /^https?:/.test(text) && URL.canParse(text) && new URL(text).origin === text;
+}
+
+/** With a path, so that nobody takes https://app.example for a prefix of https://app.example.evil. */
+function isReturnUrl(text: string): boolean {
+  if (!/^https?:/.test(text) || !URL.canParse(text)) return false;
+  const { username, password, search, hash, href } = new URL(text);
+  return username + password + search + hash === '' && (href === text || href === `${text}/`);
+}
+
+function withoutSlash(url: string): string {
+  return url.replace(/\/+$/, '');
 }
 
 /** Null when something is wrong; what, is added to `problems`. */

@@ -3,10 +3,12 @@ import type { Logger } from 'pino';
 import type { Config, ServerConfig } from './config.ts';
 import { loadOrCreateKeys } from './credentials/key-file.ts';
 import { createOAuthStore } from './credentials/mcp-oauth/store.ts';
-import type { OAuthStore } from './credentials/mcp-oauth/store.ts';
 import { parseKeys } from './credentials/sealing.ts';
 import type { KeyRing } from './credentials/sealing.ts';
 import type { CredentialStore } from './credentials/store.ts';
+import { storeOf } from './credentials/stores.ts';
+import type { Stores } from './credentials/stores.ts';
+import { createVaultStore } from './credentials/vault/store.ts';
 import { openStorage } from './storage/database.ts';
 import type { Storage } from './storage/storage.ts';
 
@@ -14,7 +16,7 @@ export interface Parts {
   config: Config;
   storage: Storage;
   keys: KeyRing;
-  oauthStore: OAuthStore;
+  stores: Stores;
   storeOf(server: ServerConfig): CredentialStore;
   logger: Logger;
 }
@@ -22,11 +24,10 @@ export interface Parts {
 export async function openParts(config: Config, logger: Logger): Promise<Parts> {
   const keys = config.keys === undefined ? await loadOrCreateKeys(config.dataDir) : parseKeys(config.keys);
   const storage = await openStorage(config.database, { logger });
-  const oauthStore = createOAuthStore({
-    storage,
-    keys,
-    publicUrl: config.http.publicUrl,
-    secret: config.secret,
-  });
-  return { config, storage, keys, oauthStore, storeOf: () => oauthStore, logger };
+  const stores: Stores = {
+    oauth: createOAuthStore({ storage, keys, publicUrl: config.http.publicUrl, secret: config.secret }),
+    vault: createVaultStore({ storage, keys }),
+    nango: null,
+  };
+  return { config, storage, keys, stores, storeOf: (server) => storeOf(stores, server), logger };
 }

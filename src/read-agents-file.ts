@@ -115,6 +115,9 @@ function crossCheck(file: AgentsFile, env: Record<string, string>, folder: strin
     if (!statSync(cwd, { throwIfNoEntry: false })?.isDirectory())
       problems.push(`servers.${name}.cwd: there is no folder ${cwd}`);
     needsVariable(server.oauth?.clientSecretEnv, `servers.${name}.oauth.clientSecretEnv`);
+    if (server.store === 'nango')
+      for (const variable of ['NANGO_HOST', 'NANGO_API_KEY'])
+        needsVariable(variable, `servers.${name}, which keeps its accounts at Nango,`);
   }
   return problems;
 }

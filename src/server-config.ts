@@ -36,7 +36,10 @@ const entrySchema = z.strictObject({
     .enum(['user', 'project', 'none'])
     .optional()
     .describe('Whose account a call uses; user, unless given, and none with a command'),
-  store: z.enum(['oauth']).default('oauth'),
+  store: z
+    .enum(['oauth', 'nango', 'vault'])
+    .default('oauth')
+    .describe('Where accounts are kept: oauth and vault, here and sealed; nango, at Nango'),
   oauth: z
     .strictObject({
       clientId: z.string(),
@@ -47,6 +50,33 @@ const entrySchema = z.strictObject({
     .describe(
       'A client registered beforehand at the authorization server; without it, registration is automatic',
     ),
+  nango: z
+    .strictObject({
+      integration: z.string().min(1).describe("The integration's unique key at Nango"),
+      scopes: z.array(z.string().min(1)).optional().describe("Instead of the integration's own"),
+      params: z
+        .record(z.string(), z.string())
+        .optional()
+        .describe('Added to the authorization request, for example prompt: consent'),
+    })
+    .optional()
+    .describe('With store: nango'),
+  vault: z
+    .strictObject({
+      header: z
+        .string()
+        .regex(/^[A-Za-z0-9!#$%&'*+.^_`|~-]+$/, 'write the name of a header')
+        .default('authorization'),
+      scheme: z
+        .string()
+        .regex(/^[A-Za-z0-9-]*$/, 'write one word, or nothing')
+        .optional()
+        .describe('Word before the key; Bearer with the header authorization, otherwise none'),
+      hint: z.string().min(1).max(300).optional().describe('Tells people where to find their key'),
+      check: z.boolean().default(true).describe('Whether a key is tried at the server before it is kept'),
+    })
+    .optional()
+    .describe('With store: vault, API keys that people enter on our page'),
   headers: z.record(z.string(), z.string()).default({}),
   headersEnv: z.record(z.string(), z.string()).default({}).describe('Header name → environment variable'),
   timeout: duration.default(60_000),
@@ -79,14 +109,33 @@ function conflictsIn(entry: Entry): Conflict[] {
     Object.keys(Object(entry[member])).length > 0 || typeof entry[member] === 'string';
   if (command === undefined) {
     const onlyProcesses = ['cwd', 'env', 'envFrom'] as const;
-    return onlyProcesses.filter(given).map((member) => [member, 'only a server with a command has this']);
+    return [
+      ...onlyProcesses
+        .filter(given)
+        .map((member): Conflict => [member, 'only a server with a command has this']),
+      ...storeConflicts(entry),
+    ];
   }
-  const onlyHttp = ['oauth', 'headers', 'headersEnv'] as const;
+  const onlyHttp = ['oauth', 'nango', 'vault', 'headers', 'headersEnv'] as const;
   const conflicts = onlyHttp
     .filter(given)
     .map((member): Conflict => [member, 'only a server with a url has this; a command has env and envFrom']);
   if ((entry.credentialScope ?? 'none') !== 'none')
     conflicts.push(['credentialScope', 'a server with a command knows no accounts of people; write none']);
+  return conflicts;
+}
+
+function storeConflicts(entry: Entry): Conflict[] {
+  const { store, vault } = entry;
+  const conflicts = (['oauth', 'nango', 'vault'] as const)
+    .filter((member) => member !== store && entry[member] !== undefined)
+    .map((member): Conflict => [member, `only a server with store: ${member} has this`]);
+  if (store === 'nango' && entry.nango === undefined)
+    conflicts.push(['nango', 'write which integration of Nango keeps the accounts']);
+  const header = vault?.header.toLowerCase();
+  const named = [...Object.keys(entry.headers), ...Object.keys(entry.headersEnv)];
+  if (named.some((name) => name.toLowerCase() === header))
+    conflicts.push(['vault', `the header ${vault?.header} is set by headers already; remove it there`]);
   return conflicts;
 }
 

@@ -17,6 +17,7 @@ import type { McpResult } from '../turn/tool-result.ts';
 import { toAsks } from './call-rounds.ts';
 import type { CallRounds } from './call-rounds.ts';
 import { whileHeartbeating } from './heartbeat.ts';
+import { later, mayTryLater } from './later.ts';
 import { learnTools } from './learn-tools.ts';
 import { leaveHeldCalls } from './leave-held-calls.ts';
 import { makeCall } from './make-call.ts';
@@ -82,6 +83,8 @@ export function createToolActivities(dependencies: Dependencies) {
         { server: server.name, turnId: turn.turnId, reason: error.message },
         'credential store cannot answer',
       );
+      if (error.retryAfterMs !== undefined && mayTryLater())
+        throw later(error.message, 'CredentialStoreAway', error.retryAfterMs);
       return finish(`${error.message} The tool did not run. Tell the user to try again later.`);
     }
   }

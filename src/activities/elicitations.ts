@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import type { Logger } from 'pino';
 import type { Config, ServerConfig } from '../config.ts';
 import { connectionKey } from '../credentials/connection-key.ts';
+import type { CredentialStore } from '../credentials/store.ts';
 import type {
   ClosedBecause,
   ConnectionReason,
@@ -42,7 +43,12 @@ export interface ServerAsk {
 export type Ask = ConnectionAsk | ServerAsk;
 
 export type Opened =
-  | { kind: 'opened' | 'already-connected'; connectedVersion: number | null }
+  | {
+      kind: 'opened' | 'already-connected';
+      connectedVersion: number | null;
+      /** The account is kept elsewhere, and nobody may tell us of it: it has to be looked for. */
+      mayGoUnnoticed?: true;
+    }
   | { kind: 'too-many-open' }
   /** Its tool call has ended meanwhile: nobody waits for an answer. */
   | { kind: 'call-ended' };
@@ -62,11 +68,12 @@ type NewQuestion = Pick<ElicitationRow, 'request' | 'server' | 'seenVersion'>;
 interface Dependencies {
   storage: Storage;
   rounds: Pick<CallRounds, 'list'>;
+  storeOf(server: ServerConfig): CredentialStore;
   logger: Logger;
   config: Pick<Config, 'http' | 'elicitation' | 'agents' | 'servers'>;
 }
 
-export function createElicitationActivities({ storage, rounds, config, logger }: Dependencies) {
+export function createElicitationActivities({ storage, rounds, storeOf, config, logger }: Dependencies) {
   return {
     /** Puts the question to the user. */
     openElicitation(input: OpenElicitation): Promise<Opened> {
@@ -115,7 +122,9 @@ export function createElicitationActivities({ storage, rounds, config, logger }:
     const url = `${config.http.publicUrl}/auth/connect?e=${elicitationId}`;
     const request = { mode: 'url' as const, message, url, context };
     const kind = await open(input, { request, server: ask.server, seenVersion: ask.seenVersion });
-    return kind === 'opened' ? { kind, connectedVersion: await connectedVersion() } : { kind };
+    if (kind !== 'opened') return { kind };
+    const mayGoUnnoticed = storeOf(server).catchUp !== undefined;
+    return { kind, connectedVersion: await connectedVersion(), ...(mayGoUnnoticed && { mayGoUnnoticed }) };
   }
 
   async function openServer(input: OpenElicitation<ServerAsk>): Promise<Opened> {

@@ -11,6 +11,7 @@ import { createCallRounds } from './call-rounds.ts';
 import { createToolActivities } from './call-tool.ts';
 import { createDelegationActivities } from './delegations.ts';
 import { createElicitationActivities } from './elicitations.ts';
+import { createFindConnection } from './find-connection.ts';
 import { createRefuseToolCall } from './refuse-tool-call.ts';
 import { createTurnActivities } from './turns.ts';
 import { createWatchServer } from './watch-server.ts';
@@ -34,6 +35,7 @@ export function createActivities(dependencies: ActivityDependencies) {
     ...createDelegationActivities({ ...dependencies, agents }),
     ...createElicitationActivities({ ...dependencies, rounds }),
     ...createToolActivities({ ...dependencies, rounds, servers }),
+    ...createFindConnection({ ...dependencies, servers }),
     ...createWatchServer({ ...dependencies, rounds, servers }),
     ...createRefuseToolCall({ ...dependencies, servers }),
     ...createCallModel({ ...dependencies, agents, servers }),

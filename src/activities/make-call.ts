@@ -27,6 +27,7 @@ import { createHold } from './hold.ts';
 import { besideCall } from './beside-call.ts';
 import { toAsks, toRestartedRound, toRound } from './call-rounds.ts';
 import type { CallRounds, Round } from './call-rounds.ts';
+import { isTurnCancelled, later, mayTryLater } from './later.ts';
 import { tooManyRounds } from './round-limits.ts';
 import { ask, reject } from './tool-attempt.ts';
 import type { Attempt, CallParts, ToolCallOutcome } from './tool-attempt.ts';
@@ -166,23 +167,8 @@ export async function makeCall(
 }
 
 /** Nothing was sent yet, and somebody has answered: a server that is only being restarted is waited for. */
-const laterMs = [1_000, 3_000, 10_000, 20_000];
-
-function mayTryLater(): boolean {
-  return activityInfo().attempt <= laterMs.length && !isTurnCancelled();
-}
-
 function notReached(title: string): ApplicationFailure {
-  return ApplicationFailure.create({
-    message: `${title} could not be reached; the answers are sent later.`,
-    type: 'ServerNotReached',
-    nextRetryDelay: laterMs[activityInfo().attempt - 1] ?? 0,
-  });
-}
-
-/** A worker that shuts down cancels its activities too; those go on elsewhere. */
-function isTurnCancelled(): boolean {
-  return cancellationDetails()?.cancelRequested === true;
+  return later(`${title} could not be reached; the answers are sent later.`, 'ServerNotReached');
 }
 
 function isWorkerLeaving(): boolean {

@@ -9,8 +9,8 @@ import Fastify, { LogController } from 'fastify';
 import type { FastifyBaseLogger, FastifyInstance } from 'fastify';
 import type { Logger } from 'pino';
 import type { AuthConfig, Config } from '../config.ts';
-import type { OAuthStore } from '../credentials/mcp-oauth/store.ts';
 import type { KeyRing } from '../credentials/sealing.ts';
+import type { Stores } from '../credentials/stores.ts';
 import type { Storage } from '../storage/storage.ts';
 import { createAnswerQuestion } from './answer.ts';
 import { createAuthenticate, requirePrincipal } from './auth.ts';
@@ -38,7 +38,7 @@ export interface AppParts {
   storage: Storage;
   client: Client;
   keys: KeyRing;
-  oauthStore: OAuthStore;
+  stores: Stores;
   logger: Logger;
 }
 
@@ -47,7 +47,7 @@ const requestTimeoutMs = 60_000;
 const reconcileEveryMs = 5_000;
 
 export function createApp(parts: AppParts): FastifyInstance {
-  const { config, storage, client, keys, oauthStore, logger } = parts;
+  const { config, storage, client, keys, stores, logger } = parts;
   const app: FastifyInstance = Fastify({
     loggerInstance: logger.child({}, { level: 'warn' }) as FastifyBaseLogger,
     // Paths carry ids of questions; what matters is logged where it happens.
@@ -66,7 +66,7 @@ export function createApp(parts: AppParts): FastifyInstance {
   const workflows = createTurnWorkflows({ client, storage, config, logger });
   const news = createConnectionNews({ storage, config, workflows, logger });
   const answer = createAnswerQuestion({ storage, keys, workflows, news });
-  const connections = createOwnConnections({ config, storage, store: oauthStore, logger });
+  const connections = createOwnConnections({ config, storage, stores, logger });
   const readers = createReaders(app);
   const perMinute = { max: config.http.rateLimitPerMinute, timeWindow: 60_000 };
 
@@ -99,7 +99,7 @@ export function createApp(parts: AppParts): FastifyInstance {
       config,
       storage,
       keys,
-      oauthStore,
+      stores,
       connections,
       answer,
       confirm: (elicitationId) => news.confirm(elicitationId),

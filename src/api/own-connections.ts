@@ -6,7 +6,9 @@
 import type { Logger } from 'pino';
 import type { Config, ServerConfig } from '../config.ts';
 import { connectionKey } from '../credentials/connection-key.ts';
-import type { CredentialStore, Standing } from '../credentials/store.ts';
+import type { Disconnected, Standing } from '../credentials/store.ts';
+import { keeperOf } from '../credentials/stores.ts';
+import type { Stores } from '../credentials/stores.ts';
 import type { ConnectionKey, ConnectionRow, Storage } from '../storage/storage.ts';
 import { userOf } from './conversation-access.ts';
 import { ProblemError } from './errors.ts';
@@ -42,11 +44,11 @@ const auditWords = {
 interface Parts {
   config: Pick<Config, 'servers'>;
   storage: Pick<Storage, 'connections' | 'audit'>;
-  store: Pick<CredentialStore, 'standing' | 'disconnect'>;
+  stores: Stores;
   logger: Logger;
 }
 
-export function createOwnConnections({ config, storage, store, logger }: Parts): OwnConnections {
+export function createOwnConnections({ config, storage, stores, logger }: Parts): OwnConnections {
   async function list(principal: Principal): Promise<OwnConnection[]> {
     const { tenant } = principal;
     const user = userOf(principal);
@@ -66,7 +68,7 @@ export function createOwnConnections({ config, storage, store, logger }: Parts):
   }
 
   function toOwn(key: ConnectionKey, server: ServerConfig | undefined, row?: ConnectionRow): OwnConnection {
-    const state = row ? { row, ...store.standing(row, server) } : { status: 'missing' as const };
+    const state = row ? { row, ...standingOf(row, server) } : { status: 'missing' as const };
     const ownHost = server ? new URL(server.url).host : null;
     return {
       server: key.server,
@@ -75,6 +77,26 @@ export function createOwnConnections({ config, storage, store, logger }: Parts):
       scope: key.user === null ? 'project' : 'user',
       isInUse: server !== undefined,
       state,
+    };
+  }
+
+  function standingOf(row: ConnectionRow, server: ServerConfig | undefined): Standing {
+    const keeper = keeperOf(stores, row);
+    // What another store keeps than the one that the server is configured for now is never sent to it.
+    if (!keeper || (server && server.store !== row.store))
+      return { host: null, status: 'broken', reason: 'server_changed' };
+    return keeper.standing(row, server);
+  }
+
+  async function end(key: ConnectionKey, server: ServerConfig | undefined): Promise<Disconnected> {
+    const row = await storage.connections.get(key);
+    if (!row) return { kind: 'nothing-there' };
+    const keeper = keeperOf(stores, row);
+    if (keeper) return keeper.disconnect(key, server);
+    await storage.connections.remove(key);
+    return {
+      kind: 'removed',
+      revocation: { kind: 'failed', reason: 'its store is not configured any more' },
     };
   }
 
@@ -105,7 +127,7 @@ export function createOwnConnections({ config, storage, store, logger }: Parts):
       throw new ProblemError('unknown_server', 'You have no connection to a server of this name.');
     }
     const key = { tenant, server, user: userOf(principal) };
-    const ended = await store.disconnect(key, own.isInUse ? config.servers.get(server) : undefined);
+    const ended = await end(key, own.isInUse ? config.servers.get(server) : undefined);
     if (ended.kind === 'nothing-there')
       return { serverTitle: own.serverTitle, wasThere: false, revokedAtProvider: null };
     const { revocation } = ended;

@@ -64,6 +64,11 @@ export interface CredentialStore {
     key: ConnectionKey,
     refusal: Refusal,
   ): Promise<Credential | ConnectionRequired>;
+  /**
+   * Of a store that keeps accounts elsewhere: records what was connected there without our being told. Absent where
+   * connecting cannot go unnoticed. Throws `CredentialStoreError` when the store cannot tell.
+   */
+  catchUp?(server: ServerConfig, key: ConnectionKey): Promise<void>;
   /** Asks nobody and changes nothing. `server` is undefined when the configuration does not have it any more. */
   standing(row: ConnectionRow, server: ServerConfig | undefined): Standing;
   /**
@@ -76,4 +81,10 @@ export interface CredentialStore {
 /** The store itself cannot answer (network, outage, wrong key): nobody should be asked to connect because of it. */
 export class CredentialStoreError extends Error {
   override name = 'CredentialStoreError';
+  /** When it may be better; absent when waiting does not help. */
+  readonly retryAfterMs: number | undefined;
+  constructor(message: string, { retryAfterMs }: { retryAfterMs?: number } = {}) {
+    super(message);
+    this.retryAfterMs = retryAfterMs;
+  }
 }

@@ -39,6 +39,7 @@ export function createConnections({ kind, query, now }: Database, locks: Locks):
         scopes: JSON.stringify(scopes),
         sealed,
         fresh_until: freshUntil,
+        troubled_at: null,
         updated_at: at,
       };
       const { version } = await query
@@ -73,6 +74,9 @@ export function createConnections({ kind, query, now }: Database, locks: Locks):
         .executeTakeFirst();
       return result.numUpdatedRows > 0n;
     },
+    async markTroubled(key, version, since) {
+      await change(key).set({ troubled_at: since }).where('version', '=', version).execute();
+    },
     remove: (key) =>
       query.transaction().execute(async (write) => {
         const row = await write
@@ -93,6 +97,7 @@ export function createConnections({ kind, query, now }: Database, locks: Locks):
             scopes: '[]',
             sealed: '',
             fresh_until: null,
+            troubled_at: null,
             updated_at: now(),
           })
           .where(isConnection(key))
@@ -132,5 +137,6 @@ function toConnection(row: Selectable<Tables['connections']>): ConnectionRow {
     updatedAt: row.updated_at,
     sealed: row.sealed,
     freshUntil: row.fresh_until,
+    troubledAt: row.troubled_at,
   };
 }

@@ -8,6 +8,7 @@ import type { Logger } from 'pino';
 import type { Config } from '../config.ts';
 import { createApiKeys } from './api-keys.ts';
 import { createAudit } from './audit.ts';
+import { createConnectAttempts } from './connect-attempts.ts';
 import { createConnections } from './connections.ts';
 import { createConversations } from './conversations.ts';
 import { lastSeqs } from './conversation-write.ts';
@@ -80,6 +81,7 @@ export async function openStorage(
     elicitations: createElicitations(parts),
     connections: createConnections(parts, createLocks(backend.lock)),
     oauth: createOAuthRecords(parts),
+    connectAttempts: createConnectAttempts(parts),
     toolCatalogue: createToolCatalogue(parts),
     apiKeys: createApiKeys(parts),
     audit: createAudit(parts),

@@ -30,6 +30,7 @@ const migrations: Record<string, Migration> = {
   '008-delegated-messages': { up: addDelegations },
   '009-tool-call-rounds': { up: addRounds },
   '010-tools-of-users': { up: addUsersToCatalogue },
+  '011-connect-attempts': { up: addConnectAttempts },
 };
 
 async function createConversations(db: Kysely<unknown>): Promise<void> {
@@ -267,4 +268,19 @@ async function addUsersToCatalogue(db: Kysely<unknown>): Promise<void> {
   await sql`drop table tool_catalogue`.execute(db);
   await sql`alter table tools_of_users rename to tool_catalogue`.execute(db);
   await sql`alter table tool_calls add column progress double precision`.execute(db);
+}
+
+/** People on their way to accounts that are kept elsewhere, and since when such an account makes trouble. */
+async function addConnectAttempts(db: Kysely<unknown>): Promise<void> {
+  await sql`create table connect_attempts (
+    id text not null primary key,
+    tenant text not null,
+    server text not null,
+    user_id text not null,
+    elicitation_id text not null,
+    created_at bigint not null,
+    expires_at bigint not null
+  )`.execute(db);
+  await sql`create index connect_attempts_of_owner on connect_attempts (tenant, server, user_id)`.execute(db);
+  await sql`alter table connections add column troubled_at bigint`.execute(db);
 }

@@ -34,6 +34,7 @@ export interface Storage {
   elicitations: Elicitations;
   connections: Connections;
   oauth: OAuthRecords;
+  connectAttempts: ConnectAttempts;
   toolCatalogue: ToolCatalogue;
   apiKeys: ApiKeys;
   audit: Audit;
@@ -320,6 +321,8 @@ export interface ConnectionRow extends ConnectionKey {
   /** The store's secret material, sealed (see credentials/sealing.ts), and when it stops being fresh. */
   sealed: string;
   freshUntil: number | null;
+  /** Since when its store has been unable to say whether it still works; null while it can. */
+  troubledAt: number | null;
 }
 
 export interface Connections {
@@ -337,6 +340,8 @@ export interface Connections {
   ): Promise<boolean>;
   /** `active` → `broken`, only if `version` is still current. */
   markBroken(key: ConnectionKey, version: number, reason: ConnectionReason): Promise<boolean>;
+  /** Remembers since when there is trouble, or with null that it is over, only if `version` is still current. */
+  markTroubled(key: ConnectionKey, version: number, since: number | null): Promise<void>;
   /** Forgets the account and its secret, and answers with what there was; null when there was no connection. */
   remove(key: ConnectionKey): Promise<ConnectionRow | null>;
   /** Of the newest connection there was, also when it is removed by now: the next one has a higher version. 0: never any. */
@@ -365,6 +370,29 @@ export interface OAuthAttempt {
   sessionHash: string;
   sealed: string;
   expiresAt: number;
+}
+
+/**
+ * Somebody on the way to an account that is kept elsewhere. Whatever comes of it is recognised by the id, for days: who
+ * closes the window too early, or comes back too late, has connected an account all the same.
+ */
+export interface ConnectAttempt extends ConnectionKey {
+  /** Random; says nothing about anybody. */
+  id: string;
+  /** The question it is to answer; null when the user connects of their own accord. */
+  elicitationId: string | null;
+  createdAt: number;
+  expiresAt: number;
+}
+
+export interface ConnectAttempts {
+  save(attempt: ConnectAttempt): Promise<void>;
+  /** Null when unknown, expired or dropped. */
+  get(id: string): Promise<ConnectAttempt | null>;
+  /** Those that may still bring an account, newest first. */
+  openOf(key: ConnectionKey): Promise<ConnectAttempt[]>;
+  /** Whatever still comes of them is not wanted any more. */
+  dropOf(key: ConnectionKey): Promise<void>;
 }
 
 /* ---- catalogue, keys, audit -------------------------------------------------------------------------- */

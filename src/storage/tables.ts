@@ -139,8 +139,20 @@ export interface Tables {
     scopes: string;
     sealed: string;
     fresh_until: number | null;
+    troubled_at: number | null;
     created_at: number;
     updated_at: number;
+  };
+  connect_attempts: {
+    id: string;
+    tenant: string;
+    server: string;
+    /** Empty for an account of the whole tenant. */
+    user_id: string;
+    /** Empty when no question is to be answered by it. */
+    elicitation_id: string;
+    created_at: number;
+    expires_at: number;
   };
   locks: {
     name: string;

@@ -62,6 +62,21 @@ export const { watchServer } = proxyActivities<Pick<Activities, 'watchServer'>>(
   cancellationType: ActivityCancellationType.TRY_CANCEL,
 });
 
+/** As above, for an account that is kept elsewhere: soon at first, when most people are done, then ever more rarely. */
+export const { awaitConnection } = proxyActivities<Pick<Activities, 'awaitConnection'>>({
+  startToCloseTimeout: '30s',
+  retry: { initialInterval: '2s', backoffCoefficient: 1.5, maximumInterval: '15s' },
+  cancellationType: ActivityCancellationType.TRY_CANCEL,
+});
+
+/** The last look before a question expires; nobody should wait long for it. */
+export const { findConnection } = proxyActivities<Pick<Activities, 'findConnection'>>({
+  startToCloseTimeout: '5s',
+  scheduleToCloseTimeout: '10s',
+  retry: { maximumAttempts: 1 },
+  cancellationType: ActivityCancellationType.TRY_CANCEL,
+});
+
 /** A courtesy: whoever does not hear it finds out by its own clock. */
 export const { abandonCall } = proxyActivities<Pick<Activities, 'abandonCall'>>({
   startToCloseTimeout: '10s',

@@ -11,6 +11,7 @@ import type { Outcome } from '../elicitation/elicitation.ts';
 import { advance } from '../elicitation/lifecycle.ts';
 import type { Elicitation, LifecycleEvent } from '../elicitation/lifecycle.ts';
 import { openElicitation, settleElicitation } from './activities.ts';
+import { lookForConnection } from './look-for-connection.ts';
 import { answerElicitation, connectionEstablished, elicitationQuery } from './messages.ts';
 import type { AnswerElicitation, ConnectionEstablished, TurnInput } from './messages.ts';
 
@@ -95,18 +96,25 @@ export function createQuestions(turn: TurnInput): Questions {
       awaited.delete(id);
       return opened.kind === 'too-many-open' ? opened.kind : 'cancel';
     }
-    if (opened.connectedVersion !== null)
-      apply(id, { type: 'connected', server, version: opened.connectedVersion });
+    const connected = (version: number) => apply(id, { type: 'connected', server, version });
+    const lookout =
+      ask.kind === 'connection' && opened.mayGoUnnoticed
+        ? lookForConnection({ turn, server, seenVersion: ask.seenVersion }, connected)
+        : null;
+    if (opened.connectedVersion !== null) connected(opened.connectedVersion);
     try {
       const inTime = await condition(() => !isPending(id), Math.max(1, deadline - Date.now()), {
         summary: `elicitation: ${aimOf(questions.get(id))}`,
       });
+      const late = inTime ? null : ((await lookout?.lastLook()) ?? null);
+      if (late !== null) connected(late);
       if (!inTime) apply(id, { type: 'deadline-passed' });
       return given(id).outcome;
     } catch (error) {
       apply(id, { type: 'abandoned' });
       throw error;
     } finally {
+      lookout?.end();
       awaited.delete(id);
       if (opened.kind === 'opened') unwritten.push(id);
     }

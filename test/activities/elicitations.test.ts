@@ -4,6 +4,7 @@ import { expect, onTestFinished, test } from 'vitest';
 import { createCallRounds } from '../../src/activities/call-rounds.ts';
 import { createElicitationActivities } from '../../src/activities/elicitations.ts';
 import type { ServerConfig } from '../../src/config.ts';
+import { createOAuthStore } from '../../src/credentials/mcp-oauth/store.ts';
 import { generateKey, parseKeys } from '../../src/credentials/sealing.ts';
 import { openStorage } from '../../src/storage/database.ts';
 import { begunTurn } from '../storage/contract/fixtures.ts';
@@ -23,9 +24,12 @@ const tracker: ServerConfig = {
 async function openQuestions() {
   const storage = await openStorage({ kind: 'sqlite', path: ':memory:' });
   onTestFinished(() => storage.close());
+  const keys = parseKeys(generateKey('k1'));
+  const store = createOAuthStore({ storage, keys, publicUrl: 'http://interlude' });
   const { openElicitation } = createElicitationActivities({
     storage,
-    rounds: createCallRounds({ storage, keys: parseKeys(generateKey('k1')) }),
+    rounds: createCallRounds({ storage, keys }),
+    storeOf: () => store,
     logger: pino({ level: 'silent' }),
     config: {
       http: {
@@ -34,6 +38,7 @@ async function openQuestions() {
         publicUrl: 'http://interlude',
         trustProxy: [],
         corsOrigins: [],
+        returnUrls: [],
         bodyLimit: 1,
         rateLimitPerMinute: 1,
       },

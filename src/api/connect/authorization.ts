@@ -19,7 +19,7 @@ const wrongBrowser = notice(
 );
 
 export function authorizationRoutes(fastify: FastifyInstance, deps: ConnectDeps, sessions: Sessions): void {
-  const { config, storage, oauthStore, confirm, announce, logger } = deps;
+  const { config, storage, stores, confirm, announce, logger } = deps;
   const { publicUrl } = config.http;
 
   fastify.get('/auth/callback', async (request, reply) => {
@@ -29,7 +29,7 @@ export function authorizationRoutes(fastify: FastifyInstance, deps: ConnectDeps,
       return sendPage(reply, wrongBrowser);
     }
     const params = new URLSearchParams(queryOf(request));
-    const done = await oauthStore.complete({
+    const done = await stores.oauth.complete({
       params,
       sessionHash: sessionHash(session),
       serverByName: (name) => config.servers.get(name),

@@ -24,13 +24,13 @@ export interface Decisions {
 }
 
 export function createDecisions(deps: ConnectDeps): Decisions {
-  const { config, oauthStore, answer, logger } = deps;
+  const { config, stores, answer, logger } = deps;
 
   async function connect(question: ConnectionQuestion, session: Session): Promise<Page> {
     const { row, server } = question;
     try {
       const { scopes } = row.request.context;
-      return await leaveTo(oauthStore, {
+      return await leaveTo(stores.oauth, {
         server,
         key: connectionKey(server, row),
         elicitationId: row.id,

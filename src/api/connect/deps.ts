@@ -1,8 +1,8 @@
 /** What the hosted pages are handed. */
 import type { Logger } from 'pino';
 import type { AuthConfig, Config } from '../../config.ts';
-import type { OAuthStore } from '../../credentials/mcp-oauth/store.ts';
 import type { KeyRing } from '../../credentials/sealing.ts';
+import type { Stores } from '../../credentials/stores.ts';
 import type { Storage } from '../../storage/storage.ts';
 import type { AnswerQuestion } from '../answer.ts';
 import type { ConnectionNews } from '../connection-news.ts';
@@ -12,7 +12,11 @@ export interface ConnectDeps {
   config: Pick<Config, 'http' | 'agents' | 'servers'> & { auth: AuthConfig };
   storage: Pick<Storage, 'elicitations' | 'connections' | 'audit' | 'ping'>;
   keys: KeyRing;
-  oauthStore: Pick<OAuthStore, 'begin' | 'complete'>;
+  /** What the pages need of each store: a way there, and what to do with what comes back. */
+  stores: Pick<Stores, 'nango'> & {
+    oauth: Pick<Stores['oauth'], 'begin' | 'complete'>;
+    vault: Pick<Stores['vault'], 'keep'>;
+  };
   connections: OwnConnections;
   /** Stores and signals an answer; a question that is over is a `ProblemError`. */
   answer: AnswerQuestion;

@@ -25,7 +25,7 @@ const confirmQuery = z.object({ server });
 const form = z.object({ server, csrf: z.string(), action: z.enum(['connect', 'disconnect']) });
 
 export function settingsRoutes(fastify: FastifyInstance, deps: ConnectDeps, sessions: Sessions): void {
-  const { config, connections, oauthStore, storage, logger } = deps;
+  const { config, connections, stores, storage, logger } = deps;
   const { publicUrl } = config.http;
   const settingsUrl = `${publicUrl}/connections`;
   const signIn = loginUrl(publicUrl, null);
@@ -77,7 +77,7 @@ export function settingsRoutes(fastify: FastifyInstance, deps: ConnectDeps, sess
     const { tenant, user } = session;
     const { state } = own;
     try {
-      return await leaveTo(oauthStore, {
+      return await leaveTo(stores.oauth, {
         server: target,
         key: { tenant, server: name, user },
         elicitationId: null,

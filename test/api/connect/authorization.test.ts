@@ -98,7 +98,11 @@ test('a server that cannot be reached is said to be so when connecting begins', 
 test('an authorization address that is no web page is never put on a page', async () => {
   const url = 'javascript:alert(document.domain)';
   const stage = await createStage(undefined, {
-    oauthStore: { begin: async () => ({ url }), complete: async () => ({ kind: 'unknown-state' }) },
+    stores: {
+      oauth: { begin: async () => ({ url }), complete: async () => ({ kind: 'unknown-state' }) },
+      vault: { keep: async () => ({ kind: 'refused', message: 'no' }) },
+      nango: null,
+    },
   });
   await stage.ask();
   const { browser, page } = await stage.openAs('alice');

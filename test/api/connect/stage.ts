@@ -15,6 +15,8 @@ import type { AgentConfig, ServerConfig } from '../../../src/config.ts';
 import { createOwnConnections } from '../../../src/api/own-connections.ts';
 import { createOAuthStore } from '../../../src/credentials/mcp-oauth/store.ts';
 import { generateKey, parseKeys } from '../../../src/credentials/sealing.ts';
+import type { Stores } from '../../../src/credentials/stores.ts';
+import { createVaultStore } from '../../../src/credentials/vault/store.ts';
 import type { Action, ElicitationRequest } from '../../../src/elicitation/elicitation.ts';
 import { openStorage } from '../../../src/storage/database.ts';
 import type { ConnectionKey, ElicitationRow } from '../../../src/storage/storage.ts';
@@ -66,6 +68,7 @@ export async function createStage(
 
   const servers = new Map([[server.name, server], ...moreServers.map((one) => [one.name, one] as const)]);
   const oauthStore = createOAuthStore({ storage, keys, publicUrl });
+  const stores: Stores = { oauth: oauthStore, vault: createVaultStore({ storage, keys }), nango: null };
   const logger = pino({ level: 'info' }, { write: (line) => log.push(line) });
   const app = fastifyFactory({
     serverFactory: (handler) => listener.on('request', handler),
@@ -79,6 +82,7 @@ export async function createStage(
         publicUrl,
         trustProxy: [],
         corsOrigins: [],
+        returnUrls: [],
         bodyLimit: 10_000,
         rateLimitPerMinute: 600,
       },
@@ -93,8 +97,8 @@ export async function createStage(
     },
     storage,
     keys,
-    oauthStore,
-    connections: createOwnConnections({ config: { servers }, storage, store: oauthStore, logger }),
+    stores,
+    connections: createOwnConnections({ config: { servers }, storage, stores, logger }),
     // Stands where the workflow stands: the answer counts, and the row follows.
     answer: async (row, { action }, principal) => {
       answers.push({ id: row.id, action, user: principal.kind === 'user' ? principal.user : '' });

@@ -12,6 +12,34 @@ export function connectionsContract(subject: () => Subject): void {
     freshUntil: 100,
   };
 
+  describe('people on their way to an account', () => {
+    test('are known by their id and by whose account it is, until their time is over or nobody wants it', async () => {
+      const { storage } = subject();
+      const key = alice();
+      const now = Date.now();
+      const attempt = (more: { createdAt: number; expiresAt?: number }) => ({
+        ...key,
+        id: randomUUID(),
+        elicitationId: null,
+        expiresAt: now + 60_000,
+        ...more,
+      });
+      const older = attempt({ createdAt: now - 2 });
+      const newer = { ...attempt({ createdAt: now - 1 }), elicitationId: 'q1' };
+      const over = attempt({ createdAt: now, expiresAt: now - 1 });
+      const shared = { ...attempt({ createdAt: now }), user: null };
+      for (const one of [older, newer, over, shared]) await storage.connectAttempts.save(one);
+      expect(await storage.connectAttempts.openOf(key)).toEqual([newer, older]);
+      expect(await storage.connectAttempts.openOf({ ...key, user: null })).toEqual([shared]);
+      expect(await storage.connectAttempts.get(newer.id)).toEqual(newer);
+      expect(await storage.connectAttempts.get(over.id)).toBeNull();
+      await storage.connectAttempts.dropOf(key);
+      expect(await storage.connectAttempts.openOf(key)).toEqual([]);
+      expect(await storage.connectAttempts.get(older.id)).toBeNull();
+      expect(await storage.connectAttempts.get(shared.id)).toEqual(shared);
+    });
+  });
+
   describe('connections', () => {
     test('each successful connect is the next version, also at the same moment', async () => {
       const { storage, other } = subject();
@@ -26,9 +54,26 @@ export function connectionsContract(subject: () => Subject): void {
         version: 4,
         status: 'active',
         brokenReason: null,
+        troubledAt: null,
         createdAt: expect.any(Number),
         updatedAt: expect.any(Number),
       });
+    });
+
+    test('trouble is remembered of one version, and forgotten with the next', async () => {
+      const { storage } = subject();
+      const key = alice();
+      await storage.connections.establish(key, secrets);
+      const since = async () => (await storage.connections.get(key))?.troubledAt;
+      await storage.connections.markTroubled(key, 2, 5);
+      expect(await since()).toBeNull();
+      await storage.connections.markTroubled(key, 1, 5);
+      expect(await since()).toBe(5);
+      await storage.connections.markTroubled(key, 1, null);
+      expect(await since()).toBeNull();
+      await storage.connections.markTroubled(key, 1, 5);
+      await storage.connections.establish(key, secrets);
+      expect(await since()).toBeNull();
     });
 
     test('a removed connection is gone, but its versions are not counted again', async () => {

@@ -1,0 +1,53 @@
+import type { ExpressionBuilder, Selectable } from 'kysely';
+import type { ConnectAttempt, ConnectAttempts, ConnectionKey } from './storage.ts';
+import type { Database, Tables } from './tables.ts';
+
+export function createConnectAttempts({ query, now }: Database): ConnectAttempts {
+  const open = () => query.selectFrom('connect_attempts').selectAll().where('expires_at', '>', now());
+
+  return {
+    async save({ id, tenant, server, user, elicitationId, createdAt, expiresAt }) {
+      await query.deleteFrom('connect_attempts').where('expires_at', '<=', now()).execute();
+      await query
+        .insertInto('connect_attempts')
+        .values({
+          id,
+          tenant,
+          server,
+          user_id: user ?? '',
+          elicitation_id: elicitationId ?? '',
+          created_at: createdAt,
+          expires_at: expiresAt,
+        })
+        .execute();
+    },
+    async get(id) {
+      const row = await open().where('id', '=', id).executeTakeFirst();
+      return row ? toAttempt(row) : null;
+    },
+    async openOf(key) {
+      const rows = await open().where(isOf(key)).orderBy('created_at', 'desc').orderBy('id').execute();
+      return rows.map(toAttempt);
+    },
+    async dropOf(key) {
+      await query.deleteFrom('connect_attempts').where(isOf(key)).execute();
+    },
+  };
+}
+
+function isOf({ tenant, server, user }: ConnectionKey) {
+  return (row: ExpressionBuilder<Tables, 'connect_attempts'>) =>
+    row.and([row('tenant', '=', tenant), row('server', '=', server), row('user_id', '=', user ?? '')]);
+}
+
+function toAttempt(row: Selectable<Tables['connect_attempts']>): ConnectAttempt {
+  return {
+    id: row.id,
+    tenant: row.tenant,
+    server: row.server,
+    user: row.user_id === '' ? null : row.user_id,
+    elicitationId: row.elicitation_id === '' ? null : row.elicitation_id,
+    createdAt: row.created_at,
+    expiresAt: row.expires_at,
+  };
+}
