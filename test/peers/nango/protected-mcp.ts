@@ -1,0 +1,111 @@
+/**
+ * An MCP server that takes the tokens of the account provider and no others, and remembers whose they were. What it
+ * does with them is what Tracker does: it lists issues, and creates them.
+ */
+import { createServer } from 'node:http';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { toNodeHandler } from '@modelcontextprotocol/node';
+import { createMcpHandler, McpServer, requireScopes } from '@modelcontextprotocol/server';
+import type { AuthInfo } from '@modelcontextprotocol/server';
+import { z } from 'zod';
+import { onTestFinished } from 'vitest';
+import { listen } from '../../../demo/listen.ts';
+import type { AccountProvider } from './account-provider.ts';
+import type { PersonName } from './provider-grants.ts';
+
+export interface ProtectedCall {
+  tool: string;
+  /** Whose token it came with. */
+  person: PersonName;
+  accessToken: string;
+  /** Title of the issue that was created. */
+  title?: string;
+}
+
+export interface ProtectedMcp {
+  /** Address of the MCP endpoint. */
+  url: string;
+  /** Tool calls that were let in and done, oldest first. */
+  calls: ProtectedCall[];
+  /** Every request to the endpoint, with what it was answered. */
+  requests: { status: number; hadToken: boolean }[];
+  /** Answers every request so, whatever the token. */
+  refuse: 'invalid_token' | 'insufficient_scope' | null;
+  /** What it says is missing when it refuses for that. */
+  missingScopes: string[];
+  stop(): Promise<void>;
+}
+
+/** Stops with the test. */
+export async function startProtectedMcp(provider: AccountProvider): Promise<ProtectedMcp> {
+  const mcp = await openProtectedMcp(provider);
+  onTestFinished(() => mcp.stop());
+  return mcp;
+}
+
+export async function openProtectedMcp(provider: AccountProvider): Promise<ProtectedMcp> {
+  const handle = toNodeHandler(createMcpHandler(({ authInfo }) => build(authInfo)));
+  const server = createServer((request, response) => {
+    serve(request, response).catch(() => response.destroy());
+  });
+  const listening = await listen(server, 0, 'none');
+  const mcp: ProtectedMcp = {
+    url: `http://127.0.0.1:${listening.port}/mcp`,
+    calls: [],
+    requests: [],
+    refuse: null,
+    missingScopes: ['issues:admin'],
+    stop: listening.stop,
+  };
+
+  function build(authInfo: AuthInfo | undefined): McpServer {
+    const tools = new McpServer({ name: 'acme', title: 'Acme', version: '1.0.0' });
+    const done = (tool: string, title?: string) => {
+      const person = authInfo?.extra?.['person'] as PersonName;
+      const accessToken = authInfo?.token ?? '';
+      mcp.calls.push({ tool, person, accessToken, ...(title !== undefined && { title }) });
+      const text = title === undefined ? `Issues of ${person}` : `Created ${title} for ${person}`;
+      return { content: [{ type: 'text' as const, text }] };
+    };
+    tools.registerTool(
+      'list_issues',
+      {
+        inputSchema: z.object({ state: z.string().optional() }),
+        annotations: { readOnlyHint: true },
+        scopeChallenge: requireScopes('issues:read'),
+      },
+      () => done('list_issues'),
+    );
+    tools.registerTool(
+      'create_issue',
+      {
+        inputSchema: z.object({ title: z.string() }),
+        annotations: { readOnlyHint: false, idempotentHint: false },
+        scopeChallenge: requireScopes('issues:read', 'issues:write'),
+      },
+      ({ title }) => done('create_issue', title),
+    );
+    return tools;
+  }
+
+  async function serve(request: IncomingMessage & { auth?: AuthInfo }, response: ServerResponse) {
+    if (request.url !== '/mcp') return void response.writeHead(404).end();
+    const token = request.headers.authorization?.replace(/^Bearer /, '');
+    const seen = { status: 0, hadToken: token !== undefined };
+    mcp.requests.push(seen);
+    response.on('finish', () => (seen.status = response.statusCode));
+    const holder = token === undefined ? null : provider.holder(token);
+    if (mcp.refuse === 'insufficient_scope') return refuse(response, 403, mcp.refuse);
+    if (token === undefined || !holder || mcp.refuse !== null) return refuse(response, 401, 'invalid_token');
+    const { person, scopes } = holder;
+    request.auth = { token, clientId: provider.clientId, scopes, extra: { person } };
+    await handle(request as Parameters<typeof handle>[0], response);
+  }
+
+  function refuse(response: ServerResponse, status: 401 | 403, error: string): void {
+    const scope = status === 403 ? `, scope="${mcp.missingScopes.join(' ')}"` : '';
+    response.writeHead(status, { 'www-authenticate': `Bearer error="${error}"${scope}` }).end();
+  }
+
+  return mcp;
+}
