@@ -44,7 +44,7 @@ export type Standing = { host: string | null } & (
 /** What the provider said when it was told that its tokens are not used any more. `reason` is for operators. */
 export type Revocation =
   | { kind: 'revoked' }
-  /** The provider has no means for it. */
+  /** There is no means for it: the provider has none, or whoever keeps the account there has none. */
   | { kind: 'not-offered' }
   /** The tokens may live on there, but nobody has them any more. */
   | { kind: 'failed'; reason: string };

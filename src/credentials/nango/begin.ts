@@ -1,0 +1,115 @@
+/** The way to an account at Nango: an attempt of ours, and a session of Nango's that carries its id. */
+import { randomBytes } from 'node:crypto';
+import type { NangoConfig, ServerConfig } from '../../config.ts';
+import type { ConnectAttempt, ConnectionKey, ConnectionRow, Storage } from '../../storage/storage.ts';
+import { connectionKey } from '../connection-key.ts';
+import type { KeyRing } from '../sealing.ts';
+import type { NangoClient, Session, WantedSession } from './client.ts';
+import { NangoError, toStoreError } from './failure.ts';
+import { openLink } from './link.ts';
+import type { Link } from './link.ts';
+import type { NangoAttempt, NangoBegin } from './nango-store.ts';
+import { integrationOf } from './server.ts';
+import { tagsOf } from './tags.ts';
+
+interface Dependencies {
+  storage: Pick<Storage, 'connections' | 'connectAttempts'>;
+  keys: KeyRing;
+  client: NangoClient;
+  nango: Pick<NangoConfig, 'publicUrl' | 'websocketsPath'>;
+  installation: string;
+  now: () => number;
+}
+
+const hourMs = 3_600_000;
+/** At Nango, somebody may come back from the provider for two days. */
+const attemptLifeMs = 72 * hourMs;
+/** So that whatever begins with it ends well before it does. */
+const takenUpForMs = 12 * hourMs;
+
+export function createBegin({ storage, keys, client, nango, installation, now }: Dependencies) {
+  const { connections, connectAttempts } = storage;
+
+  return async function begin(input: NangoBegin): Promise<NangoAttempt> {
+    const { server, elicitationId } = input;
+    const key = connectionKey(server, input.key);
+    const integration = integrationOf(server);
+    const row = await connections.get(key);
+    const opened = openLink(keys, row);
+    const link = opened.kind === 'link' ? opened.link : null;
+    const known = await attemptOf(key, elicitationId, link);
+    const attempt = known ?? newAttempt(key, elicitationId);
+    const session = await open(server, link, {
+      integration,
+      tags: tagsOf(installation, attempt.id),
+      scopes: scopesToRequest(server, row, input.scopes),
+      authorizationParams: server.nango?.params ?? {},
+      // What integrations of MCP servers connect to: otherwise the browser could choose another server.
+      connectionConfig: { mcp_server_url: server.url },
+    });
+    if (!known) await connectAttempts.save(attempt);
+    const page = new URL(`${nango.publicUrl}/oauth/connect/${encodeURIComponent(integration)}`);
+    page.searchParams.set('connect_session_token', session.token);
+    return {
+      id: attempt.id,
+      token: session.token,
+      host: nango.publicUrl,
+      websocketsPath: nango.websocketsPath,
+      integration,
+      pageUrl: page.href,
+      expiresAt: session.expiresAt,
+    };
+  };
+
+  /** One that has brought an account cannot bring another: nobody could tell them apart. */
+  async function attemptOf(
+    key: ConnectionKey,
+    elicitationId: string | null,
+    link: Link | null,
+  ): Promise<ConnectAttempt | undefined> {
+    const open = await connectAttempts.openOf(key);
+    return open.find(
+      (attempt) =>
+        attempt.elicitationId === elicitationId &&
+        attempt.id !== link?.attemptId &&
+        attempt.expiresAt - now() > attemptLifeMs - takenUpForMs,
+    );
+  }
+
+  function newAttempt(key: ConnectionKey, elicitationId: string | null): ConnectAttempt {
+    const createdAt = now();
+    const id = randomBytes(16).toString('base64url');
+    return { ...key, id, elicitationId, createdAt, expiresAt: createdAt + attemptLifeMs };
+  }
+
+  async function open(server: ServerConfig, link: Link | null, wanted: WantedSession): Promise<Session> {
+    try {
+      if (link?.integration === wanted.integration) {
+        const again = await client.reconnectSession(link.connectionId, wanted).catch((error: unknown) => {
+          if (isUnknownConnection(error)) return null;
+          throw error;
+        });
+        if (again) return again;
+      }
+      return await client.session(wanted);
+    } catch (error) {
+      throw toStoreError(server, error);
+    }
+  }
+}
+
+/** Nango answers with the same code when the integration is unknown; then a new session fails as well. */
+function isUnknownConnection(error: unknown): boolean {
+  return (
+    error instanceof NangoError &&
+    (error.failure.kind === 'missing' ||
+      (error.failure.kind === 'misconfigured' && error.failure.status === 400))
+  );
+}
+
+/** Empty: those of the integration. As soon as there are others, all of them, so that nothing is lost that is held. */
+function scopesToRequest({ nango }: ServerConfig, row: ConnectionRow | null, asked: string[] = []): string[] {
+  const configured = nango?.scopes ?? [];
+  if (configured.length === 0 && asked.length === 0) return [];
+  return [...new Set([...configured, ...(row?.scopes ?? []), ...asked])];
+}

@@ -1,0 +1,106 @@
+/** Looks at Nango for what came of attempts, for whoever was not told. Two of one attempt: the newest is kept. */
+import type { Config, ServerConfig } from '../../config.ts';
+import type { ConnectAttempt, ConnectionKey, Storage } from '../../storage/storage.ts';
+import { connectionKey } from '../connection-key.ts';
+import type { KeyRing } from '../sealing.ts';
+import type { Listed } from './answers.ts';
+import type { NangoClient } from './client.ts';
+import { toStoreError } from './failure.ts';
+import { isFor, openLink } from './link.ts';
+import type { Confirmation } from './nango-store.ts';
+import { standing } from './record.ts';
+import type { Recorder } from './record.ts';
+import type { Remove } from './remove.ts';
+import { integrationOf } from './server.ts';
+import { isOfAttempt, tagsOf } from './tags.ts';
+
+interface Dependencies {
+  storage: Pick<Storage, 'connections' | 'connectAttempts'>;
+  keys: KeyRing;
+  client: NangoClient;
+  record: Recorder;
+  remove: Remove;
+  servers: Config['servers'];
+  installation: string;
+}
+
+/** Somebody with more attempts at one account has given up on the older ones. */
+const mostAttempts = 10;
+
+interface Found {
+  attempt: ConnectAttempt;
+  listed: Listed;
+}
+
+export function createLook(deps: Dependencies) {
+  const { storage, keys, client, record, remove, servers, installation } = deps;
+  const { connections, connectAttempts } = storage;
+
+  return {
+    async confirm(attemptId: string, connectionId: string): Promise<Confirmation> {
+      const known = await find(attemptId);
+      return known ? record(known.attempt, known.server, connectionId) : { kind: 'unknown-attempt' };
+    },
+
+    async look(attemptId: string): Promise<Confirmation> {
+      const known = await find(attemptId);
+      if (!known) return { kind: 'unknown-attempt' };
+      const { attempt, server } = known;
+      const news = await settle(server, await list(server, [attempt]));
+      if (news) return news;
+      const { row, link } = await recorded(attempt);
+      return row && link?.attemptId === attemptId ? standing(attempt, row) : { kind: 'nothing-yet' };
+    },
+
+    async catchUp(server: ServerConfig, owner: ConnectionKey): Promise<void> {
+      const attempts = await connectAttempts.openOf(connectionKey(server, owner));
+      if (attempts.length > 0) await settle(server, await list(server, attempts.slice(0, mostAttempts)));
+    },
+  };
+
+  async function find(attemptId: string) {
+    const attempt = await connectAttempts.get(attemptId);
+    const server = servers.get(attempt?.server ?? '');
+    return attempt && server?.store === 'nango' ? { attempt, server } : null;
+  }
+
+  async function list(server: ServerConfig, attempts: ConnectAttempt[]): Promise<Found[]> {
+    const integration = integrationOf(server);
+    try {
+      const lists = await Promise.all(
+        attempts.map(async (attempt) => {
+          const all = await client.list(integration, tagsOf(installation, attempt.id));
+          const ours = all.filter(({ tags }) => isOfAttempt(tags, installation, attempt.id));
+          return ours.map((listed) => ({ attempt, listed }));
+        }),
+      );
+      return lists.flat().toSorted((one, other) => one.listed.createdAt - other.listed.createdAt);
+    } catch (error) {
+      throw toStoreError(server, error);
+    }
+  }
+
+  /** Records what is new, oldest first, and ends what has been replaced. Answers with the newest news. */
+  async function settle(server: ServerConfig, found: Found[]): Promise<Confirmation | null> {
+    let news: Confirmation | null = null;
+    for (const { attempt, listed } of found) {
+      const { connectionId, createdAt } = listed;
+      const { link } = await recorded(attempt);
+      if (link?.connectionId === connectionId && link.attemptId === attempt.id) continue;
+      const isReplaced =
+        link && link.connectionId !== connectionId && createdAt <= link.since && isFor(link, server);
+      if (isReplaced) await remove(link.integration, connectionId);
+      else {
+        const confirmation = await record(attempt, server, connectionId);
+        if (confirmation.kind === 'connected' && confirmation.isNews) news = confirmation;
+      }
+    }
+    return news;
+  }
+
+  async function recorded(key: ConnectionKey) {
+    const row = await connections.get(key);
+    const opened = openLink(keys, row);
+    return { row, link: opened.kind === 'link' ? opened.link : null };
+  }
+}

@@ -1,0 +1,169 @@
+/**
+ * Writes down whose a connection at Nango is: under the lock of that account, and by nothing but what Nango itself says
+ * of the connection while the lock is held. The newest wins; whatever it replaces is ended at Nango.
+ */
+import type { ServerConfig } from '../../config.ts';
+import type { ConnectAttempt, ConnectionRow, Storage } from '../../storage/storage.ts';
+import { accountName } from '../mcp-oauth/account.ts';
+import type { KeyRing } from '../sealing.ts';
+import { CredentialStoreError } from '../store.ts';
+import type { Connection } from './answers.ts';
+import type { NangoClient } from './client.ts';
+import { NangoError, toStoreError } from './failure.ts';
+import { isFor, openLink, sealLink } from './link.ts';
+import type { Link } from './link.ts';
+import type { Confirmation } from './nango-store.ts';
+import type { Remove } from './remove.ts';
+import { integrationOf } from './server.ts';
+import { isOfAttempt } from './tags.ts';
+
+interface Dependencies {
+  storage: Pick<Storage, 'connections' | 'connectAttempts'>;
+  keys: KeyRing;
+  client: NangoClient;
+  remove: Remove;
+  installation: string;
+}
+
+export type Recorder = (
+  attempt: ConnectAttempt,
+  server: ServerConfig,
+  connectionId: string,
+) => Promise<Confirmation>;
+
+/** `surplus`: a connection that nothing refers to any more. */
+interface Recorded {
+  confirmation: Confirmation;
+  surplus?: { integration: string; connectionId: string };
+}
+
+/** Longer than one request to Nango may take. */
+const lockWaitMs = 15_000;
+
+export function createRecorder(deps: Dependencies): Recorder {
+  const { storage, keys, client, remove, installation } = deps;
+  const { connections, connectAttempts } = storage;
+
+  return async (attempt, server, connectionId) => {
+    let locked = false;
+    try {
+      const { confirmation, surplus } = await connections.withLock(attempt, lockWaitMs, () => {
+        locked = true;
+        return record(attempt, server, connectionId);
+      });
+      if (surplus) await remove(surplus.integration, surplus.connectionId);
+      return confirmation;
+    } catch (error) {
+      if (locked) throw toStoreError(server, error);
+      throw new CredentialStoreError(`The account of ${server.title} is being worked on; try again.`, {
+        retryAfterMs: 1_000,
+      });
+    }
+  };
+
+  async function record(
+    attempt: ConnectAttempt,
+    server: ServerConfig,
+    connectionId: string,
+  ): Promise<Recorded> {
+    // Whoever disconnected meanwhile does not want what still comes of it.
+    if (!(await connectAttempts.get(attempt.id))) return { confirmation: { kind: 'unknown-attempt' } };
+    const row = await connections.get(attempt);
+    const opened = openLink(keys, row);
+    const link = opened.kind === 'link' ? opened.link : null;
+    const isRecorded = link?.connectionId === connectionId && link.attemptId === attempt.id;
+    const read = await readBack(server, connectionId);
+    // What is recorded stays so while Nango cannot say more about it.
+    if (read.kind === 'unknown') {
+      if (!row || !isRecorded) throw read.error;
+      return { confirmation: standing(attempt, row) };
+    }
+    if (read.kind === 'other' || !isOfAttempt(read.connection.tags, installation, attempt.id))
+      return { confirmation: { kind: 'not-of-this-attempt' } };
+
+    const { connection } = read;
+    if (row && isRecorded && (row.status === 'broken' || !isAnotherAccount(row, connection)))
+      return { confirmation: standing(attempt, row) };
+    if (row && link && isFor(link, server) && isOlder(connection, link)) {
+      const { integration } = connection;
+      return { confirmation: standing(attempt, row), surplus: { integration, connectionId } };
+    }
+    const version = await establish(attempt, server, connection, link);
+    const account = nameIn(connection);
+    const { elicitationId } = attempt;
+    return {
+      confirmation: { kind: 'connected', key: keyOf(attempt), elicitationId, version, account, isNews: true },
+      ...(link && link.connectionId !== connectionId && { surplus: link }),
+    };
+  }
+
+  async function readBack(
+    server: ServerConfig,
+    connectionId: string,
+  ): Promise<
+    | { kind: 'read'; connection: Connection }
+    /** There is none, or another integration's. */
+    | { kind: 'other' }
+    | { kind: 'unknown'; error: NangoError }
+  > {
+    const integration = integrationOf(server);
+    try {
+      const connection = await client.read(integration, connectionId);
+      const isIt = connection.integration === integration && connection.connectionId === connectionId;
+      return isIt ? { kind: 'read', connection } : { kind: 'other' };
+    } catch (error) {
+      if (!(error instanceof NangoError)) throw error;
+      return error.failure.kind === 'missing' ? { kind: 'other' } : { kind: 'unknown', error };
+    }
+  }
+
+  async function establish(
+    attempt: ConnectAttempt,
+    server: ServerConfig,
+    connection: Connection,
+    before: Link | null,
+  ): Promise<number> {
+    const { integration, connectionId, createdAt, updatedAt, scopes } = connection;
+    const isAgain = before?.connectionId === connectionId;
+    const link: Link = {
+      integration,
+      connectionId,
+      attemptId: attempt.id,
+      since: isAgain ? updatedAt : createdAt,
+      serverUrl: server.url,
+    };
+    return connections.establish(keyOf(attempt), {
+      store: 'nango',
+      account: nameIn(connection),
+      scopes: scopes ?? server.nango?.scopes ?? [],
+      sealed: sealLink(keys, attempt, link),
+      freshUntil: null,
+    });
+  }
+}
+
+/** What is recorded already. */
+export function standing(attempt: ConnectAttempt, row: ConnectionRow): Confirmation {
+  if (row.status === 'broken') return { kind: 'nothing-yet' };
+  const { version, account } = row;
+  const { elicitationId } = attempt;
+  return { kind: 'connected', key: keyOf(attempt), elicitationId, version, account, isNews: false };
+}
+
+function keyOf({ tenant, server, user }: ConnectAttempt) {
+  return { tenant, server, user };
+}
+
+/** The same connection once more, in another window and as somebody else. */
+function isAnotherAccount({ account }: ConnectionRow, connection: Connection): boolean {
+  const name = nameIn(connection);
+  return name !== null && account !== null && name !== account;
+}
+
+function isOlder({ connectionId, createdAt }: Connection, link: Link): boolean {
+  return connectionId !== link.connectionId && createdAt <= link.since;
+}
+
+function nameIn({ idToken }: Connection): string | null {
+  return accountName(idToken === undefined ? {} : { id_token: idToken });
+}

@@ -1,0 +1,110 @@
+/** The server refused a token: whether there is a better one, or what to ask the person for. */
+import type { ServerConfig } from '../../config.ts';
+import type { ConnectionKey, ConnectionRow, Storage } from '../../storage/storage.ts';
+import { readChallenge, scopesOf } from '../mcp-oauth/protected-resource.ts';
+import { CredentialStoreError } from '../store.ts';
+import type { ConnectionRequired, Refusal } from '../store.ts';
+import { NangoError } from './failure.ts';
+import { credentialOf, required } from './resolve.ts';
+import type { Answer, Resolver, Usable } from './resolve.ts';
+import { ownKey } from './server.ts';
+import type { Token, Tokens } from './tokens.ts';
+
+interface Dependencies {
+  storage: Pick<Storage, 'connections'>;
+  tokens: Tokens;
+  resolver: Resolver;
+  now: () => number;
+}
+
+/** A token of an account this young that is refused would be refused again if it were renewed. */
+const tooYoungToRenewMs = 30_000;
+/** Longer than two requests to Nango may take. */
+const lockWaitMs = 15_000;
+
+export function createReject({ storage, tokens, resolver, now }: Dependencies) {
+  const { connections } = storage;
+  const { find, broken } = resolver;
+
+  return async function reject(
+    server: ServerConfig,
+    owner: ConnectionKey,
+    refusal: Refusal,
+  ): Promise<Answer> {
+    if (server.credentialScope === 'none') return required('rejected', refusal.version, []);
+    const key = ownKey(server, owner);
+    const found = await find(server, key);
+    // Connected anew or found broken since: what is there now is the answer.
+    if (found.kind !== 'usable' || found.row.version !== refusal.version)
+      return resolver.resolve(server, owner);
+    if (refusal.status === 403) return forbidden(found.row, refusal);
+    const held = tokens.held(ofUsable(found));
+    if (held && held.id !== refusal.tokenId) return credentialOf(held, found.row);
+    return underLock(server, key, refusal);
+  };
+
+  /** Once, however many calls and processes were refused the same token. */
+  async function underLock(server: ServerConfig, key: ConnectionKey, refusal: Refusal): Promise<Answer> {
+    let locked = false;
+    try {
+      return await connections.withLock(key, lockWaitMs, async () => {
+        locked = true;
+        const found = await find(server, key);
+        if (found.kind !== 'usable') return found;
+        if (found.row.version === refusal.version) return unauthorized(server, found, refusal);
+        return credentialOf(await tokens.read(ofUsable(found)), found.row);
+      });
+    } catch (error) {
+      if (locked) throw error;
+      throw new CredentialStoreError(`The account of ${server.title} is being worked on; try again.`, {
+        retryAfterMs: 1_000,
+      });
+    }
+  }
+
+  async function unauthorized(server: ServerConfig, usable: Usable, { tokenId }: Refusal): Promise<Answer> {
+    const of = ofUsable(usable);
+    const { row } = usable;
+    const held = tokens.held(of);
+    if (held && held.id !== tokenId) return credentialOf(held, row);
+    tokens.forget(of);
+    try {
+      const current = await tokens.read(of);
+      if (current.id !== tokenId) return await renewedTo(current, row);
+      if (now() - row.updatedAt < tooYoungToRenewMs) return await broken(row, 'rejected');
+      const renewed = await tokens.read(of, { renew: true });
+      if (renewed.id !== tokenId) return await renewedTo(renewed, row);
+    } catch (error) {
+      if (!(error instanceof NangoError) || !isFinal(error))
+        return resolver.afterFailure(server, usable, error);
+    }
+    tokens.forget(of);
+    return broken(row, 'rejected');
+  }
+
+  async function renewedTo(token: Token, row: ConnectionRow): Promise<Answer> {
+    await resolver.recovered(row);
+    return credentialOf(token, row);
+  }
+}
+
+/** No other token is to be had. A key that may not renew is logged where it was refused. */
+function isFinal({ failure }: NangoError): boolean {
+  return failure.kind === 'not-renewed' || (failure.kind === 'misconfigured' && failure.status === 403);
+}
+
+/** The account is fine as far as it goes, so it stays active for what it may do. */
+function forbidden(row: ConnectionRow, { challenge }: Refusal): ConnectionRequired {
+  const { error, scope } = readChallenge(challenge);
+  const asked = scopesOf(scope);
+  const missing = asked.filter((one) => !row.scopes.includes(one));
+  const isScope = error === 'insufficient_scope' || scope !== undefined;
+  // All of it is held already, so asking for it again would not help.
+  if (!isScope || (asked.length > 0 && missing.length === 0))
+    return required('rejected', row.version, row.scopes);
+  return required('insufficient_scope', row.version, missing);
+}
+
+function ofUsable({ link, row }: Usable) {
+  return { link, version: row.version };
+}

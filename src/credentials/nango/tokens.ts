@@ -1,0 +1,94 @@
+/**
+ * Tokens in memory, each for as long as it may be used, and read from Nango once however many calls ask at the same
+ * time. A token belongs to one version of a connection: whoever connects again is not served the old one.
+ */
+import { createHash } from 'node:crypto';
+import type { NangoClient } from './client.ts';
+import type { Link } from './link.ts';
+
+export interface Token {
+  accessToken: string;
+  /** Names it without being one. */
+  id: string;
+  /** Until when it need not be read again, and until when it can be used if Nango is away; epoch milliseconds. */
+  freshUntil: number;
+  endsAt: number;
+}
+
+/** A connection that Nango has no token of for us. */
+export class NoTokenError extends Error {
+  override name = 'NoTokenError';
+}
+
+export interface Held {
+  link: Link;
+  version: number;
+}
+
+/** Of a token that never ends: it may have been replaced at Nango. */
+const readAgainMs = 300_000;
+const mostHeld = 5_000;
+
+export type Tokens = ReturnType<typeof createTokens>;
+
+export function createTokens({ client, now }: { client: NangoClient; now: () => number }) {
+  const held = new Map<string, Token>();
+  const underWay = new Map<string, Promise<Token>>();
+  const nameOf = ({ link, version }: Held) => `${version}/${link.connectionId}`;
+
+  async function read(of: Held, renew: boolean): Promise<Token> {
+    const { link } = of;
+    const { token } = await client.read(link.integration, link.connectionId, { renew });
+    // Anything else would end up, in full, in the error of whoever puts it into a header.
+    if (!token || !/^[\x21-\x7e]+$/.test(token.accessToken)) throw new NoTokenError('no bearer token');
+    const read = toToken(token, now());
+    keep(nameOf(of), read);
+    return read;
+  }
+
+  /** The longest unused goes first. */
+  function keep(name: string, token: Token): void {
+    held.delete(name);
+    held.set(name, token);
+    const [oldest] = held.keys();
+    if (held.size > mostHeld && oldest !== undefined) held.delete(oldest);
+  }
+
+  return {
+    /** Null when there is none that can still be used. */
+    held(of: Held): Token | null {
+      const name = nameOf(of);
+      const token = held.get(name);
+      if (!token) return null;
+      if (now() >= token.endsAt) {
+        held.delete(name);
+        return null;
+      }
+      keep(name, token);
+      return token;
+    },
+    /** As Nango has it now. */
+    async read(of: Held, { renew = false } = {}): Promise<Token> {
+      const name = `${renew}/${nameOf(of)}`;
+      const before = underWay.get(name);
+      if (before) return before;
+      const reading = read(of, renew).finally(() => underWay.delete(name));
+      underWay.set(name, reading);
+      return reading;
+    },
+    forget(of: Held): void {
+      held.delete(nameOf(of));
+    },
+  };
+}
+
+function toToken(
+  { accessToken, expiresAt }: { accessToken: string; expiresAt: number | null },
+  now: number,
+): Token {
+  const id = createHash('sha256').update(accessToken).digest('base64url').slice(0, 16);
+  if (expiresAt === null) return { accessToken, id, freshUntil: now + readAgainMs, endsAt: Infinity };
+  // A minute before the end, or a third of what is left of a very short life.
+  const freshUntil = expiresAt - Math.min(60_000, Math.max(0, expiresAt - now) / 3);
+  return { accessToken, id, freshUntil, endsAt: expiresAt };
+}

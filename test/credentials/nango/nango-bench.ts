@@ -1,0 +1,163 @@
+/** A Nango store on a real database, with a double of Nango, clocks that can be turned together, and its log kept. */
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { pino } from 'pino';
+import { onTestFinished } from 'vitest';
+import type { Config, ServerConfig } from '../../../src/config.ts';
+import type { Confirmation, NangoAttempt } from '../../../src/credentials/nango/nango-store.ts';
+import { createNangoStore } from '../../../src/credentials/nango/store.ts';
+import { generateKey, parseKeys } from '../../../src/credentials/sealing.ts';
+import type { CredentialStoreError, Credential, ConnectionRequired } from '../../../src/credentials/store.ts';
+import { openStorage } from '../../../src/storage/database.ts';
+import type { ConnectionKey } from '../../../src/storage/storage.ts';
+import { postgresUrl } from '../../postgres.ts';
+import { startNangoDouble } from '../../peers/nango/nango-double.ts';
+import type { NangoDoubleOptions } from '../../peers/nango/types.ts';
+import { walkThrough } from '../../peers/nango/walk.ts';
+
+export const alice: ConnectionKey = { tenant: 'acme', server: 'tracker', user: 'alice' };
+export const bob: ConnectionKey = { ...alice, user: 'bob' };
+const publicUrl = 'https://interlude.example';
+
+type StoreOptions = Partial<Parameters<typeof createNangoStore>[0]>;
+
+interface Options extends NangoDoubleOptions {
+  store?: StoreOptions;
+  database?: 'sqlite' | 'postgres';
+}
+
+export async function createNangoBench(options: Options = {}) {
+  const { store: given = {}, database = 'sqlite', ...nangoOptions } = options;
+  const nango = await startNangoDouble({ requestsPerMinute: null, ...nangoOptions });
+  const folder = await mkdtemp(path.join(tmpdir(), 'interlude-nango-'));
+  let turned = 0;
+  const now = () => Date.now() + turned;
+  const keys = parseKeys(generateKey('k1'));
+  const lines: string[] = [];
+  const logger = pino({ level: 'trace' }, { write: (line) => void lines.push(line) });
+  const server: ServerConfig = {
+    name: 'tracker',
+    title: 'Tracker',
+    url: 'https://tracker.example/mcp',
+    credentialScope: 'user',
+    store: 'nango',
+    nango: { integration: nango.integration },
+    headers: {},
+    headersEnv: {},
+    timeout: 5_000,
+    maxRounds: 10,
+  };
+  const servers = new Map([[server.name, server]]);
+
+  const kept: Config['database'] =
+    database === 'sqlite'
+      ? { kind: 'sqlite', path: path.join(folder, 'test.db') }
+      : { kind: 'postgres', url: await postgresUrl() };
+
+  async function openProcess(more: StoreOptions = {}) {
+    const storage = await openStorage(kept, { now });
+    onTestFinished(() => storage.close());
+    const config = {
+      host: nango.host,
+      publicUrl: nango.host,
+      websocketsPath: '/',
+      apiKey: nango.apiKey,
+      webhookSigningKey: undefined,
+    };
+    const store = createNangoStore({
+      storage,
+      keys,
+      nango: config,
+      publicUrl,
+      servers,
+      logger,
+      now,
+      timeoutMs: 500,
+      ...given,
+      ...more,
+    });
+    return { store, storage };
+  }
+  onTestFinished(() => rm(folder, { recursive: true }));
+  const { store, storage } = await openProcess();
+
+  const begin = (more: Partial<Parameters<typeof store.begin>[0]> = {}) =>
+    store.begin({ server, key: alice, elicitationId: 'q1', ...more });
+
+  /** Everything up to the page's success, which nobody hears of: the id is what Nango's page would say. */
+  async function visit({ pageUrl }: NangoAttempt, person?: 'alice' | 'bob'): Promise<string> {
+    const before = nango.connections().length;
+    const { status, text } = await walkThrough(pageUrl, person);
+    if (status !== 200) throw new Error(`not connected: ${status} ${text}`);
+    const connection = nango
+      .connections()
+      .toSorted((one, other) => one.updatedAt - other.updatedAt)
+      .at(-1);
+    if (!connection || nango.connections().length < before) throw new Error('nothing was connected');
+    return connection.connectionId;
+  }
+
+  return {
+    nango,
+    folder,
+    keys,
+    server,
+    servers,
+    store,
+    storage,
+    lines,
+    begin,
+    visit,
+    /** All the way, as the page would go it. */
+    async connect(more: Parameters<typeof begin>[0] = {}, person?: 'alice' | 'bob') {
+      const attempt = await begin(more);
+      const connectionId = await visit(attempt, person);
+      const confirmation = await store.confirm(attempt.id, connectionId);
+      if (confirmation.kind !== 'connected') throw new Error(`not recorded: ${confirmation.kind}`);
+      return { ...confirmation, attempt, connectionId };
+    },
+    resolve: (key: ConnectionKey = alice) => store.resolve(server, key),
+    catchUp: async (of: Pick<typeof store, 'catchUp'>) => of.catchUp?.(server, alice),
+    row: (key: ConnectionKey = alice) => storage.connections.get(key),
+    /** Another process on the same database. */
+    another: openProcess,
+    /** Turns our clock and Nango's. */
+    later(milliseconds: number) {
+      turned += milliseconds;
+      nango.advance(milliseconds);
+    },
+    /** Turns only ours. */
+    ourClock(milliseconds: number) {
+      turned += milliseconds;
+    },
+    reads: () => nango.count('GET', '/connections/*'),
+    lists: () => nango.count('GET', '/connections'),
+  };
+}
+
+export type NangoBench = Awaited<ReturnType<typeof createNangoBench>>;
+
+export function tokenIn(found: Credential | ConnectionRequired): string {
+  if (found.kind !== 'credential') throw new Error(`no credential: ${found.reason}`);
+  return found.headers['authorization']?.replace('Bearer ', '') ?? '';
+}
+
+export function credentialIn(found: Credential | ConnectionRequired): Credential {
+  if (found.kind !== 'credential') throw new Error(`no credential: ${found.reason}`);
+  return found;
+}
+
+export function connectedIn(found: Confirmation) {
+  if (found.kind !== 'connected') throw new Error(`not connected: ${found.kind}`);
+  return found;
+}
+
+export async function failureOf(promise: Promise<unknown>): Promise<CredentialStoreError> {
+  const error: unknown = await promise.then(
+    (value) => new Error(`did not fail: ${JSON.stringify(value)}`),
+    (thrown: unknown) => thrown,
+  );
+  if (!(error instanceof Error) || error.name !== 'CredentialStoreError') throw error;
+  return error as CredentialStoreError;
+}
