@@ -9,14 +9,18 @@ import { Client, Connection } from '@temporalio/client';
 import { historyToJSON } from '@temporalio/common/lib/proto-utils.js';
 import { freePort } from '../test/free-port.ts';
 import { searchAttributes, turnWorkflowId } from '../src/workflows/messages.ts';
+import { envOf } from '../test/connections/nango-stage.ts';
 import { createWorld } from '../test/e2e/world.ts';
 import { startAskingServer } from '../test/peers/asking-server.ts';
+import { openBrowser } from '../test/peers/browser.ts';
 import { createEventStore } from '../test/peers/event-store.ts';
+import { openNangoUnderTest } from '../test/peers/nango/nango-under-test.ts';
+import { openProtectedMcp } from '../test/peers/nango/protected-mcp.ts';
 import { startPushingServer } from '../test/peers/pushing-server.ts';
 import { createOpenAIServer } from '../test/peers/openai-server.ts';
 import { nthQuestion, respond } from '../test/service/asking.ts';
 import type { ChatStream } from '../test/service/chat-stream.ts';
-import { connectAccount } from '../test/service/connect-account.ts';
+import { connectAccount, signIn } from '../test/service/connect-account.ts';
 import type { ChatOptions } from '../test/service/user.ts';
 
 const folder = path.join(import.meta.dirname, '../test/workflows/histories');
@@ -58,7 +62,7 @@ await turn('server-question-expired', bob, 'call rounds__book {"city":"Oslo"}', 
   agentId: 'asked',
 });
 await impatient.kill('SIGTERM');
-await world.start('embedded');
+const embedded = await world.start('embedded');
 
 // The first to connect makes the tools known; until then a turn needs a step of its own for it.
 await turn('question-connected', alice, listing, connectAs('alice'));
@@ -133,6 +137,24 @@ await alice.request('POST', '/run/api/chat', {
   messages: [{ id: randomUUID(), role: 'user', parts: [text] }],
 });
 await keep('failed-model', rootOf(failing));
+
+// From here on accounts are kept elsewhere, and nobody tells of a new one: it is looked for.
+const nango = await openNangoUnderTest();
+stack.defer(() => nango.stop());
+const kept = await openProtectedMcp(nango.provider);
+stack.defer(() => kept.stop());
+await embedded.kill('SIGTERM');
+const keptElsewhere = envOf(nango, kept);
+const hasty = await world.start('embedded', { ...keptElsewhere, ELICITATION_TIMEOUT: '1s' });
+await turn('kept-elsewhere-expired', bob, listing);
+await hasty.kill('SIGTERM');
+await world.start('embedded', keptElsewhere);
+await turn('kept-elsewhere-declined', bob, listing, answerAs('decline'));
+await turn('kept-elsewhere-connected', alice, listing, async (stream) => {
+  const browser = openBrowser();
+  const page = await signIn(browser, 'alice', (await stream.question('pending')).url);
+  await browser.press(await browser.press(page, 'Connect Tracker'), 'Allow', { person: 'alice' });
+});
 
 type Meanwhile = (stream: ChatStream, conversation: string) => Promise<unknown>;
 
