@@ -1,10 +1,11 @@
 /** What both processes are made of, opened once from the configuration and handed to everyone who needs it. */
 import type { Logger } from 'pino';
 import type { Config, ServerConfig } from './config.ts';
-import { loadOrCreateKeys } from './credentials/key-file.ts';
+import { openKeys } from './credentials/key-file.ts';
 import { createOAuthStore } from './credentials/mcp-oauth/store.ts';
-import { parseKeys } from './credentials/sealing.ts';
 import type { KeyRing } from './credentials/sealing.ts';
+import { loadNangoSdk } from './credentials/nango/sdk.ts';
+import { createNangoStore } from './credentials/nango/store.ts';
 import type { CredentialStore } from './credentials/store.ts';
 import { storeOf } from './credentials/stores.ts';
 import type { Stores } from './credentials/stores.ts';
@@ -22,12 +23,16 @@ export interface Parts {
 }
 
 export async function openParts(config: Config, logger: Logger): Promise<Parts> {
-  const keys = config.keys === undefined ? await loadOrCreateKeys(config.dataDir) : parseKeys(config.keys);
+  // At start rather than in the middle of somebody's turn.
+  if ([...config.servers.values()].some(({ store }) => store === 'nango')) await loadNangoSdk();
+  const keys = await openKeys(config);
   const storage = await openStorage(config.database, { logger });
+  const { nango, servers } = config;
+  const { publicUrl } = config.http;
   const stores: Stores = {
-    oauth: createOAuthStore({ storage, keys, publicUrl: config.http.publicUrl, secret: config.secret }),
+    oauth: createOAuthStore({ storage, keys, publicUrl, secret: config.secret }),
     vault: createVaultStore({ storage, keys }),
-    nango: null,
+    nango: nango ? createNangoStore({ storage, keys, nango, publicUrl, servers, logger }) : null,
   };
   return { config, storage, keys, stores, storeOf: (server) => storeOf(stores, server), logger };
 }

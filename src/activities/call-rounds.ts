@@ -5,6 +5,7 @@
 import { randomUUID } from 'node:crypto';
 import type { KeyRing } from '../credentials/sealing.ts';
 import { openAnswer } from '../credentials/sealed-answer.ts';
+import { openRound, sealRound } from '../credentials/sealed-round.ts';
 import type { Mode, Outcome } from '../elicitation/elicitation.ts';
 import type { Pause, QuestionAnswer, ServerQuestion } from '../mcp/pause.ts';
 import type { Storage } from '../storage/storage.ts';
@@ -59,14 +60,15 @@ export function createCallRounds({ storage, keys }: { storage: Storage; keys: Ke
 
   async function list(turn: TurnRef, toolCallId: string): Promise<Round[]> {
     const kept = await toolCalls.rounds(turn, toolCallId);
-    return kept.map(({ sealed }) => JSON.parse(keys.open(sealed, contextOf(turn, toolCallId))) as Round);
+    const call = { turnId: turn.turnId, toolCallId };
+    return kept.map(({ sealed }) => JSON.parse(openRound(keys, call, sealed)) as Round);
   }
 
   return {
     list,
     async keep(turn, toolCallId, before, next) {
       const round = before.length + 1;
-      const sealed = keys.seal(JSON.stringify(next), contextOf(turn, toolCallId));
+      const sealed = sealRound(keys, { turnId: turn.turnId, toolCallId }, JSON.stringify(next));
       const state = next.resume.kind === 'held' ? 'started' : 'paused';
       if (await toolCalls.keepRound(turn, toolCallId, { round, sealed }, state)) return next;
       return (await list(turn, toolCallId))[round - 1] ?? null;
@@ -129,8 +131,4 @@ export function toAsks({ questions, resume }: Round, number: number): Asks {
 
 function isSame(one: ServerQuestion, other: ServerQuestion): boolean {
   return one.key === other.key && JSON.stringify(one.request) === JSON.stringify(other.request);
-}
-
-function contextOf({ turnId }: TurnRef, toolCallId: string): string {
-  return `tool-call-round/${turnId}/${toolCallId}`;
 }

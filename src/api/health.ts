@@ -1,6 +1,7 @@
 /** `/healthz`: this process runs. `/readyz`: it can do its work, and if not, what is missing. */
 import type { FastifyInstance } from 'fastify';
 import { NotReadySchema, ReadySchema, RunningSchema } from '../contract/health.ts';
+import { recordContext } from '../credentials/mcp-oauth/records.ts';
 import type { KeyRing } from '../credentials/sealing.ts';
 import type { Storage } from '../storage/storage.ts';
 import { describeRoute, json } from './describe-route.ts';
@@ -89,9 +90,9 @@ function keysFitDatabase(storage: Storage, keys: KeyRing): Check {
   return async () => {
     if (isProven) return;
     const marker = await storage.oauth.recall(name);
-    if (marker) keys.open(marker.sealed, name);
+    if (marker) keys.open(marker.sealed, recordContext(name));
     // Sealed afresh under the newest key, so that older ones can be retired.
-    await storage.oauth.remember(name, keys.seal(name, name));
+    await storage.oauth.remember(name, keys.seal(name, recordContext(name)));
     isProven = true;
   };
 }

@@ -2,8 +2,14 @@
 import { randomBytes } from 'node:crypto';
 import { link, mkdir, open, readFile, rm } from 'node:fs/promises';
 import path from 'node:path';
+import type { Config } from '../config.ts';
 import { generateKey, parseKeys, SealingError } from './sealing.ts';
 import type { KeyRing } from './sealing.ts';
+
+/** The keys that the configuration names, or else those of the data folder. */
+export async function openKeys({ keys, dataDir }: Pick<Config, 'keys' | 'dataDir'>): Promise<KeyRing> {
+  return keys === undefined ? loadOrCreateKeys(dataDir) : parseKeys(keys);
+}
 
 /** Reads `<dataDir>/keys`, or makes it (mode 0600). Two processes that start at once end up with the same key. */
 export async function loadOrCreateKeys(dataDir: string): Promise<KeyRing> {

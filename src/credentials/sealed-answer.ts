@@ -2,13 +2,13 @@
 import type { KeyRing } from './sealing.ts';
 
 export function sealAnswer(keys: KeyRing, elicitationId: string, content: string): string {
-  return keys.seal(content, contextOf(elicitationId));
+  return keys.seal(content, answerContext(elicitationId));
 }
 
 export function openAnswer(keys: KeyRing, elicitationId: string, sealed: string): string {
-  return keys.open(sealed, contextOf(elicitationId));
+  return keys.open(sealed, answerContext(elicitationId));
 }
 
-function contextOf(elicitationId: string): string {
+export function answerContext(elicitationId: string): string {
   return `elicitation-answer/${elicitationId}`;
 }

@@ -59,6 +59,17 @@ export function parseKeys(text: string): KeyRing {
   return keyRing(keys);
 }
 
+/** What every value begins with that this key has sealed. */
+export function prefixOf(keyId: string): string {
+  return `${version}.${keyId}.`;
+}
+
+/** The key that has sealed this, in the ring or not; null when it is no sealed value. */
+export function sealedWith(sealed: string): string | null {
+  const [prefix, id, encoded, ...rest] = sealed.split('.');
+  return prefix === version && id && encoded !== undefined && rest.length === 0 ? id : null;
+}
+
 /** A fresh key as it is written in `INTERLUDE_KEYS`. */
 export function generateKey(id: string): string {
   return `${id}:${randomBytes(32).toString('base64')}`;
@@ -102,7 +113,7 @@ function sealWith({ id, key }: DerivedKey, plaintext: string, context: string): 
   const cipher = createCipheriv('aes-256-gcm', key, iv, { authTagLength: tagBytes });
   cipher.setAAD(associatedData(id, context));
   const body = Buffer.concat([iv, cipher.update(plaintext, 'utf8'), cipher.final(), cipher.getAuthTag()]);
-  return `${version}.${id}.${body.toString('base64url')}`;
+  return `${prefixOf(id)}${body.toString('base64url')}`;
 }
 
 function openWith({ id, key }: DerivedKey, encoded: string, context: string): string {

@@ -19,6 +19,7 @@ import { createIdempotencyKeys } from './idempotency-keys.ts';
 import { createMessages } from './messages.ts';
 import { createOAuthRecords } from './oauth-records.ts';
 import { openPostgres } from './postgres.ts';
+import { createSealedValues } from './sealed-values.ts';
 import { openSqlite } from './sqlite.ts';
 import type { Storage } from './storage.ts';
 import type { Database, Tables } from './tables.ts';
@@ -85,6 +86,7 @@ export async function openStorage(
     toolCatalogue: createToolCatalogue(parts),
     apiKeys: createApiKeys(parts),
     audit: createAudit(parts),
+    sealed: createSealedValues(parts),
     async ping() {
       await backend.checkFile?.();
       await sql`select 1`.execute(query);

@@ -23,6 +23,8 @@ export interface World {
   /** Where clients and browsers find the service. */
   baseUrl: string;
   tracker: Tracker;
+  /** What all processes of ours are told. */
+  environment: Record<string, string>;
   /** Starts a process of ours and waits until it is ready; `env` adds to what they all have in common. */
   start(entry: Entry, env?: Record<string, string>): Promise<ServiceProcess>;
   /** Like `start`, without waiting. */
@@ -78,6 +80,7 @@ export async function createWorld({ port, env = {} }: WorldOptions = {}): Promis
     dataDir,
     baseUrl,
     tracker,
+    environment: common,
     spawn,
     async start(entry, more = {}) {
       const service = spawn(entry, more);
