@@ -36,7 +36,11 @@ export function createAuthorizationServer(options: Options): Provider {
     },
     enabledJWA: { idTokenSigningAlgValues: ['ES256'] },
     scopes: ['openid', 'offline_access', ...Object.values(scopes)],
-    findAccount: (_, id) => (isAccount(id) ? { accountId: id, claims: () => ({ sub: id }) } : undefined),
+    claims: { openid: ['sub', 'preferred_username'] },
+    // Clients show people as whom they are connected, and their tokens are not for the userinfo endpoint.
+    conformIdTokenClaims: false,
+    findAccount: (_, id) =>
+      isAccount(id) ? { accountId: id, claims: () => ({ sub: id, preferred_username: id }) } : undefined,
     // The resource server looks the grant up, so that a revoked one ends its tokens at once.
     extraTokenClaims: (_, token) => ('grantId' in token ? { grant: token.grantId } : undefined),
     features: {

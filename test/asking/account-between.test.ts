@@ -103,7 +103,7 @@ test('more permissions are asked for between the rounds, and then the answers go
     context: {
       trigger: 'credential_required',
       reason: 'insufficient_scope',
-      scopes: ['issues:read', 'issues:write'],
+      scopes: ['issues:write'],
     },
   });
   expect(sent()).toEqual([[undefined]]);

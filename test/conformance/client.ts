@@ -1,8 +1,11 @@
 /**
  * The command that the official conformance suite runs: lists the tools of the server it is given and calls each of
  * them, through the code that turns use, and answers what it is asked like a person who accepts every form as it is
- * shown. What it prints is for the log of a run that failed.
+ * shown, and connects an account where one is needed. What it prints is for the log of a run that failed.
  */
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
 import type { Credential } from '../../src/credentials/store.ts';
 import { defaultsOf, readRequestedSchema } from '../../src/elicitation/requested-schema.ts';
 import { callServerTool } from '../../src/mcp/call.ts';
@@ -12,6 +15,7 @@ import { listServerTools } from '../../src/mcp/list.ts';
 import type { QuestionAnswer, ServerQuestion } from '../../src/mcp/pause.ts';
 import type { CatalogueTool } from '../../src/storage/storage.ts';
 import { serverConfig } from '../peers/mcp-server.ts';
+import { openAccount } from './account.ts';
 
 type Call = Pick<ServerToolCall, 'name' | 'arguments'>;
 
@@ -22,25 +26,62 @@ const hold: Hold = {
   pageDone: () => undefined,
 };
 const signal = AbortSignal.timeout(20_000);
-const server = serverConfig(process.argv.at(-1) ?? '', { credentialScope: 'none' });
-const wishes = JSON.parse(process.env['MCP_CONFORMANCE_CONTEXT'] ?? '{}') as { toolCalls?: Call[] };
+const wishes = JSON.parse(process.env['MCP_CONFORMANCE_CONTEXT'] ?? '{}') as {
+  toolCalls?: Call[];
+  client_id?: string;
+  client_secret?: string;
+};
+const scenario = process.env['MCP_CONFORMANCE_SCENARIO'] ?? '';
+const needsAccount = scenario.startsWith('auth/');
+const server = serverConfig(process.argv.at(-1) ?? '', {
+  credentialScope: needsAccount ? 'user' : 'none',
+  // A client that an operator registered by hand.
+  ...(wishes.client_id !== undefined && {
+    oauth: { clientId: wishes.client_id, clientSecretEnv: 'CLIENT_SECRET' },
+  }),
+});
 
-const tools = await list();
-// It looks at what comes along with a call, and has no tool to call.
-const isAboutRequests = process.env['MCP_CONFORMANCE_SCENARIO'] === 'request-metadata';
-const calls: Call[] = isAboutRequests
-  ? [{ name: 'any', arguments: {} }]
-  : (wishes.toolCalls ?? tools.map(callOf));
-await Promise.all(calls.map(make));
+const folder = await mkdtemp(path.join(tmpdir(), 'conformance-account-'));
+const account = await openAccount({
+  server,
+  folder,
+  // Only who is reached by https has a client id that is a document.
+  publicUrl: scenario === 'auth/basic-cimd' ? 'https://interlude.example' : 'http://127.0.0.1:3000',
+  secret: wishes.client_secret,
+});
+try {
+  await run();
+} finally {
+  await account.close();
+  await rm(folder, { recursive: true });
+}
 
-async function list(): Promise<CatalogueTool[]> {
-  const listed = await listServerTools(server, nobody, signal);
-  if (listed.kind !== 'tools') throw new Error(`no tools: ${JSON.stringify(listed)}`);
-  return listed.tools;
+async function run(): Promise<void> {
+  const credential = needsAccount ? await account.credential() : nobody;
+  const tools = await list(credential);
+  // It looks at what comes along with a call, and has no tool to call.
+  const calls: Call[] =
+    scenario === 'request-metadata'
+      ? [{ name: 'any', arguments: {} }]
+      : (wishes.toolCalls ?? tools.map((tool) => callOf(tool, tools)));
+  await Promise.all(calls.map((wish, index) => make(wish, index, tools, credential)));
+}
+
+async function list(credential: Credential): Promise<CatalogueTool[]> {
+  const listed = await listServerTools(server, credential, signal);
+  if (listed.kind === 'tools') return listed.tools;
+  const next = listed.kind === 'refused' ? await account.after(credential, listed) : null;
+  if (next === null) throw new Error(`no tools: ${JSON.stringify(listed)}`);
+  return list(next);
 }
 
 /** All rounds of one call, as a turn makes them. */
-async function make(wish: Call, index: number): Promise<void> {
+async function make(
+  wish: Call,
+  index: number,
+  tools: CatalogueTool[],
+  credential: Credential,
+): Promise<void> {
   const known = tools.find(({ name }) => name === wish.name);
   const call: ServerToolCall = {
     ...wish,
@@ -50,12 +91,14 @@ async function make(wish: Call, index: number): Promise<void> {
     hold,
     signal,
   };
-  let outcome = await callServerTool(server, nobody, call);
+  let outcome = await callServerTool(server, credential, call);
   while (outcome.kind === 'asks') {
     const { questions, resume } = outcome.pause;
     const goOn = { resume, answers: questions.map(acceptAsShown) };
-    outcome = await callServerTool(server, nobody, { ...call, goOn });
+    outcome = await callServerTool(server, credential, { ...call, goOn });
   }
+  const next = outcome.kind === 'refused' ? await account.after(credential, outcome) : null;
+  if (next !== null) return make(wish, index, tools, next);
   process.stdout.write(`${wish.name}: ${JSON.stringify(outcome)}\n`);
   // A scenario about listing has nothing behind its tools, and says so.
   if (outcome.kind !== 'result' && outcome.kind !== 'rejected') process.exitCode = 1;
@@ -69,15 +112,18 @@ function acceptAsShown({ key, request }: ServerQuestion): QuestionAnswer {
 }
 
 /** What a model would send: something of the right kind for whatever the tool requires. */
-function callOf({ name, inputSchema }: CatalogueTool): Call {
+function callOf({ name, inputSchema }: CatalogueTool, tools: CatalogueTool[]): Call {
   const { properties = {}, required = [] } = inputSchema as {
     properties?: Record<string, { type?: string }>;
     required?: string[];
   };
-  return { name, arguments: Object.fromEntries(required.map((field) => [field, sample(properties[field])])) };
+  return {
+    name,
+    arguments: Object.fromEntries(required.map((field) => [field, sample(properties[field], tools)])),
+  };
 }
 
-function sample(field: { type?: string } | undefined): unknown {
+function sample(field: { type?: string } | undefined, tools: CatalogueTool[]): unknown {
   switch (field?.type) {
     case 'number':
     case 'integer':

@@ -57,8 +57,10 @@ export async function runScenario(name: string, revision: string): Promise<Resul
       () => [],
       (error: { stdout: string; stderr: string }) => [error.stdout + error.stderr],
     );
-    const [results = ''] = await readdir(folder);
-    const text = await readFile(path.join(folder, results, 'checks.json'), 'utf8').catch(() => '[]');
+    // Below a folder for the scenario, whose name may have a slash in it.
+    const files = await readdir(folder, { recursive: true });
+    const checked = files.find((file) => path.basename(file) === 'checks.json');
+    const text = checked === undefined ? '[]' : await readFile(path.join(folder, checked), 'utf8');
     const checks = JSON.parse(text) as { id: string; status: string; errorMessage?: string }[];
     const having = (...statuses: string[]) => checks.filter(({ status }) => statuses.includes(status));
     const broken = having('FAILURE', 'WARNING').map(({ id, errorMessage }) => `${id}: ${errorMessage}`);

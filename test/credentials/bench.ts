@@ -31,7 +31,11 @@ export async function createBench(options: Options = {}) {
   /** Everything a person does between "Connect" and coming back. */
   async function connect(
     server: ServerConfig,
-    { scopes, session = 'laptop' }: { scopes?: string[]; session?: string } = {},
+    {
+      scopes,
+      session = 'laptop',
+      cookies,
+    }: { scopes?: string[]; session?: string; cookies?: Map<string, string> } = {},
   ) {
     const { url } = await store.begin({
       server,
@@ -40,7 +44,7 @@ export async function createBench(options: Options = {}) {
       sessionHash: session,
       scopes,
     });
-    const params = await comeBackFrom(url, `${settings.publicUrl}/auth/callback`);
+    const params = await comeBackFrom(url, `${settings.publicUrl}/auth/callback`, cookies);
     return store.complete({ params, sessionHash: session, serverByName: () => server });
   }
 
@@ -51,7 +55,7 @@ export async function createBench(options: Options = {}) {
     store,
     connect,
     /** Another process on the same database. */
-    another: (more: Options = {}) => createOAuthStore({ ...settings, ...more }),
+    another: (more: Options & { now?: () => number } = {}) => createOAuthStore({ ...settings, ...more }),
     later: (ms: number) => {
       turned += ms;
     },

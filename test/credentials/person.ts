@@ -1,6 +1,12 @@
-/** A person's browser at a provider: follows redirects, keeps cookies, stops where it would come back to us. */
-export async function comeBackFrom(url: string, until: string): Promise<URLSearchParams> {
-  const cookies = new Map<string, string>();
+/**
+ * A person's browser at a provider: follows redirects, keeps cookies, stops where it would come back to us. Who is to
+ * be still signed in there comes again with the same cookies.
+ */
+export async function comeBackFrom(
+  url: string,
+  until: string,
+  cookies = new Map<string, string>(),
+): Promise<URLSearchParams> {
   let address = url;
   for (let hop = 0; hop < 20; hop++) {
     if (address.startsWith(until)) return new URL(address).searchParams;

@@ -21,11 +21,13 @@ const accountSchema = z.object({
   issuer: z.string(),
   resource: z.string(),
   client: clientSchema,
+  /** Who the sign-in server says this is, in its own terms; absent where it says nothing. */
+  subject: z.string().optional(),
 });
 export type Account = z.infer<typeof accountSchema>;
 
 export function sealAccount(keys: KeyRing, key: ConnectionKey, account: Account): string {
-  return keys.seal(JSON.stringify(account), context(key));
+  return keys.seal(JSON.stringify(account), accountContext(key));
 }
 
 /** Throws `CredentialStoreError`: a key that is missing here is no reason to ask a person to connect again. */
@@ -40,7 +42,7 @@ export function tryOpenAccount(
   row: ConnectionRow,
 ): { kind: 'account'; account: Account } | { kind: 'unreadable'; why: string } {
   try {
-    const account = accountSchema.parse(JSON.parse(keys.open(row.sealed, context(row))));
+    const account = accountSchema.parse(JSON.parse(keys.open(row.sealed, accountContext(row))));
     return { kind: 'account', account };
   } catch (error) {
     const why = error instanceof SealingError ? error.message : 'has an unknown form';
@@ -49,14 +51,14 @@ export function tryOpenAccount(
 }
 
 /** A list, so that no tenant or user name can be made to look like another pair. */
-function context({ tenant, server, user }: ConnectionKey): string {
+export function accountContext({ tenant, server, user }: ConnectionKey): string {
   return JSON.stringify(['connection', tenant, server, user]);
 }
 
 /** Throws a plain error when the tokens are of no use here. */
 export function accountFrom(
   tokens: OAuthTokens,
-  rest: Pick<Account, 'serverUrl' | 'issuer' | 'resource' | 'client'>,
+  rest: Pick<Account, 'serverUrl' | 'issuer' | 'resource' | 'client' | 'subject'>,
   now: number,
 ): Account {
   // Anything else would end up, in full, in the error of whoever puts it into a header.
@@ -90,16 +92,26 @@ export function tokenIdOf({ accessToken }: Account): string {
   return createHash('sha256').update(accessToken).digest('base64url').slice(0, 16);
 }
 
-/** As whom, for people to read. Comes straight from the token endpoint and decides nothing, so it is not verified. */
-export function accountName({ id_token: idToken }: OAuthTokens): string | null {
-  if (idToken === undefined) return null;
+/** As whom, for people to read. */
+export function accountName(tokens: Pick<OAuthTokens, 'id_token'>): string | null {
+  const claims = claimsOf(tokens);
+  const name = [claims['email'], claims['preferred_username'], claims['name']].find(
+    (claim) => typeof claim === 'string',
+  );
+  return typeof name === 'string' && /^[^\p{C}]{1,200}$/u.test(name) ? name : null;
+}
+
+export function subjectOf(tokens: Pick<OAuthTokens, 'id_token'>): Pick<Account, 'subject'> {
+  const { sub } = claimsOf(tokens);
+  return typeof sub === 'string' ? { subject: sub } : {};
+}
+
+/** Comes straight from the token endpoint and lets nobody in, so it is not verified. */
+function claimsOf({ id_token: idToken }: Pick<OAuthTokens, 'id_token'>): Record<string, unknown> {
+  if (idToken === undefined) return {};
   try {
-    const claims = decodeJwt(idToken);
-    const name = [claims['email'], claims['preferred_username'], claims['name']].find(
-      (claim) => typeof claim === 'string',
-    );
-    return typeof name === 'string' && /^[^\p{C}]{1,200}$/u.test(name) ? name : null;
+    return decodeJwt(idToken);
   } catch {
-    return null;
+    return {};
   }
 }

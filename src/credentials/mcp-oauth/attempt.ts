@@ -20,6 +20,8 @@ const attemptSchema = z.object({
   resource: z.string(),
   scopes: z.array(z.string()),
   codeVerifier: z.string(),
+  /** Where the person wants to go back to in the end. */
+  returnUrl: z.string().nullable().default(null),
 });
 export type Attempt = z.infer<typeof attemptSchema>;
 
@@ -45,12 +47,11 @@ export function createAttempts(deps: { oauth: OAuthRecords; keys: KeyRing; now: 
   const { oauth, keys, now } = deps;
   const hashOf = ({ state, sessionHash }: Binding) =>
     createHash('sha256').update(`${sessionHash}\n${state}`).digest('hex');
-  const context = (stateHash: string) => `attempt:${stateHash}`;
 
   return {
     async save({ elicitationId, attempt, ...binding }) {
       const stateHash = hashOf(binding);
-      const sealed = keys.seal(JSON.stringify(attempt), context(stateHash));
+      const sealed = keys.seal(JSON.stringify(attempt), attemptContext(stateHash));
       const expiresAt = now() + lifeMs;
       await oauth.saveAttempt({
         stateHash,
@@ -65,7 +66,7 @@ export function createAttempts(deps: { oauth: OAuthRecords; keys: KeyRing; now: 
       const found = await oauth.takeAttempt(stateHash, now());
       if (!found || found.sessionHash !== binding.sessionHash) return null;
       try {
-        const attempt = attemptSchema.parse(JSON.parse(keys.open(found.sealed, context(stateHash))));
+        const attempt = attemptSchema.parse(JSON.parse(keys.open(found.sealed, attemptContext(stateHash))));
         return { elicitationId: found.elicitationId, attempt };
       } catch (error) {
         if (error instanceof SealingError) return null;
@@ -73,4 +74,8 @@ export function createAttempts(deps: { oauth: OAuthRecords; keys: KeyRing; now: 
       }
     },
   };
+}
+
+export function attemptContext(stateHash: string): string {
+  return `attempt:${stateHash}`;
 }

@@ -1,8 +1,10 @@
 /** The way to the provider: authorization code with PKCE, `resource`, and a state of one browser. */
 import { computeScopeUnion, startAuthorization } from '@modelcontextprotocol/client';
 import type { ServerConfig } from '../../config.ts';
-import type { ConnectionKey } from '../../storage/storage.ts';
+import type { ConnectionKey, ConnectionRow, Storage } from '../../storage/storage.ts';
 import { connectionKey } from '../connection-key.ts';
+import type { KeyRing } from '../sealing.ts';
+import { tryOpenAccount } from './account.ts';
 import { newState } from './attempt.ts';
 import type { Attempts } from './attempt.ts';
 import type { Discovery, OAuthNeeds } from './discovery.ts';
@@ -18,21 +20,27 @@ export interface BeginInput {
   elicitationId: string | null;
   /** SHA-256 of the browser session that must come back. */
   sessionHash: string;
-  /** What the question asked for; without it, what the server publishes. */
+  /** What the question asked for. Without it, and without an account that could lose something, what the server publishes. */
   scopes?: string[] | undefined;
+  /** Kept for whoever comes back. */
+  returnUrl?: string | null;
 }
 
 interface Dependencies {
+  storage: Pick<Storage, 'connections'>;
+  keys: KeyRing;
   attempts: Attempts;
   discovery: Discovery;
   registrations: Registrations;
   publicUrl: string;
 }
 
-export function createBegin({ attempts, discovery, registrations, publicUrl }: Dependencies) {
+export function createBegin(deps: Dependencies) {
+  const { storage, keys, attempts, discovery, registrations, publicUrl } = deps;
+
   /** Throws `CredentialStoreError` with words for the person. */
   return async function begin(input: BeginInput): Promise<{ url: string }> {
-    const { server, elicitationId, sessionHash } = input;
+    const { server, elicitationId, sessionHash, returnUrl = null } = input;
     const needs = await discovery.needsOf(server);
     if (needs.kind === 'nothing')
       throw trouble(server, 'does not ask for an account any more; go back and try again');
@@ -41,7 +49,9 @@ export function createBegin({ attempts, discovery, registrations, publicUrl }: D
     const clientInformation = registrations.informationOf(client, server);
     if (!clientInformation) throw trouble(server, 'its client was removed from the configuration');
 
-    const scopes = scopesToRequest(server, needs, input.scopes);
+    const key = connectionKey(server, input.key);
+    const held = heldScopes(keys, server, needs, await storage.connections.get(key));
+    const scopes = scopesToRequest(server, needs, [...held, ...(input.scopes ?? [])]);
     const state = newState();
     try {
       const { authorizationUrl, codeVerifier } = await startAuthorization(authorizationServer.issuer, {
@@ -52,7 +62,6 @@ export function createBegin({ attempts, discovery, registrations, publicUrl }: D
         resource,
         ...(scopes.length > 0 && { scope: scopes.join(' ') }),
       });
-      const key = connectionKey(server, input.key);
       const attempt = {
         key,
         serverUrl: server.url,
@@ -61,6 +70,7 @@ export function createBegin({ attempts, discovery, registrations, publicUrl }: D
         resource,
         scopes,
         codeVerifier,
+        returnUrl,
       };
       await attempts.save({ state, sessionHash, elicitationId, attempt });
       return { url: authorizationUrl.href };
@@ -70,14 +80,34 @@ export function createBegin({ attempts, discovery, registrations, publicUrl }: D
   };
 }
 
-/** The operator's list or else the server's, and always what the question asked for beyond it. */
+/** What is held now and would be lost otherwise: a new grant replaces the old one. */
+function heldScopes(
+  keys: KeyRing,
+  server: ServerConfig,
+  { authorizationServer }: OAuthNeeds,
+  row: ConnectionRow | null,
+): string[] {
+  const opened = row?.store === 'oauth' ? tryOpenAccount(keys, row) : null;
+  if (!row || opened?.kind !== 'account') return [];
+  // Scopes are names that only the sign-in server they come from knows.
+  const { serverUrl, issuer } = opened.account;
+  return serverUrl === server.url && issuer === authorizationServer.issuer ? row.scopes : [];
+}
+
+/**
+ * The operator's list or else the server's, and always what was asked for or is held beyond it. Where the sign-in
+ * server offers it: access that lasts, and, unless the operator chose the scopes, who the person is.
+ */
 function scopesToRequest(
   server: ServerConfig,
   { scopes, authorizationServer }: OAuthNeeds,
-  asked: string[] = [],
+  asked: string[],
 ): string[] {
   const base = server.oauth?.scopes ?? (asked.length > 0 ? [] : scopes);
   const wanted = scopesOf(computeScopeUnion(base.join(' '), asked.join(' ')));
-  const offline = wanted.length > 0 && authorizationServer.scopes_supported?.includes('offline_access');
-  return offline && !wanted.includes('offline_access') ? [...wanted, 'offline_access'] : wanted;
+  if (wanted.length === 0) return [];
+  const offered = authorizationServer.scopes_supported ?? [];
+  const identity = server.oauth?.scopes || !offered.includes('openid') ? [] : ['openid', 'email'];
+  const extras = ['offline_access', ...identity].filter((scope) => offered.includes(scope));
+  return [...new Set([...wanted, ...extras])];
 }

@@ -4,7 +4,7 @@ import type { OAuthTokens } from '@modelcontextprotocol/client';
 import type { ServerConfig } from '../../config.ts';
 import type { ConnectionKey, Storage } from '../../storage/storage.ts';
 import type { KeyRing } from '../sealing.ts';
-import { accountFrom, accountName, freshUntil, sealAccount } from './account.ts';
+import { accountFrom, accountName, freshUntil, sealAccount, subjectOf } from './account.ts';
 import type { Account } from './account.ts';
 import type { Attempt, Attempts } from './attempt.ts';
 import type { Discovery } from './discovery.ts';
@@ -12,6 +12,7 @@ import type { Outbound } from './outbound.ts';
 import { scopesOf } from './protected-resource.ts';
 import { redirectUri } from './registration.ts';
 import type { Registrations } from './registration.ts';
+import type { RevokeReplaced } from './replaced.ts';
 import { inWords, isClientRefused, quoteCode, trouble } from './trouble.ts';
 
 export interface CompleteInput {
@@ -21,21 +22,26 @@ export interface CompleteInput {
 }
 
 export type Completion =
-  | {
+  | ({
       kind: 'connected';
-      /** Null when nobody asked. */
-      elicitationId: string | null;
       server: string;
       key: ConnectionKey;
       version: number;
       account: string | null;
-    }
+    } & Begun)
   /** The person said no at the provider. The question stays open. */
-  | { kind: 'denied'; elicitationId: string | null; server: string }
+  | ({ kind: 'denied'; server: string } & Begun)
   /** Unknown, used, expired or another browser's. */
   | { kind: 'unknown-state' }
-  /** `message` is a sentence for people. `retry`: starting again may help. */
-  | { kind: 'failed'; elicitationId: string | null; server: string; message: string; retry: boolean };
+  /** `message` is a sentence for people. `retry`: starting again may help. `isForeign`: not its own server's answer. */
+  | ({ kind: 'failed'; server: string; message: string; retry: boolean; isForeign: boolean } & Begun);
+
+/** As it was when the person left. */
+interface Begun {
+  /** Null when nobody asked. */
+  elicitationId: string | null;
+  returnUrl: string | null;
+}
 
 interface Dependencies {
   storage: Pick<Storage, 'connections'>;
@@ -44,24 +50,28 @@ interface Dependencies {
   discovery: Discovery;
   registrations: Registrations;
   outbound: Outbound;
+  revokeReplaced: RevokeReplaced;
   publicUrl: string;
   now: () => number;
 }
 
 export function createComplete(deps: Dependencies) {
-  const { storage, keys, attempts, discovery, registrations, outbound, publicUrl, now } = deps;
+  const { storage, keys, attempts, discovery, registrations, outbound, revokeReplaced, publicUrl, now } =
+    deps;
 
   async function complete({ params, sessionHash, serverByName }: CompleteInput): Promise<Completion> {
     const state = params.get('state');
     const taken = state === null ? null : await attempts.take({ state, sessionHash });
     if (!taken) return { kind: 'unknown-state' };
     const { elicitationId, attempt } = taken;
-    const failed = (message: string, retry: boolean): Completion => ({
+    const begun: Begun = { elicitationId, returnUrl: attempt.returnUrl };
+    const failed = (message: string, retry: boolean, isForeign = false): Completion => ({
       kind: 'failed',
-      elicitationId,
+      ...begun,
       server: attempt.key.server,
       message,
       retry,
+      isForeign,
     });
 
     const server = serverByName(attempt.key.server);
@@ -72,11 +82,12 @@ export function createComplete(deps: Dependencies) {
       return failed(
         `The answer did not come from ${server.title}'s sign-in server, so it was not used.`,
         true,
+        true,
       );
     }
     await registrations.confirm(attempt.client, attempt.authorizationServer.issuer);
     const error = params.get('error');
-    if (error === 'access_denied') return { kind: 'denied', elicitationId, server: server.name };
+    if (error === 'access_denied') return { kind: 'denied', ...begun, server: server.name };
     if (error !== null) {
       await forgetClientIf(['invalid_client', 'unauthorized_client'].includes(error), server, attempt);
       return failed(`${server.title}'s sign-in server answered with ${quoteCode(error)}.`, true);
@@ -88,7 +99,7 @@ export function createComplete(deps: Dependencies) {
     let account: Account;
     try {
       tokens = await redeem(server, attempt, code);
-      account = accountFrom(tokens, accountOrigin(attempt), now());
+      account = accountFrom(tokens, { ...accountOrigin(attempt), ...subjectOf(tokens) }, now());
     } catch (problem) {
       await forgetClientIf(isClientRefused(problem), server, attempt);
       const operatorsFault = isClientRefused(problem) && attempt.client.kind === 'configured';
@@ -96,6 +107,7 @@ export function createComplete(deps: Dependencies) {
     }
     const { key } = attempt;
     const name = accountName(tokens);
+    const replaced = await storage.connections.get(key);
     const version = await storage.connections.establish(key, {
       store: 'oauth',
       account: name,
@@ -103,7 +115,9 @@ export function createComplete(deps: Dependencies) {
       sealed: sealAccount(keys, key, account),
       freshUntil: freshUntil(account),
     });
-    return { kind: 'connected', elicitationId, server: server.name, key, version, account: name };
+    // Nobody waits for it: whoever asked is told of the new account first.
+    if (replaced) void revokeReplaced(replaced, account, server);
+    return { kind: 'connected', ...begun, server: server.name, key, version, account: name };
   }
 
   async function redeem(server: ServerConfig, attempt: Attempt, code: string): Promise<OAuthTokens> {

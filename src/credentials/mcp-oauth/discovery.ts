@@ -4,7 +4,13 @@ import { z } from 'zod';
 import type { ServerConfig } from '../../config.ts';
 import { OutboundError } from './outbound.ts';
 import type { Outbound } from './outbound.ts';
-import { challengedResource, probe, publishedResource } from './protected-resource.ts';
+import {
+  challengedResource,
+  probe,
+  publishedResource,
+  readChallenge,
+  scopesOf,
+} from './protected-resource.ts';
 import type { ProtectedResource } from './protected-resource.ts';
 import type { Records } from './records.ts';
 import { inWords, trouble } from './trouble.ts';
@@ -26,6 +32,7 @@ export const authorizationServerSchema = z.object({
   code_challenge_methods_supported: z.array(z.string()).optional(),
   client_id_metadata_document_supported: z.boolean().optional(),
   authorization_response_iss_parameter_supported: z.boolean().optional(),
+  require_pushed_authorization_requests: z.boolean().optional(),
 });
 export type AuthorizationServer = z.infer<typeof authorizationServerSchema>;
 
@@ -65,11 +72,21 @@ export function createDiscovery(deps: {
 
   async function look(server: ServerConfig): Promise<{ needs: Needs; certain: boolean }> {
     const published = await publishedResource(server, outbound);
-    if (published) return { needs: await oauthNeeds(server, published), certain: true };
+    if (published) {
+      const needs = await oauthNeeds(server, published);
+      const scopes = needs.scopes.length > 0 ? needs.scopes : await challengedScopes(server);
+      return { needs: { ...needs, scopes }, certain: true };
+    }
     const answer = await probe(server, outbound);
     if (answer.kind !== 'challenged') return { needs: { kind: 'nothing' }, certain: answer.kind === 'open' };
     const challenged = await challengedResource(server, answer.challenge, outbound);
     return { needs: await oauthNeeds(server, challenged), certain: true };
+  }
+
+  /** For a server that publishes none: or else people would be asked twice, the second time for what its 403 names. */
+  async function challengedScopes(server: ServerConfig): Promise<string[]> {
+    const answer = await probe(server, outbound).catch(() => null);
+    return answer?.kind === 'challenged' ? scopesOf(readChallenge(answer.challenge).scope) : [];
   }
 
   async function oauthNeeds(
@@ -99,6 +116,12 @@ export function createDiscovery(deps: {
       throw trouble(server, 'its sign-in server publishes no usable description; tell its operator');
     if (!parsed.data.code_challenge_methods_supported?.includes('S256')) {
       throw trouble(server, 'its sign-in server does not offer PKCE with S256, which is required');
+    }
+    if (parsed.data.require_pushed_authorization_requests === true) {
+      throw trouble(
+        server,
+        'its sign-in server wants pushed authorization requests, which are not made here',
+      );
     }
     return parsed.data;
   }

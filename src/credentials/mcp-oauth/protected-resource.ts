@@ -2,7 +2,8 @@
  * How an MCP server says which authorization server guards it (RFC 9728, MCP authorization).
  *
  * The well-known documents are asked first, so that no MCP request is made without a credential. Only a server
- * that publishes none is sent one unauthenticated `initialize`, to see whether it answers 401 and where it points.
+ * that publishes none, or none of its scopes, is sent one unauthenticated `initialize`, to see whether it answers
+ * 401, where it points and which scopes it names.
  */
 import {
   LATEST_PROTOCOL_VERSION,
@@ -64,7 +65,8 @@ export async function challengedResource(
   const document = await readDocument(server, resourceMetadataUrl, outbound);
   if (!document)
     throw trouble(server, 'points to a document about its sign-in that is not there; tell its operator');
-  return matching(server, document);
+  const { scopes } = matching(server, document);
+  return { ...document, scopes: scopes.length > 0 ? scopes : scopesOf(scope) };
 }
 
 /** Asks without a credential. `open`: it answered; `unclear`: neither an answer nor a 401. */

@@ -19,14 +19,18 @@ export function createRecords(oauth: OAuthRecords, keys: KeyRing): Records {
       const record = await oauth.recall(key);
       if (!record) return null;
       try {
-        const parsed = schema.safeParse(JSON.parse(keys.open(record.sealed, key)));
+        const parsed = schema.safeParse(JSON.parse(keys.open(record.sealed, recordContext(key))));
         return parsed.success ? { value: parsed.data, updatedAt: record.updatedAt } : null;
       } catch (error) {
         if (error instanceof SealingError) return null;
         throw error;
       }
     },
-    remember: (key, value) => oauth.remember(key, keys.seal(JSON.stringify(value), key)),
+    remember: (key, value) => oauth.remember(key, keys.seal(JSON.stringify(value), recordContext(key))),
     forget: (key) => oauth.forget(key),
   };
+}
+
+export function recordContext(key: string): string {
+  return key;
 }

@@ -6,6 +6,7 @@ import { refreshAuthorization } from '@modelcontextprotocol/client';
 import type { ServerConfig } from '../../config.ts';
 import type { ConnectionKey, ConnectionRow, Storage } from '../../storage/storage.ts';
 import type { KeyRing } from '../sealing.ts';
+import { CredentialStoreError } from '../store.ts';
 import { accountFrom, freshUntil, openAccount, sealAccount, tokenIdOf } from './account.ts';
 import type { Account } from './account.ts';
 import type { Discovery } from './discovery.ts';
@@ -13,7 +14,7 @@ import type { Outbound } from './outbound.ts';
 import { scopesOf } from './protected-resource.ts';
 import type { Registrations } from './registration.ts';
 import type { Revoke } from './revoke.ts';
-import { inWords, isClientRefused, isRefusal, trouble } from './trouble.ts';
+import { inWords, isClientRefused, isOutage, isRefusal, trouble } from './trouble.ts';
 
 type Renewal =
   /** Renewed, by us or by somebody else meanwhile. */
@@ -36,6 +37,8 @@ interface Dependencies {
 /** Longer than one request to a provider may take, so that waiting for somebody else's refresh pays off. */
 const lockWaitMs = 15_000;
 
+const soonMs = 1_000;
+
 export type Renew = (server: ServerConfig, key: ConnectionKey, tokenId: string) => Promise<Renewal>;
 
 /** Throws `CredentialStoreError` when the provider cannot be asked now. */
@@ -52,7 +55,9 @@ export function createRenew(deps: Dependencies): Renew {
       });
     } catch (error) {
       if (locked) throw error;
-      throw trouble(server, 'another process has been renewing this account for too long; try again later');
+      throw soon(
+        trouble(server, 'another process has been renewing this account for too long; try again later'),
+      );
     }
   };
 
@@ -65,7 +70,8 @@ export function createRenew(deps: Dependencies): Renew {
     try {
       next = await ask(server, account);
     } catch (error) {
-      if (!(error instanceof ProviderMoved) && !isFinal(error, account)) throw inWords(server, error);
+      if (!(error instanceof ProviderMoved) && !isFinal(error, account))
+        throw isOutage(error) ? soon(inWords(server, error)) : inWords(server, error);
       if (isClientRefused(error)) {
         await registrations.forget(account.client, account.issuer);
         await discovery.forget(server);
@@ -90,8 +96,9 @@ export function createRenew(deps: Dependencies): Renew {
       resource: account.resource,
       fetchFn: outbound.fetch,
     });
-    const { serverUrl, issuer, resource, client } = account;
-    return { tokens, account: accountFrom(tokens, { serverUrl, issuer, resource, client }, now()) };
+    const { serverUrl, issuer, resource, client, subject } = account;
+    const kept = { serverUrl, issuer, resource, client, ...(subject !== undefined && { subject }) };
+    return { tokens, account: accountFrom(tokens, kept, now()) };
   }
 
   async function store(
@@ -110,6 +117,11 @@ export function createRenew(deps: Dependencies): Renew {
     if (!(await connections.get(key))) await revoke(next.account, server);
     return { kind: 'changed' };
   }
+}
+
+/** Somebody has agreed to this account once, so a call that has time waits for who is only away. */
+function soon({ message }: CredentialStoreError): CredentialStoreError {
+  return new CredentialStoreError(message, { retryAfterMs: soonMs });
 }
 
 /** The account belongs to a sign-in server or client that is not used any more. */

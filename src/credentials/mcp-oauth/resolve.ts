@@ -1,10 +1,10 @@
 /** A credential for one call, or why a person is needed; and what to do when a server refuses one. */
-import { computeScopeUnion } from '@modelcontextprotocol/client';
 import type { ServerConfig } from '../../config.ts';
 import type { ConnectionReason } from '../../elicitation/elicitation.ts';
 import type { ConnectionKey, ConnectionRow, Storage } from '../../storage/storage.ts';
 import { connectionKey } from '../connection-key.ts';
 import type { KeyRing } from '../sealing.ts';
+import { permissionsAmong } from '../permissions.ts';
 import { CredentialStoreError } from '../store.ts';
 import type { ConnectionRequired, Credential, CredentialStore, Refusal } from '../store.ts';
 import { credentialOf, openAccount, tokenIdOf } from './account.ts';
@@ -91,7 +91,7 @@ export function createResolver({ storage, keys, discovery, renew, now }: Depende
     if (!row) return refusal.version === 0 ? notConnected(server, own, refusal) : fromRow(server, own, 3);
     // Connected anew or found broken since: what is there now is the answer.
     if (row.version !== refusal.version || row.status === 'broken') return fromRow(server, own, 3);
-    return refusal.status === 403 ? forbidden(row, refusal) : unauthorized(server, own, row, refusal);
+    return refusal.status === 403 ? forbidden(server, row, refusal) : unauthorized(server, own, row, refusal);
   }
 
   async function notConnected(
@@ -105,11 +105,28 @@ export function createResolver({ storage, keys, discovery, renew, now }: Depende
     return required('missing', await connections.lastVersion(key), scopes);
   }
 
-  /** The account is fine as far as it goes, so it stays active for what it may do. */
-  function forbidden(row: ConnectionRow, { challenge }: Refusal): ConnectionRequired {
+  /**
+   * The account is fine as far as it goes, so it stays active for what it may do. A server that refuses what it
+   * names as enough wants another account, or nobody: then no permission is left to ask for.
+   */
+  async function forbidden(
+    server: ServerConfig,
+    row: ConnectionRow,
+    { challenge }: Refusal,
+  ): Promise<ConnectionRequired> {
     const { error, scope } = readChallenge(challenge);
-    const reason = error === 'insufficient_scope' || scope !== undefined ? 'insufficient_scope' : 'rejected';
-    return required(reason, row.version, scopesOf(computeScopeUnion(row.scopes.join(' '), scope)));
+    if (error !== 'insufficient_scope' && scope === undefined)
+      return required('rejected', row.version, row.scopes);
+    const named = scope === undefined ? await publishedScopes(server) : scopesOf(scope);
+    const missing = named.filter((one) => !row.scopes.includes(one));
+    return missing.length > 0
+      ? required('insufficient_scope', row.version, missing)
+      : required('rejected', row.version, row.scopes);
+  }
+
+  async function publishedScopes(server: ServerConfig): Promise<string[]> {
+    const needs = await discovery.needsOf(server).catch(() => null);
+    return needs?.kind === 'oauth' ? needs.scopes : [];
   }
 
   async function unauthorized(
@@ -166,8 +183,7 @@ function requiredBy(row: ConnectionRow): ConnectionRequired {
 }
 
 function required(reason: ConnectionReason, seenVersion: number, scopes: string[] = []): ConnectionRequired {
-  // How long access lasts is no news to the person who is asked.
-  const shown = scopes.filter((scope) => scope !== 'offline_access');
+  const shown = permissionsAmong(scopes);
   return { kind: 'connection-required', reason, seenVersion, ...(shown.length > 0 && { scopes: shown }) };
 }
 

@@ -18,6 +18,7 @@ import { createRecords } from './records.ts';
 import { createRegistrations } from './registration.ts';
 import { createRenew } from './renew.ts';
 import { createResolver } from './resolve.ts';
+import { createRevokeReplaced } from './replaced.ts';
 import { createRevoke } from './revoke.ts';
 import { createStanding } from './standing.ts';
 
@@ -54,7 +55,17 @@ export function createOAuthStore(options: Options): OAuthStore {
     ...createResolver({ storage, keys, discovery, renew, now }),
     standing: createStanding({ keys, now }),
     disconnect: createDisconnect({ storage, keys, revoke, patienceMs }),
-    begin: createBegin({ attempts, discovery, registrations, publicUrl }),
-    complete: createComplete({ storage, keys, attempts, discovery, registrations, outbound, publicUrl, now }),
+    begin: createBegin({ storage, keys, attempts, discovery, registrations, publicUrl }),
+    complete: createComplete({
+      storage,
+      keys,
+      attempts,
+      discovery,
+      registrations,
+      outbound,
+      revokeReplaced: createRevokeReplaced({ keys, revoke }),
+      publicUrl,
+      now,
+    }),
   };
 }

@@ -54,6 +54,12 @@ export function isRefusal(error: unknown): boolean {
   return error instanceof OAuthError && finalCodes.includes(error.code);
 }
 
+/** The sign-in server is there or will be again, and cannot answer right now. */
+export function isOutage(error: unknown): boolean {
+  if (error instanceof OutboundError) return ['unreachable', 'timeout'].includes(error.failure);
+  return error instanceof OAuthError && ['server_error', 'temporarily_unavailable'].includes(error.code);
+}
+
 /** The client is not known (any more) at the sign-in server, whoever the user is. */
 export function isClientRefused(error: unknown): boolean {
   return error instanceof OAuthError && ['invalid_client', 'unauthorized_client'].includes(error.code);

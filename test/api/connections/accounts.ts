@@ -13,18 +13,20 @@ interface Account {
   serverUrl: string;
   account?: string | null;
   scopes?: string[];
+  issuer?: string;
 }
 
-/** Nobody is at the address of its provider. */
+/** Unless given, nobody is at the address of its provider. */
 export function putAccount({ storage, keys }: Place, given: Account): Promise<number> {
   const { key, serverUrl, account = 'alice@example.com', scopes = ['issues:read', 'offline_access'] } = given;
+  const { issuer = 'http://127.0.0.1:9' } = given;
   const sealed = sealAccount(keys, key, {
     accessToken: 'the-access-token',
     refreshToken: 'the-refresh-token',
     obtainedAt: Date.now(),
     expiresAt: Date.now() + 3_600_000,
     serverUrl,
-    issuer: 'http://127.0.0.1:9',
+    issuer,
     resource: serverUrl,
     client: { kind: 'registered', registration: { client_id: 'c' } },
   });

@@ -38,7 +38,9 @@ test.each([
 
   await person.press('Connect Tracker');
   await person.sees('Your connections');
-  expect(await person.text()).toMatch(/Tracker is connected\. Conversations that waited for it go on/);
+  expect(await person.text()).toMatch(
+    /Tracker is connected as alice@example\.com\. Conversations that waited for it go on/,
+  );
   expect(person.page.url()).not.toMatch(/code|state/);
   expect(await person.text()).toMatch(/Since\s+\d+ \w+ 20\d\d\s+Permissions\s+issues:read\s/);
 

@@ -3,6 +3,7 @@ import { expect, test } from 'vitest';
 import { startGuardedServer, serverConfig } from '../../credentials/guarded-server.ts';
 import { Browser, words } from '../connect/browser.ts';
 import type { Shown } from '../connect/browser.ts';
+import { onward } from '../connect/onward.ts';
 import { createStage } from '../connect/stage.ts';
 import { putAccount } from './accounts.ts';
 
@@ -18,11 +19,6 @@ async function openAs(stage: Stage, user: string, browser = new Browser()) {
 
 function csrfOf(page: Shown): string {
   return /name="csrf"\s+value="([^"]+)"/.exec(page.text)?.[1] ?? '';
-}
-
-function onward(page: Shown): string {
-  const [, url = ''] = /http-equiv="refresh" content="0; url=([^"]+)"/.exec(page.text) ?? [];
-  return url.replaceAll('&amp;', '&');
 }
 
 /** A stage on which alice has an account, at a provider that nobody reaches. */
@@ -61,9 +57,8 @@ test('whoever connects here tells every turn of theirs that waits, without a que
   const leaving = await browser.press(page, { action: 'connect' }, { csrf: csrfOf(page), server: 'tracker' });
   const done = await browser.open(onward(leaving));
   expect(done.url).toBe(`${stage.publicUrl}/connections?connected=tracker`);
-  expect(words(done)).toContain('Tracker is connected.');
+  expect(words(done)).toContain('Tracker is connected as alice@example.com');
   expect(stage.announced).toEqual([[alices, 1]]);
-  expect(stage.confirmed).toEqual([]);
   expect(await stage.storage.audit.ofElicitation('')).toMatchObject([
     { action: 'connected', actor: 'alice', detail: 'tracker' },
   ]);
@@ -78,7 +73,7 @@ test('the connection stands when telling the turns fails', async () => {
   });
   const { browser, page } = await openAs(stage, 'alice');
   const leaving = await browser.press(page, { action: 'connect' });
-  expect(words(await browser.open(onward(leaving)))).toContain('Tracker is connected.');
+  expect(words(await browser.open(onward(leaving)))).toContain('Tracker is connected as alice@example.com');
   expect(stage.log.join()).toContain('could not tell the turn');
 });
 
@@ -86,11 +81,12 @@ test('connecting again asks for what was granted before', async () => {
   const tracker = await startGuardedServer();
   const stage = await createStage(tracker.config);
   const scopes = ['issues:write', 'offline_access'];
-  await putAccount(stage, { key: alices, serverUrl: tracker.config.url, scopes });
+  const { issuer } = tracker.authorization;
+  await putAccount(stage, { key: alices, serverUrl: tracker.config.url, scopes, issuer });
   const { browser, page } = await openAs(stage, 'alice');
   const leaving = await browser.press(page, { action: 'connect' });
   await browser.open(onward(leaving));
-  expect(tracker.authorization.authorization.get('scope')).toBe('issues:write offline_access');
+  expect(tracker.authorization.authorization.get('scope')).toBe('issues:write offline_access openid email');
 });
 
 test('what the page says of a new connection, it says only of one', async () => {
@@ -146,9 +142,11 @@ test('a form counts only with the token and the origin of our own page; refusals
   expect(await stage.storage.connections.get(alices)).toMatchObject({ status: 'active' });
   expect(stage.dump()['oauth_attempts']).toEqual([]);
   const audited = await stage.storage.audit.ofElicitation('');
-  expect(audited.map(({ actor, action, detail }) => [actor, action, detail])).toEqual(
-    Array.from({ length: 6 }, () => ['alice', 'refused', 'form from another page']),
-  );
+  expect(audited.map(({ actor, action, detail }) => [actor, action, detail])).toEqual([
+    ...Array.from({ length: 2 }, () => ['alice', 'refused', 'an incomplete form']),
+    ...Array.from({ length: 6 }, () => ['alice', 'refused', 'form from another page']),
+    [null, 'refused', 'a form without a session'],
+  ]);
 
   expect((await stage.press(browser, good)).status).toBe(200);
   expect(await stage.storage.connections.get(alices)).toBeNull();
@@ -195,6 +193,7 @@ test('a shared account and one that does not exist cannot be changed here; it is
     'connecting what is not a connection of their own',
     'tracker: disconnecting a shared account',
     'connecting what is not a connection of their own',
+    'disconnecting what is not a connection of their own',
   ]);
 });
 
@@ -215,9 +214,10 @@ test('a callback in another browser is refused and audited, and the right one ca
   expect(await stage.storage.audit.ofElicitation('')).toMatchObject([
     { action: 'refused', actor: 'bob' },
     { action: 'refused', actor: 'alice' },
+    { action: 'refused', actor: null },
   ]);
 
-  expect(words(await browser.open(callback.url))).toContain('Tracker is connected.');
+  expect(words(await browser.open(callback.url))).toContain('Tracker is connected as alice@example.com');
   // Used up.
   expect((await browser.open(callback.url)).status).toBe(400);
   expect(await stage.storage.connections.get(alices)).toMatchObject({ version: 1 });

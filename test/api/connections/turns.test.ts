@@ -90,7 +90,7 @@ test('a disconnected account is refused by Tracker, and the next call asks as fo
       {
         server: 'tracker',
         status: 'active',
-        account: null,
+        account: 'alice',
         scopes: ['issues:read', 'issues:write'],
       },
     ],
@@ -174,7 +174,7 @@ test('connecting from the settings page settles every question of this user for 
   await Promise.all([first, second, bobs].map((stream) => stream.question('pending')));
   const done = await connectFromSettings('Alice');
   expect(done.url.href).toBe(`${service.baseUrl}/connections?connected=tracker`);
-  expect(done.text).toContain('Tracker is connected. Conversations that waited for it go on.');
+  expect(done.text).toContain('Tracker is connected as alice. Conversations that waited for it go on.');
   await Promise.all([first.finished(), second.finished()]);
   expect([first, second].map(isAnswered)).toEqual([true, true]);
   const bobsQuestion = await bobs.question('pending');

@@ -1,4 +1,5 @@
-import { expect, test } from 'vitest';
+import { expect, onTestFinished, test, vi } from 'vitest';
+import { startAuthorizationServer } from '../authorization-server.ts';
 import { alice, createBench, publicUrl } from '../bench.ts';
 import { json, resourceDocument, serverConfig, startGuardedServer, startServer } from '../guarded-server.ts';
 import { comeBackFrom } from '../person.ts';
@@ -29,7 +30,8 @@ test('a person who connects is missing before, and has a credential the server t
     server: 'tracker',
     key: alice,
     version: 1,
-    account: null,
+    account: 'alice@example.com',
+    returnUrl: null,
   });
 
   const credential = await bench.store.resolve(config, alice);
@@ -53,16 +55,46 @@ test('the request for authorization carries PKCE, the resource, a long state and
     code_challenge_method: 'S256',
     resource: config.url,
     redirect_uri: `${publicUrl}/auth/callback`,
-    scope: 'issues:read offline_access',
+    scope: 'issues:read offline_access openid email',
   });
   expect(Buffer.from(searchParams.get('state') ?? '', 'base64url')).toHaveLength(32);
 });
 
-test('the name of the account is taken from an ID token', async () => {
-  const { config } = await startGuardedServer();
+test('an account at a sign-in server that is no longer used leaves it no scopes to name elsewhere, and is ended there', async () => {
+  const guarded = await startGuardedServer();
+  const { config, authorization: before } = guarded;
   const bench = await createBench();
-  const completion = await bench.connect(config, { scopes: ['openid', 'email', 'issues:read'] });
-  expect(completion).toMatchObject({ kind: 'connected', account: 'alice@example.com' });
+  await bench.connect(config, { scopes: ['issues:read', 'issues:write'] });
+  const old = await bench.store.resolve(config, alice);
+  if (old.kind !== 'credential') throw new Error('not connected');
+  guarded.authorization = await startAuthorizationServer({ resource: config.url });
+  onTestFinished(guarded.authorization.stop);
+  bench.later(25 * 3_600_000);
+  expect(await bench.store.resolve(config, alice)).toMatchObject({ reason: 'revoked' });
+
+  expect(await bench.connect(config)).toMatchObject({ kind: 'connected', version: 2 });
+  const scope = guarded.authorization.authorization.get('scope');
+  expect(scope).toBe('issues:read offline_access openid email');
+  const token = old.headers['authorization']?.slice('Bearer '.length) ?? '';
+  await vi.waitFor(async () => expect(await before.provider.AccessToken.find(token)).toBeUndefined());
+});
+
+test('who the person is is not asked for where an operator has chosen the scopes', async () => {
+  const { config } = await startGuardedServer({
+    clients: [
+      {
+        client_id: 'by-hand',
+        redirect_uris: [`${publicUrl}/auth/callback`],
+        grant_types: ['authorization_code', 'refresh_token'],
+        token_endpoint_auth_method: 'none',
+        application_type: 'native',
+      },
+    ],
+  });
+  const bench = await createBench();
+  const server = { ...config, oauth: { clientId: 'by-hand', scopes: ['issues:read'] } };
+  expect((await begin(bench, server)).searchParams.get('scope')).toBe('issues:read offline_access');
+  expect(await bench.connect(server)).toMatchObject({ kind: 'connected', account: null });
 });
 
 test("one user's account is not another's", async () => {
@@ -135,7 +167,12 @@ test('who says no at the provider is denied, nothing is connected, and may start
   const { config, authorization } = await startGuardedServer();
   const bench = await createBench();
   authorization.refuse.consent = true;
-  expect(await bench.connect(config)).toEqual({ kind: 'denied', elicitationId: 'q1', server: 'tracker' });
+  expect(await bench.connect(config)).toEqual({
+    kind: 'denied',
+    elicitationId: 'q1',
+    server: 'tracker',
+    returnUrl: null,
+  });
   expect(await bench.storage.connections.get(alice)).toBeNull();
   authorization.refuse.consent = false;
   expect(await bench.connect(config)).toMatchObject({ kind: 'connected' });
@@ -155,6 +192,8 @@ test('an answer that names another issuer is not redeemed', async () => {
         server: 'tracker',
         message: "The answer did not come from Tracker's sign-in server, so it was not used.",
         retry: true,
+        isForeign: true,
+        returnUrl: null,
       },
     );
   }

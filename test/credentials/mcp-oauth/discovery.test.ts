@@ -54,6 +54,31 @@ test("the document beside the server's path is asked first, and no MCP request i
   expect(asked).toEqual([`GET ${wellKnown}/mcp`]);
 });
 
+test('a server that publishes no scopes is asked once which it names, so that people are asked once', async () => {
+  const issuer = await issuerOf();
+  const { asked, config } = await scripted((origin) => ({
+    [`GET ${wellKnown}/mcp`]: { ...resourceDocument(`${origin}/mcp`, [issuer]), scopes_supported: undefined },
+    'POST /mcp': { status: 401, headers: { 'www-authenticate': 'Bearer scope="issues:read issues:write"' } },
+  }));
+  const { store } = await createBench();
+  const named = { ...missing, scopes: ['issues:read', 'issues:write'] };
+  expect(await store.resolve(config, alice)).toMatchObject(named);
+  expect(await store.resolve(config, alice)).toMatchObject(named);
+  expect(asked).toEqual([`GET ${wellKnown}/mcp`, 'POST /mcp']);
+});
+
+test('a server that names none either is connected without scopes', async () => {
+  const issuer = await issuerOf();
+  const { config } = await scripted((origin) => ({
+    [`GET ${wellKnown}/mcp`]: { ...resourceDocument(`${origin}/mcp`, [issuer]), scopes_supported: undefined },
+    'POST /mcp': { status: 503, headers: {} },
+  }));
+  const { store } = await createBench();
+  expect(await store.resolve(config, alice)).toEqual({ ...missing, seenVersion: 0 });
+  const { url } = await store.begin({ server: config, key: alice, elicitationId: null, sessionHash: 's' });
+  expect(new URL(url).searchParams.has('scope')).toBe(false);
+});
+
 test("the origin's document counts when the path has none", async () => {
   const issuer = await issuerOf();
   const { asked, config } = await scripted((origin) => ({

@@ -97,8 +97,8 @@ test('a refusal after the account was disconnected asks as for the first time, a
   expect(await refuse(first)).toMatchObject({ reason: 'missing', seenVersion: 1 });
 });
 
-test('too little scope asks for the old scopes and the new ones, and the account still serves the rest', async () => {
-  const { refuse, current, call, connect, config } = await connected();
+test('too little scope asks for what is missing, loses nothing that is held, and the account still serves the rest', async () => {
+  const { refuse, current, call, connect, config, storage, authorization } = await connected();
   const first = await current();
   const { status, challenge } = await call(first.headers, 'issues:write');
   expect(status).toBe(403);
@@ -107,13 +107,44 @@ test('too little scope asks for the old scopes and the new ones, and the account
     kind: 'connection-required',
     reason: 'insufficient_scope',
     seenVersion: 1,
-    scopes: ['issues:read', 'issues:write'],
+    scopes: ['issues:write'],
   });
   expect(await call((await current()).headers)).toMatchObject({ status: 200 });
 
   if (ask.kind !== 'connection-required' || !ask.scopes) throw new Error('unreachable');
   await connect(config, { scopes: ask.scopes });
+  expect(authorization.authorization.get('scope')?.split(' ')).toEqual(
+    expect.arrayContaining(['issues:read', 'issues:write']),
+  );
   expect(await call((await current()).headers, 'issues:write')).toMatchObject({ status: 200 });
+  expect(await storage.connections.get(alice)).toMatchObject({ scopes: ['issues:read', 'issues:write'] });
+});
+
+test.each([
+  ['names one that is held', 'Bearer error="insufficient_scope", scope="issues:read"'],
+  // The server publishes issues:read, which is held.
+  ['names none', 'Bearer error="insufficient_scope"'],
+])(
+  'too little scope that %s is no question of scopes: another account is asked for',
+  async (_, challenge) => {
+    const { refuse, current, storage } = await connected();
+    expect(await refuse(await current(), 403, challenge)).toEqual({
+      kind: 'connection-required',
+      reason: 'rejected',
+      seenVersion: 1,
+      scopes: ['issues:read'],
+    });
+    expect(await storage.connections.get(alice)).toMatchObject({ status: 'active' });
+  },
+);
+
+test('too little scope without a name asks for what the server publishes and is not held', async () => {
+  const { refuse, current, storage, call } = await connected();
+  const row = (await storage.connections.get(alice))!;
+  await storage.connections.refresh(row, { ...row, scopes: ['issues:write'] });
+  const ask = await refuse(await current(), 403, 'Bearer error="insufficient_scope"');
+  expect(ask).toMatchObject({ reason: 'insufficient_scope', scopes: ['issues:read'] });
+  expect(await call((await current()).headers)).toMatchObject({ status: 200 });
 });
 
 test('a plain 403 asks for another account, without calling this one broken', async () => {

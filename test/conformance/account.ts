@@ -1,0 +1,66 @@
+/**
+ * The account that a scenario about signing in wants to see used, from the store that turns use. Whoever has to
+ * connect it goes where the store sends them and agrees to everything.
+ */
+import path from 'node:path';
+import type { ServerConfig } from '../../src/config.ts';
+import { createOAuthStore } from '../../src/credentials/mcp-oauth/store.ts';
+import { generateKey, parseKeys } from '../../src/credentials/sealing.ts';
+import type { ConnectionRequired, Credential, Refusal } from '../../src/credentials/store.ts';
+import { openStorage } from '../../src/storage/database.ts';
+import { comeBackFrom } from '../credentials/person.ts';
+
+const sessionHash = 'the browser';
+/** As the turn's own limit for one tool call. */
+const maxConnects = 2;
+
+export interface ConformanceAccount {
+  credential(): Promise<Credential>;
+  /** The server refused the credential. What to go on with, or null when nobody is asked again. */
+  after(refused: Credential, refusal: Pick<Refusal, 'status' | 'challenge'>): Promise<Credential | null>;
+  close(): Promise<void>;
+}
+
+interface Options {
+  server: ServerConfig;
+  folder: string;
+  /** Where people come back to. Nothing listens there: who goes there has come back. */
+  publicUrl: string;
+  secret: string | undefined;
+}
+
+export async function openAccount({
+  server,
+  folder,
+  publicUrl,
+  secret,
+}: Options): Promise<ConformanceAccount> {
+  const storage = await openStorage({ kind: 'sqlite', path: path.join(folder, 'account.db') });
+  const keys = parseKeys(generateKey('k1'));
+  const store = createOAuthStore({ storage, keys, publicUrl, secret: () => secret });
+  const key = { tenant: 'acme', server: server.name, user: 'alice' };
+  let connects = 0;
+
+  async function settle(answer: Credential | ConnectionRequired): Promise<Credential | null> {
+    if (answer.kind === 'credential') return answer;
+    if (connects === maxConnects) return null;
+    connects++;
+    const { scopes } = answer;
+    const { url } = await store.begin({ server, key, elicitationId: null, sessionHash, scopes });
+    const params = await comeBackFrom(url, `${publicUrl}/auth/callback`);
+    const done = await store.complete({ params, sessionHash, serverByName: () => server });
+    if (done.kind !== 'connected') throw new Error(`not connected: ${JSON.stringify(done)}`);
+    return settle(await store.resolve(server, key));
+  }
+
+  return {
+    async credential() {
+      const credential = await settle(await store.resolve(server, key));
+      if (credential === null) throw new Error('connected, and yet there is no credential');
+      return credential;
+    },
+    after: async ({ version, tokenId }, { status, challenge }) =>
+      settle(await store.reject(server, key, { version, tokenId, status, challenge })),
+    close: () => storage.close(),
+  };
+}

@@ -1,0 +1,36 @@
+/**
+ * A process of its own on a test's database: told what by its first message, it resolves one account many times at
+ * once when it is told to go, and answers with the names of the tokens it got.
+ */
+import { createOAuthStore } from '../../src/credentials/mcp-oauth/store.ts';
+import { parseKeys } from '../../src/credentials/sealing.ts';
+import type { ServerConfig } from '../../src/config.ts';
+import { openStorage } from '../../src/storage/database.ts';
+import type { ConnectionKey } from '../../src/storage/storage.ts';
+
+export interface Task {
+  databasePath: string;
+  keys: string;
+  publicUrl: string;
+  server: ServerConfig;
+  key: ConnectionKey;
+  aheadMs: number;
+  times: number;
+}
+
+process.once('message', (message) => void prepare(message as Task));
+
+async function prepare({ databasePath, keys, publicUrl, server, key, aheadMs, times }: Task): Promise<void> {
+  const now = () => Date.now() + aheadMs;
+  const storage = await openStorage({ kind: 'sqlite', path: databasePath }, { now });
+  const store = createOAuthStore({ storage, keys: parseKeys(keys), publicUrl, now });
+  process.once('message', () => void go());
+  process.send?.('ready');
+
+  async function go(): Promise<void> {
+    const found = await Promise.all(Array.from({ length: times }, () => store.resolve(server, key)));
+    process.send?.(found.map((one) => (one.kind === 'credential' ? one.tokenId : one.reason)));
+    await storage.close();
+    process.disconnect();
+  }
+}

@@ -1,0 +1,163 @@
+/**
+ * Files: an MCP server behind a strict authorization server. It believes no token by itself: it asks the server that
+ * gave it what it is worth, or, where tokens are signed, checks the signature.
+ */
+import { AsyncLocalStorage } from 'node:async_hooks';
+import { createServer } from 'node:http';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { toNodeHandler } from '@modelcontextprotocol/node';
+import {
+  createMcpHandler,
+  getOAuthProtectedResourceMetadataUrl,
+  McpServer,
+  OAuthError,
+  OAuthErrorCode,
+  requireBearerAuth,
+  requireScopes,
+} from '@modelcontextprotocol/server';
+import type { AuthInfo } from '@modelcontextprotocol/server';
+import { createRemoteJWKSet, jwtVerify } from 'jose';
+import { z } from 'zod';
+import { startStrictProvider } from './strict-provider.ts';
+import type { StrictProvider } from './strict-provider.ts';
+
+export interface StrictFiles {
+  url: string;
+  authorization: StrictProvider;
+  /** Tool calls that were carried out, oldest first. */
+  calls: { tool: string; account: string; token: string }[];
+  /** MCP requests that arrived with this status of their credential. */
+  refusals: { status: number; challenge: string }[];
+  /** Stops the next tool call until released. */
+  hold(): { arrived: Promise<void>; release: () => void };
+  stop(): Promise<void>;
+}
+
+type Options = Omit<Parameters<typeof startStrictProvider>[0], 'resource' | 'scopes'>;
+type Held = { arrive: () => void; released: Promise<void> };
+
+const scopes = { read: 'files:read', write: 'files:write' };
+
+export async function startStrictFiles(options: Options = {}): Promise<StrictFiles> {
+  const http = createServer();
+  await new Promise<void>((resolve) => http.listen(0, '127.0.0.1', () => resolve()));
+  const { port } = http.address() as AddressInfo;
+  const url = `http://127.0.0.1:${port}/mcp`;
+  const authorization = await startStrictProvider({
+    ...options,
+    resource: () => url,
+    scopes: Object.values(scopes),
+  });
+  const signatures = createRemoteJWKSet(new URL(`${authorization.issuer}/jwks`));
+  let held: Held | undefined;
+
+  const files: StrictFiles = {
+    url,
+    authorization,
+    calls: [],
+    refusals: [],
+    hold() {
+      const arrived = Promise.withResolvers<void>();
+      const released = Promise.withResolvers<void>();
+      held = { arrive: arrived.resolve, released: released.promise };
+      return { arrived: arrived.promise, release: released.resolve };
+    },
+    async stop() {
+      await authorization.stop();
+      await new Promise<void>((resolve) => {
+        http.close(() => resolve());
+        http.closeAllConnections();
+      });
+    },
+  };
+
+  async function verifyAccessToken(token: string): Promise<AuthInfo> {
+    const found = token.includes('.') ? await signed(token) : await authorization.introspect(token);
+    if (!found) throw new OAuthError(OAuthErrorCode.InvalidToken, 'The token is not valid or no longer is');
+    const { account, ...rest } = found;
+    return { token, ...rest, resource: new URL(url), extra: { account } };
+  }
+
+  async function signed(token: string) {
+    const verified = await jwtVerify(token, signatures, {
+      issuer: authorization.issuer,
+      audience: url,
+    }).catch(() => null);
+    const { sub, client_id: clientId, scope, exp = 0 } = verified?.payload ?? {};
+    return (
+      verified && {
+        account: String(sub),
+        clientId: String(clientId),
+        scopes: String(scope).split(' '),
+        expiresAt: exp,
+      }
+    );
+  }
+
+  const metadataUrl = getOAuthProtectedResourceMetadataUrl(new URL(url));
+  const check = requireBearerAuth({
+    verifier: { verifyAccessToken },
+    resourceMetadataUrl: metadataUrl,
+    expectedResource: new URL(url),
+  });
+  const caller = new AsyncLocalStorage<AuthInfo>();
+  const mcp = toNodeHandler(createMcpHandler(() => build()));
+
+  function build(): McpServer {
+    const server = new McpServer({ name: 'files', version: '1.0.0' });
+    const add = (tool: string, needed: [string, ...string[]], readOnlyHint: boolean) =>
+      server.registerTool(
+        tool,
+        {
+          inputSchema: z.object({}),
+          annotations: { readOnlyHint },
+          scopeChallenge: requireScopes(...needed),
+        },
+        async () => {
+          const { token, extra } = caller.getStore() ?? { token: '' };
+          const waiting = held;
+          held = undefined;
+          waiting?.arrive();
+          await waiting?.released;
+          const account = String(extra?.['account']);
+          files.calls.push({ tool, account, token });
+          return { content: [{ type: 'text', text: `Done as ${account}.` }] };
+        },
+      );
+    add('look', [scopes.read], true);
+    add('save', [scopes.read, scopes.write], false);
+    return server;
+  }
+
+  async function serve(request: IncomingMessage & { auth?: AuthInfo }, response: ServerResponse) {
+    const { pathname } = new URL(request.url ?? '/', url);
+    if (pathname === new URL(metadataUrl).pathname)
+      return sendJson(response, {
+        resource: url,
+        authorization_servers: [authorization.issuer],
+        scopes_supported: [scopes.read],
+      });
+    if (pathname !== '/mcp') return void response.writeHead(404).end();
+    response.on('finish', () => {
+      const { statusCode: status } = response;
+      if (status === 401 || status === 403)
+        files.refusals.push({ status, challenge: String(response.getHeader('www-authenticate')) });
+    });
+    const { authorization: header = '' } = request.headers;
+    const found = await check(new Request(url, { headers: { authorization: header } }));
+    if (found instanceof Response)
+      return void response.writeHead(found.status, Object.fromEntries(found.headers)).end(await found.text());
+    request.auth = found;
+    await caller.run(found, () => mcp(request as Parameters<typeof mcp>[0], response));
+  }
+
+  http.on('request', (request, response) => {
+    serve(request, response).catch(() => response.destroy());
+  });
+  return files;
+}
+
+function sendJson(response: ServerResponse, body: object): void {
+  response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(body));
+}
