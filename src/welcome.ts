@@ -5,7 +5,11 @@ import type { Config } from './config.ts';
 export function welcome(config: Config, temporalUi: string | undefined, isDemoIdentity: boolean): string {
   const dim = (text: string) => styleText('dim', text);
   const command = (text: string) => styleText(['bold', 'cyan'], text);
-  const rows: [string, string][] = [['API', config.http.publicUrl]];
+  const { publicUrl } = config.http;
+  const rows: [string, string][] = [
+    ['API', publicUrl],
+    ['Connections', `${publicUrl}/connections`],
+  ];
   if (temporalUi !== undefined) rows.push(['Temporal UI', temporalUi]);
   const { servers } = config.demo;
   if (servers) {

@@ -118,7 +118,12 @@ export function createElicitationActivities({ storage, rounds, storeOf, config, 
       ...(ask.tool !== undefined && { toolName: ask.tool }),
       ...(ask.scopes && { scopes: ask.scopes }),
     };
-    const message = connectionMessage(server.title, ask.reason, ask.tool);
+    const message = connectionMessage(
+      server.title,
+      ask.reason,
+      ask.tool,
+      server.store === 'vault' ? 'key' : 'account',
+    );
     const url = `${config.http.publicUrl}/auth/connect?e=${elicitationId}`;
     const request = { mode: 'url' as const, message, url, context };
     const kind = await open(input, { request, server: ask.server, seenVersion: ask.seenVersion });

@@ -47,10 +47,11 @@ export function createRefuseToolCall({ storage, servers }: Dependencies) {
     { toolCallId, toolName }: ToolCallRow,
     config: ServerConfig,
   ): Promise<NewEvent> {
-    const { name: server, title: serverTitle } = config;
+    const { name: server, title: serverTitle, store } = config;
+    const by = store === 'vault' ? 'key' : 'account';
     const known = await storage.toolCatalogue.get(connectionKey(config, turn));
     const tool = known?.tools.find(({ name }) => modelNameOf(server, name) === toolName)?.name;
-    const message = elsewhere(connectionMessage(serverTitle, 'missing', tool), false);
+    const message = elsewhere(connectionMessage(serverTitle, 'missing', tool, by), false);
     return {
       key: `tool/${toolCallId}/auth-required`,
       event: { type: 'tool-auth-required', toolCallId, toolName, server, serverTitle, message },

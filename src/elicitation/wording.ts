@@ -4,13 +4,18 @@
  */
 import type { ConnectionReason, Outcome } from './elicitation.ts';
 
-/** The question above the Connect button. `tool` is absent when all tools of the server wait for the account. */
+/**
+ * The question above the Connect button. `tool` is absent when all tools of the server wait for the account; `by` is
+ * what people give for it.
+ */
 export function connectionMessage(
   serverTitle: string,
   reason: ConnectionReason,
   tool: string | undefined,
+  by: 'account' | 'key' = 'account',
 ): string {
   const aim = tool === undefined ? 'before its tools can be used' : `to ${inWords(tool)}`;
+  if (by === 'key') return keyMessage(serverTitle, reason, aim);
   switch (reason) {
     case 'missing':
       return `${serverTitle} needs your account ${aim}.`;
@@ -20,6 +25,20 @@ export function connectionMessage(
       return `${serverTitle} needs more permissions than you gave so far ${aim}.`;
     case 'revoked':
       return `Your connection to ${serverTitle} was revoked. Connect again ${aim}.`;
+    default:
+      return reason satisfies never;
+  }
+}
+
+function keyMessage(serverTitle: string, reason: ConnectionReason, aim: string): string {
+  switch (reason) {
+    case 'missing':
+      return `${serverTitle} needs an API key of yours ${aim}.`;
+    case 'rejected':
+    case 'revoked':
+      return `${serverTitle} refused your API key. Enter another one ${aim}.`;
+    case 'insufficient_scope':
+      return `Your API key for ${serverTitle} lacks permissions. Enter one that has them ${aim}.`;
     default:
       return reason satisfies never;
   }

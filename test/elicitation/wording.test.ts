@@ -31,3 +31,14 @@ test.each([
 ])('the person reads what the account is needed for: %s', (tool, message) => {
   expect(connectionMessage('Tracker', 'missing', tool)).toBe(message);
 });
+
+test.each([
+  ['missing', 'Tracker needs an API key of yours to list issues.'],
+  ['rejected', 'Tracker refused your API key. Enter another one to list issues.'],
+  [
+    'insufficient_scope',
+    'Your API key for Tracker lacks permissions. Enter one that has them to list issues.',
+  ],
+] as const)('who has to give a key is told so, and why: %s', (reason, message) => {
+  expect(connectionMessage('Tracker', reason, 'list_issues', 'key')).toBe(message);
+});

@@ -1,6 +1,7 @@
 /** A real MCP server of the v2 SDK, speaking one era or both, for tests of our side of the conversation. */
 import { randomUUID } from 'node:crypto';
 import { createServer } from 'node:http';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { NodeStreamableHTTPServerTransport, toNodeHandler, toWebRequest } from '@modelcontextprotocol/node';
 import { createMcpHandler, isLegacyRequest } from '@modelcontextprotocol/server';
@@ -26,6 +27,8 @@ interface Options {
   eventStore?: EventStore;
   /** A free one unless given. */
   port?: number;
+  /** Stands before the server, and may take a request upon itself: then it answers true. */
+  guard?: (request: IncomingMessage, response: ServerResponse, method: string) => boolean;
 }
 
 export async function startMcpServer({
@@ -33,6 +36,7 @@ export async function startMcpServer({
   build,
   eventStore,
   port: wanted = 0,
+  guard = () => false,
 }: Options): Promise<TestMcpServer> {
   const requests: TestMcpServer['requests'] = [];
   const sessions = new Map<string, NodeStreamableHTTPServerTransport>();
@@ -65,6 +69,7 @@ export async function startMcpServer({
       const body: unknown = text === '' ? undefined : JSON.parse(text);
       const method = (body as { method?: string } | undefined)?.method ?? '';
       requests.push({ http: request.method ?? '', method, headers: request.headers, body });
+      if (guard(request, response, method)) return;
       const isLegacy =
         era !== 'modern' &&
         (era === 'legacy' || (await isLegacyRequest(await toWebRequest(request as never, body))));

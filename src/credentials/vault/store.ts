@@ -1,84 +1,80 @@
-import { createHash } from 'node:crypto';
-import { z } from 'zod';
 import type { ServerConfig } from '../../config.ts';
 import type { ConnectionReason } from '../../elicitation/elicitation.ts';
-import type { ConnectionKey, ConnectionRow, Storage } from '../../storage/storage.ts';
+import type { ConnectionKey, Storage } from '../../storage/storage.ts';
 import { connectionKey } from '../connection-key.ts';
-import { SealingError } from '../sealing.ts';
+import { readChallenge, scopesOf } from '../mcp-oauth/protected-resource.ts';
+import { trouble } from '../mcp-oauth/trouble.ts';
 import type { KeyRing } from '../sealing.ts';
-import { CredentialStoreError } from '../store.ts';
 import type { ConnectionRequired, Credential } from '../store.ts';
+import { accountOf, readKey } from './api-key.ts';
+import { credentialOf, openEntry, sealEntry } from './entry.ts';
+import { tryKey } from './try-key.ts';
 import type { VaultStore } from './vault-store.ts';
 
-const entrySchema = z.object({
-  apiKey: z.string(),
-  /** Where the key may go, and nowhere else. */
-  serverUrl: z.string(),
-});
-type Entry = z.infer<typeof entrySchema>;
+type Answer = Credential | ConnectionRequired;
 
 interface Options {
   storage: Pick<Storage, 'connections'>;
   keys: KeyRing;
 }
 
+const nothing: Credential = { kind: 'credential', headers: {}, version: 0 };
+
 export function createVaultStore({ storage, keys }: Options): VaultStore {
   const { connections } = storage;
 
-  function open(row: ConnectionRow): Entry | null {
-    try {
-      return entrySchema.parse(JSON.parse(keys.open(row.sealed, contextOf(row))));
-    } catch (error) {
-      if (error instanceof SealingError || error instanceof z.ZodError) return null;
-      throw error;
-    }
-  }
-
-  async function resolve(
-    server: ServerConfig,
-    wanted: ConnectionKey,
-  ): Promise<Credential | ConnectionRequired> {
-    const key = connectionKey(server, wanted);
+  async function resolve(server: ServerConfig, wanted: ConnectionKey): Promise<Answer> {
+    if (server.credentialScope === 'none') return nothing;
+    const key = ownKey(server, wanted);
     const row = await connections.get(key);
+    // Of a removed connection: late news of it must not settle the question that is asked now.
     if (!row) return required('missing', await connections.lastVersion(key));
+    // Whatever another store keeps, or was entered for another address, must not be sent to this one.
     if (row.store !== 'vault') return required('missing', row.version);
-    const entry = open(row);
-    if (!entry) throw new CredentialStoreError(`The stored key for ${server.title} cannot be opened.`);
+    const opened = openEntry(keys, row);
+    if (opened.kind === 'unreadable')
+      throw trouble(server, `the stored API key cannot be opened (${opened.why})`);
+    const { entry } = opened;
     if (entry.serverUrl !== server.url) return required('missing', row.version);
     if (row.status === 'broken') return required(row.brokenReason ?? 'rejected', row.version);
-    return credentialOf(server, entry, row.version);
+    return credentialOf(server, entry.apiKey, row.version);
   }
 
   return {
     resolve,
-    async reject(server, wanted, { version, status }) {
-      const key = connectionKey(server, wanted);
+    async reject(server, wanted, { version, status, challenge }) {
+      if (server.credentialScope === 'none') return required('rejected', version);
+      const key = ownKey(server, wanted);
       const row = await connections.get(key);
       // Another key since, or none: that is the answer.
       if (row?.version !== version || row.status === 'broken') return resolve(server, key);
-      if (status === 403) return required('rejected', version);
+      if (status === 403) return forbidden(version, challenge);
       await connections.markBroken(key, version, 'rejected');
       return required('rejected', version);
     },
-    async keep(server, wanted, apiKey) {
-      const key = connectionKey(server, wanted);
-      const entry: Entry = { apiKey, serverUrl: server.url };
-      const account = null;
-      const sealed = keys.seal(JSON.stringify(entry), contextOf(key));
+    async keep(server, wanted, entered) {
+      const read = readKey(entered);
+      if (read.kind === 'malformed') return read;
+      const { apiKey } = read;
+      const key = ownKey(server, wanted);
+      const tried = server.vault?.check === false ? 'accepted' : await tryKey(server, apiKey);
+      if (tried !== 'accepted') return tried;
+      const account = accountOf(apiKey);
       const version = await connections.establish(key, {
         store: 'vault',
         account,
         scopes: [],
-        sealed,
+        sealed: sealEntry(keys, key, { apiKey, serverUrl: server.url }),
         freshUntil: null,
       });
       return { kind: 'kept', version, account };
     },
     standing(row, server) {
-      const entry = open(row);
-      if (!entry) return { host: null, status: 'broken', reason: 'unreadable' };
-      const { host } = new URL(entry.serverUrl);
-      if (entry.serverUrl !== server?.url) return { host, status: 'broken', reason: 'server_changed' };
+      const opened = openEntry(keys, row);
+      if (opened.kind === 'unreadable') return { host: null, status: 'broken', reason: 'unreadable' };
+      const { serverUrl } = opened.entry;
+      const { host } = new URL(serverUrl);
+      if (serverUrl !== server?.url) return { host, status: 'broken', reason: 'server_changed' };
       return row.status === 'broken'
         ? { host, status: 'broken', reason: 'rejected' }
         : { host, status: 'active' };
@@ -90,22 +86,21 @@ export function createVaultStore({ storage, keys }: Options): VaultStore {
   };
 }
 
-function required(reason: ConnectionReason, seenVersion: number): ConnectionRequired {
-  return { kind: 'connection-required', reason, seenVersion };
+function ownKey(server: ServerConfig, wanted: ConnectionKey): ConnectionKey {
+  const key = connectionKey(server, wanted);
+  // Without this, a caller without a user would share what belongs to the whole tenant.
+  if (server.credentialScope === 'user' && key.user === null)
+    throw trouble(server, 'needs a user, and there is none');
+  return key;
 }
 
-function credentialOf({ vault }: ServerConfig, { apiKey }: Entry, version: number): Credential {
-  const { header = 'authorization' } = vault ?? {};
-  const scheme = vault?.scheme ?? (header.toLowerCase() === 'authorization' ? 'Bearer' : '');
-  return {
-    kind: 'credential',
-    headers: { [header]: scheme === '' ? apiKey : `${scheme} ${apiKey}` },
-    version,
-    tokenId: createHash('sha256').update(apiKey).digest('base64url').slice(0, 16),
-  };
+/** The key is fine as far as it goes, so it stays active for what it may do. */
+function forbidden(version: number, challenge: string | null): ConnectionRequired {
+  const { error, scope } = readChallenge(challenge);
+  const reason = error === 'insufficient_scope' || scope !== undefined ? 'insufficient_scope' : 'rejected';
+  return required(reason, version, scopesOf(scope));
 }
 
-/** A list, so that no tenant or user name can be made to look like another pair. */
-function contextOf({ tenant, server, user }: ConnectionKey): string {
-  return JSON.stringify(['api-key', tenant, server, user]);
+function required(reason: ConnectionReason, seenVersion: number, scopes: string[] = []): ConnectionRequired {
+  return { kind: 'connection-required', reason, seenVersion, ...(scopes.length > 0 && { scopes }) };
 }

@@ -1,0 +1,71 @@
+/** A vault on a real database, and a server that wants keys. */
+import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { onTestFinished } from 'vitest';
+import type { ServerConfig } from '../../../src/config.ts';
+import { generateKey, parseKeys } from '../../../src/credentials/sealing.ts';
+import type { ConnectionRequired, Credential } from '../../../src/credentials/store.ts';
+import { createVaultStore } from '../../../src/credentials/vault/store.ts';
+import { openStorage } from '../../../src/storage/database.ts';
+import type { ConnectionKey } from '../../../src/storage/storage.ts';
+import { startKeyedServer } from '../../peers/keyed-server.ts';
+import type { KeyedServer } from '../../peers/keyed-server.ts';
+
+export const alice: ConnectionKey = { tenant: 'acme', server: 'tracker', user: 'alice' };
+export const bob: ConnectionKey = { ...alice, user: 'bob' };
+
+/** Long enough to be quoted from. */
+export const goodKey = 'trk_0123456789abcdefghijab12';
+
+export async function createVault({ keys = parseKeys(generateKey('k1')) } = {}) {
+  const folder = await mkdtemp(path.join(tmpdir(), 'interlude-vault-'));
+  const storage = await openStorage({ kind: 'sqlite', path: path.join(folder, 'test.db') });
+  onTestFinished(async () => {
+    await storage.close();
+    await rm(folder, { recursive: true });
+  });
+  return {
+    storage,
+    store: createVaultStore({ storage, keys }),
+    /** Another process on the same database. */
+    another: (others: typeof keys) => createVaultStore({ storage, keys: others }),
+    /** Every byte of the database. */
+    async bytes(): Promise<string> {
+      const names = (await readdir(folder)).filter((name) => name.startsWith('test.db'));
+      const files = await Promise.all(names.map((name) => readFile(path.join(folder, name), 'latin1')));
+      return files.join('');
+    },
+  };
+}
+
+export async function startTracker(
+  options: Parameters<typeof startKeyedServer>[0] = { accepted: [`Bearer ${goodKey}`] },
+): Promise<KeyedServer & { of: (more?: Partial<ServerConfig>) => ServerConfig }> {
+  const server = await startKeyedServer(options);
+  onTestFinished(() => server.stop());
+  const of = (more: Partial<ServerConfig> = {}) => vaultServer(server.config.url, more);
+  return Object.assign(server, { of });
+}
+
+/** As the agents file would have it. */
+export function vaultServer(url: string, more: Partial<ServerConfig> = {}): ServerConfig {
+  return {
+    name: 'tracker',
+    title: 'Tracker',
+    url,
+    credentialScope: 'user',
+    store: 'vault',
+    vault: { header: 'authorization', check: true },
+    headers: {},
+    headersEnv: {},
+    timeout: 5_000,
+    maxRounds: 10,
+    ...more,
+  };
+}
+
+export function headersOf(answer: Credential | ConnectionRequired): Record<string, string> {
+  if (answer.kind !== 'credential') throw new Error(`asks to connect: ${answer.reason}`);
+  return answer.headers;
+}
