@@ -26,6 +26,7 @@ import { elicitationResponsesSurface } from './elicitation-responses/route.ts';
 import { answerWithProblems, problemFor, sendProblem } from './errors.ts';
 import { healthRoutes } from './health.ts';
 import { rateLimitKey } from './principal.ts';
+import { nangoWebhook } from './nango-webhook/route.ts';
 import { openaiSurface } from './openai/route.ts';
 import { describeApi } from './openapi.ts';
 import { createOwnConnections } from './own-connections.ts';
@@ -94,7 +95,6 @@ export function createApp(parts: AppParts): FastifyInstance {
   });
 
   app.register(async (pages) => {
-    await pages.register(rateLimit, perMinute);
     await pages.register(connectPages, {
       config,
       storage,
@@ -102,11 +102,17 @@ export function createApp(parts: AppParts): FastifyInstance {
       stores,
       connections,
       answer,
-      confirm: (elicitationId) => news.confirm(elicitationId),
       announce: (key, version) => news.announce(key, version),
       logger,
     });
   });
+
+  const { nango } = stores;
+  const signingKey = config.nango?.webhookSigningKey;
+  if (nango && signingKey !== undefined) {
+    const { announce } = news;
+    app.register(nangoWebhook, { store: nango, signingKey, audit: storage.audit, announce, logger });
+  }
 
   repeatNews(app, news, logger);
   app.addHook('onClose', () => workflows.idle());

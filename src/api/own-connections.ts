@@ -21,7 +21,14 @@ export interface OwnConnection {
   scope: 'user' | 'project';
   /** In the agents file, so that it can be connected (again). */
   isInUse: boolean;
+  /** The store that accounts of this server are kept in: as configured, or as it was while it still was. */
+  store: string;
   state: { status: 'missing' } | ({ row: ConnectionRow } & Standing);
+}
+
+/** What is connected is a key that its owner entered. */
+export function isKey(state: OwnConnection['state']): boolean {
+  return state.status !== 'missing' && state.row.store === 'vault';
 }
 
 export interface OwnConnections {
@@ -32,7 +39,12 @@ export interface OwnConnections {
     principal: Principal,
     server: string,
     address: string,
-  ): Promise<{ serverTitle: string; wasThere: boolean; revokedAtProvider: boolean | null }>;
+  ): Promise<{
+    serverTitle: string;
+    wasThere: boolean;
+    wasKey: boolean;
+    revokedAtProvider: boolean | null;
+  }>;
 }
 
 const auditWords = {
@@ -76,6 +88,7 @@ export function createOwnConnections({ config, storage, stores, logger }: Parts)
       host: 'host' in state && !server ? state.host : ownHost,
       scope: key.user === null ? 'project' : 'user',
       isInUse: server !== undefined,
+      store: server?.store ?? row?.store ?? '',
       state,
     };
   }
@@ -129,13 +142,13 @@ export function createOwnConnections({ config, storage, stores, logger }: Parts)
     const key = { tenant, server, user: userOf(principal) };
     const ended = await end(key, own.isInUse ? config.servers.get(server) : undefined);
     if (ended.kind === 'nothing-there')
-      return { serverTitle: own.serverTitle, wasThere: false, revokedAtProvider: null };
+      return { serverTitle: own.serverTitle, wasThere: false, wasKey: false, revokedAtProvider: null };
     const { revocation } = ended;
     await audit('disconnected', auditWords[revocation.kind]);
     if (revocation.kind === 'failed')
       logger.warn({ server, reason: revocation.reason }, 'an account was disconnected here only');
     const revokedAtProvider = revocation.kind === 'not-offered' ? null : revocation.kind === 'revoked';
-    return { serverTitle: own.serverTitle, wasThere: true, revokedAtProvider };
+    return { serverTitle: own.serverTitle, wasThere: true, wasKey: isKey(own.state), revokedAtProvider };
   }
 
   return { list, disconnect };

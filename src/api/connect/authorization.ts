@@ -1,5 +1,5 @@
 /** `/auth/callback`: the authorization server sends the browser back, with an account or without. */
-import type { FastifyInstance, FastifyRequest } from 'fastify';
+import type { FastifyInstance } from 'fastify';
 import { notConnectedPage } from './connection-pages.ts';
 import type { ConnectDeps } from './deps.ts';
 import { sendPage } from './layout.ts';
@@ -8,6 +8,8 @@ import { finishedPage, notice, unknownPage } from './outcome-pages.ts';
 import { deniedPage, failedPage } from './question-pages.ts';
 import { queryOf } from './query.ts';
 import { findQuestion, viewOf } from './question.ts';
+import type { Refusals } from './refusals.ts';
+import { allowedReturnUrl, keepingReturn } from './return-url.ts';
 import { sessionHash } from './session.ts';
 import type { Session, Sessions } from './session.ts';
 import { signedInAs } from './settings-routes.ts';
@@ -18,32 +20,47 @@ const wrongBrowser = notice(
   'Connecting was begun in another browser, or too long ago. Nothing was connected; begin again where you came from.',
 );
 
-export function authorizationRoutes(fastify: FastifyInstance, deps: ConnectDeps, sessions: Sessions): void {
-  const { config, storage, stores, confirm, announce, logger } = deps;
-  const { publicUrl } = config.http;
+export function authorizationRoutes(
+  fastify: FastifyInstance,
+  deps: ConnectDeps,
+  sessions: Sessions,
+  refusals: Refusals,
+): void {
+  const { config, storage, stores, announce, logger } = deps;
+  const { publicUrl, returnUrls } = config.http;
 
   fastify.get('/auth/callback', async (request, reply) => {
-    const session = sessions.read(request);
-    if (!session) {
+    const here = sessions.read(request);
+    if (!here) {
       logger.warn({ address: request.ip }, 'an authorization came back to a browser that is not signed in');
+      await refusals.record(request, 'a callback without a session');
       return sendPage(reply, wrongBrowser);
     }
     const params = new URLSearchParams(queryOf(request));
     const done = await stores.oauth.complete({
       params,
-      sessionHash: sessionHash(session),
+      sessionHash: sessionHash(here),
       serverByName: (name) => config.servers.get(name),
     });
+    if (done.kind !== 'unknown-state') request.returnUrl = allowedReturnUrl(done.returnUrl, returnUrls);
+    const session = { ...here, returnUrl: request.returnUrl };
     switch (done.kind) {
       case 'connected': {
         const { elicitationId, server, key, version } = done;
-        await audit('connected', server, elicitationId ?? '', session, request);
+        await storage.audit.record({
+          at: Date.now(),
+          tenant: session.tenant,
+          elicitationId: elicitationId ?? '',
+          actor: session.user,
+          action: 'connected',
+          detail: server,
+          address: request.ip,
+        });
         // The account is there; should telling the turns fail, reconciliation finds them.
-        const told = elicitationId === null ? announce(key, version) : confirm(elicitationId);
-        await told.catch((error: unknown) =>
-          logger.error({ err: error, elicitationId }, 'could not tell the turn of a new connection'),
+        await announce(key, version).catch((error: unknown) =>
+          logger.error({ err: error, elicitationId }, 'could not tell the turns of a new connection'),
         );
-        return reply.redirect(publicUrl + doneAt(elicitationId, server), 303);
+        return reply.redirect(publicUrl + keepingReturn(doneAt(elicitationId, server), request), 303);
       }
       case 'denied': {
         const { elicitationId, server } = done;
@@ -55,8 +72,10 @@ export function authorizationRoutes(fastify: FastifyInstance, deps: ConnectDeps,
         );
       }
       case 'failed': {
-        const { elicitationId, server, message, retry: canRetry } = done;
+        const { elicitationId, server, message, retry: canRetry, isForeign } = done;
         logger.warn({ server, elicitationId, reason: message }, 'connecting failed');
+        const what = isForeign ? 'a callback from another sign-in server' : 'a callback that cannot be used';
+        await refusals.record(request, what, { elicitationId: elicitationId ?? '', detail: server });
         return sendPage(
           reply,
           elicitationId === null
@@ -65,7 +84,7 @@ export function authorizationRoutes(fastify: FastifyInstance, deps: ConnectDeps,
         );
       }
       case 'unknown-state':
-        await audit('refused', 'callback without an attempt in this browser', '', session, request);
+        await refusals.record(request, 'callback without an attempt in this browser');
         return sendPage(reply, wrongBrowser);
       default:
         return done satisfies never;
@@ -87,25 +106,6 @@ export function authorizationRoutes(fastify: FastifyInstance, deps: ConnectDeps,
     const found = await findQuestion(deps, elicitationId, session);
     if (found.kind === 'open') return page(viewOf(found.question, config, session));
     return found.kind === 'finished' ? finishedPage(found.outcome) : unknownPage();
-  }
-
-  function audit(
-    action: 'connected' | 'refused',
-    detail: string,
-    elicitationId: string,
-    session: Session,
-    request: FastifyRequest,
-  ): Promise<void> {
-    const { tenant, user } = session;
-    return storage.audit.record({
-      at: Date.now(),
-      tenant,
-      elicitationId,
-      actor: user,
-      action,
-      detail,
-      address: request.ip,
-    });
   }
 }
 

@@ -1,16 +1,19 @@
 /** What the settings page leads to. Pure: data in, `Page` out. */
+import { isKey } from '../own-connections.ts';
 import type { OwnConnection } from '../own-connections.ts';
 import { html } from './html.ts';
-import type { Html } from './html.ts';
 import type { Page } from './layout.ts';
 import { exclamation, monogram, tick } from './marks.ts';
+import { keepingReturn } from './return-url.ts';
 import { connectForm, hidden } from './settings-forms.ts';
 import { signedIn } from './signed-in.ts';
 import type { SignedIn } from './signed-in.ts';
 
 export function confirmPage(view: SignedIn, { server, serverTitle, isInUse, state }: OwnConnection): Page {
   const account = state.status === 'missing' ? null : state.row.account;
-  const whose = account === null ? html`this account` : html`your account <strong>${account}</strong>`;
+  const noun = isKey(state) ? 'key' : 'account';
+  const mine = isKey(state) ? 'your' : 'your account';
+  const whose = account === null ? html`this ${noun}` : html`${mine} <strong>${account}</strong>`;
   const next = isInUse && 'The next time an agent needs it, you are asked again.';
   return {
     status: 200,
@@ -24,16 +27,16 @@ export function confirmPage(view: SignedIn, { server, serverTitle, isInUse, stat
       <form method="post" action="${view.publicUrl}/connections" class="actions">
         ${hidden(view, server)}
         <button name="action" value="disconnect">Disconnect ${serverTitle}</button>
-        <a class="button quiet" href="${view.publicUrl}/connections">Keep it</a>
+        <a class="button quiet" href="${settingsUrl(view)}">Keep it</a>
       </form>`,
     footer: signedIn(view, null),
   };
 }
 
 export function disconnectedPage(
-  publicUrl: string,
+  view: SignedIn,
   serverTitle: string,
-  ended: { wasThere: boolean; revokedAtProvider: boolean | null },
+  ended: { wasThere: boolean; wasKey: boolean; revokedAtProvider: boolean | null },
 ): Page {
   const heading = `${serverTitle} is disconnected`;
   return {
@@ -41,14 +44,18 @@ export function disconnectedPage(
     title: heading,
     body: html`${ended.revokedAtProvider === false ? exclamation : tick}
       <h1>${heading}</h1>
-      <p class="lead">
-        ${ended.wasThere ? afterwards(serverTitle, ended.revokedAtProvider) : 'It was disconnected before.'}
-      </p>
-      ${backTo(publicUrl)}`,
+      <p class="lead">${ended.wasThere ? afterwards(serverTitle, ended) : 'It was disconnected before.'}</p>
+      <div class="actions"><a class="button" href="${settingsUrl(view)}">Your connections</a></div>`,
+    wayBack: 'button quiet',
   };
 }
 
-function afterwards(serverTitle: string, revokedAtProvider: boolean | null): string {
+function afterwards(
+  serverTitle: string,
+  { wasKey, revokedAtProvider }: { wasKey: boolean; revokedAtProvider: boolean | null },
+): string {
+  if (wasKey)
+    return `Your key is forgotten here. At ${serverTitle} it is still good: delete it there if nothing else needs it.`;
   const thereToo = `To be sure, remove Interlude in the settings of your account there, too.`;
   switch (revokedAtProvider) {
     case true:
@@ -79,14 +86,12 @@ export function notConnectedPage(
       <p class="lead">${lead}</p>
       <div class="actions">
         ${(isDenied || why.canRetry) && connectForm(view, server, html`Try again`, false)}
-        <a class="button quiet" href="${view.publicUrl}/connections">Your connections</a>
+        <a class="button quiet" href="${settingsUrl(view)}">Your connections</a>
       </div>`,
     footer: signedIn(view, null),
   };
 }
 
-function backTo(publicUrl: string): Html {
-  return html`<div class="actions">
-    <a class="button" href="${publicUrl}/connections">Your connections</a>
-  </div>`;
+function settingsUrl(view: SignedIn): string {
+  return keepingReturn(`${view.publicUrl}/connections`, view);
 }

@@ -3,10 +3,17 @@ import { connectionKey } from '../../credentials/connection-key.ts';
 import { CredentialStoreError } from '../../credentials/store.ts';
 import { ProblemError } from '../errors.ts';
 import type { ConnectDeps } from './deps.ts';
-import type { Page } from './layout.ts';
+import { createEnterKey } from './key-entry.ts';
+import { keyQuestionPage } from './key-pages.ts';
+import type { KeyProblem } from './key-pages.ts';
+import type { Page, Redirect } from './layout.ts';
+import type { NangoConnecting } from './nango-connecting.ts';
+import { questionWithNango } from './nango-pages.ts';
 import { connectedPage, declinedPage, finishedPage } from './outcome-pages.ts';
-import { leaveTo } from './leave.ts';
+import { leaveByNango, leaveTo } from './leave.ts';
 import { failedPage } from './question-pages.ts';
+import type { QuestionView } from './question-pages.ts';
+import { keepingReturn } from './return-url.ts';
 import { findQuestion, viewOf } from './question.ts';
 import type { ConnectionQuestion } from './question.ts';
 import { sessionHash } from './session.ts';
@@ -14,6 +21,20 @@ import type { Session } from './session.ts';
 
 export interface Decisions {
   connect(question: ConnectionQuestion, session: Session): Promise<Page>;
+  /** The way without a script, or for a browser that opens no windows. */
+  connectByNango(
+    nango: NangoConnecting,
+    question: ConnectionQuestion,
+    session: Session,
+    address: string,
+  ): Promise<Page | Redirect>;
+  /** `entered`: an API key, if the form had one. */
+  giveKey(
+    question: ConnectionQuestion,
+    entered: string | undefined,
+    session: Session,
+    address: string,
+  ): Promise<Page | Redirect>;
   /** `address`: where the answer came from, for the audit. */
   refuse(
     question: ConnectionQuestion,
@@ -25,6 +46,7 @@ export interface Decisions {
 
 export function createDecisions(deps: ConnectDeps): Decisions {
   const { config, stores, answer, logger } = deps;
+  const enterKey = createEnterKey(deps);
 
   async function connect(question: ConnectionQuestion, session: Session): Promise<Page> {
     const { row, server } = question;
@@ -35,16 +57,68 @@ export function createDecisions(deps: ConnectDeps): Decisions {
         key: connectionKey(server, row),
         elicitationId: row.id,
         sessionHash: sessionHash(session),
+        returnUrl: session.returnUrl,
         ...(scopes && { scopes }),
       });
     } catch (error) {
       if (!(error instanceof CredentialStoreError)) throw error;
-      logger.warn(
-        { server: server.name, elicitationId: row.id, reason: error.message },
-        'connecting could not begin',
-      );
-      return failedPage(viewOf(question, config, session), error.message, true);
+      return couldNotBegin(error, question, viewOf(question, config, session));
     }
+  }
+
+  async function connectByNango(
+    nango: NangoConnecting,
+    question: ConnectionQuestion,
+    session: Session,
+    address: string,
+  ): Promise<Page | Redirect> {
+    const { row, server } = question;
+    const key = connectionKey(server, row);
+    try {
+      const begun = await nango.lookBack(key, row.id, address);
+      if (begun.length > 0 && (await findQuestion(deps, row.id, session)).kind !== 'open')
+        return done(row.id, session);
+      const { scopes } = row.request.context;
+      return await leaveByNango(nango.store, { server, key, elicitationId: row.id, scopes });
+    } catch (error) {
+      if (!(error instanceof CredentialStoreError)) throw error;
+      const view = viewOf(question, config, session);
+      return questionWithNango(couldNotBegin(error, question, view), view, nango.script);
+    }
+  }
+
+  function couldNotBegin(
+    { message }: CredentialStoreError,
+    { row, server }: ConnectionQuestion,
+    view: QuestionView,
+  ): Page {
+    logger.warn(
+      { server: server.name, elicitationId: row.id, reason: message },
+      'connecting could not begin',
+    );
+    return failedPage(view, message, true);
+  }
+
+  function done(elicitationId: string, session: Session): Redirect {
+    const address = `${config.http.publicUrl}/auth/done?${new URLSearchParams({ e: elicitationId }).toString()}`;
+    return { redirectTo: keepingReturn(address, session) };
+  }
+
+  async function giveKey(
+    question: ConnectionQuestion,
+    entered: string | undefined,
+    session: Session,
+    address: string,
+  ): Promise<Page | Redirect> {
+    const { row, server } = question;
+    const show = (problem?: KeyProblem) =>
+      keyQuestionPage(viewOf(question, config, session), server.vault?.hint, problem);
+    if (entered === undefined) return show();
+    const key = connectionKey(server, row);
+    const { user } = session;
+    const problem = await enterKey({ server, key, entered, user, address, elicitationId: row.id });
+    if (problem) return show(problem);
+    return done(row.id, session);
   }
 
   async function refuse(
@@ -71,5 +145,5 @@ export function createDecisions(deps: ConnectDeps): Decisions {
     }
   }
 
-  return { connect, refuse };
+  return { connect, connectByNango, giveKey, refuse };
 }

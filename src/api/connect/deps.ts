@@ -9,8 +9,8 @@ import type { ConnectionNews } from '../connection-news.ts';
 import type { OwnConnections } from '../own-connections.ts';
 
 export interface ConnectDeps {
-  config: Pick<Config, 'http' | 'agents' | 'servers'> & { auth: AuthConfig };
-  storage: Pick<Storage, 'elicitations' | 'connections' | 'audit' | 'ping'>;
+  config: Pick<Config, 'http' | 'agents' | 'servers' | 'nango'> & { auth: AuthConfig };
+  storage: Pick<Storage, 'elicitations' | 'connections' | 'connectAttempts' | 'audit' | 'ping'>;
   keys: KeyRing;
   /** What the pages need of each store: a way there, and what to do with what comes back. */
   stores: Pick<Stores, 'nango'> & {
@@ -21,8 +21,6 @@ export interface ConnectDeps {
   /** Stores and signals an answer; a question that is over is a `ProblemError`. */
   answer: AnswerQuestion;
   /** Tells every turn that waits for this account. Idempotent. */
-  confirm: ConnectionNews['confirm'];
-  /** The same for an account that was connected without a question. */
   announce: ConnectionNews['announce'];
   logger: Logger;
 }

@@ -12,13 +12,32 @@ export interface Page {
   footer?: Html;
   /** Has more to show than fits a card. */
   isWide?: boolean;
+  /** Nothing is left to decide: here stands the way back, for whoever came with one. How its button looks. */
+  wayBack?: 'button' | 'button quiet';
   /** Where the browser goes by itself; a link in the body is there for browsers that do not. */
   onwardUrl?: string;
+  /** Does more for browsers that run it; without it the page works as well. */
+  script?: PageScript;
 }
 
-const headers = {
+/** Instead of a page: where the browser gets it, so that loading it again sends nothing again. */
+export interface Redirect {
+  redirectTo: string;
+}
+
+/** Ours, from our own origin. */
+export interface PageScript {
+  src: string;
+  /** The one other origin that it may talk to. */
+  connectTo: string;
+}
+
+const policy = `default-src 'none'; style-src '${styleHash}'; img-src data:; form-action 'self'; frame-ancestors 'none'; base-uri 'none'`;
+
+/** Redirects between pages have them, too. */
+export const pageHeaders = {
   'content-type': 'text/html; charset=utf-8',
-  'content-security-policy': `default-src 'none'; style-src '${styleHash}'; img-src data:; form-action 'self'; frame-ancestors 'none'; base-uri 'none'`,
+  'content-security-policy': policy,
   'x-frame-options': 'DENY',
   'x-content-type-options': 'nosniff',
   // Not `no-referrer`: with it browsers send `Origin: null` with our own forms, and the origin check needs it.
@@ -28,14 +47,36 @@ const headers = {
   'x-robots-tag': 'noindex',
 };
 
-export function sendPage(reply: FastifyReply, page: Page): FastifyReply {
-  return reply.code(page.status).headers(headers).send(render(page));
+export function sendPage(reply: FastifyReply, page: Page | Redirect): FastifyReply {
+  if ('redirectTo' in page) return reply.redirect(page.redirectTo, 303);
+  const { status, script } = page;
+  return reply
+    .code(status)
+    .headers({ ...pageHeaders, ...(script && headersWith(script)) })
+    .send(render(page, reply.request.returnUrl));
 }
 
-function render({ title, body, footer, isWide, onwardUrl }: Page): string {
+function headersWith({ connectTo }: PageScript): Record<string, string> {
+  return {
+    'content-security-policy': `${policy}; script-src 'self'; connect-src 'self' ${connectTo}`,
+    // Windows that the page opens stay its own; whoever opened the page gets no hold of it.
+    'cross-origin-opener-policy': 'same-origin-allow-popups',
+  };
+}
+
+function render(page: Page, returnUrl: string | null): string {
+  const { title, body, footer, isWide, wayBack, onwardUrl, script } = page;
   // The sheet is ours and its hash is in the policy: it must not be escaped.
   const sheet: Html = { markup: `<style>${style}</style>` };
   const onward = onwardUrl !== undefined && html`<meta http-equiv="refresh" content="0; url=${onwardUrl}" />`;
+  const back =
+    wayBack !== undefined &&
+    returnUrl !== null &&
+    html`<div class="actions">
+      <a class="${wayBack}" href="${returnUrl}" referrerpolicy="no-referrer"
+        >Back to ${new URL(returnUrl).host}</a
+      >
+    </div>`;
   return html`<!doctype html>
     <html lang="en">
       <head>
@@ -43,10 +84,10 @@ function render({ title, body, footer, isWide, onwardUrl }: Page): string {
         <meta name="viewport" content="width=device-width, initial-scale=1" />
         <title>${title}</title>
         <link rel="icon" href="${icon}" />
-        ${onward} ${sheet}
+        ${onward} ${sheet} ${script && html`<script type="module" src="${script.src}"></script>`}
       </head>
       <body>
-        <main${isWide === true && html` class="wide"`}>${body}</main>
+        <main${isWide === true && html` class="wide"`}>${body} ${back}</main>
         ${footer && html`<footer>${footer}</footer>`}
       </body>
     </html> `.markup;

@@ -1,15 +1,30 @@
 /** On the way to a server's provider, whoever sends the person there. */
 import type { BeginInput } from '../../credentials/mcp-oauth/begin.ts';
 import type { OAuthStore } from '../../credentials/mcp-oauth/store.ts';
+import type { NangoBegin, NangoStore } from '../../credentials/nango/nango-store.ts';
 import { CredentialStoreError } from '../../credentials/store.ts';
 import { html } from './html.ts';
+import type { Html } from './html.ts';
 import type { Page } from './layout.ts';
 import { monogram } from './marks.ts';
 
 /** Throws `CredentialStoreError` with words for the person. */
 export async function leaveTo(store: Pick<OAuthStore, 'begin'>, input: BeginInput): Promise<Page> {
   const { url } = await store.begin(input);
-  return leavingPage(input.server.title, webAddress(url));
+  const address = webAddress(url);
+  const way = html`You sign in at <strong>${address.host}</strong> and come back here.`;
+  return leavingPage(input.server.title, address, way);
+}
+
+/** The same for Nango, which sends nobody back. */
+export async function leaveByNango(store: Pick<NangoStore, 'begin'>, input: NangoBegin): Promise<Page> {
+  const { pageUrl } = await store.begin(input);
+  const address = new URL(pageUrl);
+  const goesOn =
+    input.elicitationId === null ? 'open your connections again' : 'your conversation goes on by itself';
+  const way = html`You go there by way of <strong>${address.host}</strong>. When its page says that you are
+    done, close it: ${goesOn}.`;
+  return leavingPage(input.server.title, address, way);
 }
 
 /** The address comes from the authorization server's own metadata: anything but a web page is refused. */
@@ -21,7 +36,7 @@ function webAddress(url: string): URL {
 }
 
 /** The answer to a Connect form. Not a redirect: `form-action` would stop it at the provider's door. */
-function leavingPage(serverTitle: string, providerUrl: URL): Page {
+function leavingPage(serverTitle: string, providerUrl: URL, way: Html): Page {
   return {
     status: 200,
     title: `Going to ${serverTitle}`,
@@ -29,7 +44,7 @@ function leavingPage(serverTitle: string, providerUrl: URL): Page {
     body: html`
       ${monogram(serverTitle)}
       <h1>Taking you to ${serverTitle}</h1>
-      <p class="lead">You sign in at <strong>${providerUrl.host}</strong> and come back here.</p>
+      <p class="lead">${way}</p>
       <div class="actions"><a class="button" href="${providerUrl.href}">Continue</a></div>
     `,
   };

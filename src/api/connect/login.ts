@@ -1,5 +1,5 @@
 /** Signing in and out on the pages. A sign-in leads back to where it was begun: a question, or the settings page. */
-import type { FastifyInstance } from 'fastify';
+import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import { ElicitationIdSchema } from '../../contract/ids.ts';
 import type { ConnectDeps } from './deps.ts';
@@ -8,6 +8,8 @@ import { createIdentityClient } from './identity-client.ts';
 import { sendPage } from './layout.ts';
 import { queryOf } from './query.ts';
 import { foreignFormPage, notice, signedOutPage, unknownPage } from './outcome-pages.ts';
+import type { Refusals } from './refusals.ts';
+import { keepingReturn } from './return-url.ts';
 import type { Sessions } from './session.ts';
 
 const as = z.literal('other').optional();
@@ -20,8 +22,9 @@ const logoutForm = z.object({ e: ElicitationIdSchema.nullable().default(null), c
 
 export function loginRoutes(
   fastify: FastifyInstance,
-  { config, logger }: ConnectDeps,
+  { config, logger }: Pick<ConnectDeps, 'config' | 'logger'>,
   sessions: Sessions,
+  refusals: Refusals,
 ): void {
   const { publicUrl } = config.http;
   const identity = createIdentityClient(config.auth, `${publicUrl}/auth/login/callback`);
@@ -33,14 +36,14 @@ export function loginRoutes(
       const { url, ...signIn } = await identity.begin(query.data.e, {
         asSomeoneElse: query.data.as === 'other',
       });
-      sessions.rememberSignIn(request, reply, signIn);
+      sessions.rememberSignIn(request, reply, { ...signIn, returnUrl: request.returnUrl });
       return await reply.redirect(url.href, 303);
     } catch (error) {
       logger.error(
         { issuer: config.auth.issuer, reason: reasonOf(error) },
         'sign-in cannot begin: the issuer does not answer',
       );
-      const again = loginUrl(publicUrl, query.data.e);
+      const again = loginUrl(publicUrl, query.data.e, request);
       return sendPage(
         reply,
         notice(
@@ -58,6 +61,7 @@ export function loginRoutes(
     const signIn = query.success && sessions.takeSignIn(request, reply, query.data.state);
     if (!signIn) {
       logger.warn({ address: request.ip }, 'a sign-in came back to a browser that did not begin it');
+      await refusals.record(request, 'a sign-in that this browser did not begin');
       return sendPage(
         reply,
         notice(
@@ -67,7 +71,7 @@ export function loginRoutes(
         ),
       );
     }
-    const again = loginUrl(publicUrl, signIn.elicitationId);
+    const again = loginUrl(publicUrl, signIn.elicitationId, signIn);
     if (query.data.error !== undefined) {
       return sendPage(reply, notice(403, 'You are not signed in', 'The sign-in was not completed.', again));
     }
@@ -75,6 +79,7 @@ export function loginRoutes(
       sessions.start(reply, await identity.complete(queryOf(request), signIn));
     } catch (error) {
       logger.warn({ issuer: config.auth.issuer, reason: reasonOf(error) }, 'a sign-in failed');
+      await refusals.record(request, 'a sign-in whose answer cannot be used');
       return sendPage(
         reply,
         notice(
@@ -85,25 +90,38 @@ export function loginRoutes(
         ),
       );
     }
-    return reply.redirect(goalUrl(publicUrl, signIn.elicitationId), 303);
+    return reply.redirect(keepingReturn(goalUrl(publicUrl, signIn.elicitationId), signIn), 303);
   });
 
   fastify.post('/auth/logout', async (request, reply) => {
     const form = logoutForm.safeParse(request.body);
-    if (!form.success) return sendPage(reply, unknownPage());
+    if (!form.success) {
+      await refusals.record(request, 'an incomplete form');
+      return sendPage(reply, unknownPage());
+    }
     const session = sessions.read(request);
     if (session && !isFromOurPage(request, publicUrl, session, form.data.csrf)) {
+      await refusals.record(request, 'form from another page');
       return sendPage(reply, foreignFormPage());
     }
     sessions.end(reply);
-    return sendPage(reply, signedOutPage(loginUrl(publicUrl, form.data.e, 'other'), form.data.e !== null));
+    return sendPage(
+      reply,
+      signedOutPage(loginUrl(publicUrl, form.data.e, request, 'other'), form.data.e !== null),
+    );
   });
 }
 
-/** `elicitationId`: the question to go on with; null for the settings page. */
-export function loginUrl(publicUrl: string, elicitationId: string | null, asWhom?: 'other'): string {
+/** `elicitationId`: the question to go on with; null for the settings page. `from` has the way back, if any. */
+export function loginUrl(
+  publicUrl: string,
+  elicitationId: string | null,
+  from: Pick<FastifyRequest, 'returnUrl'>,
+  asWhom?: 'other',
+): string {
   const goal = elicitationId === null ? { to: 'connections' } : { e: elicitationId };
-  return `${publicUrl}/auth/login?${new URLSearchParams({ ...goal, ...(asWhom && { as: asWhom }) }).toString()}`;
+  const parameters = new URLSearchParams({ ...goal, ...(asWhom && { as: asWhom }) });
+  return keepingReturn(`${publicUrl}/auth/login?${parameters.toString()}`, from);
 }
 
 function goalUrl(publicUrl: string, elicitationId: string | null): string {

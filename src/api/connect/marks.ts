@@ -3,8 +3,17 @@ import { html } from './html.ts';
 import type { Html } from './html.ts';
 
 export function monogram(title: string): Html {
+  return html`<div class="mark" aria-hidden="true">${initial(title)}</div>`;
+}
+
+/** Something is under way. */
+export function busyMonogram(title: string): Html {
+  return html`<div class="mark busy" aria-hidden="true">${initial(title)}</div>`;
+}
+
+function initial(title: string): string | undefined {
   const [first] = new Intl.Segmenter().segment(title);
-  return html`<div class="mark" aria-hidden="true">${first?.segment.toUpperCase()}</div>`;
+  return first?.segment.toUpperCase();
 }
 
 export const tick = sign('good', 'm5 12.5 4.5 4.5L19 7.5');

@@ -20,6 +20,7 @@ export function connectedPage(serverTitle: string, account: string | null, tooLa
     body: html`${tick}
       <h1>${serverTitle} is connected</h1>
       <p class="lead">${who} ${next}</p>`,
+    wayBack: 'button',
   };
 }
 
@@ -32,6 +33,7 @@ export function declinedPage(serverTitle: string): Page {
       <p class="lead">
         ${serverTitle} was not connected, and the conversation goes on without it. You can close this window.
       </p>`,
+    wayBack: 'button',
   };
 }
 
@@ -58,7 +60,7 @@ const finishedWords: Record<Exclude<Outcome, 'accept'>, Words> = {
 /** 410: the link was good once. */
 export function finishedPage(outcome: Exclude<Outcome, 'accept'>): Page {
   const [mark, heading, explanation] = finishedWords[outcome];
-  return plain(410, mark, heading, explanation);
+  return { ...plain(410, mark, heading, explanation), wayBack: 'button' };
 }
 
 export function unknownPage(): Page {

@@ -5,6 +5,7 @@ import { html } from './html.ts';
 import type { Html } from './html.ts';
 import type { Page } from './layout.ts';
 import { monogram } from './marks.ts';
+import { returnField } from './return-url.ts';
 import { signedIn } from './signed-in.ts';
 import type { SignedIn } from './signed-in.ts';
 
@@ -30,8 +31,15 @@ const warningWords: Record<UrlWarning, string> = {
   plain_http: 'The connection to this address is not encrypted.',
 };
 
-export function questionPage(view: QuestionView): Page {
-  const { serverTitle, scopes, askedBy } = view;
+/** How an account is given where nobody is sent to its provider. */
+export interface GivenHere {
+  /** A line of the list: what it may do. */
+  permissions: Html;
+  form: Html;
+}
+
+export function questionPage(view: QuestionView, givenHere?: GivenHere): Page {
+  const { serverTitle, askedBy } = view;
   const again = view.reason !== 'missing' && ' again';
   return {
     status: 200,
@@ -43,7 +51,7 @@ export function questionPage(view: QuestionView): Page {
       <dl>
         ${detail('Asked by', html`<strong>${askedBy.join(' → ')}</strong>`)}
         ${detail('Server', html`<strong>${view.host}</strong>`)}
-        ${detail('Permissions', scopes.length > 0 ? scopeList(scopes) : html`${serverTitle} shows them before you agree`)}
+        ${givenHere?.permissions ?? permissions(view)}
         ${detail(
           'Time left',
           html`${minutesInWords(view.minutesLeft)}<small
@@ -52,7 +60,7 @@ export function questionPage(view: QuestionView): Page {
         )}
       </dl>
       ${view.warnings.map((warning) => html`<p class="warning">${warningWords[warning]}</p>`)}
-      ${actions(view, `Connect ${serverTitle}`)}
+      ${givenHere?.form ?? actions(view, `Connect ${serverTitle}`)}
     `,
     footer: signedIn(view, view.elicitationId),
   };
@@ -81,11 +89,24 @@ function retryPage(view: QuestionView, status: number, title: string, lead: stri
 
 function actions(view: QuestionView, connect: string | false): Html {
   return html`<form method="post" action="${view.publicUrl}/auth/connect" class="actions">
-    <input type="hidden" name="e" value="${view.elicitationId}" />
-    <input type="hidden" name="csrf" value="${view.csrf}" />
-    ${connect && html`<button name="action" value="connect">${connect}</button>`}
+    ${questionFields(view)} ${connect && html`<button name="action" value="connect">${connect}</button>`}
     <button name="action" value="decline" class="quiet">Not now</button>
   </form>`;
+}
+
+/** What was allowed before stays, and is not asked for again. */
+function permissions({ serverTitle, scopes, reason }: QuestionView): Html {
+  if (scopes.length === 0) return detail('Permissions', html`${serverTitle} shows them before you agree`);
+  if (reason !== 'insufficient_scope') return detail('Permissions', scopeList(scopes));
+  const before = html`<small>In addition to what you allowed before</small>`;
+  return detail('New permissions', html`${scopeList(scopes)}${before}`);
+}
+
+/** What every form about a question carries. */
+export function questionFields(view: QuestionView): Html {
+  return html`<input type="hidden" name="e" value="${view.elicitationId}" />
+    <input type="hidden" name="csrf" value="${view.csrf}" />
+    ${returnField(view)}`;
 }
 
 /** The reader's time zone is unknown without a script, so the zone is named, and the time left comes first. */

@@ -5,9 +5,12 @@ import { ElicitationIdSchema } from '../../contract/ids.ts';
 import { createDecisions } from './decisions.ts';
 import type { ConnectDeps } from './deps.ts';
 import { isFromOurPage } from './form.ts';
+import { keyQuestionPage } from './key-pages.ts';
 import { sendPage } from './layout.ts';
 import type { Page } from './layout.ts';
 import { loginUrl } from './login.ts';
+import type { NangoConnecting } from './nango-connecting.ts';
+import { questionWithNango } from './nango-pages.ts';
 import {
   connectedPage,
   finishedPage,
@@ -20,6 +23,7 @@ import {
 import { questionPage } from './question-pages.ts';
 import { findQuestion, viewOf } from './question.ts';
 import type { Found } from './question.ts';
+import type { Refusals } from './refusals.ts';
 import { displayName } from './session.ts';
 import type { Session, Sessions } from './session.ts';
 
@@ -28,10 +32,18 @@ const form = z.object({
   e: ElicitationIdSchema,
   csrf: z.string(),
   action: z.enum(['connect', 'decline', 'cancel']),
+  /** An API key, where one is asked for. */
+  key: z.string().optional(),
 });
 
-export function questionRoutes(fastify: FastifyInstance, deps: ConnectDeps, sessions: Sessions): void {
-  const { config, storage } = deps;
+export function questionRoutes(
+  fastify: FastifyInstance,
+  deps: ConnectDeps,
+  sessions: Sessions,
+  refusals: Refusals,
+  nango: NangoConnecting | null,
+): void {
+  const { config } = deps;
   const { publicUrl } = config.http;
   const decisions = createDecisions(deps);
 
@@ -40,7 +52,7 @@ export function questionRoutes(fastify: FastifyInstance, deps: ConnectDeps, sess
       const link = query.safeParse(request.query);
       if (!link.success) return sendPage(reply, unknownPage());
       const session = sessions.read(request);
-      if (!session) return reply.redirect(loginUrl(publicUrl, link.data.e), 303);
+      if (!session) return reply.redirect(loginUrl(publicUrl, link.data.e, request), 303);
       const found = await findQuestion(deps, link.data.e, session);
       return sendPage(reply, await pageFor(found, session, request));
     });
@@ -48,18 +60,28 @@ export function questionRoutes(fastify: FastifyInstance, deps: ConnectDeps, sess
 
   fastify.post('/auth/connect', async (request, reply) => {
     const input = form.safeParse(request.body);
-    if (!input.success) return sendPage(reply, incompleteFormPage());
-    const { e, csrf, action } = input.data;
+    if (!input.success) {
+      await refusals.record(request, 'an incomplete form');
+      return sendPage(reply, incompleteFormPage());
+    }
+    const { e, csrf, action, key } = input.data;
     const session = sessions.read(request);
     if (!session) {
-      return sendPage(reply, signInAgainPage(loginUrl(publicUrl, e)));
+      await refusals.record(request, 'a form without a session', { elicitationId: e });
+      return sendPage(reply, signInAgainPage(loginUrl(publicUrl, e, request)));
     }
     const found = await findQuestion(deps, e, session);
     if (!isFromOurPage(request, publicUrl, session, csrf)) {
-      await audit(session.tenant, e, session, request, 'form from another page');
+      await refusals.record(request, 'form from another page', { elicitationId: e });
       return sendPage(reply, foreignFormPage());
     }
+    if (found.kind === 'finished' || found.kind === 'unknown')
+      await refusals.record(request, 'an answer nobody waits for', { elicitationId: e });
     if (found.kind !== 'open') return sendPage(reply, await pageFor(found, session, request));
+    if (action === 'connect' && found.question.server.store === 'vault')
+      return sendPage(reply, await decisions.giveKey(found.question, key, session, request.ip));
+    if (action === 'connect' && nango && found.question.server.store === 'nango')
+      return sendPage(reply, await decisions.connectByNango(nango, found.question, session, request.ip));
     return sendPage(
       reply,
       await (action === 'connect'
@@ -75,14 +97,20 @@ export function questionRoutes(fastify: FastifyInstance, deps: ConnectDeps, sess
       case 'somebody-elses': {
         const { tenant, id } = found.row;
         const sameTenant = tenant === session.tenant;
-        await audit(tenant, id, session, request, sameTenant ? 'another user' : 'another tenant');
+        const who = sameTenant ? 'another user' : 'another tenant';
+        await refusals.record(request, who, { elicitationId: id, tenant });
         // Outside its tenant a question does not exist.
         return sameTenant
-          ? refusedPage(displayName(session), loginUrl(publicUrl, id, 'other'))
+          ? refusedPage(displayName(session), loginUrl(publicUrl, id, request, 'other'))
           : unknownPage();
       }
-      case 'open':
-        return questionPage(viewOf(found.question, config, session));
+      case 'open': {
+        const { server } = found.question;
+        const view = viewOf(found.question, config, session);
+        if (server.store === 'vault') return keyQuestionPage(view, server.vault?.hint);
+        const page = questionPage(view);
+        return server.store === 'nango' ? questionWithNango(page, view, nango?.script ?? null) : page;
+      }
       case 'connected':
         return connectedPage(found.question.server.title, found.account, found.tooLate);
       case 'finished':
@@ -90,24 +118,5 @@ export function questionRoutes(fastify: FastifyInstance, deps: ConnectDeps, sess
       default:
         return found satisfies never;
     }
-  }
-
-  function audit(
-    tenant: string,
-    elicitationId: string,
-    session: Session,
-    request: FastifyRequest,
-    detail: string,
-  ): Promise<void> {
-    const actor = session.tenant === tenant ? session.user : `${session.tenant}/${session.user}`;
-    return storage.audit.record({
-      at: Date.now(),
-      tenant,
-      elicitationId,
-      actor,
-      action: 'refused',
-      detail,
-      address: request.ip,
-    });
   }
 }

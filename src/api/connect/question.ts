@@ -83,5 +83,6 @@ export function viewOf(
     signedInAs: displayName(session),
     csrf: session.csrf,
     publicUrl: http.publicUrl,
+    returnUrl: session.returnUrl,
   };
 }

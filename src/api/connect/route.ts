@@ -11,10 +11,17 @@ import { explainDatabaseTrouble } from '../database-trouble.ts';
 import { problemFor } from '../errors.ts';
 import { authorizationRoutes } from './authorization.ts';
 import type { ConnectDeps } from './deps.ts';
-import { sendPage } from './layout.ts';
+import { pageHeaders, sendPage } from './layout.ts';
+import { limitPages } from './limits.ts';
 import { loginRoutes } from './login.ts';
+import { nangoAssets } from './nango-assets.ts';
+import { createNangoConnecting } from './nango-connecting.ts';
+import type { NangoConnecting } from './nango-connecting.ts';
+import { nangoRoutes } from './nango-routes.ts';
 import { notice } from './outcome-pages.ts';
 import { questionRoutes } from './question-routes.ts';
+import { createRefusals } from './refusals.ts';
+import { acceptReturnUrls } from './return-url.ts';
 import { createSessions } from './session.ts';
 import { settingsRoutes } from './settings-routes.ts';
 
@@ -22,24 +29,46 @@ export type { ConnectDeps } from './deps.ts';
 
 /** A Fastify plugin: `fastify.register(connectPages, deps)`. */
 export async function connectPages(fastify: FastifyInstance, deps: ConnectDeps): Promise<void> {
-  const { publicUrl } = deps.config.http;
+  const { publicUrl, returnUrls, rateLimitPerMinute: perMinute } = deps.config.http;
+  const sessions = createSessions(deps.keys, publicUrl);
+  const refusals = createRefusals({ audit: deps.storage.audit, sessions });
   await fastify.register(cookies);
-  await fastify.register(forms, { bodyLimit: 10_000 });
-  fastify.setErrorHandler((error, request, reply) => {
+  // Room for the longest key that the form takes, whatever is in it: each character may arrive as nine.
+  await fastify.register(forms, { bodyLimit: 50_000 });
+  fastify.setErrorHandler(async (error, request, reply) => {
     const { statusCode, code, headers } = problemFor(error, request);
+    if (request.method === 'POST' && statusCode < 500 && statusCode !== 429)
+      await refusals.record(request, 'a form that cannot be read');
     const [heading, explanation] = troubleWords[code] ?? ['Something went wrong', 'Try again in a moment.'];
     return sendPage(reply.headers(headers), notice(statusCode, heading, explanation));
   });
 
   await fastify.register(async (pages) => {
     explainDatabaseTrouble(pages, deps.storage);
-    const sessions = createSessions(deps.keys, publicUrl);
-    loginRoutes(pages, deps, sessions);
-    questionRoutes(pages, deps, sessions);
-    authorizationRoutes(pages, deps, sessions);
-    settingsRoutes(pages, deps, sessions);
+    await limitPages(pages, { perMinute, sessions, refusals });
+    acceptReturnUrls(pages, returnUrls, refusals);
+    const nango = await nangoOf(pages, deps);
+    await pages.register(async (forms) => {
+      // What another site can send without asking first is a form as well, but none of ours.
+      forms.removeContentTypeParser(['application/json', 'text/plain']);
+      forms.addHook('onRequest', async (_request, reply) => void reply.headers(pageHeaders));
+      loginRoutes(forms, deps, sessions, refusals);
+      questionRoutes(forms, deps, sessions, refusals, nango);
+      authorizationRoutes(forms, deps, sessions, refusals);
+      settingsRoutes(forms, deps, sessions, refusals, nango);
+    });
+    if (nango) await pages.register(async (asked) => nangoRoutes(asked, deps, sessions, refusals, nango));
     pages.get('/auth/client.json', () => clientMetadata(publicUrl));
   });
+}
+
+/** Null where no server keeps its accounts at Nango. */
+async function nangoOf(pages: FastifyInstance, deps: ConnectDeps): Promise<NangoConnecting | null> {
+  const { config, stores, logger } = deps;
+  const { nango } = config;
+  if (!nango || !stores.nango) return null;
+  const script = await nangoAssets(pages, { publicUrl: config.http.publicUrl, nango, logger });
+  return createNangoConnecting(deps, { store: stores.nango, script });
 }
 
 const troubleWords: Record<string, [heading: string, explanation: string]> = {

@@ -13,8 +13,9 @@ import type { UserPrincipal } from '../principal.ts';
 
 const sessionLifeMs = 3_600_000;
 const signInLifeMs = 600_000;
-/** Enough for the tabs of one person, and few enough that a browser's header stays small. */
+/** Enough for the tabs of one person, and little enough that a server still takes the browser's headers. */
 const maxSignIns = 8;
+const maxSignInBytes = 8_000;
 
 const sessionSchema = z.object({
   id: z.string(),
@@ -31,16 +32,20 @@ const signInSchema = z.object({
   codeVerifier: z.string(),
   /** The question it leads to; null: to the settings page. */
   elicitationId: z.string().nullable(),
+  returnUrl: z.string().nullable().default(null),
   expiresAt: z.number(),
 });
 
-export type Session = z.infer<typeof sessionSchema>;
+export type Session = z.infer<typeof sessionSchema> & {
+  /** Of this request, not of the cookie: where the person wants to go back to. */
+  returnUrl: string | null;
+};
 export type SignIn = z.infer<typeof signInSchema>;
 
 export interface Sessions {
   read(request: FastifyRequest): Session | undefined;
   /** Always a new session id, so that nothing from before the sign-in carries over. */
-  start(reply: FastifyReply, principal: UserPrincipal): Session;
+  start(reply: FastifyReply, principal: UserPrincipal): void;
   end(reply: FastifyReply): void;
   /** One cookie per sign-in: two tabs may sign in at once. The oldest make room when there are too many. */
   rememberSignIn(request: FastifyRequest, reply: FastifyReply, signIn: Omit<SignIn, 'expiresAt'>): void;
@@ -55,9 +60,11 @@ export function createSessions(keys: KeyRing, publicUrl: string): Sessions {
   const signInCookie = (state: string) => `${signInPrefix}${sha256(state).slice(0, 12)}`;
   const options: CookieSerializeOptions = { path: '/', httpOnly: true, sameSite: 'lax', secure };
 
-  function write(reply: FastifyReply, cookie: string, value: { expiresAt: number }, lifeMs: number): void {
+  /** Answers with how long it has become. */
+  function write(reply: FastifyReply, cookie: string, value: { expiresAt: number }, lifeMs: number): number {
     const sealed = keys.seal(JSON.stringify(value), cookie);
     reply.setCookie(cookie, sealed, { ...options, maxAge: lifeMs / 1000 });
+    return sealed.length;
   }
 
   /** A cookie that is missing, old, changed or sealed with a key that is gone is simply no cookie. */
@@ -78,7 +85,10 @@ export function createSessions(keys: KeyRing, publicUrl: string): Sessions {
   }
 
   return {
-    read: (request) => read(request, sessionCookie, sessionSchema),
+    read(request) {
+      const session = read(request, sessionCookie, sessionSchema);
+      return session && { ...session, returnUrl: request.returnUrl };
+    },
     start(reply, { tenant, user, name }) {
       const session = {
         id: randomText(),
@@ -89,15 +99,17 @@ export function createSessions(keys: KeyRing, publicUrl: string): Sessions {
         expiresAt: Date.now() + sessionLifeMs,
       };
       write(reply, sessionCookie, session, sessionLifeMs);
-      return session;
     },
     end: (reply) => void reply.clearCookie(sessionCookie, options),
     rememberSignIn(request, reply, signIn) {
-      // Browsers send the oldest first (RFC 6265 §5.4).
-      const known = Object.keys(request.cookies).filter((name) => name.startsWith(signInPrefix));
-      for (const name of known.slice(0, -(maxSignIns - 1))) reply.clearCookie(name, options);
       const kept: SignIn = { ...signIn, expiresAt: Date.now() + signInLifeMs };
-      write(reply, signInCookie(signIn.state), kept, signInLifeMs);
+      let left = maxSignInBytes - write(reply, signInCookie(signIn.state), kept, signInLifeMs);
+      // Browsers send the oldest first (RFC 6265 §5.4).
+      const known = Object.entries(request.cookies).filter(([name]) => name.startsWith(signInPrefix));
+      for (const [index, [name, sealed = '']] of known.toReversed().entries()) {
+        left -= sealed.length;
+        if (left < 0 || index >= maxSignIns - 1) reply.clearCookie(name, options);
+      }
     },
     takeSignIn(request, reply, state) {
       const cookie = signInCookie(state);

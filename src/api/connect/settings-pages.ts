@@ -1,11 +1,14 @@
 /** The settings page: what somebody has connected. Pure: data in, `Page` out; it needs no JavaScript. */
+import { permissionsAmong } from '../../credentials/permissions.ts';
+import { isKey } from '../own-connections.ts';
 import type { OwnConnection } from '../own-connections.ts';
 import { detail, scopeList } from './details.ts';
 import { html } from './html.ts';
 import type { Html } from './html.ts';
 import type { Page } from './layout.ts';
 import { dash, monogram } from './marks.ts';
-import { connectForm } from './settings-forms.ts';
+import { keepingReturn } from './return-url.ts';
+import { connectForm, connectLink, keyLink } from './settings-forms.ts';
 import { signedIn } from './signed-in.ts';
 import type { SignedIn } from './signed-in.ts';
 
@@ -32,6 +35,7 @@ export function settingsPage(view: SettingsView): Page {
           <ul class="connections">
             ${connections.map((connection) => item(view, connection))}
           </ul>`,
+    wayBack: 'button quiet',
     footer: signedIn(view, null),
   };
 }
@@ -48,13 +52,14 @@ function newsOf({ connections, news }: SettingsView): Html | false {
 }
 
 function item(view: SignedIn, connection: OwnConnection): Html {
-  const { serverTitle, host, state } = connection;
+  const { serverTitle, host, store, state } = connection;
+  const place = [host, store === 'vault' && 'API key'].filter(Boolean).join(' · ');
   return html`<li>
     <div class="head">
       ${monogram(serverTitle)}
       <div>
         <h2>${serverTitle}</h2>
-        ${host !== null && html`<p class="host">${host}</p>`}
+        ${place !== '' && html`<p class="host">${place}</p>`}
       </div>
       ${badge(connection)}
     </div>
@@ -76,31 +81,35 @@ function badge({ isInUse, state }: OwnConnection): Html {
   }
 }
 
-function remark({ serverTitle, scope, isInUse, state }: OwnConnection): Html {
+function remark(connection: OwnConnection): Html {
+  const { scope, isInUse, state } = connection;
   const shared =
     scope === 'project' &&
     html`<p class="remark">One account for everybody in your organisation. Its operator looks after it.</p>`;
-  const words = state.status === 'broken' && brokenWords(serverTitle, isInUse, state.reason);
+  const words = state.status === 'broken' && brokenWords(connection, state.reason);
   const wrong = words !== false && html`<p class="remark ${isInUse && 'warn'}">${words}</p>`;
   return html`${shared}${wrong}`;
 }
 
 type BrokenReason = Extract<OwnConnection['state'], { status: 'broken' }>['reason'];
 
-function brokenWords(serverTitle: string, isInUse: boolean, reason: BrokenReason): string {
+function brokenWords({ serverTitle, isInUse, store, state }: OwnConnection, reason: BrokenReason): string {
   switch (reason) {
     case 'rejected':
-      return `${serverTitle} does not accept this access any more.`;
+      return `${serverTitle} does not accept this ${isKey(state) ? 'key' : 'access'} any more.`;
     case 'insufficient_scope':
       return `It lacks a permission that ${serverTitle} asks for.`;
     case 'revoked':
       return `Access was withdrawn at ${serverTitle}, or has run out.`;
     case 'server_changed':
+      if (store === 'vault' && !isKey(state)) return `${serverTitle} is used with an API key now.`;
       return isInUse
         ? `${serverTitle} has moved to another address since you connected it.`
         : 'No agent uses this server any more. Disconnect it, and its access is forgotten.';
     case 'unreadable':
-      return 'It is kept with a key that is missing, so it cannot be used.';
+      return isKey(state)
+        ? 'What it is encrypted with is missing, so it cannot be used.'
+        : 'It is kept with a key that is missing, so it cannot be used.';
     default:
       return reason satisfies never;
   }
@@ -116,8 +125,7 @@ function details({
   scopes: string[];
 }) {
   const since = new Date(createdAt);
-  // How long access lasts is no permission that a person would recognise.
-  const shown = scopes.filter((scope) => scope !== 'offline_access');
+  const shown = permissionsAmong(scopes);
   return html`<dl>
     ${account !== null ? detail('Connected as', html`<strong>${account}</strong>`) : ''}
     ${detail('Since', html`<time datetime="${since.toISOString()}">${day.format(since)}</time>`)}
@@ -130,15 +138,18 @@ const day = new Intl.DateTimeFormat('en-GB', { dateStyle: 'long', timeZone: 'UTC
 
 function actions(
   view: SignedIn,
-  { server, serverTitle, scope, isInUse, state }: OwnConnection,
+  { server, serverTitle, scope, isInUse, store, state }: OwnConnection,
 ): Html | false {
   if (scope === 'project') return false;
   const { status } = state;
-  const verb = status === 'missing' ? 'Connect' : 'Reconnect';
-  const confirmUrl = `${view.publicUrl}/connections/disconnect?${new URLSearchParams({ server }).toString()}`;
+  const again = store === 'vault' && isKey(state) ? 'Replace key' : 'Reconnect';
+  const verb = status === 'missing' ? 'Connect' : again;
+  const parameters = new URLSearchParams({ server });
+  const confirmUrl = keepingReturn(`${view.publicUrl}/connections/disconnect?${parameters.toString()}`, view);
   const of = html`<span class="unseen"> ${serverTitle}</span>`;
+  const way = { vault: keyLink, nango: connectLink }[store] ?? connectForm;
   return html`<div class="choices">
-    ${isInUse && connectForm(view, server, html`${verb}${of}`, status === 'active')}
+    ${isInUse && way(view, server, html`${verb}${of}`, status === 'active')}
     ${status !== 'missing' && html`<a class="button quiet" href="${confirmUrl}">Disconnect${of}</a>`}
   </div>`;
 }

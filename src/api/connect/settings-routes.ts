@@ -1,6 +1,7 @@
 /** `/connections`: what the signed-in person has connected (GET), connecting and disconnecting it (POST). */
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { z } from 'zod';
+import type { ServerConfig } from '../../config.ts';
 import { ServerParamsSchema } from '../../contract/connections.ts';
 import { CredentialStoreError } from '../../credentials/store.ts';
 import { ProblemError } from '../errors.ts';
@@ -9,11 +10,18 @@ import type { UserPrincipal } from '../principal.ts';
 import { confirmPage, disconnectedPage, notConnectedPage } from './connection-pages.ts';
 import type { ConnectDeps } from './deps.ts';
 import { isFromOurPage } from './form.ts';
+import { createEnterKey } from './key-entry.ts';
+import { keyPage } from './key-pages.ts';
+import type { KeyProblem } from './key-pages.ts';
 import { sendPage } from './layout.ts';
-import type { Page } from './layout.ts';
-import { leaveTo } from './leave.ts';
+import type { Page, Redirect } from './layout.ts';
+import { leaveByNango, leaveTo } from './leave.ts';
 import { loginUrl } from './login.ts';
+import type { NangoConnecting } from './nango-connecting.ts';
+import { connectPage, connectWithNango } from './nango-pages.ts';
 import { notice, signInAgainPage } from './outcome-pages.ts';
+import type { Refusals } from './refusals.ts';
+import { keepingReturn } from './return-url.ts';
 import { displayName, sessionHash } from './session.ts';
 import type { Session, Sessions } from './session.ts';
 import { settingsPage } from './settings-pages.ts';
@@ -21,18 +29,31 @@ import type { SignedIn } from './signed-in.ts';
 
 const { server } = ServerParamsSchema.shape;
 const listQuery = z.object({ connected: server.optional() });
-const confirmQuery = z.object({ server });
-const form = z.object({ server, csrf: z.string(), action: z.enum(['connect', 'disconnect']) });
+const oneQuery = z.object({ server });
+const form = z.object({
+  server,
+  csrf: z.string(),
+  action: z.enum(['connect', 'disconnect']),
+  /** An API key, where one is asked for. */
+  key: z.string().optional(),
+});
 
-export function settingsRoutes(fastify: FastifyInstance, deps: ConnectDeps, sessions: Sessions): void {
+export function settingsRoutes(
+  fastify: FastifyInstance,
+  deps: ConnectDeps,
+  sessions: Sessions,
+  refusals: Refusals,
+  nango: NangoConnecting | null,
+): void {
   const { config, connections, stores, storage, logger } = deps;
   const { publicUrl } = config.http;
-  const settingsUrl = `${publicUrl}/connections`;
-  const signIn = loginUrl(publicUrl, null);
+  const enterKey = createEnterKey(deps);
+  const settingsUrl = (request: FastifyRequest) => keepingReturn(`${publicUrl}/connections`, request);
+  const signIn = (request: FastifyRequest) => loginUrl(publicUrl, null, request);
 
   fastify.get('/connections', async (request, reply) => {
     const session = sessions.read(request);
-    if (!session) return reply.redirect(signIn, 303);
+    if (!session) return reply.redirect(signIn(request), 303);
     const query = listQuery.safeParse(request.query);
     const list = await connections.list(principalOf(session));
     const view = { ...signedInAs(session, publicUrl), connections: list, news: query.data?.connected };
@@ -41,25 +62,57 @@ export function settingsRoutes(fastify: FastifyInstance, deps: ConnectDeps, sess
 
   fastify.get('/connections/disconnect', async (request, reply) => {
     const session = sessions.read(request);
-    if (!session) return reply.redirect(signIn, 303);
-    const query = confirmQuery.safeParse(request.query);
+    if (!session) return reply.redirect(signIn(request), 303);
+    const query = oneQuery.safeParse(request.query);
     const own = query.success ? await find(session, query.data.server) : undefined;
-    if (!own || own.state.status === 'missing') return reply.redirect(settingsUrl, 303);
+    if (!own || own.state.status === 'missing') return reply.redirect(settingsUrl(request), 303);
     return sendPage(reply, confirmPage(signedInAs(session, publicUrl), own));
+  });
+
+  fastify.get('/connections/key', async (request, reply) => {
+    const session = sessions.read(request);
+    if (!session) return reply.redirect(signIn(request), 303);
+    const query = oneQuery.safeParse(request.query);
+    const own = query.success ? await find(session, query.data.server) : undefined;
+    const target = own && config.servers.get(own.server);
+    if (!own || target?.store !== 'vault') return reply.redirect(settingsUrl(request), 303);
+    return sendPage(reply, keyPage(signedInAs(session, publicUrl), own, target.vault?.hint));
+  });
+
+  fastify.get('/connections/connect', async (request, reply) => {
+    const session = sessions.read(request);
+    if (!session) return reply.redirect(signIn(request), 303);
+    const query = oneQuery.safeParse(request.query);
+    const own = query.success ? await find(session, query.data.server) : undefined;
+    const target = own && config.servers.get(own.server);
+    if (!own || target?.store !== 'nango') return reply.redirect(settingsUrl(request), 303);
+    const scopes = target.nango?.scopes ?? [];
+    return sendPage(reply, connectPage(signedInAs(session, publicUrl), own, scopes, nango?.script ?? null));
   });
 
   fastify.post('/connections', async (request, reply) => {
     const input = form.safeParse(request.body);
-    if (!input.success)
-      return sendPage(reply, notice(400, 'Nothing was changed', 'The form is incomplete.', settingsUrl));
-    const session = sessions.read(request);
-    if (!session) return sendPage(reply, signInAgainPage(signIn));
-    if (!isFromOurPage(request, publicUrl, session, input.data.csrf)) {
-      await auditRefusal(session, request, 'form from another page');
-      return sendPage(reply, foreignForm(settingsUrl));
+    if (!input.success) {
+      await refusals.record(request, 'an incomplete form');
+      const explanation = 'The form is incomplete.';
+      return sendPage(reply, notice(400, 'Nothing was changed', explanation, settingsUrl(request)));
     }
-    const decide = input.data.action === 'connect' ? connect : disconnect;
-    return sendPage(reply, await decide(session, input.data.server, request));
+    const session = sessions.read(request);
+    if (!session) {
+      await refusals.record(request, 'a form without a session');
+      return sendPage(reply, signInAgainPage(signIn(request)));
+    }
+    if (!isFromOurPage(request, publicUrl, session, input.data.csrf)) {
+      await refusals.record(request, 'form from another page');
+      return sendPage(reply, foreignForm(settingsUrl(request)));
+    }
+    const { server: name, action, key } = input.data;
+    return sendPage(
+      reply,
+      await (action === 'connect'
+        ? connect(session, name, key, request)
+        : disconnect(session, name, request)),
+    );
   });
 
   async function find(session: Session, name: string): Promise<OwnConnection | undefined> {
@@ -67,55 +120,87 @@ export function settingsRoutes(fastify: FastifyInstance, deps: ConnectDeps, sess
     return list.find((own) => own.server === name && own.scope === 'user');
   }
 
-  async function connect(session: Session, name: string, request: FastifyRequest): Promise<Page> {
+  async function connect(
+    session: Session,
+    name: string,
+    entered: string | undefined,
+    request: FastifyRequest,
+  ): Promise<Page | Redirect> {
     const own = await find(session, name);
     const target = config.servers.get(name);
     if (!own?.isInUse || !target) {
-      await auditRefusal(session, request, 'connecting what is not a connection of their own');
-      return notYours(settingsUrl);
+      await refusals.record(request, 'connecting what is not a connection of their own');
+      return notYours(settingsUrl(request));
     }
     const { tenant, user } = session;
-    const { state } = own;
+    if (target.store === 'vault') {
+      const show = (problem?: KeyProblem) =>
+        keyPage(signedInAs(session, publicUrl), own, target.vault?.hint, problem);
+      if (entered === undefined) return show();
+      const key = { tenant, server: name, user };
+      const address = request.ip;
+      const problem = await enterKey({ server: target, key, entered, user, address, elicitationId: null });
+      if (problem) return show(problem);
+      return isConnected(name, request);
+    }
     try {
+      if (nango && target.store === 'nango')
+        return await connectByNango(nango, own, target, session, request);
       return await leaveTo(stores.oauth, {
         server: target,
         key: { tenant, server: name, user },
         elicitationId: null,
         sessionHash: sessionHash(session),
-        // Whoever connects again wants to go on with what it may do already.
-        ...(state.status !== 'missing' && { scopes: state.row.scopes }),
+        returnUrl: session.returnUrl,
       });
     } catch (error) {
       if (!(error instanceof CredentialStoreError)) throw error;
       logger.warn({ server: name, reason: error.message }, 'connecting could not begin');
       const why = { kind: 'failed', message: error.message, canRetry: true } as const;
-      return notConnectedPage(signedInAs(session, publicUrl), own, why);
+      const view = signedInAs(session, publicUrl);
+      const page = notConnectedPage(view, own, why);
+      return target.store === 'nango' ? connectWithNango(page, view, own, nango?.script ?? null) : page;
     }
+  }
+
+  async function connectByNango(
+    { lookBack, store }: NangoConnecting,
+    own: OwnConnection,
+    target: ServerConfig,
+    { tenant, user }: Session,
+    request: FastifyRequest,
+  ): Promise<Page | Redirect> {
+    const key = { tenant, server: target.name, user };
+    const before = own.state.status === 'missing' ? 0 : own.state.row.version;
+    await lookBack(key, null, request.ip);
+    const row = await storage.connections.get(key);
+    if (row?.status === 'active' && row.version > before) return isConnected(target.name, request);
+    return leaveByNango(store, { server: target, key, elicitationId: null });
+  }
+
+  function isConnected(name: string, request: FastifyRequest): Redirect {
+    const news = new URLSearchParams({ connected: name }).toString();
+    return { redirectTo: keepingReturn(`${publicUrl}/connections?${news}`, request) };
   }
 
   async function disconnect(session: Session, name: string, request: FastifyRequest): Promise<Page> {
     try {
       const ended = await connections.disconnect(principalOf(session), name, request.ip);
-      return disconnectedPage(publicUrl, ended.serverTitle, ended);
+      return disconnectedPage(signedInAs(session, publicUrl), ended.serverTitle, ended);
     } catch (error) {
       if (!(error instanceof ProblemError) || ![403, 404].includes(error.statusCode)) throw error;
-      return notYours(settingsUrl);
+      // A shared one is refused, and that is recorded, where connections are ended.
+      if (error.statusCode === 404)
+        await refusals.record(request, 'disconnecting what is not a connection of their own');
+      return notYours(settingsUrl(request));
     }
-  }
-
-  function auditRefusal(
-    { tenant, user: actor }: Session,
-    { ip: address }: FastifyRequest,
-    detail: string,
-  ): Promise<void> {
-    const refusal = { tenant, elicitationId: '', actor, action: 'refused', detail, address } as const;
-    return storage.audit.record({ at: Date.now(), ...refusal });
   }
 }
 
 /** How a session appears on its pages. */
 export function signedInAs(session: Session, publicUrl: string): SignedIn {
-  return { signedInAs: displayName(session), csrf: session.csrf, publicUrl };
+  const { csrf, returnUrl } = session;
+  return { signedInAs: displayName(session), csrf, publicUrl, returnUrl };
 }
 
 function principalOf({ tenant, user }: Session): UserPrincipal {

@@ -1,20 +1,24 @@
 /** Who looks at a page, and the way out. */
 import { html } from './html.ts';
 import type { Html } from './html.ts';
+import { returnField } from './return-url.ts';
 
 export interface SignedIn {
   signedInAs: string;
   /** Proves that a form came from a page we served to this session. */
   csrf: string;
   publicUrl: string;
+  returnUrl: string | null;
 }
 
 /** `elicitationId`: the question to come back to as somebody else; null for the settings page. */
-export function signedIn({ signedInAs, csrf, publicUrl }: SignedIn, elicitationId: string | null): Html {
+export function signedIn(view: SignedIn, elicitationId: string | null): Html {
+  const { signedInAs, csrf, publicUrl } = view;
   return html`Signed in as ${signedInAs}.
     <form method="post" action="${publicUrl}/auth/logout">
       ${elicitationId !== null && html`<input type="hidden" name="e" value="${elicitationId}" />`}
       <input type="hidden" name="csrf" value="${csrf}" />
+      ${returnField(view)}
       <button>Not you?</button>
     </form>`;
 }

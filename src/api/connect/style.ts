@@ -55,8 +55,23 @@ button, .button {
 button:hover, .button:hover { background: var(--accent-hover) }
 button.quiet, .button.quiet { background: transparent; color: var(--text); border-color: var(--edge) }
 button.quiet:hover, .button.quiet:hover { background: var(--hover) }
+.mark.busy { animation: wait 1.8s ease-out infinite }
+@keyframes wait { from { box-shadow: 0 0 0 0 var(--focus) } 80%, to { box-shadow: 0 0 0 .625rem transparent } }
+@media (prefers-reduced-motion: reduce) { .mark.busy { animation: none; box-shadow: 0 0 0 2px var(--focus) } }
+.aside { margin: 1.25rem 0 0; color: var(--quiet); font-size: .875rem; text-align: center }
+[data-step] h1:focus { outline: none }
+.field { margin: 1.5rem 0 0 }
+label { font-weight: 600 }
+input[type=password] {
+  display: block; width: 100%; margin: .375rem 0 0; padding: .75rem .875rem; border: 1px solid var(--quiet); border-radius: .75rem;
+  background: var(--card); color: var(--text); font: inherit; line-height: 1.375;
+}
+input[aria-invalid] { border-color: var(--warn); border-width: 2px; padding: calc(.75rem - 1px) calc(.875rem - 1px) }
+.problem { margin: .25rem 0 .5rem; color: var(--warn); font-size: .9375rem }
+.help { margin: .5rem 0 0; color: var(--quiet); font-size: .875rem }
 main.wide { max-width: 38rem }
 main.wide .lead { margin-bottom: 1.5rem }
+main.wide > .actions { padding-top: 1.5rem; border-top: 1px solid var(--line) }
 h2 { margin: 0; font-size: 1.0625rem; line-height: 1.35; font-weight: 620; overflow-wrap: anywhere }
 .news { margin-bottom: 1.5rem; padding: .75rem .875rem; border-radius: .75rem; background: var(--good-tint); color: var(--good) }
 ul.connections { list-style: none; margin: 0; padding: 0 }
@@ -78,8 +93,8 @@ ul.connections { list-style: none; margin: 0; padding: 0 }
 :focus-visible { outline: 2px solid var(--focus); outline-offset: 2px }
 footer { max-width: 27rem; color: var(--quiet); font-size: .875rem; text-align: center; overflow-wrap: anywhere }
 footer form { display: inline }
-footer button { display: inline; width: auto; padding: .25rem; margin: -.25rem; border: 0; border-radius: .25rem; background: none; color: inherit; font-weight: 400; text-decoration: underline; text-underline-offset: .15em }
-footer button:hover { background: none; color: var(--text) }
+footer button, .aside button { display: inline; width: auto; padding: .25rem; margin: -.25rem; border: 0; border-radius: .25rem; background: none; color: inherit; font-weight: 400; text-decoration: underline; text-underline-offset: .15em }
+footer button:hover, .aside button:hover { background: none; color: var(--text) }
 @media (max-width: 30rem) {
   body { padding: .75rem }
   main { padding: 1.75rem 1.25rem 1.25rem }

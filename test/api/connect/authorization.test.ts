@@ -1,15 +1,10 @@
 import { expect, test } from 'vitest';
 import { startGuardedServer } from '../../credentials/guarded-server.ts';
 import { words } from './browser.ts';
-import type { Shown } from './browser.ts';
+import { onward } from './onward.ts';
 import { createStage } from './stage.ts';
 
 const connection = { tenant: 'demo', server: 'tracker', user: 'alice' };
-
-function onward(page: Shown): string {
-  const [, url = ''] = /http-equiv="refresh" content="0; url=([^"]+)"/.exec(page.text) ?? [];
-  return url.replaceAll('&amp;', '&');
-}
 
 test('saying no at the provider leaves the question open, to try again or not', async () => {
   const tracker = await startGuardedServer();
@@ -22,7 +17,7 @@ test('saying no at the provider leaves the question open, to try again or not', 
   expect(words(denied)).toContain('Tracker is not connected');
   expect(words(denied)).toMatch(/Try again Not now/);
   expect(await stage.storage.elicitations.get('q1')).toMatchObject({ status: 'pending' });
-  expect(stage.confirmed).toEqual([]);
+  expect(stage.announced).toEqual([]);
 
   tracker.authorization.refuse.consent = false;
   const done = await browser.open(onward(await browser.press(denied, { action: 'connect' })));
@@ -53,7 +48,7 @@ test('a callback in another browser is refused and audited, and the right browse
   expect((await browser.open(callback.url)).status).toBe(400);
 });
 
-test('connecting after the question expired says so, and the account is there for the next time', async () => {
+test('connecting after the question expired says so, and whoever else waits for the account is told at once', async () => {
   const tracker = await startGuardedServer();
   const stage = await createStage(tracker.config);
   await stage.ask();
@@ -64,6 +59,7 @@ test('connecting after the question expired says so, and the account is there fo
   expect(done.status).toBe(200);
   expect(words(done)).toContain('The question had expired meanwhile');
   expect(await stage.storage.connections.get(connection)).toMatchObject({ status: 'active' });
+  expect(stage.announced).toEqual([[connection, 1]]);
 });
 
 test('a callback without a session is refused', async () => {
@@ -100,7 +96,7 @@ test('an authorization address that is no web page is never put on a page', asyn
   const stage = await createStage(undefined, {
     stores: {
       oauth: { begin: async () => ({ url }), complete: async () => ({ kind: 'unknown-state' }) },
-      vault: { keep: async () => ({ kind: 'refused', message: 'no' }) },
+      vault: { keep: async () => ({ kind: 'refused', message: 'no', reason: 'no' }) },
       nango: null,
     },
   });
@@ -114,7 +110,7 @@ test('an authorization address that is no web page is never put on a page', asyn
 test('the connection stands when telling the turn fails; the page does not blame the person', async () => {
   const tracker = await startGuardedServer();
   const stage = await createStage(tracker.config, {
-    confirm: async () => {
+    announce: async () => {
       throw new Error('Temporal is away');
     },
   });

@@ -41,6 +41,11 @@ export class Browser {
     });
   }
 
+  /** Whatever a program could send, with this browser's cookies. */
+  send(url: string, init: RequestInit): Promise<Shown> {
+    return this.#load(url, init);
+  }
+
   /** Follows redirects; stops in front of an address that begins with `stopAt`. */
   async #load(first: string, init: RequestInit, stopAt?: string): Promise<Shown> {
     const trail: string[] = [];
@@ -94,7 +99,19 @@ export class Browser {
 export function hiddenFields(text: string): Record<string, string> {
   const [, form = ''] = /<form method="post"[^>]*>(.*?)<\/form>/s.exec(text) ?? [];
   const fields = form.matchAll(/<input\s+type="hidden"\s+name="([^"]*)"\s+value="([^"]*)"/g);
-  return Object.fromEntries([...fields].map(([, name = '', value = '']) => [name, value]));
+  return Object.fromEntries([...fields].map(([, name = '', value = '']) => [name, unescaped(value)]));
+}
+
+/** What stands in an attribute, as the browser reads it. */
+export function unescaped(text: string): string {
+  const entities: Record<string, string> = {
+    '&lt;': '<',
+    '&gt;': '>',
+    '&quot;': '"',
+    '&#39;': "'",
+    '&amp;': '&',
+  };
+  return text.replaceAll(/&(?:lt|gt|quot|#39|amp);/g, (entity) => entities[entity] ?? entity);
 }
 
 /** The words a person reads, without markup. */

@@ -2,16 +2,10 @@ import { expect, test } from 'vitest';
 import { ProblemError } from '../../../src/api/errors.ts';
 import { startGuardedServer } from '../../credentials/guarded-server.ts';
 import { Browser, hiddenFields, words } from './browser.ts';
-import type { Shown } from './browser.ts';
+import { onward } from './onward.ts';
 import { createStage } from './stage.ts';
 
 const connection = { tenant: 'demo', server: 'tracker', user: 'alice' };
-
-/** The provider's address on the page that leads there. */
-function onward(page: Shown): string {
-  const [, url = ''] = /http-equiv="refresh" content="0; url=([^"]+)"/.exec(page.text) ?? [];
-  return url.replaceAll('&amp;', '&');
-}
 
 test('alice signs in, sees who asks for what, connects, and the waiting turn is told', async () => {
   const tracker = await startGuardedServer();
@@ -40,7 +34,7 @@ test('alice signs in, sees who asks for what, connects, and the waiting turn is 
   expect(done.url).toBe(`${stage.publicUrl}/auth/done?e=q1`);
   expect(words(done)).toContain('Tracker is connected');
   expect(words(done)).toContain('you can close this window');
-  expect(stage.confirmed).toEqual(['q1']);
+  expect(stage.announced).toEqual([[connection, 1]]);
   expect(await stage.storage.connections.get(connection)).toMatchObject({ version: 1, status: 'active' });
   expect(await stage.storage.audit.ofElicitation('q1')).toMatchObject([
     { action: 'connected', actor: 'alice' },
@@ -131,7 +125,7 @@ test('a form counts only with the token and the origin of our own page', async (
   expect((await browser.post(url, { ...good, action: 'expire' }, stage.publicUrl)).status).toBe(400);
   expect((await new Browser().post(url, good, stage.publicUrl)).status).toBe(403);
   expect(stage.answers).toEqual([]);
-  expect(await stage.storage.audit.ofElicitation('q1')).toHaveLength(4);
+  expect(await stage.storage.audit.ofElicitation('q1')).toHaveLength(5);
 
   expect((await browser.post(url, good, stage.publicUrl)).status).toBe(200);
   expect(stage.answers).toEqual([{ id: 'q1', action: 'decline', user: 'alice' }]);
@@ -218,28 +212,6 @@ test('links to nothing lead to the page that says so', async () => {
   expect((await browser.open(stage.link('x'.repeat(201)))).status).toBe(404);
 });
 
-test('every page forbids scripts, frames, caching and foreign form targets', async () => {
-  const stage = await createStage();
-  await stage.ask();
-  const { browser, page } = await stage.openAs('alice');
-  const pages = [
-    page,
-    await browser.open(stage.link('unknown')),
-    await browser.open(`${stage.publicUrl}/auth/callback?state=x`),
-    await browser.open(`${stage.publicUrl}/auth/login/callback?state=x`),
-    await browser.press(page, { action: 'decline' }),
-  ];
-  for (const { headers, text } of pages) {
-    expect(headers.get('content-security-policy')).toMatch(
-      /^default-src 'none'; style-src 'sha256-[^']+'; img-src data:; form-action 'self'; frame-ancestors 'none'; base-uri 'none'$/,
-    );
-    expect(headers.get('cache-control')).toBe('no-store');
-    expect(headers.get('x-content-type-options')).toBe('nosniff');
-    expect(headers.get('referrer-policy')).toBe('same-origin');
-    expect(text).not.toMatch(/<script|style=|\son\w+="/i);
-  }
-});
-
 test('markup in a title, a message, a host or a scope is shown, not obeyed', async () => {
   const attack = `"><script>alert(1)</script><img src=x onerror='alert(1)'>`;
   const stage = await createStage();
@@ -250,6 +222,30 @@ test('markup in a title, a message, a host or a scope is shown, not obeyed', asy
   expect(page.status).toBe(200);
   expect(page.text).not.toMatch(/<script|<img/);
   expect(page.text.split('&quot;&gt;&lt;script&gt;')).toHaveLength(5);
+});
+
+test('who asks, for what and why are on the page: all agents on the way, and only what is new', async () => {
+  const stage = await createStage();
+  const { request } = await stage.ask();
+  const context = {
+    ...request.context,
+    path: ['researcher'],
+    reason: 'insufficient_scope' as const,
+    scopes: ['issues:write'],
+  };
+  const message = 'Tracker needs more permissions than you gave so far to create issue.';
+  await stage.ask({ id: 'q2', request: { message, context } });
+  const { browser, page } = await stage.openAs('alice', 'q2');
+  for (const said of [
+    'Connect Tracker again',
+    message,
+    'Asked by Assistant → researcher',
+    'Server tracker.example.com',
+    'New permissions issues:write In addition to what you allowed before',
+  ]) {
+    expect(words(page)).toContain(said);
+  }
+  expect(words(await browser.open(stage.link('q1')))).not.toContain('In addition to');
 });
 
 test('warnings about an address are put in words', async () => {

@@ -139,13 +139,27 @@ test('with https the cookies are secure and bound to the host; the session is no
   expect(cookie).toContain('Max-Age=3600');
 });
 
+test('without https, on one machine, they are the same but for what needs https', async () => {
+  const stage = await createStage();
+  await stage.ask();
+  const { headers } = await fetch(`${stage.publicUrl}/auth/login?e=q1`, { redirect: 'manual' });
+  const [cookie = '', ...more] = headers.getSetCookie();
+  expect(more).toEqual([]);
+  expect(cookie).toMatch(
+    /^interlude-sign-in-[0-9a-f]{12}=v1\.k1\.[^;]+; Max-Age=600; Path=\/; HttpOnly; SameSite=Lax$/,
+  );
+});
+
 test('a session sealed before the key was replaced still counts', async () => {
   const [oldKey, newKey] = [generateKey('old'), generateKey('new')];
   const app = fastifyFactory();
   await app.register(cookies);
   const before = createSessions(parseKeys(oldKey), 'http://localhost');
   const after = createSessions(parseKeys(`${newKey},${oldKey}`), 'http://localhost');
-  app.get('/in', (_, reply) => before.start(reply, { kind: 'user', tenant: 'demo', user: 'alice' }));
+  app.get('/in', (_, reply) => {
+    before.start(reply, { kind: 'user', tenant: 'demo', user: 'alice' });
+    return 'ok';
+  });
   app.get('/who', (request) => ({ user: after.read(request)?.user }));
   const { cookies: given } = await app.inject('/in');
   const { json } = await app.inject({ url: '/who', cookies: { [sessionCookie]: given[0]?.value ?? '' } });

@@ -11,11 +11,12 @@ import { demoLoginClient, startIdentityProvider } from '../../../demo/identity.t
 import { listen } from '../../../demo/listen.ts';
 import { connectPages } from '../../../src/api/connect/route.ts';
 import type { ConnectDeps } from '../../../src/api/connect/route.ts';
-import type { AgentConfig, ServerConfig } from '../../../src/config.ts';
+import type { AgentConfig, NangoConfig, ServerConfig } from '../../../src/config.ts';
 import { createOwnConnections } from '../../../src/api/own-connections.ts';
 import { createOAuthStore } from '../../../src/credentials/mcp-oauth/store.ts';
 import { generateKey, parseKeys } from '../../../src/credentials/sealing.ts';
 import type { Stores } from '../../../src/credentials/stores.ts';
+import { createNangoStore } from '../../../src/credentials/nango/store.ts';
 import { createVaultStore } from '../../../src/credentials/vault/store.ts';
 import type { Action, ElicitationRequest } from '../../../src/elicitation/elicitation.ts';
 import { openStorage } from '../../../src/storage/database.ts';
@@ -48,6 +49,8 @@ export async function createStage(
   server: ServerConfig = serverConfig('http://127.0.0.1:9/mcp'),
   more: Partial<ConnectDeps> = {},
   moreServers: ServerConfig[] = [],
+  http: Partial<ConnectDeps['config']['http']> = {},
+  nango?: NangoConfig,
 ) {
   const folder = await mkdtemp(path.join(tmpdir(), 'interlude-connect-'));
   const file = path.join(folder, 'test.db');
@@ -62,14 +65,17 @@ export async function createStage(
   });
   const keys = parseKeys(generateKey('k1'));
   const answers: { id: string; action: Action; user: string }[] = [];
-  const confirmed: string[] = [];
   const announced: [key: ConnectionKey, version: number][] = [];
   const log: string[] = [];
 
   const servers = new Map([[server.name, server], ...moreServers.map((one) => [one.name, one] as const)]);
   const oauthStore = createOAuthStore({ storage, keys, publicUrl });
-  const stores: Stores = { oauth: oauthStore, vault: createVaultStore({ storage, keys }), nango: null };
   const logger = pino({ level: 'info' }, { write: (line) => log.push(line) });
+  const stores: Stores = {
+    oauth: oauthStore,
+    vault: createVaultStore({ storage, keys }),
+    nango: nango ? createNangoStore({ storage, keys, nango, publicUrl, servers, logger }) : null,
+  };
   const app = fastifyFactory({
     serverFactory: (handler) => listener.on('request', handler),
     logger: { level: 'info', stream: { write: (line) => log.push(line) } },
@@ -85,6 +91,7 @@ export async function createStage(
         returnUrls: [],
         bodyLimit: 10_000,
         rateLimitPerMinute: 600,
+        ...http,
       },
       auth: {
         issuer: identity.issuer,
@@ -94,6 +101,7 @@ export async function createStage(
       },
       agents: new Map([['assistant', assistant]]),
       servers,
+      nango,
     },
     storage,
     keys,
@@ -105,7 +113,6 @@ export async function createStage(
       await storage.elicitations.settle(row.id, action, 'r1');
       return { kind: 'recorded', outcome: action, duplicate: false };
     },
-    confirm: async (id) => void confirmed.push(id),
     announce: async (key, version) => void announced.push([key, version]),
     logger,
     ...more,
@@ -178,8 +185,8 @@ export async function createStage(
     storage,
     keys,
     oauthStore,
+    stores,
     answers,
-    confirmed,
     announced,
     log,
     ask,

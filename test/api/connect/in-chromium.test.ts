@@ -1,0 +1,95 @@
+/** What the headers are for, in a browser that obeys them: no frames, no referrers, and a way back that is pressed. */
+import type { IncomingMessage } from 'node:http';
+import type { Browser } from 'playwright-core';
+import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
+import { startGuardedServer, startServer } from '../../credentials/guarded-server.ts';
+import { sitDown } from '../../e2e/person.ts';
+import { launchChromium } from '../../peers/chromium.ts';
+import { createStage } from './stage.ts';
+
+let chromium: Browser;
+beforeAll(async () => {
+  chromium = await launchChromium({ isStrict: true });
+});
+afterAll(() => chromium.close());
+
+/** The app that sends people here, and what it is told when they come back. */
+async function createScene() {
+  const visits: Pick<IncomingMessage, 'url' | 'headers'>[] = [];
+  const app = await startServer(({ url, headers }, response) => {
+    if (url !== '/favicon.ico') visits.push({ url, headers });
+    const framed = `<iframe src="${new URLSearchParams(url?.split('?')[1]).get('frame') ?? ''}"></iframe>`;
+    response
+      .writeHead(200, { 'content-type': 'text/html' })
+      .end(`<!doctype html><title>App</title><h1>Welcome back</h1>${url?.includes('frame') ? framed : ''}`);
+  });
+  const tracker = await startGuardedServer();
+  const stage = await createStage(tracker.config, {}, [], { returnUrls: [`${app}/chat/`] });
+  const person = await sitDown(chromium);
+  onTestFinished(() => person.leave());
+  const home = `${app}/chat/42?tab=open#last`;
+  const linkBack = (id: string) => `${stage.link(id)}&${new URLSearchParams({ returnUrl: home }).toString()}`;
+  return { ...stage, app, visits, person, home, linkBack };
+}
+
+test('alice declines, connects and looks at her settings, and from each she goes home by a button', async () => {
+  const { ask, linkBack, person, home, app, visits, publicUrl } = await createScene();
+  for (const id of ['q1', 'q2']) await ask({ id });
+  const { host } = new URL(app);
+  const goHome = async () => {
+    await person.follow(`Back to ${host}`);
+    await person.page.getByText('Welcome back').waitFor();
+    expect(person.page.url()).toBe(home);
+  };
+
+  await person.open(linkBack('q1'));
+  await person.press('Continue as Alice');
+  await person.sees('Connect Tracker');
+  expect(await person.text()).not.toContain('Back to');
+  await person.press('Not now');
+  await person.sees('Not now, then');
+  await goHome();
+
+  await person.open(linkBack('q1'));
+  await person.sees('You said “not now”');
+  await goHome();
+
+  await person.open(linkBack('q2'));
+  await person.press('Connect Tracker');
+  await person.sees('Tracker is connected');
+  await goHome();
+
+  await person.open(`${publicUrl}/connections?${new URLSearchParams({ returnUrl: home }).toString()}`);
+  await person.sees('Your connections');
+  await goHome();
+
+  expect(visits).toHaveLength(4);
+  // The app learns nothing of where they have been.
+  expect(visits.map(({ headers }) => headers.referer)).toEqual([undefined, undefined, undefined, undefined]);
+});
+
+test('a way back to somewhere else is said to be none', async () => {
+  const { ask, link, person, visits } = await createScene();
+  await ask();
+  await person.open(`${link('q1')}&returnUrl=https://evil.example/`);
+  await person.sees('This link leads back to a place that is not allowed');
+  expect(visits).toEqual([]);
+});
+
+test('no page is shown in a frame of another site, signed in or not', async () => {
+  const { ask, link, app, publicUrl } = await createScene();
+  await ask();
+  const context = await chromium.newContext();
+  onTestFinished(() => context.close());
+  const page = await context.newPage();
+  await page.goto(link('q1'));
+  await page.getByRole('button', { name: 'Continue as Alice' }).click();
+  await page.getByRole('heading', { name: 'Connect Tracker' }).waitFor();
+  for (const framed of [link('q1'), `${publicUrl}/connections`, `${publicUrl}/auth/done?e=q1`]) {
+    const refused = page.waitForEvent('console', (line) => /frame-ancestors/.test(line.text()));
+    await page.goto(`${app}/?${new URLSearchParams({ frame: framed }).toString()}`);
+    expect((await refused).text()).toMatch(/frame-ancestors 'none'/);
+    const inside = page.frames().find((frame) => frame !== page.mainFrame());
+    expect(inside?.url()).toBe('chrome-error://chromewebdata/');
+  }
+});

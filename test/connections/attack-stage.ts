@@ -1,0 +1,48 @@
+/** What attacks begin with: people at their pages, and the way to say what an attack has changed. */
+import type { AuditEntry } from '../../src/storage/storage.ts';
+import { hiddenFields } from '../api/connect/browser.ts';
+import type { Shown } from '../api/connect/browser.ts';
+import { onward } from '../api/connect/onward.ts';
+import { returnUrls } from '../api/connect/open-redirects.ts';
+import { createStage } from '../api/connect/stage.ts';
+import { startGuardedServer } from '../credentials/guarded-server.ts';
+
+export type Scene = Awaited<ReturnType<typeof createScene>>;
+
+export async function createScene() {
+  const tracker = await startGuardedServer();
+  const ledger = await startGuardedServer();
+  const other = { ...ledger.config, name: 'ledger', title: 'Ledger' };
+  const stage = await createStage(tracker.config, {}, [other], { returnUrls, rateLimitPerMinute: 100_000 });
+  const { publicUrl } = stage;
+
+  /** A question of this user, opened in a browser in which they have signed in. */
+  async function at(user: 'alice' | 'bob', id: string) {
+    await stage.ask({ id, user });
+    return stage.openAs(user, id);
+  }
+
+  return {
+    ...stage,
+    tracker,
+    ledger,
+    at,
+    /** Somebody who has been to the provider and is about to come back. */
+    async backFromProvider(user: 'alice' | 'bob', id: string) {
+      const { browser, page } = await at(user, id);
+      const leaving = onward(await browser.press(page, { action: 'connect' }));
+      const callback = await browser.until(leaving, `${publicUrl}/auth/callback`);
+      return { browser, page, leaving, callback: new URL(callback.url) };
+    },
+    /** Everything but the audit. */
+    state(): Record<string, unknown[]> {
+      const { audit: _, ...rest } = stage.dump();
+      return rest;
+    },
+    audited: () => stage.dump()['audit'] as unknown as AuditEntry[],
+  };
+}
+
+export function formOf(page: Shown, button: Record<string, string>): Record<string, string> {
+  return { ...hiddenFields(page.text), ...button };
+}

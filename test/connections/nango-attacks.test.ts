@@ -1,0 +1,194 @@
+/** What could be tried where accounts are kept at Nango, whose own answers bind nobody: only we know whose is what. */
+import { expect, test } from 'vitest';
+import type { Browser, Shown } from '../api/connect/browser.ts';
+import { formOf } from './attack-stage.ts';
+import { createNangoStage } from '../api/connect/nango-stage.ts';
+import type { NangoStage } from '../api/connect/nango-stage.ts';
+import { comeBack, connectPage, decide, goToProvider, walkThrough } from '../peers/nango/walk.ts';
+
+interface Attempt {
+  attempt: string;
+  /** The way to the provider, which a person could forward. */
+  pageUrl: string;
+}
+
+interface Seat {
+  browser: Browser;
+  page: Shown;
+  csrf: string;
+  /** As the page's script asks. */
+  ask(path: string, body: object, changes?: Record<string, string>): Promise<Shown>;
+  begin(goal: object): Promise<Attempt>;
+}
+
+async function createScene() {
+  const stage = await createNangoStage();
+  return { ...stage, at: (user: 'alice' | 'bob', id: string) => seatOf(stage, user, id) };
+}
+
+/** Somebody with a question of their own. */
+async function seatOf(stage: NangoStage, user: 'alice' | 'bob', id: string): Promise<Seat> {
+  const { publicUrl, nango } = stage;
+  await stage.ask({ id, user });
+  const { browser, page } = await stage.openAs(user, id);
+  const { csrf = '' } = formOf(page, {});
+  const ask: Seat['ask'] = (path, body, changes = {}) =>
+    browser.send(`${publicUrl}/auth/connect/nango${path}`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', origin: publicUrl, 'x-csrf-token': csrf, ...changes },
+      body: JSON.stringify(body),
+    });
+  return {
+    browser,
+    page,
+    csrf,
+    ask,
+    async begin(goal) {
+      const { text } = await ask('', goal);
+      const { attempt, token, integration } = JSON.parse(text) as Record<string, string>;
+      if (!attempt || !token || !integration) throw new Error(`no session: ${text}`);
+      return { attempt, pageUrl: connectPage(nango.host, integration, token) };
+    },
+  };
+}
+
+/** What is recorded of accounts and attempts; what Nango has of its own is another matter. */
+function recorded({ dump }: NangoStage) {
+  const { connections, connect_attempts, elicitations, elicitation_answers } = dump();
+  return { connections, connect_attempts, elicitations, elicitation_answers };
+}
+
+function refused(stage: NangoStage) {
+  return stage.dump()['audit'];
+}
+
+test('somebody else’s connection, swapped in for one’s own, is nobody’s', async () => {
+  const scene = await createScene();
+  const alice = await scene.at('alice', 'q1');
+  const bob = await scene.at('bob', 'q2');
+  const hers = await alice.begin({ e: 'q1' });
+  await walkThrough(hers.pageUrl, 'alice');
+  const [connection] = scene.nango.connections();
+  const connectionId = connection?.connectionId ?? '';
+  const his = await bob.begin({ e: 'q2' });
+  const before = recorded(scene);
+
+  const swapped = await bob.ask('/complete', { e: 'q2', attempt: his.attempt, connectionId });
+  expect(swapped.status).toBe(403);
+  expect(refused(scene)).toMatchObject([
+    {
+      actor: 'bob',
+      tenant: 'demo',
+      action: 'refused',
+      detail: 'a connection of another attempt',
+      elicitation_id: 'q2',
+    },
+  ]);
+  expect((await bob.ask('/complete', { e: 'q2', attempt: hers.attempt, connectionId })).status).toBe(403);
+  expect((await bob.ask('/look', { e: 'q2', attempt: hers.attempt })).status).toBe(403);
+  expect(refused(scene)?.slice(1)).toMatchObject([
+    { actor: 'bob', detail: 'an attempt of somebody else', elicitation_id: 'q1' },
+    { actor: 'bob', detail: 'an attempt of somebody else', elicitation_id: 'q1' },
+  ]);
+  expect(recorded(scene)).toEqual(before);
+  expect(scene.nango.connections()).toHaveLength(1);
+
+  expect((await alice.ask('/complete', { e: 'q1', attempt: hers.attempt, connectionId })).status).toBe(200);
+  expect(scene.announced).toEqual([[{ tenant: 'demo', server: 'tracker', user: 'alice' }, 1]]);
+});
+
+test('a connection that nobody of ours began is not taken for one, however it got there', async () => {
+  const scene = await createScene();
+  const bob = await scene.at('bob', 'q2');
+  const { attempt } = await bob.begin({ e: 'q2' });
+  const imported = await scene.nango.importConnection('alice');
+  const tagged = await scene.nango.importConnection('alice', { interlude_attempt: attempt });
+  for (const connectionId of [imported, tagged, 'no-such-connection']) {
+    const { status } = await bob.ask('/complete', { e: 'q2', attempt, connectionId });
+    expect([connectionId, status]).toEqual([connectionId, 403]);
+  }
+  expect(scene.dump()['connections']).toEqual([]);
+  expect(scene.nango.connections()).toHaveLength(2);
+});
+
+test('nobody gets a way to the provider for the question of another, and it is in the audit', async () => {
+  const scene = await createScene();
+  await scene.ask();
+  await scene.ask({ id: 'acme', tenant: 'acme' });
+  const bob = await scene.at('bob', 'q2');
+  const before = recorded(scene);
+  expect((await bob.ask('', { e: 'q1' })).status).toBe(403);
+  expect((await bob.ask('', { e: 'acme' })).status).toBe(404);
+  expect((await bob.ask('', { server: 'another', seenVersion: 0 })).status).toBe(404);
+  expect(refused(scene)).toMatchObject([
+    { actor: 'bob', elicitation_id: 'q1', detail: 'another user' },
+    { actor: 'demo/bob', tenant: 'acme', elicitation_id: 'acme', detail: 'another tenant' },
+    { actor: 'bob', detail: 'connecting what is not a connection of their own' },
+  ]);
+  expect(recorded(scene)).toEqual(before);
+  expect(scene.nango.count('POST', '/connect/sessions')).toBe(0);
+});
+
+test.each([
+  ['a foreign origin', { origin: 'https://evil.example' }],
+  ['the origin null', { origin: 'null' }],
+  ['no token', { 'x-csrf-token': '' }],
+  ['a guessed token', { 'x-csrf-token': 'x'.repeat(43) }],
+])('a request with %s is none of our page', async (_, changes) => {
+  const scene = await createScene();
+  const alice = await scene.at('alice', 'q1');
+  const before = recorded(scene);
+  for (const path of ['', '/look', '/complete']) {
+    const body = { e: 'q1', attempt: 'a', connectionId: 'c' };
+    expect([path, (await alice.ask(path, body, changes)).status]).toEqual([path, 403]);
+  }
+  expect(refused(scene)).toMatchObject(
+    Array.from({ length: 3 }, () => ({ actor: 'alice', detail: 'request from another page' })),
+  );
+  expect(recorded(scene)).toEqual(before);
+  expect(scene.nango.count('POST', '/connect/sessions')).toBe(0);
+});
+
+test('a provider’s page that is forwarded brings nobody’s account to anybody, where Nango binds it to the browser', async () => {
+  const scene = await createScene();
+  scene.nango.enforceStateCookie = true;
+  const alice = await scene.at('alice', 'q1');
+  const { attempt, pageUrl } = await alice.begin({ e: 'q1' });
+  const there = await goToProvider(pageUrl);
+  const before = recorded(scene);
+  // The victim allows it; their browser has nothing of Nango's.
+  const victim = await comeBack(await decide(there, 'bob'), { cookie: '' });
+  expect(victim.text).toContain('The browser is not the one that began this');
+  await alice.ask('/look', { e: 'q1', attempt });
+  expect(scene.nango.connections()).toEqual([]);
+  expect(recorded(scene)).toEqual(before);
+  expect(scene.announced).toEqual([]);
+});
+
+test('whoever opens the page that Nango begins with connects for whom it was made: its address is a secret', async () => {
+  const scene = await createScene();
+  scene.nango.enforceStateCookie = true;
+  const alice = await scene.at('alice', 'q1');
+  const { attempt, pageUrl } = await alice.begin({ e: 'q1' });
+  await walkThrough(pageUrl, 'bob');
+  const told = await alice.ask('/look', { e: 'q1', attempt });
+  expect(JSON.parse(told.text)).toMatchObject({ state: 'over' });
+  // What remains is that it is said as whom.
+  expect(await alice.browser.open(scene.link('q1'))).toMatchObject({
+    text: expect.stringMatching(/Connected as <strong>bob/),
+  });
+});
+
+test('what is connected after the person has disconnected is recorded for nobody', async () => {
+  const scene = await createScene();
+  const alice = await scene.at('alice', 'q1');
+  const { attempt, pageUrl } = await alice.begin({ e: 'q1' });
+  await scene.storage.connectAttempts.dropOf({ tenant: 'demo', server: 'tracker', user: 'alice' });
+  await walkThrough(pageUrl, 'alice');
+  const [connection] = scene.nango.connections();
+  const connectionId = connection?.connectionId ?? '';
+  const told = await alice.ask('/complete', { e: 'q1', attempt, connectionId });
+  expect(JSON.parse(told.text)).toEqual({ state: 'lost' });
+  expect(scene.dump()['connections']).toEqual([]);
+  expect(scene.announced).toEqual([]);
+});
