@@ -20,7 +20,10 @@ export const ConnectionSchema = z
         description:
           'Why it is broken. `server_changed`: the service no longer uses the server it was connected for. `unreadable`: the key it is kept with is missing',
       }),
-    account: z.string().nullable().meta({ description: 'As whom; of an API key, how it ends; null where there is nothing to say' }),
+    account: z
+      .string()
+      .nullable()
+      .meta({ description: 'As whom; of an API key, how it ends; null where there is nothing to say' }),
     scopes: z.array(z.string()),
     connectedAt: z.iso.datetime().nullable(),
   })

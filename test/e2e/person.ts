@@ -27,18 +27,25 @@ const looks = {
 /** Screenshots are left here, for eyes. */
 const screenshots = process.env['SCREENSHOTS'];
 
-export async function sitDown(browser: Browser, { scripts = true } = {}): Promise<Person> {
+/** `mayAsk`: what the addresses begin with that a page's own script may ask for, and may be refused. */
+export async function sitDown(
+  browser: Browser,
+  { scripts = true, mayAsk = [] as string[] } = {},
+): Promise<Person> {
   const context = await browser.newContext({ javaScriptEnabled: scripts, locale: 'en' });
   const page = await context.newPage();
   const complaints: string[] = [];
+  const isAllowed = (url: string) => mayAsk.some((one) => url.startsWith(one));
   page.on('pageerror', (error) => complaints.push(error.message));
   page.on('console', (message) => {
     // A page with a status of 400 and more is reported as such; the tests look at what it says.
-    const isItself = message.location().url === page.url();
-    if (!isItself || !message.text().startsWith('Failed to load resource')) complaints.push(message.text());
+    const { url } = message.location();
+    const isKnown = url === page.url() || isAllowed(url);
+    if (!isKnown || !message.text().startsWith('Failed to load resource')) complaints.push(message.text());
   });
   page.on('request', (request) => {
-    if (!request.isNavigationRequest()) complaints.push(`asked for ${request.url()}`);
+    if (!request.isNavigationRequest() && !isAllowed(request.url()))
+      complaints.push(`asked for ${request.url()}`);
   });
 
   async function inspect(): Promise<void> {

@@ -6,14 +6,32 @@ import { accessSync, constants, existsSync, readFileSync } from 'node:fs';
 import { mkdir, mkdtemp, rename, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { chromium } from 'playwright-core';
-import type { Browser } from 'playwright-core';
+import type { Browser, LaunchOptions } from 'playwright-core';
 
 const names = ['chromium', 'chromium-browser', 'google-chrome', 'google-chrome-stable'];
 const modules = path.join(import.meta.dirname, '../../node_modules');
 
-export async function launchChromium(): Promise<Browser> {
+interface Behaviour {
+  /** As people have it, where Playwright switches it off: a popup blocker, and storage kept apart by site. */
+  isStrict?: boolean;
+  /** Lets no page open a window, whoever clicked: what the strictest blockers do. */
+  opensNoWindows?: boolean;
+}
+
+export async function launchChromium(behaviour: Behaviour = {}): Promise<Browser> {
+  const { isStrict = false, opensNoWindows = false } = behaviour;
   const own = process.env['CHROMIUM_PATH'] ?? onPath();
-  return own === undefined ? launchPackaged() : chromium.launch({ executablePath: own });
+  const options: LaunchOptions = {
+    ignoreDefaultArgs: isStrict ? ['--disable-popup-blocking'] : false,
+    args: [
+      // Of each of these the last one counts.
+      ...(isStrict
+        ? ['--disable-features=HttpsUpgrades', '--enable-features=ThirdPartyStoragePartitioning']
+        : []),
+      ...(opensNoWindows ? ['--block-new-web-contents'] : []),
+    ],
+  };
+  return own === undefined ? launchPackaged(options) : chromium.launch({ ...options, executablePath: own });
 }
 
 function onPath(): string | undefined {
@@ -30,15 +48,16 @@ function isExecutable(file: string): boolean {
   }
 }
 
-async function launchPackaged(): Promise<Browser> {
+async function launchPackaged({ args = [], ...options }: LaunchOptions): Promise<Browser> {
   if (process.platform !== 'linux' || process.arch !== 'x64') {
     throw new Error('These tests need a Chromium: install one, or say where it is with CHROMIUM_PATH');
   }
   const folder = await unpacked();
   return chromium.launch({
+    ...options,
     executablePath: path.join(folder, 'chromium'),
     // It is built for machines without sandboxes and graphics.
-    args: ['--no-zygote', '--disable-gpu', '--headless=shell'],
+    args: ['--no-zygote', '--disable-gpu', '--headless=shell', ...args],
     env: {
       ...process.env,
       LD_LIBRARY_PATH: path.join(folder, 'al2023/lib'),

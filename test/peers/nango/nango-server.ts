@@ -6,7 +6,7 @@ import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import { startAccountProvider } from './account-provider.ts';
 import { authorize } from './authorize.ts';
 import { callback } from './callback.ts';
-import type { Shown } from './callback.ts';
+import { answerJson, bodyOf, show } from './exchange.ts';
 import type { NangoState, Settings } from './nango-state.ts';
 import { rateLimiter } from './rate-limit.ts';
 import { Refusal } from './refusal.ts';
@@ -130,25 +130,5 @@ async function serve(
   } catch (error) {
     if (!(error instanceof Refusal)) throw error;
     answerJson(response, error.status, error.body, error.headers);
-  }
-}
-
-function show(response: ServerResponse, { status, headers, html }: Shown): void {
-  response.writeHead(status, { 'content-type': 'text/html; charset=utf-8', ...headers }).end(html);
-}
-
-function answerJson(response: ServerResponse, status: number, body: unknown, headers = {}): void {
-  response.writeHead(status, { 'content-type': 'application/json', ...headers });
-  response.end(body === undefined ? undefined : JSON.stringify(body));
-}
-
-async function bodyOf(request: IncomingMessage): Promise<unknown> {
-  const chunks: Buffer[] = [];
-  for await (const chunk of request) chunks.push(chunk as Buffer);
-  const text = Buffer.concat(chunks).toString();
-  try {
-    return text === '' ? undefined : JSON.parse(text);
-  } catch {
-    throw new Refusal(400, 'invalid_body', { message: 'The body is not JSON' });
   }
 }

@@ -8,7 +8,6 @@ import { toNodeHandler } from '@modelcontextprotocol/node';
 import { createMcpHandler, McpServer, requireScopes } from '@modelcontextprotocol/server';
 import type { AuthInfo } from '@modelcontextprotocol/server';
 import { z } from 'zod';
-import { onTestFinished } from 'vitest';
 import { listen } from '../../../demo/listen.ts';
 import type { AccountProvider } from './account-provider.ts';
 import type { PersonName } from './provider-grants.ts';
@@ -34,13 +33,6 @@ export interface ProtectedMcp {
   /** What it says is missing when it refuses for that. */
   missingScopes: string[];
   stop(): Promise<void>;
-}
-
-/** Stops with the test. */
-export async function startProtectedMcp(provider: AccountProvider): Promise<ProtectedMcp> {
-  const mcp = await openProtectedMcp(provider);
-  onTestFinished(() => mcp.stop());
-  return mcp;
 }
 
 export async function openProtectedMcp(provider: AccountProvider): Promise<ProtectedMcp> {

@@ -1,0 +1,78 @@
+/** The pages with a server whose accounts are kept at Nango, and everybody around them. */
+import type { Browser, Page } from 'playwright-core';
+import { onTestFinished } from 'vitest';
+import type { NangoConfig, ServerConfig } from '../../../src/config.ts';
+import { serverConfig } from '../../credentials/guarded-server.ts';
+import { sitDown } from '../../e2e/person.ts';
+import type { Person } from '../../e2e/person.ts';
+import { startNangoDouble } from '../../peers/nango/nango-double.ts';
+import type { NangoDouble, NangoDoubleOptions } from '../../peers/nango/types.ts';
+import { createStage } from './stage.ts';
+
+export const alices = { tenant: 'demo', server: 'tracker', user: 'alice' };
+
+export interface NangoStage extends Awaited<ReturnType<typeof createStage>> {
+  nango: NangoDouble;
+  tracker: ServerConfig;
+  /** Somebody at a browser, signed in and on their way to an address. */
+  sitDownAs(
+    who: 'Alice' | 'Bob',
+    browser: Browser,
+    url: string,
+    options?: { scripts?: boolean },
+  ): Promise<Person>;
+}
+
+export async function createNangoStage(
+  options: NangoDoubleOptions = {},
+  changes: Partial<NangoConfig> = {},
+  returnUrls: string[] = [],
+): Promise<NangoStage> {
+  const nango = await startNangoDouble({ requestsPerMinute: null, ...options });
+  const { host, apiKey, webhookSigningKey, integration } = nango;
+  const websocketsPath = options.websocketsPath ?? '/';
+  const config = { host, publicUrl: host, apiKey, webhookSigningKey, websocketsPath, ...changes };
+  const tracker: ServerConfig = serverConfig('http://127.0.0.1:9/mcp', {
+    store: 'nango',
+    nango: { integration },
+  });
+  const stage = await createStage(tracker, {}, [], { returnUrls }, config);
+  return {
+    ...stage,
+    nango,
+    tracker,
+    async sitDownAs(who, browser, url, { scripts = true } = {}) {
+      const person = await sitDown(browser, { scripts, mayAsk: [`${stage.publicUrl}/auth/`] });
+      onTestFinished(() => person.leave());
+      // Less than the test has, so that it says what it waited for.
+      person.page.context().setDefaultTimeout(15_000);
+      await person.open(url);
+      await person.press(`Continue as ${who}`);
+      return person;
+    },
+  };
+}
+
+/** Whoever presses earlier gets there without a window. */
+export async function isReady({ page }: Person): Promise<void> {
+  await page.locator('[data-is-ready]').waitFor();
+}
+
+/** Presses, and answers with the window that opens. */
+export async function opensWindow(person: Person, button: string): Promise<Page> {
+  await isReady(person);
+  const opened = person.page.waitForEvent('popup');
+  await person.press(button);
+  const popup = await opened;
+  await popup.getByRole('button', { name: 'Allow' }).waitFor();
+  return popup;
+}
+
+export async function allow(popup: Page, as: 'Alice' | 'Bob' = 'Alice'): Promise<void> {
+  await popup.getByLabel(as).check();
+  await popup.getByRole('button', { name: 'Allow' }).click();
+}
+
+export async function deny(popup: Page): Promise<void> {
+  await popup.getByRole('button', { name: 'Deny' }).click();
+}

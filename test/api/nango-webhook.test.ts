@@ -1,0 +1,368 @@
+/** Webhooks of Nango, signed by its double and by hand, delivered to a real port. */
+import { createHmac } from 'node:crypto';
+import Fastify from 'fastify';
+import { pino } from 'pino';
+import { describe, expect, onTestFinished, test } from 'vitest';
+import { answerWithProblems } from '../../src/api/errors.ts';
+import { takeHints } from '../../src/api/nango-webhook/hints.ts';
+import { nangoWebhook } from '../../src/api/nango-webhook/route.ts';
+import { isSignedBy } from '../../src/api/nango-webhook/signature.ts';
+import type { NangoStore } from '../../src/credentials/nango/nango-store.ts';
+import { walkThrough } from '../peers/nango/walk.ts';
+import { startApi } from './api-under-test.ts';
+import { alices, createNangoStage } from './connect/nango-stage.ts';
+import type { NangoStage } from './connect/nango-stage.ts';
+
+interface Hooked {
+  stage: NangoStage;
+  url: string;
+  log: string[];
+  /** Alice begins to connect; answers the page that leads there. */
+  begin(): Promise<{ attempt: string; pageUrl: string }>;
+  /** Nothing that was hinted at is worked on any more. */
+  close(): Promise<void>;
+}
+
+async function listening(): Promise<Hooked> {
+  const stage = await createNangoStage();
+  const store: NangoStore | null = stage.stores.nango;
+  if (!store) throw new Error('the stage has Nango');
+  const log: string[] = [];
+  const app = Fastify();
+  answerWithProblems(app);
+  await app.register(nangoWebhook, {
+    store,
+    signingKey: stage.nango.webhookSigningKey,
+    audit: stage.storage.audit,
+    announce: async (key, version) => void stage.announced.push([key, version]),
+    logger: pino({ level: 'info' }, { write: (line) => log.push(line) }),
+  });
+  const url = `${await app.listen({ port: 0, host: '127.0.0.1' })}/webhooks/nango`;
+  onTestFinished(() => app.close());
+  Object.assign(stage.nango, { webhookUrl: url, onAuthCreation: true, onAuthRefreshError: true });
+  return {
+    stage,
+    url,
+    log,
+    async begin() {
+      const { id, pageUrl } = await store.begin({ server: stage.tracker, key: alices, elicitationId: null });
+      return { attempt: id, pageUrl };
+    },
+    close: () => app.close(),
+  };
+}
+
+const auditOf = (stage: NangoStage) => stage.dump()['audit'] as Record<string, unknown>[];
+
+describe('a webhook of Nango', () => {
+  test('brings the account, tells the turns and is audited', async () => {
+    const { stage, begin } = await listening();
+    await walkThrough((await begin()).pageUrl);
+    await stage.nango.delivered(1);
+    await expect.poll(() => stage.announced).toEqual([[alices, 1]]);
+    expect(stage.nango.deliveries[0]?.tries).toEqual([200]);
+    expect(await stage.storage.connections.get(alices)).toMatchObject({ status: 'active', version: 1 });
+    expect(auditOf(stage)).toMatchObject([
+      { action: 'connected', tenant: 'demo', actor: 'alice', detail: 'tracker', address: null },
+    ]);
+  });
+
+  test('changes nothing the second time, however often it comes', async () => {
+    const { stage, begin } = await listening();
+    stage.nango.webhook = 'twice';
+    await walkThrough((await begin()).pageUrl);
+    await stage.nango.delivered(2);
+    await expect.poll(() => stage.announced).not.toEqual([]);
+    const asked = () => stage.nango.requests.filter(({ path }) => path.startsWith('/connections')).length;
+    const before = asked();
+    for (let times = 0; times < 50; times++) expect(await stage.nango.replay()).toBe(200);
+    // Nango lets us ask 200 times a minute: somebody who repeats what they overheard does not use that up.
+    expect(asked() - before).toBeLessThan(5);
+    expect(await stage.storage.connections.get(alices)).toMatchObject({ version: 1 });
+    expect(auditOf(stage)).toHaveLength(1);
+  });
+
+  test('is answered at once, although Nango hangs', async () => {
+    const { stage, begin, close, log } = await listening();
+    await walkThrough((await begin()).pageUrl);
+    await stage.nango.delivered(1);
+    await expect.poll(() => stage.announced).not.toEqual([]);
+    const { attempt, pageUrl } = await begin();
+    stage.nango.webhook = 'never';
+    await walkThrough(pageUrl);
+    const { connectionId } = stage.nango.connections().at(-1) ?? {};
+    stage.nango.hang = true;
+    const body = about({ connectionId, tags: tagsOf(stage, attempt), operation: 'override' });
+    const started = performance.now();
+    expect(await stage.nango.forge(stage.nango.webhookUrl ?? '', body, 'signed')).toBe(200);
+    expect(performance.now() - started).toBeLessThan(1_000);
+    // Whoever closes waits for what was begun, which ends by itself.
+    await close();
+    expect(log.join()).toContain('could not be followed');
+    expect(log.join()).not.toContain(stage.nango.apiKey);
+  });
+
+  test('about an attempt nobody knows any more ends the connection that came of it', async () => {
+    const { stage, begin } = await listening();
+    const { pageUrl } = await begin();
+    await stage.storage.connectAttempts.dropOf(alices);
+    await walkThrough(pageUrl);
+    await expect.poll(() => stage.nango.connections()).toEqual([]);
+    expect(await stage.storage.connections.get(alices)).toBeNull();
+  });
+
+  test('about a connection that is none of ours is left alone', async () => {
+    const { stage, url } = await listening();
+    stage.nango.webhook = 'never';
+    await stage.nango.importConnection('bob', { somebody: 'else' });
+    const untagged = await stage.nango.importConnection('bob');
+    expect(await stage.nango.forge(url, about({ connectionId: untagged }), 'signed')).toBe(200);
+    expect(
+      await stage.nango.forge(url, about({ connectionId: untagged, tags: { somebody: 'else' } }), 'signed'),
+    ).toBe(200);
+    const foreign = tagsOf(stage, 'an-attempt-that-never-was');
+    expect(await stage.nango.forge(url, about({ connectionId: untagged, tags: foreign }), 'signed')).toBe(
+      200,
+    );
+    // What it says of the connection is not what Nango says of it.
+    await expect.poll(() => stage.nango.count('GET', `/connections/${untagged}`)).toBeGreaterThan(0);
+    expect(stage.nango.connections()).toHaveLength(2);
+    expect(stage.nango.count('DELETE', '/connections/*')).toBe(0);
+  });
+
+  test('cannot give somebody else’s connection to an attempt', async () => {
+    const { stage, url, begin, log } = await listening();
+    const { attempt } = await begin();
+    stage.nango.webhook = 'never';
+    const foreign = await stage.nango.importConnection('bob', { interlude_attempt: attempt });
+    await stage.nango.forge(url, about({ connectionId: foreign, tags: tagsOf(stage, attempt) }), 'signed');
+    await expect.poll(() => stage.nango.count('GET', `/connections/${foreign}`)).toBe(1);
+    expect(await stage.storage.connections.get(alices)).toBeNull();
+    expect(log.join()).not.toContain('could not be followed');
+  });
+
+  test.each([
+    [
+      'a refused refresh',
+      { operation: 'refresh', success: false, error: { type: 'refresh_token', description: 'a secret' } },
+    ],
+    ['a denied access', { operation: 'creation', success: false }],
+  ])('about %s leaves a line in the log and no more', async (_, more) => {
+    const { stage, url, log } = await listening();
+    const connectionId = crypto.randomUUID();
+    expect(await stage.nango.forge(url, about({ connectionId, ...more }), 'signed')).toBe(200);
+    expect(log.map((line) => JSON.parse(line) as object)).toMatchObject([
+      { operation: more.operation, connectionId },
+    ]);
+    expect(log.join()).not.toContain('a secret');
+    expect(stage.nango.requests).toEqual([]);
+  });
+
+  test('about a sync, or of a type that is not known yet, is none of ours', async () => {
+    const { stage, url, log } = await listening();
+    for (const type of ['sync', 'forward', 'something-new'])
+      expect(await stage.nango.forge(url, { from: 'nango', type, payload: {} }, 'signed')).toBe(200);
+    expect(log).toEqual([]);
+  });
+});
+
+describe('what is not Nango’s', () => {
+  test.each(['wrong-key', 'legacy-only', 'unsigned'] as const)('is refused and audited: %s', async (how) => {
+    const { stage, url, begin } = await listening();
+    const { attempt, pageUrl } = await begin();
+    stage.nango.webhook = 'never';
+    await walkThrough(pageUrl);
+    const { connectionId } = stage.nango.connections()[0] ?? {};
+    const body = about({ connectionId, tags: tagsOf(stage, attempt) });
+    expect(await stage.nango.forge(url, body, how)).toBe(401);
+    expect(await stage.storage.connections.get(alices)).toBeNull();
+    expect(auditOf(stage)).toMatchObject([
+      {
+        action: 'refused',
+        tenant: '',
+        actor: null,
+        detail: 'webhook of Nango with a wrong signature',
+        address: '127.0.0.1',
+      },
+    ]);
+    // The very same, signed, is good: it was the signature that was missing.
+    expect(await stage.nango.forge(url, body, 'signed')).toBe(200);
+    await expect.poll(() => stage.announced).toEqual([[alices, 1]]);
+  });
+
+  test('floods neither the audit nor keeps Nango from getting through', async () => {
+    const { stage, url } = await listening();
+    const body = about({ connectionId: 'c' });
+    const statuses = await Promise.all(Array.from({ length: 40 }, () => stage.nango.forge(url, body)));
+    expect(new Set(statuses)).toEqual(new Set([401, 429]));
+    expect(auditOf(stage)).toHaveLength(10);
+    expect(await stage.nango.forge(url, body, 'signed')).toBe(200);
+  });
+
+  test.each([
+    ['no JSON', '{"type":'],
+    ['an account of nobody', '{"type":"auth","operation":"creation","success":true}'],
+    ['no object', '[]'],
+    ['an id as long as a book', JSON.stringify(about({ connectionId: 'c'.repeat(300) }))],
+  ])('although signed, cannot be understood: %s', async (_, text) => {
+    const { stage, url } = await listening();
+    const response = await send(url, stage, text);
+    expect(response.status).toBe(400);
+    expect(await response.json()).toMatchObject({ code: 'invalid_request' });
+    expect(auditOf(stage)).toEqual([]);
+  });
+
+  test('or is too large, or of another content type, is not read', async () => {
+    const { stage, url } = await listening();
+    expect((await send(url, stage, JSON.stringify({ type: 'x'.repeat(300_000) }))).status).toBe(413);
+    expect((await send(url, stage, '{"type":"sync"}', 'text/plain')).status).toBe(415);
+  });
+
+  test('finds nothing where Nango is not configured', async () => {
+    const api = await startApi();
+    onTestFinished(() => api.stop());
+    const payload = { type: 'auth' };
+    expect((await api.app.inject({ method: 'POST', url: '/webhooks/nango', payload })).statusCode).toBe(404);
+    const { paths } = (await api.app.inject('/openapi.json')).json<{ paths: object }>();
+    expect(Object.keys(paths)).not.toContain('/webhooks/nango');
+  });
+
+  test('and in the whole service, only what is signed with its key gets through', async () => {
+    const agents = new URL('../fixtures/nango-agents.yaml', import.meta.url).pathname;
+    const api = await startApi({
+      env: {
+        INTERLUDE_CONFIG: agents,
+        NANGO_HOST: 'http://127.0.0.1:9',
+        NANGO_API_KEY: 'a-key',
+        NANGO_WEBHOOK_SIGNING_KEY: 'a-signing-key',
+        MCP_URL: 'http://127.0.0.1:9/mcp',
+      },
+    });
+    onTestFinished(() => api.stop());
+    const post = (signature: string) =>
+      api.app.inject({
+        method: 'POST',
+        url: '/webhooks/nango',
+        headers: { 'content-type': 'application/json', 'x-nango-hmac-sha256': signature },
+        payload: vector.body,
+      });
+    expect((await post(vector.hmac)).statusCode).toBe(200);
+    const refused = await post(vector.hmac.replace('e', 'f'));
+    expect(refused.statusCode).toBe(401);
+    expect(refused.headers['content-type']).toContain('application/problem+json');
+  });
+});
+
+/** Made with OpenSSL: `openssl dgst -sha256 -hmac a-signing-key`, and `openssl dgst -sha256` of key and body. */
+const vector = {
+  key: 'a-signing-key',
+  body: '{"from":"nango","type":"sync","ünï":"✓"}',
+  hmac: 'e79998f9a2f58617f26c30ac0ada0384e5e16b911bf9135081fc77038abf032f',
+  legacy: 'b2bcfff07e43f8f82348cd3205c7c4ebb2e46de5873902914c6a7faf56a5e95f',
+};
+
+describe('the signature', () => {
+  const bytes = Buffer.from(vector.body);
+
+  test('is the HMAC of the bytes, in small letters or capitals', () => {
+    expect(isSignedBy(vector.key, bytes, vector.hmac)).toBe(true);
+    expect(isSignedBy(vector.key, bytes, vector.hmac.toUpperCase())).toBe(true);
+  });
+
+  test.each([
+    ['another key', 'another-key', bytes, vector.hmac],
+    ['another body', vector.key, Buffer.from(`${vector.body} `), vector.hmac],
+    ['the older signature', vector.key, bytes, vector.legacy],
+    ['one letter less', vector.key, bytes, vector.hmac.slice(1)],
+    ['one letter more', vector.key, bytes, `${vector.hmac}0`],
+    ['no hexadecimal', vector.key, bytes, 'z'.repeat(64)],
+    ['nothing', vector.key, bytes, undefined],
+    ['two of them', vector.key, bytes, [vector.hmac, vector.hmac]],
+  ])('and not that of %s', (_, key, body, signature) => {
+    expect(isSignedBy(key, body, signature)).toBe(false);
+  });
+});
+
+describe('hints', () => {
+  const idle = { failed: () => undefined, dropped: () => undefined };
+
+  test('are worked on a few at a time, and what fails stops nothing', async () => {
+    const began: string[] = [];
+    const failed: string[] = [];
+    const gates = new Map<string, () => void>();
+    const hints = takeHints<string>({
+      ...idle,
+      atOnce: 2,
+      failed: (hint) => failed.push(hint),
+      async work(hint) {
+        began.push(hint);
+        await new Promise<void>((resolve) => gates.set(hint, resolve));
+        if (hint === 'a') throw new Error('oh no');
+      },
+    });
+    for (const hint of ['a', 'b', 'c']) hints.give(hint, hint);
+    expect(began).toEqual(['a', 'b']);
+    gates.get('a')?.();
+    await expect.poll(() => began).toEqual(['a', 'b', 'c']);
+    expect(failed).toEqual(['a']);
+    gates.get('b')?.();
+    gates.get('c')?.();
+    await hints.close();
+  });
+
+  test('of the same are put together, and the last one is worked on after a while', async () => {
+    const seen: number[] = [];
+    const hints = takeHints<number>({ ...idle, pauseMs: 50, work: async (hint) => void seen.push(hint) });
+    for (const number of [1, 2, 3, 4]) hints.give('one', number);
+    expect(seen).toEqual([1]);
+    await expect.poll(() => seen).toEqual([1, 4]);
+    await hints.close();
+  });
+
+  test('for which there is no room are given up', async () => {
+    const dropped: string[] = [];
+    const gate = Promise.withResolvers<void>();
+    const hints = takeHints<string>({
+      ...idle,
+      atOnce: 1,
+      room: 1,
+      dropped: (hint) => dropped.push(hint),
+      work: () => gate.promise,
+    });
+    for (const hint of ['a', 'b', 'c']) hints.give(hint, hint);
+    expect(dropped).toEqual(['c']);
+    gate.resolve();
+    await hints.close();
+    hints.give('d', 'd');
+    expect(dropped).toEqual(['c', 'd']);
+  });
+});
+
+function about(more: object): object {
+  return {
+    from: 'nango',
+    type: 'auth',
+    operation: 'creation',
+    success: true,
+    provider: 'acme',
+    providerConfigKey: 'tracker',
+    authMode: 'OAUTH2',
+    environment: 'dev',
+    ...more,
+  };
+}
+
+/** As our connections carry them. */
+function tagsOf(stage: NangoStage, attempt: string): Record<string, string> {
+  const [own] = stage.nango.connections().flatMap(({ tags }) => tags['interlude_installation'] ?? []);
+  return { interlude_installation: own ?? 'unknown', interlude_attempt: attempt };
+}
+
+function send(url: string, { nango }: NangoStage, text: string, type = 'application/json') {
+  const signature = createHmac('sha256', nango.webhookSigningKey).update(text).digest('hex');
+  return fetch(url, {
+    method: 'POST',
+    body: text,
+    headers: { 'content-type': type, 'x-nango-hmac-sha256': signature },
+  });
+}

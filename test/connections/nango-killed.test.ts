@@ -1,0 +1,68 @@
+/** The service is killed with -9 while somebody is at the provider, and comes back: nothing is lost and nothing repeated. */
+import type { Browser } from 'playwright-core';
+import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
+import { createWorld, showOutput } from '../e2e/world.ts';
+import type { World } from '../e2e/world.ts';
+import { say } from '../e2e/watch.ts';
+import { launchChromium } from '../peers/chromium.ts';
+import { openNangoUnderTest } from '../peers/nango/nango-under-test.ts';
+import type { NangoUnderTest } from '../peers/nango/nango-under-test.ts';
+import { openProtectedMcp } from '../peers/nango/protected-mcp.ts';
+import type { ProtectedMcp } from '../peers/nango/protected-mcp.ts';
+import { envOf, until } from './nango-stage.ts';
+import { allow, comeToThePage } from './nango-visitor.ts';
+import { timetable } from './timetable.ts';
+
+const times = timetable('Killed with -9 while somebody is at the provider, until the turn has ended');
+
+let nango: NangoUnderTest;
+let mcp: ProtectedMcp;
+let world: World;
+let browser: Browser;
+
+beforeAll(async () => {
+  nango = await openNangoUnderTest();
+  mcp = await openProtectedMcp(nango.provider);
+  world = await createWorld({ env: envOf(nango, mcp) });
+  browser = await launchChromium({ isStrict: true });
+  nango.sendWebhooksTo(`${world.baseUrl}/webhooks/nango`);
+}, 60_000);
+afterAll(async () => {
+  await browser.close();
+  await world.stop();
+  await mcp.stop();
+  await nango.stop();
+});
+afterEach(showOutput(() => world));
+
+test(
+  'killed while somebody is at the provider, whose webhook reaches nobody',
+  { timeout: 120_000 },
+  async (context) => {
+    const double = nango.knobs(context, 'send webhooks to a new address');
+    double.webhookRetryMs = [100, 100];
+    const service = await world.start('embedded');
+    const turn = say(world.client('alice'), 'create an issue called Paint');
+    const { url } = await turn.question();
+    const visitor = await comeToThePage(browser, url, 'alice');
+    await visitor.sees('Connect Tracker');
+    const beside = await visitor.pressAndGetWindow('Connect Tracker');
+
+    await service.kill('SIGKILL');
+    const over = times.start('killed at the provider, webhook lost');
+    await allow(beside);
+    await double.delivered(1);
+    expect(double.deliveries[0]?.tries).toEqual([0, 0, 0]);
+    expect(mcp.calls).toEqual([]);
+
+    await world.start('embedded');
+    const view = await turn.end();
+    over('Tracker is connected');
+    expect(view.status).toBe('completed');
+    expect(mcp.calls).toMatchObject([{ tool: 'create_issue', title: 'Paint', person: 'alice' }]);
+    expect(mcp.calls).toHaveLength(1);
+    await visitor.sees('Tracker is connected');
+    await visitor.leave();
+    await until(() => double.connections().length === 1);
+  },
+);

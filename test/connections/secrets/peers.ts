@@ -1,0 +1,203 @@
+/**
+ * Servers that give out marked secrets and, when they are in a bad mood, quote in their errors whatever they were sent.
+ * Each remembers the first line of every request.
+ */
+import { createServer } from 'node:http';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { listen } from '../../../demo/listen.ts';
+import { answer } from '../../peers/raw-mcp-server.ts';
+import type { RawMessage } from '../../peers/raw-mcp-server.ts';
+import { discovered } from '../../peers/raw-mcp-server.ts';
+import type { Secrets } from './secrets.ts';
+
+export interface Peer {
+  origin: string;
+  /** Method and address of each request. */
+  lines: string[];
+  stop(): Promise<void>;
+}
+
+interface Exchange {
+  request: IncomingMessage;
+  response: ServerResponse;
+  url: URL;
+  body: string;
+}
+
+/** `quoted`: all that was sent, headers included. */
+const quoted = ({ request, body }: Exchange) => `${request.rawHeaders.join(' ')} ${body}`;
+const json = (response: ServerResponse, body: unknown, status = 200) =>
+  void response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body));
+
+async function startPeer(serve: (exchange: Exchange, origin: string) => void): Promise<Peer> {
+  const lines: string[] = [];
+  let origin = '';
+  const server = createServer((request, response) => {
+    const chunks: Buffer[] = [];
+    request.on('data', (chunk: Buffer) => chunks.push(chunk));
+    request.on('end', () => {
+      lines.push(`${request.method} ${request.url}`);
+      const url = new URL(request.url ?? '/', origin);
+      serve({ request, response, url, body: Buffer.concat(chunks).toString() }, origin);
+    });
+  });
+  // Longer than clients keep a connection: on a busy machine the two ends would meet.
+  server.keepAliveTimeout = 60_000;
+  const { port, stop } = await listen(server, 0, 'none');
+  origin = `http://127.0.0.1:${port}`;
+  return { origin, lines, stop };
+}
+
+export interface SignInServer extends Peer {
+  /** How the token endpoint treats codes and refresh tokens from now on. */
+  codes: 'redeemed' | 'refused' | 'broken';
+  refreshes: 'granted' | 'refused';
+  refusedRefreshes: number;
+  /** Life of access tokens given from now on. */
+  lifeSeconds: number;
+  /** Whether this is an access token that was given last. */
+  isCurrent(authorization: string | undefined): boolean;
+}
+
+/** Says yes to everybody at once, and revokes nothing. */
+export async function startSignInServer(secrets: Secrets): Promise<SignInServer> {
+  let current = '';
+  const give = (response: ServerResponse) => {
+    current = secrets.mint('access token');
+    json(response, {
+      access_token: current,
+      refresh_token: secrets.mint('refresh token'),
+      token_type: 'Bearer',
+      expires_in: mood.lifeSeconds,
+    });
+  };
+  const peer = await startPeer((exchange, origin) => {
+    const { request, response, url, body } = exchange;
+    const form = new URLSearchParams(body);
+    switch (`${request.method} ${url.pathname}`) {
+      case 'GET /.well-known/oauth-authorization-server':
+        return json(response, {
+          issuer: origin,
+          authorization_endpoint: `${origin}/authorize`,
+          token_endpoint: `${origin}/token`,
+          registration_endpoint: `${origin}/register`,
+          revocation_endpoint: `${origin}/revoke`,
+          response_types_supported: ['code'],
+          code_challenge_methods_supported: ['S256'],
+          token_endpoint_auth_methods_supported: ['client_secret_post'],
+        });
+      case 'POST /register':
+        return json(
+          response,
+          { ...JSON.parse(body), client_id: 'a-client', client_secret: secrets.mint('client secret') },
+          201,
+        );
+      case 'GET /authorize': {
+        const back = new URL(url.searchParams.get('redirect_uri') ?? '');
+        back.searchParams.set('state', secrets.note('state', url.searchParams.get('state') ?? ''));
+        back.searchParams.set('code', secrets.mint('authorization code'));
+        return void response.writeHead(302, { location: back.href }).end();
+      }
+      case 'POST /token': {
+        const verifier = form.get('code_verifier');
+        if (verifier !== null) secrets.note('code verifier', verifier);
+        const isRefresh = form.get('grant_type') === 'refresh_token';
+        if (isRefresh && mood.refreshes === 'refused') mood.refusedRefreshes += 1;
+        if (isRefresh ? mood.refreshes === 'refused' : mood.codes === 'refused')
+          return json(response, { error: 'invalid_grant', error_description: quoted(exchange) }, 400);
+        if (!isRefresh && mood.codes === 'broken') return void response.writeHead(500).end(quoted(exchange));
+        return give(response);
+      }
+      case 'POST /revoke':
+        return json(response, { error: 'server_error', error_description: quoted(exchange) }, 500);
+      default:
+        return void response.writeHead(404).end(quoted(exchange));
+    }
+  });
+  const mood = Object.assign(peer, {
+    codes: 'redeemed' as SignInServer['codes'],
+    refreshes: 'granted' as SignInServer['refreshes'],
+    refusedRefreshes: 0,
+    lifeSeconds: 3600,
+    isCurrent: (authorization: string | undefined) => authorization === `Bearer ${current}`,
+  });
+  return mood;
+}
+
+export interface ToolServer extends Peer {
+  url: string;
+  /** What the next calls of its tool `ask` come to; after them, `done`. */
+  next: (object | 'refuse' | 'break')[];
+  /** How everything else is treated. */
+  mood: 'well' | 'broken';
+  /** Calls that were let in. */
+  calls: RawMessage[];
+}
+
+interface ToolServerOptions {
+  /** Where people sign in for it; without one it does not say. */
+  signIn?: SignInServer;
+  lets: (headers: IncomingMessage['headers']) => boolean;
+}
+
+/** An MCP server of the new era with one tool, `ask`. */
+export async function startToolServer({ signIn, lets }: ToolServerOptions): Promise<ToolServer> {
+  const tool = { name: 'ask', inputSchema: { type: 'object' }, annotations: {} };
+  const peer = await startPeer((exchange, origin) => {
+    const { request, response, url, body } = exchange;
+    if (signIn && url.pathname === '/.well-known/oauth-protected-resource/mcp')
+      return json(response, { resource: `${origin}/mcp`, authorization_servers: [signIn.origin] });
+    if (request.method !== 'POST' || url.pathname !== '/mcp') return void response.writeHead(404).end();
+    if (state.mood === 'broken') return void response.writeHead(500).end(quoted(exchange));
+    const message = JSON.parse(body) as RawMessage;
+    const refuse = () =>
+      void response
+        .writeHead(401, {
+          'www-authenticate': `Bearer error="invalid_token", error_description="${said(request)}"`,
+        })
+        .end(quoted(exchange));
+    if (!lets(request.headers)) return refuse();
+    switch (message.method) {
+      case 'server/discover':
+        return answer(message, response, discovered);
+      case 'tools/list':
+        return answer(message, response, {
+          resultType: 'complete',
+          tools: [tool],
+          ttlMs: 0,
+          cacheScope: 'private',
+        });
+      case 'tools/call': {
+        const move = state.next.shift() ?? done();
+        if (move === 'refuse') return refuse();
+        if (move === 'break') return void response.writeHead(500).end(quoted(exchange));
+        state.calls.push(message);
+        return answer(message, response, move);
+      }
+      default:
+        return void response.writeHead(message.id === undefined ? 202 : 404).end();
+    }
+  });
+  const state: ToolServer = Object.assign(peer, {
+    url: `${peer.origin}/mcp`,
+    next: [],
+    mood: 'well' as const,
+    calls: [],
+  });
+  return state;
+}
+
+const said = ({ headers }: IncomingMessage) => String(headers.authorization ?? headers['x-api-key']);
+export const done = (text = 'done') => ({ resultType: 'complete', content: [{ type: 'text', text }] });
+
+/** Says that the key is wrong, and which one it was. */
+export function startModelServer(): Promise<Peer> {
+  return startPeer((exchange) => {
+    const message = `Incorrect API key provided: ${quoted(exchange)}`;
+    json(
+      exchange.response,
+      { error: { message, type: 'invalid_request_error', code: 'invalid_api_key' } },
+      401,
+    );
+  });
+}
