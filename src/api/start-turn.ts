@@ -3,6 +3,7 @@ import { randomUUID } from 'node:crypto';
 import type { Config } from '../config.ts';
 import type { Capabilities } from '../elicitation/capabilities.ts';
 import type { NewTurn, Storage, StoredMessage } from '../storage/storage.ts';
+import type { PageContextPart } from '../turn/page-context.ts';
 import type { TurnRef } from '../turn/turn.ts';
 import { conversationNotFound, requireOwn, userOf } from './conversation-access.ts';
 import { invalidRequest, ProblemError } from './errors.ts';
@@ -33,7 +34,7 @@ export interface GivenMessage {
   /** As the client names it. */
   id?: string | undefined;
   role: 'user' | 'assistant';
-  content: { type: 'text'; text: string }[];
+  content: ({ type: 'text'; text: string } | PageContextPart)[];
 }
 
 export async function startTurn(

@@ -11,6 +11,11 @@ interface Message {
     /** The same id again is the same turn again, so keep it if you may send the message again later; made up unless given. */
     id?: string;
     text: string;
+    /**
+     * What the page shows while it is written: told to the agent beside the words, and never shown as the user's. At most
+     * 16,000 characters.
+     */
+    context?: string;
   };
   /** Only counts in a new conversation; the first agent unless given. */
   agentId?: string;
@@ -49,10 +54,11 @@ export interface EarlierMessage {
 export function toPost(given: NewMessage, headers: Record<string, string>): Call {
   const { conversationId, message, messages = [], agentId, onBusy } = given;
   const earlier = messages.map(({ role, text }) => ({ role, parts: [{ type: 'text', text }] }));
-  const { id = randomId(), text } = message;
+  const { id = randomId(), text, context } = message;
+  const beside = context === undefined ? [] : [{ type: 'data-page-context', data: { text: context } }];
   const body: ChatRequest = {
     ...(conversationId !== undefined && { id: conversationId }),
-    messages: [...earlier, { id, role: 'user', parts: [{ type: 'text', text }] }],
+    messages: [...earlier, { id, role: 'user', parts: [{ type: 'text', text }, ...beside] }],
     ...(agentId !== undefined && { agentId }),
     ...(onBusy !== undefined && { onBusy }),
   };

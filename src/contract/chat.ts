@@ -24,7 +24,7 @@ const MessageSchema = z.object({
     .meta({ description: "The last message is the user's. What is said as `system` counts as the user's" }),
   parts: z.array(PartSchema).meta({
     description:
-      'Text is what counts; other parts are ignored. In the last message, a part `{type: "data-elicitation-response", data: {elicitationId, action, content?}}` answers a question instead of starting a turn, and stands alone',
+      'Text is what counts; other parts are ignored. In the last message, a part `{type: "data-page-context", data: {text}}` tells the agent what the page around the chat shows, and a part `{type: "data-elicitation-response", data: {elicitationId, action, content?}}` answers a question instead of starting a turn, and stands alone',
   }),
 });
 
@@ -32,6 +32,14 @@ const MessageSchema = z.object({
 export const ElicitationResponsePartSchema = z.looseObject({
   type: z.literal('data-elicitation-response'),
   data: ElicitationResponseSchema.omit({ conversationId: true }),
+});
+
+/** In the last message, at most once, beside the user's words: told to the agent, never shown as something they said. */
+export const PageContextPartSchema = z.looseObject({
+  type: z.literal('data-page-context'),
+  data: z.looseObject({
+    text: z.string().max(16_000, 'the context of a page has at most 16,000 characters; send what matters'),
+  }),
 });
 
 /** What to do when the conversation is busy with a turn that is at work, not just waiting for a person. */
@@ -96,6 +104,19 @@ export const ChatRequestSchema = z
                 type: 'data-elicitation-response',
                 data: { elicitationId: '0b7f5c1e-6a52-4a7e-9d3c-2f8e1b4d6a90', action: 'decline' },
               },
+            ],
+          },
+        ],
+      },
+      {
+        id: 'demo-1',
+        messages: [
+          {
+            id: 'm4',
+            role: 'user',
+            parts: [
+              { type: 'text', text: 'What does this order cost?' },
+              { type: 'data-page-context', data: { text: 'Order 1043: 2 desk lamps, 86.00 EUR' } },
             ],
           },
         ],

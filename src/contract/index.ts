@@ -4,6 +4,7 @@ export {
   ChatAnswerSchema,
   ChatRequestSchema,
   ElicitationResponsePartSchema,
+  PageContextPartSchema,
 } from './chat.ts';
 export type { CancelAnswer, ChatRequest } from './chat.ts';
 export { ConnectionListSchema, ConnectionSchema, DisconnectedSchema } from './connections.ts';

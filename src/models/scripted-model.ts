@@ -14,6 +14,7 @@ import type {
   LanguageModelV4ToolResultPart,
   LanguageModelV4Usage,
 } from '@ai-sdk/provider';
+import { isPageContext } from '../turn/page-context.ts';
 import type { Conversation, Move, Script, ToolOutcome } from './script.ts';
 
 export function createScriptedModel(script: Script): LanguageModelV4 {
@@ -95,7 +96,7 @@ function toConversation(prompt: LanguageModelV4Prompt, tools: string[]): Convers
 function textOf(message: LanguageModelV4Prompt[number] | undefined): string {
   if (message?.role !== 'user') return '';
   return message.content
-    .map((part) => (part.type === 'text' ? part.text : ''))
+    .map((part) => (part.type === 'text' && !isPageContext(part) ? part.text : ''))
     .join('')
     .trim();
 }

@@ -5,7 +5,8 @@
  * between the two. A turn that was cancelled or superseded leaves such gaps, so they are closed here, each time
  * a history is read, instead of trusting every writer.
  */
-import type { AssistantModelMessage, ModelMessage, ToolCallPart, ToolResultPart } from 'ai';
+import type { AssistantModelMessage, ModelMessage, ToolCallPart, ToolResultPart, UserModelMessage } from 'ai';
+import { inModelWords, isPageContext } from './page-context.ts';
 
 interface Stored {
   role: 'user' | 'assistant' | 'tool';
@@ -18,9 +19,11 @@ export function toModelMessages(stored: Stored[]): ModelMessage[] {
   // What is stored was written by us or checked at the edge; streamText checks its shape once more.
   const messages = stored as ModelMessage[];
   const results = matchResults(messages);
+  const newest = messages.findLast(({ role }) => role === 'user');
   return messages.flatMap((message) => {
     switch (message.role) {
       case 'user':
+        return message.content.length > 0 ? [withContext(message, message === newest)] : [];
       case 'system':
         return message.content.length > 0 ? [message] : [];
       case 'assistant':
@@ -31,6 +34,16 @@ export function toModelMessages(stored: Stored[]): ModelMessage[] {
         return message satisfies never;
     }
   });
+}
+
+/** Only of what the page shows now: what it showed before would be taken for the present, and be paid for every time. */
+function withContext(message: UserModelMessage, isNewest: boolean): UserModelMessage {
+  if (typeof message.content === 'string') return message;
+  const content = message.content.flatMap((part) => {
+    if (part.type !== 'text' || !isPageContext(part)) return [part];
+    return isNewest ? [{ ...part, text: inModelWords(part.text) }] : [];
+  });
+  return { ...message, content };
 }
 
 /** A result belongs to the nearest earlier call of its id that has none yet; clients reuse ids between turns. */

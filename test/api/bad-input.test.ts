@@ -16,7 +16,12 @@ import type { Check, Document, Operation, Parameter } from './contract-document.
 const letIn: { operations: string[]; places: string[]; because: string }[] = [
   {
     operations: ['chat'],
-    places: ['/unknownMember', '/messages/*/unknownMember', '/messages/*/parts/*/unknownMember'],
+    places: [
+      '/unknownMember',
+      '/messages/*/unknownMember',
+      '/messages/*/parts/*/unknownMember',
+      '/messages/*/parts/*/data/unknownMember',
+    ],
     because: 'released clients send members of their own',
   },
   {
@@ -35,6 +40,11 @@ const letIn: { operations: string[]; places: string[]; because: string }[] = [
     operations: ['chat', 'createChatCompletion'],
     places: ['/messages/*/parts/*/text', '/messages/*/content', '/messages/*/content/*/text'],
     because: 'people may say anything, and earlier messages may say nothing',
+  },
+  {
+    operations: ['chat'],
+    places: ['/messages/*/parts/*/data/text'],
+    because: 'a page may show anything, and nothing',
   },
   {
     operations: ['chat'],

@@ -1,6 +1,7 @@
 /** What `useChat` posts: a message that wants a turn, or the answer to a question. Pure. */
-import { ElicitationResponsePartSchema } from '../../contract/chat.ts';
+import { ElicitationResponsePartSchema, PageContextPartSchema } from '../../contract/chat.ts';
 import type { ChatRequest } from '../../contract/chat.ts';
+import { toPageContextPart } from '../../turn/page-context.ts';
 import { invalidRequest, parseInput } from '../errors.ts';
 import type { FieldError } from '../errors.ts';
 import type { GivenMessage } from '../start-turn.ts';
@@ -45,7 +46,19 @@ function newMessage(message: Message, at: string): GivenMessage {
   const content = textOf(message.parts);
   if (content.length === 0)
     throw invalidRequest([{ pointer: `${at}/parts`, detail: 'the message has no text' }]);
-  return { id: message.id, role: 'user', content };
+  return { id: message.id, role: 'user', content: [...content, ...contextOf(message.parts, at)] };
+}
+
+/** After the words, wherever it stood: what is said comes first. */
+function contextOf(parts: Part[], at: string): GivenMessage['content'] {
+  const [given, ...others] = parts.flatMap((part, index) => (isContext(part) ? [{ part, index }] : []));
+  if (!given) return [];
+  if (others.length > 0) {
+    const detail = 'a message has one context; say it all in the first';
+    throw invalidRequest(others.map(({ index }) => ({ pointer: `${at}/parts/${index}`, detail })));
+  }
+  const { text } = parseInput(PageContextPartSchema, given.part, `${at}/parts/${given.index}`).data;
+  return text.trim() === '' ? [] : [toPageContextPart(text)];
 }
 
 function givenAnswer(
@@ -75,9 +88,13 @@ function isAnswer({ type }: Part): boolean {
   return type === 'data-elicitation-response';
 }
 
+function isContext({ type }: Part): boolean {
+  return type === 'data-page-context';
+}
+
 /** Everything else is for the client's own use. */
 function saysSomething(part: Part): boolean {
-  return isAnswer(part) || part.type === 'file' || textOf([part]).length > 0;
+  return isAnswer(part) || isContext(part) || part.type === 'file' || textOf([part]).length > 0;
 }
 
 /** What a client says in the system's name has the authority of its user: the agent has its own instructions. */

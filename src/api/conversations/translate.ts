@@ -1,8 +1,9 @@
 /** Stored conversations and log entries, as clients read them. Pure. */
-import type { UIMessage } from 'ai';
+import type { TextPart, UIMessage } from 'ai';
 import type { ConversationRow, StoredMessage, ToldTurn } from '../../storage/storage.ts';
 import type { LogEntry } from '../../turn/event.ts';
 import { operationId, operationOf } from '../../turn/operations.ts';
+import { isPageContext } from '../../turn/page-context.ts';
 import type { Reader } from '../request-headers.ts';
 import { toTurnMessage } from '../ui-message/turn-message.ts';
 
@@ -27,12 +28,16 @@ export function toMessages(turns: TurnToTell[], reader: Reader): UIMessage[] {
 }
 
 function toGivenMessage({ id, role, content }: StoredMessage): UIMessage {
-  const parts = typeof content === 'string' ? [{ type: 'text', text: content }] : content;
+  const parts = typeof content === 'string' ? [{ type: 'text', text: content }] : (content as TextPart[]);
   return {
     // Clients post a conversation's messages again: an id of ours has to look like one of theirs.
     id: id.replaceAll('/', ':'),
     role: role === 'assistant' ? 'assistant' : 'user',
-    parts: parts as UIMessage['parts'],
+    parts: parts.map((part) =>
+      isPageContext(part)
+        ? { type: 'data-page-context' as const, data: { text: part.text } }
+        : (part as UIMessage['parts'][number]),
+    ),
   };
 }
 

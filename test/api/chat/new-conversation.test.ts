@@ -23,6 +23,11 @@ afterAll(() => stack.disposeAsync());
 
 const say = (text: string) => ({ role: 'user', parts: [{ type: 'text', text }] });
 
+function withContext(text: string) {
+  const { role, parts } = say(text);
+  return { role, parts: [...parts, { type: 'data-page-context', data: { text: 'Order 1043' } }] };
+}
+
 function post(who: Caller, messages: unknown[], more: object = {}, headers: Record<string, string> = {}) {
   return who.request('POST', '/run/api/chat', { messages, stream: false, ...more }, headers);
 }
@@ -137,6 +142,7 @@ describe('an Idempotency-Key for a message without a conversation', () => {
   test.each([
     ['other words', [say('goodbye')], {}],
     ['another history', [say('hi'), say('hello')], {}],
+    ['what a page shows', [withContext('hello')], {}],
     ['a message id', [{ id: 'm1', ...say('hello') }], {}],
     ['a conversation', [say('hello')], { id: 'some-conversation' }],
     ['an agent', [say('hello')], { agentId: 'assistant' }],

@@ -23,6 +23,11 @@ function withPart(part: unknown) {
   return { ...chat, messages: [{ ...userMessage, parts: [part] }] };
 }
 
+function withContext(...contexts: object[]) {
+  const parts = contexts.map((context) => ({ type: 'data-page-context', ...context }));
+  return { ...chat, messages: [{ ...userMessage, parts: [...userMessage.parts, ...parts] }] };
+}
+
 describe('a chat request that is not valid', () => {
   const cases: [what: string, body: unknown, pointer: string][] = [
     ['nothing at all', {}, '/messages'],
@@ -64,6 +69,24 @@ describe('a chat request that is not valid', () => {
     ['a text part with a number', withPart({ type: 'text', text: 7 }), '/messages/0/parts/0/text'],
     ['blank text', withPart({ type: 'text', text: ' \n' }), '/messages/0/parts'],
     ['only parts that say nothing to us', withPart({ type: 'data-weather', data: {} }), '/messages/0/parts'],
+    [
+      'the context of the page, and no words',
+      withPart({ type: 'data-page-context', data: { text: 'Order 1043' } }),
+      '/messages/0/parts',
+    ],
+    ['a context without data', withContext({}), '/messages/0/parts/1/data'],
+    ['a context that is a text', withContext({ data: 'Order 1043' }), '/messages/0/parts/1/data'],
+    ['a context without text', withContext({ data: {} }), '/messages/0/parts/1/data/text'],
+    [
+      'a context of 16,001 characters',
+      withContext({ data: { text: 'x'.repeat(16_001) } }),
+      '/messages/0/parts/1/data/text',
+    ],
+    [
+      'two contexts',
+      withContext({ data: { text: 'Order 1043' } }, { data: { text: 'Order 1044' } }),
+      '/messages/0/parts/2',
+    ],
     ['a file', withPart({ type: 'file', mediaType: 'image/png', url: 'data:,' }), '/messages/0/parts/0'],
     ['an agent id that is a number', { ...chat, agentId: 7 }, '/agentId'],
     ['stream that is a text', { ...chat, stream: 'no' }, '/stream'],
