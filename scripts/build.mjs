@@ -3,8 +3,9 @@
  * dependencies are what its files import, not what the service needs.
  */
 import { spawnSync } from 'node:child_process';
-import { copyFileSync, existsSync, globSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { copyFileSync, globSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
+import { bundle } from '../src/browser/bundle.ts';
 
 const root = path.resolve(import.meta.dirname, '..');
 const dist = path.join(root, 'dist');
@@ -30,24 +31,38 @@ for (const name of globSync('**/*.{js,d.ts}', { cwd: folder })) {
   if (name.endsWith('.d.ts')) writeFileSync(file, code.replaceAll(/(["']\.[^"']*)\.ts(["'])/g, '$1.js$2'));
 }
 
+// Self-contained, so that it brings no dependencies; it stands where the types of its element do.
+const script = 'widget/interlude-chat.js';
+writeFileSync(path.join(folder, script), await bundle('widget.js'));
+
+/** What whoever uses the React component has already. */
+const peers = { react: '>=18' };
 const { name, version, license, type, exports } = service;
 const manifest = {
   name,
   version,
   description:
-    'Client, contract and AI SDK provider of Interlude: agent turns that can stop, ask a person, and go on',
+    'Client, chat widget, contract and AI SDK provider of Interlude: agent turns that can stop, ask a person, and go on',
   license,
   type,
-  sideEffects: false,
+  // Importing the script is what defines the element.
+  sideEffects: [`./${script}`],
   exports: JSON.parse(JSON.stringify(exports).replaceAll('"./dist/', '"./')),
-  dependencies: Object.fromEntries([...packages].toSorted(byName).map((one) => [one, rangeOf(one)])),
+  dependencies: Object.fromEntries(
+    [...packages]
+      .filter((one) => !(one in peers))
+      .toSorted(byName)
+      .map((one) => [one, rangeOf(one)]),
+  ),
+  peerDependencies: peers,
+  peerDependenciesMeta: Object.fromEntries(Object.keys(peers).map((one) => [one, { optional: true }])),
   engines: { node: '>=22' },
 };
 writeFileSync(path.join(folder, 'package.json'), `${JSON.stringify(manifest, null, 2)}\n`);
 copyFileSync(path.join(root, 'LICENSE'), path.join(folder, 'LICENSE'));
 copyFileSync(path.join(root, 'docs/client.md'), path.join(folder, 'README.md'));
-if (existsSync(path.join(root, 'docs/ai-sdk.md')))
-  copyFileSync(path.join(root, 'docs/ai-sdk.md'), path.join(folder, 'ai-sdk.md'));
+for (const page of ['ai-sdk.md', 'widget.md'])
+  copyFileSync(path.join(root, 'docs', page), path.join(folder, page));
 
 /** @param {string} one @param {string} other */
 function byName(one, other) {

@@ -47,6 +47,22 @@ const rules: { name: string; about: (file: string) => boolean; allows: (found: I
       (typeOnly && (isIn(to, 'contract') || isIn(to, 'elicitation'))),
   },
   {
+    name: 'widget/ imports only itself, the client, elicitation/, React, useChat and types of what goes over the wire',
+    about: (file) => isIn(file, 'widget'),
+    allows: ({ to, typeOnly }) =>
+      ['widget', 'client', 'elicitation'].some((folder) => isIn(to, folder)) ||
+      ['react', 'react-dom/client', '@ai-sdk/react'].includes(to) ||
+      (typeOnly && (isIn(to, 'contract') || to === 'ai')),
+  },
+  {
+    name: 'playground/ is a page around the widget, and imports nothing of the service',
+    about: (file) => isIn(file, 'playground'),
+    allows: ({ to, typeOnly }) =>
+      ['playground', 'widget', 'client'].some((folder) => isIn(to, folder)) ||
+      ['react', 'react-dom/client'].includes(to) ||
+      (typeOnly && isIn(to, 'contract')),
+  },
+  {
     name: 'turn/ imports only itself, elicitation/ and the types of the AI SDK',
     about: (file) => isIn(file, 'turn'),
     allows: ({ to, typeOnly }) => isIn(to, 'turn') || isIn(to, 'elicitation') || (to === 'ai' && typeOnly),
@@ -94,7 +110,7 @@ const environmentReaders = (files: SourceFile[]) =>
     .filter(({ name, readsEnvironment }) => readsEnvironment && !mayReadEnvironment(name))
     .map(({ name }) => name);
 
-const files = globSync('src/**/*.ts', { cwd: root })
+const files = globSync('src/**/*.{ts,tsx}', { cwd: root })
   .map((name) => name.split(path.sep).join('/'))
   .map(readSource);
 
@@ -118,6 +134,8 @@ describe('a planted violation is found:', () => {
     ['src/turn/planted.ts', "export { openStorage } from '../storage/database.ts';"],
     ['src/client/planted.ts', "import { StreamEventSchema } from '../contract/stream-event.ts';"],
     ['src/ai-sdk/planted.ts', "import { ElicitationRequestSchema } from '../contract/elicitation.ts';"],
+    ['src/widget/planted.tsx', "import { ElicitationRequestSchema } from '../contract/elicitation.ts';"],
+    ['src/playground/planted.ts', "import { createApp } from '../api/app.ts';"],
     ['src/workflows/planted.ts', "import { createHash } from 'node:crypto';"],
     ['src/workflows/planted.ts', "import { createActivities } from '../activities/index.ts';"],
     ['src/api/chat/planted.ts', "const { card } = await import('../connect/pages.ts');"],

@@ -16,6 +16,7 @@ import { createAnswerQuestion } from './answer.ts';
 import { createAuthenticate, requirePrincipal } from './auth.ts';
 import { chatSurface } from './chat/route.ts';
 import { connectPages } from './connect/route.ts';
+import type { ConnectDeps } from './connect/route.ts';
 import { createConnectionNews } from './connection-news.ts';
 import type { ConnectionNews } from './connection-news.ts';
 import { connectionsSurface } from './connections/route.ts';
@@ -33,6 +34,7 @@ import { createOwnConnections } from './own-connections.ts';
 import { createReaders } from './readers.ts';
 import { createTurnWorkflows } from './turns.ts';
 import { withSchemas } from './validation.ts';
+import { scriptRoute } from './widget-route.ts';
 
 export interface AppParts {
   config: Config & { auth: AuthConfig };
@@ -41,6 +43,8 @@ export interface AppParts {
   keys: KeyRing;
   stores: Stores;
   logger: Logger;
+  /** With the demo's identity provider only. */
+  playground?: ConnectDeps['playground'];
 }
 
 const requestTimeoutMs = 60_000;
@@ -94,6 +98,11 @@ export function createApp(parts: AppParts): FastifyInstance {
     connectionsSurface(api, { connections });
   });
 
+  app.register(async (scripts) => {
+    await scripts.register(rateLimit, perMinute);
+    scriptRoute(scripts, '/widget.js', 'widget.js');
+  });
+
   app.register(async (pages) => {
     await pages.register(connectPages, {
       config,
@@ -104,6 +113,7 @@ export function createApp(parts: AppParts): FastifyInstance {
       answer,
       announce: (key, version) => news.announce(key, version),
       logger,
+      playground: parts.playground,
     });
   });
 

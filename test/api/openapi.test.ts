@@ -20,6 +20,7 @@ const pages = [
   'GET /connections/connect',
   'GET /connections/disconnect',
   'GET /connections/key',
+  'GET /widget.js',
   'POST /auth/connect',
   'POST /auth/logout',
   'POST /connections',

@@ -16,6 +16,8 @@ const modules = path.join(root, 'node_modules');
 export interface Manifest {
   exports: Record<string, { types: string; default: string }>;
   dependencies: Record<string, string>;
+  peerDependencies: Record<string, string>;
+  peerDependenciesMeta: Record<string, unknown>;
 }
 
 export interface Project {

@@ -1,6 +1,6 @@
 /** The package people install, as it comes out of the tarball. */
 import { execFile } from 'node:child_process';
-import { readFileSync, writeFileSync } from 'node:fs';
+import { globSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { promisify } from 'node:util';
 import { gzipSync } from 'node:zlib';
@@ -14,18 +14,28 @@ const root = path.resolve(import.meta.dirname, '../..');
 
 let project: Project;
 beforeAll(async () => {
-  project = await installPackage(['@types/node', 'undici-types']);
+  project = await installPackage(['@types/node', 'undici-types', '@types/react', 'csstype']);
 }, 120_000);
 afterAll(() => project.remove());
 
-test('it holds the three doors and what is behind them, and nothing of the service', () => {
+test('it holds its doors and what is behind them, and nothing of the service', () => {
   const { files, manifest, home } = project;
   for (const { types, default: code } of Object.values(manifest.exports))
     expect(files).toEqual(expect.arrayContaining([path.join('package', types), path.join('package', code)]));
   const folders = new Set(files.map((file) => file.split('/').slice(1, -1).join('/')));
-  expect([...folders].toSorted()).toEqual(['', 'ai-sdk', 'client', 'contract', 'elicitation']);
+  expect([...folders].toSorted()).toEqual([
+    '',
+    'ai-sdk',
+    'client',
+    'contract',
+    'elicitation',
+    'widget',
+    'widget/words',
+  ]);
   expect(files).toEqual(expect.arrayContaining(['package/LICENSE', 'package/README.md']));
   expect(Object.keys(manifest.dependencies)).toEqual(['@ai-sdk/provider', 'eventsource-parser', 'zod']);
+  expect(manifest.peerDependencies).toEqual({ react: '>=18' });
+  expect(manifest.peerDependenciesMeta).toEqual({ react: { optional: true } });
   expect(readFileSync(path.join(home, 'README.md'), 'utf8')).toContain('# The TypeScript client');
 });
 
@@ -68,6 +78,14 @@ describe('its types hold under the strictest settings', () => {
     expect(await complaints(['types.ts'], options)).toBe('');
   });
 
+  test.each([
+    ['the element’s, without React', { ...browser, types: [] }, ['element.ts']],
+    ['the component’s', { ...browser, jsx: 'react-jsx' }, ['widget.tsx']],
+  ])('%s', async (_, options, files) => {
+    const bundler = { module: 'esnext', moduleResolution: 'bundler' };
+    expect(await complaints(files, { ...options, ...bundler })).toBe('');
+  });
+
   test('and what is wrong is found', async () => {
     writeFileSync(
       path.join(project.folder, 'wrong.ts'),
@@ -93,6 +111,24 @@ describe('its types hold under the strictest settings', () => {
     });
     expect(await complaints(files, { ...node, module: 'nodenext', moduleResolution: 'nodenext' })).toBe('');
   });
+});
+
+test('only the React component knows of React', () => {
+  const files = globSync('**/*.{js,d.ts}', { cwd: project.home }).filter((name) =>
+    /\b(?:from|import)\s*\(?\s*["'](?:p?react)\b/.test(readFileSync(path.join(project.home, name), 'utf8')),
+  );
+  expect(files.toSorted()).toEqual(['widget/react.d.ts', 'widget/react.js']);
+});
+
+test('a page that imports the widget for its element alone has it in its bundle, and all of it', async () => {
+  const entry = path.join(project.folder, 'element-only.mjs');
+  writeFileSync(entry, "import 'interlude/widget';\n");
+  const { code, modules } = await bundle(entry);
+  expect(code).toContain('interlude-chat');
+  expect(modules.map((file) => path.relative(project.folder, file)).toSorted()).toEqual([
+    'element-only.mjs',
+    'node_modules/interlude/widget/interlude-chat.js',
+  ]);
 });
 
 test('a page that uses the client loads little, and no zod', async () => {

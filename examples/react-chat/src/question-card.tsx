@@ -1,0 +1,45 @@
+import { useState } from 'react';
+import { post, Refused } from './interlude.ts';
+import type { Question } from './interlude.ts';
+import { QuestionForm } from './question-form.tsx';
+
+const outcomes = { accept: 'done', decline: 'not now', cancel: 'no longer needed', expired: 'too late' };
+
+/** Its status comes with the stream, as the same part again; nothing is decided here. */
+export function QuestionCard({ question, conversation }: { question: Question; conversation: string }) {
+  const [failure, setFailure] = useState<Error | null>(null);
+  const { context, elicitationId, message, status } = question;
+  if (status !== 'pending') return <small>{`${context.serverTitle}: ${outcomes[status]}`}</small>;
+
+  function answer(action: 'accept' | 'decline', content?: Record<string, unknown>) {
+    setFailure(null);
+    const decision = { conversationId: conversation, elicitationId, action, content };
+    post('/run/api/elicitation-responses', decision).catch(setFailure);
+  }
+  // A connection is noticed by itself; for any other page, opening it is the consent.
+  const consent = () => context.trigger !== 'credential_required' && answer('accept');
+
+  return (
+    <section aria-label={`Question from ${context.serverTitle}`}>
+      <p>
+        <strong>{context.serverTitle}</strong> at {context.host} asks: {message}
+      </p>
+      {question.mode === 'url' ? (
+        <p>
+          <a href={question.url} target="_blank" rel="noopener noreferrer" onClick={consent}>
+            Open {new URL(question.url).host}
+          </a>
+          <small>{question.url}</small>
+        </p>
+      ) : (
+        <QuestionForm
+          schema={question.requestedSchema}
+          errors={failure instanceof Refused ? failure.errors : []}
+          onFilled={(content) => answer('accept', content)}
+        />
+      )}
+      {failure && <p role="alert">{failure.message}</p>}
+      <button onClick={() => answer('decline')}>Not now</button>
+    </section>
+  );
+}

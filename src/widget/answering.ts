@@ -1,0 +1,26 @@
+/** Sending what a person decided, and what the service makes of it. */
+import type { Client } from '../client/client.ts';
+import { InterludeError } from '../client/interlude-error.ts';
+import type { FieldError } from '../client/interlude-error.ts';
+import type { ElicitationResponse } from '../contract/elicitation.ts';
+
+export type Decision = Pick<ElicitationResponse, 'action' | 'content'>;
+
+/** `settled`: by now or before, as the stream is about to tell. `refused`: the question is still open. */
+export type Reception = { kind: 'settled' } | { kind: 'refused'; detail: string; errors: FieldError[] };
+
+export type Answering = (elicitationId: string, decision: Decision) => Promise<Reception>;
+
+export function answerWith(client: Client, conversationId: string): Answering {
+  return async (elicitationId, decision) => {
+    try {
+      await client.answer({ conversationId, elicitationId, ...decision });
+      return { kind: 'settled' };
+    } catch (error) {
+      if (!(error instanceof InterludeError)) throw error;
+      // Somebody else was faster, or the time is over: the card shows what counts.
+      if (error.status === 409 || error.status === 410) return { kind: 'settled' };
+      return { kind: 'refused', detail: error.detail, errors: error.errors };
+    }
+  };
+}

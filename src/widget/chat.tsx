@@ -1,0 +1,110 @@
+/** The whole of it: what was said, what waits for an answer, and where to write. */
+import { useEffect, useMemo, useRef } from 'react';
+import { answerWith } from './answering.ts';
+import { Composer } from './composer.tsx';
+import { openQuestions, textOf } from './message.ts';
+import type { Message } from './message.ts';
+import { MessageView } from './message-view.tsx';
+import { cardId } from './question-card.tsx';
+import { useConversation } from './use-conversation.ts';
+import type { ConversationOptions, Phase } from './use-conversation.ts';
+import { useStickToEnd } from './use-stick-to-end.ts';
+import type { Words } from './words.ts';
+
+export interface ChatProps extends ConversationOptions {
+  words: Words;
+  suggestions: readonly string[];
+  /** Every change of the conversation, for the page around it. */
+  onChange?: (messages: readonly Message[], phase: Phase) => void;
+}
+
+export function Chat({ words, suggestions, onChange, ...options }: ChatProps) {
+  const { client, conversationId } = options;
+  const conversation = useConversation(options);
+  const { messages, phase, isReconnecting, failure } = conversation;
+  const answering = useMemo(() => answerWith(client, conversationId), [client, conversationId]);
+  const log = useRef<HTMLDivElement>(null);
+  const toEnd = useStickToEnd(log, messages);
+  const waiting = openQuestions(messages);
+  useEffect(() => onChange?.(messages, phase), [messages, phase, onChange]);
+
+  function askAgainAfter(index: number) {
+    const asked = messages.slice(0, index).findLast(({ role }) => role === 'user');
+    return asked && phase === 'idle' ? () => conversation.send(textOf(asked)) : undefined;
+  }
+
+  function show(elicitationId: string) {
+    const root = log.current?.getRootNode() as ShadowRoot | Document | undefined;
+    const card = root?.getElementById(cardId(elicitationId));
+    card?.scrollIntoView({ block: 'nearest' });
+    card?.focus();
+  }
+
+  const isBusy = (phase === 'working' || phase === 'sending') && waiting.length === 0;
+  return (
+    <div className="chat">
+      <div
+        className="log"
+        ref={log}
+        role="log"
+        aria-label={words.conversation}
+        aria-busy={phase === 'loading'}
+        tabIndex={0}
+      >
+        {phase !== 'loading' && messages.length === 0 && (
+          <div className="welcome">
+            <p>{words.welcome}</p>
+            {suggestions.map((text) => (
+              <button type="button" key={text} onClick={() => conversation.send(text)}>
+                {text}
+              </button>
+            ))}
+          </div>
+        )}
+        {messages.map((message, index) => (
+          <MessageView key={message.id} {...{ message, answering, words }} askAgain={askAgainAfter(index)} />
+        ))}
+        <div className="status" role="status">
+          {(isBusy || isReconnecting) && (
+            <p className="working">
+              <span className="pulse" aria-hidden="true" />
+              {isReconnecting ? words.reconnecting : words.working}
+            </p>
+          )}
+        </div>
+        {failure !== null && (
+          <div className="failure" role="alert">
+            <p dir="auto">{failure}</p>
+            <button type="button" className="link" onClick={conversation.retry}>
+              {words.tryAgain}
+            </button>
+          </div>
+        )}
+      </div>
+      {waiting[0] && (
+        <div className="dock" role="status">
+          <span className="pulse" aria-hidden="true" />
+          <span dir="auto">
+            {words.waitingForYou(waiting.length)}: <strong>{waiting[0].context.serverTitle}</strong>
+          </span>
+          <button type="button" className="link" onClick={() => show(waiting[0]?.elicitationId ?? '')}>
+            {words.show}
+          </button>
+        </div>
+      )}
+      <Composer
+        key={conversationId}
+        words={words}
+        conversationId={conversationId}
+        mayStop={phase === 'working'}
+        // A turn that only waits for somebody makes room for a new message.
+        maySend={phase === 'idle' || waiting.length > 0}
+        onSend={(text) => {
+          toEnd();
+          conversation.send(text);
+        }}
+        onStop={conversation.stop}
+      />
+    </div>
+  );
+}

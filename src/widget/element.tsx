@@ -1,0 +1,209 @@
+/** `<interlude-chat>`: the widget in any page, in a shadow root with a style sheet of its own. */
+import { createRoot } from 'react-dom/client';
+import type { Root } from 'react-dom/client';
+import { createClient } from '../client/client.ts';
+import type { Client } from '../client/client.ts';
+import { randomId } from '../client/random-id.ts';
+import type { Token } from '../client/send.ts';
+import { Chat } from './chat.tsx';
+import { Floating } from './floating.tsx';
+import { forgetDrafts } from './drafts.ts';
+import { announceTo, tell } from './host-events.ts';
+import type { InterludeChatElement } from './interlude-chat.ts';
+import { openQuestions } from './message.ts';
+import type { Message } from './message.ts';
+import type { PageContext } from './page-context.ts';
+import { style } from './style.ts';
+import type { Phase } from './use-conversation.ts';
+import { wordsFor } from './words.ts';
+import type { Words } from './words.ts';
+
+/** Somebody may import this where pages are rendered on a server. */
+const Base = (globalThis.HTMLElement ?? Object) as typeof HTMLElement;
+
+export class InterludeChat extends Base implements InterludeChatElement {
+  static readonly observedAttributes = ['api', 'agent', 'conversation', 'lang', 'floating', 'open'];
+  #token: Token = '';
+  #context: PageContext = '';
+  #texts: Partial<Words> = {};
+  #suggestions: readonly string[] = [];
+  #own: string | undefined;
+  /** Whether the service knows the own one. */
+  #isBegun = false;
+  /** Counts who signed in, so that nothing on the screen is taken over. */
+  #signIn = 0;
+  #root: Root | undefined;
+  #client: { api: string; client: Client } | undefined;
+  #announce = announceTo(this);
+  #waiting = 0;
+  /** Whose conversation, and which; nobody's at first. */
+  #shown = '';
+
+  #changed = (messages: readonly Message[], phase: Phase): void => {
+    this.#announce(messages, phase);
+    if (phase === 'working') this.#isBegun = true;
+    const waiting = openQuestions(messages).length;
+    if (waiting === this.#waiting) return;
+    this.#waiting = waiting;
+    // Effects can run in the middle of a rendering, and one inside another leaves elements behind.
+    queueMicrotask(() => this.#render());
+  };
+
+  #readContext = (): PageContext => this.#context;
+
+  get token(): Token {
+    return this.#token;
+  }
+  set token(token: Token) {
+    if (token === this.#token) return;
+    if (this.#token !== '') this.#forget();
+    this.#token = token;
+    this.#client = undefined;
+    this.#render();
+  }
+
+  get context(): PageContext {
+    return this.#context;
+  }
+  set context(context: PageContext) {
+    this.#context = context;
+  }
+
+  get texts(): Partial<Words> {
+    return this.#texts;
+  }
+  set texts(texts: Partial<Words>) {
+    this.#texts = texts;
+    this.#render();
+  }
+
+  get conversation(): string {
+    return this.getAttribute('conversation') ?? (this.#own ??= randomId());
+  }
+
+  startAnew(): void {
+    this.#leaveOwn();
+    this.removeAttribute('conversation');
+    this.#render();
+  }
+
+  get suggestions(): readonly string[] {
+    return this.#suggestions;
+  }
+  set suggestions(suggestions: readonly string[]) {
+    this.#suggestions = suggestions;
+    this.#render();
+  }
+
+  open(): void {
+    this.toggleAttribute('open', true);
+  }
+
+  close(): void {
+    this.toggleAttribute('open', false);
+  }
+
+  connectedCallback(): void {
+    for (const name of ['token', 'context', 'texts', 'suggestions']) this.#takeOver(name);
+    const shadow = this.shadowRoot ?? this.attachShadow({ mode: 'open', delegatesFocus: true });
+    const sheet = new CSSStyleSheet();
+    sheet.replaceSync(style);
+    shadow.adoptedStyleSheets = [sheet];
+    this.#root = createRoot(shadow);
+    this.#render();
+  }
+
+  disconnectedCallback(): void {
+    this.#root?.unmount();
+    this.#root = undefined;
+    this.#announce([], 'idle');
+  }
+
+  attributeChangedCallback(name: string, before: string | null, now: string | null): void {
+    if (before === now) return;
+    // A conversation stays with its service, and with the agent it began with.
+    if (name === 'api' || (name === 'agent' && this.#isBegun)) this.#leaveOwn();
+    this.#render();
+    if (name === 'open' && this.#root && (before === null) !== (now === null))
+      tell(this, now === null ? 'closed' : 'opened', {});
+  }
+
+  /** What was given to the element before it was one. */
+  #takeOver(name: string): void {
+    if (!Object.hasOwn(this, name)) return;
+    const given: unknown = Reflect.get(this, name);
+    Reflect.deleteProperty(this, name);
+    Reflect.set(this, name, given);
+  }
+
+  #leaveOwn(): void {
+    this.#own = undefined;
+    this.#isBegun = false;
+  }
+
+  /** Of whoever was signed in. */
+  #forget(): void {
+    this.#signIn += 1;
+    this.#leaveOwn();
+    this.#waiting = 0;
+    forgetDrafts();
+  }
+
+  #render(): void {
+    const before = this.#shown;
+    this.#draw();
+    // Whatever it was at work on is out of sight.
+    if (this.#shown !== before) this.#announce([], 'idle');
+  }
+
+  #draw(): void {
+    if (!this.#root) return;
+    if (this.#token === '') {
+      this.#shown = '';
+      return this.#root.render(null);
+    }
+    const api = new URL(this.getAttribute('api') ?? '/', document.baseURI).href.replace(/\/$/, '');
+    if (this.#client?.api !== api) {
+      const token: Token = this.#token;
+      const client = createClient({ baseUrl: api, token, capabilities: { url: true, form: true } });
+      this.#client = { api, client };
+    }
+    const conversationId = this.conversation;
+    this.#shown = `${this.#signIn} ${api} ${conversationId}`;
+    const language = this.closest('[lang]')?.getAttribute('lang') ?? navigator.language;
+    const words = wordsFor(language, this.#texts);
+    const isFloating = this.hasAttribute('floating');
+    const chat = (
+      <Chat
+        key={this.#shown}
+        client={this.#client.client}
+        conversationId={conversationId}
+        isNew={conversationId === this.#own && !this.#isBegun}
+        context={this.#readContext}
+        agent={this.getAttribute('agent') ?? undefined}
+        words={words}
+        suggestions={this.#suggestions}
+        onChange={this.#changed}
+      />
+    );
+    this.#root.render(
+      isFloating ? (
+        <Floating
+          isOpen={this.hasAttribute('open')}
+          waiting={this.#waiting}
+          words={words}
+          onToggle={(isOpen) => this.toggleAttribute('open', isOpen)}
+        >
+          {chat}
+        </Floating>
+      ) : (
+        chat
+      ),
+    );
+  }
+}
+
+export function defineInterludeChat(): void {
+  if (globalThis.customElements && !customElements.get('interlude-chat'))
+    customElements.define('interlude-chat', InterludeChat);
+}

@@ -1,0 +1,64 @@
+/** In a corner of the page: a button that opens the conversation, and says how many questions wait in it. */
+import { useEffect, useRef } from 'react';
+import type { KeyboardEvent, ReactNode } from 'react';
+import { Icon } from './icon.tsx';
+import type { Words } from './words.ts';
+
+interface Props {
+  isOpen: boolean;
+  waiting: number;
+  words: Words;
+  onToggle: (isOpen: boolean) => void;
+  children: ReactNode;
+}
+
+export function Floating({ isOpen, waiting, words, onToggle, children }: Props) {
+  const panel = useRef<HTMLDivElement>(null);
+  const launcher = useRef<HTMLButtonElement>(null);
+  const wasOpen = useRef(isOpen);
+  useEffect(() => {
+    if (isOpen === wasOpen.current) return;
+    wasOpen.current = isOpen;
+    if (isOpen) panel.current?.querySelector('textarea')?.focus();
+    else launcher.current?.focus();
+  }, [isOpen]);
+
+  function pressed(event: KeyboardEvent) {
+    if (event.key === 'Escape') onToggle(false);
+  }
+
+  return (
+    <>
+      {/* Not taken away while it is closed: what happens in the conversation is noticed all the same. */}
+      <div
+        className="panel"
+        ref={panel}
+        role="dialog"
+        aria-label={words.conversation}
+        hidden={!isOpen}
+        onKeyDown={pressed}
+      >
+        <button
+          type="button"
+          className="round quiet close"
+          aria-label={words.close}
+          onClick={() => onToggle(false)}
+        >
+          <Icon name="cross" />
+        </button>
+        {children}
+      </div>
+      <button
+        type="button"
+        className="launcher"
+        ref={launcher}
+        hidden={isOpen}
+        aria-label={waiting === 0 ? words.open : words.openWaiting(waiting)}
+        onClick={() => onToggle(true)}
+      >
+        <Icon name="chat" />
+        {waiting > 0 && <span className="badge">{waiting}</span>}
+      </button>
+    </>
+  );
+}

@@ -1,0 +1,33 @@
+/** What the page around the widget hears of it, as events of the element. Nothing that was said is in them. */
+import type { ElicitationRequest } from '../contract/elicitation.ts';
+import type { Message } from './message.ts';
+import type { Phase } from './use-conversation.ts';
+
+/** `elicitation` with every change of a question; `turn-started` and `turn-ended` around what the agent does. */
+export function announceTo(element: HTMLElement) {
+  const known = new Map<string, string>();
+  let wasWorking = false;
+
+  return (messages: readonly Message[], phase: Phase): void => {
+    for (const question of questionsIn(messages)) {
+      const { elicitationId, mode, status, context } = question;
+      if (known.get(elicitationId) === status) continue;
+      known.set(elicitationId, status);
+      tell(element, 'elicitation', { elicitationId, mode, status, server: context.server });
+    }
+    if (!wasWorking && phase === 'working') tell(element, 'turn-started', {});
+    if (wasWorking && phase === 'idle') tell(element, 'turn-ended', {});
+    // While it is loaded once more, nothing is known to have ended.
+    if (phase === 'working' || phase === 'idle') wasWorking = phase === 'working';
+  };
+}
+
+export function tell(element: HTMLElement, type: string, detail: Record<string, unknown>): void {
+  element.dispatchEvent(new CustomEvent(type, { detail, bubbles: true, composed: true }));
+}
+
+function questionsIn(messages: readonly Message[]): ElicitationRequest[] {
+  return messages.flatMap(({ parts }) =>
+    parts.flatMap((part) => (part.type === 'data-elicitation-request' ? [part.data] : [])),
+  );
+}

@@ -1,0 +1,84 @@
+/** What stands inside a line: emphasis, code, links. Pure; see `readMarkdown`. */
+export type Span =
+  | { kind: 'text'; text: string }
+  | { kind: 'code'; text: string }
+  | { kind: 'break' }
+  | { kind: 'strong' | 'emphasis' | 'deleted'; spans: Span[] }
+  | { kind: 'link'; href: string; spans: Span[] };
+
+/** In the order in which they are tried at the same place. Every one is bounded, and none can backtrack far. */
+const code = /^(`+)([^`]|[^`][^]{0,2000}?[^`])\1(?!`)/;
+const image = /^!\[([^[\]]{0,500})\]\([^()\s]{0,2000}(?:\s+"[^"]{0,500}")?\)/;
+const link =
+  /^\[((?:[^[\]]|\\[[\]]){1,1000})\]\(\s*<?((?:[^()\s<>]|\([^()\s<>]{0,500}\)){1,2000})>?(?:\s+"[^"]{0,500}")?\s*\)/;
+const address = /^(?:<(https?:\/\/[^\s<>]{1,2000})>|(https?:\/\/[^\s<>"`*]{1,2000}))/i;
+const strong = /^(\*\*|__)(?=\S)([^]{0,4000}?\S)\1(?!\*)/;
+const emphasis = /^([*_])(?=\S)((?:\*\*|[^*_]|(?!\1)[*_]){1,4000}?)(?<=\S)\1(?!\w)/;
+const deleted = /^~~(?=\S)([^]{0,4000}?\S)~~/;
+const escaped = /^\\([!-/:-@[-`{-~])/;
+/** Nothing begins with any other character. */
+const plain = /^[^\\`*_~[!<h\n]+|^[^]/u;
+
+const deepest = 8;
+
+export function readSpans(text: string, depth = 0): Span[] {
+  const spans: Span[] = [];
+  const say = (more: string) => {
+    const last = spans.at(-1);
+    if (last?.kind === 'text') last.text += more;
+    else spans.push({ kind: 'text', text: more });
+  };
+  let rest = text;
+  let before = '';
+  while (rest !== '') {
+    const found = depth > deepest ? null : spanAt(rest, before, depth);
+    const length = found?.length ?? plain.exec(rest)?.[0].length ?? 1;
+    if (!found) say(rest.slice(0, length));
+    else if (typeof found.span === 'string') say(found.span);
+    else spans.push(found.span);
+    before = rest.charAt(length - 1);
+    rest = rest.slice(length);
+  }
+  return spans;
+}
+
+interface Found {
+  span: Span | string;
+  length: number;
+}
+
+function spanAt(rest: string, before: string, depth: number): Found | null {
+  const inside = (text: string) => readSpans(text, depth + 1);
+  const isInWord = /\w/.test(before);
+  let found: RegExpExecArray | null;
+  const is = (pattern: RegExp) => (found = pattern.exec(rest)) !== null;
+  const part = (index: number) => found?.[index] ?? '';
+  const as = (span: Span | string): Found => ({ span, length: part(0).length });
+
+  if (rest.startsWith('\n')) return { span: { kind: 'break' }, length: 1 };
+  if (is(escaped)) return as(part(1));
+  if (is(code)) return as({ kind: 'code', text: part(2).replace(/^ (.*) $/, '$1') });
+  // A picture's address, made up by a model, can carry away what was said: its words are all that is left of it.
+  if (is(image)) return as(part(1));
+  if (is(link)) return as(toLink(part(2), inside(part(1))));
+  if (!isInWord && is(address)) return fromAddress(part(1), part(2));
+  const isUnderlined = rest.startsWith('_');
+  if (!(isUnderlined && isInWord) && is(strong)) return as({ kind: 'strong', spans: inside(part(2)) });
+  if (!(isUnderlined && isInWord) && is(emphasis)) return as({ kind: 'emphasis', spans: inside(part(2)) });
+  if (is(deleted)) return as({ kind: 'deleted', spans: inside(part(1)) });
+  return null;
+}
+
+/** Anything but a web page or a mail address is no link. */
+function toLink(address: string, spans: Span[]): Span {
+  const { protocol, href } = URL.parse(address) ?? { protocol: '', href: '' };
+  if (!['https:', 'http:', 'mailto:'].includes(protocol)) return { kind: 'emphasis', spans };
+  return { kind: 'link', href, spans };
+}
+
+function fromAddress(inBrackets: string, bare: string): Found {
+  // The dot behind an address ends the sentence.
+  const text = inBrackets === '' ? bare.replace(/[.,:;!?'")\]]+$/, '') : inBrackets;
+  const length = inBrackets === '' ? text.length : inBrackets.length + 2;
+  return { span: toLink(text, [{ kind: 'text', text }]), length };
+}

@@ -1,0 +1,156 @@
+/**
+ * The Markdown that models write, read into plain data: blocks of spans. Made for text that is still growing, so nothing
+ * is ever an error, and what is not understood stays as it was written. HTML in it is text. Pure.
+ */
+import { readSpans } from './markdown-spans.ts';
+import type { Span } from './markdown-spans.ts';
+
+export type Block =
+  | { kind: 'paragraph'; spans: Span[] }
+  | { kind: 'heading'; level: number; spans: Span[] }
+  | { kind: 'code'; text: string }
+  | { kind: 'quote'; blocks: Block[] }
+  | { kind: 'list'; start: number | null; items: Block[][] }
+  | { kind: 'table'; head: Span[][]; rows: Span[][][] }
+  | { kind: 'rule' };
+
+/** Deeper than anybody writes; a text that goes on is shown as it is. */
+const deepest = 12;
+
+export function readMarkdown(text: string, depth = 0): Block[] {
+  const lines = text.replaceAll('\r\n', '\n').split('\n');
+  const blocks: Block[] = [];
+  let at = 0;
+  const paragraph: string[] = [];
+  const flush = () => {
+    if (paragraph.length > 0)
+      blocks.push({ kind: 'paragraph', spans: readSpans(paragraph.splice(0).join('\n')) });
+  };
+
+  while (at < lines.length) {
+    const line = lines[at] ?? '';
+    const found = depth > deepest ? null : readBlock(lines, at, depth, paragraph.length > 0);
+    if (found) {
+      flush();
+      blocks.push(found.block);
+      at = found.next;
+      continue;
+    }
+    if (line.trim() === '') flush();
+    else paragraph.push(line.trim());
+    at++;
+  }
+  flush();
+  return blocks;
+}
+
+interface Found {
+  block: Block;
+  next: number;
+}
+
+function readBlock(lines: string[], at: number, depth: number, isInParagraph: boolean): Found | null {
+  const line = lines[at] ?? '';
+  const fence = /^ {0,3}(`{3,}|~{3,})/.exec(line)?.[1];
+  if (fence !== undefined) return readCode(lines, at, fence);
+  const heading = /^ {0,3}(#{1,6})\s+(.*?)\s*#*\s*$/.exec(line);
+  if (heading) {
+    const [, marks = '', text = ''] = heading;
+    return { block: { kind: 'heading', level: marks.length, spans: readSpans(text) }, next: at + 1 };
+  }
+  if (/^ {0,3}([-*_])(?:\s*\1){2,}\s*$/.test(line)) return { block: { kind: 'rule' }, next: at + 1 };
+  if (/^ {0,3}>/.test(line)) return readQuote(lines, at, depth);
+  // A line of a paragraph that begins with a number, like a year, is no list.
+  const item = itemAt(line);
+  if (item && (!isInParagraph || item.number === null || item.number === 1))
+    return readList(lines, at, depth, item);
+  return isInParagraph ? null : readTable(lines, at);
+}
+
+function readCode(lines: string[], at: number, fence: string): Found {
+  const isEnd = (line: string) => line.trim().startsWith(fence) && /^[`~]+$/.test(line.trim());
+  const end = lines.findIndex((line, index) => index > at && isEnd(line));
+  const text = lines.slice(at + 1, end === -1 ? undefined : end).join('\n');
+  return { block: { kind: 'code', text }, next: end === -1 ? lines.length : end + 1 };
+}
+
+function readQuote(lines: string[], at: number, depth: number): Found {
+  let next = at;
+  while (/^ {0,3}>/.test(lines[next] ?? '')) next++;
+  const inner = lines.slice(at, next).map((line) => line.replace(/^ {0,3}> ?/, ''));
+  return { block: { kind: 'quote', blocks: readMarkdown(inner.join('\n'), depth + 1) }, next };
+}
+
+interface Item {
+  indent: number;
+  /** Where its text begins. */
+  offset: number;
+  number: number | null;
+}
+
+function itemAt(line: string): Item | null {
+  const found = /^( *)(?:[-*+]|(\d{1,9})[.)])(?: +|$)/.exec(line);
+  if (!found) return null;
+  const [marker, indent = '', number] = found;
+  return {
+    indent: indent.length,
+    offset: marker.length,
+    number: number === undefined ? null : Number(number),
+  };
+}
+
+function readList(lines: string[], at: number, depth: number, first: Item): Found {
+  const items: string[][] = [];
+  let next = at;
+  let offset = first.offset;
+  for (; next < lines.length; next++) {
+    const line = lines[next] ?? '';
+    const item = itemAt(line);
+    const isOwn = item !== null && item.indent < offset && (item.number === null) === (first.number === null);
+    if (isOwn) {
+      if (item.indent < first.indent) break;
+      offset = item.offset;
+      items.push([line.slice(item.offset)]);
+      continue;
+    }
+    const indent = line.length - line.trimStart().length;
+    const isBlank = line.trim() === '';
+    const goesOn = isBlank
+      ? isStillInside(lines[next + 1], first, offset)
+      : indent >= Math.min(offset, first.indent + 2) || (lines[next - 1]?.trim() !== '' && item === null);
+    if (!goesOn) break;
+    items.at(-1)?.push(line.slice(Math.min(indent, offset)));
+  }
+  const blocks = items.map((item) => readMarkdown(item.join('\n'), depth + 1));
+  return { block: { kind: 'list', start: first.number, items: blocks }, next };
+}
+
+function isStillInside(line: string | undefined, first: Item, offset: number): boolean {
+  if (line === undefined || line.trim() === '') return false;
+  const item = itemAt(line);
+  const indent = line.length - line.trimStart().length;
+  return (
+    indent >= offset ||
+    (item !== null && item.indent >= first.indent && (item.number === null) === (first.number === null))
+  );
+}
+
+function readTable(lines: string[], at: number): Found | null {
+  const [head = '', rule = ''] = [lines[at], lines[at + 1]];
+  if (!head.includes('|') || !/^\s*\|?\s*:?-+:?\s*(\|\s*:?-+:?\s*)*\|?\s*$/.test(rule) || !rule.includes('-'))
+    return null;
+  if (cellsOf(head).length !== cellsOf(rule).length) return null;
+  let next = at + 2;
+  while ((lines[next] ?? '').includes('|')) next++;
+  const rows = lines.slice(at + 2, next).map((line) => toSpans(line));
+  return { block: { kind: 'table', head: toSpans(head), rows }, next };
+}
+
+function toSpans(line: string): Span[][] {
+  return cellsOf(line).map((cell) => readSpans(cell));
+}
+
+function cellsOf(line: string): string[] {
+  const inner = line.trim().replace(/^\|/, '').replace(/\|$/, '');
+  return inner.split(/(?<!\\)\|/).map((cell) => cell.trim().replaceAll('\\|', '|'));
+}

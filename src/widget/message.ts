@@ -1,0 +1,27 @@
+/** What is said in a conversation, as `useChat` keeps it. */
+import type { DynamicToolUIPart, UIMessage } from 'ai';
+import type { ElicitationRequest } from '../contract/elicitation.ts';
+import type { ToolAuthRequired } from '../contract/notice.ts';
+
+/** A type, because the SDK wants one that could hold more. */
+type Data = {
+  'elicitation-request': ElicitationRequest;
+  'tool-auth-required': ToolAuthRequired;
+};
+
+export type Message = UIMessage<unknown, Data>;
+export type MessagePart = Message['parts'][number];
+export type ToolPart = DynamicToolUIPart;
+
+export function textOf({ parts }: Message): string {
+  return parts.flatMap((part) => (part.type === 'text' ? [part.text] : [])).join('\n\n');
+}
+
+/** Questions that wait for an answer, oldest first. */
+export function openQuestions(messages: readonly Message[]): ElicitationRequest[] {
+  return messages.flatMap(({ parts }) =>
+    parts.flatMap((part) =>
+      part.type === 'data-elicitation-request' && part.data.status === 'pending' ? [part.data] : [],
+    ),
+  );
+}

@@ -1,0 +1,46 @@
+import type { ElicitationRequest } from '../contract/elicitation.ts';
+import { Icon } from './icon.tsx';
+import type { IconName } from './icon.tsx';
+import type { Words } from './words.ts';
+
+interface Props {
+  question: ElicitationRequest;
+  words: Words;
+  askAgain: (() => void) | undefined;
+}
+
+export function SettledQuestion({ question, words, askAgain }: Props) {
+  const [icon, text] = outcome(question, words);
+  return (
+    <p className={`settled ${question.status}`}>
+      <Icon name={icon} />
+      <span dir="auto">{text}</span>
+      {question.status === 'expired' && askAgain && (
+        <button type="button" className="link" onClick={askAgain}>
+          {words.askAgain}
+        </button>
+      )}
+    </p>
+  );
+}
+
+function outcome({ status, context, because }: ElicitationRequest, words: Words): [IconName, string] {
+  const { serverTitle, trigger } = context;
+  const title = (text: string) => `${serverTitle}: ${text}`;
+  switch (status) {
+    case 'accept':
+      return [
+        'tick',
+        trigger === 'credential_required' ? words.connected(serverTitle) : words.answered(serverTitle),
+      ];
+    case 'decline':
+      return ['dash', title(words.declined)];
+    case 'expired':
+      return ['clock', because === 'server_gave_up' ? words.gaveUp(serverTitle) : title(words.expired)];
+    case 'cancel':
+    case 'pending':
+      return ['dash', title(words.closed)];
+    default:
+      return status satisfies never;
+  }
+}

@@ -1,0 +1,135 @@
+/** What the agent says: Markdown of a stranger, as elements of ours. No markup is ever parsed. */
+import { useMemo } from 'react';
+import { readMarkdown } from './markdown.ts';
+import type { Block } from './markdown.ts';
+import type { Span } from './markdown-spans.ts';
+
+export function Markdown({ text }: { text: string }) {
+  const blocks = useMemo(() => readMarkdown(text), [text]);
+  return (
+    <div className="markdown" dir="auto">
+      <Blocks blocks={blocks} />
+    </div>
+  );
+}
+
+function Blocks({ blocks }: { blocks: Block[] }) {
+  // Text only grows at its end, so what stands where does not change.
+  return blocks.map((block, index) => <BlockView key={index} block={block} />);
+}
+
+function BlockView({ block }: { block: Block }) {
+  switch (block.kind) {
+    case 'paragraph':
+      return (
+        <p>
+          <Spans spans={block.spans} />
+        </p>
+      );
+    case 'heading': {
+      // The page around has its own first two levels.
+      const Heading = `h${Math.min(6, block.level + 2)}` as 'h3';
+      return (
+        <Heading>
+          <Spans spans={block.spans} />
+        </Heading>
+      );
+    }
+    case 'code':
+      return (
+        <pre dir="ltr" tabIndex={0}>
+          <code>{block.text}</code>
+        </pre>
+      );
+    case 'quote':
+      return (
+        <blockquote>
+          <Blocks blocks={block.blocks} />
+        </blockquote>
+      );
+    case 'list': {
+      const items = block.items.map((item, index) => (
+        <li key={index}>
+          <Blocks blocks={item} />
+        </li>
+      ));
+      return block.start === null ? <ul>{items}</ul> : <ol start={block.start}>{items}</ol>;
+    }
+    case 'table':
+      return <Table {...block} />;
+    case 'rule':
+      return <hr />;
+    default:
+      return block satisfies never;
+  }
+}
+
+function Table({ head, rows }: Extract<Block, { kind: 'table' }>) {
+  return (
+    <div className="table" tabIndex={0}>
+      <table>
+        <thead>
+          <tr>
+            {head.map((cell, index) => (
+              <th key={index} scope="col">
+                <Spans spans={cell} />
+              </th>
+            ))}
+          </tr>
+        </thead>
+        <tbody>
+          {rows.map((row, index) => (
+            <tr key={index}>
+              {head.map((_, column) => (
+                <td key={column}>
+                  <Spans spans={row[column] ?? []} />
+                </td>
+              ))}
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </div>
+  );
+}
+
+function Spans({ spans }: { spans: Span[] }) {
+  return spans.map((span, index) => <SpanView key={index} span={span} />);
+}
+
+function SpanView({ span }: { span: Span }) {
+  switch (span.kind) {
+    case 'text':
+      return span.text;
+    case 'break':
+      return <br />;
+    case 'code':
+      return <code>{span.text}</code>;
+    case 'strong':
+      return (
+        <strong>
+          <Spans spans={span.spans} />
+        </strong>
+      );
+    case 'emphasis':
+      return (
+        <em>
+          <Spans spans={span.spans} />
+        </em>
+      );
+    case 'deleted':
+      return (
+        <del>
+          <Spans spans={span.spans} />
+        </del>
+      );
+    case 'link':
+      return (
+        <a href={span.href} target="_blank" rel="noopener noreferrer nofollow">
+          <Spans spans={span.spans} />
+        </a>
+      );
+    default:
+      return span satisfies never;
+  }
+}

@@ -1,0 +1,48 @@
+import type { ToolPart } from './message.ts';
+import { Icon } from './icon.tsx';
+import type { Words } from './words.ts';
+
+export function ToolCall({ part, words }: { part: ToolPart; words: Words }) {
+  const tool = toolName(part.toolName);
+  const { state } = part;
+  const isFailed = state === 'output-error';
+  const isDone = state === 'output-available';
+  const label = isFailed ? words.toolFailed(tool) : isDone ? words.toolDone(tool) : words.toolRuns(tool);
+  return (
+    <details className={`tool ${isFailed ? 'failed' : isDone ? 'done' : 'running'}`}>
+      <summary aria-label={label}>
+        <Icon name={isFailed ? 'cross' : isDone ? 'tick' : 'spinner'} />
+        <span dir="auto">{tool}</span>
+      </summary>
+      <dl>
+        <dt>{words.toolInput}</dt>
+        <dd>
+          <pre>{shown(part.input)}</pre>
+        </dd>
+        {(isDone || isFailed) && (
+          <>
+            <dt>{words.toolOutput}</dt>
+            <dd>
+              <pre>{isFailed ? part.errorText : shown(part.output)}</pre>
+            </dd>
+          </>
+        )}
+      </dl>
+    </details>
+  );
+}
+
+/** `tracker__list_issues` → `Tracker: list issues`. */
+export function toolName(name: string): string {
+  const [server = '', tool] = name.split('__');
+  const words = (text: string) => text.replaceAll(/[_-]+/g, ' ').trim();
+  const title = words(server).replace(/^./, (letter) => letter.toUpperCase());
+  return tool === undefined ? title : `${title}: ${words(tool)}`;
+}
+
+const longest = 4_000;
+
+function shown(value: unknown): string {
+  const text = typeof value === 'string' ? value : (JSON.stringify(value, null, 2) ?? '');
+  return text.length > longest ? `${text.slice(0, longest)}…` : text;
+}

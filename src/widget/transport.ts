@@ -1,0 +1,67 @@
+/** `useChat` over our client: connections that break are healed below it, so it sees one stream per turn. */
+import type { ChatTransport, UIMessageChunk } from 'ai';
+import type { Client } from '../client/client.ts';
+import type { TurnView } from '../client/turn-view.ts';
+import { textOf } from './message.ts';
+import type { Message } from './message.ts';
+import { readContext } from './page-context.ts';
+import type { PageContext } from './page-context.ts';
+import { chunksBetween } from './view-chunks.ts';
+
+interface Options {
+  client: Client;
+  /** For a conversation that does not exist yet. */
+  agent: string | undefined;
+  /** What the page shows, asked with every message. */
+  context: () => PageContext;
+  onStatus: (status: 'connected' | 'reconnecting') => void;
+}
+
+export function createTransport({ client, agent, context, onStatus }: Options): ChatTransport<Message> {
+  return {
+    async sendMessages({ chatId, messages, abortSignal: signal }) {
+      const message = messages.at(-1);
+      if (message?.role !== 'user') throw new Error('Only a new message of the user can be sent.');
+      const shown = await readContext(context());
+      const turn = client.start(
+        {
+          conversationId: chatId,
+          message: { id: message.id, text: textOf(message), ...(shown !== undefined && { context: shown }) },
+          ...(agent !== undefined && { agentId: agent }),
+        },
+        { onStatus, ...(signal && { signal }) },
+      );
+      return toStream(await begun(turn));
+    },
+    async reconnectToStream({ chatId, abortSignal: signal }) {
+      const { first, turn } = await begun(client.follow(chatId, { onStatus, ...(signal && { signal }) }));
+      return first ? toStream({ first, turn }) : null;
+    },
+  };
+}
+
+interface Begun {
+  first: TurnView | undefined;
+  turn: AsyncGenerator<TurnView, void>;
+}
+
+/** Fails now if the message is refused, while whoever sent it can still be told. */
+async function begun(turn: AsyncGenerator<TurnView, void>): Promise<Begun> {
+  const { done, value } = await turn.next();
+  return { first: done ? undefined : value, turn };
+}
+
+function toStream({ first, turn }: Begun): ReadableStream<UIMessageChunk> {
+  let seen: TurnView | undefined;
+  return new ReadableStream<UIMessageChunk>({
+    async pull(controller) {
+      const next = seen || !first ? await turn.next() : { done: false as const, value: first };
+      if (next.done) return controller.close();
+      for (const chunk of chunksBetween(seen, next.value)) controller.enqueue(chunk);
+      seen = next.value;
+    },
+    async cancel() {
+      await turn.return();
+    },
+  });
+}

@@ -1,0 +1,69 @@
+/** A link to open. What became of it comes from the service, never from the window that was opened. */
+import { useState } from 'react';
+import { Icon } from './icon.tsx';
+import type { CardProps } from './question-card.tsx';
+
+export function UrlQuestion({ question, url, answering, words }: CardProps & { url: string }) {
+  const [isOpened, setOpened] = useState(false);
+  const [problem, setProblem] = useState<string | null>(null);
+  const { context, elicitationId } = question;
+  const isConnection = context.trigger === 'credential_required';
+  const { before, host, after } = splitAtHost(url);
+
+  async function send(action: 'accept' | 'decline') {
+    setProblem(null);
+    const reception = await answering(elicitationId, { action });
+    if (reception.kind === 'refused') setProblem(reception.detail);
+  }
+
+  function open() {
+    setOpened(true);
+    // For a page of the server's own this is the consent; a connection is noticed by itself.
+    if (!isConnection) void send('accept');
+  }
+
+  return (
+    <>
+      <p className="address" aria-label={`${words.opens} ${url}`}>
+        <span dir="ltr">
+          {before}
+          <strong>{host}</strong>
+          {after}
+        </span>
+      </p>
+      {problem !== null && (
+        <p className="problem" role="alert">
+          {problem}
+        </p>
+      )}
+      <div className="actions">
+        <a
+          className={`button ${isOpened ? 'quiet' : ''}`}
+          href={url}
+          target="_blank"
+          rel="noopener noreferrer"
+          onClick={open}
+        >
+          {isOpened ? words.openAgain : isConnection ? words.connect(context.serverTitle) : words.openPage}
+          <Icon name="out" />
+        </a>
+        <button type="button" className="button quiet" onClick={() => void send('decline')}>
+          {words.notNow}
+        </button>
+      </div>
+      <p className="hint" role="status">
+        {isOpened && (
+          <>
+            <Icon name="spinner" /> {words.waitingForPage}
+          </>
+        )}
+      </p>
+    </>
+  );
+}
+
+/** The host is what counts: it is shown as the browser reads it. */
+function splitAtHost(url: string): { before: string; host: string; after: string } {
+  const { protocol, host, pathname, search, hash } = new URL(url);
+  return { before: `${protocol}//`, host, after: `${pathname}${search}${hash}` };
+}

@@ -1,0 +1,14 @@
+/** Everything the widget says. One object per language; hosts may replace single texts. */
+import { de } from './words/de.ts';
+import { en } from './words/en.ts';
+import type { Words } from './words/en.ts';
+
+export type { Words } from './words/en.ts';
+
+const languages: Record<string, Words> = { de, en };
+
+/** `language` as in `lang`; what nobody translated is English. */
+export function wordsFor(language: string, own: Partial<Words> = {}): Words {
+  const [name = 'en'] = language.toLowerCase().split('-');
+  return { ...(languages[name] ?? en), ...own };
+}

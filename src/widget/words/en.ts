@@ -1,0 +1,133 @@
+import type { UrlWarning } from '../../elicitation/elicitation.ts';
+
+export interface Words {
+  conversation: string;
+  open: string;
+  openWaiting: (count: number) => string;
+  close: string;
+  composerLabel: string;
+  composerPlaceholder: string;
+  send: string;
+  stop: string;
+  newConversation: string;
+  welcome: string;
+  working: string;
+  reconnecting: string;
+  stopped: string;
+  failed: string;
+  notSent: string;
+  tryAgain: string;
+  you: string;
+  agent: string;
+  toolRuns: (tool: string) => string;
+  toolDone: (tool: string) => string;
+  toolFailed: (tool: string) => string;
+  toolInput: string;
+  toolOutput: string;
+  askedBy: (agent: string) => string;
+  needsTool: (tool: string) => string;
+  opens: string;
+  connect: (server: string) => string;
+  openPage: string;
+  openAgain: string;
+  waitingForPage: string;
+  notNow: string;
+  sendAnswer: string;
+  approve: string;
+  decline: string;
+  timeLeft: (minutes: number, seconds: number) => string;
+  answered: (server: string) => string;
+  connected: (server: string) => string;
+  declined: string;
+  closed: string;
+  expired: string;
+  askAgain: string;
+  gaveUp: (server: string) => string;
+  waitingForYou: (count: number) => string;
+  show: string;
+  optional: string;
+  yes: string;
+  choose: string;
+  required: string;
+  tooShort: (characters: number) => string;
+  tooLong: (characters: number) => string;
+  notANumber: string;
+  wholeNumber: string;
+  atLeast: (number: number) => string;
+  atMost: (number: number) => string;
+  chooseAtLeast: (count: number) => string;
+  chooseAtMost: (count: number) => string;
+  checkFields: (count: number) => string;
+  answerFailed: string;
+  missingAccount: (server: string) => string;
+  warnings: Record<UrlWarning, string>;
+}
+
+export const en: Words = {
+  conversation: 'Conversation',
+  open: 'Open the conversation',
+  openWaiting: (count) =>
+    `Open the conversation, ${count === 1 ? 'one question waits for you' : `${count} questions wait for you`}`,
+  close: 'Close',
+  composerLabel: 'Your message',
+  composerPlaceholder: 'Ask something…',
+  send: 'Send',
+  stop: 'Stop',
+  newConversation: 'New conversation',
+  welcome: 'What can I do for you?',
+  working: 'Working…',
+  reconnecting: 'Connection lost. Reconnecting…',
+  stopped: 'Stopped.',
+  failed: 'That did not work.',
+  notSent: 'Your message was not sent.',
+  tryAgain: 'Try again',
+  you: 'You',
+  agent: 'Agent',
+  toolRuns: (tool) => `${tool} is running`,
+  toolDone: (tool) => `${tool} is done`,
+  toolFailed: (tool) => `${tool} did not work`,
+  toolInput: 'Sent',
+  toolOutput: 'Received',
+  askedBy: (agent) => `Asked by ${agent}`,
+  needsTool: (tool) => `for ${tool}`,
+  opens: 'Opens',
+  connect: (server) => `Connect ${server}`,
+  openPage: 'Open the page',
+  openAgain: 'Open it again',
+  waitingForPage: 'Finish in the other window. This goes on by itself.',
+  notNow: 'Not now',
+  sendAnswer: 'Send',
+  approve: 'Approve',
+  decline: 'Decline',
+  timeLeft: (minutes, seconds) => `${minutes}:${String(seconds).padStart(2, '0')} left`,
+  answered: (server) => `You answered ${server}`,
+  connected: (server) => `${server} is connected`,
+  declined: 'You said “not now”',
+  closed: 'No longer needed',
+  expired: 'Nobody answered in time',
+  askAgain: 'Ask again',
+  gaveUp: (server) => `${server} did not wait any longer`,
+  waitingForYou: (count) => (count === 1 ? 'Waiting for you' : `${count} questions wait for you`),
+  show: 'Show',
+  optional: 'optional',
+  yes: 'Yes',
+  choose: 'Choose…',
+  required: 'Please fill this in.',
+  tooShort: (characters) => `At least ${characters} characters.`,
+  tooLong: (characters) => `At most ${characters} characters.`,
+  notANumber: 'Please write a number.',
+  wholeNumber: 'Please write a whole number.',
+  atLeast: (number) => `At least ${number}.`,
+  atMost: (number) => `At most ${number}.`,
+  chooseAtLeast: (count) => `Choose at least ${count}.`,
+  chooseAtMost: (count) => `Choose at most ${count}.`,
+  checkFields: (count) => (count === 1 ? 'Please check one field.' : `Please check ${count} fields.`),
+  answerFailed: 'Your answer did not arrive. Try again.',
+  missingAccount: (server) => `${server} is not connected.`,
+  warnings: {
+    punycode: 'This address contains look-alike letters. Continue only if you recognise it.',
+    userinfo: 'This address hides a name before its real host. Continue only if you recognise it.',
+    ip_host: 'This address is a bare number instead of a name.',
+    plain_http: 'The connection to this address is not encrypted.',
+  },
+};

@@ -1,0 +1,297 @@
+/** The widget in somebody's app: as a React component, told what the page shows, and through everything a page does to it. */
+import type { Page } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { InterludeChatElement } from '../../src/widget/interlude-chat.ts';
+import { createHostStage } from './host-stage.ts';
+import type { HostStage, HostVisit } from './host-stage.ts';
+
+let stage: HostStage;
+beforeAll(async () => {
+  stage = await createHostStage();
+}, 120_000);
+afterAll(() => stage[Symbol.asyncDispose]());
+
+/** What the page has for its tests. */
+interface Host {
+  heard: Record<string, unknown>[];
+  chat: InterludeChatElement;
+  show(props: object | null): void;
+}
+
+async function say(page: Page, text: string, chat = 'interlude-chat'): Promise<void> {
+  await page.locator(`${chat} textarea`).fill(text);
+  // Enter says nothing while the agent is at work; a click waits until it is not.
+  await page.locator(`${chat} .composer button:not([type])`).click();
+}
+
+/** What the model was given last, the agent's own instructions aside. */
+function told(): unknown[] {
+  return stage.model.requests.at(-1)?.body.messages.filter(({ role }) => role !== 'system') ?? [];
+}
+
+const shown = (text: string) => ({ type: 'text', text: expect.stringMatching(new RegExp(`\n> ${text}$`)) });
+const heard = (page: Page) => page.evaluate(() => (globalThis as unknown as Host).heard);
+
+describe('as a React component', () => {
+  const show = (page: Page, props: object | null) =>
+    page.evaluate((given) => (globalThis as unknown as Host).show(given), props);
+
+  async function open(props: object): Promise<HostVisit> {
+    const visit = await stage.visit('react');
+    await visit.page.waitForFunction(() => document.title === 'ready');
+    await show(visit.page, { api: visit.api, user: 'bob', ...props });
+    return visit;
+  }
+
+  test('it is rendered on a server, taken over in strict mode, and tells what happens', async () => {
+    const { page, leave } = await open({ suggestions: ['list my open issues'] });
+    expect(await page.locator('section > interlude-chat.helper').getAttribute('style')).toContain('400px');
+    await page.getByRole('button', { name: 'list my open issues' }).click();
+    await page.getByRole('button', { name: 'Not now' }).click();
+    await page.getByText('Tracker: You said “not now”').waitFor();
+    await expect
+      .poll(() => heard(page))
+      .toEqual([
+        { type: 'turn-started' },
+        expect.objectContaining({ type: 'elicitation', mode: 'url', status: 'pending', server: 'tracker' }),
+        expect.objectContaining({ type: 'elicitation', status: 'decline' }),
+        { type: 'turn-ended' },
+      ]);
+    await leave();
+  });
+
+  test('the agent is told what the page shows now, and nobody sees it said', async () => {
+    const { page, leave } = await open({ agent: 'seer', shown: 'Order 1043' });
+    await say(page, 'What is this?');
+    await page.getByText('Noted.').waitFor();
+    expect(told()).toEqual([
+      { role: 'user', content: [{ type: 'text', text: 'What is this?' }, shown('Order 1043')] },
+    ]);
+    await show(page, { shown: 'Order 1044' });
+    await say(page, 'And this?');
+    await page.getByText('Noted.').nth(1).waitFor();
+    expect(told().at(-1)).toEqual({
+      role: 'user',
+      content: [{ type: 'text', text: 'And this?' }, shown('Order 1044')],
+    });
+    const conversation = await page.evaluate(() => (globalThis as unknown as Host).chat.conversation);
+    await leave();
+    const again = await open({ conversation });
+    await again.page.getByText('And this?').waitFor();
+    expect(await again.page.getByText(/Order 104/).count()).toBe(0);
+    await again.leave();
+  });
+
+  test('it is opened and closed by the app and by the person, and neither loses track', async () => {
+    const { page, leave } = await open({ floating: true, open: false });
+    await page.getByRole('button', { name: 'Open the conversation' }).waitFor();
+    expect(await page.locator('.panel').isVisible()).toBe(false);
+    await show(page, { open: true });
+    await page.locator('textarea').waitFor();
+    await page.keyboard.press('Escape');
+    await page.locator('.panel').waitFor({ state: 'hidden' });
+    await show(page, { open: true });
+    await page.locator('.panel').waitFor();
+    await page.evaluate(() => (globalThis as unknown as Host).chat.close());
+    await page.locator('.panel').waitFor({ state: 'hidden' });
+    await leave();
+  });
+
+  test('other props change what is there and keep the conversation', async () => {
+    const { page, leave } = await open({});
+    await say(page, 'hello');
+    await page.getByText('You said: hello').waitFor();
+    await page.locator('textarea').fill('half a sent');
+    await show(page, { texts: { composerPlaceholder: 'Ask the shop' }, theme: 'dark', lang: 'de' });
+    await page.getByPlaceholder('Ask the shop').waitFor();
+    await page.getByRole('button', { name: 'Senden' }).waitFor();
+    await show(page, { texts: undefined, lang: undefined });
+    await page.getByRole('button', { name: 'Send' }).waitFor();
+    expect(await page.getByPlaceholder('Ask the shop').count()).toBe(0);
+    expect(await page.locator('textarea').inputValue()).toBe('half a sent');
+    expect(await page.getByText('You said: hello').count()).toBe(1);
+    await expect
+      .poll(async () => (await heard(page)).map(({ type }) => type))
+      .toEqual(['turn-started', 'turn-ended']);
+    await leave();
+  });
+
+  test('whoever signs in next finds nothing of the one before, and taken away it leaves no connection', async () => {
+    const { page, leave, open: requests } = await open({ user: 'bob' });
+    await say(page, 'list my open issues');
+    await page.locator('.card').waitFor();
+    await show(page, { user: 'alice' });
+    await page.locator('.card').waitFor({ state: 'detached' });
+    await expect.poll(() => requests('bob')).toEqual([]);
+    expect(await page.getByText('list my open issues').count()).toBe(0);
+    await say(page, 'hello');
+    await page.getByText('You said: hello').waitFor();
+    await show(page, null);
+    await page.locator('interlude-chat').waitFor({ state: 'detached' });
+    await expect.poll(() => requests('alice')).toEqual([]);
+    await leave();
+  });
+});
+
+describe('as an element of a page', () => {
+  /** `set`: what is done with the element, `chat`, before it is put into the page. */
+  async function put(page: Page, set: string): Promise<void> {
+    await page.evaluate(`{
+      globalThis.heard ??= [];
+      globalThis.fetchToken ??= (user) => async () => (await fetch('/token?user=' + user)).text();
+      const chat = document.createElement('interlude-chat');
+      globalThis.chat ??= chat;
+      for (const type of ['elicitation', 'turn-started', 'turn-ended', 'opened', 'closed'])
+        chat.addEventListener(type, ({ detail }) => heard.push({ type, ...detail }));
+      ${set};
+      document.querySelector('main').append(chat);
+    }`);
+  }
+
+  async function open(set: string): Promise<HostVisit> {
+    const visit = await stage.visit('plain');
+    await put(visit.page, `chat.setAttribute('api', ${JSON.stringify(visit.api)}); ${set}`);
+    await visit.page.addScriptTag({ type: 'module', url: `${visit.api}/widget.js` });
+    return visit;
+  }
+
+  const chat = (page: Page, code: string) => page.evaluate(`{ ${code} }`);
+  const types = async (page: Page) => (await heard(page)).map(({ type }) => type);
+
+  test('what it was given before its script had loaded counts', async () => {
+    const { page, leave } = await open(
+      "chat.token = fetchToken('bob'); chat.suggestions = ['hello']; chat.texts = { welcome: 'Well?' }; chat.context = 'Order 1'; chat.setAttribute('agent', 'seer')",
+    );
+    await page.getByText('Well?').waitFor();
+    await page.getByRole('button', { name: 'hello' }).click();
+    await page.getByText('Noted.').waitFor();
+    expect(told()).toEqual([{ role: 'user', content: [{ type: 'text', text: 'hello' }, shown('Order 1')] }]);
+    await leave();
+  });
+
+  test('a page that cannot say what it shows keeps nobody from asking, and hears why', async () => {
+    const { page, leave } = await open(
+      "chat.token = fetchToken('bob'); chat.setAttribute('agent', 'seer'); chat.context = () => { throw new Error('no order here') }",
+    );
+    await say(page, 'first');
+    await page.getByText('Noted.').waitFor();
+    expect(told()).toEqual([{ role: 'user', content: 'first' }]);
+    await chat(page, "chat.context = () => 'x'.repeat(20_000)");
+    await say(page, 'second');
+    await page.getByText('Noted.').nth(1).waitFor();
+    expect(told().at(-1)).toEqual({
+      role: 'user',
+      content: [{ type: 'text', text: 'second' }, shown('x{16000}')],
+    });
+    await chat(page, 'chat.context = () => undefined');
+    await say(page, 'third');
+    await page.getByText('Noted.').nth(2).waitFor();
+    expect(told().at(-1)).toEqual({ role: 'user', content: 'third' });
+    await leave(/^no order here$/);
+  });
+
+  test('two of them in one page are two conversations, of two people', async () => {
+    const { page, api, leave } = await open("chat.id = 'one'; chat.token = fetchToken('bob')");
+    await put(
+      page,
+      `chat.id = 'two'; chat.setAttribute('api', ${JSON.stringify(api)}); chat.token = fetchToken('alice')`,
+    );
+    await say(page, 'list my open issues', '#one');
+    await page.locator('#one .card').waitFor();
+    await say(page, 'hello', '#two');
+    await page.locator('#two').getByText('You said: hello').waitFor();
+    expect(await page.locator('#two .card, #one .markdown').count()).toBe(0);
+    await page.locator('#one').getByRole('button', { name: 'Not now' }).click();
+    await page.locator('#one').getByText('Tracker: You said “not now”').waitFor();
+    expect(await page.locator('#two .settled').count()).toBe(0);
+    await leave();
+  });
+
+  test('taken out of the page it is silent, and put back it goes on where it was', async () => {
+    const { page, leave, open: requests } = await open("chat.token = fetchToken('bob')");
+    await say(page, 'hello');
+    await page.getByText('You said: hello').waitFor();
+    await say(page, 'list my open issues');
+    await page.locator('.card').waitFor();
+    await expect.poll(() => types(page)).toContain('elicitation');
+    // A letter, and gone in the same moment.
+    await chat(
+      page,
+      `const input = chat.shadowRoot.querySelector('textarea');
+       input.value = 'half a sent';
+       input.dispatchEvent(new Event('input', { bubbles: true }));
+       chat.remove();`,
+    );
+    // The first time it reads what it has sent, the second time what it has come back to.
+    for (let times = 0; times < 2; times++) {
+      await chat(page, 'chat.remove()');
+      await expect.poll(() => requests('bob')).toEqual([]);
+      await chat(page, "document.querySelector('main').append(chat)");
+      await page.locator('.card').waitFor();
+      await expect.poll(async () => (await types(page)).at(-1)).toBe('turn-started');
+    }
+    expect(await page.getByText('You said: hello').count()).toBe(1);
+    expect(await page.locator('textarea').inputValue()).toBe('half a sent');
+    await page.getByRole('button', { name: 'Not now' }).click();
+    await page.getByText('Tracker: You said “not now”').waitFor();
+    await expect
+      .poll(() => types(page))
+      .toEqual([
+        'turn-started',
+        'turn-ended',
+        'turn-started',
+        'elicitation',
+        'turn-ended',
+        'turn-started',
+        'turn-ended',
+        'turn-started',
+        'elicitation',
+        'turn-ended',
+      ]);
+    await leave();
+  });
+
+  test('another token is another sign-in: nothing that was said, asked or begun stays', async () => {
+    const { page, leave, open: requests } = await open("chat.token = fetchToken('bob')");
+    await say(page, 'list my open issues');
+    await page.locator('.card').waitFor();
+    await page.locator('textarea').fill('my secret');
+    await expect.poll(() => page.evaluate(() => JSON.stringify(sessionStorage))).toContain('my secret');
+    const before = await page.evaluate(() => (globalThis as unknown as Host).chat.conversation);
+    await chat(page, "chat.token = fetchToken('alice')");
+    await page.locator('.card').waitFor({ state: 'detached' });
+    await expect.poll(() => requests('bob')).toEqual([]);
+    expect(await page.locator('textarea').inputValue()).toBe('');
+    expect(await page.evaluate(() => JSON.stringify(sessionStorage))).not.toContain('my secret');
+    expect(await page.evaluate(() => (globalThis as unknown as Host).chat.conversation)).not.toBe(before);
+    expect((await types(page)).at(-1)).toBe('turn-ended');
+    await say(page, 'hello');
+    await page.getByText('You said: hello').waitFor();
+    await chat(page, "chat.token = ''");
+    await page.locator('textarea').waitFor({ state: 'detached' });
+    expect(await page.evaluate(() => (globalThis as unknown as Host).chat.shadowRoot?.textContent)).toBe('');
+    await expect.poll(() => requests('alice')).toEqual([]);
+    await leave();
+  });
+
+  test('another agent begins a conversation of its own; other attributes keep it', async () => {
+    const { page, leave } = await open("chat.token = fetchToken('bob')");
+    await say(page, 'hello');
+    await page.getByText('You said: hello').waitFor();
+    await chat(page, "chat.setAttribute('floating', ''); chat.open()");
+    await page.locator('.panel').getByText('You said: hello').waitFor();
+    await chat(page, 'chat.close()');
+    await page.locator('.panel').waitFor({ state: 'hidden' });
+    await chat(page, "chat.removeAttribute('floating'); chat.setAttribute('theme', 'dark')");
+    await page.getByText('You said: hello').waitFor();
+    await chat(page, "chat.setAttribute('agent', 'seer')");
+    await page.getByText('You said: hello').waitFor({ state: 'detached' });
+    await say(page, 'and you?');
+    await page.getByText('Noted.').waitFor();
+    await expect.poll(async () => (await types(page)).at(-1)).toBe('turn-ended');
+    const ofTurns = (await types(page)).filter((type) => String(type).startsWith('turn'));
+    expect(ofTurns).toEqual(['turn-started', 'turn-ended', 'turn-started', 'turn-ended']);
+    expect((await types(page)).filter((type) => !ofTurns.includes(type))).toEqual(['opened', 'closed']);
+    await leave();
+  });
+});

@@ -1,0 +1,104 @@
+/** What a bad line does to a conversation on the screen: nothing that lasts. */
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import type { Browser } from 'playwright-core';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { startDevelopmentServer } from '../development-server.ts';
+import type { DevelopmentServer } from '../development-server.ts';
+import { launchChromium } from '../peers/chromium.ts';
+import { startTcpProxy } from '../peers/tcp-proxy.ts';
+import type { TcpProxy } from '../peers/tcp-proxy.ts';
+import { createStage } from './stage.ts';
+import type { Stage } from './stage.ts';
+
+let temporal: DevelopmentServer;
+let browser: Browser;
+let stage: Stage;
+let line: TcpProxy;
+let folder: string;
+
+beforeAll(async () => {
+  folder = await mkdtemp(path.join(tmpdir(), 'interlude-widget-'));
+  [temporal, browser] = await Promise.all([startDevelopmentServer(), launchChromium()]);
+  stage = await createStage({ browser, temporal, folder, env: { ELICITATION_TIMEOUT: '6s' } });
+  line = await startTcpProxy({ to: Number(new URL(stage.service.baseUrl).port) });
+});
+afterAll(async () => {
+  await line.stop();
+  await stage.stop();
+  await browser.close();
+  await temporal.stop();
+  await rm(folder, { recursive: true });
+});
+
+/** Bob says no somewhere else, while his page does not hear it. */
+async function declineElsewhere(conversationId: string): Promise<void> {
+  const bob = await stage.service.as('bob');
+  const { body } = await bob.request(
+    'GET',
+    `/run/v1/conversations/${conversationId}/elicitations?status=pending`,
+  );
+  const [question] = (body as { items: { elicitationId: string }[] }).items;
+  const elicitationId = question?.elicitationId ?? '';
+  const answer = { conversationId, elicitationId, action: 'decline' };
+  expect(await bob.request('POST', '/run/api/elicitation-responses', answer)).toMatchObject({ status: 200 });
+}
+
+test.each(['cut', 'halfClose'] as const)(
+  '%s while a question is open: the page finds out by itself how it ended',
+  async (mishap) => {
+    const { page, say, conversation, leave } = await stage.visit({ user: 'bob', api: line.url });
+    await say('list my open issues');
+    await page.locator('.card').waitFor();
+    line.refuse();
+    line[mishap]();
+    await page.getByText('Connection lost. Reconnecting…').waitFor();
+    await declineElsewhere(await conversation());
+    line.accept();
+    await page.getByText('Tracker: You said “not now”').waitFor();
+    await page.getByText('Connection lost').waitFor({ state: 'detached' });
+    expect(await page.locator('.settled').count()).toBe(1);
+    expect(await page.getByText('list my open issues').count()).toBe(1);
+    await leave();
+  },
+);
+
+test('without a network nothing is lost, and with it the conversation goes on', async () => {
+  const { page, context, say, conversation, leave } = await stage.visit({ user: 'bob', api: line.url });
+  await say('list my open issues');
+  await page.locator('.card').waitFor();
+  await context.setOffline(true);
+  line.cut();
+  await page.getByText('Connection lost. Reconnecting…').waitFor();
+  await declineElsewhere(await conversation());
+  await context.setOffline(false);
+  await page.getByText('Tracker: You said “not now”').waitFor();
+  await leave();
+});
+
+test('a message that did not arrive is said to be so, and sent again on demand, once', async () => {
+  const { page, say, leave } = await stage.visit({ user: 'bob', api: line.url });
+  await say('hello');
+  await page.getByText('You said: hello').waitFor();
+  line.refuse();
+  line.cut();
+  await say('are you there');
+  await page.getByText(/Connection lost/).waitFor();
+  line.accept();
+  await page.getByText('You said: are you there').waitFor();
+  expect(await page.locator('.bubble', { hasText: 'are you there' }).count()).toBe(1);
+  await leave();
+});
+
+test('a question that nobody answered says so, and can be asked again', async () => {
+  const { page, say, leave } = await stage.visit({ user: 'bob' });
+  await say('list my open issues');
+  await page.locator('.countdown[data-soon=true]').waitFor();
+  await page.getByText('Tracker: Nobody answered in time').waitFor();
+  await page.getByRole('button', { name: 'Ask again' }).click();
+  await page.locator('.card').waitFor();
+  await page.getByRole('button', { name: 'Not now' }).click();
+  await page.getByText('Tracker: You said “not now”').waitFor();
+  await leave();
+});

@@ -1,0 +1,173 @@
+/** The widget in somebody's page: another origin than the service's, with a policy that allows next to nothing. */
+import { createServer } from 'node:http';
+import { fileURLToPath } from 'node:url';
+import axe from 'axe-core';
+import type { Browser, BrowserContext, Page } from 'playwright-core';
+import { listen } from '../../demo/listen.ts';
+import { startTravelDesk } from '../../demo/travel/travel.ts';
+import { startService } from '../service/service.ts';
+import type { Service, ServiceOptions } from '../service/service.ts';
+import { freePort } from '../free-port.ts';
+
+const agentsFile = fileURLToPath(new URL('../fixtures/widget-agents.yaml', import.meta.url));
+export interface Stage {
+  service: Service;
+  /** What the tool of the Travel Desk has done. */
+  visit(options?: VisitOptions): Promise<Visitor>;
+  stop(): Promise<void>;
+}
+
+interface VisitOptions {
+  user?: 'alice' | 'bob';
+  /** Of the element. */
+  attributes?: string;
+  /** To come back as the same browser. */
+  context?: BrowserContext;
+  locale?: string;
+  /** Where the page finds the service, if not where it is. */
+  api?: string;
+}
+
+export interface Visitor {
+  page: Page;
+  context: BrowserContext;
+  say(text: string): Promise<void>;
+  conversation(): Promise<string>;
+  /** Loads the page anew, with the same conversation in it. */
+  comeBack(): Promise<void>;
+  leave(): Promise<void>;
+}
+
+interface Setting {
+  browser: Browser;
+  temporal: ServiceOptions['temporal'];
+  /** For the Travel Desk's files. */
+  folder: string;
+  env?: Record<string, string>;
+}
+
+export async function createStage({ browser, temporal, folder, env = {} }: Setting): Promise<Stage> {
+  const users = new Map<string, string>();
+  const host = createServer((request, response) => {
+    const url = new URL(request.url ?? '/', 'http://host');
+    if (url.pathname === '/host.js')
+      return void response.setHeader('content-type', 'text/javascript').end(hostScript);
+    if (url.pathname === '/token') return void response.end(users.get(url.searchParams.get('user') ?? ''));
+    const api = url.searchParams.get('api') ?? '';
+    response.setHeader('content-type', 'text/html; charset=utf-8');
+    response.setHeader('content-security-policy', policy(api));
+    return void response.end(hostPage(api, url.searchParams));
+  });
+  const { port, stop } = await listen(host, 0, 'PORT');
+  const origin = `http://127.0.0.1:${port}`;
+  const travel = await startTravelDesk({ port: await freePort(), dataDir: folder });
+  const service = await startService({
+    temporal,
+    env: { INTERLUDE_CONFIG: agentsFile, TRAVEL_URL: travel.url, CORS_ORIGINS: origin, ...env },
+  });
+  for (const user of ['alice', 'bob']) users.set(user, await service.token(user));
+
+  async function visit({
+    user = 'alice',
+    attributes = '',
+    context,
+    locale = 'en',
+    api = service.baseUrl,
+  }: VisitOptions = {}): Promise<Visitor> {
+    const own = context ?? (await browser.newContext({ locale, viewport: { width: 900, height: 800 } }));
+    const page = await own.newPage();
+    const complaints: string[] = [];
+    page.on('pageerror', (error) => complaints.push(error.message));
+    page.on('console', (message) => {
+      if (message.type() === 'error' || message.type() === 'warning') complaints.push(message.text());
+    });
+    const open = (more: string) =>
+      page.goto(
+        `${origin}/?${new URLSearchParams({ user, api, attributes: `${attributes} ${more}` }).toString()}`,
+      );
+    await open('');
+    await page.locator('textarea').waitFor({ state: 'attached' });
+    return {
+      page,
+      context: own,
+      async say(text) {
+        await page.locator('textarea').fill(text);
+        await page.keyboard.press('Enter');
+      },
+      conversation: () => conversationIn(page),
+      async comeBack() {
+        const conversation = await conversationIn(page);
+        await open(`conversation="${conversation}"`);
+        await page.locator('textarea').waitFor();
+      },
+      async leave() {
+        const found = await violations(page);
+        await (context ? page.close() : own.close());
+        const unexpected = complaints.filter((text) => !isExpected(text));
+        if (unexpected.length + found.length > 0) throw new Error([...unexpected, ...found].join('\n'));
+      },
+    };
+  }
+
+  return {
+    service,
+    visit,
+    async stop() {
+      await service.stop();
+      await travel.stop();
+      await stop();
+    },
+  };
+}
+
+function conversationIn(page: Page): Promise<string> {
+  return page.evaluate(
+    () => (document.querySelector('interlude-chat') as unknown as { conversation: string }).conversation,
+  );
+}
+
+/** The AI SDK's schema library asks once whether it may make code, and goes on without. */
+function isExpected(complaint: string): boolean {
+  // What the browser itself says of a line that a test has cut.
+  if (/net::ERR_(?:CONNECTION|INTERNET|INCOMPLETE|EMPTY|NETWORK)/.test(complaint)) return true;
+  return complaint.includes("'unsafe-eval'") || complaint.includes("'TrustedScript' assignment");
+}
+
+function policy(api: string): string {
+  return [
+    "default-src 'none'",
+    `script-src 'self' ${api}`,
+    'img-src data:',
+    `connect-src 'self' ${api}`,
+    "base-uri 'none'",
+    "form-action 'none'",
+    "require-trusted-types-for 'script'",
+  ].join('; ');
+}
+
+function hostPage(api: string, given: URLSearchParams): string {
+  return `<!doctype html><html lang="en"><meta charset="utf-8"><title>Somebody's page</title>
+    <meta name="viewport" content="width=device-width, initial-scale=1"><link rel="icon" href="data:,">
+    <script type="module" src="${api}/widget.js"></script><script type="module" src="/host.js"></script>
+    <main><h1>Somebody's page</h1><interlude-chat api="${api}" ${given.get('attributes') ?? ''}></interlude-chat></main></html>`;
+}
+
+const hostScript = `
+const chat = document.querySelector('interlude-chat');
+globalThis.heard = [];
+for (const type of ['elicitation', 'turn-started', 'turn-ended'])
+  chat.addEventListener(type, ({ detail }) => globalThis.heard.push({ type, ...detail }));
+const user = new URLSearchParams(location.search).get('user');
+chat.token = async () => (await fetch('/token?user=' + user)).text();
+`;
+
+async function violations(page: Page): Promise<string[]> {
+  if (page.isClosed()) return [];
+  await page.evaluate(axe.source);
+  const { violations: found } = await page.evaluate(() =>
+    (globalThis as unknown as { axe: typeof axe }).axe.run(document, {
+      runOnly: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'],
+    }),
+  );
+  return found.map(({ id, nodes }) => `axe ${id}: ${nodes.map(({ html }) => html).join(' ')}`);
+}
