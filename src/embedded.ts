@@ -27,7 +27,16 @@ await runProcess({ human: true }, async (given, logger, stack) => {
   const { client, close } = connectClient(config.temporal);
   stack.defer(close);
   runWorker(await createTurnWorker(parts, connection), logger, stack);
-  await serveApi(parts, client, stack);
+  const { demoToken } = await import('../demo/identity-token.ts');
+  const playground =
+    given.auth === undefined && auth
+      ? {
+          temporalUi: temporal.uiUrl ?? null,
+          suggestions: ['List my open issues in Tracker.', 'Book a trip to Lisbon.', 'Pay the deposit.'],
+          tokenFor: (user: string) => demoToken(auth.issuer, user),
+        }
+      : undefined;
+  await serveApi({ ...parts, playground }, client, stack);
   process.stdout.write(welcome(config, temporal.uiUrl, given.auth === undefined));
 });
 

@@ -1,11 +1,16 @@
 /** The API process's one part: the HTTP server, listening. */
 import type { Client } from '@temporalio/client';
 import { createApp } from './api/app.ts';
+import type { AppParts } from './api/app.ts';
 import type { AuthConfig, Config } from './config.ts';
 import { ConfigError } from './config.ts';
 import type { Parts } from './parts.ts';
 
-export async function serveApi(parts: Parts, client: Client, stack: AsyncDisposableStack): Promise<void> {
+export async function serveApi(
+  parts: Parts & Pick<AppParts, 'playground'>,
+  client: Client,
+  stack: AsyncDisposableStack,
+): Promise<void> {
   const config = requireAuth(parts.config);
   const { port, host } = config.http;
   const app = createApp({ ...parts, config, client });

@@ -7,6 +7,7 @@ export function welcome(config: Config, temporalUi: string | undefined, isDemoId
   const command = (text: string) => styleText(['bold', 'cyan'], text);
   const { publicUrl } = config.http;
   const rows: [string, string][] = [
+    ...(isDemoIdentity ? [['Playground', publicUrl] satisfies [string, string]] : []),
     ['API', publicUrl],
     ['Connections', `${publicUrl}/connections`],
   ];

@@ -6,6 +6,7 @@ import type { Stores } from '../../credentials/stores.ts';
 import type { Storage } from '../../storage/storage.ts';
 import type { AnswerQuestion } from '../answer.ts';
 import type { ConnectionNews } from '../connection-news.ts';
+import type { PlaygroundParts } from './playground-routes.ts';
 import type { OwnConnections } from '../own-connections.ts';
 
 export interface ConnectDeps {
@@ -23,4 +24,5 @@ export interface ConnectDeps {
   /** Tells every turn that waits for this account. Idempotent. */
   announce: ConnectionNews['announce'];
   logger: Logger;
+  playground?: Omit<PlaygroundParts, 'sessions' | 'publicUrl'> | undefined;
 }

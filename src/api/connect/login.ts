@@ -10,12 +10,13 @@ import { queryOf } from './query.ts';
 import { foreignFormPage, notice, signedOutPage, unknownPage } from './outcome-pages.ts';
 import type { Refusals } from './refusals.ts';
 import { keepingReturn } from './return-url.ts';
-import type { Sessions } from './session.ts';
+import { otherGoals } from './session.ts';
+import type { Sessions, SignIn } from './session.ts';
 
 const as = z.literal('other').optional();
 const loginQuery = z.union([
-  z.object({ e: ElicitationIdSchema, as }),
-  z.object({ to: z.literal('connections'), as }).transform((query) => ({ ...query, e: null })),
+  z.object({ e: ElicitationIdSchema, as }).transform((query) => ({ ...query, to: undefined })),
+  z.object({ to: z.enum(otherGoals), as }).transform((query) => ({ ...query, e: null })),
 ]);
 const callbackQuery = z.object({ state: z.string(), error: z.string().optional() });
 const logoutForm = z.object({ e: ElicitationIdSchema.nullable().default(null), csrf: z.string() });
@@ -36,7 +37,8 @@ export function loginRoutes(
       const { url, ...signIn } = await identity.begin(query.data.e, {
         asSomeoneElse: query.data.as === 'other',
       });
-      sessions.rememberSignIn(request, reply, { ...signIn, returnUrl: request.returnUrl });
+      const { to = 'connections' } = query.data;
+      sessions.rememberSignIn(request, reply, { ...signIn, to, returnUrl: request.returnUrl });
       return await reply.redirect(url.href, 303);
     } catch (error) {
       logger.error(
@@ -90,7 +92,7 @@ export function loginRoutes(
         ),
       );
     }
-    return reply.redirect(keepingReturn(goalUrl(publicUrl, signIn.elicitationId), signIn), 303);
+    return reply.redirect(keepingReturn(goalUrl(publicUrl, signIn), signIn), 303);
   });
 
   fastify.post('/auth/logout', async (request, reply) => {
@@ -124,10 +126,9 @@ export function loginUrl(
   return keepingReturn(`${publicUrl}/auth/login?${parameters.toString()}`, from);
 }
 
-function goalUrl(publicUrl: string, elicitationId: string | null): string {
-  return elicitationId === null
-    ? `${publicUrl}/connections`
-    : `${publicUrl}/auth/connect?e=${encodeURIComponent(elicitationId)}`;
+function goalUrl(publicUrl: string, { elicitationId, to }: Pick<SignIn, 'elicitationId' | 'to'>): string {
+  if (elicitationId !== null) return `${publicUrl}/auth/connect?e=${encodeURIComponent(elicitationId)}`;
+  return to === 'playground' ? `${publicUrl}/` : `${publicUrl}/connections`;
 }
 
 /** A stable word for the log. The errors themselves may hold the issuer's answer, tokens included. */

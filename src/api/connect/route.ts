@@ -23,6 +23,7 @@ import { questionRoutes } from './question-routes.ts';
 import { createRefusals } from './refusals.ts';
 import { acceptReturnUrls } from './return-url.ts';
 import { createSessions } from './session.ts';
+import { playgroundRoutes } from './playground-routes.ts';
 import { settingsRoutes } from './settings-routes.ts';
 
 export type { ConnectDeps } from './deps.ts';
@@ -58,6 +59,7 @@ export async function connectPages(fastify: FastifyInstance, deps: ConnectDeps):
       settingsRoutes(forms, deps, sessions, refusals, nango);
     });
     if (nango) await pages.register(async (asked) => nangoRoutes(asked, deps, sessions, refusals, nango));
+    if (deps.playground) playgroundRoutes(pages, { ...deps.playground, publicUrl, sessions });
     pages.get('/auth/client.json', () => clientMetadata(publicUrl));
   });
 }

@@ -26,12 +26,16 @@ const sessionSchema = z.object({
   expiresAt: z.number(),
 });
 
+/** Where a sign-in may lead that no question is about. */
+export const otherGoals = ['connections', 'playground'] as const;
+
 const signInSchema = z.object({
   state: z.string(),
   nonce: z.string(),
   codeVerifier: z.string(),
-  /** The question it leads to; null: to the settings page. */
+  /** The question it leads to; null: to one of our other pages. */
   elicitationId: z.string().nullable(),
+  to: z.enum(otherGoals).default('connections'),
   returnUrl: z.string().nullable().default(null),
   expiresAt: z.number(),
 });

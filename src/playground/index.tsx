@@ -1,0 +1,14 @@
+/** The page that `npm start` opens: a conversation, and beside it what its turns do. */
+import { createRoot } from 'react-dom/client';
+import { createClient } from '../client/client.ts';
+import { defineInterludeChat } from '../widget/element.tsx';
+import { Playground } from './playground.tsx';
+import { readSettings } from './settings.ts';
+
+defineInterludeChat();
+const place = document.querySelector('main');
+const settings = readSettings();
+if (place && settings) {
+  const client = createClient({ baseUrl: location.origin, token: settings.token });
+  createRoot(place).render(<Playground client={client} {...settings} />);
+}

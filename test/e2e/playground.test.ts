@@ -1,0 +1,78 @@
+/** The first thing anybody sees: `npm start`, and the page it names. */
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import type { Browser } from 'playwright-core';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { freePort } from '../free-port.ts';
+import { launchChromium } from '../peers/chromium.ts';
+import { sitDown } from './person.ts';
+import type { Person } from './person.ts';
+import { spawnService, untilReady } from './processes.ts';
+import type { ServiceProcess } from './processes.ts';
+
+let service: ServiceProcess;
+let browser: Browser;
+let baseUrl: string;
+let folder: string;
+let person: Person;
+
+beforeAll(async () => {
+  folder = await mkdtemp(path.join(tmpdir(), 'interlude-playground-'));
+  const names = [
+    'PORT',
+    'DEMO_IDENTITY_PORT',
+    'DEMO_TRACKER_PORT',
+    'DEMO_TRAVEL_PORT',
+    'TEMPORAL_PORT',
+    'TEMPORAL_UI_PORT',
+  ];
+  const ports = await Promise.all(names.map(async (name) => [name, String(await freePort())] as const));
+  const env = Object.fromEntries(ports);
+  baseUrl = `http://127.0.0.1:${env['PORT']}`;
+  service = spawnService('embedded', { ...env, INTERLUDE_DATA: folder });
+  browser = await launchChromium();
+  await untilReady(service, baseUrl);
+  person = await sitDown(browser, { mayAsk: [baseUrl] });
+});
+afterAll(async () => {
+  await person.leave();
+  await browser.close();
+  await service.kill('SIGTERM');
+  await rm(folder, { recursive: true });
+});
+
+test('from the first page to an answer that needed an account', async () => {
+  const { page } = person;
+  expect(service.output()).toMatch(new RegExp(`Playground +${baseUrl}`));
+  await person.open(baseUrl);
+  await person.sees('Interlude');
+  await person.follow('Sign in');
+  await person.press('Continue as Alice');
+  await page.getByText('What can I do for you?').waitFor();
+  await person.sees('Interlude');
+  await person.press('List my open issues in Tracker.');
+  await page.locator('.card').waitFor();
+  await page.getByText('elicitation-request').waitFor();
+  await person.sees('Behind the scenes');
+  const [popup] = await Promise.all([
+    page.waitForEvent('popup'),
+    page.getByRole('link', { name: 'Connect Tracker' }).click(),
+  ]);
+  // The page knows who is signed in already.
+  await popup.getByRole('button', { name: 'Connect Tracker' }).click();
+  await popup.getByRole('button', { name: 'Continue as alice' }).click();
+  await popup.getByRole('button', { name: 'Allow' }).click();
+  await popup.close();
+  await page.getByText('Tracker is connected').waitFor();
+  await page.locator('aside').getByText('turn-ended').waitFor();
+  await page.locator('.markdown').getByText('open issues').waitFor();
+  await person.sees('Behind the scenes');
+  expect(await page.getByRole('link', { name: 'Open in Temporal' }).getAttribute('href')).toContain(
+    '/workflows/turn%2F',
+  );
+  await page.reload();
+  await page.locator('.markdown').getByText('open issues').waitFor();
+  await page.getByRole('button', { name: 'New conversation' }).click();
+  await page.getByText('What can I do for you?').waitFor();
+});
