@@ -94,8 +94,6 @@ function start(root) {
         const type = error instanceof Error && 'type' in error ? error.type : undefined;
         // Blocked after all: the person has closed it.
         if (beside !== nango || type === 'blocked_by_browser') return;
-        // A click on what is shown now is no second one, however soon.
-        lastClick = -Infinity;
         show(type === 'callback_err' ? 'denied' : 'failed');
       },
     );
@@ -187,6 +185,8 @@ function start(root) {
 
   /** @param {Step} step */
   function show(step) {
+    // A click on what is shown now is no second one, however soon.
+    if (step !== 'waiting') lastClick = -Infinity;
     for (const section of root.querySelectorAll('[data-step]'))
       if (section instanceof HTMLElement) section.hidden = section.dataset['step'] !== step;
     const heading = root.querySelector(`[data-step="${step}"] h1`);
