@@ -10,6 +10,7 @@ FROM node:24-slim AS browser
 WORKDIR /app
 COPY package.json package-lock.json .npmrc ./
 RUN npm ci --ignore-scripts
+COPY LICENSE ./
 COPY src src
 COPY scripts/build-browser.ts scripts/
 RUN node scripts/build-browser.ts

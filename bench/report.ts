@@ -7,7 +7,7 @@ export interface Row {
   ours: number[];
   /** Absent where nothing comparable exists. */
   floor?: number[];
-  unit: 'ms' | 'µs' | 'KiB' | 'events' | 'reads' | '/s';
+  unit: 'shift' | 'ms' | 'µs' | 'KiB' | 'events' | 'reads' | '/s';
 }
 
 export interface Section {

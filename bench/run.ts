@@ -31,6 +31,7 @@ import { setStage } from './stage.ts';
 import type { Stage } from './stage.ts';
 import { streaming } from './streaming.ts';
 import { throughput } from './throughput.ts';
+import { widget } from './widget.ts';
 
 const { values: options } = parseArgs({
   options: {
@@ -51,6 +52,7 @@ const measurements: Record<string, (stage: Stage) => Promise<Section>> = {
   memory,
   openQuestions,
   idleStreams,
+  widget,
 };
 
 await using stack = new AsyncDisposableStack();

@@ -2,12 +2,14 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { gzipSync } from 'node:zlib';
-import { bundle, bundles, fileOf } from '../src/browser/bundle.ts';
+import { bundle, bundles, filesOf } from '../src/browser/bundle.ts';
 import type { BundleName } from '../src/browser/bundle.ts';
 
 for (const name of Object.keys(bundles) as BundleName[]) {
-  const code = await bundle(name);
-  await mkdir(path.dirname(fileOf(name)), { recursive: true });
-  await writeFile(fileOf(name), code);
+  const { code, licenses } = await bundle(name);
+  const files = filesOf(name);
+  await mkdir(path.dirname(files.code), { recursive: true });
+  await writeFile(files.code, code);
+  await writeFile(files.licenses, licenses);
   console.log(`${name}: ${(gzipSync(code, { level: 9 }).length / 1024).toFixed(1)} KiB gzip`);
 }

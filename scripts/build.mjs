@@ -5,7 +5,7 @@
 import { spawnSync } from 'node:child_process';
 import { copyFileSync, globSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
-import { bundle } from '../src/browser/bundle.ts';
+import { bundle, licensesName } from '../src/browser/bundle.ts';
 
 const root = path.resolve(import.meta.dirname, '..');
 const dist = path.join(root, 'dist');
@@ -33,7 +33,9 @@ for (const name of globSync('**/*.{js,d.ts}', { cwd: folder })) {
 
 // Self-contained, so that it brings no dependencies; it stands where the types of its element do.
 const script = 'widget/interlude-chat.js';
-writeFileSync(path.join(folder, script), await bundle('widget.js'));
+const { code: widget, licenses } = await bundle('widget.js');
+writeFileSync(path.join(folder, script), widget);
+writeFileSync(path.join(folder, 'widget', licensesName('widget.js')), licenses);
 
 /** What whoever uses the React component has already. */
 const peers = { react: '>=18' };

@@ -100,7 +100,7 @@ export function createApp(parts: AppParts): FastifyInstance {
 
   app.register(async (scripts) => {
     await scripts.register(rateLimit, perMinute);
-    scriptRoute(scripts, '/widget.js', 'widget.js');
+    scriptRoute(scripts, 'widget.js');
   });
 
   app.register(async (pages) => {

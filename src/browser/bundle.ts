@@ -5,6 +5,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import path from 'node:path';
+import { licensesOf } from './licenses.ts';
 
 export const bundles = {
   'widget.js': 'src/widget/index.ts',
@@ -14,25 +15,52 @@ export const bundles = {
 export type BundleName = keyof typeof bundles;
 
 const root = path.resolve(import.meta.dirname, '../..');
-const built = new Map<BundleName, Promise<string>>();
+const known = new Map<BundleName, Promise<Bundle>>();
 
-/** JavaScript, minified. Bundled once per process. */
-export function readBundle(name: BundleName): Promise<string> {
-  const known = built.get(name) ?? (existsSync(fileOf(name)) ? readFile(fileOf(name), 'utf8') : bundle(name));
-  built.set(name, known);
-  return known;
+export interface Bundle {
+  /** JavaScript, minified; names the file below. */
+  code: string;
+  /** The terms of everything in it, to be passed on with it. */
+  licenses: string;
+}
+
+/** Bundled once per process. */
+export function readBundle(name: BundleName): Promise<Bundle> {
+  const found = known.get(name) ?? (existsSync(filesOf(name).code) ? readBuilt(name) : bundle(name));
+  known.set(name, found);
+  return found;
+}
+
+async function readBuilt(name: BundleName): Promise<Bundle> {
+  const files = filesOf(name);
+  const [code, licenses] = await Promise.all([
+    readFile(files.code, 'utf8'),
+    readFile(files.licenses, 'utf8'),
+  ]);
+  return { code, licenses };
 }
 
 /** Where a built one is kept. */
-export function fileOf(name: BundleName): string {
-  return path.join(root, 'build', name);
+export function filesOf(name: BundleName): Record<keyof Bundle, string> {
+  return { code: path.join(root, 'build', name), licenses: path.join(root, 'build', licensesName(name)) };
 }
 
-export async function bundle(name: BundleName): Promise<string> {
+export function licensesName(name: BundleName): string {
+  return name.replace(/\.js$/, '.licenses.txt');
+}
+
+export async function bundle(name: BundleName): Promise<Bundle> {
+  const { code, moduleIds } = await bundleFile(path.join(root, bundles[name]));
+  const banner = `/*! Licences of what is in here: ${licensesName(name)} */\n`;
+  return { code: banner + code, licenses: licensesOf(moduleIds) };
+}
+
+/** `moduleIds`: every file that something is left of. */
+export async function bundleFile(input: string): Promise<{ code: string; moduleIds: string[] }> {
   const { rolldown } = await import('rolldown');
   const preact = path.join(root, 'node_modules/preact');
   const build = await rolldown({
-    input: path.join(root, bundles[name]),
+    input,
     platform: 'browser',
     plugins: [withoutSchemaWriters],
     // Some libraries mark files for server components; here is no server.
@@ -48,7 +76,8 @@ export async function bundle(name: BundleName): Promise<string> {
   });
   try {
     const { output } = await build.generate({ format: 'esm', minify: true });
-    return output[0].code;
+    const [{ code, moduleIds }] = output;
+    return { code, moduleIds };
   } finally {
     await build.close();
   }

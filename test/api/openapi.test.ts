@@ -21,6 +21,7 @@ const pages = [
   'GET /connections/disconnect',
   'GET /connections/key',
   'GET /widget.js',
+  'GET /widget.licenses.txt',
   'POST /auth/connect',
   'POST /auth/logout',
   'POST /connections',

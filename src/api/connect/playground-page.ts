@@ -13,7 +13,7 @@ body { margin: 0; background: var(--ground); color: var(--text) }
 main { display: flex; flex-direction: column; height: 100dvh }
 .bar { display: flex; flex-wrap: wrap; align-items: center; gap: .5rem 1rem; padding: .625rem 1rem; border-bottom: 1px solid var(--line) }
 .bar h1 { margin: 0; font-size: 1.0625rem; font-weight: 680; letter-spacing: -.01em }
-.bar select, .bar button { min-height: 2.25rem; padding: .25rem .75rem; border: 1px solid var(--line); border-radius: .625rem; background: var(--ground); color: inherit; font: inherit }
+.bar select, .bar button { min-height: 2.25rem; padding: .25rem .75rem; border: 1px solid var(--line); border-radius: .625rem; background: var(--ground); color: var(--text); font: inherit }
 .bar button { cursor: pointer }
 .bar label { color: var(--quiet); font-size: .9375rem }
 .bar nav { display: flex; flex-wrap: wrap; gap: .25rem 1rem; margin-inline-start: auto; font-size: .9375rem }

@@ -21,7 +21,7 @@ export function playgroundRoutes(fastify: FastifyInstance, parts: PlaygroundPart
     const view = session ? { userName: displayName(session), temporalUi, suggestions } : null;
     return reply.headers(playgroundHeaders).send(playgroundPage(view));
   });
-  scriptRoute(fastify, '/playground.js', 'playground.js');
+  scriptRoute(fastify, 'playground.js');
   fastify.post('/playground/token', async (request, reply) => {
     const session = sessions.read(request);
     if (!session) return reply.code(401).send();
