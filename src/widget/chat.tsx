@@ -6,6 +6,7 @@ import { openQuestions, textOf } from './message.ts';
 import type { Message } from './message.ts';
 import { MessageView } from './message-view.tsx';
 import { cardId } from './question-card.tsx';
+import { useKeptFocus } from './use-kept-focus.ts';
 import { useConversation } from './use-conversation.ts';
 import type { ConversationOptions, Phase } from './use-conversation.ts';
 import { useStickToEnd } from './use-stick-to-end.ts';
@@ -23,9 +24,11 @@ export function Chat({ words, suggestions, onChange, ...options }: ChatProps) {
   const conversation = useConversation(options);
   const { messages, phase, isReconnecting, failure } = conversation;
   const answering = useMemo(() => answerWith(client, conversationId), [client, conversationId]);
+  const chat = useRef<HTMLDivElement>(null);
   const log = useRef<HTMLDivElement>(null);
   const toEnd = useStickToEnd(log, messages);
   const waiting = openQuestions(messages);
+  useKeptFocus(chat, log, conversation);
   useEffect(() => onChange?.(messages, phase), [messages, phase, onChange]);
 
   function askAgainAfter(index: number) {
@@ -40,9 +43,10 @@ export function Chat({ words, suggestions, onChange, ...options }: ChatProps) {
     card?.focus();
   }
 
-  const isBusy = (phase === 'working' || phase === 'sending') && waiting.length === 0;
+  const isBusy =
+    (phase === 'working' || phase === 'sending') && waiting.length === 0 && !isSeenAtWork(messages.at(-1));
   return (
-    <div className="chat">
+    <div className="chat" ref={chat}>
       <div
         className="log"
         ref={log}
@@ -82,29 +86,44 @@ export function Chat({ words, suggestions, onChange, ...options }: ChatProps) {
         )}
       </div>
       {waiting[0] && (
-        <div className="dock" role="status">
-          <span className="pulse" aria-hidden="true" />
-          <span dir="auto">
-            {words.waitingForYou(waiting.length)}: <strong>{waiting[0].context.serverTitle}</strong>
-          </span>
-          <button type="button" className="link" onClick={() => show(waiting[0]?.elicitationId ?? '')}>
-            {words.show}
-          </button>
+        <div className="foot">
+          <div className="dock" role="status">
+            <span className="pulse" aria-hidden="true" />
+            <span dir="auto">
+              {words.waitingForYou(waiting.length)}: <strong>{titlesOf(waiting)}</strong>
+            </span>
+            <button type="button" className="link" onClick={() => show(waiting[0]?.elicitationId ?? '')}>
+              {words.show}
+            </button>
+          </div>
         </div>
       )}
-      <Composer
-        key={conversationId}
-        words={words}
-        conversationId={conversationId}
-        mayStop={phase === 'working'}
-        // A turn that only waits for somebody makes room for a new message.
-        maySend={phase === 'idle' || waiting.length > 0}
-        onSend={(text) => {
-          toEnd();
-          conversation.send(text);
-        }}
-        onStop={conversation.stop}
-      />
+      <div className="foot">
+        <Composer
+          key={conversationId}
+          words={words}
+          conversationId={conversationId}
+          mayStop={phase === 'working'}
+          // A turn that only waits for somebody makes room for a new message.
+          maySend={phase === 'idle' || waiting.length > 0}
+          onSend={(text) => {
+            toEnd();
+            conversation.send(text);
+          }}
+          onStop={conversation.stop}
+        />
+      </div>
     </div>
   );
+}
+
+function titlesOf(waiting: ReturnType<typeof openQuestions>): string {
+  return [...new Set(waiting.map(({ context }) => context.serverTitle))].join(', ');
+}
+
+/** A tool with its spinner and text that grows need no words; and words below them would be pushed along. */
+function isSeenAtWork(message: Message | undefined): boolean {
+  const part = message?.parts.at(-1);
+  if (part?.type === 'text') return message?.role === 'assistant' && part.state === 'streaming';
+  return part?.type === 'dynamic-tool' && part.state.startsWith('input');
 }

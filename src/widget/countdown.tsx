@@ -9,7 +9,7 @@ export function Countdown({ until, words }: { until: string; words: Words }) {
     return () => clearInterval(timer);
   }, [until]);
   return (
-    <time className="countdown" dateTime={until} data-soon={left < 60}>
+    <time className="countdown" dir="auto" dateTime={until} data-soon={left < 60}>
       {words.timeLeft(Math.floor(left / 60), left % 60)}
     </time>
   );

@@ -38,14 +38,18 @@ export function Floating({ isOpen, waiting, words, onToggle, children }: Props) 
         hidden={!isOpen}
         onKeyDown={pressed}
       >
-        <button
-          type="button"
-          className="round quiet close"
-          aria-label={words.close}
-          onClick={() => onToggle(false)}
-        >
-          <Icon name="cross" />
-        </button>
+        <div className="head">
+          <span>{words.conversation}</span>
+          <button
+            type="button"
+            className="round quiet"
+            aria-label={words.close}
+            title={words.close}
+            onClick={() => onToggle(false)}
+          >
+            <Icon name="cross" />
+          </button>
+        </div>
         {children}
       </div>
       <button
@@ -57,7 +61,8 @@ export function Floating({ isOpen, waiting, words, onToggle, children }: Props) 
         onClick={() => onToggle(true)}
       >
         <Icon name="chat" />
-        {waiting > 0 && <span className="badge">{waiting}</span>}
+        {/* Drawn, not written: the button's name says it in words. */}
+        {waiting > 0 && <span className="badge" data-count={waiting} />}
       </button>
     </>
   );

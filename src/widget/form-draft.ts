@@ -63,7 +63,9 @@ function problemOf(field: Field, value: unknown, words: Words): string | null {
   switch (field.kind) {
     case 'text': {
       const length = typeof value === 'string' ? Array.from(value).length : 0;
-      if (field.isRequired && length === 0 && (field.minLength ?? 0) > 0) return words.required;
+      // Nothing is a text like any other, but no date and no address.
+      const mayBeEmpty = field.format === undefined && (field.minLength ?? 0) === 0;
+      if (field.isRequired && length === 0 && !mayBeEmpty) return words.required;
       if (field.minLength !== undefined && length < field.minLength) return words.tooShort(field.minLength);
       if (field.maxLength !== undefined && length > field.maxLength) return words.tooLong(field.maxLength);
       return null;

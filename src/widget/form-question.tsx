@@ -38,12 +38,14 @@ export function FormQuestion({
 
   async function send(event: FormEvent) {
     event.preventDefault();
+    if (isSending) return;
     const found = problemsIn(fields, draft, words);
     if (Object.keys(found).length > 0) return show(found);
     await answer({ action: 'accept', content: contentOf(fields, draft) });
   }
 
   async function answer(decision: Parameters<typeof answering>[1]) {
+    if (isSending) return;
     setSending(true);
     setFailure(null);
     try {
@@ -79,13 +81,14 @@ export function FormQuestion({
         </p>
       )}
       <div className="actions">
-        <button className="button" disabled={isSending}>
+        {/* Not disabled: that would take the focus away from whoever has just pressed it. */}
+        <button className="button" aria-disabled={isSending}>
           {isApproval ? words.approve : words.sendAnswer}
         </button>
         <button
           type="button"
           className="button quiet"
-          disabled={isSending}
+          aria-disabled={isSending}
           onClick={() => void answer({ action: 'decline' })}
         >
           {isApproval ? words.decline : words.notNow}

@@ -1,4 +1,5 @@
 /** A question of the service to the person in front of the widget, and what became of it. */
+import { useRef } from 'react';
 import type { ElicitationRequest } from '../contract/elicitation.ts';
 import type { Answering } from './answering.ts';
 import { Countdown } from './countdown.tsx';
@@ -7,6 +8,7 @@ import { Icon } from './icon.tsx';
 import { SettledQuestion } from './settled-question.tsx';
 import { toolName } from './tool-call.tsx';
 import { UrlQuestion } from './url-question.tsx';
+import { useKeptFocus } from './use-kept-focus.ts';
 import type { Words } from './words.ts';
 
 export interface CardProps {
@@ -17,23 +19,31 @@ export interface CardProps {
 
 export function QuestionCard(props: CardProps & { askAgain: (() => void) | undefined }) {
   const { question, words, askAgain } = props;
-  if (question.status !== 'pending') return <SettledQuestion {...{ question, words, askAgain }} />;
+  const card = useRef<HTMLElement>(null);
+  const settled = useRef<HTMLParagraphElement>(null);
+  useKeptFocus(card, settled, question.status);
+  if (question.status !== 'pending')
+    return <SettledQuestion {...{ question, words, askAgain }} place={settled} />;
   const { context, message, expiresAt, elicitationId } = question;
-  const who = [context.agent, ...(context.path ?? [])].join(' → ');
+  const id = cardId(elicitationId);
+  const who = [context.agent, ...(context.path ?? [])].join(' › ');
   const tool = context.toolName === undefined ? '' : ` ${words.needsTool(toolName(context.toolName))}`;
   return (
     <section
       className="card"
-      id={cardId(elicitationId)}
+      ref={card}
+      id={id}
       tabIndex={-1}
-      aria-labelledby={`${cardId(elicitationId)}-title`}
+      // Several of one server would be landmarks of the same name.
+      role="group"
+      aria-labelledby={`${id}-title ${id}-message`}
     >
       <header>
         <span className="mark" aria-hidden="true">
           {initialOf(context.serverTitle)}
         </span>
         <div className="who">
-          <p className="title" id={`${cardId(elicitationId)}-title`} dir="auto">
+          <p className="title" id={`${id}-title`} dir="auto">
             {context.serverTitle}
           </p>
           <p dir="auto">
@@ -43,7 +53,7 @@ export function QuestionCard(props: CardProps & { askAgain: (() => void) | undef
         </div>
         <Countdown until={expiresAt} words={words} />
       </header>
-      <p className="message" dir="auto">
+      <p className="message" id={`${id}-message`} dir="auto">
         {message}
       </p>
       {(context.warnings ?? []).map((warning) => (

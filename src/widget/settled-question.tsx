@@ -1,3 +1,4 @@
+import type { RefObject } from 'react';
 import type { ElicitationRequest } from '../contract/elicitation.ts';
 import { Icon } from './icon.tsx';
 import type { IconName } from './icon.tsx';
@@ -7,12 +8,13 @@ interface Props {
   question: ElicitationRequest;
   words: Words;
   askAgain: (() => void) | undefined;
+  place: RefObject<HTMLParagraphElement | null>;
 }
 
-export function SettledQuestion({ question, words, askAgain }: Props) {
+export function SettledQuestion({ question, words, askAgain, place }: Props) {
   const [icon, text] = outcome(question, words);
   return (
-    <p className={`settled ${question.status}`}>
+    <p className={`settled ${question.status}`} ref={place} tabIndex={-1}>
       <Icon name={icon} />
       <span dir="auto">{text}</span>
       {question.status === 'expired' && askAgain && (

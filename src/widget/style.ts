@@ -9,7 +9,8 @@ export const style = `
   --quiet: var(--interlude-quiet, light-dark(#63666b, #a0a3a9));
   --ground: var(--interlude-ground, light-dark(#fff, #1b1d20));
   --raised: var(--interlude-raised, light-dark(#f4f4f1, #272a2e));
-  --line: light-dark(#e4e4df, #303338);
+  --card: light-dark(var(--ground), color-mix(in srgb, var(--raised) 45%, var(--ground)));
+  --line: light-dark(#e4e4df, #383c42);
   --edge: light-dark(#8b8d90, #73777e);
   --good: light-dark(#1d7a4c, #6fd19c);
   --warn: light-dark(#8a5300, #f2c274);
@@ -22,54 +23,74 @@ export const style = `
 :host([theme=dark]) { color-scheme: dark }
 :host([hidden]), [hidden] { display: none !important }
 :host([floating]) { position: fixed; z-index: 2147483000; inset-block-end: 1rem; inset-inline-end: 1rem; width: auto; height: auto; min-height: 0; container-type: normal }
-.panel { position: relative; width: min(26rem, 100vw - 2rem); height: min(42rem, 100dvh - 2rem); overflow: hidden; border: 1px solid var(--line); border-radius: 1.125rem; background: var(--ground); box-shadow: 0 12px 40px -8px #0006; container-type: inline-size }
-.panel .log { padding-block-start: 3.25rem }
-.close { position: absolute; z-index: 1; inset-block-start: .5rem; inset-inline-end: .75rem }
+.panel { display: flex; flex-direction: column; width: min(26rem, 100vw - 2rem); height: min(42rem, 100dvh - 2rem); overflow: hidden; border: 1px solid var(--line); border-radius: 1.125rem; background: var(--ground); box-shadow: 0 12px 40px -8px #0006; container-type: inline-size }
+.panel .chat { flex: 1; min-height: 0 }
+.head { display: flex; align-items: center; justify-content: space-between; padding-block: .375rem; padding-inline: 1rem .5rem; border-block-end: 1px solid var(--line); color: var(--text); font-weight: 620 }
+.head .round { background: none }
+.head .round:hover { background: var(--raised) }
 .launcher { position: relative; display: grid; place-items: center; width: 3.5rem; height: 3.5rem; border: 0; border-radius: 50%; background: var(--accent); color: var(--on-accent); font-size: 1.375rem; cursor: pointer; box-shadow: 0 6px 20px -4px #0006 }
+.badge::after { content: attr(data-count) }
 .badge { position: absolute; inset-block-start: -.25rem; inset-inline-end: -.25rem; min-width: 1.375rem; padding: 0 .375rem; border-radius: .75rem; background: var(--bad); color: var(--ground); font: 650 .8125rem/1.375rem system-ui, sans-serif }
 *, ::before, ::after { box-sizing: border-box }
 .chat { display: flex; flex-direction: column; height: 100%; color: var(--text); background: var(--ground) }
-.log { flex: 1; overflow-y: auto; overscroll-behavior: contain; padding: 1.25rem 1rem .5rem; scrollbar-gutter: stable }
+.log { flex: 1; overflow-y: auto; overscroll-behavior: contain; padding: 1.25rem 1rem .5rem }
+/* Both leave room for the scroll bar at both sides, so that what is in them is in line. */
+.log, .foot { scrollbar-gutter: stable both-edges; scrollbar-width: thin; scrollbar-color: var(--edge) transparent }
+.foot { overflow: hidden; padding: 2px 1rem 0 }
 .log > * { max-width: 44rem; margin-inline: auto }
 .welcome { display: flex; flex-direction: column; align-items: center; gap: .625rem; margin-block: 18% 0; text-align: center }
 .welcome p { margin: 0 0 .5rem; font-size: 1.375rem; font-weight: 620; text-wrap: balance }
-.welcome button { max-width: 100%; padding: .5rem 1rem; border: 1px solid var(--line); border-radius: 1.25rem; background: var(--ground); color: var(--text); font: inherit; cursor: pointer }
+.welcome button { max-width: 100%; min-height: 2.75rem; padding: .5rem 1.125rem; border: 1px solid color-mix(in srgb, var(--edge) 50%, transparent); border-radius: 1.375rem; background: var(--ground); color: var(--text); font: inherit; cursor: pointer }
 .welcome button:hover { background: var(--raised) }
 .message { margin-block: 0 1.25rem; overflow-wrap: anywhere }
 .message.user { display: flex; justify-content: flex-end }
 .bubble { margin: 0; max-width: 85%; padding: .5rem .875rem; border-radius: 1.125rem; border-end-end-radius: .25rem; background: var(--raised); white-space: pre-wrap }
 .markdown > :first-child { margin-block-start: 0 }
 .markdown > :last-child { margin-block-end: 0 }
-.markdown { margin-block: .5rem }
+.markdown { margin-block: .75rem }
 .markdown li > p { margin-block: .25rem }
 .markdown ul, .markdown ol { margin-block: .5rem; padding-inline-start: 1.5rem }
 .markdown pre, dd pre { overflow-x: auto; padding: .75rem; border-radius: .625rem; background: var(--raised); font-size: .875rem }
 .markdown code { font-family: ui-monospace, monospace; font-size: .9em }
-.markdown .table { overflow-x: auto }
-.markdown table { border-collapse: collapse }
-.markdown th, .markdown td { padding: .25rem .75rem; border: 1px solid var(--line); text-align: start }
-.markdown a { color: var(--accent) }
+.markdown :not(pre) > code { padding: .125em .375em; border-radius: .375em; background: var(--raised) }
+.markdown :is(h3, h4, h5, h6) { margin-block: 1.25rem .5rem; font-size: 1rem; font-weight: 650; line-height: 1.35 }
+.markdown h3 { font-size: 1.1875rem }
+.markdown h4 { font-size: 1.0625rem }
+.markdown blockquote { margin: .75rem 0; padding-inline-start: .875rem; border-inline-start: 3px solid var(--line); color: var(--quiet) }
+.markdown hr { margin-block: 1.25rem; border: 0; border-block-start: 1px solid var(--line) }
+.markdown .table { margin-block: .75rem; overflow-x: auto; border: 1px solid var(--line); border-radius: .625rem }
+/* Words stay whole: what does not fit is scrolled to. */
+.markdown table { min-width: 100%; border-collapse: collapse; overflow-wrap: normal; font-size: .9375rem; line-height: 1.4 }
+.markdown th, .markdown td { min-width: 5.5rem; max-width: 24rem; padding: .5rem .75rem; text-align: start; vertical-align: top }
+.markdown th { background: var(--raised); font-weight: 600; white-space: nowrap }
+.markdown tbody tr { border-block-start: 1px solid var(--line) }
+.markdown a { color: var(--accent); text-underline-offset: .15em }
 .icon { width: 1.125em; height: 1.125em; flex: none; fill: none; stroke: currentColor; stroke-width: 2; stroke-linecap: round; stroke-linejoin: round; vertical-align: -.2em }
-.icon.stop { fill: currentColor; stroke: none }
-.icon.spinner { animation: turn 1s linear infinite }
+.icon-stop { width: 1.375em; height: 1.375em; fill: currentColor; stroke: none }
+.icon-spinner { animation: turn 1s linear infinite }
 .tool { margin-block: .375rem; color: var(--quiet); font-size: .9375rem }
 .tool summary { display: inline-flex; align-items: center; gap: .5rem; padding: .1875rem .5rem; margin-inline-start: -.5rem; border-radius: .5rem; cursor: pointer; list-style: none }
 .tool summary::-webkit-details-marker { display: none }
+.tool summary::after { content: ""; width: .375rem; height: .375rem; margin-block-end: .1875rem; border: solid; border-width: 0 1.5px 1.5px 0; rotate: 45deg }
+.tool[open] summary::after { margin-block: .1875rem 0; rotate: 225deg }
 .tool summary:hover { background: var(--raised) }
-.tool.done .icon.tick { color: var(--good) }
-.tool.failed .icon.cross { color: var(--bad) }
+.tool.done .icon-tick { color: var(--good) }
+.tool.failed .icon-cross { color: var(--bad) }
 .tool dl { margin: .375rem 0 .75rem; padding-inline-start: .875rem; border-inline-start: 2px solid var(--line) }
 .tool dt { font-size: .8125rem }
 .tool dd { margin: .125rem 0 .5rem }
 .tool pre { margin: 0; max-height: 16rem; white-space: pre-wrap; overflow: auto }
-.card { margin-block: .75rem; padding: 1rem; border: 1px solid var(--line); border-radius: var(--radius); background: var(--ground); box-shadow: 0 1px 2px #0001, 0 6px 20px -8px #0003; animation: arrive .2s ease-out }
+.card { margin-block: .75rem; padding: 1rem; border: 1px solid var(--line); border-radius: var(--radius); background: var(--card); box-shadow: 0 1px 2px #0001, 0 6px 20px -8px #0003; animation: arrive .2s ease-out }
 .card:focus-visible { outline: 2px solid var(--focus); outline-offset: 2px }
-.card header { display: flex; align-items: center; gap: .75rem }
-.card .mark { display: grid; place-items: center; width: 2.5rem; height: 2.5rem; flex: none; border-radius: .6875rem; background: var(--raised); color: var(--text); font-weight: 650 }
-.card .who { flex: 1; min-width: 0 }
+/* What is written the other way round still begins where the card does. */
+.card [dir=auto]:not(input, textarea) { text-align: -webkit-match-parent; text-align: match-parent }
+.card header { display: grid; grid-template-columns: auto minmax(0, 1fr) auto; column-gap: .75rem; align-items: baseline }
+.card .mark { grid-row: span 2; align-self: start; display: grid; place-items: center; width: 2.5rem; height: 2.5rem; flex: none; border-radius: .6875rem; background: var(--raised); color: var(--text); font-weight: 650 }
+.card .who { display: contents }
+.card .who p + p { grid-area: 2 / 2 / auto / -1 }
 .card .who .title { color: var(--text); font-size: 1rem; font-weight: 620; line-height: 1.35 }
 .card .who p { margin: 0; overflow-wrap: anywhere; color: var(--quiet); font-size: .875rem; line-height: 1.4 }
-.countdown { align-self: start; color: var(--quiet); font-size: .875rem; font-variant-numeric: tabular-nums; white-space: nowrap }
+.countdown { grid-area: 1 / 3; color: var(--quiet); font-size: .875rem; font-variant-numeric: tabular-nums; white-space: nowrap }
 .countdown[data-soon=true] { color: var(--warn); font-weight: 600 }
 .card .message, .card > p.message { margin: .75rem 0 }
 .address { margin: .75rem 0; padding: .5rem .75rem; border-radius: .625rem; background: var(--raised); color: var(--quiet); font-size: .875rem; overflow-wrap: anywhere }
@@ -81,30 +102,32 @@ export const style = `
 .button:hover { background: color-mix(in srgb, var(--accent) 84%, var(--ground)) }
 .button.quiet { background: transparent; border-color: var(--edge); color: var(--text) }
 .button.quiet:hover { background: var(--raised) }
-.button:disabled { opacity: .6; cursor: default }
-.link { min-height: 1.5rem; padding: 0 .25rem; border: 0; border-radius: .25rem; background: none; color: inherit; font: inherit; font-weight: 600; text-decoration: underline; text-underline-offset: .15em; cursor: pointer }
+.button[aria-disabled=true] { opacity: .6; cursor: default }
+.link { min-height: 1.5rem; padding: 0 .25rem; border: 0; border-radius: .25rem; background: none; color: inherit; font: inherit; font-weight: 600; text-decoration: underline; text-underline-offset: .15em; white-space: nowrap; cursor: pointer }
 .hint { margin: .75rem 0 0; color: var(--quiet); font-size: .9375rem }
 .hint:empty { display: none }
 .problem { margin: .25rem 0; color: var(--bad); font-size: .9375rem }
 .failure { display: flex; flex-wrap: wrap; align-items: baseline; gap: .5rem; padding: .625rem .875rem; border-radius: .75rem; background: color-mix(in srgb, var(--bad) 9%, transparent); color: var(--bad) }
 .failure p { margin: 0; flex: 1 1 14rem }
 .settled { display: flex; align-items: center; gap: .5rem; margin-block: .5rem; color: var(--quiet); font-size: .9375rem }
+.failure .link { margin-inline-start: -.25rem }
 .settled.accept .icon { color: var(--good) }
 .field { margin: 0 0 1rem; padding: 0; border: 0; min-width: 0 }
 .field label:not(.tick), .field legend { display: block; padding: 0; font-weight: 560 }
 .field small { color: var(--quiet); font-weight: 400 }
 .field .help { margin: .125rem 0; color: var(--quiet); font-size: .875rem }
 .field input:not([type=checkbox], [type=radio]), .field select, .field textarea { width: 100%; margin-block-start: .375rem; padding: .5625rem .75rem; border: 1px solid var(--edge); border-radius: .625rem; background: var(--ground); color: inherit; font: inherit }
+.field :is(input:not([type=checkbox], [type=radio]), select, textarea):focus-within { outline: 2px solid var(--outline, var(--focus)); outline-offset: 1px }
 .field textarea { min-height: 5rem; resize: vertical }
-.field [aria-invalid=true] { border-color: var(--bad); outline-color: var(--bad) }
+.field [aria-invalid=true][aria-invalid=true] { border-color: var(--bad); --outline: var(--bad) }
 .tick { display: flex; align-items: center; gap: .625rem; min-height: 2.25rem; cursor: pointer }
 .tick input { width: 1.125rem; height: 1.125rem; margin: 0; flex: none; accent-color: var(--accent) }
 .status p { margin: 0; color: var(--quiet); font-size: .9375rem }
 .working { display: flex; align-items: center; gap: .5rem }
-.dock { display: flex; align-items: center; gap: .625rem; width: min(100% - 2rem, 44rem); margin: 0 auto .5rem; padding: .5rem .875rem; border-radius: .75rem; background: var(--raised); font-size: .9375rem }
+.dock { display: flex; align-items: center; gap: .625rem; max-width: 44rem; margin: 0 auto .5rem; padding: .5rem .875rem; border-radius: .75rem; background: var(--raised); font-size: .9375rem }
 .dock span[dir] { flex: 1; min-width: 0; overflow-wrap: anywhere }
 .pulse { width: .5rem; height: .5rem; flex: none; border-radius: 50%; background: var(--focus); animation: breathe 1.6s ease-in-out infinite }
-.composer { display: flex; align-items: flex-end; gap: .5rem; width: min(100% - 2rem, 44rem); margin: 0 auto 1rem; padding: .375rem; border: 1px solid var(--edge); border-radius: 1.375rem; background: var(--ground) }
+.composer { display: flex; align-items: flex-end; gap: .5rem; max-width: 44rem; margin: 0 auto 1rem; padding: .375rem; border: 1px solid var(--edge); border-radius: 1.375rem; background: var(--ground) }
 .composer:focus-within { border-color: var(--focus); box-shadow: 0 0 0 1px var(--focus) }
 .composer textarea { flex: 1; min-width: 0; max-height: 10rem; padding: .5rem .75rem; border: 0; outline: 0; background: none; color: inherit; font: inherit; resize: none; field-sizing: content }
 .composer ::placeholder { color: var(--quiet); opacity: 1 }
@@ -113,13 +136,18 @@ export const style = `
 .round:disabled { background: var(--raised); color: var(--quiet); cursor: default }
 :focus-visible { outline: 2px solid var(--focus); outline-offset: 2px }
 @container (max-width: 28rem) {
+  .log, .foot { padding-inline: .75rem }
   .card { padding: .875rem }
-  .card header { flex-wrap: wrap }
   .actions .button { flex: 1 1 100% }
 }
 @keyframes turn { to { transform: rotate(360deg) } }
 @keyframes breathe { 50% { opacity: .45 } }
 @keyframes arrive { from { opacity: 0; transform: translateY(.25rem) } }
 @media (prefers-reduced-motion: reduce) { *, ::before, ::after { animation: none !important } }
-@media (forced-colors: active) { .button, .round, .card, .dock { border: 1px solid } }
+@media (max-width: 30rem) { .panel { position: fixed; inset: 0; width: auto; height: auto; border: 0; border-radius: 0 } }
+@media (forced-colors: active) {
+  .button, .round, .card, .dock, .bubble, .address, .badge, .launcher, .mark { border: 1px solid }
+  .button:not(.quiet) { forced-color-adjust: none; background: ButtonText; color: ButtonFace }
+  .pulse { forced-color-adjust: none; background: CanvasText }
+}
 `;

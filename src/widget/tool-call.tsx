@@ -17,13 +17,13 @@ export function ToolCall({ part, words }: { part: ToolPart; words: Words }) {
       <dl>
         <dt>{words.toolInput}</dt>
         <dd>
-          <pre>{shown(part.input)}</pre>
+          <pre tabIndex={0}>{shown(part.input)}</pre>
         </dd>
         {(isDone || isFailed) && (
           <>
             <dt>{words.toolOutput}</dt>
             <dd>
-              <pre>{isFailed ? part.errorText : shown(part.output)}</pre>
+              <pre tabIndex={0}>{isFailed ? part.errorText : shown(part.output)}</pre>
             </dd>
           </>
         )}

@@ -64,6 +64,7 @@ export function UrlQuestion({ question, url, answering, words }: CardProps & { u
 
 /** The host is what counts: it is shown as the browser reads it. */
 function splitAtHost(url: string): { before: string; host: string; after: string } {
-  const { protocol, host, pathname, search, hash } = new URL(url);
-  return { before: `${protocol}//`, host, after: `${pathname}${search}${hash}` };
+  const { protocol, username, host, pathname, search, hash } = new URL(url);
+  const user = username === '' ? '' : `${username}@`;
+  return { before: `${protocol}//${user}`, host, after: `${pathname}${search}${hash}` };
 }

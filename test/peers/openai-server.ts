@@ -49,7 +49,7 @@ export interface OpenAIServer {
 export async function createOpenAIServer({
   reply,
 }: {
-  reply: (request: ChatRequest, index: number) => Reply;
+  reply: (request: ChatRequest, index: number) => Reply | Promise<Reply>;
 }): Promise<OpenAIServer> {
   const requests: Received[] = [];
   const waiting: ((request: Received) => void)[] = [];
@@ -64,7 +64,7 @@ export async function createOpenAIServer({
       const received = { path: incoming.url ?? '', headers: incoming.headers, body, ended };
       requests.push(received);
       for (const resolve of waiting.splice(0)) resolve(received);
-      await answer(response, reply(body, requests.length - 1), body.model);
+      await answer(response, await reply(body, requests.length - 1), body.model);
     })().catch((error: unknown) => response.destroy(error as Error));
   });
   server.listen(0, '127.0.0.1');

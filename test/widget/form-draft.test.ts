@@ -87,6 +87,14 @@ describe('problems that need no service', () => {
   ])('%s with %j: %s', (name, entry, expected) => expect(problem(name, entry)).toBe(expected));
 });
 
+test.each(['email', 'uri', 'date', 'date-time'])(
+  'a required %s that is empty is said to be missing',
+  (format) => {
+    const fields = fieldsOf({ it: { type: 'string', format } }, ['it']);
+    expect(problemsIn(fields, emptyDraft(fields), words)).toEqual({ it: words.required });
+  },
+);
+
 describe('problems that the service has', () => {
   test('are put to their fields, the first of each', () => {
     const errors = [

@@ -1,0 +1,54 @@
+/** A server that wants a yes before it does something, and sends people to any address at all. */
+import { inputRequired, inputResponse, McpServer } from '@modelcontextprotocol/server';
+import type {
+  CallToolResult,
+  InputRequest,
+  InputRequiredResult,
+  ServerContext,
+} from '@modelcontextprotocol/server';
+import { z } from 'zod';
+import { startMcpServer } from './mcp-server.ts';
+import type { TestMcpServer } from './mcp-server.ts';
+
+export interface Office extends TestMcpServer {
+  /** What it was allowed to delete. */
+  deleted: string[];
+}
+
+export async function startOffice(): Promise<Office> {
+  const deleted: string[] = [];
+
+  function build(): McpServer {
+    const server = new McpServer({ name: 'office', version: '1' });
+    const remove = { description: 'Asks for a yes', inputSchema: z.object({ what: z.string() }) };
+    server.registerTool('delete', remove, ({ what }, context) => {
+      const nothing = { type: 'object' as const, properties: {} };
+      return ask(
+        context,
+        inputRequired.elicit({ message: `Delete ${what}?`, requestedSchema: nothing }),
+        (action) => {
+          if (action === 'accept') deleted.push(what);
+          return `${what}: ${action}`;
+        },
+      );
+    });
+    const show = { description: 'Opens an address', inputSchema: z.object({ url: z.string() }) };
+    server.registerTool('show', show, ({ url }, context) =>
+      ask(context, inputRequired.elicitUrl({ message: 'Have a look.', url }), (action) => `shown: ${action}`),
+    );
+    return server;
+  }
+
+  const server = await startMcpServer({ era: 'modern', build });
+  return { ...server, deleted };
+}
+
+function ask(
+  context: ServerContext,
+  question: InputRequest,
+  answered: (action: string) => string,
+): CallToolResult | InputRequiredResult {
+  const given = inputResponse(context.mcpReq.inputResponses, 'question');
+  if (given.kind !== 'elicit') return inputRequired({ inputRequests: { question } });
+  return { content: [{ type: 'text', text: answered(given.action) }] };
+}

@@ -1,0 +1,70 @@
+/** Eyes on the widget: at three widths, in both themes, and what a person could not use there. */
+import { mkdirSync } from 'node:fs';
+import path from 'node:path';
+import axe from 'axe-core';
+import type { Page } from 'playwright-core';
+
+const sizes = [
+  { width: 360, height: 740 },
+  { width: 768, height: 900 },
+  { width: 1280, height: 800 },
+];
+const themes = ['light', 'dark'] as const;
+/** Screenshots are left here, for eyes. */
+const folder = process.env['SCREENSHOTS'];
+
+/** Fails with everything that is wrong with the page as it stands; `name` is for the pictures. */
+export async function look(page: Page, name: string): Promise<void> {
+  const problems: string[] = [];
+  // What arrives moves for a moment, and half of it has no contrast yet.
+  await page.emulateMedia({ reducedMotion: 'reduce' });
+  for (const colorScheme of themes) {
+    await page.emulateMedia({ colorScheme });
+    for (const size of sizes) {
+      await page.setViewportSize(size);
+      const where = `${name} ${size.width} ${colorScheme}`;
+      problems.push(...(await tooWide(page)).map((wide) => `${where}: ${wide} is too wide`));
+      if (folder !== undefined) {
+        mkdirSync(folder, { recursive: true });
+        await page.screenshot({ path: path.join(folder, `${where.replaceAll(' ', '-')}.png`) });
+      }
+    }
+    problems.push(...(await findings(page)).map((found) => `${name} ${colorScheme}: ${found}`));
+  }
+  if (problems.length > 0) throw new Error(problems.join('\n'));
+}
+
+/** With the colours of the reader's own system, and nothing that moves. */
+export async function lookInForcedColors(page: Page): Promise<void> {
+  await page.emulateMedia({ forcedColors: 'active', reducedMotion: 'reduce' });
+  if (folder !== undefined) await page.screenshot({ path: path.join(folder, 'forced-colors.png') });
+  const problems = await findings(page);
+  const moving = await page.evaluate(() =>
+    document.getAnimations().map((one) => (one as CSSAnimation).animationName),
+  );
+  await page.emulateMedia({ forcedColors: 'none' });
+  if (problems.length + moving.length > 0) throw new Error([...problems, ...moving].join('\n'));
+}
+
+/** The page itself, and what sticks out of the conversation; code and tables scroll by themselves. */
+function tooWide(page: Page): Promise<string[]> {
+  return page.evaluate(() => {
+    const root = document.querySelector('interlude-chat')?.shadowRoot;
+    const places = [document.documentElement, root?.querySelector('.log'), root?.querySelector('.chat')];
+    return places.flatMap((place) =>
+      place && place.scrollWidth > place.clientWidth + 1 ? [place.className || place.tagName] : [],
+    );
+  });
+}
+
+async function findings(page: Page): Promise<string[]> {
+  await page.evaluate(axe.source);
+  const { violations, passed } = await page.evaluate(async () => {
+    const found = await (globalThis as unknown as { axe: typeof axe }).axe.run(document, {
+      runOnly: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'],
+    });
+    return { violations: found.violations, passed: found.passes.length };
+  });
+  if (passed < 5) throw new Error('axe has looked at nothing');
+  return violations.map(({ id, nodes }) => `axe ${id}: ${nodes.map(({ html }) => html).join(' ')}`);
+}
