@@ -148,6 +148,8 @@ test('a window that was closed can be opened again, and one connection comes of 
   const person = await stage.sitDownAs('Alice', browser, stage.link('q1'));
   await (await opensWindow(person, 'Connect Tracker')).close();
   await person.sees('Finish in the other window');
+  // Sooner, it would be the second half of a double click.
+  await person.page.waitForTimeout(800);
   await allow(await opensWindow(person, 'Try again'));
   await person.sees('Tracker is connected');
   expect(stage.nango.connections()).toHaveLength(1);
