@@ -7,6 +7,7 @@ import type { SealedTable, SealedValue, Storage } from '../storage/storage.ts';
 import { contextOf } from './binding.ts';
 import { prefixOf, sealedWith, SealingError } from './sealing.ts';
 import type { KeyRing } from './sealing.ts';
+import { underLock } from './under-lock.ts';
 
 export interface ResealReport {
   tables: TableReport[];
@@ -145,15 +146,12 @@ async function write(
   );
   for (const { change, key } of connections) {
     // Whoever renews an account writes only over what was there before: changed under them, the new tokens were lost.
-    let locked = false;
-    try {
-      await storage.connections.withLock(key, lockWaitMs, () => {
-        locked = true;
-        return replace([change]);
-      });
-    } catch (error) {
-      if (locked) throw error;
-    }
+    await underLock(
+      storage.connections,
+      { key, waitMs: lockWaitMs },
+      () => replace([change]),
+      () => undefined,
+    );
   }
   const others = changes.filter(({ value }) => value.table !== 'connections');
   if (others.length > 0) await replace(others);

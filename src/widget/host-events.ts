@@ -1,5 +1,5 @@
 /** What the page around the widget hears of it, as events of the element. Nothing that was said is in them. */
-import type { ElicitationRequest } from '../contract/elicitation.ts';
+import { questionsIn } from './message.ts';
 import type { Message } from './message.ts';
 import type { Phase } from './use-conversation.ts';
 
@@ -24,10 +24,4 @@ export function announceTo(element: HTMLElement) {
 
 export function tell(element: HTMLElement, type: string, detail: Record<string, unknown>): void {
   element.dispatchEvent(new CustomEvent(type, { detail, bubbles: true, composed: true }));
-}
-
-function questionsIn(messages: readonly Message[]): ElicitationRequest[] {
-  return messages.flatMap(({ parts }) =>
-    parts.flatMap((part) => (part.type === 'data-elicitation-request' ? [part.data] : [])),
-  );
 }

@@ -17,11 +17,14 @@ export function textOf({ parts }: Message): string {
   return parts.flatMap((part) => (part.type === 'text' ? [part.text] : [])).join('\n\n');
 }
 
-/** Questions that wait for an answer, oldest first. */
-export function openQuestions(messages: readonly Message[]): ElicitationRequest[] {
+/** Oldest first, each as it stands now. */
+export function questionsIn(messages: readonly Message[]): ElicitationRequest[] {
   return messages.flatMap(({ parts }) =>
-    parts.flatMap((part) =>
-      part.type === 'data-elicitation-request' && part.data.status === 'pending' ? [part.data] : [],
-    ),
+    parts.flatMap((part) => (part.type === 'data-elicitation-request' ? [part.data] : [])),
   );
+}
+
+/** Those that wait for an answer. */
+export function openQuestions(messages: readonly Message[]): ElicitationRequest[] {
+  return questionsIn(messages).filter(({ status }) => status === 'pending');
 }

@@ -60,35 +60,30 @@ export function settingsRoutes(
     return sendPage(reply, settingsPage(view));
   });
 
-  fastify.get('/connections/disconnect', async (request, reply) => {
-    const session = sessions.read(request);
-    if (!session) return reply.redirect(signIn(request), 303);
-    const query = oneQuery.safeParse(request.query);
-    const own = query.success ? await find(session, query.data.server) : undefined;
-    if (!own || own.state.status === 'missing') return reply.redirect(settingsUrl(request), 303);
-    return sendPage(reply, confirmPage(signedInAs(session, publicUrl), own));
+  showOne('/connections/disconnect', (own, view) =>
+    own.state.status === 'missing' ? null : confirmPage(view, own),
+  );
+  showOne('/connections/key', (own, view) => {
+    const target = config.servers.get(own.server);
+    return target?.store === 'vault' ? keyPage(view, own, target.vault?.hint) : null;
+  });
+  showOne('/connections/connect', (own, view) => {
+    const target = config.servers.get(own.server);
+    if (target?.store !== 'nango') return null;
+    return connectPage(view, own, target.nango?.scopes ?? [], nango?.script ?? null);
   });
 
-  fastify.get('/connections/key', async (request, reply) => {
-    const session = sessions.read(request);
-    if (!session) return reply.redirect(signIn(request), 303);
-    const query = oneQuery.safeParse(request.query);
-    const own = query.success ? await find(session, query.data.server) : undefined;
-    const target = own && config.servers.get(own.server);
-    if (!own || target?.store !== 'vault') return reply.redirect(settingsUrl(request), 303);
-    return sendPage(reply, keyPage(signedInAs(session, publicUrl), own, target.vault?.hint));
-  });
-
-  fastify.get('/connections/connect', async (request, reply) => {
-    const session = sessions.read(request);
-    if (!session) return reply.redirect(signIn(request), 303);
-    const query = oneQuery.safeParse(request.query);
-    const own = query.success ? await find(session, query.data.server) : undefined;
-    const target = own && config.servers.get(own.server);
-    if (!own || target?.store !== 'nango') return reply.redirect(settingsUrl(request), 303);
-    const scopes = target.nango?.scopes ?? [];
-    return sendPage(reply, connectPage(signedInAs(session, publicUrl), own, scopes, nango?.script ?? null));
-  });
+  /** A page about one connection; null, or no such connection: it leads to all of them. */
+  function showOne(path: string, show: (own: OwnConnection, view: SignedIn) => Page | null): void {
+    fastify.get(path, async (request, reply) => {
+      const session = sessions.read(request);
+      if (!session) return reply.redirect(signIn(request), 303);
+      const query = oneQuery.safeParse(request.query);
+      const own = query.success ? await find(session, query.data.server) : undefined;
+      const page = own && show(own, signedInAs(session, publicUrl));
+      return page ? sendPage(reply, page) : reply.redirect(settingsUrl(request), 303);
+    });
+  }
 
   fastify.post('/connections', async (request, reply) => {
     const input = form.safeParse(request.body);

@@ -3,6 +3,7 @@ import type { ServerConfig } from '../../config.ts';
 import type { ConnectionKey, ConnectionRow, Storage } from '../../storage/storage.ts';
 import type { KeyRing } from '../sealing.ts';
 import type { Disconnected } from '../store.ts';
+import { underLock } from '../under-lock.ts';
 import { tryOpenAccount } from './account.ts';
 import type { Revoke } from './revoke.ts';
 
@@ -33,15 +34,7 @@ export function createDisconnect({ storage, keys, revoke, patienceMs }: Dependen
 
   /** After a refresh that is under way, so that what it brings is revoked, too; but a refresh that hangs keeps nobody. */
   async function remove(key: ConnectionKey): Promise<ConnectionRow | null> {
-    let locked = false;
-    try {
-      return await connections.withLock(key, patienceMs, () => {
-        locked = true;
-        return connections.remove(key);
-      });
-    } catch (error) {
-      if (locked) throw error;
-      return connections.remove(key);
-    }
+    const forget = () => connections.remove(key);
+    return underLock(connections, { key, waitMs: patienceMs }, forget, forget);
   }
 }

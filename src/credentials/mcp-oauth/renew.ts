@@ -7,6 +7,7 @@ import type { ServerConfig } from '../../config.ts';
 import type { ConnectionKey, ConnectionRow, Storage } from '../../storage/storage.ts';
 import type { KeyRing } from '../sealing.ts';
 import { CredentialStoreError } from '../store.ts';
+import { underLock } from '../under-lock.ts';
 import { accountFrom, freshUntil, openAccount, sealAccount, tokenIdOf } from './account.ts';
 import type { Account } from './account.ts';
 import type { Discovery } from './discovery.ts';
@@ -46,20 +47,17 @@ export function createRenew(deps: Dependencies): Renew {
   const { storage, keys, discovery, registrations, outbound, revoke, now } = deps;
   const { connections } = storage;
 
-  return async (server, key, tokenId) => {
-    let locked = false;
-    try {
-      return await connections.withLock(key, lockWaitMs, () => {
-        locked = true;
-        return renew(server, key, tokenId);
-      });
-    } catch (error) {
-      if (locked) throw error;
-      throw soon(
-        trouble(server, 'another process has been renewing this account for too long; try again later'),
-      );
-    }
-  };
+  return (server, key, tokenId) =>
+    underLock(
+      connections,
+      { key, waitMs: lockWaitMs },
+      () => renew(server, key, tokenId),
+      () => {
+        throw soon(
+          trouble(server, 'another process has been renewing this account for too long; try again later'),
+        );
+      },
+    );
 
   async function renew(server: ServerConfig, key: ConnectionKey, tokenId: string): Promise<Renewal> {
     const row = await connections.get(key);

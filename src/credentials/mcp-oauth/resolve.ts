@@ -2,7 +2,7 @@
 import type { ServerConfig } from '../../config.ts';
 import type { ConnectionReason } from '../../elicitation/elicitation.ts';
 import type { ConnectionKey, ConnectionRow, Storage } from '../../storage/storage.ts';
-import { connectionKey } from '../connection-key.ts';
+import { ownKey } from '../own-key.ts';
 import type { KeyRing } from '../sealing.ts';
 import { permissionsAmong } from '../permissions.ts';
 import { CredentialStoreError } from '../store.ts';
@@ -168,14 +168,6 @@ export function createResolver({ storage, keys, discovery, renew, now }: Depende
   }
 
   return { resolve, reject };
-}
-
-function ownKey(server: ServerConfig, key: ConnectionKey): ConnectionKey {
-  const own = connectionKey(server, key);
-  // Without this, a caller without a user would share what belongs to the whole tenant.
-  if (server.credentialScope === 'user' && own.user === null)
-    throw trouble(server, 'needs a user, and there is none');
-  return own;
 }
 
 function requiredBy(row: ConnectionRow): ConnectionRequired {

@@ -3,6 +3,7 @@ import type { ServerConfig } from '../../config.ts';
 import type { ConnectionKey, ConnectionRow, Storage } from '../../storage/storage.ts';
 import type { KeyRing } from '../sealing.ts';
 import type { Disconnected, Revocation } from '../store.ts';
+import { underLock } from '../under-lock.ts';
 import type { NangoClient } from './client.ts';
 import { NangoError, inWords, toStoreError } from './failure.ts';
 import { openLink } from './link.ts';
@@ -69,16 +70,7 @@ export function createDisconnect(deps: Dependencies) {
       await connectAttempts.dropOf(key);
       return connections.remove(key);
     };
-    let locked = false;
-    try {
-      return await connections.withLock(key, patienceMs, () => {
-        locked = true;
-        return forget();
-      });
-    } catch (error) {
-      if (locked) throw error;
-      return forget();
-    }
+    return underLock(connections, { key, waitMs: patienceMs }, forget, forget);
   }
 
   /** Nango forgets the account. It tells no provider so. */

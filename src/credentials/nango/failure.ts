@@ -88,6 +88,13 @@ export function notRenewed(
   return new CredentialStoreError(`The access to ${title} could not be renewed just now.`, { retryAfterMs });
 }
 
+/** Somebody else is at work on this very account. */
+export function beingWorkedOn({ title }: Pick<ServerConfig, 'title'>): CredentialStoreError {
+  return new CredentialStoreError(`The account of ${title} is being worked on; try again.`, {
+    retryAfterMs: 1_000,
+  });
+}
+
 /** An error of ours on its way to whoever asked for an account of this server. */
 export function toStoreError(server: Pick<ServerConfig, 'title'>, error: unknown): unknown {
   return error instanceof NangoError ? inWords(server, error.failure) : error;

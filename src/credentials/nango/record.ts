@@ -6,10 +6,10 @@ import type { ServerConfig } from '../../config.ts';
 import type { ConnectAttempt, ConnectionRow, Storage } from '../../storage/storage.ts';
 import { accountName } from '../mcp-oauth/account.ts';
 import type { KeyRing } from '../sealing.ts';
-import { CredentialStoreError } from '../store.ts';
+import { underLock } from '../under-lock.ts';
 import type { Connection } from './answers.ts';
 import type { NangoClient } from './client.ts';
-import { NangoError, toStoreError } from './failure.ts';
+import { NangoError, beingWorkedOn, toStoreError } from './failure.ts';
 import { isFor, openLink, sealLink } from './link.ts';
 import type { Link } from './link.ts';
 import type { Confirmation } from './nango-store.ts';
@@ -45,19 +45,19 @@ export function createRecorder(deps: Dependencies): Recorder {
   const { connections, connectAttempts } = storage;
 
   return async (attempt, server, connectionId) => {
-    let locked = false;
     try {
-      const { confirmation, surplus } = await connections.withLock(attempt, lockWaitMs, () => {
-        locked = true;
-        return record(attempt, server, connectionId);
-      });
+      const { confirmation, surplus } = await underLock(
+        connections,
+        { key: attempt, waitMs: lockWaitMs },
+        () => record(attempt, server, connectionId),
+        () => {
+          throw beingWorkedOn(server);
+        },
+      );
       if (surplus) await remove(surplus.integration, surplus.connectionId);
       return confirmation;
     } catch (error) {
-      if (locked) throw toStoreError(server, error);
-      throw new CredentialStoreError(`The account of ${server.title} is being worked on; try again.`, {
-        retryAfterMs: 1_000,
-      });
+      throw toStoreError(server, error);
     }
   };
 

@@ -2,12 +2,12 @@
 import type { ServerConfig } from '../../config.ts';
 import type { ConnectionKey, ConnectionRow, Storage } from '../../storage/storage.ts';
 import { readChallenge, scopesOf } from '../mcp-oauth/protected-resource.ts';
-import { CredentialStoreError } from '../store.ts';
+import { ownKey } from '../own-key.ts';
 import type { ConnectionRequired, Refusal } from '../store.ts';
-import { NangoError } from './failure.ts';
+import { underLock } from '../under-lock.ts';
+import { NangoError, beingWorkedOn } from './failure.ts';
 import { credentialOf, required } from './resolve.ts';
 import type { Answer, Resolver, Usable } from './resolve.ts';
-import { ownKey } from './server.ts';
 import type { Token, Tokens } from './tokens.ts';
 
 interface Dependencies {
@@ -40,26 +40,20 @@ export function createReject({ storage, tokens, resolver, now }: Dependencies) {
     if (refusal.status === 403) return forbidden(found.row, refusal);
     const held = tokens.held(ofUsable(found));
     if (held && held.id !== refusal.tokenId) return credentialOf(held, found.row);
-    return underLock(server, key, refusal);
+    return once(server, key, refusal);
   };
 
   /** Once, however many calls and processes were refused the same token. */
-  async function underLock(server: ServerConfig, key: ConnectionKey, refusal: Refusal): Promise<Answer> {
-    let locked = false;
-    try {
-      return await connections.withLock(key, lockWaitMs, async () => {
-        locked = true;
-        const found = await find(server, key);
-        if (found.kind !== 'usable') return found;
-        if (found.row.version === refusal.version) return unauthorized(server, found, refusal);
-        return credentialOf(await tokens.read(ofUsable(found)), found.row);
-      });
-    } catch (error) {
-      if (locked) throw error;
-      throw new CredentialStoreError(`The account of ${server.title} is being worked on; try again.`, {
-        retryAfterMs: 1_000,
-      });
-    }
+  async function once(server: ServerConfig, key: ConnectionKey, refusal: Refusal): Promise<Answer> {
+    const work = async () => {
+      const found = await find(server, key);
+      if (found.kind !== 'usable') return found;
+      if (found.row.version === refusal.version) return unauthorized(server, found, refusal);
+      return credentialOf(await tokens.read(ofUsable(found)), found.row);
+    };
+    return underLock(connections, { key, waitMs: lockWaitMs }, work, () => {
+      throw beingWorkedOn(server);
+    });
   }
 
   async function unauthorized(server: ServerConfig, usable: Usable, { tokenId }: Refusal): Promise<Answer> {

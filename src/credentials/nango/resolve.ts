@@ -4,12 +4,12 @@ import type { ServerConfig } from '../../config.ts';
 import type { ConnectionReason } from '../../elicitation/elicitation.ts';
 import type { ConnectionKey, ConnectionRow, Storage } from '../../storage/storage.ts';
 import type { KeyRing } from '../sealing.ts';
+import { ownKey } from '../own-key.ts';
 import { CredentialStoreError } from '../store.ts';
 import type { ConnectionRequired, Credential, CredentialStore } from '../store.ts';
 import { NangoError, inWords, notRenewed, renewalPauseMs } from './failure.ts';
 import { isFor, openLink } from './link.ts';
 import type { Link } from './link.ts';
-import { ownKey } from './server.ts';
 import { NoTokenError } from './tokens.ts';
 import type { Token, Tokens } from './tokens.ts';
 

@@ -1,9 +1,9 @@
 import type { ServerConfig } from '../../config.ts';
 import type { ConnectionReason } from '../../elicitation/elicitation.ts';
 import type { ConnectionKey, Storage } from '../../storage/storage.ts';
-import { connectionKey } from '../connection-key.ts';
 import { readChallenge, scopesOf } from '../mcp-oauth/protected-resource.ts';
 import { trouble } from '../mcp-oauth/trouble.ts';
+import { ownKey } from '../own-key.ts';
 import type { KeyRing } from '../sealing.ts';
 import type { ConnectionRequired, Credential } from '../store.ts';
 import { accountOf, readKey } from './api-key.ts';
@@ -84,14 +84,6 @@ export function createVaultStore({ storage, keys }: Options): VaultStore {
       return row ? { kind: 'removed', revocation: { kind: 'not-offered' } } : { kind: 'nothing-there' };
     },
   };
-}
-
-function ownKey(server: ServerConfig, wanted: ConnectionKey): ConnectionKey {
-  const key = connectionKey(server, wanted);
-  // Without this, a caller without a user would share what belongs to the whole tenant.
-  if (server.credentialScope === 'user' && key.user === null)
-    throw trouble(server, 'needs a user, and there is none');
-  return key;
 }
 
 /** The key is fine as far as it goes, so it stays active for what it may do. */
