@@ -64,7 +64,7 @@ test('from the first page to an answer that needed an account', async () => {
   await popup.getByRole('button', { name: 'Continue as alice' }).click();
   await popup.getByRole('button', { name: 'Allow' }).click();
   await popup.close();
-  await page.getByText('Tracker is connected').waitFor();
+  await page.locator('.settled', { hasText: 'Tracker is connected' }).waitFor();
   await page.locator('aside').getByText('turn-ended').waitFor();
   await page.locator('.markdown').getByText('open issues').waitFor();
   await person.sees('Behind the scenes');

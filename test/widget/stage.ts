@@ -112,6 +112,8 @@ export async function createStage({
       context: own,
       async say(text) {
         await view.locator('textarea').fill(text);
+        // While the agent is at work, nothing is sent.
+        await view.locator(sendButton).waitFor();
         await page.keyboard.press('Enter');
       },
       conversation: () => conversationIn(view),
@@ -146,6 +148,9 @@ function conversationIn(page: Frame): Promise<string> {
     () => (document.querySelector('interlude-chat') as unknown as { conversation: string }).conversation,
   );
 }
+
+/** Once it can be pressed. */
+const sendButton = '.composer button:not([type]):enabled';
 
 /** The AI SDK's schema library asks once whether it may make code, and goes on without. */
 function isExpected(complaint: string): boolean {

@@ -56,7 +56,7 @@ test('alice connects in another window, and the answer goes on by itself; a relo
   await comeBack();
   const url = (await link.getAttribute('href')) ?? '';
   await connectAccount('alice', url);
-  await page.getByText('Tracker is connected').waitFor();
+  await page.locator('.settled', { hasText: 'Tracker is connected' }).waitFor();
   const answer = page.locator('.markdown').getByText('Checkout button stays disabled');
   await answer.waitFor();
   expect(await answer.count()).toBe(1);
