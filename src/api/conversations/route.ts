@@ -84,8 +84,9 @@ export function conversationsSurface(api: Api, parts: ConversationsParts): void 
       const { cursor, limit } = query;
       const ref = { tenant: principal.tenant, conversation };
       const known = requireOwn(await storage.turns.conversation(ref), principal);
-      // In this order: a turn that ends in between is said to be live although its message is there, which does no
-      // harm; the other way round, its message would be missing and nobody would ask for it.
+      // In this order: what happens in between is told by the feed once more, and a turn that ends in between is said to
+      // be live although its message is there, which does no harm. The other way round, it would be told by nobody.
+      const position = await storage.turnLog.latest(ref);
       const live = await storage.turns.live(ref);
       const waiting = live || cursor ? null : await aboutToBegin(ref);
       const turns = await storage.conversations.turns(ref, { before: cursor?.seq ?? null, limit });
@@ -96,7 +97,7 @@ export function conversationsSurface(api: Api, parts: ConversationsParts): void 
       const newest = waiting && turns.every(({ turnId }) => turnId !== waiting.turnId) ? [waiting] : [];
       const items = toMessages([...turns, ...newest], readerFrom(headers));
       const turnId = live?.turnId ?? waiting?.turnId ?? null;
-      return { ...toConversation(known, turnId), messages: { items, next } };
+      return { ...toConversation(known, turnId), messages: { items, next }, position };
     },
   );
 

@@ -81,6 +81,16 @@ function story(events: FeedEvent[]) {
 }
 
 describe('the feed', () => {
+  test('goes on where a conversation that was read says, with the first event that is not in it', async () => {
+    const turn = await beginTurn(api.storage, 'gone-on');
+    await api.storage.turnLog.append(turn, [delta(0, 'Hello')]);
+    const { body } = await api.send('alice', { url: '/run/v1/conversations/gone-on' });
+    const { position } = JSON.parse(body) as { position: number };
+    await api.storage.turns.end(turn, 'completed');
+    const events = await read('gone-on', { query: `?after=${position}` });
+    expect(events.map(({ event }) => event.type)).toEqual(['turn-ended']);
+  });
+
   test('is the log, entry by entry, under its sequence numbers and without names', async () => {
     const turn = await beginTurn(api.storage, 'plain');
     await api.storage.turnLog.append(turn, [delta(0, 'Hello')]);

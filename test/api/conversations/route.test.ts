@@ -172,6 +172,7 @@ describe('a conversation that is read again', () => {
       updatedAt: expect.any(String),
       turn: null,
       messages: { items: [...answered('idle-1'), ...answered('idle-2')], next: null },
+      position: await api.storage.turnLog.latest({ tenant, conversation: 'idle' }),
     });
   });
 
