@@ -6,13 +6,13 @@ import type { Client } from '../client/client.ts';
 import { randomId } from '../client/random-id.ts';
 import type { Token } from '../client/send.ts';
 import { Chat } from './chat.tsx';
-import { Floating } from './floating.tsx';
 import { forgetDrafts } from './drafts.ts';
 import { announceTo, tell } from './host-events.ts';
 import type { InterludeChatElement } from './interlude-chat.ts';
 import { openQuestions } from './message.ts';
 import type { Message } from './message.ts';
 import type { PageContext } from './page-context.ts';
+import { Place } from './place.tsx';
 import { style } from './style.ts';
 import type { Phase } from './use-conversation.ts';
 import { wordsFor } from './words.ts';
@@ -172,33 +172,26 @@ export class InterludeChat extends Base implements InterludeChatElement {
     this.#shown = `${this.#signIn} ${api} ${conversationId}`;
     const language = this.closest('[lang]')?.getAttribute('lang') ?? navigator.language;
     const words = wordsFor(language, this.#texts);
-    const isFloating = this.hasAttribute('floating');
-    const chat = (
-      <Chat
-        key={this.#shown}
-        client={this.#client.client}
-        conversationId={conversationId}
-        isNew={conversationId === this.#own && !this.#isBegun}
-        context={this.#readContext}
-        agent={this.getAttribute('agent') ?? undefined}
-        words={words}
-        suggestions={this.#suggestions}
-        onChange={this.#changed}
-      />
-    );
     this.#root.render(
-      isFloating ? (
-        <Floating
-          isOpen={this.hasAttribute('open')}
-          waiting={this.#waiting}
+      <Place
+        isFloating={this.hasAttribute('floating')}
+        isOpen={this.hasAttribute('open')}
+        waiting={this.#waiting}
+        words={words}
+        onToggle={(isOpen) => this.toggleAttribute('open', isOpen)}
+      >
+        <Chat
+          key={this.#shown}
+          client={this.#client.client}
+          conversationId={conversationId}
+          isNew={conversationId === this.#own && !this.#isBegun}
+          context={this.#readContext}
+          agent={this.getAttribute('agent') ?? undefined}
           words={words}
-          onToggle={(isOpen) => this.toggleAttribute('open', isOpen)}
-        >
-          {chat}
-        </Floating>
-      ) : (
-        chat
-      ),
+          suggestions={this.#suggestions}
+          onChange={this.#changed}
+        />
+      </Place>,
     );
   }
 }

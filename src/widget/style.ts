@@ -25,6 +25,7 @@ export const style = `
 :host([floating]) { position: fixed; z-index: 2147483000; inset-block-end: 1rem; inset-inline-end: 1rem; width: auto; height: auto; min-height: 0; container-type: normal }
 .panel { display: flex; flex-direction: column; width: min(26rem, 100vw - 2rem); height: min(42rem, 100dvh - 2rem); overflow: hidden; border: 1px solid var(--line); border-radius: 1.125rem; background: var(--ground); box-shadow: 0 12px 40px -8px #0006; container-type: inline-size }
 .panel .chat { flex: 1; min-height: 0 }
+.place { display: contents }
 .head { display: flex; align-items: center; justify-content: space-between; padding-block: .375rem; padding-inline: 1rem .5rem; border-block-end: 1px solid var(--line); color: var(--text); font-weight: 620 }
 .head .round { background: none }
 .head .round:hover { background: var(--raised) }

@@ -15,9 +15,12 @@ interface Options {
   /** What the page shows, asked with every message. */
   context: () => PageContext;
   onStatus: (status: 'connected' | 'reconnecting') => void;
+  /** A turn was seen to its end. */
+  onEnd: (turnId: string) => void;
 }
 
-export function createTransport({ client, agent, context, onStatus }: Options): ChatTransport<Message> {
+export function createTransport(options: Options): ChatTransport<Message> {
+  const { client, agent, context, onStatus, onEnd } = options;
   return {
     async sendMessages({ chatId, messages, abortSignal: signal }) {
       const message = messages.at(-1);
@@ -31,11 +34,11 @@ export function createTransport({ client, agent, context, onStatus }: Options): 
         },
         { onStatus, ...(signal && { signal }) },
       );
-      return toStream(await begun(turn));
+      return toStream(await begun(turn), onEnd);
     },
     async reconnectToStream({ chatId, abortSignal: signal }) {
       const { first, turn } = await begun(client.follow(chatId, { onStatus, ...(signal && { signal }) }));
-      return first ? toStream({ first, turn }) : null;
+      return first ? toStream({ first, turn }, onEnd) : null;
     },
   };
 }
@@ -51,12 +54,14 @@ async function begun(turn: AsyncGenerator<TurnView, void>): Promise<Begun> {
   return { first: done ? undefined : value, turn };
 }
 
-function toStream({ first, turn }: Begun): ReadableStream<UIMessageChunk> {
+function toStream({ first, turn }: Begun, onEnd: Options['onEnd']): ReadableStream<UIMessageChunk> {
   let seen: TurnView | undefined;
   return new ReadableStream<UIMessageChunk>({
     async pull(controller) {
       const next = seen || !first ? await turn.next() : { done: false as const, value: first };
       if (next.done) return controller.close();
+      const { status, turnId } = next.value;
+      if (status !== 'running' && status !== 'unseen' && turnId !== null) onEnd(turnId);
       for (const chunk of chunksBetween(seen, next.value)) controller.enqueue(chunk);
       seen = next.value;
     },

@@ -1,11 +1,14 @@
-/** One conversation on the screen: what was said before, the turn that is live, and what other tabs do to it. */
+/** One conversation on the screen: what was said before, the turn that is live, and what is done to it elsewhere. */
 import { useChat } from '@ai-sdk/react';
 import { useCallback, useEffect, useMemo, useRef, useState } from 'react';
 import type { Client } from '../client/client.ts';
 import { InterludeError } from '../client/interlude-error.ts';
+import { textOf } from './message.ts';
 import type { Message } from './message.ts';
 import type { PageContext } from './page-context.ts';
+import { readHistory } from './read-history.ts';
 import { createTransport } from './transport.ts';
+import { useWatch } from './use-watch.ts';
 
 /** `loading` until it is known what was said before; `sending` until the service has the message. */
 export type Phase = 'loading' | 'idle' | 'sending' | 'working';
@@ -14,10 +17,10 @@ export interface Conversation {
   messages: Message[];
   phase: Phase;
   isReconnecting: boolean;
-  /** Why the last message or the history did not arrive, in the service's words. */
+  /** Why the last message or the history did not arrive, or the turn failed, in the service's words. */
   failure: string | null;
   send(text: string): void;
-  /** What failed, once more: the last message, which is the same turn if it arrived after all. */
+  /** What failed, once more. A message that was refused is the same turn if it arrived after all. */
   retry(): void;
   stop(): void;
 }
@@ -36,8 +39,14 @@ export function useConversation(options: ConversationOptions): Conversation {
   const { client, conversationId, isNew, agent, context } = options;
   const [isReconnecting, setReconnecting] = useState(false);
   const [isLoading, setLoading] = useState(!isNew);
-  const [isKnown, setKnown] = useState(!isNew);
+  /** Counts the beginnings of a watch: there is nothing to watch before the service knows the conversation. */
+  const [watch, setWatch] = useState(isNew ? 0 : 1);
+  const isKnown = useRef(false);
   const [failure, setFailure] = useState<string | null>(null);
+  /** Turns that are on the screen as they ended. */
+  const [seen] = useState(() => new Set<string>());
+  /** Turns that the service has told of since it was read last. */
+  const [told] = useState(() => new Set<string>());
   const transport = useMemo(
     () =>
       createTransport({
@@ -45,51 +54,94 @@ export function useConversation(options: ConversationOptions): Conversation {
         agent,
         context,
         onStatus: (status) => setReconnecting(status === 'reconnecting'),
+        onEnd: (turnId) => seen.add(turnId),
       }),
-    [client, agent, context],
+    [client, agent, context, seen],
   );
   const { messages, status, setMessages, sendMessage, resumeStream, clearError, error } = useChat<Message>({
     id: conversationId,
     transport,
   });
-  const isIdle = useRef(true);
-  isIdle.current = status === 'ready' || status === 'error';
+  const isAtWork = status === 'submitted' || status === 'streaming';
+  const isRefused = error instanceof InterludeError && messages.at(-1)?.role === 'user';
+  /** Nothing is read over a turn that is followed here, nor over a message that is yet to be sent. */
+  const isOurs = useRef(false);
+  isOurs.current = isAtWork || isRefused;
 
-  const refresh = useCallback(async () => {
-    if (!isIdle.current) return;
-    try {
-      const history = await historyOf(client, conversationId);
-      if (!isIdle.current) return;
-      setMessages(history);
-      setFailure(null);
-      setLoading(false);
-      await resumeStream();
-    } catch (problem) {
-      setFailure(wordsOf(problem));
-      setLoading(false);
-    }
-  }, [client, conversationId, setMessages, resumeStream]);
+  const read = useCallback(
+    async (signal?: AbortSignal): Promise<number | null> => {
+      try {
+        const history = await whileNothingEnds(seen, () => {
+          told.clear();
+          return readHistory(client, conversationId, signal);
+        });
+        isKnown.current = history !== null;
+        const { messages: said = [], ended = [], live = null, position = null } = history ?? {};
+        if (isOurs.current) {
+          for (const turnId of [...ended, ...(live === null ? [] : [live])]) told.add(turnId);
+          return position;
+        }
+        setMessages(said);
+        for (const turnId of ended) seen.add(turnId);
+        setFailure(null);
+        // Until it is joined or over, nobody knows that the agent is idle.
+        if (live === null) setLoading(false);
+        else void resumeStream().finally(() => setLoading(false));
+        return position;
+      } catch (problem) {
+        if (signal?.aborted === true) return null;
+        setFailure(wordsOf(problem));
+        setLoading(false);
+        return null;
+      }
+    },
+    [client, conversationId, setMessages, resumeStream, seen, told],
+  );
+
+  /** What was told and not seen is read, once nothing here is in its way. */
+  const catchUp = useCallback(
+    async (signal?: AbortSignal): Promise<void> => {
+      if (!isOurs.current && [...told].some((turnId) => !seen.has(turnId))) await read(signal);
+    },
+    [read, seen, told],
+  );
+  const onTurn = useCallback(
+    (turnId: string, signal: AbortSignal) => {
+      told.add(turnId);
+      return catchUp(signal);
+    },
+    [catchUp, told],
+  );
+  useWatch({ client, conversationId, watch, read, onTurn });
 
   useEffect(() => {
-    if (status === 'streaming') setKnown(true);
-  }, [status]);
-  useOtherTabs(client, conversationId, isKnown, refresh);
+    if (status === 'streaming') {
+      setLoading(false);
+      if (!isKnown.current) setWatch((before) => before + 1);
+    }
+    void catchUp();
+  }, [status, catchUp]);
+
+  function send(text: string) {
+    clearError();
+    setFailure(null);
+    void sendMessage({ text });
+  }
 
   return {
     messages,
-    phase: isLoading ? 'loading' : phases[status],
-    isReconnecting: isReconnecting && !isIdle.current,
+    phase: status === 'submitted' ? 'sending' : isAtWork ? 'working' : isLoading ? 'loading' : 'idle',
+    isReconnecting: isReconnecting && isAtWork,
     failure: error ? wordsOf(error) : failure,
-    send(text) {
-      clearError();
-      setFailure(null);
-      void sendMessage({ text });
-    },
+    send,
     retry() {
-      const last = messages.at(-1);
+      if (error && !(error instanceof InterludeError)) {
+        const last = messages.findLast(({ role }) => role === 'user');
+        return send(last ? textOf(last) : '');
+      }
       clearError();
       setFailure(null);
-      void (last?.role === 'user' ? sendMessage() : refresh());
+      void (isRefused ? sendMessage() : read());
     },
     stop() {
       client.cancel(conversationId).catch((problem: unknown) => setFailure(wordsOf(problem)));
@@ -97,54 +149,12 @@ export function useConversation(options: ConversationOptions): Conversation {
   };
 }
 
-const phases = { ready: 'idle', error: 'idle', submitted: 'sending', streaming: 'working' } as const;
-
-/** Turns that were begun elsewhere are shown as soon as somebody looks. */
-function useOtherTabs(
-  client: Client,
-  conversationId: string,
-  isKnown: boolean,
-  refresh: () => Promise<void>,
-): void {
-  useEffect(() => {
-    if (!isKnown) return undefined;
-    let leaving = new AbortController();
-    async function watch() {
-      leaving.abort();
-      leaving = new AbortController();
-      if (document.hidden) return;
-      await refresh();
-      try {
-        for await (const { event } of client.events(conversationId, {
-          after: 'latest',
-          signal: leaving.signal,
-        }))
-          if (event.type === 'turn-started') void refresh();
-      } catch {
-        // Refused, or left: whoever looks next tries again.
-      }
-    }
-    const looked = () => void watch();
-    looked();
-    document.addEventListener('visibilitychange', looked);
-    window.addEventListener('pageshow', looked);
-    window.addEventListener('online', looked);
-    return () => {
-      leaving.abort();
-      document.removeEventListener('visibilitychange', looked);
-      window.removeEventListener('pageshow', looked);
-      window.removeEventListener('online', looked);
-    };
-  }, [client, conversationId, isKnown, refresh]);
-}
-
-async function historyOf(client: Client, conversationId: string): Promise<Message[]> {
-  try {
-    const { messages } = await client.conversation(conversationId, { limit: 100 });
-    return messages.items as Message[];
-  } catch (error) {
-    if (error instanceof InterludeError && error.status === 404) return [];
-    throw error;
+/** What was read while a turn was seen to its end here is older than what is on the screen. */
+async function whileNothingEnds<T>(seen: ReadonlySet<string>, readOnce: () => Promise<T>): Promise<T> {
+  for (;;) {
+    const { size } = seen;
+    const answer = await readOnce();
+    if (seen.size === size) return answer;
   }
 }
 

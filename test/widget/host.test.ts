@@ -16,6 +16,8 @@ interface Host {
   heard: Record<string, unknown>[];
   chat: InterludeChatElement;
   show(props: object | null): void;
+  /** As they are now. */
+  props: { open?: boolean };
 }
 
 async function say(page: Page, text: string, chat = 'interlude-chat'): Promise<void> {
@@ -87,9 +89,11 @@ describe('as a React component', () => {
     await page.getByRole('button', { name: 'Open the conversation' }).waitFor();
     expect(await page.locator('.panel').isVisible()).toBe(false);
     await show(page, { open: true });
-    await page.locator('textarea').waitFor();
+    await page.locator('textarea:focus').waitFor();
     await page.keyboard.press('Escape');
-    await page.locator('.panel').waitFor({ state: 'hidden' });
+    await page.locator('.launcher:focus').waitFor();
+    // What an app asks for before it has taken in what the person did is nothing new to its React.
+    await page.waitForFunction(() => !(globalThis as unknown as Host).props.open);
     await show(page, { open: true });
     await page.locator('.panel').waitFor();
     await page.evaluate(() => (globalThis as unknown as Host).chat.close());
@@ -271,6 +275,31 @@ describe('as an element of a page', () => {
     await page.locator('textarea').waitFor({ state: 'detached' });
     expect(await page.evaluate(() => (globalThis as unknown as Host).chat.shadowRoot?.textContent)).toBe('');
     await expect.poll(() => requests('alice')).toEqual([]);
+    await leave();
+  });
+
+  test('moved into a corner of the page and back it goes on, in the middle of a question', async () => {
+    const { page, leave } = await open("chat.token = fetchToken('bob')");
+    await say(page, 'list my open issues');
+    await page.locator('.card').waitFor();
+    await page.locator('textarea').fill('half a sent');
+    await chat(
+      page,
+      "globalThis.card = chat.shadowRoot.querySelector('.card'); chat.setAttribute('floating', '')",
+    );
+    await page.getByRole('button', { name: 'Open the conversation, one question waits' }).click();
+    await page.locator('.panel .card').waitFor();
+    await chat(page, "chat.removeAttribute('floating')");
+    await page.locator('.panel').waitFor({ state: 'detached' });
+    expect(await page.evaluate(() => (globalThis as unknown as { card: Element }).card.isConnected)).toBe(
+      true,
+    );
+    expect(await page.locator('textarea').inputValue()).toBe('half a sent');
+    await page.getByRole('button', { name: 'Not now' }).click();
+    await page.getByText('Tracker: You said “not now”').waitFor();
+    await expect
+      .poll(() => types(page))
+      .toEqual(['turn-started', 'elicitation', 'opened', 'elicitation', 'turn-ended']);
     await leave();
   });
 

@@ -1,0 +1,191 @@
+/** What happens between two requests of the page, which none of its streams tells. */
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import type { Browser, Frame, Page } from 'playwright-core';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { startDevelopmentServer } from '../development-server.ts';
+import type { DevelopmentServer } from '../development-server.ts';
+import { launchChromium } from '../peers/chromium.ts';
+import { createOpenAIServer } from '../peers/openai-server.ts';
+import type { ChatRequest, OpenAIServer, Reply } from '../peers/openai-server.ts';
+import type { Caller } from '../service/user.ts';
+import { createStage } from './stage.ts';
+import type { Stage } from './stage.ts';
+
+let temporal: DevelopmentServer;
+let browser: Browser;
+let model: OpenAIServer;
+let stage: Stage;
+let bob: Caller;
+let folder: string;
+
+beforeAll(async () => {
+  folder = await mkdtemp(path.join(tmpdir(), 'interlude-widget-'));
+  [temporal, browser, model] = await Promise.all([
+    startDevelopmentServer(),
+    launchChromium(),
+    createOpenAIServer({ reply }),
+  ]);
+  const env = { MODEL_URL: model.baseURL };
+  stage = await createStage({ browser, temporal, folder, env, agents: 'stages-agents.yaml' });
+  bob = await stage.service.as('bob');
+});
+afterAll(async () => {
+  await stage.stop();
+  await model.stop();
+  await browser.close();
+  await temporal.stop();
+  await rm(folder, { recursive: true });
+});
+
+let isModelWell = true;
+let held: Promise<void> | undefined;
+
+/** The model begins its next answer and does not end it, until it is let go. */
+function hold(): PromiseWithResolvers<void> {
+  const gate = Promise.withResolvers<void>();
+  held = gate.promise;
+  return gate;
+}
+
+async function* words(gate = held): AsyncGenerator<string> {
+  held = undefined;
+  yield 'Not';
+  await gate;
+  yield 'ed.';
+}
+
+function reply({ messages }: ChatRequest): Reply {
+  const last = messages.at(-1);
+  if (last?.role === 'tool') return { kind: 'text', chunks: ['Very well.'] };
+  const said = JSON.stringify(last?.content ?? '');
+  if (said.includes('ask me'))
+    return { kind: 'tool-calls', calls: [{ name: 'connect_tracker', arguments: '{}' }] };
+  if (!isModelWell) return { kind: 'status', status: 400 };
+  return { kind: 'text', chunks: words() };
+}
+
+const said = (view: Frame | Page) => view.locator('.bubble, .markdown, .settled').allInnerTexts();
+const heard = (page: Page) =>
+  page.evaluate(() => (globalThis as unknown as { heard: { type: string }[] }).heard.map(({ type }) => type));
+
+async function decline(conversationId: string): Promise<void> {
+  const path = `/run/v1/conversations/${conversationId}`;
+  const { body } = await bob.request('GET', `${path}/elicitations?status=pending`);
+  const [question] = (body as { items: { elicitationId: string }[] }).items;
+  const elicitationId = question?.elicitationId ?? '';
+  await bob.answer({ conversationId, elicitationId, action: 'decline' });
+  await expect.poll(async () => (await bob.request('GET', path)).body).toMatchObject({ turn: null });
+}
+
+test('a turn that ends while its page is being loaded is there to its end', async () => {
+  const { page, say, comeBack, conversation, leave } = await stage.visit({ user: 'bob' });
+  await say('ask me');
+  await page.locator('.card').waitFor();
+  const id = await conversation();
+  await page.route('**/stream', async (route) => {
+    await decline(id);
+    await route.continue();
+  });
+  const stream = page.waitForResponse('**/stream');
+  await comeBack();
+  expect((await stream).status()).toBe(204);
+  await expect.poll(() => said(page)).toEqual(['ask me', 'Tracker: You said “not now”', 'Very well.']);
+  expect(await heard(page)).toEqual(['elicitation']);
+  await leave();
+});
+
+test('turns that were begun elsewhere before the page could hear of it are there, and the one that goes on', async () => {
+  const { page, say, comeBack, conversation, leave } = await stage.visit({ user: 'bob' });
+  await say('first');
+  await page.getByText('Noted.').waitFor();
+  const id = await conversation();
+  await page.route(
+    '**/events?*',
+    async (route) => {
+      await (await bob.chat('second', { conversation: id })).finished();
+      await (await bob.chat('ask me', { conversation: id })).question('pending');
+      await route.continue();
+    },
+    { times: 1 },
+  );
+  await comeBack();
+  await page.locator('.card').waitFor();
+  await expect.poll(() => said(page)).toEqual(['first', 'Noted.', 'second', 'Noted.', 'ask me']);
+  await page.getByRole('button', { name: 'Not now' }).click();
+  await page.getByText('Very well.').waitFor();
+  await leave();
+});
+
+test('what was read before a turn ended takes nothing of it away', async () => {
+  const { page, say, leave } = await stage.visit({ user: 'bob' });
+  await page.route(
+    /v1\/conversations\/[^/]+\?/,
+    async (route) => {
+      const response = await route.fetch();
+      expect(await response.json()).toMatchObject({ turn: { status: 'running' } });
+      gate.resolve();
+      await page.getByText('Noted.').waitFor();
+      await page.getByRole('button', { name: 'Stop' }).waitFor({ state: 'detached' });
+      await route.fulfill({ response });
+    },
+    { times: 1 },
+  );
+  const feed = page.waitForRequest('**/events?*');
+  const gate = hold();
+  await say('first');
+  await feed;
+  expect(await said(page)).toEqual(['first', 'Noted.']);
+  await say('second');
+  await expect.poll(() => said(page)).toEqual(['first', 'Noted.', 'second', 'Noted.']);
+  await leave();
+});
+
+test('a question that gives way to a message from another tab does so in both', async () => {
+  const first = await stage.visit({ user: 'bob' });
+  await first.say('ask me');
+  await first.page.locator('.card').waitFor();
+  const attributes = `conversation="${await first.conversation()}"`;
+  const second = await stage.visit({ user: 'bob', context: first.context, attributes });
+  await second.page.locator('.card').waitFor();
+  await second.say('never mind');
+  for (const { page } of [first, second])
+    await expect
+      .poll(() => said(page))
+      .toEqual(['ask me', 'Tracker: No longer needed', 'never mind', 'Noted.']);
+  await second.leave();
+  await first.leave();
+});
+
+test('a message that was refused stays, with the reason, however often somebody looks', async () => {
+  const { page, say, leave } = await stage.visit({ user: 'bob' });
+  await say('first');
+  await page.getByText('Noted.').waitFor();
+  await page.route('**/run/api/chat', (route) =>
+    route.continue({ headers: { ...route.request().headers(), authorization: 'Bearer nonsense' } }),
+  );
+  await say('second');
+  await page.getByRole('button', { name: 'Try again' }).waitFor();
+  const feed = page.waitForRequest('**/events?*');
+  await page.evaluate(() => window.dispatchEvent(new Event('pageshow')));
+  await feed;
+  await page.getByRole('alert').getByText('token').waitFor();
+  expect(await said(page)).toEqual(['first', 'Noted.', 'second']);
+  await page.unroute('**/run/api/chat');
+  await page.getByRole('button', { name: 'Try again' }).click();
+  await expect.poll(() => said(page)).toEqual(['first', 'Noted.', 'second', 'Noted.']);
+  await leave(/status of 401/);
+});
+
+test('what an agent failed at is tried again as a new message', async () => {
+  const { page, say, leave } = await stage.visit({ user: 'bob' });
+  isModelWell = false;
+  await say('first');
+  await page.getByRole('alert').waitFor();
+  isModelWell = true;
+  await page.getByRole('button', { name: 'Try again' }).click();
+  await expect.poll(() => said(page)).toEqual(['first', 'first', 'Noted.']);
+  expect(await page.getByRole('alert').count()).toBe(0);
+  await leave();
+});
