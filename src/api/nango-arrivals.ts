@@ -3,6 +3,7 @@
  * itself and records; here it enters the audit, and the turns that wait are told.
  */
 import type { Logger } from 'pino';
+import { auditEntryOf } from '../credentials/nango/audit-entry.ts';
 import type { Confirmation, NangoStore } from '../credentials/nango/nango-store.ts';
 import type { Storage } from '../storage/storage.ts';
 import type { ConnectionNews } from './connection-news.ts';
@@ -23,18 +24,8 @@ interface Parts {
 export function createNangoArrivals({ store, audit, announce, logger }: Parts): NangoArrivals {
   async function pass(found: Confirmation, address: string | null): Promise<Confirmation> {
     if (found.kind !== 'connected') return found;
-    const { key, version, elicitationId, isNews } = found;
-    if (isNews) {
-      await audit.record({
-        at: Date.now(),
-        tenant: key.tenant,
-        elicitationId: elicitationId ?? '',
-        actor: key.user,
-        action: 'connected',
-        detail: key.server,
-        address,
-      });
-    }
+    const { key, version, isNews } = found;
+    if (isNews) await audit.record(auditEntryOf(found, { at: Date.now(), address }));
     // The account is there; should telling the turns fail, reconciliation finds them.
     await announce(key, version).catch((error: unknown) =>
       logger.error({ err: error, server: key.server }, 'could not tell the turns of a new connection'),

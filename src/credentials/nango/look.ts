@@ -4,10 +4,11 @@ import type { ConnectAttempt, ConnectionKey, Storage } from '../../storage/stora
 import { connectionKey } from '../connection-key.ts';
 import type { KeyRing } from '../sealing.ts';
 import type { Listed } from './answers.ts';
+import { auditEntryOf } from './audit-entry.ts';
 import type { NangoClient } from './client.ts';
 import { toStoreError } from './failure.ts';
 import { isFor, openLink } from './link.ts';
-import type { Confirmation } from './nango-store.ts';
+import type { Confirmation, Connected } from './nango-store.ts';
 import { standing } from './record.ts';
 import type { Recorder } from './record.ts';
 import type { Remove } from './remove.ts';
@@ -15,13 +16,14 @@ import { integrationOf } from './server.ts';
 import { isOfAttempt, tagsOf } from './tags.ts';
 
 interface Dependencies {
-  storage: Pick<Storage, 'connections' | 'connectAttempts'>;
+  storage: Pick<Storage, 'audit' | 'connections' | 'connectAttempts'>;
   keys: KeyRing;
   client: NangoClient;
   record: Recorder;
   remove: Remove;
   servers: Config['servers'];
   installation: string;
+  now: () => number;
 }
 
 /** Somebody with more attempts at one account has given up on the older ones. */
@@ -33,8 +35,8 @@ interface Found {
 }
 
 export function createLook(deps: Dependencies) {
-  const { storage, keys, client, record, remove, servers, installation } = deps;
-  const { connections, connectAttempts } = storage;
+  const { storage, keys, client, record, remove, servers, installation, now } = deps;
+  const { audit, connections, connectAttempts } = storage;
 
   return {
     async confirm(attemptId: string, connectionId: string): Promise<Confirmation> {
@@ -47,14 +49,18 @@ export function createLook(deps: Dependencies) {
       if (!known) return { kind: 'unknown-attempt' };
       const { attempt, server } = known;
       const news = await settle(server, await list(server, [attempt]));
-      if (news) return news;
+      const newest = news.at(-1);
+      if (newest) return newest;
       const { row, link } = await recorded(attempt);
       return row && link?.attemptId === attemptId ? standing(attempt, row) : { kind: 'nothing-yet' };
     },
 
     async catchUp(server: ServerConfig, owner: ConnectionKey): Promise<void> {
       const attempts = await connectAttempts.openOf(connectionKey(server, owner));
-      if (attempts.length > 0) await settle(server, await list(server, attempts.slice(0, mostAttempts)));
+      if (attempts.length === 0) return;
+      const news = await settle(server, await list(server, attempts.slice(0, mostAttempts)));
+      // Nobody else will: whoever connected has left, and no webhook came.
+      for (const found of news) await audit.record(auditEntryOf(found, { at: now(), address: null }));
     },
   };
 
@@ -80,9 +86,9 @@ export function createLook(deps: Dependencies) {
     }
   }
 
-  /** Records what is new, oldest first, and ends what has been replaced. Answers with the newest news. */
-  async function settle(server: ServerConfig, found: Found[]): Promise<Confirmation | null> {
-    let news: Confirmation | null = null;
+  /** Records what is new, oldest first, and ends what has been replaced. Answers with the news, in this order. */
+  async function settle(server: ServerConfig, found: Found[]): Promise<Connected[]> {
+    const news: Connected[] = [];
     for (const { attempt, listed } of found) {
       const { connectionId, createdAt } = listed;
       const { link } = await recorded(attempt);
@@ -92,7 +98,7 @@ export function createLook(deps: Dependencies) {
       if (isReplaced) await remove(link.integration, connectionId);
       else {
         const confirmation = await record(attempt, server, connectionId);
-        if (confirmation.kind === 'connected' && confirmation.isNews) news = confirmation;
+        if (confirmation.kind === 'connected' && confirmation.isNews) news.push(confirmation);
       }
     }
     return news;

@@ -42,16 +42,19 @@ export interface NangoAttempt {
   expiresAt: number;
 }
 
+/** The account of an attempt is there. */
+export interface Connected {
+  kind: 'connected';
+  key: ConnectionKey;
+  elicitationId: string | null;
+  version: number;
+  account: string | null;
+  /** Recorded just now, and not before. */
+  isNews: boolean;
+}
+
 export type Confirmation =
-  | {
-      kind: 'connected';
-      key: ConnectionKey;
-      elicitationId: string | null;
-      version: number;
-      account: string | null;
-      /** Recorded just now, and not before. */
-      isNews: boolean;
-    }
+  | Connected
   /** Nothing has come of it yet. */
   | { kind: 'nothing-yet' }
   /** Such an attempt is not known, or not any more. */

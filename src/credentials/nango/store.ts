@@ -16,7 +16,7 @@ import { installationOf } from './tags.ts';
 import { createTokens } from './tokens.ts';
 
 interface Options {
-  storage: Pick<Storage, 'connections' | 'connectAttempts'>;
+  storage: Pick<Storage, 'audit' | 'connections' | 'connectAttempts'>;
   keys: KeyRing;
   nango: NangoConfig;
   /** Ours; tells our connections from those of others in the same environment of Nango. */
@@ -38,7 +38,7 @@ export function createNangoStore(options: Options): NangoStore {
   const remove = createRemove({ client, logger });
   const tokens = createTokens({ client, now });
   const record = createRecorder({ storage, keys, client, remove, installation });
-  const look = createLook({ storage, keys, client, record, remove, servers, installation });
+  const look = createLook({ storage, keys, client, record, remove, servers, installation, now });
   const resolver = createResolver({ storage, keys, tokens, catchUp: look.catchUp, logger, now });
   return {
     ...look,

@@ -130,12 +130,17 @@ test('attempts that nobody knows are said to be unknown', async () => {
 });
 
 test('an account that is connected two days late is there for the next turn', async () => {
-  const { begin, resolve, later } = await createNangoBench();
+  const { begin, resolve, later, storage } = await createNangoBench();
   const there = await goToProvider((await begin()).pageUrl);
   expect(await resolve()).toMatchObject({ kind: 'connection-required', reason: 'missing', seenVersion: 0 });
   later(47 * 3_600_000);
   await comeBack(await decide(there), there);
   expect(await resolve()).toMatchObject({ kind: 'credential', version: 1 });
+  await resolve();
+  // Nobody was there to say it, so that whoever noticed has written it down, once.
+  expect(await storage.audit.ofElicitation('q1')).toMatchObject([
+    { tenant: 'acme', actor: 'alice', action: 'connected', detail: 'tracker', address: null },
+  ]);
 });
 
 describe.each(['sqlite', 'postgres'] as const)('on %s', (database) => {

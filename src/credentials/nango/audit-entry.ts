@@ -1,0 +1,11 @@
+import type { AuditEntry } from '../../storage/storage.ts';
+import type { Connected } from './nango-store.ts';
+
+/** `address`: where the hint came from, if a person's. */
+export function auditEntryOf(
+  { key, elicitationId }: Connected,
+  { at, address }: Pick<AuditEntry, 'at' | 'address'>,
+): AuditEntry {
+  const { tenant, user: actor, server: detail } = key;
+  return { at, tenant, elicitationId: elicitationId ?? '', actor, action: 'connected', detail, address };
+}
