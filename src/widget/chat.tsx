@@ -2,11 +2,12 @@
 import { useEffect, useMemo, useRef } from 'react';
 import { answerWith } from './answering.ts';
 import { Composer } from './composer.tsx';
-import { openQuestions, textOf } from './message.ts';
+import { isSilent, openQuestions, textOf } from './message.ts';
 import type { Message } from './message.ts';
 import { MessageView } from './message-view.tsx';
 import { cardId } from './question-card.tsx';
 import { useKeptFocus } from './use-kept-focus.ts';
+import { useKeptPlace } from './use-kept-place.ts';
 import { useConversation } from './use-conversation.ts';
 import type { ConversationOptions, Phase } from './use-conversation.ts';
 import { useStickToEnd } from './use-stick-to-end.ts';
@@ -27,6 +28,7 @@ export function Chat({ words, suggestions, onChange, ...options }: ChatProps) {
   const chat = useRef<HTMLDivElement>(null);
   const log = useRef<HTMLDivElement>(null);
   const toEnd = useStickToEnd(log, messages);
+  const keepPlace = useKeptPlace(log, messages[0]?.id);
   const waiting = openQuestions(messages);
   useKeptFocus(chat, log, conversation);
   useEffect(() => onChange?.(messages, phase), [messages, phase, onChange]);
@@ -43,6 +45,7 @@ export function Chat({ words, suggestions, onChange, ...options }: ChatProps) {
     card?.focus();
   }
 
+  const unanswered = phase === 'idle' && failure === null && unansweredIn(messages);
   const isBusy =
     (phase === 'working' || phase === 'sending') && waiting.length === 0 && !isSeenAtWork(messages.at(-1));
   return (
@@ -65,6 +68,18 @@ export function Chat({ words, suggestions, onChange, ...options }: ChatProps) {
             ))}
           </div>
         )}
+        {conversation.showEarlier && (
+          <button
+            type="button"
+            className="link"
+            onClick={() => {
+              keepPlace();
+              void conversation.showEarlier?.();
+            }}
+          >
+            {words.earlier}
+          </button>
+        )}
         {messages.map((message, index) => (
           <MessageView key={message.id} {...{ message, answering, words }} askAgain={askAgainAfter(index)} />
         ))}
@@ -76,6 +91,14 @@ export function Chat({ words, suggestions, onChange, ...options }: ChatProps) {
             </p>
           )}
         </div>
+        {unanswered && (
+          <div className="settled">
+            <span>{words.noAnswer}</span>
+            <button type="button" className="link" onClick={() => conversation.send(textOf(unanswered))}>
+              {words.askAgain}
+            </button>
+          </div>
+        )}
         {failure !== null && (
           <div className="failure" role="alert">
             <p dir="auto">{failure}</p>
@@ -103,7 +126,7 @@ export function Chat({ words, suggestions, onChange, ...options }: ChatProps) {
           key={conversationId}
           words={words}
           conversationId={conversationId}
-          mayStop={phase === 'working'}
+          mayStop={phase === 'working' || (phase === 'sending' && isReconnecting)}
           // A turn that only waits for somebody makes room for a new message.
           maySend={phase === 'idle' || waiting.length > 0}
           onSend={(text) => {
@@ -119,6 +142,13 @@ export function Chat({ words, suggestions, onChange, ...options }: ChatProps) {
 
 function titlesOf(waiting: ReturnType<typeof openQuestions>): string {
   return [...new Set(waiting.map(({ context }) => context.serverTitle))].join(', ');
+}
+
+/** What was said last, if the turn ended before its agent said anything: stopped, or failed at once. */
+function unansweredIn(messages: readonly Message[]): Message | undefined {
+  const last = messages.at(-1);
+  if (last?.role !== 'assistant') return last;
+  return isSilent(last) ? messages.findLast(({ role }) => role === 'user') : undefined;
 }
 
 /** A tool with its spinner and text that grows need no words; and words below them would be pushed along. */

@@ -28,3 +28,8 @@ export function questionsIn(messages: readonly Message[]): ElicitationRequest[] 
 export function openQuestions(messages: readonly Message[]): ElicitationRequest[] {
   return questionsIn(messages).filter(({ status }) => status === 'pending');
 }
+
+/** Nothing of it is to be seen. */
+export function isSilent({ parts }: Message): boolean {
+  return parts.every((part) => part.type === 'step-start' || part.type === 'reasoning');
+}

@@ -10,26 +10,49 @@ export interface History {
   live: string | null;
   /** Where the feed goes on. */
   position: number;
+  /** The cursor of what was said before; `null` when this is the beginning. */
+  earlier: string | null;
 }
 
-/** What was said, its last hundred turns; `null` in a conversation that nobody has begun. */
+/** Turns that are read at once: more than fit on a screen, and few enough to be there at once. */
+const limit = 30;
+
+/** What was said last, or last before `cursor`; `null` in a conversation that nobody has begun. */
 export async function readHistory(
   client: Client,
   conversationId: string,
-  signal?: AbortSignal,
+  place: { cursor?: string | undefined; signal?: AbortSignal | undefined },
 ): Promise<History | null> {
   try {
-    const options = { limit: 100, ...(signal && { signal }) };
-    const { messages, turn, position } = await client.conversation(conversationId, options);
+    const { cursor, signal } = place;
+    const { messages, turn, position } = await client.conversation(conversationId, {
+      limit,
+      ...(cursor !== undefined && { cursor }),
+      ...(signal && { signal }),
+    });
     const said = messages.items as Message[];
     return {
       messages: said,
       ended: said.flatMap(({ id, role }) => (role === 'assistant' ? [id] : [])),
       live: turn?.turnId ?? null,
       position,
+      earlier: messages.next,
     };
   } catch (error) {
     if (error instanceof InterludeError && error.status === 404) return null;
     throw error;
   }
+}
+
+/** The newest page, after what is on the screen of before it. With a gap between the two, the older part is left out. */
+export function withNewest(shown: Message[], newest: Message[]): Message[] {
+  const [first] = newest;
+  const known = shown.findIndex(({ id }) => id === first?.id);
+  return [...shown.slice(0, Math.max(0, known)), ...newest];
+}
+
+/** Each message once, however often a page came. */
+export function withEarlier(shown: Message[], earlier: Message[]): Message[] {
+  const known = new Set(shown.map(({ id }) => id));
+  return [...earlier.filter(({ id }) => !known.has(id)), ...shown];
 }

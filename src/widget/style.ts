@@ -1,7 +1,7 @@
 /** The widget's own sheet. Hosts set `--interlude-accent`, `--interlude-font`, `--interlude-radius` and the like on the element. */
 export const style = `
 :host {
-  display: block; height: 100%; min-height: 20rem; container-type: inline-size;
+  display: flex; flex-direction: column; height: 100%; min-height: 20rem; max-height: 100dvh; container-type: inline-size;
   --accent: var(--interlude-accent, light-dark(#1c1d1f, #f1f1ef));
   --on-accent: var(--interlude-on-accent, light-dark(#fff, #17181a));
   --focus: var(--interlude-focus, light-dark(#3056d3, #93aaff));
@@ -22,9 +22,8 @@ export const style = `
 :host([theme=light]) { color-scheme: light }
 :host([theme=dark]) { color-scheme: dark }
 :host([hidden]), [hidden] { display: none !important }
-:host([floating]) { position: fixed; z-index: 2147483000; inset-block-end: 1rem; inset-inline-end: 1rem; width: auto; height: auto; min-height: 0; container-type: normal }
+:host([floating]) { position: fixed; z-index: 2147483000; inset-block-end: 1rem; inset-inline-end: 1rem; width: auto; height: auto; min-height: 0; max-height: none; container-type: normal }
 .panel { display: flex; flex-direction: column; width: min(26rem, 100vw - 2rem); height: min(42rem, 100dvh - 2rem); overflow: hidden; border: 1px solid var(--line); border-radius: 1.125rem; background: var(--ground); box-shadow: 0 12px 40px -8px #0006; container-type: inline-size }
-.panel .chat { flex: 1; min-height: 0 }
 .place { display: contents }
 .head { display: flex; align-items: center; justify-content: space-between; padding-block: .375rem; padding-inline: 1rem .5rem; border-block-end: 1px solid var(--line); color: var(--text); font-weight: 620 }
 .head .round { background: none }
@@ -33,7 +32,7 @@ export const style = `
 .badge::after { content: attr(data-count) }
 .badge { position: absolute; inset-block-start: -.25rem; inset-inline-end: -.25rem; min-width: 1.375rem; padding: 0 .375rem; border-radius: .75rem; background: var(--bad); color: var(--ground); font: 650 .8125rem/1.375rem system-ui, sans-serif }
 *, ::before, ::after { box-sizing: border-box }
-.chat { display: flex; flex-direction: column; height: 100%; color: var(--text); background: var(--ground) }
+.chat { display: flex; flex-direction: column; flex: 1; min-height: 0; color: var(--text); background: var(--ground) }
 .log { flex: 1; overflow-y: auto; overscroll-behavior: contain; padding: 1.25rem 1rem .5rem }
 /* Both leave room for the scroll bar at both sides, so that what is in them is in line. */
 .log, .foot { scrollbar-gutter: stable both-edges; scrollbar-width: thin; scrollbar-color: var(--edge) transparent }

@@ -15,12 +15,14 @@ interface Options {
   /** What the page shows, asked with every message. */
   context: () => PageContext;
   onStatus: (status: 'connected' | 'reconnecting') => void;
+  /** The service has the message, or the turn that was looked for: it is at work. */
+  onBegin: () => void;
   /** A turn was seen to its end. */
   onEnd: (turnId: string) => void;
 }
 
 export function createTransport(options: Options): ChatTransport<Message> {
-  const { client, agent, context, onStatus, onEnd } = options;
+  const { client, agent, context, onStatus } = options;
   return {
     async sendMessages({ chatId, messages, abortSignal: signal }) {
       const message = messages.at(-1);
@@ -34,11 +36,11 @@ export function createTransport(options: Options): ChatTransport<Message> {
         },
         { onStatus, ...(signal && { signal }) },
       );
-      return toStream(await begun(turn), onEnd);
+      return toStream(await begun(turn), options);
     },
     async reconnectToStream({ chatId, abortSignal: signal }) {
       const { first, turn } = await begun(client.follow(chatId, { onStatus, ...(signal && { signal }) }));
-      return first ? toStream({ first, turn }, onEnd) : null;
+      return first ? toStream({ first, turn }, options) : null;
     },
   };
 }
@@ -54,7 +56,8 @@ async function begun(turn: AsyncGenerator<TurnView, void>): Promise<Begun> {
   return { first: done ? undefined : value, turn };
 }
 
-function toStream({ first, turn }: Begun, onEnd: Options['onEnd']): ReadableStream<UIMessageChunk> {
+function toStream({ first, turn }: Begun, { onBegin, onEnd }: Options): ReadableStream<UIMessageChunk> {
+  onBegin();
   let seen: TurnView | undefined;
   return new ReadableStream<UIMessageChunk>({
     async pull(controller) {

@@ -1,14 +1,14 @@
 /** One conversation on the screen: what was said before, the turn that is live, and what is done to it elsewhere. */
 import { useChat } from '@ai-sdk/react';
-import { useCallback, useEffect, useMemo, useRef, useState } from 'react';
+import { useMemo, useState } from 'react';
 import type { Client } from '../client/client.ts';
 import { InterludeError } from '../client/interlude-error.ts';
 import { textOf } from './message.ts';
 import type { Message } from './message.ts';
 import type { PageContext } from './page-context.ts';
-import { readHistory } from './read-history.ts';
 import { createTransport } from './transport.ts';
-import { useWatch } from './use-watch.ts';
+import { useHistory } from './use-history.ts';
+import { wordsOf } from './words-of.ts';
 
 /** `loading` until it is known what was said before; `sending` until the service has the message. */
 export type Phase = 'loading' | 'idle' | 'sending' | 'working';
@@ -22,7 +22,10 @@ export interface Conversation {
   send(text: string): void;
   /** What failed, once more. A message that was refused is the same turn if it arrived after all. */
   retry(): void;
+  /** Ends the turn; while its message is still on its way, gives that up. */
   stop(): void;
+  /** Absent when the beginning is on the screen. */
+  showEarlier: (() => Promise<void>) | undefined;
 }
 
 export interface ConversationOptions {
@@ -38,15 +41,8 @@ export interface ConversationOptions {
 export function useConversation(options: ConversationOptions): Conversation {
   const { client, conversationId, isNew, agent, context } = options;
   const [isReconnecting, setReconnecting] = useState(false);
-  const [isLoading, setLoading] = useState(!isNew);
-  /** Counts the beginnings of a watch: there is nothing to watch before the service knows the conversation. */
-  const [watch, setWatch] = useState(isNew ? 0 : 1);
-  const isKnown = useRef(false);
-  const [failure, setFailure] = useState<string | null>(null);
-  /** Turns that are on the screen as they ended. */
+  const [isBegun, setBegun] = useState(false);
   const [seen] = useState(() => new Set<string>());
-  /** Turns that the service has told of since it was read last. */
-  const [told] = useState(() => new Set<string>());
   const transport = useMemo(
     () =>
       createTransport({
@@ -54,114 +50,59 @@ export function useConversation(options: ConversationOptions): Conversation {
         agent,
         context,
         onStatus: (status) => setReconnecting(status === 'reconnecting'),
+        onBegin: () => setBegun(true),
         onEnd: (turnId) => seen.add(turnId),
       }),
     [client, agent, context, seen],
   );
-  const { messages, status, setMessages, sendMessage, resumeStream, clearError, error } = useChat<Message>({
-    id: conversationId,
-    transport,
-  });
+  const chat = useChat<Message>({ id: conversationId, transport });
+  const { messages, status, sendMessage, clearError, error } = chat;
+  const isSending = status === 'submitted' && !isBegun;
   const isAtWork = status === 'submitted' || status === 'streaming';
   const isRefused = error instanceof InterludeError && messages.at(-1)?.role === 'user';
-  /** Nothing is read over a turn that is followed here, nor over a message that is yet to be sent. */
-  const isOurs = useRef(false);
-  isOurs.current = isAtWork || isRefused;
+  const history = useHistory({
+    client,
+    conversationId,
+    isNew,
+    chat,
+    seen,
+    isFollowing: isAtWork && !isSending,
+    isOurs: isAtWork || isRefused,
+  });
 
-  const read = useCallback(
-    async (signal?: AbortSignal): Promise<number | null> => {
-      try {
-        const history = await whileNothingEnds(seen, () => {
-          told.clear();
-          return readHistory(client, conversationId, signal);
-        });
-        isKnown.current = history !== null;
-        const { messages: said = [], ended = [], live = null, position = null } = history ?? {};
-        if (isOurs.current) {
-          for (const turnId of [...ended, ...(live === null ? [] : [live])]) told.add(turnId);
-          return position;
-        }
-        setMessages(said);
-        for (const turnId of ended) seen.add(turnId);
-        setFailure(null);
-        // Until it is joined or over, nobody knows that the agent is idle.
-        if (live === null) setLoading(false);
-        else void resumeStream().finally(() => setLoading(false));
-        return position;
-      } catch (problem) {
-        if (signal?.aborted === true) return null;
-        setFailure(wordsOf(problem));
-        setLoading(false);
-        return null;
-      }
-    },
-    [client, conversationId, setMessages, resumeStream, seen, told],
-  );
-
-  /** What was told and not seen is read, once nothing here is in its way. */
-  const catchUp = useCallback(
-    async (signal?: AbortSignal): Promise<void> => {
-      if (!isOurs.current && [...told].some((turnId) => !seen.has(turnId))) await read(signal);
-    },
-    [read, seen, told],
-  );
-  const onTurn = useCallback(
-    (turnId: string, signal: AbortSignal) => {
-      told.add(turnId);
-      return catchUp(signal);
-    },
-    [catchUp, told],
-  );
-  useWatch({ client, conversationId, watch, read, onTurn });
-
-  useEffect(() => {
-    if (status === 'streaming') {
-      setLoading(false);
-      if (!isKnown.current) setWatch((before) => before + 1);
-    }
-    void catchUp();
-  }, [status, catchUp]);
+  function forgetFailure() {
+    clearError();
+    history.setFailure(null);
+    setBegun(false);
+  }
 
   function send(text: string) {
-    clearError();
-    setFailure(null);
+    forgetFailure();
     void sendMessage({ text });
   }
 
   return {
     messages,
-    phase: status === 'submitted' ? 'sending' : isAtWork ? 'working' : isLoading ? 'loading' : 'idle',
+    phase: isSending ? 'sending' : isAtWork ? 'working' : history.isLoading ? 'loading' : 'idle',
     isReconnecting: isReconnecting && isAtWork,
-    failure: error ? wordsOf(error) : failure,
+    failure: error ? wordsOf(error) : history.failure,
     send,
     retry() {
-      if (error && !(error instanceof InterludeError)) {
-        const last = messages.findLast(({ role }) => role === 'user');
-        return send(last ? textOf(last) : '');
-      }
-      clearError();
-      setFailure(null);
-      void (isRefused ? sendMessage() : read());
+      const asked = messages.findLast(({ role }) => role === 'user');
+      // The turn itself has failed, and so would the same message again.
+      if (asked && error && !(error instanceof InterludeError)) return send(textOf(asked));
+      forgetFailure();
+      void (isRefused ? sendMessage() : history.read());
     },
     stop() {
-      client.cancel(conversationId).catch((problem: unknown) => setFailure(wordsOf(problem)));
+      const cancelled = client.cancel(conversationId);
+      if (!isSending) cancelled.catch((problem: unknown) => history.setFailure(wordsOf(problem)));
+      else {
+        // Nobody has the message, as far as we know.
+        void chat.stop();
+        cancelled.catch(() => undefined);
+      }
     },
+    showEarlier: history.showEarlier,
   };
-}
-
-/** What was read while a turn was seen to its end here is older than what is on the screen. */
-async function whileNothingEnds<T>(seen: ReadonlySet<string>, readOnce: () => Promise<T>): Promise<T> {
-  for (;;) {
-    const { size } = seen;
-    const answer = await readOnce();
-    if (seen.size === size) return answer;
-  }
-}
-
-function wordsOf(error: unknown): string {
-  return error instanceof InterludeError
-    ? error.detail
-    : error instanceof Error
-      ? error.message
-      : String(error);
 }

@@ -14,7 +14,9 @@ export function useKeptFocus(
   // While the elements are still there: afterwards nobody knows.
   had.current = area.current?.contains(focusedIn(area.current)) ?? false;
   useLayoutEffect(() => {
-    if (had.current && place.current && focusedIn(place.current) === null) place.current.focus();
+    if (had.current && place.current && focusedIn(place.current) === null)
+      // They see what they were at; only the focus was lost.
+      place.current.focus({ preventScroll: true });
   }, [changing, place]);
 }
 

@@ -81,6 +81,7 @@ test('a message that did not arrive is said to be so, and sent again on demand, 
   const { page, say, leave } = await stage.visit({ user: 'bob', api: line.url });
   await say('hello');
   await page.getByText('You said: hello').waitFor();
+  await page.getByRole('button', { name: 'Stop' }).waitFor({ state: 'detached' });
   line.refuse();
   line.cut();
   await say('are you there');
@@ -88,6 +89,27 @@ test('a message that did not arrive is said to be so, and sent again on demand, 
   line.accept();
   await page.getByText('You said: are you there').waitFor();
   expect(await page.locator('.bubble', { hasText: 'are you there' }).count()).toBe(1);
+  await leave();
+});
+
+test('a message that cannot be sent is given up on demand, and comes back as it was', async () => {
+  const { page, say, conversation, leave } = await stage.visit({ user: 'bob', api: line.url });
+  await say('hello');
+  await page.getByText('You said: hello').waitFor();
+  await page.getByRole('button', { name: 'Stop' }).waitFor({ state: 'detached' });
+  line.refuse();
+  line.cut();
+  await say('are you there');
+  await page.getByText('Connection lost. Reconnecting…').waitFor();
+  await page.getByRole('button', { name: 'Stop' }).click();
+  await page.getByText('There was no answer.').waitFor();
+  line.accept();
+  await page.getByRole('button', { name: 'Ask again' }).click();
+  await page.getByText('You said: are you there').waitFor();
+  const bob = await stage.service.as('bob');
+  const { body } = await bob.request('GET', `/run/v1/conversations/${await conversation()}`);
+  const { items } = (body as { messages: { items: { role: string }[] } }).messages;
+  expect(items.map(({ role }) => role)).toEqual(['user', 'assistant', 'user', 'assistant']);
   await leave();
 });
 

@@ -9,14 +9,12 @@ export interface Words {
   composerPlaceholder: string;
   send: string;
   stop: string;
-  newConversation: string;
   welcome: string;
   working: string;
   reconnecting: string;
-  stopped: string;
-  failed: string;
-  notSent: string;
   tryAgain: string;
+  noAnswer: string;
+  earlier: string;
   you: string;
   agent: string;
   toolRuns: (tool: string) => string;
@@ -73,14 +71,12 @@ export const en: Words = {
   composerPlaceholder: 'Ask something…',
   send: 'Send',
   stop: 'Stop',
-  newConversation: 'New conversation',
   welcome: 'What can I do for you?',
   working: 'Working…',
   reconnecting: 'Connection lost. Reconnecting…',
-  stopped: 'Stopped.',
-  failed: 'That did not work.',
-  notSent: 'Your message was not sent.',
   tryAgain: 'Try again',
+  noAnswer: 'There was no answer.',
+  earlier: 'Earlier messages',
   you: 'You',
   agent: 'Agent',
   toolRuns: (tool) => `${tool} is running`,

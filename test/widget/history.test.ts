@@ -1,4 +1,5 @@
-/** What happens between two requests of the page, which none of its streams tells. */
+/** What was said is on the screen, and what happens between two requests of the page, which none of its streams tells. */
+import { randomUUID } from 'node:crypto';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
@@ -51,9 +52,8 @@ function hold(): PromiseWithResolvers<void> {
 
 async function* words(gate = held): AsyncGenerator<string> {
   held = undefined;
-  yield 'Not';
   await gate;
-  yield 'ed.';
+  yield* ['Not', 'ed.'];
 }
 
 function reply({ messages }: ChatRequest): Reply {
@@ -66,6 +66,8 @@ function reply({ messages }: ChatRequest): Reply {
   return { kind: 'text', chunks: words() };
 }
 
+/** On a machine that is busy with other tests. */
+const soon = { timeout: 10_000 };
 const said = (view: Frame | Page) => view.locator('.bubble, .markdown, .settled').allInnerTexts();
 const heard = (page: Page) =>
   page.evaluate(() => (globalThis as unknown as { heard: { type: string }[] }).heard.map(({ type }) => type));
@@ -76,7 +78,7 @@ async function decline(conversationId: string): Promise<void> {
   const [question] = (body as { items: { elicitationId: string }[] }).items;
   const elicitationId = question?.elicitationId ?? '';
   await bob.answer({ conversationId, elicitationId, action: 'decline' });
-  await expect.poll(async () => (await bob.request('GET', path)).body).toMatchObject({ turn: null });
+  await expect.poll(async () => (await bob.request('GET', path)).body, soon).toMatchObject({ turn: null });
 }
 
 test('a turn that ends while its page is being loaded is there to its end', async () => {
@@ -91,7 +93,7 @@ test('a turn that ends while its page is being loaded is there to its end', asyn
   const stream = page.waitForResponse('**/stream');
   await comeBack();
   expect((await stream).status()).toBe(204);
-  await expect.poll(() => said(page)).toEqual(['ask me', 'Tracker: You said “not now”', 'Very well.']);
+  await expect.poll(() => said(page), soon).toEqual(['ask me', 'Tracker: You said “not now”', 'Very well.']);
   expect(await heard(page)).toEqual(['elicitation']);
   await leave();
 });
@@ -112,7 +114,7 @@ test('turns that were begun elsewhere before the page could hear of it are there
   );
   await comeBack();
   await page.locator('.card').waitFor();
-  await expect.poll(() => said(page)).toEqual(['first', 'Noted.', 'second', 'Noted.', 'ask me']);
+  await expect.poll(() => said(page), soon).toEqual(['first', 'Noted.', 'second', 'Noted.', 'ask me']);
   await page.getByRole('button', { name: 'Not now' }).click();
   await page.getByText('Very well.').waitFor();
   await leave();
@@ -138,7 +140,7 @@ test('what was read before a turn ended takes nothing of it away', async () => {
   await feed;
   expect(await said(page)).toEqual(['first', 'Noted.']);
   await say('second');
-  await expect.poll(() => said(page)).toEqual(['first', 'Noted.', 'second', 'Noted.']);
+  await expect.poll(() => said(page), soon).toEqual(['first', 'Noted.', 'second', 'Noted.']);
   await leave();
 });
 
@@ -152,7 +154,7 @@ test('a question that gives way to a message from another tab does so in both', 
   await second.say('never mind');
   for (const { page } of [first, second])
     await expect
-      .poll(() => said(page))
+      .poll(() => said(page), soon)
       .toEqual(['ask me', 'Tracker: No longer needed', 'never mind', 'Noted.']);
   await second.leave();
   await first.leave();
@@ -174,7 +176,7 @@ test('a message that was refused stays, with the reason, however often somebody 
   expect(await said(page)).toEqual(['first', 'Noted.', 'second']);
   await page.unroute('**/run/api/chat');
   await page.getByRole('button', { name: 'Try again' }).click();
-  await expect.poll(() => said(page)).toEqual(['first', 'Noted.', 'second', 'Noted.']);
+  await expect.poll(() => said(page), soon).toEqual(['first', 'Noted.', 'second', 'Noted.']);
   await leave(/status of 401/);
 });
 
@@ -185,7 +187,51 @@ test('what an agent failed at is tried again as a new message', async () => {
   await page.getByRole('alert').waitFor();
   isModelWell = true;
   await page.getByRole('button', { name: 'Try again' }).click();
-  await expect.poll(() => said(page)).toEqual(['first', 'first', 'Noted.']);
+  await expect.poll(() => said(page), soon).toEqual(['first', 'first', 'Noted.']);
   expect(await page.getByRole('alert').count()).toBe(0);
+  await leave();
+});
+
+test('of a long conversation the end is there first, and the rest on demand, without losing one’s place', async () => {
+  const id = randomUUID();
+  const texts = Array.from({ length: 33 }, (_, index) => `number ${index}`);
+  for (const text of texts) await (await bob.chat(text, { conversation: id })).finished();
+  const { page, say, leave } = await stage.visit({ user: 'bob', attributes: `conversation="${id}"` });
+  const bubbles = page.locator('.bubble');
+  await page.getByText('number 32').waitFor();
+  expect(await bubbles.allInnerTexts()).toEqual(texts.slice(3));
+  const earlier = page.getByRole('button', { name: 'Earlier messages' });
+  await earlier.scrollIntoViewIfNeeded();
+  const before = await page.getByText('number 3', { exact: true }).boundingBox();
+  await earlier.click();
+  await page.getByText('number 0', { exact: true }).waitFor();
+  expect((await page.getByText('number 3', { exact: true }).boundingBox())?.y).toBeCloseTo(before?.y ?? 0, 0);
+  expect(await bubbles.allInnerTexts()).toEqual(texts);
+  expect(await earlier.count()).toBe(0);
+  await (await bob.chat('elsewhere', { conversation: id })).finished();
+  await page.getByText('elsewhere').waitFor();
+  await say('here');
+  await expect.poll(() => bubbles.allInnerTexts(), soon).toEqual([...texts, 'elsewhere', 'here']);
+  await leave();
+});
+
+test('what was never answered says so, and is asked again on demand', async () => {
+  const { page, say, comeBack, leave } = await stage.visit({ user: 'bob' });
+  const gate = hold();
+  await say('first');
+  // The agent thinks, and has not said a word.
+  await page.getByRole('button', { name: 'Stop' }).click();
+  await page.getByText('There was no answer.').waitFor();
+  gate.resolve();
+  isModelWell = false;
+  await say('second');
+  await page.getByRole('alert').waitFor();
+  expect(await page.getByText('There was no answer.').count()).toBe(0);
+  await comeBack();
+  await page.getByText('There was no answer.').waitFor();
+  isModelWell = true;
+  await page.getByRole('button', { name: 'Ask again' }).click();
+  await expect.poll(() => said(page), soon).toEqual(['first', 'second', 'second', 'Noted.']);
+  expect(await page.getByText('There was no answer.').count()).toBe(0);
   await leave();
 });
