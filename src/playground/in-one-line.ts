@@ -9,7 +9,8 @@ export interface Line {
 
 export function inOneLine(event: StreamEvent): Line | null {
   const { type } = event;
-  const line = (text: string, tone: Line['tone'] = 'plain'): Line => ({ type, text, tone });
+  const from = ((event['path'] ?? []) as string[]).map((agent) => `${agent} › `).join('');
+  const line = (text: string, tone: Line['tone'] = 'plain'): Line => ({ type, text: from + text, tone });
   switch (type) {
     case 'turn-started':
       return line(String(event['agent'] ?? ''));
@@ -18,20 +19,31 @@ export function inOneLine(event: StreamEvent): Line | null {
     case 'tool-input-available':
       return line(String(event['toolName']));
     case 'tool-output-available':
-      return line('', 'good');
+      return line(String(event['toolName'] ?? ''), 'good');
     case 'tool-output-error':
     case 'error':
       return line(String(event['errorText']), 'bad');
     case 'elicitation-request': {
+      const { serverTitle } = event['context'] as { serverTitle: string };
       const isOpen = event['status'] === 'pending';
-      return line(`${String(event['mode'])}: ${String(event['status'])}`, isOpen ? 'waiting' : 'plain');
+      return line(
+        `${serverTitle}, ${String(event['mode'])}: ${String(event['status'])}`,
+        isOpen ? 'waiting' : 'plain',
+      );
     }
     case 'text-start':
-      return line('…');
+      return line('');
     case 'data-operation':
     case 'text-delta':
     case 'text-end':
     default:
       return null;
   }
+}
+
+/** Since the turn began: `0.4 s`, `12 s`, `3 min`. */
+export function elapsed(start: string, at: string): string {
+  const seconds = Math.max(0, (Date.parse(at) - Date.parse(start)) / 1_000);
+  if (seconds < 9.95) return `${seconds.toFixed(1)} s`;
+  return seconds < 119.5 ? `${Math.round(seconds)} s` : `${Math.round(seconds / 60)} min`;
 }

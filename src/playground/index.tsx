@@ -4,11 +4,15 @@ import { createClient } from '../client/client.ts';
 import { defineInterludeChat } from '../widget/element.tsx';
 import { Playground } from './playground.tsx';
 import { readSettings } from './settings.ts';
+import { style } from './style.ts';
 
 defineInterludeChat();
 const place = document.querySelector('main');
 const settings = readSettings();
 if (place && settings) {
   const client = createClient({ baseUrl: location.origin, token: settings.token });
+  const sheet = new CSSStyleSheet();
+  sheet.replaceSync(style);
+  document.adoptedStyleSheets.push(sheet);
   createRoot(place).render(<Playground client={client} {...settings} />);
 }

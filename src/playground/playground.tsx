@@ -64,7 +64,7 @@ export function Playground({
           </select>
         </label>
         <button type="button" aria-label="New conversation" onClick={startAnew}>
-          New
+          New <span>conversation</span>
         </button>
         <nav aria-label="Account">
           <a href="/connections">Connections</a>

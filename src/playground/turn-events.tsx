@@ -2,7 +2,7 @@
 import { useEffect, useRef, useState } from 'react';
 import type { Client } from '../client/client.ts';
 import type { FeedItem } from '../client/follow-feed.ts';
-import { inOneLine } from './in-one-line.ts';
+import { elapsed, inOneLine } from './in-one-line.ts';
 
 interface Props {
   client: Client;
@@ -20,9 +20,12 @@ export function TurnEvents({ client, conversation, temporalUi }: Props) {
     return () => leaving.abort();
   }, [client, conversation]);
   useEffect(() => end.current?.scrollIntoView({ block: 'nearest' }), [items]);
-  const shown = items.flatMap((item) => {
-    const line = inOneLine(item.event);
-    return line ? [{ ...line, seq: item.seq }] : [];
+  let start = '';
+  const shown = items.flatMap(({ event, seq }) => {
+    const line = inOneLine(event);
+    const at = String(event['at']);
+    if (event.type === 'turn-started') start = at;
+    return line ? [{ ...line, seq, at, since: elapsed(start, at) }] : [];
   });
   const workflow = `turn/demo/${conversation}`;
   return (
@@ -40,15 +43,27 @@ export function TurnEvents({ client, conversation, temporalUi }: Props) {
         )}
       </header>
       {shown.length === 0 && (
-        <p className="empty">Say something: every event of the turn appears here as it is written down.</p>
+        <p className="empty">
+          Say something: every event of the turn appears here as it is written down, with the time since the
+          turn began.
+        </p>
       )}
-      <ol tabIndex={0} aria-label="Events">
-        {shown.map(({ seq, type, text, tone }, index) => (
-          <li key={`${seq} ${index}`} className={tone} ref={index === shown.length - 1 ? end : null}>
-            <code>{type}</code> <span>{text}</span>
-          </li>
-        ))}
-      </ol>
+      {shown.length > 0 && (
+        <ol tabIndex={0} aria-label="Events">
+          {shown.map(({ seq, type, text, tone, at, since }, index) => (
+            <li
+              key={`${seq} ${index}`}
+              className={`${tone} ${type === 'turn-started' ? 'first' : ''}`}
+              ref={index === shown.length - 1 ? end : null}
+            >
+              <time dateTime={at}>{since}</time>
+              <div>
+                <code>{type}</code> <span>{text}</span>
+              </div>
+            </li>
+          ))}
+        </ol>
+      )}
     </aside>
   );
 }

@@ -1,7 +1,7 @@
 import { useEffect, useState } from 'react';
 import type { Words } from './words.ts';
 
-/** For the eye: a screen reader is told when it is over, not every second. */
+/** For whoever looks: in a conversation that is read out, every second would be. */
 export function Countdown({ until, words }: { until: string; words: Words }) {
   const [left, setLeft] = useState(() => secondsUntil(until));
   useEffect(() => {
@@ -9,9 +9,9 @@ export function Countdown({ until, words }: { until: string; words: Words }) {
     return () => clearInterval(timer);
   }, [until]);
   return (
-    <time className="countdown" dir="auto" dateTime={until} data-soon={left < 60}>
+    <span className="countdown" role="timer" aria-live="off" dir="auto" data-soon={left < 60}>
       {words.timeLeft(Math.floor(left / 60), left % 60)}
-    </time>
+    </span>
   );
 }
 

@@ -45,7 +45,7 @@ export function FormField(props: Props) {
   if (field.kind === 'boolean') {
     return (
       <div className="field">
-        <label className="tick" dir="auto">
+        <label className="tick">
           <input
             type="checkbox"
             id={id}
@@ -55,7 +55,7 @@ export function FormField(props: Props) {
             aria-invalid={problem !== undefined}
             onChange={(event) => props.onChange(event.currentTarget.checked)}
           />
-          {field.title}
+          <span dir="auto">{field.title}</span>
         </label>
         {notes}
       </div>
@@ -95,7 +95,7 @@ function Choices({
     onChange(isOn ? [...chosen.map(String), value] : chosen.map(String).filter((one) => one !== value));
   }
   return field.choices.map(({ value, title }) => (
-    <label className="tick" key={value} dir="auto">
+    <label className="tick" key={value}>
       <input
         type={isMany ? 'checkbox' : 'radio'}
         name={field.name}
@@ -105,7 +105,7 @@ function Choices({
         aria-invalid={problem !== undefined}
         onChange={(event) => toggle(value, event.currentTarget.checked)}
       />
-      {title}
+      <span dir="auto">{title}</span>
     </label>
   ));
 }
@@ -150,6 +150,7 @@ function SingleInput(props: Props & { field: Extract<Field, { kind: 'text' | 'nu
         <Element
           {...common}
           {...(!isLong && { type: inputType[field.format ?? 'plain'] })}
+          {...(field.format === 'email' && { autoComplete: 'email' })}
           onInput={(event: { currentTarget: { value: string } }) => onChange(event.currentTarget.value)}
         />
       );

@@ -1,7 +1,7 @@
 import type { Answering } from './answering.ts';
 import { Icon } from './icon.tsx';
-import { textOf } from './message.ts';
-import type { Message, MessagePart } from './message.ts';
+import { openQuestions, textOf } from './message.ts';
+import type { Message, MessagePart, ToolPart } from './message.ts';
 import { QuestionCard } from './question-card.tsx';
 import { Markdown } from './text.tsx';
 import { ToolCall } from './tool-call.tsx';
@@ -30,23 +30,31 @@ export function MessageView(props: Props) {
   );
 }
 
-function PartView({ part, answering, words, askAgain }: Props & { part: MessagePart }) {
+function PartView({ message, part, answering, words, askAgain }: Props & { part: MessagePart }) {
   switch (part.type) {
     case 'text':
       return <Markdown text={part.text} />;
     case 'dynamic-tool':
-      return <ToolCall part={part} words={words} />;
+      return <ToolCall part={part} isWaiting={isAsking(message, part)} words={words} />;
     case 'data-elicitation-request':
       return <QuestionCard question={part.data} {...{ answering, words, askAgain }} />;
     case 'data-tool-auth-required':
       return (
         <p className="settled">
-          <Icon name="warning" /> {words.missingAccount(part.data.serverTitle)}
+          <Icon name="warning" />
+          <span dir="auto">{words.missingAccount(part.data.serverTitle)}</span>
         </p>
       );
     default:
       return null;
   }
+}
+
+/** A question names its tool; an account is asked for by a tool that is named after the server. */
+function isAsking(message: Message, { toolName }: ToolPart): boolean {
+  return openQuestions([message]).some(({ context }) =>
+    toolName.endsWith(context.toolName ?? context.server),
+  );
 }
 
 function keyOf(part: MessagePart, index: number): string {

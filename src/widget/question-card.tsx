@@ -46,19 +46,20 @@ export function QuestionCard(props: CardProps & { askAgain: (() => void) | undef
           <p className="title" id={`${id}-title`} dir="auto">
             {context.serverTitle}
           </p>
+          <Countdown until={expiresAt} words={words} />
           <p dir="auto">
             {context.host} · {words.askedBy(who)}
             {tool}
           </p>
         </div>
-        <Countdown until={expiresAt} words={words} />
       </header>
       <p className="message" id={`${id}-message`} dir="auto">
         {message}
       </p>
       {(context.warnings ?? []).map((warning) => (
         <p className="warning" key={warning}>
-          <Icon name="warning" /> {words.warnings[warning as keyof Words['warnings']] ?? warning}
+          <Icon name="warning" />
+          {words.warnings[warning as keyof Words['warnings']] ?? warning}
         </p>
       ))}
       {question.mode === 'url' ? (

@@ -16,27 +16,36 @@ export function SettledQuestion({ question, words, askAgain, place }: Props) {
   return (
     <p className={`settled ${question.status}`} ref={place} tabIndex={-1}>
       <Icon name={icon} />
-      <span dir="auto">{text}</span>
-      {question.status === 'expired' && askAgain && (
-        <button type="button" className="link" onClick={askAgain}>
-          {words.askAgain}
-        </button>
-      )}
+      <span dir="auto">
+        {text}
+        {question.status === 'expired' && askAgain && (
+          <>
+            {' '}
+            <button type="button" className="link" onClick={askAgain}>
+              {words.askAgain}
+            </button>
+          </>
+        )}
+      </span>
     </p>
   );
 }
 
-function outcome({ status, context, because }: ElicitationRequest, words: Words): [IconName, string] {
+function outcome(question: ElicitationRequest, words: Words): [IconName, string] {
+  const { status, context, because } = question;
   const { serverTitle, trigger } = context;
+  const isApproval =
+    question.mode === 'form' && Object.keys(Object(question.requestedSchema['properties'])).length === 0;
   const title = (text: string) => `${serverTitle}: ${text}`;
   switch (status) {
     case 'accept':
+      if (isApproval) return ['tick', title(words.approved)];
       return [
         'tick',
         trigger === 'credential_required' ? words.connected(serverTitle) : words.answered(serverTitle),
       ];
     case 'decline':
-      return ['dash', title(words.declined)];
+      return ['dash', title(isApproval ? words.refused : words.declined)];
     case 'expired':
       return ['clock', because === 'server_gave_up' ? words.gaveUp(serverTitle) : title(words.expired)];
     case 'cancel':

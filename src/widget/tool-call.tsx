@@ -2,16 +2,29 @@ import type { ToolPart } from './message.ts';
 import { Icon } from './icon.tsx';
 import type { Words } from './words.ts';
 
-export function ToolCall({ part, words }: { part: ToolPart; words: Words }) {
+interface Props {
+  part: ToolPart;
+  /** For an answer, and not for the tool. */
+  isWaiting: boolean;
+  words: Words;
+}
+
+export function ToolCall({ part, isWaiting, words }: Props) {
   const tool = toolName(part.toolName);
   const { state } = part;
   const isFailed = state === 'output-error';
   const isDone = state === 'output-available';
-  const label = isFailed ? words.toolFailed(tool) : isDone ? words.toolDone(tool) : words.toolRuns(tool);
+  const [icon, label] = isFailed
+    ? (['cross', words.toolFailed(tool)] as const)
+    : isDone
+      ? (['tick', words.toolDone(tool)] as const)
+      : isWaiting
+        ? (['pause', words.toolWaits(tool)] as const)
+        : (['spinner', words.toolRuns(tool)] as const);
   return (
     <details className={`tool ${isFailed ? 'failed' : isDone ? 'done' : 'running'}`}>
       <summary aria-label={label}>
-        <Icon name={isFailed ? 'cross' : isDone ? 'tick' : 'spinner'} />
+        <Icon name={icon} />
         <span dir="auto">{tool}</span>
       </summary>
       <dl>

@@ -9,6 +9,7 @@ export function UrlQuestion({ question, url, answering, words }: CardProps & { u
   const { context, elicitationId } = question;
   const isConnection = context.trigger === 'credential_required';
   const { before, host, after } = splitAtHost(url);
+  const hostId = `host-of-${elicitationId}`;
 
   async function send(action: 'accept' | 'decline') {
     setProblem(null);
@@ -24,10 +25,11 @@ export function UrlQuestion({ question, url, answering, words }: CardProps & { u
 
   return (
     <>
-      <p className="address" aria-label={`${words.opens} ${url}`}>
+      {/* Without end, it may be scrolled; whoever has no mouse gets there as well. */}
+      <p className="address" tabIndex={url.length > longAddress ? 0 : undefined}>
         <span dir="ltr">
           {before}
-          <strong>{host}</strong>
+          <strong id={hostId}>{host}</strong>
           {after}
         </span>
       </p>
@@ -42,6 +44,7 @@ export function UrlQuestion({ question, url, answering, words }: CardProps & { u
           href={url}
           target="_blank"
           rel="noopener noreferrer"
+          aria-describedby={hostId}
           onClick={open}
         >
           {isOpened ? words.openAgain : isConnection ? words.connect(context.serverTitle) : words.openPage}
@@ -54,13 +57,16 @@ export function UrlQuestion({ question, url, answering, words }: CardProps & { u
       <p className="hint" role="status">
         {isOpened && (
           <>
-            <Icon name="spinner" /> {words.waitingForPage}
+            <Icon name="spinner" />
+            {words.waitingForPage}
           </>
         )}
       </p>
     </>
   );
 }
+
+const longAddress = 200;
 
 /** The host is what counts: it is shown as the browser reads it. */
 function splitAtHost(url: string): { before: string; host: string; after: string } {

@@ -2,14 +2,21 @@
  * A real browser: the machine's own Chromium (CHROMIUM_PATH, or on the PATH), else the one that came with
  * `npm install`, unpacked once, libraries and fonts included, for machines that have neither.
  */
-import { accessSync, constants, existsSync, readFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { mkdir, mkdtemp, rename, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { chromium } from 'playwright-core';
 import type { Browser, LaunchOptions } from 'playwright-core';
+import { onPath } from './on-path.ts';
 
-const names = ['chromium', 'chromium-browser', 'google-chrome', 'google-chrome-stable'];
+export const names = ['chromium', 'chromium-browser', 'google-chrome', 'google-chrome-stable'];
 const modules = path.join(import.meta.dirname, '../../node_modules');
+
+/** Of each of these the last one counts, and Playwright has others. */
+export const storageApart = [
+  '--disable-features=HttpsUpgrades',
+  '--enable-features=ThirdPartyStoragePartitioning',
+];
 
 interface Behaviour {
   /** As people have it, where Playwright switches it off: a popup blocker, and storage kept apart by site. */
@@ -20,32 +27,12 @@ interface Behaviour {
 
 export async function launchChromium(behaviour: Behaviour = {}): Promise<Browser> {
   const { isStrict = false, opensNoWindows = false } = behaviour;
-  const own = process.env['CHROMIUM_PATH'] ?? onPath();
+  const own = process.env['CHROMIUM_PATH'] ?? onPath(names);
   const options: LaunchOptions = {
     ignoreDefaultArgs: isStrict ? ['--disable-popup-blocking'] : false,
-    args: [
-      // Of each of these the last one counts.
-      ...(isStrict
-        ? ['--disable-features=HttpsUpgrades', '--enable-features=ThirdPartyStoragePartitioning']
-        : []),
-      ...(opensNoWindows ? ['--block-new-web-contents'] : []),
-    ],
+    args: [...(isStrict ? storageApart : []), ...(opensNoWindows ? ['--block-new-web-contents'] : [])],
   };
   return own === undefined ? launchPackaged(options) : chromium.launch({ ...options, executablePath: own });
-}
-
-function onPath(): string | undefined {
-  const folders = (process.env['PATH'] ?? '').split(path.delimiter);
-  return folders.flatMap((folder) => names.map((name) => path.join(folder, name))).find(isExecutable);
-}
-
-function isExecutable(file: string): boolean {
-  try {
-    accessSync(file, constants.X_OK);
-    return true;
-  } catch {
-    return false;
-  }
 }
 
 async function launchPackaged({ args = [], ...options }: LaunchOptions): Promise<Browser> {

@@ -2,7 +2,7 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import type { Browser, Frame, Locator, Page } from 'playwright-core';
+import type { Browser, Frame, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { startDevelopmentServer } from '../development-server.ts';
 import type { DevelopmentServer } from '../development-server.ts';
@@ -11,8 +11,11 @@ import { startOffice } from '../peers/office-server.ts';
 import type { Office } from '../peers/office-server.ts';
 import { startTcpProxy } from '../peers/tcp-proxy.ts';
 import type { TcpProxy } from '../peers/tcp-proxy.ts';
+import { connectJourney, disconnect, issue } from './connect-journey.ts';
+import { focusIsKept, isFocused, tabTo } from './keyboard.ts';
 import { createStage } from './stage.ts';
 import type { Stage, Visitor } from './stage.ts';
+import { tripJourney } from './trip-form.ts';
 
 let temporal: DevelopmentServer;
 let browser: Browser;
@@ -41,89 +44,16 @@ afterAll(async () => {
   await rm(folder, { recursive: true });
 });
 
-/** Moves there with the Tab key alone; one can see where one is on the whole way. */
-async function tabTo(page: Page, target: Locator, key: 'Tab' | 'Shift+Tab' = 'Tab'): Promise<void> {
-  await target.waitFor();
-  for (let presses = 0; presses < 40; presses++) {
-    if (await isFocused(target)) return;
-    await page.keyboard.press(key);
-    expect(await page.evaluate(hasVisibleFocus), 'one can see where one is').toBe(true);
-  }
-  throw new Error(`${String(target)} cannot be reached with the Tab key`);
-}
-
-function isFocused(target: Locator): Promise<boolean> {
-  return target.evaluate((element) => (element.getRootNode() as ShadowRoot).activeElement === element);
-}
-
-/** Outlined, or in something that is. Between the last element and the first one, the browser itself has the focus. */
-function hasVisibleFocus(): true | string {
-  const focused = document.querySelector('interlude-chat')?.shadowRoot?.activeElement;
-  if (!focused) return document.activeElement === document.body || 'nothing';
-  // The browser's own button in it has the browser's own outline.
-  if (focused.matches('[type^=date]')) return true;
-  if (getComputedStyle(focused).outlineStyle !== 'none') return true;
-  const around = focused.closest(':focus-within:not(:focus)');
-  return (around !== null && getComputedStyle(around).boxShadow !== 'none') || focused.outerHTML;
-}
-
-/** Nobody who works with the keyboard has to begin at the top of the page again. */
-function focusIsKept(page: Page): Promise<boolean> {
-  return page.evaluate(
-    () => document.querySelector('interlude-chat')?.shadowRoot?.activeElement instanceof HTMLElement,
-  );
-}
-
-/** Bob and Alice begin without an account at Tracker. */
-async function disconnect(user: 'alice' | 'bob'): Promise<void> {
-  const caller = await stage.service.as(user);
-  await caller.request('DELETE', '/run/v1/connections/tracker');
-}
-
-/** In the window that the card's link opened: our page, the identity provider and Tracker. */
-async function connectIn(page: Page, isSignedIn = false): Promise<void> {
-  if (!isSignedIn) await page.getByRole('button', { name: 'Continue as Alice' }).click();
-  await page.getByRole('button', { name: 'Connect Tracker' }).click();
-  await page.getByRole('button', { name: 'Continue as alice' }).click();
-  await page.getByRole('button', { name: 'Allow' }).click();
-  await page.getByRole('heading', { name: 'Tracker is connected' }).waitFor();
-}
-
-const issue = 'Checkout button stays disabled';
-const callsOfTracker = () => stage.service.tracker.calls.length;
-
 describe.each([
   { where: 'in the page', isFramed: false },
   { where: 'in a frame of another site', isFramed: true },
 ])('$where', ({ isFramed }) => {
-  test('alice connects in a second window; the answer goes on by itself, once, and nobody asks after the window', async () => {
-    await disconnect('alice');
-    const { page, view, context, say, leave } = await stage.visit({ isFramed });
-    const before = callsOfTracker();
-    await say('list my open issues');
-    const link = view.locator('.card').getByRole('link');
-    const [first] = await Promise.all([context.waitForEvent('page'), link.click()]);
-    await first.getByRole('button', { name: 'Continue as Alice' }).waitFor();
-    expect(await first.evaluate(() => window.opener)).toBe(null);
-    await view.getByText('Finish in the other window').waitFor();
-    // Closed with nothing done, it changes nothing; the link opens another one.
-    await first.close();
-    await view.getByText('Waiting for you: Tracker').waitFor();
-    const [second] = await Promise.all([context.waitForEvent('page'), link.click()]);
-    await connectIn(second);
-    // It stays open, and the page behind it has gone on.
-    await view.locator('.markdown').getByText(issue).waitFor();
-    await second.close();
-    expect(await view.locator('.markdown').getByText(issue).count()).toBe(1);
-    expect(await view.locator('.settled').allInnerTexts()).toEqual(['Tracker is connected']);
-    expect(callsOfTracker() - before).toBe(1);
-    expect(page.isClosed()).toBe(false);
-    await leave();
-  });
+  test('alice connects in a second window; the answer goes on by itself, once, and nobody asks after the window', () =>
+    connectJourney(stage, { isFramed }));
 });
 
 test('with the keyboard alone, from the first word to the answer, nobody loses their place', async () => {
-  await disconnect('alice');
+  await disconnect(stage, 'alice');
   const { page, view, context, leave } = await stage.visit({ attributes: 'floating' });
   await page.keyboard.press('Tab');
   await page.keyboard.press('Enter');
@@ -172,81 +102,15 @@ test('a form with a field of every kind is filled in with the keyboard alone, co
     timezoneId: 'Europe/Berlin',
     viewport: { width: 900, height: 800 },
   });
-  const { page, view, say, leave } = await stage.visit({ user: 'bob', context });
-  await say('call travel__book_trip {"destination":"Lisbon"}');
-  const field = (name: string) => view.locator(`.card [name="${name}"]`);
-  const write = async (name: string, ...keys: string[]) => {
-    await tabTo(page, field(name));
-    for (const text of keys)
-      await (text.length > 1 && text.startsWith('Arrow')
-        ? page.keyboard.press(text)
-        : page.keyboard.type(text));
-  };
-  await tabTo(page, view.locator('.card [name="traveller"]'), 'Shift+Tab');
-  await page.keyboard.type('Ada Lovelace');
-  await write('email', 'bob@x');
-  // In summer, so that it is two hours ahead there; a year from now, so that it is to come.
-  const year = new Date().getUTCFullYear() + 1;
-  await write('departure', `0702${year}`);
-  await write('pickUp', `0630${year}`, 'ArrowRight', '0630AM');
-  await write('nights');
-  await page.keyboard.press('ControlOrMeta+a');
-  await page.keyboard.type('12');
-  await write('budget', '1234.5');
-  await tabTo(page, field('windowSeat'));
-  await page.keyboard.press('Space');
-  await tabTo(page, view.getByLabel('Economy', { exact: true }));
-  await page.keyboard.press('ArrowDown');
-  await tabTo(page, view.getByLabel('standard'));
-  await page.keyboard.press('ArrowDown');
-  await page.keyboard.press('ArrowDown');
-  await tabTo(page, view.getByLabel('Airport lounge'));
-  await page.keyboard.press('Space');
-  await tabTo(page, view.getByLabel('Train to the airport'));
-  await page.keyboard.press('Space');
-  await write('loyaltyNumber', 'AB 12-3456');
-  await page.keyboard.press('Enter');
-
-  // The service says what the browser could not know, and where.
-  await view.locator('.card .field .problem').waitFor();
-  await expect.poll(() => isFocused(field('email'))).toBe(true);
-  expect(await field('email').getAttribute('aria-invalid')).toBe('true');
-  expect(await view.locator('.card [aria-invalid=true]').count()).toBe(1);
-  await page.keyboard.press('ControlOrMeta+a');
-  await page.keyboard.type('ada@example.org');
-  // And what the taxi's time is worth, only the desk knows: it asks once more, with what was written still there.
-  await tabTo(page, field('pickUp'));
-  await page.keyboard.type('0620');
-  await page.keyboard.press('Enter');
-  await view.getByText(/Please check your trip to Lisbon: the taxi has to come on/).waitFor();
-  expect(await focusIsKept(page)).toBe(true);
-  expect(await field('traveller').inputValue()).toBe('Ada Lovelace');
-  await tabTo(page, field('pickUp'));
-  await page.keyboard.type('0701');
-  await page.keyboard.press('Enter');
-  await view.locator('.markdown').getByText('Booked').waitFor();
-  expect(stage.travel.books.trips.at(-1)).toMatchObject({
-    destination: 'Lisbon',
-    traveller: 'Ada Lovelace',
-    email: 'ada@example.org',
-    departure: `${year}-07-02`,
-    pickUp: `${year}-07-01T04:30:00.000Z`,
-    nights: 12,
-    budget: 1234.5,
-    windowSeat: false,
-    class: 'premium',
-    meals: 'vegan',
-    extras: ['lounge', 'train'],
-    loyaltyNumber: 'AB 12-3456',
-  });
-  expect(await focusIsKept(page)).toBe(true);
-  await leave(/status of 422/);
+  const visitor = await stage.visit({ user: 'bob', context });
+  await tripJourney(stage, visitor, { fromDayToTime: ['ArrowRight'] });
+  await visitor.leave(/status of 422/);
   await context.close();
 });
 
 test.each([
-  { button: 'Approve', action: 'accept', settled: 'You answered Office' },
-  { button: 'Decline', action: 'decline', settled: 'Office: You said “not now”' },
+  { button: 'Approve', action: 'accept', settled: 'Office: You approved' },
+  { button: 'Decline', action: 'decline', settled: 'Office: You declined' },
 ])('a question without fields is approved or declined: $button', async ({ button, action, settled }) => {
   const { page, view, say, leave } = await stage.visit({ user: 'bob' });
   await say('call office__delete {"what":"the archive"}');
@@ -320,7 +184,7 @@ async function deafTab(text: string): Promise<{ deaf: Visitor; other: Visitor }>
 }
 
 test.each([
-  { button: 'Decline', counts: 'Office: You said “not now”' },
+  { button: 'Decline', counts: 'Office: You declined' },
   { button: 'Stop', counts: 'Office: No longer needed' },
 ])(
   'whoever is too late sees what counted, on a line on which nothing had come for long: $button',

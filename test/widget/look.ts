@@ -24,10 +24,7 @@ export async function look(page: Page, name: string): Promise<void> {
       await page.setViewportSize(size);
       const where = `${name} ${size.width} ${colorScheme}`;
       problems.push(...(await tooWide(page)).map((wide) => `${where}: ${wide} is too wide`));
-      if (folder !== undefined) {
-        mkdirSync(folder, { recursive: true });
-        await page.screenshot({ path: path.join(folder, `${where.replaceAll(' ', '-')}.png`) });
-      }
+      await picture(page, where);
     }
     problems.push(...(await findings(page)).map((found) => `${name} ${colorScheme}: ${found}`));
   }
@@ -37,7 +34,7 @@ export async function look(page: Page, name: string): Promise<void> {
 /** With the colours of the reader's own system, and nothing that moves. */
 export async function lookInForcedColors(page: Page): Promise<void> {
   await page.emulateMedia({ forcedColors: 'active', reducedMotion: 'reduce' });
-  if (folder !== undefined) await page.screenshot({ path: path.join(folder, 'forced-colors.png') });
+  await picture(page, 'forced-colors');
   const problems = await findings(page);
   const moving = await page.evaluate(() =>
     document.getAnimations().map((one) => (one as CSSAnimation).animationName),
@@ -46,8 +43,15 @@ export async function lookInForcedColors(page: Page): Promise<void> {
   if (problems.length + moving.length > 0) throw new Error([...problems, ...moving].join('\n'));
 }
 
+/** For eyes, and only when they have asked for it. */
+export async function picture(page: Page, name: string): Promise<void> {
+  if (folder === undefined) return;
+  mkdirSync(folder, { recursive: true });
+  await page.screenshot({ path: path.join(folder, `${name.replaceAll(' ', '-')}.png`) });
+}
+
 /** The page itself, and what sticks out of the conversation; code and tables scroll by themselves. */
-function tooWide(page: Page): Promise<string[]> {
+export function tooWide(page: Page): Promise<string[]> {
   return page.evaluate(() => {
     const root = document.querySelector('interlude-chat')?.shadowRoot;
     const places = [document.documentElement, root?.querySelector('.log'), root?.querySelector('.chat')];

@@ -1,109 +1,32 @@
 /** What every state looks like: to eyes, to readers of screens, on a phone and on a desk, by day and by night. */
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import path from 'node:path';
-import type { Browser, Page } from 'playwright-core';
+import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import type { ElicitationRequest } from '../../src/contract/elicitation.ts';
-import { startDevelopmentServer } from '../development-server.ts';
-import type { DevelopmentServer } from '../development-server.ts';
-import { launchChromium } from '../peers/chromium.ts';
 import { startTcpProxy } from '../peers/tcp-proxy.ts';
 import type { TcpProxy } from '../peers/tcp-proxy.ts';
 import { connectAccount } from '../service/connect-account.ts';
+import { message, openGallery, question, said } from './gallery.ts';
+import type { Gallery } from './gallery.ts';
 import { look, lookInForcedColors } from './look.ts';
-import { createStage } from './stage.ts';
-import type { Stage, Visitor } from './stage.ts';
+import type { Visitor } from './stage.ts';
 
-let temporal: DevelopmentServer;
-let browser: Browser;
-let stage: Stage;
+let gallery: Gallery;
 let line: TcpProxy;
-let folder: string;
 
 beforeAll(async () => {
-  folder = await mkdtemp(path.join(tmpdir(), 'interlude-widget-'));
-  [temporal, browser] = await Promise.all([startDevelopmentServer(), launchChromium({ isStrict: true })]);
-  stage = await createStage({ browser, temporal, folder });
-  line = await startTcpProxy({ to: Number(new URL(stage.service.baseUrl).port) });
+  gallery = await openGallery();
+  line = await startTcpProxy({ to: Number(new URL(gallery.stage.service.baseUrl).port) });
 });
 afterAll(async () => {
   await line.stop();
-  await stage.stop();
-  await browser.close();
-  await temporal.stop();
-  await rm(folder, { recursive: true });
+  await gallery.close();
 });
 
-/** Fills the window, as in a page that is all about the conversation. */
-async function visit(options: Parameters<Stage['visit']>[0] = {}): Promise<Visitor> {
-  const visitor = await stage.visit({ user: 'bob', ...options });
-  await fillWindow(visitor.page);
-  return visitor;
-}
-
-async function fillWindow(page: Page): Promise<void> {
-  await page.evaluate(() => {
-    const sheet = new CSSStyleSheet();
-    sheet.replaceSync(`
-      :root { color-scheme: light dark } body { margin: 0 } h1, h2 { margin: .25rem 1rem; font: 600 1rem system-ui }
-      main { display: flex; flex-direction: column; height: 100dvh } interlude-chat { flex: 1; min-height: 0 }`);
-    document.adoptedStyleSheets = [sheet];
-    const heading = document.createElement('h2');
-    heading.textContent = 'Ask us';
-    document.querySelector('h1')?.after(heading);
-  });
-}
+const visit = (...given: Parameters<Gallery['visit']>): Promise<Visitor> => gallery.visit(...given);
+const visitHistory = (...items: object[]): Promise<Visitor> => gallery.visitHistory({}, ...items);
 
 /** Until then, Enter sends nothing. */
 function untilOver(page: Page): Promise<void> {
   return page.getByRole('button', { name: 'Stop' }).waitFor({ state: 'detached' });
-}
-
-const message = (role: string, ...parts: object[]) => ({ id: crypto.randomUUID(), role, parts });
-const said = (text: string) => ({ type: 'text', text });
-
-function question(part: Partial<ElicitationRequest>): object {
-  const elicitationId = crypto.randomUUID();
-  const context = {
-    trigger: 'mcp_elicitation',
-    agent: 'Assistant',
-    path: ['Researcher'],
-    server: 'archive',
-    serverTitle: 'Archive',
-    host: 'archive.example',
-    toolName: 'archive__delete_records',
-  };
-  const data = {
-    type: 'elicitation-request',
-    elicitationId,
-    mode: 'form',
-    message: 'Delete 1,204 records of 2019? This cannot be undone.',
-    requestedSchema: { type: 'object', properties: {} },
-    context,
-    status: 'pending',
-    expiresAt: new Date(Date.now() + 45_000).toISOString(),
-    ...part,
-  };
-  return { type: 'data-elicitation-request', id: elicitationId, data: { ...data, ...shared(part, context) } };
-}
-
-function shared(part: Partial<ElicitationRequest>, context: object): object {
-  return { context: { ...context, ...part.context } };
-}
-
-/** A history that the service has no way to be brought to within a test; the rest of the service stays as it is. */
-async function visitHistory(...items: object[]): Promise<Visitor> {
-  const context = await browser.newContext({ locale: 'en', viewport: { width: 900, height: 800 } });
-  const headers = { 'access-control-allow-origin': '*' };
-  const told = { conversationId: 'told', turn: null, messages: { items, next: null } };
-  await context.route(/\/v1\/conversations\/told\?/, (route) => route.fulfill({ headers, json: told }));
-  // What happens in it is not told any further.
-  await context.route(/\/told\/events/, (route) =>
-    route.fulfill({ headers, contentType: 'text/event-stream', body: '' }),
-  );
-  await context.route(/\/told\/stream/, (route) => route.fulfill({ status: 204, headers }));
-  return visit({ context, attributes: 'conversation="told"' });
 }
 
 test('an empty conversation, with sentences to begin with', async () => {
@@ -122,6 +45,8 @@ test('a link to connect an account: asked, opened, declined, and taken away', as
   await say('list my open issues');
   const link = page.getByRole('link', { name: 'Connect Tracker' });
   await link.waitFor();
+  // Not at work any more: it is the reader's turn.
+  await page.getByLabel('Connect tracker waits for you').waitFor();
   await look(page, 'link');
   await lookInForcedColors(page);
   const [popup] = await Promise.all([context.waitForEvent('page'), link.click()]);
@@ -184,13 +109,10 @@ test('an approval, a link with warnings and an address without end, and one that
   await approval.leave();
 
   const url = `http://user@xn--pple-43d.example/${'a-very-long-path/'.repeat(20)}?state=${'x'.repeat(300)}`;
-  const context = { warnings: ['punycode', 'userinfo', 'plain_http'] } as never;
+  const context = { warnings: ['punycode', 'userinfo', 'plain_http'] };
   const warned = await visitHistory(
     message('user', said('Open it')),
-    message(
-      'assistant',
-      question({ mode: 'url', url, message: 'Please pay the deposit.', context } as never),
-    ),
+    message('assistant', question({ mode: 'url', url, message: 'Please pay the deposit.', context })),
   );
   await warned.page.getByText('look-alike letters').waitFor();
   await look(warned.page, 'link-warnings');

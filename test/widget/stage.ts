@@ -114,7 +114,9 @@ export async function createStage({
         await view.locator('textarea').fill(text);
         // While the agent is at work, nothing is sent.
         await view.locator(sendButton).waitFor();
-        await page.keyboard.press('Enter');
+        // In Firefox, what is typed by a test does not arrive in a frame of another site.
+        if (isFramed) await view.locator(sendButton).click();
+        else await page.keyboard.press('Enter');
       },
       conversation: () => conversationIn(view),
       async comeBack() {
@@ -156,7 +158,10 @@ const sendButton = '.composer button:not([type]):enabled';
 function isExpected(complaint: string): boolean {
   // What the browser itself says of a line that a test has cut.
   if (/net::ERR_(?:CONNECTION|INTERNET|INCOMPLETE|EMPTY|NETWORK|SOCKET)/.test(complaint)) return true;
-  return complaint.includes("'unsafe-eval'") || complaint.includes("'TrustedScript' assignment");
+  if (/CORS request did not succeed/.test(complaint)) return true;
+  return ["'unsafe-eval'", "'TrustedScript' assignment", 'to an injection sink'].some((part) =>
+    complaint.includes(part),
+  );
 }
 
 function policy(api: string): string {

@@ -18,13 +18,13 @@ export interface Words {
   you: string;
   agent: string;
   toolRuns: (tool: string) => string;
+  toolWaits: (tool: string) => string;
   toolDone: (tool: string) => string;
   toolFailed: (tool: string) => string;
   toolInput: string;
   toolOutput: string;
   askedBy: (agent: string) => string;
   needsTool: (tool: string) => string;
-  opens: string;
   connect: (server: string) => string;
   openPage: string;
   openAgain: string;
@@ -36,6 +36,8 @@ export interface Words {
   timeLeft: (minutes: number, seconds: number) => string;
   answered: (server: string) => string;
   connected: (server: string) => string;
+  approved: string;
+  refused: string;
   declined: string;
   closed: string;
   expired: string;
@@ -44,7 +46,6 @@ export interface Words {
   waitingForYou: (count: number) => string;
   show: string;
   optional: string;
-  yes: string;
   choose: string;
   required: string;
   tooShort: (characters: number) => string;
@@ -80,13 +81,13 @@ export const en: Words = {
   you: 'You',
   agent: 'Agent',
   toolRuns: (tool) => `${tool} is running`,
+  toolWaits: (tool) => `${tool} waits for you`,
   toolDone: (tool) => `${tool} is done`,
   toolFailed: (tool) => `${tool} did not work`,
   toolInput: 'Sent',
   toolOutput: 'Received',
   askedBy: (agent) => `Asked by ${agent}`,
-  needsTool: (tool) => `for ${tool}`,
-  opens: 'Opens',
+  needsTool: (tool) => `for “${tool}”`,
   connect: (server) => `Connect ${server}`,
   openPage: 'Open the page',
   openAgain: 'Open it again',
@@ -95,9 +96,14 @@ export const en: Words = {
   sendAnswer: 'Send',
   approve: 'Approve',
   decline: 'Decline',
-  timeLeft: (minutes, seconds) => `${minutes}:${String(seconds).padStart(2, '0')} left`,
+  timeLeft: (minutes, seconds) =>
+    minutes < 100
+      ? `${minutes}:${String(seconds).padStart(2, '0')} left`
+      : `${Math.round(minutes / 60)} hours left`,
   answered: (server) => `You answered ${server}`,
   connected: (server) => `${server} is connected`,
+  approved: 'You approved',
+  refused: 'You declined',
   declined: 'You said “not now”',
   closed: 'No longer needed',
   expired: 'Nobody answered in time',
@@ -106,7 +112,6 @@ export const en: Words = {
   waitingForYou: (count) => (count === 1 ? 'Waiting for you' : `${count} questions wait for you`),
   show: 'Show',
   optional: 'optional',
-  yes: 'Yes',
   choose: 'Choose…',
   required: 'Please fill this in.',
   tooShort: (characters) => `At least ${characters} characters.`,

@@ -1,0 +1,36 @@
+/**
+ * Which conversation the page shows: in its address, so that a reload comes back to it and a second window can join. A
+ * sign-in leads to other pages and loses that part of an address; the tab remembers it meanwhile.
+ */
+const name = 'interlude-conversation';
+
+export function conversationInAddress(): string | undefined {
+  const id = location.hash.slice(1);
+  return /^[\w.:-]{1,128}$/.test(id) ? id : undefined;
+}
+
+export function putInAddress(conversation: string | undefined): void {
+  history.replaceState(null, '', conversation === undefined ? location.pathname : `#${conversation}`);
+}
+
+/** To be called where a sign-in may begin. */
+export function keepForSignIn(): void {
+  const conversation = conversationInAddress();
+  try {
+    if (conversation === undefined) sessionStorage.removeItem(name);
+    else sessionStorage.setItem(name, conversation);
+  } catch {
+    // A page that may not store anything comes back to a new conversation.
+  }
+}
+
+/** To be called once somebody is signed in. */
+export function comeBackFromSignIn(): void {
+  try {
+    const kept = sessionStorage.getItem(name);
+    sessionStorage.removeItem(name);
+    if (kept !== null && conversationInAddress() === undefined) putInAddress(kept);
+  } catch {
+    // As above.
+  }
+}

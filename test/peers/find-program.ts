@@ -1,0 +1,93 @@
+/**
+ * A program of this machine, else of Debian's, with the libraries that the machine lacks, unpacked into a folder of its
+ * own: nothing is installed, and nobody needs to be root. Where it is not to be had, that is said, and no more.
+ */
+import { execFile } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { glob, mkdir, mkdtemp, readdir, rename, rm } from 'node:fs/promises';
+import path from 'node:path';
+import { promisify } from 'node:util';
+import { onPath } from './on-path.ts';
+
+export interface Program {
+  /** A variable with its path. */
+  given: string;
+  /** On the PATH. */
+  names: string[];
+  /** Debian's. */
+  package: string;
+  /** Within the package: what is on the path there is a script, which looks for it where it would be installed. */
+  executable: string;
+}
+
+export type Found =
+  | { kind: 'ready'; executable: string; env: NodeJS.ProcessEnv }
+  | { kind: 'missing'; why: string };
+
+const cache = path.resolve(import.meta.dirname, '../../node_modules/.cache');
+const fetchingMs = 120_000;
+const run = promisify(execFile);
+
+export async function findProgram(program: Program): Promise<Found> {
+  const given = process.env[program.given];
+  // Whoever says where it is wants to know if it is not there.
+  if (given !== undefined) return { kind: 'ready', executable: given, env: {} };
+  const own = onPath(program.names);
+  if (own !== undefined && (await works(own, {}))) return { kind: 'ready', executable: own, env: {} };
+  try {
+    const folder = path.join(cache, `debian-${program.package}`);
+    if (!existsSync(folder)) await unpack(program.package, folder);
+    const executable = path.join(folder, program.executable);
+    const env = { LD_LIBRARY_PATH: await librariesIn(folder) };
+    return (await works(executable, env))
+      ? { kind: 'ready', executable, env }
+      : { kind: 'missing', why: `Debian's ${program.package} does not run here` };
+  } catch (error) {
+    return { kind: 'missing', why: `Debian's ${program.package} cannot be fetched: ${lastLine(error)}` };
+  }
+}
+
+/** What is on the PATH may be no more than a word on how to install it. */
+async function works(executable: string, env: NodeJS.ProcessEnv): Promise<boolean> {
+  const asked = run(executable, ['--version'], { env: { ...process.env, ...env }, timeout: 20_000 });
+  return asked.then(
+    () => true,
+    () => false,
+  );
+}
+
+/** Complete or not at all, whoever else is unpacking. */
+async function unpack(name: string, folder: string): Promise<void> {
+  const signal = AbortSignal.timeout(fetchingMs);
+  const plan = await run('apt-get', ['--simulate', '--no-install-recommends', 'install', name], { signal });
+  const packages = [...plan.stdout.matchAll(/^Inst (\S+) (?:\[\S+\] )?\((\S+) /gm)];
+  if (packages.length === 0) throw new Error('there is nothing to fetch');
+  await mkdir(cache, { recursive: true });
+  const draft = await mkdtemp(`${folder}-`);
+  try {
+    const wanted = packages.map(([, one, version]) => `${one}=${version}`);
+    await run('apt-get', ['download', ...wanted], { cwd: draft, signal });
+    for (const file of await readdir(draft)) {
+      await run('dpkg-deb', ['--extract', file, '.'], { cwd: draft, signal });
+      await rm(path.join(draft, file));
+    }
+    await rename(draft, folder).catch((error: unknown) => {
+      if (!existsSync(folder)) throw error;
+    });
+  } finally {
+    await rm(draft, { recursive: true, force: true });
+  }
+}
+
+/** Some have a folder of their own, which the installed ones know. */
+async function librariesIn(folder: string): Promise<string> {
+  const folders = new Set<string>();
+  for await (const library of glob('{usr/,}lib/*-linux-gnu/**/*.so*', { cwd: folder }))
+    folders.add(path.join(folder, path.dirname(library)));
+  return [...folders].join(path.delimiter);
+}
+
+function lastLine(error: unknown): string {
+  const said = error instanceof Error && 'stderr' in error && String(error.stderr).trim();
+  return (said || String(error)).split('\n').at(-1) ?? '';
+}

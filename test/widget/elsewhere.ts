@@ -1,0 +1,15 @@
+import { expect } from 'vitest';
+import type { Stage } from './stage.ts';
+
+/** Bob says no somewhere else, whatever his page hears of it. */
+export async function declineElsewhere({ service }: Stage, conversationId: string): Promise<void> {
+  const bob = await service.as('bob');
+  const { body } = await bob.request(
+    'GET',
+    `/run/v1/conversations/${conversationId}/elicitations?status=pending`,
+  );
+  const [question] = (body as { items: { elicitationId: string }[] }).items;
+  const elicitationId = question?.elicitationId ?? '';
+  const answer = { conversationId, elicitationId, action: 'decline' };
+  expect(await bob.request('POST', '/run/api/elicitation-responses', answer)).toMatchObject({ status: 200 });
+}

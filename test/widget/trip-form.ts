@@ -1,0 +1,84 @@
+/** A form with a field of every kind, as somebody fills it in with the keyboard alone. */
+import { expect } from 'vitest';
+import { focusIsKept, isFocused, tabTo } from './keyboard.ts';
+import type { Stage, Visitor } from './stage.ts';
+
+interface Browsers {
+  /** In a field for a day and a time, from the last part of the day to the first of the time. */
+  fromDayToTime: string[];
+}
+
+/** Corrected where it is wrong, it arrives as typed. The visitor is American, in Berlin. */
+export async function tripJourney(
+  stage: Stage,
+  { page, view, say }: Visitor,
+  { fromDayToTime }: Browsers,
+): Promise<void> {
+  await say('call travel__book_trip {"destination":"Lisbon"}');
+  const field = (name: string) => view.locator(`.card [name="${name}"]`);
+  const write = async (name: string, ...keys: string[]) => {
+    await tabTo(page, field(name));
+    for (const text of keys)
+      await (text.length > 1 && text.startsWith('Arrow')
+        ? page.keyboard.press(text)
+        : page.keyboard.type(text));
+  };
+  await tabTo(page, view.locator('.card [name="traveller"]'), 'Shift+Tab');
+  await page.keyboard.type('Ada Lovelace');
+  await write('email', 'bob@x');
+  // In summer, so that it is two hours ahead there; a year from now, so that it is to come.
+  const year = new Date().getUTCFullYear() + 1;
+  await write('departure', `0702${year}`);
+  await write('pickUp', `0630${year}`, ...fromDayToTime, '0630AM');
+  await write('nights');
+  await page.keyboard.press('ControlOrMeta+a');
+  await page.keyboard.type('12');
+  await write('budget', '1234.5');
+  await tabTo(page, field('windowSeat'));
+  await page.keyboard.press('Space');
+  await tabTo(page, view.getByLabel('Economy', { exact: true }));
+  await page.keyboard.press('ArrowDown');
+  await tabTo(page, view.getByLabel('standard'));
+  await page.keyboard.press('ArrowDown');
+  await page.keyboard.press('ArrowDown');
+  await tabTo(page, view.getByLabel('Airport lounge'));
+  await page.keyboard.press('Space');
+  await tabTo(page, view.getByLabel('Train to the airport'));
+  await page.keyboard.press('Space');
+  await write('loyaltyNumber', 'AB 12-3456');
+  await page.keyboard.press('Enter');
+
+  // The service says what the browser could not know, and where.
+  await view.locator('.card .field .problem').waitFor();
+  await expect.poll(() => isFocused(field('email'))).toBe(true);
+  expect(await field('email').getAttribute('aria-invalid')).toBe('true');
+  expect(await view.locator('.card [aria-invalid=true]').count()).toBe(1);
+  await page.keyboard.press('ControlOrMeta+a');
+  await page.keyboard.type('ada@example.org');
+  // And what the taxi's time is worth, only the desk knows: it asks once more, with what was written still there.
+  await tabTo(page, field('pickUp'));
+  await page.keyboard.type('0620');
+  await page.keyboard.press('Enter');
+  await view.getByText(/Please check your trip to Lisbon: the taxi has to come on/).waitFor();
+  expect(await focusIsKept(page)).toBe(true);
+  expect(await field('traveller').inputValue()).toBe('Ada Lovelace');
+  await tabTo(page, field('pickUp'));
+  await page.keyboard.type('0701');
+  await page.keyboard.press('Enter');
+  await view.locator('.markdown').getByText('Booked').waitFor();
+  expect(stage.travel.books.trips.at(-1)).toMatchObject({
+    destination: 'Lisbon',
+    traveller: 'Ada Lovelace',
+    email: 'ada@example.org',
+    departure: `${year}-07-02`,
+    pickUp: `${year}-07-01T04:30:00.000Z`,
+    nights: 12,
+    budget: 1234.5,
+    windowSeat: false,
+    class: 'premium',
+    meals: 'vegan',
+    extras: ['lounge', 'train'],
+    loyaltyNumber: 'AB 12-3456',
+  });
+  expect(await focusIsKept(page)).toBe(true);
+}
