@@ -62,7 +62,7 @@ export async function bundleFile(input: string): Promise<{ code: string; moduleI
   const build = await rolldown({
     input,
     platform: 'browser',
-    plugins: [withoutSchemaWriters],
+    plugins: [withoutSchemaWriters, withoutTransport],
     // Some libraries mark files for server components; here is no server.
     onLog: (level, log, next) => (log.code === 'MODULE_LEVEL_DIRECTIVE' ? undefined : next(level, log)),
     resolve: {
@@ -96,5 +96,17 @@ const withoutSchemaWriters = {
       ([, name]) => `export function ${name}() { throw new Error('not in a page'); }`,
     );
     return { code: stubs.join('\n'), moduleType: 'js' as const };
+  },
+};
+
+/**
+ * The transport that `useChat` makes when it is given none. Pages give it one, and without the other the checks of what it
+ * reads go, too.
+ */
+const withoutTransport = {
+  name: 'without-transport',
+  transform(code: string, id: string) {
+    if (!/[\\/](?:ai|@ai-sdk[\\/]react)[\\/]dist[\\/]index\.js$/.test(id)) return null;
+    return { code: code.replaceAll('new DefaultChatTransport()', 'undefined') };
   },
 };

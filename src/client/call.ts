@@ -6,13 +6,14 @@ import type { Call, Send } from './send.ts';
 
 export interface CallOptions {
   signal?: AbortSignal;
+  /** Tries until `signal` aborts, instead of for `timing.giveUpMs`. */
+  patient?: boolean;
 }
 
-/** `patient`: until the signal aborts, instead of for `giveUpMs`. */
-export type Ask = <T>(request: Call, options?: CallOptions & { patient?: boolean }) => Promise<T>;
+export type Ask = <T>(request: Call, options?: CallOptions) => Promise<T>;
 
 export function createAsk(send: Send, timing: Timing): Ask {
-  return async <T>(request: Call, { signal, patient = false }: CallOptions & { patient?: boolean } = {}) => {
+  return async <T>(request: Call, { signal, patient = false }: CallOptions = {}) => {
     const deadline = patient ? Infinity : Date.now() + timing.giveUpMs;
     let loss: ConnectionLost | undefined;
     for (let attempt = 0; ; attempt += 1) {

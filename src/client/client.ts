@@ -22,6 +22,7 @@ import { defaultTiming } from './retry.ts';
 import type { Timing } from './retry.ts';
 import { createSend } from './send.ts';
 import type { Call, Token } from './send.ts';
+import { createServiceClock } from './service-clock.ts';
 import type { TurnView } from './turn-view.ts';
 import { untilFree } from './until-free.ts';
 
@@ -60,6 +61,11 @@ export interface Client {
   connections(options?: CallOptions): Promise<Connection[]>;
   /** Forgets your account at this server, and ends it at its provider where that is possible. Safe to repeat. */
   disconnect(server: string, options?: CallOptions): Promise<Disconnected>;
+  /**
+   * The time as the service has it, in milliseconds since 1970: what `expiresAt` is to be held against, since a machine's
+   * own clock may be wrong. Out of the answers so far, to about a second.
+   */
+  now(): number;
 }
 
 export interface PageOptions extends CallOptions {
@@ -70,18 +76,19 @@ export interface PageOptions extends CallOptions {
 }
 
 export function createClient(options: ClientOptions): Client {
-  const send = createSend(options);
+  const clock = createServiceClock();
+  const send = createSend({ ...options, clock });
   const timing: Timing = { ...defaultTiming, ...options.timing };
   const ask = createAsk(send, timing);
 
-  function postAnswer(body: ElicitationResponse, callOptions?: CallOptions & { patient?: boolean }) {
+  function postAnswer(body: ElicitationResponse, callOptions?: CallOptions) {
     const post: Call = { method: 'POST', path: '/run/api/elicitation-responses', body };
     return ask<ElicitationReceipt>(post, callOptions);
   }
 
   async function openElicitations(
     conversationId: string,
-    callOptions?: CallOptions & { patient?: boolean },
+    callOptions?: CallOptions,
   ): Promise<ElicitationRequest[]> {
     const path = `${conversationPath(conversationId)}/elicitations?status=pending`;
     const { items } = await ask<{ items: ElicitationRequest[] }>({ method: 'GET', path }, callOptions);
@@ -174,6 +181,8 @@ export function createClient(options: ClientOptions): Client {
 
     disconnect: (server, callOptions) =>
       ask({ method: 'DELETE', path: `/run/v1/connections/${encodeURIComponent(server)}` }, callOptions),
+
+    now: clock.now,
   };
 }
 

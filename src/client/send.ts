@@ -3,8 +3,9 @@
  * `ConnectionLost`) from what is not (`InterludeError`).
  */
 import { InterludeError, toInterludeError } from './interlude-error.ts';
+import type { ServiceClock } from './service-clock.ts';
 
-/** A function is asked once, and again when the service no longer accepts what it gave. */
+/** A function is asked once, and again when the service no longer accepts what it gave, or when it failed. */
 export type Token = string | (() => string | Promise<string>);
 
 export interface Call {
@@ -21,6 +22,7 @@ interface Options {
   baseUrl: string;
   token: Token;
   fetch?: typeof globalThis.fetch;
+  clock?: Pick<ServiceClock, 'hear'>;
 }
 
 /** Worth another attempt, at the earliest after `retryAfterMs`. */
@@ -36,15 +38,16 @@ export class ConnectionLost extends Error {
 
 const temporaryStatuses = new Set([408, 429, 502, 503, 504]);
 
-export function createSend({ baseUrl, token, fetch = globalThis.fetch }: Options): Send {
+export function createSend({ baseUrl, token, fetch = globalThis.fetch, clock }: Options): Send {
   const base = baseUrl.replace(/\/+$/, '');
   let known: string | undefined;
 
   async function once({ method, path, headers, body }: Call, signal?: AbortSignal): Promise<Response> {
-    known ??= typeof token === 'string' ? token : await token();
+    known ??= typeof token === 'string' ? token : await fetched(token);
     const authorization = `Bearer ${known}`;
+    const sentAt = Date.now();
     try {
-      return await fetch(base + path, {
+      const response = await fetch(base + path, {
         method,
         headers: {
           authorization,
@@ -54,8 +57,11 @@ export function createSend({ baseUrl, token, fetch = globalThis.fetch }: Options
         ...(body !== undefined && { body: JSON.stringify(body) }),
         ...(signal && { signal }),
       });
+      clock?.hear(response, sentAt);
+      return response;
     } catch (cause) {
-      throw new ConnectionLost(`${new URL(base).origin} does not answer.`, { cause });
+      const hint = 'Is it running, and is the base URL right?';
+      throw new ConnectionLost(`${new URL(base).origin} does not answer. ${hint}`, { cause });
     }
   }
 
@@ -76,6 +82,14 @@ export function createSend({ baseUrl, token, fetch = globalThis.fetch }: Options
 /** What to tell a caller who cannot wait any longer. */
 export function asInterludeError({ message, cause }: ConnectionLost): InterludeError {
   if (cause instanceof InterludeError) return cause;
-  const detail = `${message} Is it running, and is the base URL right?`;
-  return new InterludeError({ status: 0, code: 'unreachable', detail }, { cause });
+  return new InterludeError({ status: 0, code: 'unreachable', detail: message }, { cause });
+}
+
+/** Fetched over a line of its own, which may be down for a moment as ours may. */
+async function fetched(token: () => string | Promise<string>): Promise<string> {
+  try {
+    return await token();
+  } catch (cause) {
+    throw new ConnectionLost('No access token could be fetched.', { cause });
+  }
 }

@@ -6,9 +6,16 @@ import type { ElicitationResponse } from '../contract/elicitation.ts';
 
 export type Decision = Pick<ElicitationResponse, 'action' | 'content'>;
 
-/** `settled`: by now or before, as the stream is about to tell. `refused`: the question is still open. */
-export type Reception = { kind: 'settled' } | { kind: 'refused'; detail: string; errors: FieldError[] };
+/**
+ * `settled`: by now or before, as the stream is about to tell. `late`: so it is, and its time or its turn was over.
+ * `refused`: the question is still open.
+ */
+export type Reception =
+  | { kind: 'settled' }
+  | { kind: 'late' }
+  | { kind: 'refused'; detail: string; errors: FieldError[] };
 
+/** Fails if it did not arrive. */
 export type Answering = (elicitationId: string, decision: Decision) => Promise<Reception>;
 
 export function answerWith(client: Client, conversationId: string): Answering {
@@ -17,9 +24,10 @@ export function answerWith(client: Client, conversationId: string): Answering {
       await client.answer({ conversationId, elicitationId, ...decision });
       return { kind: 'settled' };
     } catch (error) {
-      if (!(error instanceof InterludeError)) throw error;
+      if (!(error instanceof InterludeError) || error.code === 'unreachable') throw error;
       // Somebody else was faster, or the time is over: the card shows what counts.
-      if (error.status === 409 || error.status === 410) return { kind: 'settled' };
+      if (error.status === 409) return { kind: 'settled' };
+      if (error.status === 410) return { kind: 'late' };
       return { kind: 'refused', detail: error.detail, errors: error.errors };
     }
   };

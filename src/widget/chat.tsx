@@ -2,6 +2,7 @@
 import { useEffect, useMemo, useRef } from 'react';
 import { answerWith } from './answering.ts';
 import { Composer } from './composer.tsx';
+import { keepDraft } from './drafts.ts';
 import { isSilent, openQuestions, textOf } from './message.ts';
 import type { Message } from './message.ts';
 import { MessageView } from './message-view.tsx';
@@ -10,6 +11,7 @@ import { useKeptFocus } from './use-kept-focus.ts';
 import { useKeptPlace } from './use-kept-place.ts';
 import { useConversation } from './use-conversation.ts';
 import type { ConversationOptions, Phase } from './use-conversation.ts';
+import { useDraft } from './use-draft.ts';
 import { useStickToEnd } from './use-stick-to-end.ts';
 import type { Words } from './words.ts';
 
@@ -22,8 +24,11 @@ export interface ChatProps extends ConversationOptions {
 
 export function Chat({ words, suggestions, onChange, ...options }: ChatProps) {
   const { client, conversationId } = options;
-  const conversation = useConversation(options);
+  const back = useRef<(text: string) => void>(() => undefined);
+  const conversation = useConversation(options, (text) => back.current(text));
   const { messages, phase, isReconnecting, failure } = conversation;
+  const draft = useDraft(conversationId, phase !== 'loading');
+  back.current = draft.giveBack;
   const answering = useMemo(() => answerWith(client, conversationId), [client, conversationId]);
   const chat = useRef<HTMLDivElement>(null);
   const log = useRef<HTMLDivElement>(null);
@@ -32,6 +37,7 @@ export function Chat({ words, suggestions, onChange, ...options }: ChatProps) {
   const waiting = openQuestions(messages);
   useKeptFocus(chat, log, conversation);
   useEffect(() => onChange?.(messages, phase), [messages, phase, onChange]);
+  useKeptMessage(conversationId, phase === 'sending' ? messages.at(-1) : undefined);
 
   function askAgainAfter(index: number) {
     const asked = messages.slice(0, index).findLast(({ role }) => role === 'user');
@@ -41,7 +47,8 @@ export function Chat({ words, suggestions, onChange, ...options }: ChatProps) {
   function show(elicitationId: string) {
     const root = log.current?.getRootNode() as ShadowRoot | Document | undefined;
     const card = root?.getElementById(cardId(elicitationId));
-    card?.scrollIntoView({ block: 'nearest' });
+    const isTall = (card?.offsetHeight ?? 0) > (log.current?.clientHeight ?? 0);
+    card?.scrollIntoView({ block: isTall ? 'start' : 'nearest' });
     card?.focus();
   }
 
@@ -55,7 +62,8 @@ export function Chat({ words, suggestions, onChange, ...options }: ChatProps) {
         ref={log}
         role="log"
         aria-label={words.conversation}
-        aria-busy={phase === 'loading'}
+        // An answer is read out when it is whole, and not in the pieces that it comes in.
+        aria-busy={phase === 'loading' || (phase === 'working' && waiting.length === 0)}
         tabIndex={0}
       >
         {phase !== 'loading' && messages.length === 0 && (
@@ -81,11 +89,16 @@ export function Chat({ words, suggestions, onChange, ...options }: ChatProps) {
           </button>
         )}
         {messages.map((message, index) => (
-          <MessageView key={message.id} {...{ message, answering, words }} askAgain={askAgainAfter(index)} />
+          <MessageView
+            key={message.id}
+            {...{ message, answering, words }}
+            now={client.now}
+            askAgain={askAgainAfter(index)}
+          />
         ))}
         <div className="status" role="status">
           {(isBusy || isReconnecting) && (
-            <p className="working">
+            <p className={isReconnecting ? 'working lost' : 'working'}>
               <span className="pulse" aria-hidden="true" />
               {isReconnecting ? words.reconnecting : words.working}
             </p>
@@ -101,10 +114,12 @@ export function Chat({ words, suggestions, onChange, ...options }: ChatProps) {
         )}
         {failure !== null && (
           <div className="failure" role="alert">
-            <p dir="auto">{failure}</p>
-            <button type="button" className="link" onClick={conversation.retry}>
-              {words.tryAgain}
-            </button>
+            <p dir="auto">{failure.words}</p>
+            {failure.again && (
+              <button type="button" className="link" onClick={failure.again}>
+                {words.tryAgain}
+              </button>
+            )}
           </div>
         )}
       </div>
@@ -123,9 +138,8 @@ export function Chat({ words, suggestions, onChange, ...options }: ChatProps) {
       )}
       <div className="foot">
         <Composer
-          key={conversationId}
           words={words}
-          conversationId={conversationId}
+          draft={draft}
           mayStop={phase === 'working' || (phase === 'sending' && isReconnecting)}
           // A turn that only waits for somebody makes room for a new message.
           maySend={phase === 'idle' || waiting.length > 0}
@@ -142,6 +156,18 @@ export function Chat({ words, suggestions, onChange, ...options }: ChatProps) {
 
 function titlesOf(waiting: ReturnType<typeof openQuestions>): string {
   return [...new Set(waiting.map(({ context }) => context.serverTitle))].join(', ');
+}
+
+/** A message that has not arrived when all of this is taken away is a draft again. */
+function useKeptMessage(conversationId: string, message: Message | undefined): void {
+  const onItsWay = useRef(message);
+  onItsWay.current = message;
+  useEffect(
+    () => () => {
+      if (onItsWay.current) keepDraft(conversationId, textOf(onItsWay.current));
+    },
+    [conversationId],
+  );
 }
 
 /** What was said last, if the turn ended before its agent said anything: stopped, or failed at once. */

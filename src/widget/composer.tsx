@@ -1,25 +1,21 @@
-import { useRef, useState } from 'react';
+import { useRef } from 'react';
 import type { FormEvent, KeyboardEvent } from 'react';
-import { keepDraft, readDraft } from './drafts.ts';
 import { Icon } from './icon.tsx';
+import { isComposing } from './is-composing.ts';
+import type { Draft } from './use-draft.ts';
 import type { Words } from './words.ts';
 
 interface Props {
   words: Words;
-  conversationId: string;
+  draft: Draft;
   maySend: boolean;
   mayStop: boolean;
   onSend: (text: string) => void;
   onStop: () => void;
 }
 
-export function Composer({ words, conversationId, maySend, mayStop, onSend, onStop }: Props) {
-  const [text, setText] = useState(() => readDraft(conversationId));
-  // At once, and not when it has been drawn: the page may take all of this away in between.
-  const write = (draft: string) => {
-    keepDraft(conversationId, draft);
-    setText(draft);
-  };
+export function Composer({ words, draft, maySend, mayStop, onSend, onStop }: Props) {
+  const { text, write } = draft;
   const input = useRef<HTMLTextAreaElement>(null);
   const canSend = maySend && text.trim() !== '';
 
@@ -32,8 +28,7 @@ export function Composer({ words, conversationId, maySend, mayStop, onSend, onSt
   }
 
   function pressed(event: KeyboardEvent) {
-    // While a word is being composed, Enter belongs to the input method.
-    if (event.key !== 'Enter' || event.shiftKey || event.nativeEvent.isComposing) return;
+    if (event.key !== 'Enter' || event.shiftKey || isComposing(event)) return;
     event.preventDefault();
     send();
   }
@@ -43,7 +38,7 @@ export function Composer({ words, conversationId, maySend, mayStop, onSend, onSt
       <textarea
         ref={input}
         rows={1}
-        dir="auto"
+        dir={text === '' ? undefined : 'auto'}
         aria-label={words.composerLabel}
         placeholder={words.composerPlaceholder}
         value={text}

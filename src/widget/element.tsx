@@ -6,11 +6,12 @@ import type { Client } from '../client/client.ts';
 import { randomId } from '../client/random-id.ts';
 import type { Token } from '../client/send.ts';
 import { Chat } from './chat.tsx';
-import { forgetDrafts } from './drafts.ts';
+import { forgetDrafts, keepDraft } from './drafts.ts';
 import { announceTo, tell } from './host-events.ts';
 import type { InterludeChatElement } from './interlude-chat.ts';
 import { openQuestions } from './message.ts';
 import type { Message } from './message.ts';
+import { forgetOwn, recallOwn, rememberOwn, setShown } from './own-conversation.ts';
 import type { PageContext } from './page-context.ts';
 import { Place } from './place.tsx';
 import { style } from './style.ts';
@@ -30,6 +31,8 @@ export class InterludeChat extends Base implements InterludeChatElement {
   #own: string | undefined;
   /** Whether the service knows the own one. */
   #isBegun = false;
+  /** From before a reload: it may be gone, or of somebody else who was signed in then. */
+  #isRecalled = false;
   /** Counts who signed in, so that nothing on the screen is taken over. */
   #signIn = 0;
   #root: Root | undefined;
@@ -41,7 +44,7 @@ export class InterludeChat extends Base implements InterludeChatElement {
 
   #changed = (messages: readonly Message[], phase: Phase): void => {
     this.#announce(messages, phase);
-    if (phase === 'working') this.#isBegun = true;
+    if ((phase === 'sending' || phase === 'working') && !this.#isBegun) this.#begun();
     const waiting = openQuestions(messages).length;
     if (waiting === this.#waiting) return;
     this.#waiting = waiting;
@@ -56,10 +59,13 @@ export class InterludeChat extends Base implements InterludeChatElement {
   }
   set token(token: Token) {
     if (token === this.#token) return;
-    if (this.#token !== '') this.#forget();
+    const isAnother = this.#token !== '';
+    if (isAnother) this.#forget();
     this.#token = token;
     this.#client = undefined;
     this.#render();
+    // Last: what is taken away leaves its drafts.
+    if (isAnother) forgetDrafts();
   }
 
   get context(): PageContext {
@@ -78,8 +84,39 @@ export class InterludeChat extends Base implements InterludeChatElement {
   }
 
   get conversation(): string {
-    return this.getAttribute('conversation') ?? (this.#own ??= randomId());
+    return this.getAttribute('conversation') || this.#ownOne();
   }
+
+  #ownOne(): string {
+    if (this.#own === undefined) {
+      const recalled = recallOwn(this.#place());
+      this.#isRecalled = recalled !== undefined;
+      this.#isBegun = this.#isRecalled;
+      this.#own = recalled ?? randomId();
+      if (this.isConnected) setShown(this.#own, true);
+    }
+    return this.#own;
+  }
+
+  /** Which one of a page's elements this is, in words that are the same after a reload. */
+  #place(): string {
+    return [this.#api(), this.getAttribute('agent') ?? '', this.id].join(' ');
+  }
+
+  #api(): string {
+    return new URL(this.getAttribute('api') || '/', document.baseURI).href.replace(/\/$/, '');
+  }
+
+  #begun(): void {
+    this.#isBegun = true;
+    if (this.#own !== undefined && this.conversation === this.#own) rememberOwn(this.#place(), this.#own);
+  }
+
+  #unknown = (): void => {
+    if (this.#own !== undefined) keepDraft(this.#own, '');
+    this.#leaveOwn();
+    this.#render();
+  };
 
   startAnew(): void {
     this.#leaveOwn();
@@ -110,12 +147,14 @@ export class InterludeChat extends Base implements InterludeChatElement {
     sheet.replaceSync(style);
     shadow.adoptedStyleSheets = [sheet];
     this.#root = createRoot(shadow);
+    if (this.#own !== undefined) setShown(this.#own, true);
     this.#render();
   }
 
   disconnectedCallback(): void {
     this.#root?.unmount();
     this.#root = undefined;
+    if (this.#own !== undefined) setShown(this.#own, false);
     this.#announce([], 'idle');
   }
 
@@ -136,9 +175,15 @@ export class InterludeChat extends Base implements InterludeChatElement {
     Reflect.set(this, name, given);
   }
 
+  /** For a new one. */
   #leaveOwn(): void {
-    this.#own = undefined;
+    if (this.#own === undefined) return;
+    setShown(this.#own, false);
+    forgetOwn(this.#place());
+    this.#own = randomId();
+    setShown(this.#own, this.isConnected);
     this.#isBegun = false;
+    this.#isRecalled = false;
   }
 
   /** Of whoever was signed in. */
@@ -146,7 +191,6 @@ export class InterludeChat extends Base implements InterludeChatElement {
     this.#signIn += 1;
     this.#leaveOwn();
     this.#waiting = 0;
-    forgetDrafts();
   }
 
   #render(): void {
@@ -162,13 +206,14 @@ export class InterludeChat extends Base implements InterludeChatElement {
       this.#shown = '';
       return this.#root.render(null);
     }
-    const api = new URL(this.getAttribute('api') ?? '/', document.baseURI).href.replace(/\/$/, '');
+    const api = this.#api();
     if (this.#client?.api !== api) {
       const token: Token = this.#token;
       const client = createClient({ baseUrl: api, token, capabilities: { url: true, form: true } });
       this.#client = { api, client };
     }
     const conversationId = this.conversation;
+    const isOwn = conversationId === this.#own;
     this.#shown = `${this.#signIn} ${api} ${conversationId}`;
     const language = this.closest('[lang]')?.getAttribute('lang') ?? navigator.language;
     const words = wordsFor(language, this.#texts);
@@ -184,9 +229,10 @@ export class InterludeChat extends Base implements InterludeChatElement {
           key={this.#shown}
           client={this.#client.client}
           conversationId={conversationId}
-          isNew={conversationId === this.#own && !this.#isBegun}
+          isNew={isOwn && !this.#isBegun}
+          onUnknown={isOwn && this.#isRecalled ? this.#unknown : undefined}
           context={this.#readContext}
-          agent={this.getAttribute('agent') ?? undefined}
+          agent={this.getAttribute('agent') || undefined}
           words={words}
           suggestions={this.#suggestions}
           onChange={this.#changed}

@@ -1,16 +1,17 @@
 /** A form while somebody fills it in: what is in each field, as the browser has it, and what is wrong with it. Pure. */
 import { coerceContent } from '../elicitation/coerce-content.ts';
-import type { Field } from '../elicitation/requested-schema.ts';
+import type { Field, TextInput } from '../elicitation/requested-schema.ts';
 import type { FieldError } from '../client/interlude-error.ts';
 import type { Words } from './words.ts';
 
 /** As inputs hold it: text, a tick, or the ticked values of a list. */
 export type Entry = string | boolean | string[];
-export type Draft = Readonly<Record<string, Entry>>;
-export type Problems = Readonly<Record<string, string>>;
+/** By the field's name, which is a stranger's: a record would have some names before anybody fills it. */
+export type Draft = ReadonlyMap<string, Entry>;
+export type Problems = ReadonlyMap<string, string>;
 
 export function emptyDraft(fields: readonly Field[]): Draft {
-  return Object.fromEntries(fields.map((field) => [field.name, initial(field)]));
+  return new Map(fields.map((field) => [field.name, initial(field)]));
 }
 
 function initial(field: Field): Entry {
@@ -30,31 +31,55 @@ function initial(field: Field): Entry {
   }
 }
 
-/** For `datetime-local`, in the reader's own time. */
+/** For `datetime-local`, in the reader's own time; nothing for a year that it cannot show. */
 function localTime(instant: string | undefined): string {
   const time = new Date(instant ?? '');
-  if (Number.isNaN(time.getTime())) return '';
-  const local = new Date(time.getTime() - time.getTimezoneOffset() * 60_000);
-  return local.toISOString().slice(0, 16);
+  const year = time.getFullYear();
+  if (!(year >= 1 && year <= 9999)) return '';
+  const [month, day, hour, minute] = [
+    time.getMonth() + 1,
+    time.getDate(),
+    time.getHours(),
+    time.getMinutes(),
+  ].map((part) => String(part).padStart(2, '0'));
+  return `${String(year).padStart(4, '0')}-${month}-${day}T${hour}:${minute}`;
+}
+
+/** What nobody touched is sent as it was given, with its seconds; what is no time stays as it is, to be named. */
+function instantOf(entry: string, given: string | undefined): string {
+  if (entry === '') return '';
+  if (given !== undefined && entry === localTime(given)) return given;
+  const time = new Date(entry);
+  return Number.isNaN(time.getTime()) ? entry : time.toISOString();
 }
 
 export function contentOf(fields: readonly Field[], draft: Draft): Record<string, unknown> {
   const values = fields.map((field) => {
-    const entry = draft[field.name] ?? initial(field);
+    const entry = draft.get(field.name) ?? initial(field);
     const isTime = field.kind === 'text' && field.format === 'date-time' && typeof entry === 'string';
-    return [field.name, isTime && entry !== '' ? new Date(entry).toISOString() : entry] as const;
+    return [field.name, isTime ? instantOf(entry, field.default) : entry] as const;
   });
   return coerceContent([...fields], Object.fromEntries(values));
 }
 
-/** What can be told without the service, which checks everything again. */
-export function problemsIn(fields: readonly Field[], draft: Draft, words: Words): Problems {
-  const content = contentOf(fields, draft);
+/**
+ * What can be told without the service, which checks everything again. `unfinished`: the names of fields that hold part
+ * of a date, for which browsers say that they are empty.
+ */
+export function problemsIn(
+  fields: readonly Field[],
+  draft: Draft,
+  words: Words,
+  unfinished: ReadonlySet<string> = new Set(),
+): Problems {
+  const content = new Map(Object.entries(contentOf(fields, draft)));
   const found = fields.flatMap((field) => {
-    const problem = problemOf(field, content[field.name], words);
+    const problem = unfinished.has(field.name)
+      ? incomplete(field, words)
+      : problemOf(field, content.get(field.name), words);
     return problem === null ? [] : [[field.name, problem] as const];
   });
-  return Object.fromEntries(found);
+  return new Map(found);
 }
 
 function problemOf(field: Field, value: unknown, words: Words): string | null {
@@ -62,13 +87,14 @@ function problemOf(field: Field, value: unknown, words: Words): string | null {
     return field.isRequired ? words.required : null;
   switch (field.kind) {
     case 'text': {
-      const length = typeof value === 'string' ? Array.from(value).length : 0;
+      const text = typeof value === 'string' ? value : '';
+      const { length } = Array.from(text);
       // Nothing is a text like any other, but no date and no address.
       const mayBeEmpty = field.format === undefined && (field.minLength ?? 0) === 0;
       if (field.isRequired && length === 0 && !mayBeEmpty) return words.required;
       if (field.minLength !== undefined && length < field.minLength) return words.tooShort(field.minLength);
       if (field.maxLength !== undefined && length > field.maxLength) return words.tooLong(field.maxLength);
-      return null;
+      return isDated(field) && !wholeDate.test(text) ? incomplete(field, words) : null;
     }
     case 'number': {
       if (typeof value !== 'number') return words.notANumber;
@@ -91,14 +117,25 @@ function problemOf(field: Field, value: unknown, words: Words): string | null {
   }
 }
 
+/** As the service reads it; browsers take years of up to six digits. */
+const wholeDate = /^\d{4}-\d\d-\d\d(?:T\d\d:\d\d:\d\d|$)/;
+
+function isDated({ format }: TextInput): boolean {
+  return format === 'date' || format === 'date-time';
+}
+
+function incomplete(field: Field, words: Words): string {
+  return field.kind === 'text' && field.format === 'date' ? words.notADate : words.notATime;
+}
+
 /** The service's own words, put to the fields they are about; null when one is about none of them. */
 export function problemsFrom(errors: readonly FieldError[], fields: readonly Field[]): Problems | null {
-  const found: Record<string, string> = {};
+  const found = new Map<string, string>();
   for (const { pointer, detail } of errors) {
     const name = /^\/content\/([^/]*)/.exec(pointer)?.[1]?.replaceAll('~1', '/').replaceAll('~0', '~');
     const field = fields.find((one) => one.name === name);
     if (!field) return null;
-    found[field.name] ??= detail;
+    if (!found.has(field.name)) found.set(field.name, detail);
   }
   return errors.length === 0 ? null : found;
 }

@@ -49,7 +49,7 @@ export function FormField(props: Props) {
           <input
             type="checkbox"
             id={id}
-            name={field.name}
+            name={id}
             checked={props.entry === true}
             aria-describedby={describedBy(props)}
             aria-invalid={problem !== undefined}
@@ -94,12 +94,12 @@ function Choices({
     if (!isMany) return onChange(value);
     onChange(isOn ? [...chosen.map(String), value] : chosen.map(String).filter((one) => one !== value));
   }
-  return field.choices.map(({ value, title }) => (
+  return field.choices.map(({ value, title }, index) => (
     <label className="tick" key={value}>
       <input
         type={isMany ? 'checkbox' : 'radio'}
-        name={field.name}
-        id={`${id}-${value}`}
+        name={id}
+        id={`${id}-${index}`}
         value={value}
         checked={chosen.includes(value)}
         aria-invalid={problem !== undefined}
@@ -114,7 +114,7 @@ function SingleInput(props: Props & { field: Extract<Field, { kind: 'text' | 'nu
   const { id, field, entry, problem, words, onChange } = props;
   const common = {
     id,
-    name: field.name,
+    name: id,
     value: String(entry),
     required: field.isRequired,
     'aria-invalid': problem !== undefined,

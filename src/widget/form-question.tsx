@@ -9,68 +9,59 @@ import type { CardProps } from './question-card.tsx';
 export function FormQuestion({
   question,
   schema,
-  answering,
+  answer,
   words,
 }: CardProps & { schema: Record<string, unknown> }) {
   const read = useMemo(() => readRequestedSchema(schema), [schema]);
   const fields = read.kind === 'form' ? read.fields : [];
   const [draft, setDraft] = useState(() => emptyDraft(fields));
-  const [problems, setProblems] = useState<Problems>({});
-  const [failure, setFailure] = useState<string | null>(null);
-  const [isSending, setSending] = useState(false);
+  const [problems, setProblems] = useState<Problems>(new Map());
   const form = useRef<HTMLFormElement>(null);
-  const { elicitationId } = question;
+  const { isSending, failure } = answer;
+  // Names are a stranger's: as an id, one with a space would be two; as the name of an input, one could stand in the
+  // place of what the form itself can do.
+  const idOf = (index: number) => `${question.elicitationId}-${index}`;
 
   function change(name: string, entry: Entry) {
-    setDraft((before) => ({ ...before, [name]: entry }));
-    setProblems(({ [name]: _, ...others }) => others);
+    setDraft((before) => new Map(before).set(name, entry));
+    setProblems((before) => new Map([...before].filter(([other]) => other !== name)));
   }
 
   function show(found: Problems) {
     setProblems(found);
-    const first = fields.find(({ name }) => found[name] !== undefined);
+    const first = fields.findIndex(({ name }) => found.has(name));
     // After the messages are there, so that they are read with the field.
-    requestAnimationFrame(() => {
-      const inputs = form.current?.querySelectorAll<HTMLElement>('[name]') ?? [];
-      for (const input of inputs) if (input.getAttribute('name') === first?.name) return input.focus();
-    });
+    requestAnimationFrame(() => inputOf(first)?.focus());
+  }
+
+  function inputOf(index: number): HTMLInputElement | null | undefined {
+    return form.current?.querySelector<HTMLInputElement>(`[name="${idOf(index)}"]`);
   }
 
   async function send(event: FormEvent) {
     event.preventDefault();
     if (isSending) return;
-    const found = problemsIn(fields, draft, words);
-    if (Object.keys(found).length > 0) return show(found);
-    await answer({ action: 'accept', content: contentOf(fields, draft) });
+    const unfinished = fields.filter((_, index) => inputOf(index)?.validity.badInput);
+    const found = problemsIn(fields, draft, words, new Set(unfinished.map(({ name }) => name)));
+    if (found.size > 0) return show(found);
+    await answer.send({ action: 'accept', content: contentOf(fields, draft) }, (errors) => {
+      const refused = problemsFrom(errors, fields);
+      if (refused) show(refused);
+      return refused !== null;
+    });
   }
 
-  async function answer(decision: Parameters<typeof answering>[1]) {
-    if (isSending) return;
-    setSending(true);
-    setFailure(null);
-    try {
-      const reception = await answering(elicitationId, decision);
-      if (reception.kind === 'settled') return;
-      const found = problemsFrom(reception.errors, fields);
-      if (found) show(found);
-      else setFailure(reception.detail);
-    } catch {
-      setFailure(words.answerFailed);
-    }
-    setSending(false);
-  }
-
-  const count = Object.keys(problems).length;
+  const count = problems.size;
   const isApproval = fields.length === 0;
   return (
     <form ref={form} noValidate onSubmit={(event) => void send(event)} aria-busy={isSending}>
-      {fields.map((field) => (
+      {fields.map((field, index) => (
         <FormField
           key={field.name}
-          id={`${elicitationId}-${field.name}`}
+          id={idOf(index)}
           field={field}
-          entry={draft[field.name] ?? ''}
-          problem={problems[field.name]}
+          entry={draft.get(field.name) ?? ''}
+          problem={problems.get(field.name)}
           words={words}
           onChange={(entry) => change(field.name, entry)}
         />
@@ -89,7 +80,7 @@ export function FormQuestion({
           type="button"
           className="button quiet"
           aria-disabled={isSending}
-          onClick={() => void answer({ action: 'decline' })}
+          onClick={() => void answer.send({ action: 'decline' })}
         >
           {isApproval ? words.decline : words.notNow}
         </button>

@@ -3,7 +3,7 @@ import { questionsIn } from './message.ts';
 import type { Message } from './message.ts';
 import type { Phase } from './use-conversation.ts';
 
-/** `elicitation` with every change of a question; `turn-started` and `turn-ended` around what the agent does. */
+/** `elicitation` when a question opens and when its status changes; `turn-started` and `turn-ended` around what the agent does. */
 export function announceTo(element: HTMLElement) {
   const known = new Map<string, string>();
   let wasWorking = false;
@@ -11,8 +11,10 @@ export function announceTo(element: HTMLElement) {
   return (messages: readonly Message[], phase: Phase): void => {
     for (const question of questionsIn(messages)) {
       const { elicitationId, mode, status, context } = question;
-      if (known.get(elicitationId) === status) continue;
+      const before = known.get(elicitationId);
       known.set(elicitationId, status);
+      // What was settled before anybody saw it here is no news.
+      if (before === status || (before === undefined && status !== 'pending')) continue;
       tell(element, 'elicitation', { elicitationId, mode, status, server: context.server });
     }
     if (!wasWorking && phase === 'working') tell(element, 'turn-started', {});

@@ -10,6 +10,7 @@ import type { Words } from './words.ts';
 interface Props {
   message: Message;
   answering: Answering;
+  now: () => number;
   words: Words;
   askAgain: (() => void) | undefined;
 }
@@ -30,14 +31,14 @@ export function MessageView(props: Props) {
   );
 }
 
-function PartView({ message, part, answering, words, askAgain }: Props & { part: MessagePart }) {
+function PartView({ message, part, answering, now, words, askAgain }: Props & { part: MessagePart }) {
   switch (part.type) {
     case 'text':
       return <Markdown text={part.text} />;
     case 'dynamic-tool':
       return <ToolCall part={part} isWaiting={isAsking(message, part)} words={words} />;
     case 'data-elicitation-request':
-      return <QuestionCard question={part.data} {...{ answering, words, askAgain }} />;
+      return <QuestionCard question={part.data} {...{ answering, now, words, askAgain }} />;
     case 'data-tool-auth-required':
       return (
         <p className="settled">

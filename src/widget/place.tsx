@@ -5,6 +5,7 @@
 import { useEffect, useRef } from 'react';
 import type { KeyboardEvent, ReactNode } from 'react';
 import { Icon } from './icon.tsx';
+import { isComposing } from './is-composing.ts';
 import type { Words } from './words.ts';
 
 interface Props {
@@ -28,7 +29,7 @@ export function Place({ isFloating, isOpen, waiting, words, onToggle, children }
   }, [isOpen]);
 
   function pressed(event: KeyboardEvent) {
-    if (event.key === 'Escape') onToggle(false);
+    if (event.key === 'Escape' && !isComposing(event)) onToggle(false);
   }
 
   return (

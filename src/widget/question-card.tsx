@@ -8,22 +8,32 @@ import { Icon } from './icon.tsx';
 import { SettledQuestion } from './settled-question.tsx';
 import { toolName } from './tool-call.tsx';
 import { UrlQuestion } from './url-question.tsx';
+import { useAnswer } from './use-answer.ts';
+import type { Answer } from './use-answer.ts';
 import { useKeptFocus } from './use-kept-focus.ts';
 import type { Words } from './words.ts';
 
 export interface CardProps {
   question: ElicitationRequest;
-  answering: Answering;
+  answer: Answer;
   words: Words;
 }
 
-export function QuestionCard(props: CardProps & { askAgain: (() => void) | undefined }) {
-  const { question, words, askAgain } = props;
+interface Props {
+  question: ElicitationRequest;
+  answering: Answering;
+  now: () => number;
+  words: Words;
+  askAgain: (() => void) | undefined;
+}
+
+export function QuestionCard({ question, answering, now, words, askAgain }: Props) {
   const card = useRef<HTMLElement>(null);
   const settled = useRef<HTMLParagraphElement>(null);
+  const answer = useAnswer(question.elicitationId, answering, words);
   useKeptFocus(card, settled, question.status);
   if (question.status !== 'pending')
-    return <SettledQuestion {...{ question, words, askAgain }} place={settled} />;
+    return <SettledQuestion {...{ question, words, askAgain }} isLate={answer.isLate} place={settled} />;
   const { context, message, expiresAt, elicitationId } = question;
   const id = cardId(elicitationId);
   const who = [context.agent, ...(context.path ?? [])].join(' › ');
@@ -46,7 +56,7 @@ export function QuestionCard(props: CardProps & { askAgain: (() => void) | undef
           <p className="title" id={`${id}-title`} dir="auto">
             {context.serverTitle}
           </p>
-          <Countdown until={expiresAt} words={words} />
+          <Countdown until={expiresAt} now={now} words={words} />
           <p dir="auto">
             {context.host} · {words.askedBy(who)}
             {tool}
@@ -63,9 +73,9 @@ export function QuestionCard(props: CardProps & { askAgain: (() => void) | undef
         </p>
       ))}
       {question.mode === 'url' ? (
-        <UrlQuestion {...props} url={question.url} />
+        <UrlQuestion {...{ question, answer, words }} url={question.url} />
       ) : (
-        <FormQuestion {...props} schema={question.requestedSchema} />
+        <FormQuestion {...{ question, answer, words }} schema={question.requestedSchema} />
       )}
     </section>
   );

@@ -1,13 +1,11 @@
-import type { Client } from '../client/client.ts';
+import type { Client, PageOptions } from '../client/client.ts';
 import { InterludeError } from '../client/interlude-error.ts';
 import type { Message } from './message.ts';
 
 export interface History {
   messages: Message[];
-  /** Turns whose messages are among these. */
-  ended: string[];
-  /** The turn that is at work; its message comes with its stream. */
-  live: string | null;
+  /** A turn is at work; its message comes with its stream. */
+  isLive: boolean;
   /** Where the feed goes on. */
   position: number;
   /** The cursor of what was said before; `null` when this is the beginning. */
@@ -21,23 +19,12 @@ const limit = 30;
 export async function readHistory(
   client: Client,
   conversationId: string,
-  place: { cursor?: string | undefined; signal?: AbortSignal | undefined },
+  options: PageOptions,
 ): Promise<History | null> {
   try {
-    const { cursor, signal } = place;
-    const { messages, turn, position } = await client.conversation(conversationId, {
-      limit,
-      ...(cursor !== undefined && { cursor }),
-      ...(signal && { signal }),
-    });
-    const said = messages.items as Message[];
-    return {
-      messages: said,
-      ended: said.flatMap(({ id, role }) => (role === 'assistant' ? [id] : [])),
-      live: turn?.turnId ?? null,
-      position,
-      earlier: messages.next,
-    };
+    const { messages, turn, position } = await client.conversation(conversationId, { limit, ...options });
+    const { items, next } = messages;
+    return { messages: items as Message[], isLive: turn !== null, position, earlier: next };
   } catch (error) {
     if (error instanceof InterludeError && error.status === 404) return null;
     throw error;

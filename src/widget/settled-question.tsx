@@ -7,12 +7,14 @@ import type { Words } from './words.ts';
 interface Props {
   question: ElicitationRequest;
   words: Words;
+  /** An answer from here has come after it was over. */
+  isLate: boolean;
   askAgain: (() => void) | undefined;
   place: RefObject<HTMLParagraphElement | null>;
 }
 
-export function SettledQuestion({ question, words, askAgain, place }: Props) {
-  const [icon, text] = outcome(question, words);
+export function SettledQuestion({ question, words, isLate, askAgain, place }: Props) {
+  const [icon, text] = outcome(question, isLate, words);
   return (
     <p className={`settled ${question.status}`} ref={place} tabIndex={-1}>
       <Icon name={icon} />
@@ -31,7 +33,7 @@ export function SettledQuestion({ question, words, askAgain, place }: Props) {
   );
 }
 
-function outcome(question: ElicitationRequest, words: Words): [IconName, string] {
+function outcome(question: ElicitationRequest, isLate: boolean, words: Words): [IconName, string] {
   const { status, context, because } = question;
   const { serverTitle, trigger } = context;
   const isApproval =
@@ -47,7 +49,8 @@ function outcome(question: ElicitationRequest, words: Words): [IconName, string]
     case 'decline':
       return ['dash', title(isApproval ? words.refused : words.declined)];
     case 'expired':
-      return ['clock', because === 'server_gave_up' ? words.gaveUp(serverTitle) : title(words.expired)];
+      if (because === 'server_gave_up') return ['clock', words.gaveUp(serverTitle)];
+      return ['clock', title(isLate ? words.tooLate : words.expired)];
     case 'cancel':
     case 'pending':
       return ['dash', title(words.closed)];

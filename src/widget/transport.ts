@@ -17,8 +17,10 @@ interface Options {
   onStatus: (status: 'connected' | 'reconnecting') => void;
   /** The service has the message, or the turn that was looked for: it is at work. */
   onBegin: () => void;
-  /** A turn was seen to its end. */
-  onEnd: (turnId: string) => void;
+  /** The service did not take the message. */
+  onRefused: () => void;
+  /** The turn has failed, and its stream says why. */
+  onFailed: () => void;
 }
 
 export function createTransport(options: Options): ChatTransport<Message> {
@@ -36,7 +38,12 @@ export function createTransport(options: Options): ChatTransport<Message> {
         },
         { onStatus, ...(signal && { signal }) },
       );
-      return toStream(await begun(turn), options);
+      try {
+        return toStream(await begun(turn), options);
+      } catch (error) {
+        options.onRefused();
+        throw error;
+      }
     },
     async reconnectToStream({ chatId, abortSignal: signal }) {
       const { first, turn } = await begun(client.follow(chatId, { onStatus, ...(signal && { signal }) }));
@@ -56,15 +63,14 @@ async function begun(turn: AsyncGenerator<TurnView, void>): Promise<Begun> {
   return { first: done ? undefined : value, turn };
 }
 
-function toStream({ first, turn }: Begun, { onBegin, onEnd }: Options): ReadableStream<UIMessageChunk> {
+function toStream({ first, turn }: Begun, { onBegin, onFailed }: Options): ReadableStream<UIMessageChunk> {
   onBegin();
   let seen: TurnView | undefined;
   return new ReadableStream<UIMessageChunk>({
     async pull(controller) {
       const next = seen || !first ? await turn.next() : { done: false as const, value: first };
       if (next.done) return controller.close();
-      const { status, turnId } = next.value;
-      if (status !== 'running' && status !== 'unseen' && turnId !== null) onEnd(turnId);
+      if (next.value.status === 'failed') onFailed();
       for (const chunk of chunksBetween(seen, next.value)) controller.enqueue(chunk);
       seen = next.value;
     },

@@ -2,25 +2,20 @@
 import { useState } from 'react';
 import { Icon } from './icon.tsx';
 import type { CardProps } from './question-card.tsx';
+import { useReturn } from './use-return.ts';
 
-export function UrlQuestion({ question, url, answering, words }: CardProps & { url: string }) {
+export function UrlQuestion({ question, url, answer, words }: CardProps & { url: string }) {
   const [isOpened, setOpened] = useState(false);
-  const [problem, setProblem] = useState<string | null>(null);
+  const hasReturned = useReturn();
   const { context, elicitationId } = question;
   const isConnection = context.trigger === 'credential_required';
   const { before, host, after } = splitAtHost(url);
   const hostId = `host-of-${elicitationId}`;
 
-  async function send(action: 'accept' | 'decline') {
-    setProblem(null);
-    const reception = await answering(elicitationId, { action });
-    if (reception.kind === 'refused') setProblem(reception.detail);
-  }
-
   function open() {
     setOpened(true);
     // For a page of the server's own this is the consent; a connection is noticed by itself.
-    if (!isConnection) void send('accept');
+    if (!isConnection) void answer.send({ action: 'accept' });
   }
 
   return (
@@ -33,9 +28,9 @@ export function UrlQuestion({ question, url, answering, words }: CardProps & { u
           {after}
         </span>
       </p>
-      {problem !== null && (
+      {answer.failure !== null && (
         <p className="problem" role="alert">
-          {problem}
+          {answer.failure}
         </p>
       )}
       <div className="actions">
@@ -46,11 +41,19 @@ export function UrlQuestion({ question, url, answering, words }: CardProps & { u
           rel="noopener noreferrer"
           aria-describedby={hostId}
           onClick={open}
+          onAuxClick={({ button }) => {
+            if (button === middle) open();
+          }}
         >
           {isOpened ? words.openAgain : isConnection ? words.connect(context.serverTitle) : words.openPage}
           <Icon name="out" />
         </a>
-        <button type="button" className="button quiet" onClick={() => void send('decline')}>
+        <button
+          type="button"
+          className="button quiet"
+          aria-disabled={answer.isSending}
+          onClick={() => void answer.send({ action: 'decline' })}
+        >
           {words.notNow}
         </button>
       </div>
@@ -61,12 +64,20 @@ export function UrlQuestion({ question, url, answering, words }: CardProps & { u
             {words.waitingForPage}
           </>
         )}
+        {/* Over a menu, as an address that was copied: no page hears of that. */}
+        {!isConnection && !isOpened && hasReturned && (
+          <button type="button" className="link" onClick={open}>
+            {words.haveOpened}
+          </button>
+        )}
       </p>
     </>
   );
 }
 
 const longAddress = 200;
+/** Of a mouse: opens a link in a tab in the background. */
+const middle = 1;
 
 /** The host is what counts: it is shown as the browser reads it. */
 function splitAtHost(url: string): { before: string; host: string; after: string } {

@@ -1,14 +1,14 @@
 /** One conversation on the screen: what was said before, the turn that is live, and what is done to it elsewhere. */
 import { useChat } from '@ai-sdk/react';
-import { useMemo, useState } from 'react';
+import { useEffect, useMemo, useState } from 'react';
 import type { Client } from '../client/client.ts';
-import { InterludeError } from '../client/interlude-error.ts';
+import { failureOf } from './failure.ts';
+import type { Failure } from './failure.ts';
 import { textOf } from './message.ts';
 import type { Message } from './message.ts';
 import type { PageContext } from './page-context.ts';
 import { createTransport } from './transport.ts';
 import { useHistory } from './use-history.ts';
-import { wordsOf } from './words-of.ts';
 
 /** `loading` until it is known what was said before; `sending` until the service has the message. */
 export type Phase = 'loading' | 'idle' | 'sending' | 'working';
@@ -17,11 +17,8 @@ export interface Conversation {
   messages: Message[];
   phase: Phase;
   isReconnecting: boolean;
-  /** Why the last message or the history did not arrive, or the turn failed, in the service's words. */
-  failure: string | null;
+  failure: Failure | null;
   send(text: string): void;
-  /** What failed, once more. A message that was refused is the same turn if it arrived after all. */
-  retry(): void;
   /** Ends the turn; while its message is still on its way, gives that up. */
   stop(): void;
   /** Absent when the beginning is on the screen. */
@@ -36,13 +33,21 @@ export interface ConversationOptions {
   agent: string | undefined;
   /** What the page shows, asked with every message. */
   context: () => PageContext;
+  /** For a conversation that may be gone, or somebody else's: it is not shown at all then. */
+  onUnknown: (() => void) | undefined;
 }
 
-export function useConversation(options: ConversationOptions): Conversation {
-  const { client, conversationId, isNew, agent, context } = options;
-  const [isReconnecting, setReconnecting] = useState(false);
+/** `giveBack` gets the text of a message that was not taken: whoever wrote it has it again. */
+export function useConversation(
+  options: ConversationOptions,
+  giveBack: (text: string) => void,
+): Conversation {
+  const { client, conversationId, isNew, agent, context, onUnknown } = options;
+  const [isKnown, setKnown] = useState(!isNew);
   const [isBegun, setBegun] = useState(false);
-  const [seen] = useState(() => new Set<string>());
+  const [isReconnecting, setReconnecting] = useState(false);
+  const [outcome, setOutcome] = useState<'refused' | 'failed' | null>(null);
+  const [trouble, setTrouble] = useState<Failure | null>(null);
   const transport = useMemo(
     () =>
       createTransport({
@@ -50,59 +55,69 @@ export function useConversation(options: ConversationOptions): Conversation {
         agent,
         context,
         onStatus: (status) => setReconnecting(status === 'reconnecting'),
-        onBegin: () => setBegun(true),
-        onEnd: (turnId) => seen.add(turnId),
+        onBegin() {
+          setKnown(true);
+          setBegun(true);
+        },
+        onRefused: () => setOutcome('refused'),
+        onFailed: () => setOutcome('failed'),
       }),
-    [client, agent, context, seen],
+    [client, agent, context],
   );
   const chat = useChat<Message>({ id: conversationId, transport });
-  const { messages, status, sendMessage, clearError, error } = chat;
-  const isSending = status === 'submitted' && !isBegun;
+  const { messages, status, setMessages, sendMessage, clearError, error } = chat;
   const isAtWork = status === 'submitted' || status === 'streaming';
-  const isRefused = error instanceof InterludeError && messages.at(-1)?.role === 'user';
-  const history = useHistory({
-    client,
-    conversationId,
-    isNew,
-    chat,
-    seen,
-    isFollowing: isAtWork && !isSending,
-    isOurs: isAtWork || isRefused,
-  });
-
-  function forgetFailure() {
-    clearError();
-    history.setFailure(null);
-    setBegun(false);
-  }
+  const isSending = status === 'submitted' && !isBegun;
+  const history = useHistory({ client, conversationId, isKnown, chat, isOurs: isAtWork, onUnknown });
 
   function send(text: string) {
-    forgetFailure();
+    clearError();
+    setOutcome(null);
+    setTrouble(null);
+    setBegun(false);
     void sendMessage({ text });
+  }
+
+  function stop() {
+    client
+      .cancel(conversationId)
+      .catch((problem: unknown) => isSending || setTrouble(failureOf(problem, stop)));
+    if (!isSending) return;
+    // Nobody has the message, as far as we know.
+    void chat.stop();
+    takeBack();
+  }
+
+  function takeBack() {
+    const last = messages.at(-1);
+    if (last?.role !== 'user') return;
+    setMessages(messages.slice(0, -1));
+    giveBack(textOf(last));
+  }
+
+  useEffect(() => {
+    if (outcome !== 'refused' || !error) return;
+    setOutcome(null);
+    setTrouble(failureOf(error));
+    clearError();
+    takeBack();
+  });
+
+  function failed(problem: Error): Failure {
+    const asked = messages.findLast(({ role }) => role === 'user');
+    // The same message again would only show the same failure.
+    return failureOf(problem, () =>
+      outcome === 'failed' && asked ? send(textOf(asked)) : void history.read(),
+    );
   }
 
   return {
     messages,
     phase: isSending ? 'sending' : isAtWork ? 'working' : history.isLoading ? 'loading' : 'idle',
-    isReconnecting: isReconnecting && isAtWork,
-    failure: error ? wordsOf(error) : history.failure,
+    isReconnecting: isAtWork ? isReconnecting : history.isSlow,
+    failure: error ? failed(error) : (trouble ?? history.failure),
     send,
-    retry() {
-      const asked = messages.findLast(({ role }) => role === 'user');
-      // The turn itself has failed, and so would the same message again.
-      if (asked && error && !(error instanceof InterludeError)) return send(textOf(asked));
-      forgetFailure();
-      void (isRefused ? sendMessage() : history.read());
-    },
-    stop() {
-      const cancelled = client.cancel(conversationId);
-      if (!isSending) cancelled.catch((problem: unknown) => history.setFailure(wordsOf(problem)));
-      else {
-        // Nobody has the message, as far as we know.
-        void chat.stop();
-        cancelled.catch(() => undefined);
-      }
-    },
+    stop,
     showEarlier: history.showEarlier,
   };
 }

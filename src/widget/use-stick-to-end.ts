@@ -11,21 +11,31 @@ export function useStickToEnd(log: RefObject<HTMLElement | null>, content: unkno
     const element = log.current;
     if (!element) return undefined;
     const scrolled = () => {
+      // Out of sight, it is nowhere.
+      if (element.clientHeight === 0) return;
       isAtEnd.current = element.scrollHeight - element.scrollTop - element.clientHeight < near;
     };
     element.addEventListener('scroll', scrolled, { passive: true });
-    return () => element.removeEventListener('scroll', scrolled);
+    // It comes into sight, or becomes smaller: a panel is opened, a keyboard comes up.
+    const sized = new ResizeObserver(() => isAtEnd.current && showEnd(element));
+    sized.observe(element);
+    return () => {
+      element.removeEventListener('scroll', scrolled);
+      sized.disconnect();
+    };
   }, [log]);
   useEffect(() => {
-    const element = log.current;
-    if (!element || !isAtEnd.current) return;
-    // Of what is larger than the window, its beginning is shown: nobody reads a form from its end.
-    const card = [...element.querySelectorAll<HTMLElement>('.card')].at(-1);
-    const isLarge = card !== undefined && card.offsetHeight > element.clientHeight - near;
-    if (isLarge) element.scrollTop = card.offsetTop - element.offsetTop - near / 4;
-    else element.scrollTop = element.scrollHeight;
+    if (log.current && isAtEnd.current) showEnd(log.current);
   }, [log, content]);
   return useCallback(() => {
     isAtEnd.current = true;
   }, []);
+}
+
+function showEnd(log: HTMLElement): void {
+  // Of what is larger than the window, its beginning is shown: nobody reads a form from its end.
+  const card = [...log.querySelectorAll<HTMLElement>('.card')].at(-1);
+  const isLarge = card !== undefined && card.offsetHeight > log.clientHeight - near;
+  if (isLarge) log.scrollTop = card.offsetTop - log.offsetTop - near / 4;
+  else log.scrollTop = log.scrollHeight;
 }

@@ -4,27 +4,28 @@ import type { Client } from '../client/client.ts';
 interface Watch {
   client: Client;
   conversationId: string;
-  /** 0: not yet. Another number begins anew. */
-  watch: number;
+  /** There is something to watch, and nothing here that tells of itself. */
+  isOn: boolean;
   /** Resolves with where the feed goes on, `null` where there is none. */
   read: (signal: AbortSignal) => Promise<number | null>;
-  /** A turn was begun or ended, wherever that was. */
-  onTurn: (turnId: string, signal: AbortSignal) => Promise<void>;
 }
 
-/** As long as somebody looks at the page; whoever comes back to it, from wherever, begins with what was said meanwhile. */
-export function useWatch({ client, conversationId, watch, read, onTurn }: Watch): void {
+/**
+ * As long as somebody looks at the page, what was said is read, and read again when a turn begins or ends elsewhere.
+ * Whoever comes back to the page, from wherever, begins with reading. One connection, and none while nobody looks.
+ */
+export function useWatch({ client, conversationId, isOn, read }: Watch): void {
   useEffect(() => {
-    if (watch === 0) return undefined;
+    if (!isOn) return undefined;
     let leaving = new AbortController();
 
-    async function follow({ signal }: AbortController) {
-      const after = await read(signal);
-      if (after === null) return;
+    async function watch({ signal }: AbortController) {
       try {
-        for await (const { event } of client.events(conversationId, { after, signal }))
-          if (event.type === 'turn-started' || event.type === 'turn-ended')
-            await onTurn(event.turnId, signal);
+        for (;;) {
+          const after = await read(signal);
+          if (after === null) return;
+          await nextTurn(client.events(conversationId, { after, signal }));
+        }
       } catch {
         // Refused, or left: whoever looks next tries again.
       }
@@ -32,7 +33,7 @@ export function useWatch({ client, conversationId, watch, read, onTurn }: Watch)
     function looked() {
       leaving.abort();
       leaving = new AbortController();
-      if (!document.hidden) void follow(leaving);
+      if (!document.hidden) void watch(leaving);
     }
 
     looked();
@@ -48,5 +49,11 @@ export function useWatch({ client, conversationId, watch, read, onTurn }: Watch)
       leaving.abort();
       listening.abort();
     };
-  }, [client, conversationId, watch, read, onTurn]);
+  }, [client, conversationId, isOn, read]);
+}
+
+/** Resolves when a turn has begun or ended. */
+async function nextTurn(feed: ReturnType<Client['events']>): Promise<void> {
+  for await (const { event } of feed)
+    if (event.type === 'turn-started' || event.type === 'turn-ended') return;
 }

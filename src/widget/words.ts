@@ -10,5 +10,7 @@ const languages: Record<string, Words> = { de, en };
 /** `language` as in `lang`; what nobody translated is English. */
 export function wordsFor(language: string, own: Partial<Words> = {}): Words {
   const [name = 'en'] = language.toLowerCase().split('-');
-  return { ...(languages[name] ?? en), ...own };
+  // A text that somebody has no translation of is ours.
+  const given = Object.fromEntries(Object.entries(own).filter(([, text]) => text !== undefined));
+  return { ...(languages[name] ?? en), ...given };
 }

@@ -36,6 +36,28 @@ test('an answer that got lost on the way is sent again', async () => {
   expect(server.requests.at(-1)).toMatchObject({ path: '/run/api/elicitation-responses', body: answer });
 });
 
+test('a token that cannot be fetched is fetched again, as a line that is down is tried again', async () => {
+  const receipt = { elicitationId: 'q1', status: 'decline', duplicate: false };
+  const server = await serve((response) => void response.end(JSON.stringify(receipt)));
+  let asked = 0;
+  const token = () => {
+    asked += 1;
+    if (asked === 1) throw new TypeError('Failed to fetch');
+    return 'secret';
+  };
+  expect(await clientOf(server, { token }).answer(answer)).toEqual(receipt);
+  expect(asked).toBe(2);
+  const never = clientOf(server, {
+    token: () => Promise.reject(new Error('signed out')),
+    timing: { ...timing, giveUpMs: 20 },
+  });
+  await expect(never.answer(answer)).rejects.toMatchObject({
+    code: 'unreachable',
+    detail: 'No access token could be fetched.',
+  });
+  expect(server.requests).toHaveLength(1);
+});
+
 test('a refused answer is not sent again', async () => {
   const server = await serve((response) =>
     sendProblem(response, 410, { code: 'expired', detail: 'Too late.' }),

@@ -1,7 +1,8 @@
-/** A server that wants a yes before it does something, and sends people to any address at all. */
+/** A server that wants a yes before it does something, hands out any form, and sends people to any address at all. */
 import { inputRequired, inputResponse, McpServer } from '@modelcontextprotocol/server';
 import type {
   CallToolResult,
+  ElicitRequestFormParams,
   InputRequest,
   InputRequiredResult,
   ServerContext,
@@ -13,10 +14,14 @@ import type { TestMcpServer } from './mcp-server.ts';
 export interface Office extends TestMcpServer {
   /** What it was allowed to delete. */
   deleted: string[];
+  /** The form that `fill` hands out. */
+  form: Record<string, unknown>;
+  /** How it came back. */
+  filled: unknown[];
 }
 
 export async function startOffice(): Promise<Office> {
-  const deleted: string[] = [];
+  const papers: Pick<Office, 'deleted' | 'form' | 'filled'> = { deleted: [], form: {}, filled: [] };
 
   function build(): McpServer {
     const server = new McpServer({ name: 'office', version: '1' });
@@ -27,8 +32,19 @@ export async function startOffice(): Promise<Office> {
         context,
         inputRequired.elicit({ message: `Delete ${what}?`, requestedSchema: nothing }),
         (action) => {
-          if (action === 'accept') deleted.push(what);
+          if (action === 'accept') papers.deleted.push(what);
           return `${what}: ${action}`;
+        },
+      );
+    });
+    server.registerTool('fill', { description: 'Hands out a form' }, (context) => {
+      const requestedSchema = papers.form as ElicitRequestFormParams['requestedSchema'];
+      return ask(
+        context,
+        inputRequired.elicit({ message: 'Please fill this in.', requestedSchema }),
+        (action, content) => {
+          if (action === 'accept') papers.filled.push(content);
+          return `form: ${action}`;
         },
       );
     });
@@ -40,15 +56,15 @@ export async function startOffice(): Promise<Office> {
   }
 
   const server = await startMcpServer({ era: 'modern', build });
-  return { ...server, deleted };
+  return Object.assign(papers, server);
 }
 
 function ask(
   context: ServerContext,
   question: InputRequest,
-  answered: (action: string) => string,
+  answered: (action: string, content: unknown) => string,
 ): CallToolResult | InputRequiredResult {
   const given = inputResponse(context.mcpReq.inputResponses, 'question');
   if (given.kind !== 'elicit') return inputRequired({ inputRequests: { question } });
-  return { content: [{ type: 'text', text: answered(given.action) }] };
+  return { content: [{ type: 'text', text: answered(given.action, given.content) }] };
 }

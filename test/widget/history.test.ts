@@ -11,6 +11,7 @@ import { launchChromium } from '../peers/chromium.ts';
 import { createOpenAIServer } from '../peers/openai-server.ts';
 import type { ChatRequest, OpenAIServer, Reply } from '../peers/openai-server.ts';
 import type { Caller } from '../service/user.ts';
+import { declineElsewhere } from './elsewhere.ts';
 import { createStage } from './stage.ts';
 import type { Stage } from './stage.ts';
 
@@ -72,12 +73,9 @@ const said = (view: Frame | Page) => view.locator('.bubble, .markdown, .settled'
 const heard = (page: Page) =>
   page.evaluate(() => (globalThis as unknown as { heard: { type: string }[] }).heard.map(({ type }) => type));
 
-async function decline(conversationId: string): Promise<void> {
+async function declineToTheEnd(conversationId: string): Promise<void> {
+  await declineElsewhere(stage, conversationId);
   const path = `/run/v1/conversations/${conversationId}`;
-  const { body } = await bob.request('GET', `${path}/elicitations?status=pending`);
-  const [question] = (body as { items: { elicitationId: string }[] }).items;
-  const elicitationId = question?.elicitationId ?? '';
-  await bob.answer({ conversationId, elicitationId, action: 'decline' });
   await expect.poll(async () => (await bob.request('GET', path)).body, soon).toMatchObject({ turn: null });
 }
 
@@ -87,14 +85,15 @@ test('a turn that ends while its page is being loaded is there to its end', asyn
   await page.locator('.card').waitFor();
   const id = await conversation();
   await page.route('**/stream', async (route) => {
-    await decline(id);
+    await declineToTheEnd(id);
     await route.continue();
   });
   const stream = page.waitForResponse('**/stream');
   await comeBack();
   expect((await stream).status()).toBe(204);
   await expect.poll(() => said(page), soon).toEqual(['ask me', 'Tracker: You said “not now”', 'Very well.']);
-  expect(await heard(page)).toEqual(['elicitation']);
+  // It was over before anybody looked, and is no news.
+  expect(await heard(page)).toEqual([]);
   await leave();
 });
 
@@ -120,27 +119,29 @@ test('turns that were begun elsewhere before the page could hear of it are there
   await leave();
 });
 
-test('what was read before a turn ended takes nothing of it away', async () => {
+test('what was read before a message was sent takes nothing of it away', async () => {
   const { page, say, leave } = await stage.visit({ user: 'bob' });
+  const reading = Promise.withResolvers<void>();
+  const said2 = Promise.withResolvers<void>();
   await page.route(
     /v1\/conversations\/[^/]+\?/,
     async (route) => {
       const response = await route.fetch();
-      expect(await response.json()).toMatchObject({ turn: { status: 'running' } });
-      gate.resolve();
-      await page.getByText('Noted.').waitFor();
-      await page.getByRole('button', { name: 'Stop' }).waitFor({ state: 'detached' });
-      await route.fulfill({ response });
+      reading.resolve();
+      await said2.promise;
+      // The page does not wait for it any more.
+      await route.fulfill({ response }).catch(() => undefined);
     },
     { times: 1 },
   );
-  const feed = page.waitForRequest('**/events?*');
-  const gate = hold();
   await say('first');
-  await feed;
-  expect(await said(page)).toEqual(['first', 'Noted.']);
+  await reading.promise;
+  const feed = page.waitForRequest('**/events?*');
   await say('second');
   await expect.poll(() => said(page), soon).toEqual(['first', 'Noted.', 'second', 'Noted.']);
+  said2.resolve();
+  await feed;
+  expect(await said(page)).toEqual(['first', 'Noted.', 'second', 'Noted.']);
   await leave();
 });
 
@@ -160,23 +161,28 @@ test('a question that gives way to a message from another tab does so in both', 
   await first.leave();
 });
 
-test('a message that was refused stays, with the reason, however often somebody looks', async () => {
+test('a message that was refused is there to be mended, with the reason, however often somebody looks', async () => {
   const { page, say, leave } = await stage.visit({ user: 'bob' });
+  const input = page.locator('textarea');
   await say('first');
   await page.getByText('Noted.').waitFor();
   await page.route('**/run/api/chat', (route) =>
     route.continue({ headers: { ...route.request().headers(), authorization: 'Bearer nonsense' } }),
   );
   await say('second');
-  await page.getByRole('button', { name: 'Try again' }).waitFor();
+  await page.getByRole('alert').getByText('token').waitFor();
+  expect(await said(page)).toEqual(['first', 'Noted.']);
+  expect(await input.inputValue()).toBe('second');
   const feed = page.waitForRequest('**/events?*');
   await page.evaluate(() => window.dispatchEvent(new Event('pageshow')));
   await feed;
-  await page.getByRole('alert').getByText('token').waitFor();
-  expect(await said(page)).toEqual(['first', 'Noted.', 'second']);
+  expect(await page.getByRole('alert').innerText()).toMatch(/token/);
+  expect(await input.inputValue()).toBe('second');
   await page.unroute('**/run/api/chat');
-  await page.getByRole('button', { name: 'Try again' }).click();
+  await input.press('Enter');
   await expect.poll(() => said(page), soon).toEqual(['first', 'Noted.', 'second', 'Noted.']);
+  expect(await page.getByRole('alert').count()).toBe(0);
+  expect(await input.inputValue()).toBe('');
   await leave(/status of 401/);
 });
 
@@ -234,4 +240,19 @@ test('what was never answered says so, and is asked again on demand', async () =
   await expect.poll(() => said(page), soon).toEqual(['first', 'second', 'second', 'Noted.']);
   expect(await page.getByText('There was no answer.').count()).toBe(0);
   await leave();
+});
+
+test('four windows with a question each leave room to answer, over the six connections that a browser has', async () => {
+  const windows = [await stage.visit({ user: 'bob' })];
+  const [{ context }] = windows as [(typeof windows)[0]];
+  while (windows.length < 4) windows.push(await stage.visit({ user: 'bob', context }));
+  for (const { page, say } of windows) {
+    await say('ask me');
+    await page.locator('.card').waitFor();
+  }
+  for (const { page } of windows) {
+    await page.getByRole('button', { name: 'Not now' }).click();
+    await page.getByText('Very well.').waitFor();
+  }
+  for (const { leave } of windows.toReversed()) await leave();
 });

@@ -133,7 +133,8 @@ describe('as a React component', () => {
     await show(page, null);
     await page.locator('interlude-chat').waitFor({ state: 'detached' });
     await expect.poll(() => requests('alice')).toEqual([]);
-    await leave();
+    // The place remembers a conversation, which is not hers.
+    await leave(/status of 404/);
   });
 });
 
@@ -152,10 +153,14 @@ describe('as an element of a page', () => {
     }`);
   }
 
+  async function load(page: Page, api: string, set: string): Promise<void> {
+    await put(page, `chat.setAttribute('api', ${JSON.stringify(api)}); ${set}`);
+    await page.addScriptTag({ type: 'module', url: `${api}/widget.js` });
+  }
+
   async function open(set: string): Promise<HostVisit> {
     const visit = await stage.visit('plain');
-    await put(visit.page, `chat.setAttribute('api', ${JSON.stringify(visit.api)}); ${set}`);
-    await visit.page.addScriptTag({ type: 'module', url: `${visit.api}/widget.js` });
+    await load(visit.page, visit.api, set);
     return visit;
   }
 
@@ -275,6 +280,154 @@ describe('as an element of a page', () => {
     await page.locator('textarea').waitFor({ state: 'detached' });
     expect(await page.evaluate(() => (globalThis as unknown as Host).chat.shadowRoot?.textContent)).toBe('');
     await expect.poll(() => requests('alice')).toEqual([]);
+    await leave();
+  });
+
+  test('a reload comes back to the conversation, to what waits in it and to what was being written', async () => {
+    const given = "chat.id = 'help'; chat.token = fetchToken('bob')";
+    const { page, api, leave } = await open(given);
+    await say(page, 'list my open issues');
+    await page.locator('.card').waitFor();
+    await page.locator('textarea').fill('half a sent');
+    await page.reload();
+    await load(page, api, given);
+    await page.locator('.card').waitFor();
+    await expect.poll(() => page.locator('textarea').inputValue()).toBe('half a sent');
+    await page.getByRole('button', { name: 'Not now' }).click();
+    await page.getByText('Tracker: You said “not now”').waitFor();
+    await page.getByRole('button', { name: 'Stop' }).waitFor({ state: 'detached' });
+    // What is settled by now is no news to whoever comes later.
+    await page.reload();
+    await load(page, api, given);
+    await page.getByText('Tracker: You said “not now”').waitFor();
+    expect(await types(page)).toEqual([]);
+    await chat(page, 'chat.startAnew()');
+    await page.getByText('What can I do for you?').waitFor();
+    await page.reload();
+    await load(page, api, given);
+    await page.getByText('What can I do for you?').waitFor();
+    await leave();
+  });
+
+  test('whoever signs in after a reload finds nothing of the one before', async () => {
+    const { page, api, leave } = await open("chat.token = fetchToken('bob')");
+    await say(page, 'hello');
+    await page.getByText('You said: hello').waitFor();
+    await page.locator('textarea').fill('my secret');
+    const before = await page.evaluate(() => (globalThis as unknown as Host).chat.conversation);
+    await page.reload();
+    await load(page, api, "chat.token = fetchToken('alice')");
+    await page.getByText('What can I do for you?').waitFor();
+    expect(await page.locator('textarea').inputValue()).toBe('');
+    expect(await page.evaluate(() => (globalThis as unknown as Host).chat.conversation)).not.toBe(before);
+    expect(await page.evaluate(() => JSON.stringify(sessionStorage))).not.toMatch(/my secret/);
+    await say(page, 'good day');
+    await page.getByText('You said: good day').waitFor();
+    await leave(/status of 404/);
+  });
+
+  test('two that nothing tells apart do not become one', async () => {
+    const given = "chat.token = fetchToken('bob')";
+    const { page, api, leave } = await open(given);
+    await put(page, `chat.id = ''; chat.className = 'two'; chat.setAttribute('api', '${api}'); ${given}`);
+    await say(page, 'hello', 'interlude-chat:not(.two)');
+    await say(page, 'good day', '.two');
+    await page.getByText('You said: good day').waitFor();
+    await page.reload();
+    await load(page, api, given);
+    await put(page, `chat.setAttribute('api', '${api}'); ${given}`);
+    await page.locator('.bubble').waitFor();
+    await page.getByText('What can I do for you?').waitFor();
+    expect(await page.locator('.bubble').count()).toBe(1);
+    await leave();
+  });
+
+  test('moved while a message is on its way, it goes on when it arrived, and is a draft when it did not', async () => {
+    const { page, leave } = await open("chat.token = fetchToken('bob')");
+    const move = () => chat(page, "chat.remove(); document.querySelector('main').append(chat)");
+    const posted = Promise.withResolvers<void>();
+    const moved = Promise.withResolvers<void>();
+    await page.route('**/run/api/chat', async (route) => {
+      const response = await route.fetch();
+      posted.resolve();
+      await moved.promise;
+      await route.fulfill({ response }).catch(() => undefined);
+    });
+    await say(page, 'hello');
+    await posted.promise;
+    await move();
+    moved.resolve();
+    await page.getByText('You said: hello').waitFor();
+    await page.unroute('**/run/api/chat');
+
+    const asked = page.waitForRequest('**/run/api/chat');
+    await page.route('**/run/api/chat', () => undefined);
+    await expect.poll(() => page.locator('textarea').inputValue()).toBe('hello');
+    await page.locator('textarea').fill('good day');
+    await page.getByRole('button', { name: 'Send' }).click();
+    await asked;
+    await move();
+    await expect.poll(() => page.locator('textarea').inputValue()).toBe('good day');
+    expect(await page.locator('.bubble').allInnerTexts()).toEqual(['hello']);
+    await leave();
+  });
+
+  test('a token that cannot be fetched for a moment ends nothing, and nothing is sent twice', async () => {
+    const { page, leave } = await open(
+      "globalThis.fails = false; const get = fetchToken('bob'); chat.token = async () => { if (fails) throw new Error('offline'); return get(); }",
+    );
+    let posts = 0;
+    page.on('request', (request) => void (posts += Number(/run.api.chat$/.test(request.url()))));
+    await say(page, 'list my open issues');
+    await page.locator('.card').waitFor();
+    await chat(page, 'globalThis.fails = true');
+    const refused = page.waitForResponse((response) => response.status() === 401);
+    await page.route('**/elicitation-responses', (route) =>
+      route.continue({ headers: { ...route.request().headers(), authorization: 'Bearer stale' } }),
+    );
+    await page.getByRole('button', { name: 'Not now' }).click();
+    await refused;
+    await page.unroute('**/elicitation-responses');
+    await chat(page, 'globalThis.fails = false');
+    await page.getByText('Tracker: You said “not now”').waitFor();
+    expect(posts).toBe(1);
+    expect(await page.getByRole('alert').count()).toBe(0);
+    await leave(/status of 401/);
+  });
+
+  test('attributes that a template left empty are none, and texts that nobody translated are ours', async () => {
+    const { page, leave } = await open("chat.token = fetchToken('bob')");
+    await chat(
+      page,
+      "chat.setAttribute('conversation', ''); chat.setAttribute('agent', ''); chat.texts = { timeLeft: undefined, welcome: 'Well?' }",
+    );
+    await page.getByText('Well?').waitFor();
+    await say(page, 'list my open issues');
+    await page.locator('.card').waitFor();
+    await leave();
+  });
+
+  test('in a corner it is opened where it ends, and in a row it is as wide as one can read', async () => {
+    const { page, leave } = await open("chat.token = fetchToken('bob'); chat.setAttribute('floating', '')");
+    const log = page.locator('.log');
+    const fromEnd = () => log.evaluate((e) => e.scrollHeight - e.scrollTop - e.clientHeight);
+    await chat(page, 'chat.open()');
+    for (let times = 0; times < 8; times++) {
+      await say(page, `hello ${times}`);
+      await page.getByText(`You said: hello ${times}`).waitFor();
+    }
+    await chat(page, 'chat.close()');
+    await chat(page, 'globalThis.chat.remove(); document.querySelector("main").append(globalThis.chat)');
+    await page.getByText('You said: hello 7').waitFor({ state: 'attached' });
+    await chat(page, 'chat.open()');
+    await page.getByText('You said: hello 7').waitFor();
+    expect(await log.evaluate((e) => e.scrollHeight > e.clientHeight)).toBe(true);
+    await expect.poll(fromEnd).toBeLessThan(2);
+    await chat(
+      page,
+      "chat.removeAttribute('floating'); document.querySelector('main').style = 'display: flex'",
+    );
+    await expect.poll(async () => (await page.locator('interlude-chat').boundingBox())?.width).toBe(320);
     await leave();
   });
 

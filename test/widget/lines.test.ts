@@ -9,6 +9,7 @@ import type { DevelopmentServer } from '../development-server.ts';
 import { launchChromium } from '../peers/chromium.ts';
 import { startTcpProxy } from '../peers/tcp-proxy.ts';
 import type { TcpProxy } from '../peers/tcp-proxy.ts';
+import { declineElsewhere } from './elsewhere.ts';
 import { createStage } from './stage.ts';
 import type { Stage } from './stage.ts';
 
@@ -32,19 +33,6 @@ afterAll(async () => {
   await rm(folder, { recursive: true });
 });
 
-/** Bob says no somewhere else, while his page does not hear it. */
-async function declineElsewhere(conversationId: string): Promise<void> {
-  const bob = await stage.service.as('bob');
-  const { body } = await bob.request(
-    'GET',
-    `/run/v1/conversations/${conversationId}/elicitations?status=pending`,
-  );
-  const [question] = (body as { items: { elicitationId: string }[] }).items;
-  const elicitationId = question?.elicitationId ?? '';
-  const answer = { conversationId, elicitationId, action: 'decline' };
-  expect(await bob.request('POST', '/run/api/elicitation-responses', answer)).toMatchObject({ status: 200 });
-}
-
 test.each(['cut', 'halfClose'] as const)(
   '%s while a question is open: the page finds out by itself how it ended',
   async (mishap) => {
@@ -54,7 +42,7 @@ test.each(['cut', 'halfClose'] as const)(
     line.refuse();
     line[mishap]();
     await page.getByText('Connection lost. Reconnecting…').waitFor();
-    await declineElsewhere(await conversation());
+    await declineElsewhere(stage, await conversation());
     line.accept();
     await page.getByText('Tracker: You said “not now”').waitFor();
     await page.getByText('Connection lost').waitFor({ state: 'detached' });
@@ -71,7 +59,7 @@ test('without a network nothing is lost, and with it the conversation goes on', 
   await context.setOffline(true);
   line.cut();
   await page.getByText('Connection lost. Reconnecting…').waitFor();
-  await declineElsewhere(await conversation());
+  await declineElsewhere(stage, await conversation());
   await context.setOffline(false);
   await page.getByText('Tracker: You said “not now”').waitFor();
   await leave();
@@ -92,7 +80,7 @@ test('a message that did not arrive is said to be so, and sent again on demand, 
   await leave();
 });
 
-test('a message that cannot be sent is given up on demand, and comes back as it was', async () => {
+test('a message that cannot be sent is given up on demand, and is there to be sent later', async () => {
   const { page, say, conversation, leave } = await stage.visit({ user: 'bob', api: line.url });
   await say('hello');
   await page.getByText('You said: hello').waitFor();
@@ -102,9 +90,11 @@ test('a message that cannot be sent is given up on demand, and comes back as it 
   await say('are you there');
   await page.getByText('Connection lost. Reconnecting…').waitFor();
   await page.getByRole('button', { name: 'Stop' }).click();
-  await page.getByText('There was no answer.').waitFor();
+  const input = page.locator('textarea');
+  await expect.poll(() => input.inputValue()).toBe('are you there');
+  expect(await page.locator('.bubble').allInnerTexts()).toEqual(['hello']);
   line.accept();
-  await page.getByRole('button', { name: 'Ask again' }).click();
+  await input.press('Enter');
   await page.getByText('You said: are you there').waitFor();
   const bob = await stage.service.as('bob');
   const { body } = await bob.request('GET', `/run/v1/conversations/${await conversation()}`);

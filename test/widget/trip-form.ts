@@ -15,26 +15,26 @@ export async function tripJourney(
   { fromDayToTime }: Browsers,
 ): Promise<void> {
   await say('call travel__book_trip {"destination":"Lisbon"}');
-  const field = (name: string) => view.locator(`.card [name="${name}"]`);
-  const write = async (name: string, ...keys: string[]) => {
-    await tabTo(page, field(name));
+  const field = (label: string) => view.locator('.card').getByLabel(new RegExp(`^${label}`));
+  const write = async (label: string, ...keys: string[]) => {
+    await tabTo(page, field(label));
     for (const text of keys)
       await (text.length > 1 && text.startsWith('Arrow')
         ? page.keyboard.press(text)
         : page.keyboard.type(text));
   };
-  await tabTo(page, view.locator('.card [name="traveller"]'), 'Shift+Tab');
+  await tabTo(page, field('Traveller'), 'Shift+Tab');
   await page.keyboard.type('Ada Lovelace');
-  await write('email', 'bob@x');
+  await write('Email', 'bob@x');
   // In summer, so that it is two hours ahead there; a year from now, so that it is to come.
   const year = new Date().getUTCFullYear() + 1;
-  await write('departure', `0702${year}`);
-  await write('pickUp', `0630${year}`, ...fromDayToTime, '0630AM');
-  await write('nights');
+  await write('Day of departure', `0702${year}`);
+  await write('Taxi', `0630${year}`, ...fromDayToTime, '0630AM');
+  await write('Nights');
   await page.keyboard.press('ControlOrMeta+a');
   await page.keyboard.type('12');
-  await write('budget', '1234.5');
-  await tabTo(page, field('windowSeat'));
+  await write('Budget', '1234.5');
+  await tabTo(page, field('Window seat'));
   await page.keyboard.press('Space');
   await tabTo(page, view.getByLabel('Economy', { exact: true }));
   await page.keyboard.press('ArrowDown');
@@ -45,24 +45,24 @@ export async function tripJourney(
   await page.keyboard.press('Space');
   await tabTo(page, view.getByLabel('Train to the airport'));
   await page.keyboard.press('Space');
-  await write('loyaltyNumber', 'AB 12-3456');
+  await write('Loyalty number', 'AB 12-3456');
   await page.keyboard.press('Enter');
 
   // The service says what the browser could not know, and where.
   await view.locator('.card .field .problem').waitFor();
-  await expect.poll(() => isFocused(field('email'))).toBe(true);
-  expect(await field('email').getAttribute('aria-invalid')).toBe('true');
+  await expect.poll(() => isFocused(field('Email'))).toBe(true);
+  expect(await field('Email').getAttribute('aria-invalid')).toBe('true');
   expect(await view.locator('.card [aria-invalid=true]').count()).toBe(1);
   await page.keyboard.press('ControlOrMeta+a');
   await page.keyboard.type('ada@example.org');
   // And what the taxi's time is worth, only the desk knows: it asks once more, with what was written still there.
-  await tabTo(page, field('pickUp'));
+  await tabTo(page, field('Taxi'));
   await page.keyboard.type('0620');
   await page.keyboard.press('Enter');
   await view.getByText(/Please check your trip to Lisbon: the taxi has to come on/).waitFor();
   expect(await focusIsKept(page)).toBe(true);
-  expect(await field('traveller').inputValue()).toBe('Ada Lovelace');
-  await tabTo(page, field('pickUp'));
+  expect(await field('Traveller').inputValue()).toBe('Ada Lovelace');
+  await tabTo(page, field('Taxi'));
   await page.keyboard.type('0701');
   await page.keyboard.press('Enter');
   await view.locator('.markdown').getByText('Booked').waitFor();

@@ -5,6 +5,8 @@ export const foot = `
 .dock { display: flex; align-items: center; gap: .625rem; max-width: 44rem; margin: 0 auto .5rem; padding: .5rem .875rem; border-radius: var(--inner); background: var(--raised); font-size: .9375rem }
 .dock span[dir] { flex: 1; min-width: 0; overflow: hidden; overflow-wrap: anywhere; display: -webkit-box; -webkit-box-orient: vertical; -webkit-line-clamp: 2 }
 .pulse { width: .5rem; height: .5rem; flex: none; border-radius: 50%; background: var(--focus); animation: breathe 1.6s ease-in-out infinite }
+.lost { color: var(--warn) }
+.lost .pulse { background: var(--warn) }
 .composer { display: flex; align-items: flex-end; gap: .5rem; max-width: 44rem; margin: 0 auto 1rem; padding: .375rem; border: 1px solid var(--edge); border-radius: var(--outer); background: var(--ground) }
 .composer:has(textarea:focus) { outline: 2px solid var(--focus); outline-offset: -1px }
 .composer textarea { flex: 1; min-width: 0; max-height: 10rem; padding: .5rem .75rem; border: 0; outline: 0; background: none; color: inherit; font: inherit; resize: none; field-sizing: content }

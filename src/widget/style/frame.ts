@@ -5,7 +5,8 @@
  */
 export const frame = `
 :host {
-  display: flex; flex-direction: column; height: 100%; min-height: 20rem; max-height: 100dvh; container-type: inline-size;
+  display: flex; flex-direction: column; height: 100%; min-width: min(20rem, 100%); min-height: 20rem; max-height: 100dvh; container-type: inline-size;
+  --unit: var(--interlude-unit, 1REM);
   --accent: var(--interlude-accent, light-dark(#1c1d1f, #f1f1ef));
   --on-accent: var(--interlude-on-accent, light-dark(#fff, #17181a));
   --focus: var(--interlude-focus, light-dark(#3056d3, #93aaff));
@@ -29,7 +30,7 @@ export const frame = `
 :host([theme=light]) { color-scheme: light }
 :host([theme=dark]) { color-scheme: dark }
 :host([hidden]), [hidden] { display: none !important }
-:host([floating]) { position: fixed; z-index: 2147483000; inset-block-end: 1rem; inset-inline-end: 1rem; width: auto; height: auto; min-height: 0; max-height: none; container-type: normal }
+:host([floating]) { position: fixed; z-index: 2147483000; inset-block-end: 1rem; inset-inline-end: 1rem; width: auto; height: auto; min-width: 0; min-height: 0; max-height: none; container-type: normal }
 .panel { display: flex; flex-direction: column; width: min(26rem, 100vw - 2rem); height: min(42rem, 100dvh - 2rem); overflow: hidden; border: 1px solid var(--line); border-radius: var(--outer); background: var(--ground); box-shadow: 0 12px 40px -8px #0006; container-type: inline-size }
 .place { display: contents }
 .head { display: flex; align-items: center; justify-content: space-between; padding-block: .375rem; padding-inline: 1rem .5rem; border-block-end: 1px solid var(--line); color: var(--text); font-weight: 620 }

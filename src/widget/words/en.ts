@@ -29,6 +29,7 @@ export interface Words {
   openPage: string;
   openAgain: string;
   waitingForPage: string;
+  haveOpened: string;
   notNow: string;
   sendAnswer: string;
   approve: string;
@@ -41,6 +42,7 @@ export interface Words {
   declined: string;
   closed: string;
   expired: string;
+  tooLate: string;
   askAgain: string;
   gaveUp: (server: string) => string;
   waitingForYou: (count: number) => string;
@@ -52,6 +54,8 @@ export interface Words {
   tooLong: (characters: number) => string;
   notANumber: string;
   wholeNumber: string;
+  notADate: string;
+  notATime: string;
   atLeast: (number: number) => string;
   atMost: (number: number) => string;
   chooseAtLeast: (count: number) => string;
@@ -92,6 +96,7 @@ export const en: Words = {
   openPage: 'Open the page',
   openAgain: 'Open it again',
   waitingForPage: 'Finish in the other window. This goes on by itself.',
+  haveOpened: 'I have opened the page',
   notNow: 'Not now',
   sendAnswer: 'Send',
   approve: 'Approve',
@@ -107,6 +112,7 @@ export const en: Words = {
   declined: 'You said “not now”',
   closed: 'No longer needed',
   expired: 'Nobody answered in time',
+  tooLate: 'Your answer came too late',
   askAgain: 'Ask again',
   gaveUp: (server) => `${server} did not wait any longer`,
   waitingForYou: (count) => (count === 1 ? 'Waiting for you' : `${count} questions wait for you`),
@@ -118,6 +124,8 @@ export const en: Words = {
   tooLong: (characters) => `At most ${characters} characters.`,
   notANumber: 'Please write a number.',
   wholeNumber: 'Please write a whole number.',
+  notADate: 'Please give the whole date, with a year of four digits.',
+  notATime: 'Please give the whole date and time, with a year of four digits.',
   atLeast: (number) => `At least ${number}.`,
   atMost: (number) => `At most ${number}.`,
   chooseAtLeast: (count) => `Choose at least ${count}.`,
