@@ -13,6 +13,11 @@ export function putInAddress(conversation: string | undefined): void {
   history.replaceState(null, '', conversation === undefined ? location.pathname : `#${conversation}`);
 }
 
+/** For a new one; the browser's way back leads to the one before. */
+export function leaveAddress(): void {
+  if (conversationInAddress() !== undefined) history.pushState(null, '', location.pathname);
+}
+
 /** To be called where a sign-in may begin. */
 export function keepForSignIn(): void {
   const conversation = conversationInAddress();

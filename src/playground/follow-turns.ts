@@ -54,7 +54,9 @@ export function followTurns({ client, conversation, see, fail }: Parts): Followe
 
   /** Resolves when there is nothing to wait for. */
   async function read(leaving: AbortSignal): Promise<void> {
-    const { position } = await client.conversation(conversation, { limit: 1, signal: leaving });
+    const { position, turn } = await client.conversation(conversation, { limit: 1, signal: leaving });
+    // It may be under way, and not have written anything down yet.
+    if (turn) turns.add(turn.turnId);
     const resting = new AbortController();
     const signal = AbortSignal.any([leaving, resting.signal]);
     let timer: ReturnType<typeof setTimeout> | undefined;

@@ -1,49 +1,26 @@
-import { useEffect, useRef, useState } from 'react';
+import { useCallback, useState } from 'react';
 import type { Client } from '../client/client.ts';
-import type { InterludeChat } from '../widget/element.tsx';
+import { Conversation } from './conversation.tsx';
+import { Notices } from './notices.tsx';
 import type { Settings } from './settings.ts';
+import type { SignIn } from './sign-in.ts';
 import { TurnEvents } from './turn-events.tsx';
+import { useAgents } from './use-agents.ts';
+import { useOpened } from './use-opened.ts';
 
-export function Playground({
-  client,
-  userName,
-  temporalUi,
-  suggestions,
-  token,
-}: Settings & { client: Client }) {
-  const [agents, setAgents] = useState<string[]>([]);
-  const [agent, setAgent] = useState<string>();
-  const [conversation, setConversation] = useState(conversationInAddress);
-  /** Whether the service knows it, so that there is something to follow. */
-  const [isBegun, setBegun] = useState(conversation !== undefined);
-  /** The one the page was opened with; later ones are the widget's own. */
-  const [first] = useState(conversation);
-  const chat = useRef<InterludeChat>(null);
+interface Props extends Settings {
+  client: Client;
+  signIn: SignIn;
+}
 
-  useEffect(() => {
-    void client.agents().then((found) => setAgents(found.map(({ id }) => id)));
-  }, [client]);
-  useEffect(() => {
-    const element = chat.current;
-    if (!element) return undefined;
-    element.suggestions = suggestions;
-    element.token = token;
-    const begun = () => {
-      // In the address, so that a reload comes back to it and a second tab can join.
-      history.replaceState(null, '', `#${element.conversation}`);
-      setConversation(element.conversation);
-      setBegun(true);
-    };
-    element.addEventListener('turn-started', begun);
-    return () => element.removeEventListener('turn-started', begun);
-  }, [suggestions, token]);
-
-  function startAnew() {
-    chat.current?.startAnew();
-    history.replaceState(null, '', location.pathname);
-    setConversation(undefined);
-    setBegun(false);
-  }
+export function Playground({ client, signIn, userName, temporalUi, suggestions }: Props) {
+  const agents = useAgents(client);
+  const { opened, startAnew, begun } = useOpened(client);
+  const [news, setNews] = useState(0);
+  const tell = useCallback(() => setNews((before) => before + 1), []);
+  const agent = opened.kind === 'looking' ? undefined : opened.agent;
+  const isGone = agent !== undefined && !agents.ids.includes(agent);
+  const conversation = opened.kind === 'begun' ? opened.conversation : undefined;
 
   return (
     <>
@@ -52,18 +29,20 @@ export function Playground({
         <label>
           <span>Agent </span>
           <select
-            value={agent ?? agents[0] ?? ''}
-            onChange={(event) => {
-              setAgent(event.currentTarget.value);
-              startAnew();
-            }}
+            value={agent ?? agents.ids[0] ?? ''}
+            onChange={(event) => startAnew(event.currentTarget.value)}
           >
-            {agents.map((name) => (
+            {isGone && <option>{agent}</option>}
+            {agents.ids.map((name) => (
               <option key={name}>{name}</option>
             ))}
           </select>
         </label>
-        <button type="button" aria-label="New conversation" onClick={startAnew}>
+        <button
+          type="button"
+          aria-label="New conversation"
+          onClick={() => startAnew(isGone ? undefined : agent)}
+        >
           New <span>conversation</span>
         </button>
         <nav aria-label="Account">
@@ -72,19 +51,15 @@ export function Playground({
           <a href="/auth/login?to=playground&as=other">Switch user</a>
         </nav>
       </header>
+      <Notices {...{ signIn, agents, opened }} />
       <div className="panes">
-        <interlude-chat ref={chat} conversation={first} agent={agent} />
-        <TurnEvents
-          key={conversation}
-          conversation={isBegun ? conversation : undefined}
-          {...{ client, temporalUi }}
-        />
+        {opened.kind === 'looking' ? (
+          <div />
+        ) : (
+          <Conversation {...{ opened, suggestions }} token={signIn.token} onBegun={begun} onNews={tell} />
+        )}
+        <TurnEvents key={conversation} {...{ client, conversation, news, temporalUi }} />
       </div>
     </>
   );
-}
-
-function conversationInAddress(): string | undefined {
-  const name = location.hash.slice(1);
-  return /^[\w.:-]{1,128}$/.test(name) ? name : undefined;
 }

@@ -1,25 +1,23 @@
 /** What a conversation's turns do, as the feed tells it, and where operators see the same. */
-import { useEffect, useRef, useState } from 'react';
+import { useRef } from 'react';
 import type { Client } from '../client/client.ts';
-import type { FeedItem } from '../client/follow-feed.ts';
+import { useStickToEnd } from '../widget/use-stick-to-end.ts';
 import { elapsed, inOneLine } from './in-one-line.ts';
+import type { Line } from './in-one-line.ts';
+import { TryAgain } from './try-again.tsx';
+import { useTurnEvents } from './use-turn-events.ts';
 
 interface Props {
   client: Client;
+  /** One that the service knows. */
   conversation: string | undefined;
+  /** Another number says that something has happened. */
+  news: number;
   temporalUi: string | null;
 }
 
-export function TurnEvents({ client, conversation, temporalUi }: Props) {
-  const [items, setItems] = useState<FeedItem[]>([]);
-  const end = useRef<HTMLLIElement>(null);
-  useEffect(() => {
-    if (conversation === undefined) return undefined;
-    const leaving = new AbortController();
-    void follow(client, conversation, leaving.signal, (item) => setItems((before) => [...before, item]));
-    return () => leaving.abort();
-  }, [client, conversation]);
-  useEffect(() => end.current?.scrollIntoView({ block: 'nearest' }), [items]);
+export function TurnEvents({ client, conversation, news, temporalUi }: Props) {
+  const { items, problem, retry } = useTurnEvents({ client, conversation, news });
   let start = '';
   const shown = items.flatMap(({ event, seq }) => {
     const line = inOneLine(event);
@@ -42,41 +40,41 @@ export function TurnEvents({ client, conversation, temporalUi }: Props) {
           </a>
         )}
       </header>
-      {shown.length === 0 && (
+      {shown.length === 0 && problem === null && (
         <p className="empty">
           Say something: every event of the turn appears here as it is written down, with the time since the
           turn began.
         </p>
       )}
-      {shown.length > 0 && (
-        <ol tabIndex={0} aria-label="Events">
-          {shown.map(({ seq, type, text, tone, at, since }, index) => (
-            <li
-              key={`${seq} ${index}`}
-              className={`${tone} ${type === 'turn-started' ? 'first' : ''}`}
-              ref={index === shown.length - 1 ? end : null}
-            >
-              <time dateTime={at}>{since}</time>
-              <div>
-                <code>{type}</code> <span>{text}</span>
-              </div>
-            </li>
-          ))}
-        </ol>
+      {shown.length > 0 && <Lines lines={shown} />}
+      {problem !== null && (
+        <p className="empty" role="alert">
+          {problem} <TryAgain onPress={retry} />
+        </p>
       )}
     </aside>
   );
 }
 
-async function follow(
-  client: Client,
-  conversation: string,
-  signal: AbortSignal,
-  see: (item: FeedItem) => void,
-) {
-  try {
-    for await (const item of client.events(conversation, { operations: true, signal })) see(item);
-  } catch (error) {
-    if (!signal.aborted) throw error;
-  }
+interface Shown extends Line {
+  seq: number;
+  at: string;
+  since: string;
+}
+
+function Lines({ lines }: { lines: Shown[] }) {
+  const list = useRef<HTMLOListElement>(null);
+  useStickToEnd(list, lines.length);
+  return (
+    <ol tabIndex={0} aria-label="Events" ref={list}>
+      {lines.map(({ seq, type, text, tone, at, since }, index) => (
+        <li key={`${seq} ${index}`} className={`${tone} ${type === 'turn-started' ? 'first' : ''}`}>
+          <time dateTime={at}>{since}</time>
+          <div>
+            <code>{type}</code> <span>{text}</span>
+          </div>
+        </li>
+      ))}
+    </ol>
+  );
 }

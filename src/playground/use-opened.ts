@@ -1,8 +1,8 @@
 /** The conversation that the page shows, and what the service knows of it. */
-import { useEffect, useState } from 'react';
+import { useCallback, useEffect, useState } from 'react';
 import type { Client } from '../client/client.ts';
 import { InterludeError } from '../client/interlude-error.ts';
-import { conversationInAddress, putInAddress } from './address.ts';
+import { conversationInAddress, leaveAddress, putInAddress } from './address.ts';
 
 export type Opened =
   /** It is in the address; whether there is such a one is being asked. */
@@ -12,12 +12,19 @@ export type Opened =
   /** `agent` is absent where nobody could say. */
   | { kind: 'begun'; conversation: string; agent?: string };
 
-export function useOpened(client: Client): [Opened, (opened: Opened) => void] {
+interface OpenedConversation {
+  opened: Opened;
+  startAnew(agent: string | undefined): void;
+  /** The service has it now. */
+  begun(conversation: string): void;
+}
+
+export function useOpened(client: Client): OpenedConversation {
   const [opened, setOpened] = useState<Opened>(fromAddress);
 
   useEffect(() => {
     // Another one was written over it, or chosen from the history.
-    const changed = () => setOpened(fromAddress());
+    const changed = () => setOpened(fromAddress);
     addEventListener('hashchange', changed);
     return () => removeEventListener('hashchange', changed);
   }, []);
@@ -26,17 +33,28 @@ export function useOpened(client: Client): [Opened, (opened: Opened) => void] {
     if (opened.kind !== 'looking') return undefined;
     const leaving = new AbortController();
     void look(client, opened.conversation, leaving.signal).then((found) => {
-      if (!leaving.signal.aborted) show(found);
+      if (leaving.signal.aborted) return;
+      if (found.kind === 'new') putInAddress(undefined);
+      setOpened(found);
     });
     return () => leaving.abort();
   }, [client, opened]);
 
-  function show(next: Opened) {
-    putInAddress(next.kind === 'new' ? undefined : next.conversation);
-    setOpened(next);
+  function startAnew(agent: string | undefined) {
+    leaveAddress();
+    setOpened({ kind: 'new', ...(agent !== undefined && { agent }) });
   }
 
-  return [opened, show];
+  const begun = useCallback((conversation: string) => {
+    putInAddress(conversation);
+    setOpened((before) => {
+      if (before.kind === 'begun' && before.conversation === conversation) return before;
+      const agent = before.kind === 'new' ? before.agent : undefined;
+      return { kind: 'begun', conversation, ...(agent !== undefined && { agent }) };
+    });
+  }, []);
+
+  return { opened, startAnew, begun };
 }
 
 function fromAddress(): Opened {

@@ -119,6 +119,8 @@ export class InterludeChat extends Base implements InterludeChatElement {
   };
 
   startAnew(): void {
+    // Also one that it remembers, and has not shown yet.
+    this.#ownOne();
     this.#leaveOwn();
     this.removeAttribute('conversation');
     this.#render();

@@ -301,12 +301,16 @@ describe('as an element of a page', () => {
     await load(page, api, given);
     await page.getByText('Tracker: You said “not now”').waitFor();
     expect(await types(page)).toEqual([]);
-    await chat(page, 'chat.startAnew()');
+    await page.reload();
+    await load(page, api, `chat.setAttribute('conversation', 'another'); ${given}`);
     await page.getByText('What can I do for you?').waitFor();
+    await chat(page, "chat.startAnew(); chat.setAttribute('lang', 'de')");
+    await page.getByText('Was kann ich für dich tun?').waitFor();
+    expect(await page.locator('.message').count()).toBe(0);
     await page.reload();
     await load(page, api, given);
     await page.getByText('What can I do for you?').waitFor();
-    await leave();
+    await leave(/status of 404/);
   });
 
   test('whoever signs in after a reload finds nothing of the one before', async () => {

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 
 export interface PlaygroundView {
+  user: string;
   userName: string;
   temporalUi: string | null;
   suggestions: string[];
@@ -48,7 +49,7 @@ export const playgroundHeaders = {
 export function playgroundPage(view: PlaygroundView | null): string {
   const settings = JSON.stringify(view).replaceAll('<', '\\u003c');
   const body = view
-    ? `<script type="application/json" id="settings">${settings}</script><script type="module" src="/playground.js"></script><main></main>`
+    ? `<script type="application/json" id="settings">${settings}</script><main></main>`
     : `<main><div class="door"><h1>Interlude</h1><p>Talk to an agent that can stop, ask you, and go on.</p><a href="/auth/login?to=playground">Sign in</a></div></main>`;
-  return `<!doctype html><html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1"><title>Interlude</title><style>${style}</style></head><body>${body}</body></html>`;
+  return `<!doctype html><html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1"><title>Interlude</title><style>${style}</style><script type="module" src="/playground.js"></script></head><body>${body}</body></html>`;
 }

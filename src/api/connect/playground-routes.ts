@@ -18,8 +18,13 @@ export function playgroundRoutes(fastify: FastifyInstance, parts: PlaygroundPart
   const { publicUrl, sessions, temporalUi, suggestions, tokenFor } = parts;
   fastify.get('/', async (request, reply) => {
     const session = sessions.read(request);
-    const view = session ? { userName: displayName(session), temporalUi, suggestions } : null;
-    return reply.headers(playgroundHeaders).send(playgroundPage(view));
+    const view = session && {
+      user: session.user,
+      userName: displayName(session),
+      temporalUi,
+      suggestions,
+    };
+    return reply.headers(playgroundHeaders).send(playgroundPage(view ?? null));
   });
   scriptRoute(fastify, 'playground.js');
   fastify.post('/playground/token', async (request, reply) => {
@@ -27,6 +32,6 @@ export function playgroundRoutes(fastify: FastifyInstance, parts: PlaygroundPart
     if (!session) return reply.code(401).send();
     if (request.headers.origin !== new URL(publicUrl).origin) return reply.code(403).send();
     reply.header('cache-control', 'no-store');
-    return { token: await tokenFor(session.user) };
+    return { user: session.user, token: await tokenFor(session.user) };
   });
 }
