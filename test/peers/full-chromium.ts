@@ -1,0 +1,28 @@
+/**
+ * A Chromium as people have it, without a window: the machine's own (CHROMIUM_PATH, or on the PATH), else Debian's. Other
+ * than the small one of most tests, it has a popup blocker, and keeps pages aside that somebody may come back to.
+ */
+import { chromium } from 'playwright-core';
+import { names, storageApart } from './chromium.ts';
+import { findProgram } from './find-program.ts';
+import type { Program } from './find-program.ts';
+import type { Launched } from './firefox.ts';
+
+const program: Program = {
+  given: 'CHROMIUM_PATH',
+  names,
+  package: 'chromium',
+  executable: 'usr/lib/chromium/chromium',
+};
+
+export async function launchFullChromium(): Promise<Launched> {
+  const found = await findProgram(program);
+  if (found.kind === 'missing') return found;
+  const browser = await chromium.launch({
+    executablePath: found.executable,
+    env: { ...process.env, ...found.env },
+    ignoreDefaultArgs: ['--disable-popup-blocking', '--disable-back-forward-cache'],
+    args: ['--headless=new', ...storageApart],
+  });
+  return { kind: 'ready', browser };
+}
