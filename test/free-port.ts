@@ -1,15 +1,30 @@
 /**
  * A port for a server that has to know it before it listens. From below the range that systems give to outgoing
- * connections, which would otherwise take it in between; a hundred for each process, so that test files running side
- * by side do not meet.
+ * connections, which would otherwise take it in between. Whoever is given one keeps the UDP port of the same number
+ * until its process ends: test files run side by side, and the system lets nobody else have that.
  */
+import { createSocket } from 'node:dgram';
 import { isFree } from '../src/ports.ts';
 
-let given = 0;
+const first = 10_000;
+const count = 20_000;
+
+let next = (process.pid * 100) % count;
 
 export async function freePort(): Promise<number> {
   for (;;) {
-    const port = 10_000 + (process.pid % 200) * 100 + (given++ % 100);
-    if (await isFree(port, '127.0.0.1')) return port;
+    const port = first + (next++ % count);
+    if ((await isKept(port)) && (await isFree(port, '127.0.0.1'))) return port;
   }
+}
+
+function isKept(port: number): Promise<boolean> {
+  const mark = createSocket('udp4').unref();
+  return new Promise((resolve) => {
+    mark.once('error', () => {
+      mark.close();
+      resolve(false);
+    });
+    mark.bind({ port, address: '127.0.0.1' }, () => resolve(true));
+  });
 }
