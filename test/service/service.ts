@@ -48,7 +48,7 @@ export async function startService({
   env = {},
   around = (storage) => storage,
 }: ServiceOptions): Promise<Service> {
-  const stack = new AsyncDisposableStack();
+  await using stack = new AsyncDisposableStack();
   const { dataDir, baseUrl, tracker, identity, env: surroundings } = await startNeighbours(stack);
 
   const config = loadConfig(
@@ -81,6 +81,7 @@ export async function startService({
   stack.defer(() => app.close());
   await app.listen(config.http);
 
+  const started = stack.move();
   const token = (user: string) => demoToken(identity.issuer, user);
   return {
     baseUrl,
@@ -90,7 +91,7 @@ export async function startService({
     begun: (conversation) => void conversations.add(conversation),
     as: async (user) => createCaller(baseUrl, await token(user), conversations),
     asService: async () => createCaller(baseUrl, await createApiKey(storage, 'demo'), conversations),
-    stop: () => stack.disposeAsync(),
+    stop: () => started.disposeAsync(),
   };
 }
 
