@@ -73,7 +73,6 @@ export async function createNangoBench(options: Options = {}) {
       servers,
       logger,
       now,
-      timeoutMs: 500,
       ...given,
       ...more,
     });

@@ -27,7 +27,7 @@ const failures: [string, (bench: NangoBench) => unknown][] = [
 ];
 
 test.each(failures)('neither key nor token is in what is thrown or logged when Nango %s', async (_, fail) => {
-  const bench = await createNangoBench({ tokenLifeMs: 3_600_000 });
+  const bench = await createNangoBench({ tokenLifeMs: 3_600_000, store: { timeoutMs: 1_000 } });
   const { store, server, nango, connect, begin, later, resolve, lines } = bench;
   const { attempt, connectionId } = await connect();
   const tokens = [tokenIn(await resolve()), attempt.token];
