@@ -67,6 +67,7 @@ describe('a link is refused', () => {
   test('of 10 MB at once', () => {
     const begun = performance.now();
     expect(inspectUrl(`https://${'a@'.repeat(5_000_000)}`).kind).toBe('refused');
-    expect(performance.now() - begun).toBeLessThan(100);
+    // Where each sign is compared with all others it takes hours.
+    expect(performance.now() - begun).toBeLessThan(1_000);
   });
 });
