@@ -213,7 +213,7 @@ test('who sees that it is the wrong account connects another from the settings p
   expect(settings.text).toContain('Connected as mallory@example.com');
   const now = await browser.press(settings, 'Reconnect');
   expect(now.text).toContain('Files is connected as alice@example.com');
-  await vi.waitFor(async () => expect(await files.authorization.introspect(wrong?.token ?? '')).toBeNull());
+  await expect.poll(() => files.authorization.introspect(wrong?.token ?? '')).toBeNull();
   await (await call('look')).finished();
   expect(await made()).toEqual([looked('alice')]);
 });

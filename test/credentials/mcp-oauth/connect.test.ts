@@ -1,4 +1,4 @@
-import { expect, onTestFinished, test, vi } from 'vitest';
+import { expect, onTestFinished, test } from 'vitest';
 import { startAuthorizationServer } from '../authorization-server.ts';
 import { alice, createBench, publicUrl } from '../bench.ts';
 import { json, resourceDocument, serverConfig, startGuardedServer, startServer } from '../guarded-server.ts';
@@ -76,7 +76,7 @@ test('an account at a sign-in server that is no longer used leaves it no scopes 
   const scope = guarded.authorization.authorization.get('scope');
   expect(scope).toBe('issues:read offline_access openid email');
   const token = old.headers['authorization']?.slice('Bearer '.length) ?? '';
-  await vi.waitFor(async () => expect(await before.provider.AccessToken.find(token)).toBeUndefined());
+  await expect.poll(() => before.provider.AccessToken.find(token)).toBeUndefined();
 });
 
 test('who the person is is not asked for where an operator has chosen the scopes', async () => {

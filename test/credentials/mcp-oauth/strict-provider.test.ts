@@ -5,7 +5,7 @@
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import path from 'node:path';
-import { expect, onTestFinished, test, vi } from 'vitest';
+import { expect, onTestFinished, test } from 'vitest';
 import type { ServerConfig } from '../../../src/config.ts';
 import { generateKey, parseKeys } from '../../../src/credentials/sealing.ts';
 import type { ConnectionRequired, Credential } from '../../../src/credentials/store.ts';
@@ -275,7 +275,7 @@ test('who connects the wrong account sees which, connects another, and the wrong
   const wrong = await token();
   authorization.person.account = 'bob';
   expect(await connect(config)).toMatchObject({ version: 2, account: 'bob@example.com' });
-  await vi.waitFor(async () => expect(await authorization.introspect(secretOf(wrong))).toBeNull());
+  await expect.poll(() => authorization.introspect(secretOf(wrong))).toBeNull();
   expect(authorization.revocations.map(({ hint }) => hint)).toContain('refresh_token');
   const right = await token();
   expect(await use(right)).toMatchObject({ kind: 'result' });
