@@ -50,10 +50,13 @@ export const ConversationMessagesSchema = ConversationSchema.extend({
     description:
       'Oldest first; `next` leads to older ones. The live turn’s own message comes with its stream.',
   }),
-  position: z.int().min(0).meta({
-    description: 'Where the feed goes on: with `after`, it tells everything that is not told here',
-    examples: [42],
-  }),
+  position: z
+    .int()
+    .min(0)
+    .meta({
+      description: 'Where the feed goes on: with `after`, it tells everything that is not told here',
+      examples: [42],
+    }),
 }).meta({ id: 'ConversationMessages' });
 
 export type ConversationMessages = z.infer<typeof ConversationMessagesSchema>;

@@ -67,8 +67,6 @@ function reply({ messages }: ChatRequest): Reply {
   return { kind: 'text', chunks: words() };
 }
 
-/** On a machine that is busy with other tests. */
-const soon = { timeout: 10_000 };
 const said = (view: Frame | Page) => view.locator('.bubble, .markdown, .settled').allInnerTexts();
 const heard = (page: Page) =>
   page.evaluate(() => (globalThis as unknown as { heard: { type: string }[] }).heard.map(({ type }) => type));
@@ -76,7 +74,7 @@ const heard = (page: Page) =>
 async function declineToTheEnd(conversationId: string): Promise<void> {
   await declineElsewhere(stage, conversationId);
   const path = `/run/v1/conversations/${conversationId}`;
-  await expect.poll(async () => (await bob.request('GET', path)).body, soon).toMatchObject({ turn: null });
+  await expect.poll(async () => (await bob.request('GET', path)).body).toMatchObject({ turn: null });
 }
 
 test('a turn that ends while its page is being loaded is there to its end', async () => {
@@ -91,7 +89,7 @@ test('a turn that ends while its page is being loaded is there to its end', asyn
   const stream = page.waitForResponse('**/stream');
   await comeBack();
   expect((await stream).status()).toBe(204);
-  await expect.poll(() => said(page), soon).toEqual(['ask me', 'Tracker: You said “not now”', 'Very well.']);
+  await expect.poll(() => said(page)).toEqual(['ask me', 'Tracker: You said “not now”', 'Very well.']);
   // It was over before anybody looked, and is no news.
   expect(await heard(page)).toEqual([]);
   await leave();
@@ -113,7 +111,7 @@ test('turns that were begun elsewhere before the page could hear of it are there
   );
   await comeBack();
   await page.locator('.card').waitFor();
-  await expect.poll(() => said(page), soon).toEqual(['first', 'Noted.', 'second', 'Noted.', 'ask me']);
+  await expect.poll(() => said(page)).toEqual(['first', 'Noted.', 'second', 'Noted.', 'ask me']);
   await page.getByRole('button', { name: 'Not now' }).click();
   await page.getByText('Very well.').waitFor();
   await leave();
@@ -138,7 +136,7 @@ test('what was read before a message was sent takes nothing of it away', async (
   await reading.promise;
   const feed = page.waitForRequest('**/events?*');
   await say('second');
-  await expect.poll(() => said(page), soon).toEqual(['first', 'Noted.', 'second', 'Noted.']);
+  await expect.poll(() => said(page)).toEqual(['first', 'Noted.', 'second', 'Noted.']);
   said2.resolve();
   await feed;
   expect(await said(page)).toEqual(['first', 'Noted.', 'second', 'Noted.']);
@@ -155,7 +153,7 @@ test('a question that gives way to a message from another tab does so in both', 
   await second.say('never mind');
   for (const { page } of [first, second])
     await expect
-      .poll(() => said(page), soon)
+      .poll(() => said(page))
       .toEqual(['ask me', 'Tracker: No longer needed', 'never mind', 'Noted.']);
   await second.leave();
   await first.leave();
@@ -180,7 +178,7 @@ test('a message that was refused is there to be mended, with the reason, however
   expect(await input.inputValue()).toBe('second');
   await page.unroute('**/run/api/chat');
   await input.press('Enter');
-  await expect.poll(() => said(page), soon).toEqual(['first', 'Noted.', 'second', 'Noted.']);
+  await expect.poll(() => said(page)).toEqual(['first', 'Noted.', 'second', 'Noted.']);
   expect(await page.getByRole('alert').count()).toBe(0);
   expect(await input.inputValue()).toBe('');
   await leave(/status of 401/);
@@ -193,7 +191,7 @@ test('what an agent failed at is tried again as a new message', async () => {
   await page.getByRole('alert').waitFor();
   isModelWell = true;
   await page.getByRole('button', { name: 'Try again' }).click();
-  await expect.poll(() => said(page), soon).toEqual(['first', 'first', 'Noted.']);
+  await expect.poll(() => said(page)).toEqual(['first', 'first', 'Noted.']);
   expect(await page.getByRole('alert').count()).toBe(0);
   await leave();
 });
@@ -217,7 +215,7 @@ test('of a long conversation the end is there first, and the rest on demand, wit
   await (await bob.chat('elsewhere', { conversation: id })).finished();
   await page.getByText('elsewhere').waitFor();
   await say('here');
-  await expect.poll(() => bubbles.allInnerTexts(), soon).toEqual([...texts, 'elsewhere', 'here']);
+  await expect.poll(() => bubbles.allInnerTexts()).toEqual([...texts, 'elsewhere', 'here']);
   await leave();
 });
 
@@ -237,7 +235,7 @@ test('what was never answered says so, and is asked again on demand', async () =
   await page.getByText('There was no answer.').waitFor();
   isModelWell = true;
   await page.getByRole('button', { name: 'Ask again' }).click();
-  await expect.poll(() => said(page), soon).toEqual(['first', 'second', 'second', 'Noted.']);
+  await expect.poll(() => said(page)).toEqual(['first', 'second', 'second', 'Noted.']);
   expect(await page.getByText('There was no answer.').count()).toBe(0);
   await leave();
 });
