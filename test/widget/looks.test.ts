@@ -182,7 +182,7 @@ test('at work, cut off from the service, and after a failure', async () => {
 
   const refused = await visit({ attributes: 'agent="nobody"' });
   await refused.say('hello');
-  await refused.page.getByRole('button', { name: 'Try again' }).waitFor();
+  await refused.page.getByRole('alert').waitFor();
   await look(refused.page, 'failure');
   await refused.page.close();
 });
