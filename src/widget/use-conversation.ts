@@ -1,6 +1,6 @@
 /** One conversation on the screen: what was said before, the turn that is live, and what is done to it elsewhere. */
 import { useChat } from '@ai-sdk/react';
-import { useEffect, useMemo, useState } from 'react';
+import { useEffect, useMemo, useRef, useState } from 'react';
 import type { Client } from '../client/client.ts';
 import { failureOf } from './failure.ts';
 import type { Failure } from './failure.ts';
@@ -58,6 +58,7 @@ export function useConversation(
         onBegin() {
           setKnown(true);
           setBegun(true);
+          setReconnecting(false);
         },
         onRefused: () => setOutcome('refused'),
         onFailed: () => setOutcome('failed'),
@@ -70,22 +71,31 @@ export function useConversation(
   const isSending = status === 'submitted' && !isBegun;
   const history = useHistory({ client, conversationId, isKnown, chat, isOurs: isAtWork, onUnknown });
 
+  /** A word to stop that is still on its way would stop the next turn. */
+  const stopping = useRef(new AbortController());
+
   function send(text: string) {
+    stopping.current.abort();
+    stopping.current = new AbortController();
     clearError();
     setOutcome(null);
     setTrouble(null);
     setBegun(false);
+    setReconnecting(false);
     void sendMessage({ text });
   }
 
   function stop() {
+    if (isSending) {
+      // Nobody has the message, as far as we know; should it have arrived, its turn is there to be seen.
+      void chat.stop();
+      takeBack();
+      return setKnown(true);
+    }
+    const { signal } = stopping.current;
     client
-      .cancel(conversationId)
-      .catch((problem: unknown) => isSending || setTrouble(failureOf(problem, stop)));
-    if (!isSending) return;
-    // Nobody has the message, as far as we know.
-    void chat.stop();
-    takeBack();
+      .cancel(conversationId, { signal })
+      .catch((problem: unknown) => signal.aborted || setTrouble(failureOf(problem, stop)));
   }
 
   function takeBack() {

@@ -82,20 +82,26 @@ test('a message that did not arrive is said to be so, and sent again on demand, 
 
 test('a message that cannot be sent is given up on demand, and is there to be sent later', async () => {
   const { page, say, conversation, leave } = await stage.visit({ user: 'bob', api: line.url });
+  const stop = page.getByRole('button', { name: 'Stop' });
   await say('hello');
   await page.getByText('You said: hello').waitFor();
-  await page.getByRole('button', { name: 'Stop' }).waitFor({ state: 'detached' });
+  await stop.waitFor({ state: 'detached' });
   line.refuse();
   line.cut();
-  await say('are you there');
+  await say('list my open issues');
   await page.getByText('Connection lost. Reconnecting…').waitFor();
-  await page.getByRole('button', { name: 'Stop' }).click();
+  await stop.click();
   const input = page.locator('textarea');
-  await expect.poll(() => input.inputValue()).toBe('are you there');
+  await expect.poll(() => input.inputValue()).toBe('list my open issues');
   expect(await page.locator('.bubble').allInnerTexts()).toEqual(['hello']);
   line.accept();
   await input.press('Enter');
-  await page.getByText('You said: are you there').waitFor();
+  await page.locator('.card').waitFor();
+  // That was another attempt, which nobody makes any more.
+  expect(await page.getByText('Connection lost').count()).toBe(0);
+  await page.getByRole('button', { name: 'Not now' }).click();
+  await page.getByText('Tracker: You said “not now”').waitFor();
+  await stop.waitFor({ state: 'detached' });
   const bob = await stage.service.as('bob');
   const { body } = await bob.request('GET', `/run/v1/conversations/${await conversation()}`);
   const { items } = (body as { messages: { items: { role: string }[] } }).messages;
