@@ -21,7 +21,8 @@ export interface Program {
 }
 
 export type Found =
-  | { kind: 'ready'; executable: string; env: NodeJS.ProcessEnv }
+  /** `isOwn`: the machine's, so that it has to work. */
+  | { kind: 'ready'; executable: string; env: NodeJS.ProcessEnv; isOwn: boolean }
   | { kind: 'missing'; why: string };
 
 const cache = path.resolve(import.meta.dirname, '../../node_modules/.cache');
@@ -31,16 +32,17 @@ const run = promisify(execFile);
 export async function findProgram(program: Program): Promise<Found> {
   const given = process.env[program.given];
   // Whoever says where it is wants to know if it is not there.
-  if (given !== undefined) return { kind: 'ready', executable: given, env: {} };
+  if (given !== undefined) return { kind: 'ready', executable: given, env: {}, isOwn: true };
   const own = onPath(program.names);
-  if (own !== undefined && (await works(own, {}))) return { kind: 'ready', executable: own, env: {} };
+  if (own !== undefined && (await works(own, {})))
+    return { kind: 'ready', executable: own, env: {}, isOwn: true };
   try {
     const folder = path.join(cache, `debian-${program.package}`);
     if (!existsSync(folder)) await unpack(program.package, folder);
     const executable = path.join(folder, program.executable);
     const env = { LD_LIBRARY_PATH: await librariesIn(folder) };
     return (await works(executable, env))
-      ? { kind: 'ready', executable, env }
+      ? { kind: 'ready', executable, env, isOwn: false }
       : { kind: 'missing', why: `Debian's ${program.package} does not run here` };
   } catch (error) {
     return { kind: 'missing', why: `Debian's ${program.package} cannot be fetched: ${lastLine(error)}` };

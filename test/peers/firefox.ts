@@ -6,11 +6,10 @@ import { mkdir, rename, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { firefox } from 'playwright-core';
-import type { Browser } from 'playwright-core';
 import { findProgram } from './find-program.ts';
 import type { Program } from './find-program.ts';
-
-export type Launched = { kind: 'ready'; browser: Browser } | { kind: 'missing'; why: string };
+import { launchFound } from './launch.ts';
+import type { Launched } from './launch.ts';
 
 const program: Program = {
   given: 'FIREFOX_PATH',
@@ -20,22 +19,21 @@ const program: Program = {
 };
 
 export async function launchFirefox(): Promise<Launched> {
-  const found = await findProgram(program);
-  if (found.kind === 'missing') return found;
-  const browser = await firefox.launch({
-    // One of Playwright's names for Firefoxes that are not its own; its documentation does not list it.
-    channel: 'moz-firefox',
-    executablePath: await starter(),
-    env: { ...process.env, ...found.env, FIREFOX_PATH: found.executable },
-    firefoxUserPrefs: {
-      // Else a click would not arrive in a frame of another site, which is a process of its own.
-      'remote.events.async.mouse.enabled': true,
-      'dom.disable_open_during_load': true,
-      'browser.contentblocking.category': 'custom',
-      'network.cookie.cookieBehavior': 5,
-    },
-  });
-  return { kind: 'ready', browser };
+  return launchFound(await findProgram(program), async ({ executable, env }) =>
+    firefox.launch({
+      // One of Playwright's names for Firefoxes that are not its own; its documentation does not list it.
+      channel: 'moz-firefox',
+      executablePath: await starter(),
+      env: { ...process.env, ...env, FIREFOX_PATH: executable },
+      firefoxUserPrefs: {
+        // Else a click would not arrive in a frame of another site, which is a process of its own.
+        'remote.events.async.mouse.enabled': true,
+        'dom.disable_open_during_load': true,
+        'browser.contentblocking.category': 'custom',
+        'network.cookie.cookieBehavior': 5,
+      },
+    }),
+  );
 }
 
 /** Playwright starts one file, with Firefox's own arguments. */

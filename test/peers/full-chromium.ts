@@ -6,7 +6,8 @@ import { chromium } from 'playwright-core';
 import { names, storageApart } from './chromium.ts';
 import { findProgram } from './find-program.ts';
 import type { Program } from './find-program.ts';
-import type { Launched } from './firefox.ts';
+import { launchFound } from './launch.ts';
+import type { Launched } from './launch.ts';
 
 const program: Program = {
   given: 'CHROMIUM_PATH',
@@ -16,13 +17,12 @@ const program: Program = {
 };
 
 export async function launchFullChromium(): Promise<Launched> {
-  const found = await findProgram(program);
-  if (found.kind === 'missing') return found;
-  const browser = await chromium.launch({
-    executablePath: found.executable,
-    env: { ...process.env, ...found.env },
-    ignoreDefaultArgs: ['--disable-popup-blocking', '--disable-back-forward-cache'],
-    args: ['--headless=new', ...storageApart],
-  });
-  return { kind: 'ready', browser };
+  return launchFound(await findProgram(program), ({ executable, env }) =>
+    chromium.launch({
+      executablePath: executable,
+      env: { ...process.env, ...env },
+      ignoreDefaultArgs: ['--disable-popup-blocking', '--disable-back-forward-cache'],
+      args: ['--headless=new', ...storageApart],
+    }),
+  );
 }

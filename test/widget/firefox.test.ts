@@ -6,7 +6,7 @@ import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
 import { startDevelopmentServer } from '../development-server.ts';
 import { launchFirefox } from '../peers/firefox.ts';
-import type { Launched } from '../peers/firefox.ts';
+import type { Launched } from '../peers/launch.ts';
 import { createOpenAIServer } from '../peers/openai-server.ts';
 import { startTcpProxy } from '../peers/tcp-proxy.ts';
 import type { TcpProxy } from '../peers/tcp-proxy.ts';

@@ -5,7 +5,7 @@ import path from 'node:path';
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
 import { startDevelopmentServer } from '../development-server.ts';
-import type { Launched } from '../peers/firefox.ts';
+import type { Launched } from '../peers/launch.ts';
 import { launchFullChromium } from '../peers/full-chromium.ts';
 import { connectJourney } from './connect-journey.ts';
 import { declineElsewhere } from './elsewhere.ts';
