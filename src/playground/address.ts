@@ -2,6 +2,8 @@
  * Which conversation the page shows: in its address, so that a reload comes back to it and a second window can join. A
  * sign-in leads to other pages and loses that part of an address; the tab remembers it meanwhile.
  */
+import { recall, remember } from '../widget/tab-memory.ts';
+
 const name = 'interlude-conversation';
 
 export function conversationInAddress(): string | undefined {
@@ -20,22 +22,12 @@ export function leaveAddress(): void {
 
 /** To be called where a sign-in may begin. */
 export function keepForSignIn(): void {
-  const conversation = conversationInAddress();
-  try {
-    if (conversation === undefined) sessionStorage.removeItem(name);
-    else sessionStorage.setItem(name, conversation);
-  } catch {
-    // A page that may not store anything comes back to a new conversation.
-  }
+  remember(name, conversationInAddress());
 }
 
 /** To be called once somebody is signed in. */
 export function comeBackFromSignIn(): void {
-  try {
-    const kept = sessionStorage.getItem(name);
-    sessionStorage.removeItem(name);
-    if (kept !== null && conversationInAddress() === undefined) putInAddress(kept);
-  } catch {
-    // As above.
-  }
+  const kept = recall(name);
+  remember(name, undefined);
+  if (kept !== undefined && conversationInAddress() === undefined) putInAddress(kept);
 }

@@ -1,5 +1,6 @@
 import { useEffect, useState } from 'react';
 import type { Client } from '../client/client.ts';
+import { wordsOf } from '../widget/failure.ts';
 
 export interface Agents {
   ids: string[];
@@ -17,7 +18,7 @@ export function useAgents(client: Client): Agents {
     client.agents({ signal: leaving.signal }).then(
       (found) => setIds(found.map(({ id }) => id)),
       (error: unknown) => {
-        if (!leaving.signal.aborted) setProblem(error instanceof Error ? error.message : String(error));
+        if (!leaving.signal.aborted) setProblem(wordsOf(error));
       },
     );
     return () => leaving.abort();

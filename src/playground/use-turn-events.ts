@@ -1,6 +1,7 @@
 import { useCallback, useEffect, useRef, useState } from 'react';
 import type { Client } from '../client/client.ts';
 import type { FeedItem } from '../client/follow-feed.ts';
+import { wordsOf } from '../widget/failure.ts';
 import { followTurns } from './follow-turns.ts';
 import type { FollowedTurns } from './follow-turns.ts';
 import { inOneLine } from './in-one-line.ts';
@@ -51,7 +52,7 @@ export function useTurnEvents({ client, conversation, news }: Options): TurnEven
         arrived.push(item);
         frame ||= requestAnimationFrame(draw);
       },
-      fail: (error) => setProblem(error instanceof Error ? error.message : String(error)),
+      fail: (error) => setProblem(wordsOf(error)),
     });
     looked();
     document.addEventListener('visibilitychange', looked);

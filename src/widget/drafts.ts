@@ -1,28 +1,17 @@
-/** What was begun to be written, kept for a reload. A page that may not store anything loses its drafts, and nothing else. */
+/** What was begun to be written, kept for a reload. */
+import { forgetAll, recall, remember } from './tab-memory.ts';
+
 const prefix = 'interlude-draft:';
 
 export function readDraft(conversationId: string): string {
-  try {
-    return sessionStorage.getItem(prefix + conversationId) ?? '';
-  } catch {
-    return '';
-  }
+  return recall(prefix + conversationId) ?? '';
 }
 
 export function keepDraft(conversationId: string, text: string): void {
-  try {
-    if (text === '') sessionStorage.removeItem(prefix + conversationId);
-    else sessionStorage.setItem(prefix + conversationId, text);
-  } catch {
-    // As above.
-  }
+  remember(prefix + conversationId, text === '' ? undefined : text);
 }
 
 /** All of them: the next one to sign in is somebody else. */
 export function forgetDrafts(): void {
-  try {
-    for (const key of Object.keys(sessionStorage)) if (key.startsWith(prefix)) sessionStorage.removeItem(key);
-  } catch {
-    // As above.
-  }
+  forgetAll(prefix);
 }

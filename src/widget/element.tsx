@@ -11,7 +11,7 @@ import { announceTo, tell } from './host-events.ts';
 import type { InterludeChatElement } from './interlude-chat.ts';
 import { openQuestions } from './message.ts';
 import type { Message } from './message.ts';
-import { forgetOwn, recallOwn, rememberOwn, setShown } from './own-conversation.ts';
+import { recallOwn, rememberOwn, setShown } from './own-conversation.ts';
 import type { PageContext } from './page-context.ts';
 import { Place } from './place.tsx';
 import { style } from './style.ts';
@@ -181,7 +181,7 @@ export class InterludeChat extends Base implements InterludeChatElement {
   #leaveOwn(): void {
     if (this.#own === undefined) return;
     setShown(this.#own, false);
-    forgetOwn(this.#place());
+    rememberOwn(this.#place(), undefined);
     this.#own = randomId();
     setShown(this.#own, this.isConnected);
     this.#isBegun = false;
