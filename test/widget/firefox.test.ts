@@ -11,8 +11,8 @@ import { createOpenAIServer } from '../peers/openai-server.ts';
 import { startTcpProxy } from '../peers/tcp-proxy.ts';
 import type { TcpProxy } from '../peers/tcp-proxy.ts';
 import { connectJourney, disconnect } from './connect-journey.ts';
-import { declineElsewhere } from './elsewhere.ts';
 import { focusIsKept, isFocused, tabTo } from './keyboard.ts';
+import { declineJourney, lostLineJourney, severalJourney, stopJourney } from './question-journeys.ts';
 import { createStage } from './stage.ts';
 import type { Stage } from './stage.ts';
 import { tripJourney } from './trip-form.ts';
@@ -66,23 +66,8 @@ describe.each([
     connectJourney(stage, { isFramed }));
 });
 
-test('a question that was declined stays as a line, the agent goes on, and the page is told', async () => {
-  const { page, say, leave } = await stage.visit({ user: 'bob' });
-  await say('list my open issues');
-  await page.getByText('Waiting for you: Tracker').waitFor();
-  await page.getByRole('button', { name: 'Not now' }).click();
-  await page.getByText('Tracker: You said “not now”').waitFor();
-  await page.getByText('Waiting for you').waitFor({ state: 'detached' });
-  await expect
-    .poll(() => page.evaluate(() => (globalThis as never)['heard']))
-    .toMatchObject([
-      { type: 'turn-started' },
-      { type: 'elicitation', status: 'pending', server: 'tracker' },
-      { type: 'elicitation', status: 'decline' },
-      { type: 'turn-ended' },
-    ]);
-  await leave();
-});
+test('a question that was declined stays as a line, the agent goes on, and the page is told', () =>
+  declineJourney(stage));
 
 test('a form with a field of every kind is filled in with the keyboard alone, corrected where it is wrong, and arrives as typed', async () => {
   const context = await browser.newContext({
@@ -96,23 +81,8 @@ test('a form with a field of every kind is filled in with the keyboard alone, co
   await context.close();
 });
 
-test('several questions at once are cards of their own, and each is answered by itself', async () => {
-  const { page, say, leave } = await stage.visit({ user: 'bob' });
-  const cities = ['Oslo', 'Rome', 'Bonn'];
-  await say(cities.map((city) => `call travel__book_trip {"destination":"${city}"}`).join('\n'));
-  await page.locator('.dock', { hasText: '3 questions wait for you' }).waitFor();
-  const card = (city: string) => page.locator('.card', { hasText: `Your trip to ${city}` });
-  await card('Rome').getByRole('button', { name: 'Not now' }).click();
-  await page.locator('.dock', { hasText: '2 questions wait for you' }).waitFor();
-  expect(await card('Oslo').count()).toBe(1);
-  await card('Oslo').getByRole('button', { name: 'Not now' }).click();
-  // What was a large card is a line now: nobody hits what moves away.
-  await page.locator('.settled.decline').nth(1).waitFor();
-  await card('Bonn').getByRole('button', { name: 'Not now' }).click();
-  await page.locator('.settled.decline').nth(2).waitFor();
-  await page.locator('.dock').waitFor({ state: 'detached' });
-  await leave();
-});
+test('several questions at once are cards of their own, and each is answered by itself', () =>
+  severalJourney(stage));
 
 test('a reload while a question waits, and one while text comes in, lose nothing and repeat nothing', async () => {
   const { page, say, comeBack, leave } = await stage.visit({ user: 'bob' });
@@ -121,7 +91,7 @@ test('a reload while a question waits, and one while text comes in, lose nothing
   await page.locator('textarea').fill('half a sent');
   await comeBack();
   await page.locator('.card').waitFor();
-  expect(await page.locator('textarea').inputValue()).toBe('half a sent');
+  await expect.poll(() => page.locator('textarea').inputValue()).toBe('half a sent');
   await page.getByRole('button', { name: 'Not now' }).click();
   await page.getByText('Tracker: You said “not now”').waitFor();
   expect(await page.locator('.bubble').allInnerTexts()).toEqual(['list my open issues']);
@@ -143,32 +113,10 @@ test('a reload while a question waits, and one while text comes in, lose nothing
 
 test.each(['cut', 'halfClose'] as const)(
   '%s while a question is open: the page finds out by itself how it ended',
-  async (mishap) => {
-    const { page, say, conversation, leave } = await stage.visit({ user: 'bob', api: line.url });
-    await say('list my open issues');
-    await page.locator('.card').waitFor();
-    line.refuse();
-    line[mishap]();
-    await page.getByText('Connection lost. Reconnecting…').waitFor();
-    await declineElsewhere(stage, await conversation());
-    line.accept();
-    await page.getByText('Tracker: You said “not now”').waitFor();
-    await page.getByText('Connection lost').waitFor({ state: 'detached' });
-    expect(await page.locator('.settled').count()).toBe(1);
-    expect(await page.getByText('list my open issues').count()).toBe(1);
-    await leave();
-  },
+  (mishap) => lostLineJourney(stage, line, mishap),
 );
 
-test('the Stop button ends the turn and closes its question', async () => {
-  const { page, say, leave } = await stage.visit({ user: 'bob' });
-  await say('list my open issues');
-  await page.locator('.card').waitFor();
-  await page.getByRole('button', { name: 'Stop' }).click();
-  await page.getByText('Tracker: No longer needed').waitFor();
-  await page.getByRole('button', { name: 'Stop' }).waitFor({ state: 'detached' });
-  await leave();
-});
+test('the Stop button ends the turn and closes its question', () => stopJourney(stage));
 
 test('Markdown is drawn as it comes in, as elements of ours', async () => {
   const { page, say, leave } = await stage.visit({ user: 'bob', attributes: 'agent="writer"' });

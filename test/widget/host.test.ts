@@ -112,7 +112,7 @@ describe('as a React component', () => {
     await show(page, { texts: undefined, lang: undefined });
     await page.getByRole('button', { name: 'Send' }).waitFor();
     expect(await page.getByPlaceholder('Ask the shop').count()).toBe(0);
-    expect(await page.locator('textarea').inputValue()).toBe('half a sent');
+    await expect.poll(() => page.locator('textarea').inputValue()).toBe('half a sent');
     expect(await page.getByText('You said: hello').count()).toBe(1);
     await expect
       .poll(async () => (await heard(page)).map(({ type }) => type))
@@ -240,7 +240,7 @@ describe('as an element of a page', () => {
       await expect.poll(async () => (await types(page)).at(-1)).toBe('turn-started');
     }
     expect(await page.getByText('You said: hello').count()).toBe(1);
-    expect(await page.locator('textarea').inputValue()).toBe('half a sent');
+    await expect.poll(() => page.locator('textarea').inputValue()).toBe('half a sent');
     await page.getByRole('button', { name: 'Not now' }).click();
     await page.getByText('Tracker: You said “not now”').waitFor();
     await expect
@@ -451,7 +451,7 @@ describe('as an element of a page', () => {
     expect(await page.evaluate(() => (globalThis as unknown as { card: Element }).card.isConnected)).toBe(
       true,
     );
-    expect(await page.locator('textarea').inputValue()).toBe('half a sent');
+    await expect.poll(() => page.locator('textarea').inputValue()).toBe('half a sent');
     await page.getByRole('button', { name: 'Not now' }).click();
     await page.getByText('Tracker: You said “not now”').waitFor();
     await expect

@@ -10,6 +10,7 @@ import { launchChromium } from '../peers/chromium.ts';
 import { startTcpProxy } from '../peers/tcp-proxy.ts';
 import type { TcpProxy } from '../peers/tcp-proxy.ts';
 import { declineElsewhere } from './elsewhere.ts';
+import { lostLineJourney } from './question-journeys.ts';
 import { createStage } from './stage.ts';
 import type { Stage } from './stage.ts';
 
@@ -35,21 +36,7 @@ afterAll(async () => {
 
 test.each(['cut', 'halfClose'] as const)(
   '%s while a question is open: the page finds out by itself how it ended',
-  async (mishap) => {
-    const { page, say, conversation, leave } = await stage.visit({ user: 'bob', api: line.url });
-    await say('list my open issues');
-    await page.locator('.card').waitFor();
-    line.refuse();
-    line[mishap]();
-    await page.getByText('Connection lost. Reconnecting…').waitFor();
-    await declineElsewhere(stage, await conversation());
-    line.accept();
-    await page.getByText('Tracker: You said “not now”').waitFor();
-    await page.getByText('Connection lost').waitFor({ state: 'detached' });
-    expect(await page.locator('.settled').count()).toBe(1);
-    expect(await page.getByText('list my open issues').count()).toBe(1);
-    await leave();
-  },
+  (mishap) => lostLineJourney(stage, line, mishap),
 );
 
 test('without a network nothing is lost, and with it the conversation goes on', async () => {

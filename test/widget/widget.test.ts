@@ -8,6 +8,7 @@ import { startDevelopmentServer } from '../development-server.ts';
 import type { DevelopmentServer } from '../development-server.ts';
 import { launchChromium } from '../peers/chromium.ts';
 import { connectAccount } from '../service/connect-account.ts';
+import { declineJourney, severalJourney, stopJourney } from './question-journeys.ts';
 import { createStage } from './stage.ts';
 import type { Stage } from './stage.ts';
 
@@ -28,25 +29,7 @@ afterAll(async () => {
   await rm(folder, { recursive: true });
 });
 
-test('a question that was declined stays as a line, and the agent goes on', async () => {
-  const { page, say, leave } = await stage.visit({ user: 'bob' });
-  await say('list my open issues');
-  const link = page.getByRole('link', { name: 'Connect Tracker' });
-  expect(await link.getAttribute('href')).toMatch(/\/auth\/connect\?e=/);
-  await page.getByText('Waiting for you: Tracker').waitFor();
-  await page.getByRole('button', { name: 'Not now' }).click();
-  await page.getByText('Tracker: You said “not now”').waitFor();
-  await page.getByText('Waiting for you').waitFor({ state: 'detached' });
-  await expect
-    .poll(() => page.evaluate(() => (globalThis as never)['heard']))
-    .toMatchObject([
-      { type: 'turn-started' },
-      { type: 'elicitation', status: 'pending', server: 'tracker' },
-      { type: 'elicitation', status: 'decline' },
-      { type: 'turn-ended' },
-    ]);
-  await leave();
-});
+test('a question that was declined stays as a line, and the agent goes on', () => declineJourney(stage));
 
 test('alice connects in another window, and the answer goes on by itself; a reload in between loses nothing', async () => {
   const { page, say, comeBack, leave } = await stage.visit();
@@ -84,34 +67,10 @@ test('a form is filled in with the keyboard alone; what is wrong is said at its 
   await leave();
 });
 
-test('several questions at once are cards of their own, and each is answered by itself', async () => {
-  const { page, say, leave } = await stage.visit({ user: 'bob' });
-  await say(
-    ['Oslo', 'Rome', 'Bonn']
-      .map((destination) => `call travel__book_trip ${JSON.stringify({ destination })}`)
-      .join('\n'),
-  );
-  await page.locator('.dock', { hasText: '3 questions wait for you' }).waitFor();
-  const card = (city: string) => page.locator('.card', { hasText: `Your trip to ${city}` });
-  await card('Rome').getByRole('button', { name: 'Not now' }).click();
-  await page.locator('.dock', { hasText: '2 questions wait for you' }).waitFor();
-  expect(await card('Oslo').count()).toBe(1);
-  await card('Oslo').getByRole('button', { name: 'Not now' }).click();
-  await card('Bonn').getByRole('button', { name: 'Not now' }).click();
-  await page.locator('.settled.decline').nth(2).waitFor();
-  await page.locator('.dock').waitFor({ state: 'detached' });
-  await leave();
-});
+test('several questions at once are cards of their own, and each is answered by itself', () =>
+  severalJourney(stage));
 
-test('the Stop button ends the turn and closes its question', async () => {
-  const { page, say, leave } = await stage.visit({ user: 'bob' });
-  await say('list my open issues');
-  await page.locator('.card').waitFor();
-  await page.getByRole('button', { name: 'Stop' }).click();
-  await page.getByText('Tracker: No longer needed').waitFor();
-  await page.getByRole('button', { name: 'Stop' }).waitFor({ state: 'detached' });
-  await leave();
-});
+test('the Stop button ends the turn and closes its question', () => stopJourney(stage));
 
 test('a message sent while a question waits takes its place', async () => {
   const { page, say, leave } = await stage.visit({ user: 'bob' });
@@ -151,7 +110,7 @@ test('what was begun to be written is still there after a reload', async () => {
   await page.getByText('You said: hello').waitFor();
   await page.locator('textarea').fill('half a sent');
   await comeBack();
-  expect(await page.locator('textarea').inputValue()).toBe('half a sent');
+  await expect.poll(() => page.locator('textarea').inputValue()).toBe('half a sent');
   await leave();
 });
 

@@ -1,0 +1,80 @@
+/** What becomes of questions in a page, in whatever browser that is. */
+import { expect } from 'vitest';
+import type { TcpProxy } from '../peers/tcp-proxy.ts';
+import { declineElsewhere } from './elsewhere.ts';
+import type { Stage } from './stage.ts';
+
+/** It stays as a line, the agent goes on, and the page is told. */
+export async function declineJourney(stage: Stage): Promise<void> {
+  const { page, say, leave } = await stage.visit({ user: 'bob' });
+  await say('list my open issues');
+  const link = page.getByRole('link', { name: 'Connect Tracker' });
+  expect(await link.getAttribute('href')).toMatch(/\/auth\/connect\?e=/);
+  await page.getByText('Waiting for you: Tracker').waitFor();
+  await page.getByRole('button', { name: 'Not now' }).click();
+  await page.getByText('Tracker: You said “not now”').waitFor();
+  await page.getByText('Waiting for you').waitFor({ state: 'detached' });
+  await expect
+    .poll(() => page.evaluate(() => (globalThis as never)['heard']))
+    .toMatchObject([
+      { type: 'turn-started' },
+      { type: 'elicitation', status: 'pending', server: 'tracker' },
+      { type: 'elicitation', status: 'decline' },
+      { type: 'turn-ended' },
+    ]);
+  await leave();
+}
+
+/** Cards of their own, and each is answered by itself. */
+export async function severalJourney(stage: Stage): Promise<void> {
+  const { page, say, leave } = await stage.visit({ user: 'bob' });
+  await say(
+    ['Oslo', 'Rome', 'Bonn']
+      .map((destination) => `call travel__book_trip ${JSON.stringify({ destination })}`)
+      .join('\n'),
+  );
+  await page.locator('.dock', { hasText: '3 questions wait for you' }).waitFor();
+  const card = (city: string) => page.locator('.card', { hasText: `Your trip to ${city}` });
+  await card('Rome').getByRole('button', { name: 'Not now' }).click();
+  await page.locator('.dock', { hasText: '2 questions wait for you' }).waitFor();
+  expect(await card('Oslo').count()).toBe(1);
+  await card('Oslo').getByRole('button', { name: 'Not now' }).click();
+  // What was a large card is a line now: nobody hits what moves away.
+  await page.locator('.settled.decline').nth(1).waitFor();
+  await card('Bonn').getByRole('button', { name: 'Not now' }).click();
+  await page.locator('.settled.decline').nth(2).waitFor();
+  await page.locator('.dock').waitFor({ state: 'detached' });
+  await leave();
+}
+
+/** The Stop button ends the turn and closes its question. */
+export async function stopJourney(stage: Stage): Promise<void> {
+  const { page, say, leave } = await stage.visit({ user: 'bob' });
+  await say('list my open issues');
+  await page.locator('.card').waitFor();
+  await page.getByRole('button', { name: 'Stop' }).click();
+  await page.getByText('Tracker: No longer needed').waitFor();
+  await page.getByRole('button', { name: 'Stop' }).waitFor({ state: 'detached' });
+  await leave();
+}
+
+/** Its line is lost while it is open: the page finds out by itself how it ended. */
+export async function lostLineJourney(
+  stage: Stage,
+  line: TcpProxy,
+  mishap: 'cut' | 'halfClose',
+): Promise<void> {
+  const { page, say, conversation, leave } = await stage.visit({ user: 'bob', api: line.url });
+  await say('list my open issues');
+  await page.locator('.card').waitFor();
+  line.refuse();
+  line[mishap]();
+  await page.getByText('Connection lost. Reconnecting…').waitFor();
+  await declineElsewhere(stage, await conversation());
+  line.accept();
+  await page.getByText('Tracker: You said “not now”').waitFor();
+  await page.getByText('Connection lost').waitFor({ state: 'detached' });
+  expect(await page.locator('.settled').count()).toBe(1);
+  expect(await page.getByText('list my open issues').count()).toBe(1);
+  await leave();
+}
