@@ -28,12 +28,13 @@ const host = '127.0.0.1';
  * two people who answer the same turn at once, one would wait a second: it takes one query of a workflow at a time.
  * `synchronous=1` loses nothing when a process is killed; 2 would also outlive a power cut, for half as long again per
  * signal, which a development server need not pay.
+ * The names are case-sensitive here, and unknown ones are ignored in silence.
  */
 const settings = [
   '--sqlite-pragma=journal_mode=wal',
   '--sqlite-pragma=synchronous=1',
   '--dynamic-config-value=history.transferProcessorMaxPollRPS=2000',
-  '--dynamic-config-value=history.maxBufferedQueryCount=20',
+  '--dynamic-config-value=history.MaxBufferedQueryCount=20',
   '--dynamic-config-value=system.enableActivityEagerExecution=true',
 ];
 
