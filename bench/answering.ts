@@ -29,7 +29,7 @@ export async function answering(stage: Stage): Promise<Section> {
       const answeredAt = performance.now();
       const responding = user.accept(chat);
       answer.toTool.push((await arrival) - answeredAt);
-      answer.response.push(await responding);
+      answer.response.push((await responding).tookMs);
     });
     await waitingForAnswer(stage, async (_, { conversation }, arrival) => {
       const toldAt = performance.now();
@@ -121,7 +121,7 @@ async function waitingForAnswer(
   const chat = await user.chat(say.callTool);
   const arrival = surroundings.mcp.arrival(user.name);
   await breath();
-  await service.connectAccount(user.name);
+  await service.connectAccounts([user.name]);
   await measure(user, chat, arrival);
   await chat.rest();
 }

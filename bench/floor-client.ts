@@ -10,6 +10,13 @@ export interface History {
   bytes: number;
 }
 
+export interface FloorBurst {
+  /** When each signal was acknowledged, counted from the first one's sending. */
+  acknowledgedMs: number[];
+  /** When each activity began. */
+  actedMs: number[];
+}
+
 export interface Floor {
   echo(): Promise<void>;
   /** A workflow that acts at once: the start call, and the time until its activity begins. */
@@ -22,6 +29,8 @@ export interface Floor {
   callModel(): Promise<{ firstByte: number; firstText: number }>;
   /** Whole workflows with one activity each. */
   run(load: { count: number; atOnce: number }): Promise<{ perSecond: number }>;
+  /** So many workflows wait, and all are signalled at once. */
+  burst(load: { count: number }): Promise<FloorBurst>;
   histories(): Promise<{ startAndAct: History; waitAndAct: History }>;
   /** Where bare event streams are to be had, which stay open until the next `broadcast` has ended. */
   streams(): Promise<{ url: string }>;
@@ -64,6 +73,7 @@ export async function startFloor(temporal: {
     signal: (to) => ask('signal', to),
     callModel: () => ask('callModel'),
     run: (load) => ask('run', load),
+    burst: (load) => ask('burst', load),
     histories: () => ask('histories'),
     streams: () => ask('streams'),
     broadcast: (text) => ask('broadcast', text),

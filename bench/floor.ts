@@ -141,6 +141,23 @@ const floor: Floor = {
     return { perSecond: count / ((performance.now() - startedAt) / 1000) };
   },
 
+  async burst({ count }) {
+    const waiting: WorkflowHandle[] = [];
+    await eachOf(count, 10, async () => void waiting.push(await beginToWait()));
+    const acted = waiting.map(({ workflowId }) => action(workflowId));
+    const answeredAt = performance.now();
+    const since = () => performance.now() - answeredAt;
+    const acknowledgedMs = await Promise.all(
+      waiting.map(async (handle) => {
+        await handle.signal(answered);
+        return since();
+      }),
+    );
+    const actedMs = (await Promise.all(acted)).map((at) => at - answeredAt);
+    await Promise.all(waiting.map((handle) => handle.result()));
+    return { acknowledgedMs, actedMs };
+  },
+
   async histories() {
     return { startAndAct: await historyOf(startAndAct), waitAndAct: await historyOf(waitAndAct) };
   },

@@ -21,7 +21,7 @@ export async function history(stage: Stage): Promise<Section> {
 
   const turn = await of(await talked(user, say.talk));
   const asking = await user.chat(say.callTool);
-  await service.connectAccount(user.name);
+  await service.connectAccounts([user.name]);
   await user.accept(asking);
   await asking.rest();
   const asked = await of(asking);

@@ -33,7 +33,7 @@ export async function memory(stage: Stage): Promise<Section> {
     await breath();
     loop.push((await fresh.floor.answer()).toActivity);
     const arrival = surroundings.mcp.arrival(user.name);
-    await fresh.service.connectAccount(user.name);
+    await fresh.service.connectAccounts([user.name]);
     const answeredAt = performance.now();
     const responding = user.accept(chat);
     resumed.push((await arrival) - answeredAt);

@@ -7,7 +7,7 @@ export interface Row {
   ours: number[];
   /** Absent where nothing comparable exists. */
   floor?: number[];
-  unit: 'shift' | 'ms' | 'µs' | 'KiB' | 'events' | 'reads' | '/s';
+  unit: 'shift' | 'ms' | 'µs' | 'KiB' | 'events' | 'reads' | 'answers' | 'turns' | '/s';
 }
 
 export interface Section {
@@ -16,13 +16,12 @@ export interface Section {
   aims?: Aim[];
 }
 
-interface Aim {
+type Aim = {
   name: string;
   value: number;
-  atMost: number;
   /** How the limit came about. */
   because: string;
-}
+} & ({ atMost: number } | { atLeast: number });
 
 export function percentile(values: number[], share: number): number {
   const sorted = values.toSorted((one, other) => one - other);
@@ -57,9 +56,11 @@ function line({ name, ours, floor, unit }: Row): string {
   return label + [...cells, ...floors, ...ratios].map((cell) => cell.padStart(9)).join('');
 }
 
-function verdict({ name, value, atMost, because }: Aim): string {
-  const word = value <= atMost ? '✓ reached' : '✗ missed';
-  return `  ${word}: ${name} ${number(value)}, aim at most ${number(atMost)} (${because})`;
+function verdict(aim: Aim): string {
+  const { name, value, because } = aim;
+  const isReached = 'atMost' in aim ? value <= aim.atMost : value >= aim.atLeast;
+  const limit = 'atMost' in aim ? `at most ${number(aim.atMost)}` : `at least ${number(aim.atLeast)}`;
+  return `  ${isReached ? '✓ reached' : '✗ missed'}: ${name} ${number(value)}, aim ${limit} (${because})`;
 }
 
 function number(value: number): string {

@@ -14,6 +14,7 @@ import { startTemporalServer } from '../src/temporal-server.ts';
 import { startPostgres } from '../test/setup/postgres-server.ts';
 import { answering } from './answering.ts';
 import { asking } from './asking.ts';
+import { burst } from './burst.ts';
 import { firstText } from './first-text.ts';
 import { history } from './history.ts';
 import { idleStreams } from './idle-streams.ts';
@@ -47,6 +48,7 @@ const measurements: Record<string, (stage: Stage) => Promise<Section>> = {
   asking,
   history,
   throughput,
+  burst,
   streaming,
   readers,
   memory,
@@ -93,18 +95,28 @@ const database = options.postgres ? await startPostgresFor(stack) : undefined;
 const load = () => loadavg()[0]?.toFixed(1);
 const machine = `Node ${process.version}, ${availableParallelism()} cores, load ${load()}`;
 console.log(`Interlude bench: ${samples} samples of each, ${machine}
-The service (API and worker) runs in one process, the floor in another; both on one Temporal development server.`);
+The service (API and worker) runs in one process, the floor in another; both on one Temporal development server.
+In production's shape the service is four processes.`);
 await measure('SQLite, embedded', surroundings, Object.keys(measurements));
-if (database !== undefined)
-  await measure('PostgreSQL', { ...surroundings, databaseUrl: database }, [
+if (database !== undefined) {
+  const onPostgres: Surroundings = { ...surroundings, databaseUrl: database };
+  await measure('PostgreSQL', onPostgres, [
     'firstText',
     'answering',
     'throughput',
+    'burst',
     'streaming',
     'readers',
   ]);
+  await measure('PostgreSQL, two APIs and two workers', { ...onPostgres, shape: 'production' }, [
+    'answering',
+    'throughput',
+    'burst',
+  ]);
+}
 
 async function measure(title: string, around: Surroundings, names: string[]): Promise<void> {
+  if (options.only !== undefined && !names.includes(options.only)) return;
   await using stage = await setStage(around, client, samples);
   await warmUp(stage);
   for (const name of names) {

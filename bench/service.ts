@@ -1,8 +1,10 @@
 /**
- * The service under measurement: `src/embedded.ts` as it is, API and worker in one process of its own, configured
- * only through its environment. The bench plays everybody else: users, model, MCP server, issuer.
+ * The service under measurement, as it is, configured only through its environment: `src/embedded.ts`, API and worker
+ * in one process, or in production's shape, two APIs and two workers. The bench plays everybody else: users, model,
+ * MCP server, issuer.
  */
 import { fork } from 'node:child_process';
+import type { ChildProcess } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { mkdtemp, rm } from 'node:fs/promises';
@@ -10,13 +12,17 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
+import type { Client } from '@temporalio/client';
 import { connectionKey } from '../src/credentials/connection-key.ts';
 import { sealAccount } from '../src/credentials/mcp-oauth/account.ts';
 import { generateKey, parseKeys } from '../src/credentials/sealing.ts';
 import { loadConfig } from '../src/config.ts';
 import type { Config } from '../src/config.ts';
+import { createLogger } from '../src/logger.ts';
 import { freePort } from '../src/ports.ts';
 import { openStorage } from '../src/storage/database.ts';
+import { openPostgres } from '../src/storage/postgres.ts';
+import { openSqlite } from '../src/storage/sqlite.ts';
 import type { Storage } from '../src/storage/storage.ts';
 import type { Inside } from './inside-service.ts';
 import { pingTool } from './peers/mcp.ts';
@@ -34,16 +40,23 @@ export interface Surroundings {
   asking: AskingPeers;
   /** PostgreSQL; the embedded file when absent. */
   databaseUrl?: string | undefined;
+  /** One process with everything, unless given. `production` needs a database that several processes can share. */
+  shape?: 'embedded' | 'production';
 }
 
 export interface Service extends AsyncDisposable {
   baseUrl: string;
+  /** Of every API. */
+  baseUrls: string[];
   config: Config;
   /** The bench's own hands on the service's database. */
   storage: Storage;
-  /** Gives this user an account at the MCP server, whose access token is the user's name. Tells nobody. */
-  connectAccount(user: string): Promise<void>;
-  /** What only the process itself can see. */
+  /**
+   * Gives each user an account at the MCP server, whose access token is the user's name. Tells nobody; in one statement,
+   * so that nobody finds some of them early.
+   */
+  connectAccounts(users: string[]): Promise<void>;
+  /** What only the process itself can see; the first one, where there are several. */
   inside<Question extends keyof Inside>(question: Question): Promise<Inside[Question]>;
   /** Stops the process and starts it again on the same data: every waiting turn is evicted. */
   restart(): Promise<void>;
@@ -51,16 +64,18 @@ export interface Service extends AsyncDisposable {
 
 const at = (file: string) => fileURLToPath(new URL(file, import.meta.url));
 
-export async function startService(surroundings: Surroundings): Promise<Service> {
-  const { temporal, model, mcp, issuer, asking, databaseUrl } = surroundings;
+export async function startService(surroundings: Surroundings, client: Client): Promise<Service> {
+  const { temporal, model, mcp, issuer, asking, databaseUrl, shape = 'embedded' } = surroundings;
+  const workers = shape === 'production' ? 2 : 0;
+  const apis = shape === 'production' ? 2 : 1;
   const stack = new AsyncDisposableStack();
   const dataDir = await mkdtemp(path.join(tmpdir(), 'interlude-bench-'));
   stack.defer(() => rm(dataDir, { recursive: true, force: true }));
-  const port = await freePort('127.0.0.1');
+  const ports = await Promise.all(Array.from({ length: apis }, () => freePort('127.0.0.1')));
   const keys = generateKey('bench');
   const environment = {
     PATH: process.env['PATH'],
-    PORT: String(port),
+    PORT: String(ports[0]),
     INTERLUDE_CONFIG: at('agents.yaml'),
     INTERLUDE_DATA: dataDir,
     INTERLUDE_KEYS: keys,
@@ -82,6 +97,11 @@ export async function startService(surroundings: Surroundings): Promise<Service>
   };
   const config = loadConfig(environment, dataDir);
   const storage = stack.use(await openOwn(config.database));
+  const own =
+    config.database.kind === 'sqlite'
+      ? await openSqlite(config.database.path)
+      : openPostgres(config.database.url, createLogger({ level: 'error', human: true }));
+  stack.defer(() => own.close());
   const ring = parseKeys(keys);
   const peer = config.servers.get('peer');
   if (!peer) throw new Error('bench/agents.yaml describes no server "peer"');
@@ -90,59 +110,77 @@ export async function startService(surroundings: Surroundings): Promise<Service>
     { tools: [pingTool], audience: 'tenant', freshMs: null },
   );
 
-  const baseUrl = `http://127.0.0.1:${port}`;
-  const start = async () => {
-    const child = fork(at('../src/embedded.ts'), {
+  const baseUrls = ports.map((port) => `http://127.0.0.1:${port}`);
+  const [baseUrl = ''] = baseUrls;
+  const run = (program: 'embedded' | 'server' | 'worker', env: NodeJS.ProcessEnv) =>
+    fork(at(`../src/${program}.ts`), {
       execArgv: ['--expose-gc', '--import', at('inside-service.ts')],
-      env: environment,
+      env,
       stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
     });
-    while (!(await isReady(baseUrl))) {
-      if (child.exitCode !== null) throw new Error('the service did not start');
+  const start = async () => {
+    const started = [
+      ...ports.map((port) =>
+        run(shape === 'production' ? 'server' : 'embedded', { ...environment, PORT: String(port) }),
+      ),
+      ...Array.from({ length: workers }, () => run('worker', environment)),
+    ];
+    while (!(await areReady(baseUrls)) || (await pollers(client, environment)) < workers) {
+      if (started.some(({ exitCode }) => exitCode !== null)) throw new Error('the service did not start');
       await sleep(100);
     }
-    return child;
+    return started;
   };
-  let child = await start();
+  let processes = await start();
   const end = async (signal: 'SIGTERM' | 'SIGKILL') => {
-    const exited = once(child, 'exit');
-    child.kill(signal);
-    await exited;
+    await Promise.all(processes.map((one) => endOne(one, signal)));
   };
   stack.defer(() => end('SIGKILL'));
 
   return {
     baseUrl,
+    baseUrls,
     config,
     storage,
-    async connectAccount(user) {
-      const key = connectionKey(peer, { tenant, user });
-      const sealed = sealAccount(ring, key, {
-        accessToken: user,
-        obtainedAt: Date.now(),
-        expiresAt: null,
-        serverUrl: mcp.url,
-        issuer: mcp.origin,
-        resource: mcp.url,
-        client: { kind: 'configured', clientId: 'bench' },
+    async connectAccounts(users) {
+      const at = Date.now();
+      const rows = users.map((user) => {
+        const key = connectionKey(peer, { tenant, user });
+        const sealed = sealAccount(ring, key, {
+          accessToken: user,
+          obtainedAt: at,
+          expiresAt: null,
+          serverUrl: mcp.url,
+          issuer: mcp.origin,
+          resource: mcp.url,
+          client: { kind: 'configured', clientId: 'bench' },
+        });
+        return {
+          tenant,
+          server: key.server,
+          user_id: user,
+          store: 'oauth',
+          version: 1,
+          status: 'active' as const,
+          scopes: '[]',
+          sealed,
+          created_at: at,
+          updated_at: at,
+        };
       });
-      await storage.connections.establish(key, {
-        store: 'oauth',
-        account: null,
-        scopes: [],
-        sealed,
-        freshUntil: null,
-      });
+      await own.query.insertInto('connections').values(rows).execute();
     },
     async inside(question) {
-      const answer = once(child, 'message');
-      child.send(question);
+      const [first] = processes;
+      if (!first) throw new Error('no process runs');
+      const answer = once(first, 'message');
+      first.send(question);
       const [answers] = (await answer) as [Inside];
       return answers[question];
     },
     async restart() {
       await end('SIGTERM');
-      child = await start();
+      processes = await start();
     },
     [Symbol.asyncDispose]: () => stack.disposeAsync(),
   };
@@ -153,8 +191,30 @@ async function openOwn(database: Config['database']): Promise<Storage & AsyncDis
   return { ...storage, [Symbol.asyncDispose]: () => storage.close() };
 }
 
-async function isReady(baseUrl: string): Promise<boolean> {
-  const response = await fetch(`${baseUrl}/readyz`).catch(() => null);
-  await response?.body?.cancel();
-  return response?.ok === true;
+async function endOne(one: ChildProcess, signal: 'SIGTERM' | 'SIGKILL'): Promise<void> {
+  const exited = once(one, 'exit');
+  one.kill(signal);
+  await exited;
+}
+
+async function areReady(baseUrls: string[]): Promise<boolean> {
+  const ready = baseUrls.map(async (baseUrl) => {
+    const response = await fetch(`${baseUrl}/readyz`).catch(() => null);
+    await response?.body?.cancel();
+    return response?.ok === true;
+  });
+  return (await Promise.all(ready)).every(Boolean);
+}
+
+/** How many processes take workflow tasks from the queue. */
+async function pollers(
+  { workflowService }: Client,
+  environment: { TEMPORAL_NAMESPACE: string; TEMPORAL_TASK_QUEUE: string },
+): Promise<number> {
+  const { pollers: polling } = await workflowService.describeTaskQueue({
+    namespace: environment.TEMPORAL_NAMESPACE,
+    taskQueue: { name: environment.TEMPORAL_TASK_QUEUE },
+    taskQueueType: 1,
+  });
+  return new Set(polling.map(({ identity }) => identity)).size;
 }

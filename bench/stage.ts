@@ -22,10 +22,11 @@ export interface Stage extends AsyncDisposable {
 
 export async function setStage(surroundings: Surroundings, client: Client, samples: number): Promise<Stage> {
   const stack = new AsyncDisposableStack();
-  const service = stack.use(await startService(surroundings));
+  const service = stack.use(await startService(surroundings, client));
   const floor = stack.use(
     await startFloor({ ...surroundings.temporal, modelUrl: surroundings.model.baseURL }),
   );
+  let users = 0;
   return {
     service,
     floor,
@@ -34,7 +35,9 @@ export async function setStage(surroundings: Surroundings, client: Client, sampl
     samples,
     async newUser() {
       const name = randomUUID();
-      return createUser(service.baseUrl, name, await surroundings.issuer.token(name));
+      // As behind a load balancer that keeps each user with one API.
+      const baseUrl = service.baseUrls[users++ % service.baseUrls.length] ?? service.baseUrl;
+      return createUser(baseUrl, name, await surroundings.issuer.token(name));
     },
     [Symbol.asyncDispose]: () => stack.disposeAsync(),
   };

@@ -35,8 +35,8 @@ export interface User {
   /** As `begin`, until a question is put; resolves with what it takes to answer it. */
   beAsked(text: string, as: { agent: string }): Promise<Question>;
   answer(question: Question, content: object): Promise<void>;
-  /** Answers the question; resolves with the time its answer took. */
-  accept(chat: Chat): Promise<number>;
+  /** Answers the question; resolves with the time its answer took, and the status it got. */
+  accept(chat: Pick<Chat, 'conversation' | 'question'>): Promise<{ tookMs: number; status: number }>;
 }
 
 export interface Question {
@@ -155,7 +155,7 @@ export function createUser(baseUrl: string, name: string, token: string): User {
       const body = { conversationId: conversation, elicitationId: question, action: 'accept' };
       const response = await post('/run/api/elicitation-responses', body);
       await response.arrayBuffer();
-      return performance.now() - askedAt;
+      return { tookMs: performance.now() - askedAt, status: response.status };
     },
   };
 }

@@ -1,0 +1,125 @@
+/** Very many people answer at the same moment. */
+import { setTimeout as sleep } from 'node:timers/promises';
+import { eachOf } from './each-of.ts';
+import { tenant } from './peers/issuer.ts';
+import { say } from './peers/model.ts';
+import { percentile } from './report.ts';
+import type { Row, Section } from './report.ts';
+import { breath } from './stage.ts';
+import type { Stage } from './stage.ts';
+import type { User } from './user.ts';
+
+/** What became of one burst; all times in milliseconds from its beginning. */
+interface Burst {
+  statuses: number[];
+  acknowledgedMs: number[];
+  resumedMs: number[];
+  /** Questions that their workflow settled as they were answered. */
+  tookEffect: number;
+}
+
+export async function burst(stage: Stage): Promise<Section> {
+  const counts = stage.samples < 30 ? [200] : [200, 500];
+  const sections = [];
+  for (const count of counts) sections.push(await compare(stage, count));
+  return {
+    title: 'Everybody answers at once',
+    rows: sections.flatMap(({ rows }) => rows),
+    aims: sections.flatMap(({ aims }) => aims),
+  };
+}
+
+async function compare(stage: Stage, count: number) {
+  const bare = await stage.floor.burst({ count });
+  await breath();
+  const ours = await answerAtOnce(stage, count);
+  const row = (name: string, meaning: string, unit: Row['unit'], own: number, floor?: number): Row => ({
+    name: `${count} answers: ${name}`,
+    meaning,
+    ours: [own],
+    ...(floor !== undefined && { floor: [floor] }),
+    unit,
+  });
+  const resumed = rate(ours.resumedMs);
+  const bareResumed = rate(bare.actedMs);
+  const last = (times: number[]) => percentile(times, 1);
+  return {
+    rows: [
+      row(
+        'acknowledged',
+        'POSTs of `accept` answered, counted until the last one is, against bare signals (more is better)',
+        '/s',
+        rate(ours.acknowledgedMs),
+        rate(bare.acknowledgedMs),
+      ),
+      row(
+        'answered 200',
+        'the others were told 202: stored, but no word from the workflow within 2 s',
+        'answers',
+        ours.statuses.filter((status) => status === 200).length,
+      ),
+      row('took effect', 'all of them, or something is lost', 'answers', ours.tookEffect),
+      row(
+        'resumed',
+        'tool calls that arrive at their server, counted until the last one does, against activities that begin (more is better)',
+        '/s',
+        resumed,
+        bareResumed,
+      ),
+      row('half resumed', 'until half of them have', 'ms', ...halves(ours.resumedMs, bare.actedMs)),
+      row('last resumed', 'until the last one has', 'ms', last(ours.resumedMs), last(bare.actedMs)),
+    ],
+    aims: [
+      {
+        name: `${count} answers: acknowledged`,
+        value: rate(ours.acknowledgedMs),
+        atLeast: 200,
+        because: 'per second',
+      },
+      { name: `${count} answers: took effect`, value: ours.tookEffect, atLeast: count, because: 'all' },
+      {
+        name: `${count} answers: resumed`,
+        value: resumed,
+        atLeast: 0.8 * bareResumed,
+        because: '0.8 × the bare loop',
+      },
+    ],
+  };
+}
+
+async function answerAtOnce(stage: Stage, count: number): Promise<Burst> {
+  const { service, surroundings, newUser } = stage;
+  const waiting: { user: User; conversation: string; question: string }[] = [];
+  await eachOf(count, 10, async () => {
+    const user = await newUser();
+    const chat = await user.chat(say.callTool);
+    await chat.leave();
+    if (chat.question === null) throw new Error('a turn asked nothing');
+    waiting.push({ user, conversation: chat.conversation, question: chat.question });
+  });
+  const arrivals = waiting.map(({ user }) => surroundings.mcp.arrival(user.name));
+  await service.connectAccounts(waiting.map(({ user }) => user.name));
+  const answeredAt = performance.now();
+  const answers = await Promise.all(
+    waiting.map(async ({ user, ...question }) => {
+      const { status } = await user.accept(question);
+      return { status, at: performance.now() - answeredAt };
+    }),
+  );
+  const resumedMs = (await Promise.all(arrivals)).map((at) => at - answeredAt);
+  // The outcome may be written beside the call.
+  for (const { conversation } of waiting)
+    while (await service.storage.turns.live({ tenant, conversation })) await sleep(50);
+  const rows = await Promise.all(waiting.map(({ question }) => service.storage.elicitations.get(question)));
+  return {
+    statuses: answers.map(({ status }) => status),
+    acknowledgedMs: answers.map(({ at }) => at),
+    resumedMs,
+    tookEffect: rows.filter((row) => row?.status === 'accept').length,
+  };
+}
+
+/** Per second, from the beginning to the last one. */
+const rate = (times: number[]) => times.length / (percentile(times, 1) / 1000);
+
+const halves = (ours: number[], bare: number[]) => [percentile(ours, 0.5), percentile(bare, 0.5)] as const;
