@@ -38,23 +38,32 @@ const retold: [when: RegExp, say: (server: string) => string][] = [
   ],
 ];
 
+/** What stands before and after the server's name; no text before it: it begins the sentence. */
 const serverNames = [
-  /their (.+?) account/,
-  /user's (.+?) account/,
-  /connect (.+?)\. The tool/,
-  /^(.+?) was called/,
-  /^(.+?) had a question/,
-];
+  ['their ', ' account'],
+  ["user's ", ' account'],
+  ['connect ', '. The tool'],
+  ['', ' was called'],
+  ['', ' had a question'],
+] as const;
 
 /** Sentences that tell the model what to do, and are of no use to the user. */
 const instruction = /^(The tool did not run|Tell|Offer|Respect|Ask the user|Check)\b/;
 
 export function retell(errorText: string): string {
   const server = serverNames
-    .map((pattern) => pattern.exec(errorText)?.[1])
+    .map(([before, after]) => between(errorText, before, after))
     .find((name) => name !== undefined);
   const phrase = retold.find(([when]) => when.test(errorText))?.[1];
   if (phrase && server !== undefined) return phrase(server);
   const facts = errorText.split(/(?<=[.!?])\s+/).filter((sentence) => !instruction.test(sentence));
   return ['Sorry, that did not work.', ...facts].join(' ');
+}
+
+/** On one line, and something; texts of servers are long, so that no pattern looks for it. */
+function between(text: string, before: string, after: string): string | undefined {
+  const start = text.indexOf(before) + before.length;
+  const end = text.indexOf(after, start + 1);
+  const found = text.slice(start, end);
+  return text.includes(before) && end !== -1 && !found.includes('\n') ? found : undefined;
 }

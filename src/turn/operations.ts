@@ -93,9 +93,9 @@ export function operationOf({ at, event }: LogEntry, rootAgent: string): Operati
 
 /** `tracker__list_issues` → `tracker · list issues`; who is asked for help goes by their name alone. */
 function nameInWords(toolName: string): string {
-  const [, server, tool] = /^(.+?)__(.+)$/.exec(toolName) ?? [];
-  if (server !== undefined && tool !== undefined)
-    return server === 'agent' ? tool : `${server} · ${inWords(tool) || tool}`;
+  const at = toolName.indexOf('__', 1);
+  const [server, tool] = [toolName.slice(0, at), toolName.slice(at + 2)];
+  if (at !== -1 && tool !== '') return server === 'agent' ? tool : `${server} · ${inWords(tool) || tool}`;
   const [, connected] = /^connect_(.+)$/.exec(toolName) ?? [];
   return connected === undefined ? inWords(toolName) || toolName : `${connected} · connect`;
 }

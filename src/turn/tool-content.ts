@@ -73,8 +73,10 @@ export function fileInWords({ data, mediaType, uri }: Extract<Content, { kind: '
   return `${mediaType}, ${sizeInWords(bytesIn(data))}${from}`;
 }
 
+/** A server's data may be anything: nothing but the two characters that may pad it is looked at. */
 function bytesIn(base64: string): number {
-  return Math.floor((base64.replace(/=+$/, '').length * 3) / 4);
+  const padding = base64.endsWith('==') ? 2 : base64.endsWith('=') ? 1 : 0;
+  return Math.floor(((base64.length - padding) * 3) / 4);
 }
 
 function sizeInWords(bytes: number): string {

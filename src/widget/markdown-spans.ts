@@ -6,14 +6,18 @@ export type Span =
   | { kind: 'strong' | 'emphasis' | 'deleted'; spans: Span[] }
   | { kind: 'link'; href: string; spans: Span[] };
 
-/** In the order in which they are tried at the same place. Every one is bounded, and none can backtrack far. */
+/**
+ * In the order in which they are tried at the same place. Every one is bounded and reads a text in one way only, so that
+ * none can backtrack far: a stranger's text must not keep the page busy.
+ */
 const code = /^(`+)([^`]|[^`][^]{0,2000}?[^`])\1(?!`)/;
 const image = /^!\[([^[\]]{0,500})\]\([^()\s]{0,2000}(?:\s+"[^"]{0,500}")?\)/;
 const link =
   /^\[((?:[^[\]]|\\[[\]]){1,1000})\]\(\s*<?((?:[^()\s<>]|\([^()\s<>]{0,500}\)){1,2000})>?(?:\s+"[^"]{0,500}")?\s*\)/;
 const address = /^(?:<(https?:\/\/[^\s<>]{1,2000})>|(https?:\/\/[^\s<>"`*]{1,2000}))/i;
 const strong = /^(\*\*|__)(?=\S)([^]{0,4000}?\S)\1(?!\*)/;
-const emphasis = /^([*_])(?=\S)((?:\*\*|[^*_]|(?!\1)[*_]){1,4000}?)(?<=\S)\1(?!\w)/;
+const starred = /^\*(?=\S)((?:\*\*|[^*]){1,4000}?)(?<=\S)\*(?!\w)/;
+const underlined = /^_(?=\S)([^_]{1,4000}?)(?<=\S)_(?!\w)/;
 const deleted = /^~~(?=\S)([^]{0,4000}?\S)~~/;
 const escaped = /^\\([!-/:-@[-`{-~])/;
 /** Nothing begins with any other character. */
@@ -64,7 +68,7 @@ function spanAt(rest: string, before: string, depth: number): Found | null {
   if (!isInWord && is(address)) return fromAddress(part(1), part(2));
   const isUnderlined = rest.startsWith('_');
   if (!(isUnderlined && isInWord) && is(strong)) return as({ kind: 'strong', spans: inside(part(2)) });
-  if (!(isUnderlined && isInWord) && is(emphasis)) return as({ kind: 'emphasis', spans: inside(part(2)) });
+  if (is(starred) || (!isInWord && is(underlined))) return as({ kind: 'emphasis', spans: inside(part(1)) });
   if (is(deleted)) return as({ kind: 'deleted', spans: inside(part(1)) });
   return null;
 }
@@ -78,7 +82,14 @@ function toLink(address: string, spans: Span[]): Span {
 
 function fromAddress(inBrackets: string, bare: string): Found {
   // The dot behind an address ends the sentence.
-  const text = inBrackets === '' ? bare.replace(/[.,:;!?'")\]]+$/, '') : inBrackets;
+  const text = inBrackets === '' ? withoutEnd(bare) : inBrackets;
   const length = inBrackets === '' ? text.length : inBrackets.length + 2;
   return { span: toLink(text, [{ kind: 'text', text }]), length };
+}
+
+/** Its pattern would be tried from every one of the marks. */
+function withoutEnd(address: string): string {
+  let end = address.length;
+  while (`.,:;!?'")]`.includes(address.charAt(end - 1))) end--;
+  return address.slice(0, end);
 }

@@ -53,10 +53,11 @@ function readBlock(lines: string[], at: number, depth: number, isInParagraph: bo
   const line = lines[at] ?? '';
   const fence = /^ {0,3}(`{3,}|~{3,})/.exec(line)?.[1];
   if (fence !== undefined) return readCode(lines, at, fence);
-  const heading = /^ {0,3}(#{1,6})\s+(.*?)\s*#*\s*$/.exec(line);
+  const heading = /^ {0,3}(#{1,6})(?:\s.*)?$/.exec(line);
   if (heading) {
-    const [, marks = '', text = ''] = heading;
-    return { block: { kind: 'heading', level: marks.length, spans: readSpans(text) }, next: at + 1 };
+    const [, marks = ''] = heading;
+    const spans = readSpans(headingText(line.trim().slice(marks.length)));
+    return { block: { kind: 'heading', level: marks.length, spans }, next: at + 1 };
   }
   if (/^ {0,3}([-*_])(?:\s*\1){2,}\s*$/.test(line)) return { block: { kind: 'rule' }, next: at + 1 };
   if (/^ {0,3}>/.test(line)) return readQuote(lines, at, depth);
@@ -65,6 +66,14 @@ function readBlock(lines: string[], at: number, depth: number, isInParagraph: bo
   if (item && (!isInParagraph || item.number === null || item.number === 1))
     return readList(lines, at, depth, item);
   return isInParagraph ? null : readTable(lines, at);
+}
+
+/** Without the marks that may close it, which stand apart from its words. */
+function headingText(text: string): string {
+  const words = text.trim();
+  let end = words.length;
+  while (words.charAt(end - 1) === '#') end--;
+  return end === 0 || /\s/.test(words.charAt(end - 1)) ? words.slice(0, end).trim() : words;
 }
 
 function readCode(lines: string[], at: number, fence: string): Found {
@@ -137,8 +146,7 @@ function isStillInside(line: string | undefined, first: Item, offset: number): b
 
 function readTable(lines: string[], at: number): Found | null {
   const [head = '', rule = ''] = [lines[at], lines[at + 1]];
-  if (!head.includes('|') || !/^\s*\|?\s*:?-+:?\s*(\|\s*:?-+:?\s*)*\|?\s*$/.test(rule) || !rule.includes('-'))
-    return null;
+  if (!head.includes('|') || !cellsOf(rule).every((cell) => /^:?-+:?$/.test(cell))) return null;
   if (cellsOf(head).length !== cellsOf(rule).length) return null;
   let next = at + 2;
   while ((lines[next] ?? '').includes('|')) next++;

@@ -125,3 +125,69 @@ describe('of a stranger', () => {
     expect(performance.now() - start).toBeLessThan(2_000);
   });
 });
+
+describe('text that is made to keep the page busy', () => {
+  const length = 20_000;
+  const pieces = [
+    '*',
+    '_',
+    '**',
+    '__',
+    '~~',
+    '`',
+    '[',
+    '](',
+    '![',
+    '<',
+    '>',
+    '|',
+    '#',
+    '-',
+    ':',
+    '!',
+    '.',
+    ' ',
+    'a',
+    '\\',
+    '(',
+  ];
+  const openings = [
+    '',
+    '_a',
+    '*a',
+    '**a',
+    '# ',
+    '[a',
+    '~~a',
+    '`a',
+    'https://a.example/',
+    '| a |\n|-',
+    '> ',
+    '- ',
+  ];
+  const pairs = pieces.flatMap((one) => pieces.map((other) => one + other));
+  const texts = openings.flatMap((opening) =>
+    [...pieces, ...pairs].map((piece) => opening + piece.repeat(length / piece.length)),
+  );
+
+  test('is read within a second, however it is put together', { timeout: 300_000 }, () => {
+    const slowest = texts
+      .map((text) => {
+        const begun = performance.now();
+        readMarkdown(text);
+        return { ms: performance.now() - begun, text: text.slice(0, 20) };
+      })
+      .reduce((one, other) => (one.ms > other.ms ? one : other));
+    expect(slowest).toSatisfy(({ ms }: typeof slowest) => ms < 1_000);
+  });
+
+  test('`_a` with seventy asterisks stays as it was written', () => {
+    expect(said(`_a${'*'.repeat(70)}`)).toContain('_a');
+  });
+});
+
+test.each([
+  ['# C#', 'h1(C#)'],
+  ['## Closed ##', 'h2(Closed)'],
+  ['#', 'h1()'],
+])('a heading %j is %j', (text, heading) => expect(said(text)).toBe(heading));
