@@ -31,6 +31,7 @@ const migrations: Record<string, Migration> = {
   '009-tool-call-rounds': { up: addRounds },
   '010-tools-of-users': { up: addUsersToCatalogue },
   '011-connect-attempts': { up: addConnectAttempts },
+  '012-due-turns': { up: addDueTurns },
 };
 
 async function createConversations(db: Kysely<unknown>): Promise<void> {
@@ -283,4 +284,11 @@ async function addConnectAttempts(db: Kysely<unknown>): Promise<void> {
   )`.execute(db);
   await sql`create index connect_attempts_of_owner on connect_attempts (tenant, server, user_id)`.execute(db);
   await sql`alter table connections add column troubled_at bigint`.execute(db);
+}
+
+/** Turns that somebody has to look after. Those that have ended before this step are merged. */
+async function addDueTurns(db: Kysely<unknown>): Promise<void> {
+  await sql`alter table turns add column due_at bigint`.execute(db);
+  await sql`update turns set due_at = created_at where ended_at is null`.execute(db);
+  await sql`create index turns_due on turns (due_at) where due_at is not null`.execute(db);
 }

@@ -69,7 +69,7 @@ export interface TurnLog {
   latest(conversation: ConversationRef): Promise<number>;
   /** The sequence number just before the turn's first event, or null when it has none yet. */
   startOf(turn: TurnRef): Promise<number | null>;
-  /** Merges each run of deltas of one part into its last row, remembering where the parts ended. */
+  /** Merges each run of deltas of one part into its last row, remembering where the parts ended. Once is enough. */
   merge(turn: TurnRef): Promise<void>;
 }
 
@@ -107,6 +107,12 @@ export interface NewTurn extends Turn {
   messages: Omit<StoredMessage, 'turnId'>[];
 }
 
+/** `dueAt`: when it is looked at again, unless something happens to it before. */
+export interface DueTurn extends TurnRef {
+  status: TurnStatus;
+  dueAt: number;
+}
+
 export interface Turns {
   conversation(ref: ConversationRef): Promise<ConversationRow | null>;
   /**
@@ -124,6 +130,11 @@ export interface Turns {
   withdraw(turn: TurnRef): Promise<boolean>;
   /** Closes open questions as `cancel`, writes the terminal event and status, in one transaction; the first end wins. */
   end(turn: TurnRef, status: TurnEndStatus): Promise<void>;
+  /**
+   * Turns to look after, longest due first: not ended, and so perhaps without a workflow by now, or ended and perhaps
+   * not merged. Nobody else gets them for `againMs`; merging a turn takes it off the list.
+   */
+  claimDue(limit: number, againMs: number): Promise<DueTurn[]>;
   get(turn: TurnRef): Promise<TurnRow | null>;
   /** The running turn of a conversation, or null when it is idle. */
   live(ref: ConversationRef): Promise<TurnRow | null>;

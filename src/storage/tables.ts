@@ -42,6 +42,8 @@ export interface Tables {
     staged: string | null;
     created_at: number;
     ended_at: number | null;
+    /** When somebody is to look after it (see due-turns.ts); null when nothing is left to do. */
+    due_at: number | null;
   };
   turn_usage: {
     turn_id: string;

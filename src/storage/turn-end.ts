@@ -5,6 +5,7 @@
 import type { Transaction } from 'kysely';
 import type { TurnEndStatus, TurnRef } from '../turn/turn.ts';
 import { isConversation, writeToConversation } from './conversation-write.ts';
+import { dueAfter } from './due-turns.ts';
 import { eventOf, toElicitation } from './elicitation-rows.ts';
 import type { Tables } from './tables.ts';
 import { selectTurns, usageOf } from './turn-rows.ts';
@@ -19,7 +20,7 @@ export async function endTurn(
 ): Promise<boolean> {
   const ended = await write
     .updateTable('turns')
-    .set({ status, ended_at: now, staged: null })
+    .set({ status, ended_at: now, staged: null, ...dueAfter.end(now) })
     .where('turn_id', '=', turn.turnId)
     .where('status', '=', 'running')
     .executeTakeFirst();
@@ -30,7 +31,7 @@ export async function endTurn(
   // It never began, so that there is nothing in the log to end.
   await write
     .updateTable('turns')
-    .set({ status, ended_at: now, staged: null })
+    .set({ status, ended_at: now, staged: null, ...dueAfter.end(now) })
     .where('turn_id', '=', turn.turnId)
     .where('status', '=', 'starting')
     .execute();
@@ -45,7 +46,7 @@ export async function endLostTurns(write: Write, begun: TurnRef, now: number): P
   const { tenant, conversation, turnId } = begun;
   const lost = await write
     .updateTable('turns')
-    .set({ status: 'cancelled', ended_at: now })
+    .set({ status: 'cancelled', ended_at: now, ...dueAfter.end(now) })
     .where(isConversation(begun))
     .where('status', '=', 'running')
     .where('turn_id', '!=', turnId)

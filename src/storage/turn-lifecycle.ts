@@ -6,6 +6,7 @@ import { sql } from 'kysely';
 import type { Transaction } from 'kysely';
 import type { TurnRef } from '../turn/turn.ts';
 import { isConversation, writeToConversation } from './conversation-write.ts';
+import { dueAfter } from './due-turns.ts';
 import type { NewTurn, StoredMessage } from './storage.ts';
 import { fromJson } from './tables.ts';
 import type { Tables } from './tables.ts';
@@ -61,6 +62,7 @@ export async function prepareTurn(write: Write, turn: NewTurn, now: number) {
       staged: JSON.stringify(turn.messages),
       created_at: now,
       ended_at: null,
+      ...dueAfter.prepare(now),
     })
     .onConflict((conflict) => conflict.column('turn_id').doNothing())
     .execute();
@@ -72,7 +74,7 @@ export async function beginTurn(write: Write, turn: TurnRef, now: number): Promi
   if (row?.status !== 'starting') return row?.status === 'running';
   const begun = await write
     .updateTable('turns')
-    .set({ status: 'running', staged: null })
+    .set({ status: 'running', staged: null, ...dueAfter.begin(now) })
     .where('turn_id', '=', turn.turnId)
     .where('status', '=', 'starting')
     .executeTakeFirst();

@@ -3,6 +3,7 @@ import type { Logger } from 'pino';
 import type { LogEntry, TurnEvent } from '../turn/event.ts';
 import type { ConversationRef, TurnRef } from '../turn/turn.ts';
 import { chunks, isConversation, writeToConversation } from './conversation-write.ts';
+import { dueAfter } from './due-turns.ts';
 import { createFollow } from './follow.ts';
 import { createReadBatch } from './log-batch.ts';
 import { mergeDeltas, remainder } from './merged-deltas.ts';
@@ -104,5 +105,12 @@ async function merge({ query, kind }: Database, turn: TurnRef): Promise<void> {
         )
         .execute();
     }
+    // Whoever merges a turn that goes on will merge it again.
+    await write
+      .updateTable('turns')
+      .set(dueAfter.merge)
+      .where('turn_id', '=', turnId)
+      .where('ended_at', 'is not', null)
+      .execute();
   });
 }

@@ -1,6 +1,7 @@
 import { conversationColumns, toConversationRow } from './conversation-rows.ts';
 import { isConversation } from './conversation-write.ts';
 import { keyOf } from './delegation.ts';
+import { claimDueTurns } from './due-turns.ts';
 import type { Turns } from './storage.ts';
 import type { Database } from './tables.ts';
 import { endTurn } from './turn-end.ts';
@@ -29,6 +30,7 @@ export function createTurns(database: Database): Turns {
       const ended = await query.transaction().execute((write) => endTurn(write, turn, status, now()));
       if (ended) wakeUps.announce(turn);
     },
+    claimDue: (limit, againMs) => claimDueTurns(database, limit, againMs),
     async get({ tenant, conversation, turnId }) {
       const row = await selectTurns(query, { tenant, conversation })
         .where('turns.turn_id', '=', turnId)

@@ -6,6 +6,7 @@ import type { Storage } from '../../src/storage/storage.ts';
 import { connectionsContract } from './contract/connections.ts';
 import { conversationsContract } from './contract/conversations.ts';
 import { delegationsContract } from './contract/delegations.ts';
+import { dueTurnsContract } from './contract/due-turns.ts';
 import { elicitationsContract } from './contract/elicitations.ts';
 import { followContract } from './contract/follow.ts';
 import { mergeContract } from './contract/merge.ts';
@@ -44,6 +45,7 @@ export function storageContract(fresh: () => Promise<DatabaseConfig>): void {
   followContract(get);
   mergeContract(get);
   turnsContract(get);
+  dueTurnsContract(get);
   conversationsContract(get);
   toolCallsContract(get);
   delegationsContract(get);

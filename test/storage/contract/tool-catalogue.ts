@@ -30,6 +30,8 @@ async function backTo009(
   const logger = pino({ level: 'silent' });
   const { query, close } =
     database.kind === 'sqlite' ? await openSqlite(database.path) : openPostgres(database.url, logger);
+  await sql`drop index turns_due`.execute(query);
+  await sql`alter table turns drop column due_at`.execute(query);
   await sql`drop table connect_attempts`.execute(query);
   await sql`alter table connections drop column troubled_at`.execute(query);
   await sql`alter table tool_calls drop column progress`.execute(query);
