@@ -1,6 +1,7 @@
 /**
  * What goes on beside a tool call: the user's own list of tools is learnt, where there is none yet; it is renewed when
- * the server says that it has changed; and the log hears how far the call has come. None of it can make a call fail.
+ * the server says that it has changed; and the log hears how far the call has come. None of it can make a call fail,
+ * and none of it begins before the call is on its way: nothing is to stand between a person's answer and their call.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from 'pino';
@@ -51,9 +52,9 @@ export function besideCall(
   }
 
   const progress = createProgressWriter(write);
-  list('missing');
   return {
     listener: {
+      onSent: () => list('missing'),
       onProgress: (next) => progress.note(next),
       onToolsChanged: () => list('now'),
       onReport: logProcess(logger, server),

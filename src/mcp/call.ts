@@ -23,6 +23,7 @@ import { startTalk } from './talk.ts';
 import type { TalkEnd } from './talk.ts';
 import { judge, unaskable, unlessItCoped } from './verdict.ts';
 import type { CallOutcome, Sighting } from './verdict.ts';
+import type { Exchange } from './wire.ts';
 
 export type { CallOutcome } from './verdict.ts';
 
@@ -98,10 +99,11 @@ async function attempt(
     if (isSent) hearNews(message, call.callId, call);
     inbox.push(message);
   };
+  const onLeft = ({ method }: Exchange) => method === 'tools/call' && call.onSent?.();
   const { capabilities = cannotAsk, hold, onReport } = call;
   // Whoever has been to the pages may be known to the session, and to nothing else.
   const session = call.goOn?.resume.kind === 'again' ? call.goOn.resume.session : undefined;
-  const target = { server, credential, deadline, capabilities, session, onMessage, onReport };
+  const target = { server, credential, deadline, capabilities, session, onMessage, onReport, onLeft };
   const opened = await connect(target);
   if (opened.kind !== 'connected') return { outcome: opened };
   const connection = opened;

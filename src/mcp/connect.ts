@@ -27,7 +27,7 @@ import type { ProcessReport } from './stdio-process.ts';
 import { StdioTransport } from './stdio-transport.ts';
 import { describeTrouble, nameOf } from './trouble.ts';
 import { openWire } from './wire.ts';
-import type { Wire } from './wire.ts';
+import type { Exchange, Wire } from './wire.ts';
 
 /** The server wants another credential. `challenge` is its `WWW-Authenticate` header. */
 export interface Refused {
@@ -73,6 +73,8 @@ interface Target {
   session?: Session | undefined;
   /** For a process: what is to be said of it when it has ended. */
   onReport?: ((report: ProcessReport) => void) | undefined;
+  /** Hears of each message of ours that is on its way. */
+  onLeft?: ((exchange: Exchange) => void) | undefined;
 }
 
 export async function connect(target: Target): Promise<Connection | Refused | Unreachable> {
@@ -190,13 +192,14 @@ async function attempt(target: Target, prior: PriorDiscovery | undefined): Promi
 
 type Opened = Pick<Connection, 'transport' | 'wire' | 'renew'>;
 
-function openTransport({ server, credential, deadline, session, onReport }: Target, canAsk: boolean): Opened {
+function openTransport(target: Target, canAsk: boolean): Opened {
+  const { server, credential, deadline, session, onReport, onLeft } = target;
   if (server.process) {
-    const transport = new StdioTransport(server.process, onReport);
+    const transport = new StdioTransport(server.process, { onReport, onLeft });
     // A process has no account of anybody's.
     return { transport, wire: transport.wire, renew: () => undefined };
   }
-  const wire = openWire(deadline.signal, { standingStream: canAsk });
+  const wire = openWire(deadline.signal, { standingStream: canAsk, onLeft });
   // Read anew for every request.
   const headers = headersOf(server, credential);
   const transport = new StreamableHTTPClientTransport(new URL(server.url), {

@@ -1,6 +1,6 @@
 /**
- * What a server says beside its answer that is news for us and needs no reply: how far a call has come, and that its
- * tools have changed. Read from its messages as they come, whatever connection brings them.
+ * What happens to a call beside its answer and needs no reply: that it has left, how far it has come, and that the
+ * server's tools have changed. The latter are read from its messages as they come, whatever connection brings them.
  */
 import type { JSONRPCMessage } from '@modelcontextprotocol/client';
 import { z } from 'zod';
@@ -15,6 +15,8 @@ export interface CallProgress {
 }
 
 export interface Listener {
+  /** A request of the call's is on the wire; told again for each one. */
+  onSent?: () => void;
   /** For each notice of how far the call has come, however often the server sends one. */
   onProgress?: (progress: CallProgress) => void;
   /** The server's tools are not what they were. */

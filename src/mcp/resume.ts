@@ -78,7 +78,10 @@ export async function resumeServerCall(
     from: () => lastEventId,
     take,
     signal: AbortSignal.any([over.signal, deadline.signal]),
-    opened: () => void sendAnswers(session, answers).then((failed) => failed && end(failed(unknown))),
+    opened: () =>
+      void sendAnswers(session, answers).then((failed) =>
+        failed ? end(failed(unknown)) : listener.onSent?.(),
+      ),
   });
   void listening.then((failure) => failure && end(refusedOr(failure, unknown)));
 

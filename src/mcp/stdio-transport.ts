@@ -10,6 +10,12 @@ import { startProcess } from './stdio-process.ts';
 import type { ProcessReport, RunningProcess } from './stdio-process.ts';
 import type { Exchange, Wire } from './wire.ts';
 
+interface Heard {
+  onReport?: ((report: ProcessReport) => void) | undefined;
+  /** Called when a message was handed over. */
+  onLeft?: ((exchange: Exchange) => void) | undefined;
+}
+
 export class StdioTransport implements Transport {
   onclose: (() => void) | undefined;
   onerror: ((error: Error) => void) | undefined;
@@ -21,15 +27,17 @@ export class StdioTransport implements Transport {
   readonly pid = null;
   readonly #server: ServerProcess;
   readonly #onReport: (report: ProcessReport) => void;
+  readonly #onLeft: (exchange: Exchange) => void;
   readonly #exchanges: Exchange[] = [];
   #starting: Promise<RunningProcess> | undefined;
   #unread = '';
   #size = 0;
   #isClosed = false;
 
-  constructor(server: ServerProcess, onReport?: (report: ProcessReport) => void) {
+  constructor(server: ServerProcess, { onReport, onLeft }: Heard = {}) {
     this.#server = server;
     this.#onReport = onReport ?? (() => undefined);
+    this.#onLeft = onLeft ?? (() => undefined);
   }
 
   /** What is known of the messages so far. Whether one was read is for nobody to say: a pipe takes it in any case. */
@@ -70,6 +78,7 @@ export class StdioTransport implements Transport {
     if (!process || this.#isClosed) throw new Error('The process is not there.');
     exchange.left = true;
     await process.write(`${JSON.stringify(message)}\n`);
+    this.#onLeft(exchange);
   }
 
   async close(): Promise<void> {

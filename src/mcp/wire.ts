@@ -5,7 +5,7 @@
  * an open socket. Before that moment nothing left this machine; after it, only an answer brings certainty. Errors
  * cannot tell the two apart (a reset can come before or after the server read the request).
  */
-import { setImmediate, setTimeout as sleep } from 'node:timers/promises';
+import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises';
 import { Agent, fetch as undiciFetch } from 'undici';
 import type { Dispatcher, RequestInit as UndiciRequestInit } from 'undici';
 import type { FetchLike } from '@modelcontextprotocol/client';
@@ -57,8 +57,14 @@ const patienceMs = 500;
 /** Aborting these must still let their cancellation reach the server, so the SDK ends them, not the signal. */
 const outlivesSignal = new Set(['tools/call', 'notifications/cancelled', 'DELETE']);
 
-/** `standingStream`: somebody listens for what belongs to no request, so that the stream for it is of use. */
-export function openWire(signal: AbortSignal, { standingStream = false } = {}): HttpWire {
+interface Options {
+  /** Somebody listens for what belongs to no request, so that the stream for it is of use. */
+  standingStream?: boolean;
+  /** Called when a request is being written to its socket; what is begun from there comes after it. */
+  onLeft?: ((exchange: Exchange) => void) | undefined;
+}
+
+export function openWire(signal: AbortSignal, { standingStream = false, onLeft }: Options = {}): HttpWire {
   const exchanges: Exchange[] = [];
   const notifications = new Set<Promise<unknown>>();
   let standing: Promise<unknown> | undefined;
@@ -75,7 +81,7 @@ export function openWire(signal: AbortSignal, { standingStream = false } = {}): 
         redirect: 'manual',
         ...(init as UndiciRequestInit),
         signal: AbortSignal.any(signals.filter((one) => one !== undefined && one !== null)),
-        dispatcher: agent.compose(noticeDeparture(exchange)),
+        dispatcher: agent.compose(noticeDeparture(exchange, onLeft)),
       })) as unknown as Response;
       exchange.status = response.status;
       exchange.isStream = response.headers.get('content-type')?.startsWith('text/event-stream') === true;
@@ -110,7 +116,7 @@ export function openWire(signal: AbortSignal, { standingStream = false } = {}): 
     },
     async listening() {
       // The SDK asks for it beside what it does for us.
-      await setImmediate();
+      await nextTurn();
       await Promise.race([standing, sleep(patienceMs, undefined, { ref: false })]);
     },
     settled: async () => void (await Promise.all(notifications)),
@@ -123,11 +129,16 @@ function messageOf(init: RequestInit | undefined): Pick<Exchange, 'method' | 'id
   return { method: message.method ?? 'response', id: message.id };
 }
 
-function noticeDeparture(exchange: Exchange): Dispatcher.DispatcherComposeInterceptor {
+function noticeDeparture(
+  exchange: Exchange,
+  onLeft: Options['onLeft'],
+): Dispatcher.DispatcherComposeInterceptor {
   return (dispatch) => (options, handler) =>
     dispatch(options, {
       onRequestStart(controller, context) {
         exchange.left = true;
+        // The body is written in the same turn of the event loop.
+        if (onLeft) setImmediate(onLeft, exchange);
         handler.onRequestStart?.(controller, context);
       },
       onRequestUpgrade: (...given) => handler.onRequestUpgrade?.(...given),

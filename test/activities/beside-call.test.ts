@@ -54,7 +54,8 @@ function beside(kept: Storage = storage) {
 const own = () => storage.toolCatalogue.get({ tenant: turn.tenant, server: 'peer', user: turn.user });
 
 test('a user without a list of their own has one when the call is over, for the next step', async () => {
-  const { settled } = beside();
+  const { listener, settled } = beside();
+  listener.onSent?.();
   await server.arrived('tools/list');
   const over = settled();
   release();
@@ -62,17 +63,26 @@ test('a user without a list of their own has one when the call is over, for the 
   expect(await own()).toMatchObject({ isOwn: true, tools: [{ name: 'own' }] });
 });
 
-test('a list that takes its time holds nobody up for long', async () => {
-  const startedAt = performance.now();
+test('a call that never left has nothing listed', async () => {
   await beside().settled();
+  expect(server.messages).toEqual([]);
+});
+
+test('a list that takes its time holds nobody up for long', async () => {
+  const { listener, settled } = beside();
+  const startedAt = performance.now();
+  listener.onSent?.();
+  await settled();
   expect(performance.now() - startedAt).toBeLessThan(3_000);
   expect(await own()).toBeNull();
 });
 
 test('a user who has a list is not listed again for it', async () => {
   release();
-  await beside().settled();
-  await beside().settled();
+  for (const { listener, settled } of [beside(), beside()]) {
+    listener.onSent?.();
+    await settled();
+  }
   expect(server.count('tools/list')).toBe(1);
 });
 
