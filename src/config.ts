@@ -31,7 +31,8 @@ export interface TemporalConfig {
 export interface AuthConfig {
   issuer: string;
   audience: string;
-  tenantClaim: string;
+  /** The claim that every token must have; null: `tenant` where there is one, and the tenant `default` where not. */
+  tenantClaim: string | null;
   client: { id: string; secret: string | undefined };
 }
 
@@ -130,7 +131,7 @@ export function loadConfig(env: Record<string, string | undefined>, cwd: string)
       ? {
           issuer: values.AUTH_ISSUER,
           audience: values.AUTH_AUDIENCE,
-          tenantClaim: values.AUTH_TENANT_CLAIM,
+          tenantClaim: values.AUTH_TENANT_CLAIM ?? null,
           client: { id: values.AUTH_CLIENT_ID ?? '', secret: values.AUTH_CLIENT_SECRET },
         }
       : undefined,

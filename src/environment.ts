@@ -57,7 +57,7 @@ const environmentSchema = z.object({
   TEMPORAL_WORKER_BUILD_ID: z.string().optional(),
   AUTH_ISSUER: httpUrl.optional(),
   AUTH_AUDIENCE: z.string().default('interlude'),
-  AUTH_TENANT_CLAIM: z.string().default('tenant'),
+  AUTH_TENANT_CLAIM: z.string().optional(),
   AUTH_CLIENT_ID: z.string().optional(),
   AUTH_CLIENT_SECRET: z.string().optional(),
   NANGO_HOST: httpUrl.transform(withoutSlash).optional(),
@@ -89,6 +89,12 @@ function isReturnUrl(text: string): boolean {
   return username + password + search + hash === '' && (href === text || href === `${text}/`);
 }
 
+/** What is sent there is encrypted, or does not leave this machine. */
+function isConfidential(url: string): boolean {
+  const { protocol, hostname } = new URL(url);
+  return protocol === 'https:' || /^(?:127\.\d+\.\d+\.\d+|\[::1\]|(?:.+\.)?localhost)$/.test(hostname);
+}
+
 function withoutSlash(url: string): string {
   return url.replace(/\/+$/, '');
 }
@@ -116,6 +122,9 @@ function combinations(values: Environment): string[] {
     problems.push(
       'AUTH_CLIENT_ID: needed with AUTH_ISSUER, for the login of the connect page; register a client there with the redirect <PUBLIC_URL>/auth/login/callback',
     );
+  }
+  if (values.AUTH_ISSUER && !isConfidential(values.AUTH_ISSUER)) {
+    problems.push('AUTH_ISSUER: begin with https://; plain http is for an issuer on this machine only');
   }
   const pairs = [
     ['TEMPORAL_TLS_CLIENT_CERT_PATH', 'TEMPORAL_TLS_CLIENT_KEY_PATH'],

@@ -61,8 +61,23 @@ test('each default steps aside on its own', () => {
   });
   expect(load({ AUTH_ISSUER: 'https://login.example', AUTH_CLIENT_ID: 'interlude' })).toMatchObject({
     database: { kind: 'sqlite' },
-    auth: { issuer: 'https://login.example', audience: 'interlude', tenantClaim: 'tenant' },
+    auth: { issuer: 'https://login.example', audience: 'interlude', tenantClaim: null },
   });
+});
+
+test('an issuer is asked in the clear on this machine only', () => {
+  const client = { AUTH_CLIENT_ID: 'connect' };
+  for (const issuer of [
+    'http://127.0.0.1:9000',
+    'http://localhost',
+    'http://[::1]:1',
+    'http://id.localhost/a',
+  ])
+    expect(load({ AUTH_ISSUER: issuer, ...client }).auth?.issuer).toBe(issuer);
+  for (const issuer of ['http://login.example', 'http://127.0.0.1.example', 'http://10.0.0.1'])
+    expect(problemsOf({ AUTH_ISSUER: issuer, ...client })).toEqual([
+      expect.stringMatching(/^AUTH_ISSUER: begin with https/),
+    ]);
 });
 
 test('everything wrong is reported at once, by name and with what to do', () => {

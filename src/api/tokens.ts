@@ -3,7 +3,7 @@
  * kept by jose, which fetches them again when a token names a key it has not seen.
  */
 import { createRemoteJWKSet, customFetch, decodeJwt, decodeProtectedHeader, errors, jwtVerify } from 'jose';
-import type { JWTPayload, JWTVerifyGetKey } from 'jose';
+import type { JWSHeaderParameters, JWTPayload, JWTVerifyGetKey } from 'jose';
 import { z } from 'zod';
 import type { AuthConfig } from '../config.ts';
 import { ProblemError, unauthenticated } from './errors.ts';
@@ -29,6 +29,8 @@ const clockToleranceSeconds = 5;
 
 const discoverySchema = z.object({ issuer: z.string(), jwks_uri: z.url({ protocol: /^https?$/ }) });
 
+export const usualTenantClaim = 'tenant';
+
 export type TokenRules = Pick<AuthConfig, 'issuer' | 'audience' | 'tenantClaim'>;
 
 export function createTokenVerifier(rules: TokenRules): (token: string) => Promise<UserPrincipal> {
@@ -36,13 +38,14 @@ export function createTokenVerifier(rules: TokenRules): (token: string) => Promi
   return async (token) => {
     refuseHopeless(token, rules.issuer);
     try {
-      const { payload } = await jwtVerify(token, keys, {
+      const { payload, protectedHeader } = await jwtVerify(token, keys, {
         issuer: rules.issuer,
         audience: rules.audience,
         algorithms,
         requiredClaims: ['exp', 'sub'],
         clockTolerance: clockToleranceSeconds,
       });
+      requireAccessToken(protectedHeader, payload);
       return userFromClaims(payload, rules.tenantClaim);
     } catch (error) {
       throw explain(error, rules);
@@ -50,10 +53,25 @@ export function createTokenVerifier(rules: TokenRules): (token: string) => Promi
   };
 }
 
+/** What else issuers sign for the same audience: an answer to a login, or news of one. */
+const otherTypes = new Set(['logout+jwt', 'secevent+jwt', 'token-introspection+jwt', 'dpop+jwt']);
+const otherClaims = ['nonce', 'at_hash', 'c_hash', 's_hash', 'events'];
+
+/** ID tokens carry the nonce or hashes of their login (OpenID Connect Core §2, §3.3.2.11), logout tokens events. */
+function requireAccessToken({ typ }: JWSHeaderParameters, claims: JWTPayload): void {
+  const type = typ?.toLowerCase().replace(/^application\//, '');
+  if ((type === undefined || !otherTypes.has(type)) && !otherClaims.some((name) => name in claims)) return;
+  throw unauthenticated(
+    'This is no access token but an ID or logout token; ask for an access token.',
+    'invalid_token',
+  );
+}
+
 /** The same claims mean the same user, in an access token here and in an ID token on the connect page. */
-export function userFromClaims(claims: JWTPayload, tenantClaim: string): UserPrincipal {
+export function userFromClaims(claims: JWTPayload, configured: TokenRules['tenantClaim']): UserPrincipal {
   const { sub, name } = claims;
-  const tenant = claims[tenantClaim] ?? 'default';
+  const tenantClaim = configured ?? usualTenantClaim;
+  const tenant = claims[tenantClaim] ?? (configured === null ? 'default' : undefined);
   if (typeof sub !== 'string' || sub === '')
     throw unauthenticated('The token names no user (claim sub).', 'invalid_token');
   if (!isUserId(sub))

@@ -39,7 +39,11 @@ afterAll(async () => {
   await rm(folder, { recursive: true });
 });
 
-function apiFor(issuer: string, audience = 'interlude', tenantClaim = 'tenant'): FastifyInstance {
+function apiFor(
+  issuer: string,
+  audience = 'interlude',
+  tenantClaim: string | null = 'tenant',
+): FastifyInstance {
   const api = fastifyFactory();
   answerWithProblems(api);
   requirePrincipal(
@@ -75,8 +79,10 @@ async function startIssuer() {
   const { port, stop } = await listen(server, 0, 'PORT');
   const issuer = `http://127.0.0.1:${port}`;
   const good = { iss: issuer, aud: 'interlude', sub: 'alice', tenant: 'demo', exp: inSeconds(60) };
-  const sign = (claims: JWTPayload, key = keys.privateKey) =>
-    new SignJWT({ ...good, ...claims }).setProtectedHeader({ alg: 'RS256', kid: 'one' }).sign(key);
+  const sign = (claims: JWTPayload, key = keys.privateKey, typ?: string) =>
+    new SignJWT({ ...good, ...claims })
+      .setProtectedHeader({ alg: 'RS256', kid: 'one', ...(typ !== undefined && { typ }) })
+      .sign(key);
   return { issuer, stop, keys, good, sign, asked };
 }
 
@@ -162,12 +168,40 @@ function hs256(claims: object, secret: string): string {
   return `${signed}.${createHmac('sha256', secret).update(signed).digest('base64url')}`;
 }
 
-test('a token without the tenant claim belongs to the tenant "default"', async () => {
+test('a token without a tenant belongs to the tenant "default" only where no claim is configured', async () => {
   const issuer = await startIssuer();
-  const token = await issuer.sign({});
-  expect(await who(`Bearer ${token}`, apiFor(issuer.issuer, 'interlude', 'org'))).toMatchObject({
+  const withoutTenant = `Bearer ${await issuer.sign({ tenant: undefined })}`;
+  expect(await who(withoutTenant, apiFor(issuer.issuer, 'interlude', null))).toMatchObject({
     body: { tenant: 'default', user: 'alice' },
   });
+  expect(
+    await who(`Bearer ${await issuer.sign({})}`, apiFor(issuer.issuer, 'interlude', null)),
+  ).toMatchObject({ body: { tenant: 'demo', user: 'alice' } });
+  const answer = await who(withoutTenant, apiFor(issuer.issuer, 'interlude', 'org'));
+  expect(answer).toMatchObject({ status: 401, challenge: 'Bearer error="invalid_token"' });
+  expect(answer.body.detail).toMatch(/claim org/);
+  await issuer.stop();
+});
+
+test.each<[what: string, claims: JWTPayload, typ?: string]>([
+  ['an ID token', { nonce: 'n-0S6_WzA2Mj' }],
+  ['an ID token of the hybrid flow', { at_hash: 'MTIzNDU2Nzg5MDEyMzQ1Ng' }],
+  ['a logout token', { events: { 'http://schemas.openid.net/event/backchannel-logout': {} } }],
+  ['a logout token by its type', {}, 'logout+jwt'],
+  ['a security event', {}, 'application/secevent+jwt'],
+])('%s for our audience is no access token', async (_what, claims, typ) => {
+  const issuer = await startIssuer();
+  const token = await issuer.sign(claims, undefined, typ);
+  const answer = await who(`Bearer ${token}`, apiFor(issuer.issuer));
+  expect(answer).toMatchObject({ status: 401, challenge: 'Bearer error="invalid_token"' });
+  expect(answer.body.detail).toMatch(/no access token/);
+  await issuer.stop();
+});
+
+test.each(['JWT', 'at+jwt', 'application/at+jwt'])('a token of the type %s is one', async (typ) => {
+  const issuer = await startIssuer();
+  const token = await issuer.sign({}, undefined, typ);
+  expect(await who(`Bearer ${token}`, apiFor(issuer.issuer))).toMatchObject({ status: 200 });
   await issuer.stop();
 });
 

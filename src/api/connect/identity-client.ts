@@ -2,7 +2,7 @@
 import * as openid from 'openid-client';
 import type { AuthConfig } from '../../config.ts';
 import type { UserPrincipal } from '../principal.ts';
-import { userFromClaims } from '../tokens.ts';
+import { userFromClaims, usualTenantClaim } from '../tokens.ts';
 import type { SignIn } from './session.ts';
 
 export interface IdentityClient {
@@ -59,7 +59,8 @@ export function createIdentityClient(auth: AuthConfig, redirectUri: string): Ide
       });
       const claims = tokens.claims();
       if (!claims) throw new Error('the issuer sent no ID token');
-      const complete = claims['name'] !== undefined && claims[auth.tenantClaim] !== undefined;
+      const complete =
+        claims['name'] !== undefined && claims[auth.tenantClaim ?? usualTenantClaim] !== undefined;
       // Many issuers tell more at the userinfo endpoint than in the ID token; the ID token has the last word.
       const more =
         complete || !issuer.serverMetadata().userinfo_endpoint
