@@ -70,6 +70,8 @@ export interface Config {
   /** Present as soon as a server keeps its accounts there. */
   nango: NangoConfig | undefined;
   elicitation: { timeoutMs: number; maxOpen: number };
+  /** What one worker does at once: calls at work, and calls whose servers hold the line while people think. */
+  worker: { calls: number; heldCalls: number };
   agents: Map<string, AgentConfig>;
   servers: Map<string, ServerConfig>;
   providers: ProvidersConfig;
@@ -138,6 +140,7 @@ export function loadConfig(env: Record<string, string | undefined>, cwd: string)
     keys: values.INTERLUDE_KEYS,
     nango: nangoFrom(values),
     elicitation: { timeoutMs: values.ELICITATION_TIMEOUT, maxOpen: values.ELICITATION_MAX_OPEN },
+    worker: { calls: values.WORKER_CALLS, heldCalls: values.WORKER_HELD_CALLS },
     agents: named(file.agents),
     servers: new Map(
       Object.entries(file.servers).map(([name, entry]) => [name, toServerConfig(name, entry, surroundings)]),

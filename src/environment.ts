@@ -67,6 +67,8 @@ const environmentSchema = z.object({
   NANGO_WEBHOOK_SIGNING_KEY: z.string().optional(),
   ELICITATION_TIMEOUT: duration.default(600_000),
   ELICITATION_MAX_OPEN: positive.default(20),
+  WORKER_CALLS: positive.default(100),
+  WORKER_HELD_CALLS: positive.default(300),
   LOG_LEVEL: z.enum(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']).default('info'),
   DEMO_IDENTITY_PORT: port.default(3001),
   DEMO_TRACKER_PORT: port.default(3002),

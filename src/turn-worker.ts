@@ -14,6 +14,7 @@ import { safeFailures } from './activities/safe-failures.ts';
 import { createCatalogue } from './mcp/catalogue.ts';
 import { createModels } from './models/provider.ts';
 import type { Parts } from './parts.ts';
+import { workerSlots } from './worker-slots.ts';
 
 const workflowsPath = fileURLToPath(new URL('workflows/index.ts', import.meta.url));
 
@@ -36,6 +37,7 @@ export async function createTurnWorker(
     stickyQueueScheduleToStartTimeout: '2s',
     // A cancelled turn's activities hear of it with their next heartbeat; the default holds heartbeats back for 8 s.
     maxHeartbeatThrottleInterval: '1s',
+    ...workerSlots(config.worker),
     shutdownGraceTime: '10s',
     shutdownForceTime: '15s',
     ...(deployment && { workerDeploymentOptions: pinned(deployment) }),

@@ -38,6 +38,7 @@ test('nothing has to be configured', () => {
   expect(config.temporal.address).toBeUndefined();
   expect(config.auth).toBeUndefined();
   expect(config.elicitation).toEqual({ timeoutMs: 600_000, maxOpen: 20 });
+  expect(config.worker).toEqual({ calls: 100, heldCalls: 300 });
   expect(config.servers.get('tracker')).toMatchObject({
     name: 'tracker',
     title: 'Tracker',

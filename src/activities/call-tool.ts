@@ -17,6 +17,7 @@ import type { McpResult } from '../turn/tool-result.ts';
 import { toAsks } from './call-rounds.ts';
 import type { CallRounds } from './call-rounds.ts';
 import { whileHeartbeating } from './heartbeat.ts';
+import type { HeldPlaces } from './held-places.ts';
 import { later, mayTryLater } from './later.ts';
 import { learnTools } from './learn-tools.ts';
 import { leaveHeldCalls } from './leave-held-calls.ts';
@@ -29,6 +30,7 @@ import { createToolResults } from './tool-results.ts';
 interface Dependencies extends CallParts {
   storage: Storage;
   rounds: CallRounds;
+  heldPlaces: HeldPlaces;
   servers: Config['servers'];
   logger: Logger;
 }

@@ -3,6 +3,7 @@
  * from the database, where the workflow writes it, so that the content of answers passes through nobody's history.
  */
 import { Context } from '@temporalio/activity';
+import { tooManyHeldForModel } from '../elicitation/wording.ts';
 import type { Hold } from '../mcp/hold.ts';
 import type { QuestionAnswer, RunningCall, ServerQuestion } from '../mcp/pause.ts';
 import type { Storage } from '../storage/storage.ts';
@@ -10,6 +11,7 @@ import { serverAsks, serverNews } from '../workflows/messages.ts';
 import type { ServerNews } from '../workflows/messages.ts';
 import { toAsks, toRound } from './call-rounds.ts';
 import type { CallRounds, GivenAnswer, Round } from './call-rounds.ts';
+import type { HeldPlaces } from './held-places.ts';
 import { credentialOrNone } from './resolve-credential.ts';
 import { tooManyRounds } from './round-limits.ts';
 import type { Attempt, CallParts } from './tool-attempt.ts';
@@ -22,9 +24,13 @@ export interface ActivityHold extends Hold {
 interface Parts extends Pick<CallParts, 'storeOf'> {
   storage: Pick<Storage, 'turnLog' | 'elicitations'>;
   rounds: CallRounds;
+  heldPlaces: HeldPlaces;
 }
 
-export function createHold({ storage, rounds, storeOf }: Parts, { input, server }: Attempt): ActivityHold {
+export function createHold(
+  { storage, rounds, storeOf, heldPlaces }: Parts,
+  { input, server }: Attempt,
+): ActivityHold {
   const { turn, toolCallId } = input;
   // Asked for here: what the server says later is heard outside the activity's own context.
   const { client, info } = Context.current();
@@ -32,6 +38,8 @@ export function createHold({ storage, rounds, storeOf }: Parts, { input, server 
   const workflow = client.workflow.getHandle(workflowId, runId);
   const asked = new Map<ServerQuestion, string>();
   const telling = new Set<Promise<unknown>>();
+  let open = 0;
+  let leave: (() => void) | null = null;
   let taking: Promise<Awaited<ReturnType<typeof roundFor>>> = Promise.resolve('');
 
   function tell(news: ServerNews): void {
@@ -64,6 +72,18 @@ export function createHold({ storage, rounds, storeOf }: Parts, { input, server 
     const kept = await roundFor(question, call);
     if (typeof kept !== 'string') asked.set(question, kept.round.questions[0]?.elicitationId ?? '');
     return kept;
+  }
+
+  /** One place for the call, from its first open question to its last. */
+  async function askInPlace(...asking: Parameters<Hold['ask']>): ReturnType<Hold['ask']> {
+    if (open === 0) leave = heldPlaces.take();
+    if (!leave) return { kind: 'refused', message: tooManyHeldForModel(server.title) };
+    open++;
+    try {
+      return await ask(...asking);
+    } finally {
+      if (--open === 0) leave();
+    }
   }
 
   async function ask(...[question, signal, call]: Parameters<Hold['ask']>): ReturnType<Hold['ask']> {
@@ -110,7 +130,7 @@ export function createHold({ storage, rounds, storeOf }: Parts, { input, server 
   }
 
   return {
-    ask,
+    ask: askInPlace,
     pageDone(question) {
       const elicitationId = asked.get(question);
       if (elicitationId !== undefined) tell({ elicitationIds: [elicitationId], news: 'page_done' });

@@ -12,6 +12,7 @@ import { createToolActivities } from './call-tool.ts';
 import { createDelegationActivities } from './delegations.ts';
 import { createElicitationActivities } from './elicitations.ts';
 import { createFindConnection } from './find-connection.ts';
+import { createHeldPlaces } from './held-places.ts';
 import { createRefuseToolCall } from './refuse-tool-call.ts';
 import { createTurnActivities } from './turns.ts';
 import { createWatchServer } from './watch-server.ts';
@@ -30,11 +31,12 @@ export function createActivities(dependencies: ActivityDependencies) {
   const { config } = dependencies;
   const { agents, servers } = config;
   const rounds = createCallRounds(dependencies);
+  const heldPlaces = createHeldPlaces(config.worker.heldCalls);
   return {
     ...createTurnActivities(dependencies),
     ...createDelegationActivities({ ...dependencies, agents }),
     ...createElicitationActivities({ ...dependencies, rounds }),
-    ...createToolActivities({ ...dependencies, rounds, servers }),
+    ...createToolActivities({ ...dependencies, rounds, heldPlaces, servers }),
     ...createFindConnection({ ...dependencies, servers }),
     ...createWatchServer({ ...dependencies, rounds, servers }),
     ...createRefuseToolCall({ ...dependencies, servers }),

@@ -27,6 +27,7 @@ import { createHold } from './hold.ts';
 import { besideCall } from './beside-call.ts';
 import { toAsks, toRestartedRound, toRound } from './call-rounds.ts';
 import type { CallRounds, Round } from './call-rounds.ts';
+import type { HeldPlaces } from './held-places.ts';
 import { isTurnCancelled, later, mayTryLater } from './later.ts';
 import { tooManyRounds } from './round-limits.ts';
 import { ask, reject } from './tool-attempt.ts';
@@ -35,6 +36,7 @@ import type { Attempt, CallParts, ToolCallOutcome } from './tool-attempt.ts';
 export interface MakeCallParts extends CallParts {
   storage: Pick<Storage, 'toolCalls' | 'turnLog' | 'elicitations'>;
   rounds: CallRounds;
+  heldPlaces: HeldPlaces;
   logger: Logger;
 }
 

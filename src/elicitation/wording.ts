@@ -132,6 +132,11 @@ export function tooManyRoundsForModel(
   return `${why}, so the call was stopped. What it had done before stays done. Tell the user, and do not repeat the call by yourself.`;
 }
 
+/** A server that holds the line while people think, where too many lines are held already. */
+export function tooManyHeldForModel(serverTitle: string): string {
+  return `${serverTitle} had a question in the middle of the call, but as many users as can be waited for are being waited for already, so nobody was asked. The call was stopped; what it had done before stays done. Tell the user that it may be tried again later.`;
+}
+
 /**
  * The request may have reached the server, and no answer came: it must not be repeated blindly. `trouble`: what is
  * known of the reason, in a sentence.

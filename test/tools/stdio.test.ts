@@ -33,9 +33,12 @@ beforeEach(async () => {
 });
 afterEach(() => stack.disposeAsync());
 
-async function start(era: string): Promise<{ service: Service; alice: Caller; conversation: string }> {
+async function start(
+  era: string,
+  more: Record<string, string> = {},
+): Promise<{ service: Service; alice: Caller; conversation: string }> {
   const PATH = process.env['PATH'] ?? '';
-  const env = { INTERLUDE_CONFIG: agentsFile, STDIO_ERA: era, STDIO_STARTS: starts, PATH };
+  const env = { INTERLUDE_CONFIG: agentsFile, STDIO_ERA: era, STDIO_STARTS: starts, PATH, ...more };
   const service = await startService({ temporal, env });
   stack.defer(() => service.stop());
   return { service, alice: await service.as('alice'), conversation: randomUUID() };
@@ -124,6 +127,20 @@ test('a wizard keeps in memory what it needs between its rounds', async () => {
   expect(turn.text()).toBe('wizard 1,2,');
   // One to list its tools, one for the call and all of its rounds.
   expect(await pids()).toHaveLength(2);
+});
+
+test.each(['modern', 'old'])('of the kind "%s" only so many wait for people at once', async (era) => {
+  const { alice, conversation } = await start(era, { WORKER_HELD_CALLS: '1' });
+  const held = await alice.chat(callOf(['book', { city: 'Oslo' }]), { conversation });
+  const question = await nthQuestion(held, 0);
+  const refused = await alice.chat(callOf(['book', { city: 'Rome' }]));
+  const told = (await refused.finished()).findLast(({ type }) => type === 'tool-output-error');
+  expect(told?.['errorText']).toContain('may be tried again later');
+  expect(questionsIn(refused)).toEqual([]);
+  await respond(alice, conversation, question, accept(3));
+  await held.finished();
+  expect(held.text()).toBe('booked Oslo for 3');
+  await allGone();
 });
 
 test('people who call at the same time have processes of their own', async () => {

@@ -1,0 +1,89 @@
+/** Servers that hold the line while people think, on a worker that does little at once: nobody else waits for it. */
+import { randomUUID } from 'node:crypto';
+import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
+import { startDevelopmentServer } from '../development-server.ts';
+import type { DevelopmentServer } from '../development-server.ts';
+import { startPushingServer } from '../peers/pushing-server.ts';
+import type { PushingServer } from '../peers/pushing-server.ts';
+import { callOf, startAsking } from '../service/asking.ts';
+import type { Service } from '../service/service.ts';
+import type { Caller } from '../service/user.ts';
+import { asTurn } from './stage.ts';
+import type { AskedTurn } from './stage.ts';
+
+let temporal: DevelopmentServer;
+let server: PushingServer;
+let service: Service;
+let alice: Caller;
+
+beforeAll(async () => {
+  temporal = await startDevelopmentServer();
+});
+afterAll(() => temporal.stop());
+afterEach(async () => {
+  await service.stop();
+  await server.stop();
+});
+
+async function start(env: Record<string, string>): Promise<void> {
+  server = await startPushingServer();
+  service = await startAsking({ temporal, url: server.config.url, env: { WORKER_CALLS: '1', ...env } });
+  alice = await service.as('alice');
+}
+
+const begin = (text = callOf(['watched'])): Promise<AskedTurn> =>
+  asTurn(alice, randomUUID(), (conversation) => alice.chat(text, { conversation }));
+const several = (count: number) => Promise.all(Array.from({ length: count }, () => begin()));
+const red = { action: 'accept', content: { colour: 'red' } };
+
+/** What becomes of those that are asked, and of those that are not, whichever come first. */
+async function outcomesOf(turns: AskedTurn[]): Promise<{ asked: AskedTurn[]; refused: AskedTurn[] }> {
+  const isAsked = await Promise.all(
+    turns.map(({ stream }) =>
+      stream.until(({ type }) => type === 'data-elicitation-request' || type === 'tool-output-error'),
+    ),
+  ).then((chunks) => chunks.map(({ type }) => type === 'data-elicitation-request'));
+  return {
+    asked: turns.filter((_, n) => isAsked[n]),
+    refused: turns.filter((_, n) => !isAsked[n]),
+  };
+}
+
+test('held questions leave others their slots: a bystander is answered, and so are all who answer', async () => {
+  await start({ WORKER_HELD_CALLS: '4' });
+  const turns = await several(6);
+  const { asked, refused } = await outcomesOf(turns);
+  expect([asked.length, refused.length]).toEqual([4, 2]);
+  const bystander = await begin('hello');
+  expect(await bystander.end()).toMatchObject({ text: 'You said: hello' });
+  const replies = await Promise.all(asked.map((turn) => turn.answer(0, red)));
+  expect(replies.map(({ body }) => body['status'])).toEqual(asked.map(() => 'accept'));
+  for (const turn of asked) expect(await turn.end()).toMatchObject({ text: 'accept', error: undefined });
+});
+
+test('held questions whose time is up all end, however many there are', async () => {
+  await start({ WORKER_HELD_CALLS: '4', ELICITATION_TIMEOUT: '2s' });
+  const { asked } = await outcomesOf(await several(6));
+  expect(asked).toHaveLength(4);
+  for (const turn of asked) {
+    expect(await turn.end()).toMatchObject({ text: 'cancel', error: undefined });
+    expect(turn.statuses()).toEqual(['expired']);
+  }
+});
+
+test('one more than can be held is refused in words and asks nobody; its place is free again after an answer', async () => {
+  await start({ WORKER_HELD_CALLS: '1' });
+  const held = await begin();
+  await held.question(0);
+  const { error, questions } = await (await begin()).end();
+  expect(error).toContain('Asking had a question in the middle of the call');
+  expect(error).toContain('as many users as can be waited for');
+  expect(error).toContain('may be tried again later');
+  expect(questions).toEqual([]);
+  await server.saw('cancelled');
+  await held.answer(0, red);
+  expect(await held.end()).toMatchObject({ text: 'accept' });
+  const next = await begin();
+  await next.answer(0, red);
+  expect(await next.end()).toMatchObject({ text: 'accept' });
+});
