@@ -5,23 +5,25 @@ COPY package.json package-lock.json .npmrc ./
 # The lockfile also carries a Node for development machines; the base image has its own.
 RUN npm ci --omit=dev --ignore-scripts && rm -rf node_modules/node-linux-* node_modules/.bin/node
 
-# What pages load is bundled here, so that the image below needs no bundler.
-FROM node:24-slim AS browser
+# What pages load and what workers run is bundled here, so that the processes below bundle nothing.
+FROM node:24-slim AS bundles
 WORKDIR /app
 COPY package.json package-lock.json .npmrc ./
 RUN npm ci --ignore-scripts
 COPY LICENSE ./
 COPY src src
-COPY scripts/build-browser.ts scripts/
+COPY scripts/build-browser.ts scripts/build-workflows.ts scripts/
 RUN node scripts/build-browser.ts
+RUN node scripts/build-workflows.ts
 
 FROM node:24-slim
 ENV NODE_ENV=production
 WORKDIR /app
 COPY --from=dependencies /app/node_modules node_modules
-COPY package.json LICENSE ./
+# The lockfile is part of what the workflow bundle is checked against.
+COPY package.json package-lock.json LICENSE ./
 COPY src src
-COPY --from=browser /app/build build
+COPY --from=bundles /app/build build
 USER node
 EXPOSE 3000
 CMD ["node", "src/server.ts"]

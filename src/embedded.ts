@@ -9,12 +9,14 @@ import { registerSearchAttributes } from './search-attributes.ts';
 import { startTemporalServer } from './temporal-server.ts';
 import { createTurnWorker, installRuntime, runWorker } from './turn-worker.ts';
 import { welcome } from './welcome.ts';
+import { openWorkflowBundle } from './workflow-bundle.ts';
 
 await runProcess({ human: true }, async (given, logger, stack) => {
   installRuntime(logger);
-  const [auth, temporal] = await Promise.all([
+  const [auth, temporal, bundle] = await Promise.all([
     given.auth ?? startDemoIdentity(given, stack),
     startTemporal(given, logger, stack),
+    openWorkflowBundle(),
     startDemoServers(given, stack),
   ]);
   const config: Config = { ...given, auth, temporal: { ...given.temporal, address: temporal.address } };
@@ -26,7 +28,7 @@ await runProcess({ human: true }, async (given, logger, stack) => {
   await registerSearchAttributes(connection, config.temporal.namespace);
   const { client, close } = connectClient(config.temporal);
   stack.defer(close);
-  runWorker(await createTurnWorker(parts, connection), logger, stack);
+  runWorker(await createTurnWorker(parts, connection, bundle), logger, stack);
   const { demoToken } = await import('../demo/identity-token.ts');
   const playground =
     given.auth === undefined && auth

@@ -1,12 +1,5 @@
 /** The worker process's one part: polls Temporal and runs workflows and activities. */
-import { fileURLToPath } from 'node:url';
-import {
-  DefaultLogger,
-  Runtime,
-  Worker,
-  bundleWorkflowCode,
-  makeTelemetryFilterString,
-} from '@temporalio/worker';
+import { DefaultLogger, Runtime, Worker, makeTelemetryFilterString } from '@temporalio/worker';
 import type { LogLevel, NativeConnection, WorkerOptions, WorkflowBundleOption } from '@temporalio/worker';
 import type { Logger } from 'pino';
 import { createActivities } from './activities/index.ts';
@@ -16,12 +9,10 @@ import { createModels } from './models/provider.ts';
 import type { Parts } from './parts.ts';
 import { workerSlots } from './worker-slots.ts';
 
-const workflowsPath = fileURLToPath(new URL('workflows/index.ts', import.meta.url));
-
 export async function createTurnWorker(
   parts: Parts,
   connection: NativeConnection,
-  bundle?: WorkflowBundleOption,
+  workflowBundle: WorkflowBundleOption,
 ): Promise<Worker> {
   const { config, storage, logger } = parts;
   const { namespace, taskQueue, deployment } = config.temporal;
@@ -30,7 +21,7 @@ export async function createTurnWorker(
     connection,
     namespace,
     taskQueue,
-    workflowBundle: bundle ?? (await bundleWorkflowCode({ workflowsPath, logger: quietly(logger) })),
+    workflowBundle,
     activities: createActivities({ ...parts, catalogue, models: createModels(config) }),
     interceptors: { activity: [safeFailures(logger)] },
     // An answer for a turn whose worker died is handed to another one after this long.

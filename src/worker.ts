@@ -4,14 +4,15 @@ import { runProcess } from './process.ts';
 import { registerSearchAttributes } from './search-attributes.ts';
 import { connectWorker } from './temporal-connection.ts';
 import { createTurnWorker, installRuntime, runWorker } from './turn-worker.ts';
+import { openWorkflowBundle } from './workflow-bundle.ts';
 
 await runProcess({ human: false }, async (config, logger, stack) => {
   installRuntime(logger);
   const parts = await openParts(config, logger);
   stack.defer(() => parts.storage.close());
-  const connection = await connectWorker(config.temporal);
+  const [connection, bundle] = await Promise.all([connectWorker(config.temporal), openWorkflowBundle()]);
   stack.defer(() => connection.close());
   await registerSearchAttributes(connection, config.temporal.namespace);
-  runWorker(await createTurnWorker(parts, connection), logger, stack);
+  runWorker(await createTurnWorker(parts, connection, bundle), logger, stack);
   logger.info(`worker ready on task queue ${config.temporal.taskQueue}`);
 });

@@ -122,11 +122,14 @@ test('the image holds all that its processes import', () => {
   };
   for (const entry of ['src/server.ts', 'src/worker.ts', 'src/workflows/index.ts']) follow(entry);
   expect(seen.size).toBeGreaterThan(40);
+  const [, , bundled = '', final = ''] = read('Dockerfile').split(/^FROM /m);
   // Only where the bundles are not there already, and the image brings them along.
   expect(missing).toEqual(['src/browser/bundle.ts → rolldown']);
-  expect(read('Dockerfile')).toMatch(
-    /^RUN node scripts\/build-browser\.ts$[^]*^COPY --from=browser \/app\/build build$/m,
-  );
+  for (const script of ['build-browser', 'build-workflows'])
+    expect(bundled).toContain(`RUN node scripts/${script}.ts`);
+  expect(final).toContain('COPY --from=bundles /app/build build');
+  // Without it the bundle of the workflows would not be believed.
+  expect(final).toMatch(/^COPY package\.json package-lock\.json /m);
   expect([...seen].filter((name) => !name.startsWith('src/'))).toEqual([]);
 
   const copied = Array.from(read('Dockerfile').matchAll(/^COPY (?!--from)(.+) \S+$/gm), ([, names = '']) =>
