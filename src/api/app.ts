@@ -31,6 +31,7 @@ import { nangoWebhook } from './nango-webhook/route.ts';
 import { openaiSurface } from './openai/route.ts';
 import { describeApi } from './openapi.ts';
 import { createOwnConnections } from './own-connections.ts';
+import { readToTheEnd } from './read-to-the-end.ts';
 import { createReaders } from './readers.ts';
 import { createTurnWorkflows } from './turns.ts';
 import { withSchemas } from './validation.ts';
@@ -68,6 +69,8 @@ export function createApp(parts: AppParts): FastifyInstance {
     routerOptions: { maxParamLength: 3 * 128 },
   });
 
+  // Before `createReaders`, whose word counts when the service closes.
+  readToTheEnd(app);
   const workflows = createTurnWorkflows({ client, storage, config, logger });
   const news = createConnectionNews({ storage, config, workflows, logger });
   const answer = createAnswerQuestion({ storage, keys, workflows, news });

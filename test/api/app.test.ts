@@ -1,3 +1,5 @@
+import { once } from 'node:events';
+import { connect } from 'node:net';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { rateLimitKey } from '../../src/api/principal.ts';
 import { startApi } from './api-under-test.ts';
@@ -94,3 +96,44 @@ test('while the database is away, a request is told so with 503', async () => {
   );
   await api.stop();
 });
+
+test('a client that writes its whole body before it reads is told why the body is refused', async () => {
+  const api = await startApi();
+  const url = new URL(await api.app.listen({ port: 0, host: '127.0.0.1' }));
+  const refusals = [
+    { path: '/run/api/chat', authorization: api.headers('alice').authorization, status: 413 },
+    { path: '/run/api/chat', authorization: 'Bearer none', status: 401 },
+    { path: '/run/v1/chat/completions', authorization: api.headers('alice').authorization, status: 413 },
+  ];
+  for (const { path, authorization, status } of refusals) {
+    const answer = await writeThenRead(url, { path, authorization, bytes: 30_000_000 });
+    expect(answer).toMatch(new RegExp(`^HTTP/1.1 ${status} `));
+  }
+  await api.stop();
+});
+
+/** The first line of the answer, of which nothing is read before everything is written. */
+async function writeThenRead(
+  { hostname, port }: URL,
+  { path, authorization, bytes }: { path: string; authorization: string; bytes: number },
+): Promise<string> {
+  const socket = connect({ host: hostname, port: Number(port) });
+  await once(socket, 'connect');
+  socket.pause();
+  socket.write(
+    [
+      `POST ${path} HTTP/1.1`,
+      `host: ${hostname}`,
+      `authorization: ${authorization}`,
+      'content-type: application/json',
+      `content-length: ${bytes}`,
+      '\r\n',
+    ].join('\r\n'),
+  );
+  const piece = Buffer.alloc(1_000_000, 'x');
+  for (let sent = 0; sent < bytes; sent += piece.length)
+    if (!socket.write(piece)) await once(socket, 'drain');
+  const [first] = (await once(socket.resume(), 'data')) as [Buffer];
+  socket.destroy();
+  return first.toString().split('\r\n', 1)[0] ?? '';
+}
