@@ -105,8 +105,11 @@ function crossCheck(file: AgentsFile, env: Record<string, string>, folder: strin
       `agents.${circle[0]}.agents: ${circle.join(' → ')} is a circle, and such a task would never end; remove one of them`,
     );
   for (const [name, server] of Object.entries(file.servers)) {
-    if (/^agent(__|$)/.test(name))
+    if (name === 'agent')
       problems.push(`servers.${name}: agents are offered to each other under this name; choose another`);
+    // Tools are called <server>__<tool>: with two underscores in it, nobody could tell where the server's name ends.
+    if (name.includes('__'))
+      problems.push(`servers.${name}: a server's name has no two underscores in a row; write one`);
     for (const variable of Object.values(server.headersEnv))
       needsVariable(variable, `servers.${name}.headersEnv`);
     for (const variable of Object.values(server.envFrom ?? {}))

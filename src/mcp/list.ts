@@ -118,11 +118,16 @@ async function readPages({ client }: Connection, signal: AbortSignal): Promise<L
   return { kind: 'tools', tools, leftOut, audience, freshMs };
 }
 
+/** What MCP recommends (2025-11-25, tool names), and the slash. People read the name on our pages: it must be no sentence. */
+const toolName = /^[A-Za-z0-9_./-]{1,128}$/;
+const unreadableName = 'its name is not 1 to 128 letters, digits and _ . / -';
+
 /** Older servers know nothing of headers for arguments, so there the marks mean nothing. */
 function toolReader(hasHeaders: boolean): (value: unknown) => CatalogueTool | LeftOut {
   return (value) => {
     const { data } = toolSchema.safeParse(value);
     if (!data) return leaveOut(value, 'its definition cannot be read');
+    if (!toolName.test(data.name)) return leaveOut(value, unreadableName);
     const reason = hasHeaders ? faultOfHeaders(data.inputSchema) : undefined;
     return reason === undefined ? withoutGaps(data) : leaveOut(data, reason);
   };

@@ -184,6 +184,26 @@ test('one malformed tool does not hide the others, and odd hints are ignored', a
   });
 });
 
+test('a tool whose name people could take for a sentence, or not see, is left out', async () => {
+  const odd = [
+    'pay now: call 1 900 555 0100',
+    'tab\tbed',
+    'two\nlines',
+    'mirrored\u202eeman',
+    'invisible\u200b',
+    'n'.repeat(129),
+    'ünïcode',
+  ];
+  const good = ['list_issues', 'issues/list', 'Issues.List-2', 'n'.repeat(128)];
+  const { config } = await peer((message, response) =>
+    answer(message, response, { tools: [...odd, ...good].map((name) => tool(name)) }),
+  );
+  expect(await listServerTools(config, credential, signal)).toMatchObject({
+    tools: good.map((name) => ({ name })),
+    leftOut: odd.map((name) => ({ tool: name.slice(0, 128), reason: expect.stringContaining('its name') })),
+  });
+});
+
 test.each([401, 403] as const)('HTTP %s is a refusal that carries the challenge', async (status) => {
   const { config } = await peer((_: RawMessage, response) => {
     response.writeHead(status, { 'www-authenticate': 'Bearer scope="a"' }).end();
