@@ -2,6 +2,7 @@
 import { DefaultLogger, Runtime, Worker, makeTelemetryFilterString } from '@temporalio/worker';
 import type { LogLevel, NativeConnection, WorkerOptions, WorkflowBundleOption } from '@temporalio/worker';
 import type { Logger } from 'pino';
+import { heartbeatMs } from './activities/heartbeat.ts';
 import { createActivities } from './activities/index.ts';
 import { safeFailures } from './activities/safe-failures.ts';
 import { createCatalogue } from './mcp/catalogue.ts';
@@ -26,8 +27,8 @@ export async function createTurnWorker(
     interceptors: { activity: [safeFailures(logger)] },
     // An answer for a turn whose worker died is handed to another one after this long.
     stickyQueueScheduleToStartTimeout: '2s',
-    // A cancelled turn's activities hear of it with their next heartbeat; the default holds heartbeats back for 8 s.
-    maxHeartbeatThrottleInterval: '1s',
+    // The default holds them back for 80 % of the time after which a worker is given up: one that is late would be dead.
+    maxHeartbeatThrottleInterval: heartbeatMs,
     ...workerSlots(config.worker),
     shutdownGraceTime: '10s',
     shutdownForceTime: '15s',

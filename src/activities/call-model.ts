@@ -5,7 +5,7 @@
  * model. An attempt that finds words of an earlier, unfinished one declares them void before it speaks.
  * Temporal's history receives ids and names only.
  */
-import { ApplicationFailure, cancellationSignal, Context } from '@temporalio/activity';
+import { ApplicationFailure, Context } from '@temporalio/activity';
 import { ApplicationFailureCategory } from '@temporalio/common';
 import type { Logger } from 'pino';
 import type { AgentConfig, Config } from '../config.ts';
@@ -27,6 +27,7 @@ import { whileHeartbeating } from './heartbeat.ts';
 import { keepStep, keptStep } from './keep-step.ts';
 import type { Done, Step, StepResult } from './keep-step.ts';
 import { readStep } from './read-step.ts';
+import { stopped, stopSignal, whileWanted } from './while-wanted.ts';
 
 export interface ModelCallInput {
   turn: Turn;
@@ -51,7 +52,10 @@ const defaultPatience: Patience = { firstMs: 240_000, nextMs: 90_000 };
 export function createCallModel({ storage, patience = defaultPatience, ...dependencies }: Dependencies) {
   const { models, agents, servers, catalogue, config, logger } = dependencies;
 
-  return { callModel: (input: ModelCallInput) => whileHeartbeating(() => callModel(input)) };
+  return {
+    callModel: (input: ModelCallInput) =>
+      whileHeartbeating(() => whileWanted(storage.turns, input.turn, () => callModel(input))),
+  };
 
   async function callModel({ turn, step }: ModelCallInput): Promise<StepResult> {
     const { attempt } = Context.current().info;
@@ -87,7 +91,7 @@ export function createCallModel({ storage, patience = defaultPatience, ...depend
     const keyed = (events: TurnEvent[]) =>
       events.map((event): NewEvent => ({ key: `step/${step}/${attempt}/${count++}`, event }));
     const writer = createDeltaWriter((events) => storage.turnLog.append(turn, keyed(events)));
-    const signal = AbortSignal.any([cancellationSignal(), writer.failed]);
+    const signal = AbortSignal.any([stopSignal(), writer.failed]);
     const { instructions } = agent;
     const prefix = turn.delegation ? `${turn.delegation.toolCallId}.` : '';
     const history = toModelMessages(messages);
@@ -114,7 +118,7 @@ export function createCallModel({ storage, patience = defaultPatience, ...depend
       throw error;
     }
     const rest = await writer.rest();
-    if (signal.aborted) await Context.current().cancelled;
+    if (signal.aborted) return stopped();
     if (!done) throw new Error(`The stream of step ${step} ended without saying how.`);
     if (!done.content.some(isAnswer)) throw new ModelCallError(emptyAnswer(done.finish, identity));
     return { done, events: keyed(rest) };

@@ -6,7 +6,6 @@
  * result). A second attempt that finds `started` cannot know whether the tool ran, so it repeats only what is
  * declared repeatable and reports the rest as unknown.
  */
-import { cancellationSignal } from '@temporalio/activity';
 import type { Logger } from 'pino';
 import type { Config, ServerConfig } from '../config.ts';
 import { connectionKey } from '../credentials/connection-key.ts';
@@ -26,6 +25,7 @@ import { resolveCredential } from './resolve-credential.ts';
 import { ask } from './tool-attempt.ts';
 import type { Attempt, CallParts, ToolCallInput, ToolCallOutcome } from './tool-attempt.ts';
 import { createToolResults } from './tool-results.ts';
+import { stopSignal, whileWanted } from './while-wanted.ts';
 
 interface Dependencies extends CallParts {
   storage: Storage;
@@ -40,7 +40,8 @@ export function createToolActivities(dependencies: Dependencies) {
   const results = createToolResults(storage);
 
   return {
-    callTool: (input: ToolCallInput) => whileHeartbeating(() => callTool(input)),
+    callTool: (input: ToolCallInput) =>
+      whileHeartbeating(() => whileWanted(storage.turns, input.turn, () => callTool(input))),
   };
 
   async function callTool(input: ToolCallInput): Promise<ToolCallOutcome> {
@@ -70,7 +71,7 @@ export function createToolActivities(dependencies: Dependencies) {
     const answered = kept[input.round - 1];
     const canResume = answered?.resume.kind === 'detached';
     if (call.state === 'started')
-      await leaveHeldCalls(dependencies, { server, turn, signal: cancellationSignal() }, kept);
+      await leaveHeldCalls(dependencies, { server, turn, signal: stopSignal() }, kept);
     if (call.state === 'started' && !attempt.isRepeatable && !canResume)
       return finish(unknownOutcomeForModel(server.title));
     try {

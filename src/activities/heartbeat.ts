@@ -1,8 +1,14 @@
 import { heartbeat } from '@temporalio/activity';
 
-/** Tells Temporal every second that this worker is alive, and hears whether the turn was cancelled. */
+/**
+ * Each is an action that Temporal Cloud bills. Nothing waits for one: that its turn ends, an activity hears from the
+ * database. They tell that the worker is alive, which is given up after `heartbeatTimeout`.
+ */
+export const heartbeatMs = 5_000;
+
+/** Tells Temporal now and then that this worker is alive. */
 export async function whileHeartbeating<T>(work: () => Promise<T>): Promise<T> {
-  const beat = setInterval(heartbeat, 1_000);
+  const beat = setInterval(heartbeat, heartbeatMs);
   try {
     return await work();
   } finally {

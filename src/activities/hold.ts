@@ -21,6 +21,11 @@ export interface ActivityHold extends Hold {
   told(): Promise<unknown>;
 }
 
+const callHasEnded = 'The call has ended.';
+
+/** It has a result already: its question could not be put to the user. */
+class CallEnded extends Error {}
+
 interface Parts extends Pick<CallParts, 'storeOf'> {
   storage: Pick<Storage, 'turnLog' | 'elicitations'>;
   rounds: CallRounds;
@@ -65,7 +70,7 @@ export function createHold(
     const excess = tooManyRounds(server, before, pause);
     if (excess !== null) return excess;
     const round = await rounds.keep(turn, toolCallId, before, toRound(pause));
-    return round ? { number: before.length + 1, round } : 'The call has ended.';
+    return round ? { number: before.length + 1, round } : callHasEnded;
   }
 
   async function take(...[question, call]: Parameters<typeof roundFor>): ReturnType<typeof roundFor> {
@@ -88,7 +93,7 @@ export function createHold(
 
   async function ask(...[question, signal, call]: Parameters<Hold['ask']>): ReturnType<Hold['ask']> {
     // One after the other: each round has its number.
-    taking = taking.then(() => (signal.aborted ? 'The call has ended.' : take(question, call)));
+    taking = taking.then(() => (signal.aborted ? callHasEnded : take(question, call)));
     const kept = await taking;
     if (typeof kept === 'string') return { kind: 'refused', message: kept };
     const { number, round } = kept;
@@ -96,11 +101,13 @@ export function createHold(
     const { questions } = toAsks(round, number);
     await workflow.signal(serverAsks, { toolCallId, round: number, questions });
     const given = await settled(elicitationId, signal).catch((error: unknown) => {
+      if (error instanceof CallEnded) return null;
       // With a server that is gone it stays open: the call may be made again, and closes it in the end if it is not.
       if (signal.reason === 'server_gave_up')
         tell({ elicitationIds: [elicitationId], news: 'server_gave_up' });
       throw error;
     });
+    if (given === null) return { kind: 'refused', message: callHasEnded };
     const [answer] = await rounds.answersTo(round, [given]);
     const named: QuestionAnswer = { action: 'cancel', ...answer, key: question.key };
     const credential = await credentialOrNone(storeOf(server), server, turn);
@@ -125,6 +132,8 @@ export function createHold(
       );
       const now = isMeant ? await given() : null;
       if (now) return now;
+      if (entries.some(({ event }) => event.type === 'tool-output-error' && event.toolCallId === toolCallId))
+        throw new CallEnded();
     }
     throw signal.reason;
   }

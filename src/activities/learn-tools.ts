@@ -1,9 +1,9 @@
 /** The `connect_<server>` tool: the account is there, so its tools can be listed for the next step. */
-import { cancellationSignal } from '@temporalio/activity';
 import type { Credential } from '../credentials/store.ts';
 import { refusalForModel } from '../elicitation/wording.ts';
 import { ask, reject } from './tool-attempt.ts';
 import type { Attempt, CallParts, ToolCallOutcome } from './tool-attempt.ts';
+import { stopSignal } from './while-wanted.ts';
 
 export async function learnTools(
   parts: CallParts,
@@ -12,7 +12,7 @@ export async function learnTools(
   isRenewed = false,
 ): Promise<ToolCallOutcome> {
   const { server, finish, input } = attempt;
-  const listed = await parts.catalogue.learn(input.turn, server, credential, cancellationSignal());
+  const listed = await parts.catalogue.learn(input.turn, server, credential, stopSignal());
   switch (listed.kind) {
     case 'tools': {
       const names = listed.tools.map((tool) => tool.name).join(', ');

@@ -2,12 +2,7 @@
  * One round of a tool call: a request goes to the server, and what comes back is a result, a question, or trouble.
  * Nothing is sent twice unless the tool is declared repeatable, or the server certainly did nothing with the first one.
  */
-import {
-  ApplicationFailure,
-  activityInfo,
-  cancellationDetails,
-  cancellationSignal,
-} from '@temporalio/activity';
+import { ApplicationFailure, activityInfo, cancellationDetails } from '@temporalio/activity';
 import type { Logger } from 'pino';
 import type { Credential } from '../credentials/store.ts';
 import { cannotAsk } from '../elicitation/capabilities.ts';
@@ -28,10 +23,11 @@ import { besideCall } from './beside-call.ts';
 import { toAsks, toRestartedRound, toRound } from './call-rounds.ts';
 import type { CallRounds, Round } from './call-rounds.ts';
 import type { HeldPlaces } from './held-places.ts';
-import { isTurnCancelled, later, mayTryLater } from './later.ts';
+import { later, mayTryLater } from './later.ts';
 import { tooManyRounds } from './round-limits.ts';
 import { ask, reject } from './tool-attempt.ts';
 import type { Attempt, CallParts, ToolCallOutcome } from './tool-attempt.ts';
+import { isTurnEnding, stopSignal } from './while-wanted.ts';
 
 export interface MakeCallParts extends CallParts {
   storage: Pick<Storage, 'toolCalls' | 'turnLog' | 'elicitations'>;
@@ -84,7 +80,7 @@ export async function makeCall(
       ...(goOn && { goOn }),
       hold,
       ...beside.listener,
-      signal: cancellationSignal(),
+      signal: stopSignal(),
       isHandedOn: isWorkerLeaving,
     });
     await beside.settled();
@@ -131,7 +127,7 @@ export async function makeCall(
           );
         }
         // A dropped line, a restart on either side: what may be repeated is, by the activity's retry.
-        if (attempt.isRepeatable && activityInfo().attempt < maxAttempts && !isTurnCancelled()) {
+        if (attempt.isRepeatable && activityInfo().attempt < maxAttempts && !isTurnEnding()) {
           throw ApplicationFailure.retryable(
             `${server.title} did not answer; the call may be repeated.`,
             'ToolOutcomeUnknown',
@@ -156,7 +152,7 @@ export async function makeCall(
     if (excess !== null) {
       const { resume } = asked;
       if (resume.kind === 'detached')
-        await abandonServerCall({ server, credential, signal: cancellationSignal() }, resume.call);
+        await abandonServerCall({ server, credential, signal: stopSignal() }, resume.call);
       return finish(excess);
     }
     const next = isRestarted ? toRestartedRound(asked, before) : toRound(asked);

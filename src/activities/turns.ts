@@ -23,6 +23,9 @@ export function createTurnActivities({ storage, logger }: { storage: Storage; lo
       return begun;
     },
 
+    /** Whoever works for the turn stops: its end is only waiting for them. */
+    announceEnd: ({ turn }: { turn: Turn }): Promise<void> => storage.turns.announceEnd(turn),
+
     /** Closes everything that is still open, says why, writes the end and then merges the deltas. */
     async endTurn({
       turn,

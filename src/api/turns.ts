@@ -28,7 +28,7 @@ import { startOptions } from './start-options.ts';
 
 // The client's own retries may overrun a deadline by a second; callers are answered within five.
 const startDeadlineMs = 3_500;
-/** For a start that first has to stop another turn: its activities hear of it within a second or two. */
+/** For a start that first has to stop another turn, which waits for its calls for two seconds at most. */
 const stopAndStartDeadlineMs = 10_000;
 const signalDeadlineMs = 3_500;
 const queryDeadlineMs = 2_000;

@@ -26,6 +26,7 @@ import type { Database, Tables } from './tables.ts';
 import { createToolCalls } from './tool-calls.ts';
 import { createToolCatalogue } from './tool-catalogue.ts';
 import { createTurnLog } from './turn-log.ts';
+import { createTurnEndings } from './turn-endings.ts';
 import { createTurns } from './turns.ts';
 import { createWakeUps } from './wake-ups.ts';
 import type { Carrier } from './wake-ups.ts';
@@ -36,7 +37,9 @@ export interface Backend {
   query: Kysely<Tables>;
   /** Brings the schema up to date. */
   migrate(): Promise<void>;
+  /** For the log, and for the ends of turns. */
   carrier: Carrier | null;
+  endingsCarrier: Carrier | null;
   lock: SharedLock;
   /** How often followers look for what no hint told them. */
   pollMs: number;
@@ -71,7 +74,14 @@ export async function openStorage(
     lastSeqs: (refs) => lastSeqs(query, refs),
     logger,
   });
-  const parts: Database = { kind, query, wakeUps, now };
+  const endings = createTurnEndings({
+    pollMs: options.pollMs ?? backend.pollMs,
+    carrier: backend.endingsCarrier,
+    version: backend.version,
+    query,
+    logger,
+  });
+  const parts: Database = { kind, query, wakeUps, endings, now };
   return {
     turnLog: createTurnLog(parts, logger),
     turns: createTurns(parts),
@@ -92,7 +102,7 @@ export async function openStorage(
       await sql`select 1`.execute(query);
     },
     async close() {
-      await wakeUps.close();
+      await Promise.all([wakeUps.close(), endings.close()]);
       await backend.close();
     },
   };

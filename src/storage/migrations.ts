@@ -32,6 +32,7 @@ const migrations: Record<string, Migration> = {
   '010-tools-of-users': { up: addUsersToCatalogue },
   '011-connect-attempts': { up: addConnectAttempts },
   '012-due-turns': { up: addDueTurns },
+  '013-ending-turns': { up: addEndingTurns },
 };
 
 async function createConversations(db: Kysely<unknown>): Promise<void> {
@@ -291,4 +292,9 @@ async function addDueTurns(db: Kysely<unknown>): Promise<void> {
   await sql`alter table turns add column due_at bigint`.execute(db);
   await sql`update turns set due_at = created_at where ended_at is null`.execute(db);
   await sql`create index turns_due on turns (due_at) where due_at is not null`.execute(db);
+}
+
+/** Turns whose end is on its way: whoever works for one stops. */
+async function addEndingTurns(db: Kysely<unknown>): Promise<void> {
+  await sql`alter table turns add column ending_at bigint`.execute(db);
 }

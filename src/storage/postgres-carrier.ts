@@ -9,17 +9,18 @@ import type pg from 'pg';
 import type { Logger } from 'pino';
 import type { Carrier } from './wake-ups.ts';
 
-const channel = 'interlude_turn_log';
 const reconnectMs = 500;
 
 export interface PostgresCarrierOptions {
+  /** Nothing that is sent on another one is heard. */
+  channel: string;
   pool: pg.Pool;
   /** A new connection, not connected yet. */
   connect: () => pg.Client;
   logger: Logger;
 }
 
-export function createPostgresCarrier({ pool, connect, logger }: PostgresCarrierOptions): Carrier {
+export function createPostgresCarrier({ channel, pool, connect, logger }: PostgresCarrierOptions): Carrier {
   const self = randomUUID();
   const closing = new AbortController();
   const closed = new Promise<void>((resolve) =>

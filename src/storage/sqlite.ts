@@ -18,6 +18,7 @@ export async function openSqlite(file: string): Promise<Backend> {
     migrate: () => migrate({ kind: 'sqlite', query }),
     // Writers of the same process ring directly; another process on the same file is found by looking often.
     carrier: null,
+    endingsCarrier: null,
     lock: createSqliteLock(query),
     pollMs: 50,
     async version() {

@@ -128,6 +128,10 @@ export interface Turns {
   begin(turn: TurnRef): Promise<boolean>;
   /** `starting` → gone. False when the workflow had already begun it: then the turn is running. */
   withdraw(turn: TurnRef): Promise<boolean>;
+  /** Tells those who work for the turn, in whatever process, that it is ending; its end is still to be written. */
+  announceEnd(turn: TurnRef): Promise<void>;
+  /** True as soon as the turn is ending or has ended; false when `signal` aborts first. Never rejects. */
+  whenEnding(turn: TurnRef, signal: AbortSignal): Promise<boolean>;
   /** Closes open questions as `cancel`, writes the terminal event and status, in one transaction; the first end wins. */
   end(turn: TurnRef, status: TurnEndStatus): Promise<void>;
   /**

@@ -6,6 +6,7 @@ import type { Kysely } from 'kysely';
 import type { ClosedBecause, ConnectionReason, Status } from '../elicitation/elicitation.ts';
 import type { TurnStatus } from '../turn/turn.ts';
 import type { AuditEntry, ConnectionRow, StoredMessage, ToolCallRow, ToolList } from './storage.ts';
+import type { TurnEndings } from './turn-endings.ts';
 import type { WakeUps } from './wake-ups.ts';
 
 /** What every module of this folder is handed. */
@@ -13,6 +14,7 @@ export interface Database {
   kind: 'sqlite' | 'postgres';
   query: Kysely<Tables>;
   wakeUps: WakeUps;
+  endings: TurnEndings;
   now: () => number;
 }
 
@@ -42,6 +44,8 @@ export interface Tables {
     staged: string | null;
     created_at: number;
     ended_at: number | null;
+    /** Since when its workflow has been ending it. */
+    ending_at: number | null;
     /** When somebody is to look after it (see due-turns.ts); null when nothing is left to do. */
     due_at: number | null;
   };

@@ -62,6 +62,7 @@ export async function prepareTurn(write: Write, turn: NewTurn, now: number) {
       staged: JSON.stringify(turn.messages),
       created_at: now,
       ended_at: null,
+      ending_at: null,
       ...dueAfter.prepare(now),
     })
     .onConflict((conflict) => conflict.column('turn_id').doNothing())

@@ -9,7 +9,7 @@ import { beginTurn, prepareTurn, withdrawTurn } from './turn-lifecycle.ts';
 import { selectTurns, toTurn } from './turn-rows.ts';
 
 export function createTurns(database: Database): Turns {
-  const { query, wakeUps, now } = database;
+  const { query, wakeUps, endings, now } = database;
   return {
     async conversation(ref) {
       const row = await query
@@ -26,6 +26,16 @@ export function createTurns(database: Database): Turns {
       return began;
     },
     withdraw: (turn) => query.transaction().execute((write) => withdrawTurn(write, turn)),
+    async announceEnd(turn) {
+      await query
+        .updateTable('turns')
+        .set({ ending_at: now() })
+        .where('turn_id', '=', turn.turnId)
+        .where('ending_at', 'is', null)
+        .execute();
+      endings.announce(turn);
+    },
+    whenEnding: (turn, signal) => endings.when(turn, signal),
     async end(turn, status) {
       const ended = await query.transaction().execute((write) => endTurn(write, turn, status, now()));
       if (ended) wakeUps.announce(turn);

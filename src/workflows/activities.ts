@@ -14,8 +14,8 @@ const untilTheDatabaseIsBack = {
 } as const;
 
 /** Run inside the workflow task: one marker in history and no round trip, for the writes the turn waits for. */
-export const { beginTurn, openElicitation } = proxyLocalActivities<
-  Pick<Activities, 'beginTurn' | 'openElicitation'>
+export const { beginTurn, announceEnd, openElicitation } = proxyLocalActivities<
+  Pick<Activities, 'beginTurn' | 'announceEnd' | 'openElicitation'>
 >({
   startToCloseTimeout: '10s',
   retry: untilTheDatabaseIsBack,
@@ -33,7 +33,7 @@ export const { settleElicitation, refuseToolCall, finishDelegation, endTurn } = 
 export const { callModel } = proxyActivities<Pick<Activities, 'callModel'>>({
   startToCloseTimeout: '10m',
   // A worker that dies is noticed after this long, and the call goes to another one.
-  heartbeatTimeout: '10s',
+  heartbeatTimeout: '12s',
   retry: { initialInterval: '1s', backoffCoefficient: 2, maximumInterval: '30s', maximumAttempts: 5 },
   cancellationType: ActivityCancellationType.TRY_CANCEL,
 });
@@ -45,7 +45,7 @@ export const { callModel } = proxyActivities<Pick<Activities, 'callModel'>>({
 export const { callTool } = proxyActivities<Pick<Activities, 'callTool'>>({
   // Servers of the old era hold the line while people think, for as long as a question may be open.
   startToCloseTimeout: '30d',
-  heartbeatTimeout: '10s',
+  heartbeatTimeout: '12s',
   retry: { initialInterval: '500ms', backoffCoefficient: 2, maximumInterval: '10s', maximumAttempts: 5 },
   cancellationType: ActivityCancellationType.WAIT_CANCELLATION_COMPLETED,
 });
@@ -56,7 +56,7 @@ export const { callTool } = proxyActivities<Pick<Activities, 'callTool'>>({
  */
 export const { watchServer } = proxyActivities<Pick<Activities, 'watchServer'>>({
   startToCloseTimeout: '30d',
-  heartbeatTimeout: '10s',
+  heartbeatTimeout: '12s',
   // Often enough for clocks of a minute, which stock servers have.
   retry: { initialInterval: '15s', backoffCoefficient: 1 },
   cancellationType: ActivityCancellationType.TRY_CANCEL,

@@ -16,7 +16,7 @@ import {
 import type { TurnEndStatus } from '../turn/turn.ts';
 import type { DelegatedCall, ServerCall } from '../activities/keep-step.ts';
 import type { TurnFailure } from '../activities/turns.ts';
-import { beginTurn, callModel, endTurn } from './activities.ts';
+import { announceEnd, beginTurn, callModel, endTurn } from './activities.ts';
 import { callerOf } from './caller.ts';
 import { createConnect } from './connect.ts';
 import { createDelegates } from './delegates.ts';
@@ -63,6 +63,9 @@ export async function agentTurn(turn: TurnInput): Promise<TurnResult | Delegatio
   // Withdrawn: the API could not tell its client that the turn runs, so it does not.
   const begun = turn.delegation || (await CancellationScope.nonCancellable(() => beginTurn({ turn })));
   if (!begun) return { status: 'cancelled' };
+  thinking.cancelRequested.catch(() =>
+    besides.push(CancellationScope.nonCancellable(announce).catch(() => undefined)),
+  );
   try {
     await thinking.run(think);
     return await end('completed');
@@ -87,6 +90,13 @@ export async function agentTurn(turn: TurnInput): Promise<TurnResult | Delegatio
       `The agent stopped after ${turn.limits.maxSteps} steps without finishing.${remedy}`,
       'MaxStepsReached',
     );
+  }
+
+  /** Before anything that stops is waited for: people see at once that nobody is asked any more, and so do servers. */
+  async function announce(): Promise<void> {
+    // A delegated agent that is stopped alone is not the end of the turn; one that makes room is.
+    if (!turn.delegation || hasLeft()) await announceEnd({ turn });
+    questions.writeOutcomes();
   }
 
   function run(call: ServerCall | DelegatedCall): Promise<void> {

@@ -28,6 +28,12 @@ const maxConnects = 2;
 const firstPauseMs = 250;
 const longestPauseMs = 30_000;
 
+/**
+ * A call that is stopped hears of it at once, and says what became of it; nobody hears anything of one whose worker has
+ * died. Less than a new message waits for its turn. What a call writes later counts for nothing.
+ */
+const stoppingMs = 2_000;
+
 export async function runToolCall(turn: TurnInput, call: ServerCall, asking: Asking): Promise<void> {
   const { toolName: summary, toolCallId, server, tool } = call;
   const { questions, connect, held, whileWaiting } = asking;
@@ -73,7 +79,7 @@ export async function runToolCall(turn: TurnInput, call: ServerCall, asking: Ask
   /** An activity that gave up is the tool's failure, not the turn's: the model is told and can go on. */
   async function attempt(input: ToolCallInput): Promise<ToolCallOutcome | null> {
     try {
-      return await calling.run(() => callTool.executeWithOptions({ summary }, [input]));
+      return await calling.run(() => stoppingSoon(callTool.executeWithOptions({ summary }, [input])));
     } catch (error) {
       if (isRefused) return { kind: 'finished' };
       if (isCancellation(error) || !(error instanceof ActivityFailure)) throw error;
@@ -97,4 +103,13 @@ export async function runToolCall(turn: TurnInput, call: ServerCall, asking: Ask
     await refuse('question-too-many').catch(() => undefined);
     calling.cancel();
   }
+}
+
+/** To be called in the scope that is cancelled when the work is to stop. */
+function stoppingSoon<T>(work: Promise<T>): Promise<T> {
+  const tooLate = CancellationScope.current().cancelRequested.catch(async (error: unknown) => {
+    await CancellationScope.nonCancellable(() => sleep(stoppingMs));
+    throw error;
+  });
+  return Promise.race([work, tooLate]);
 }

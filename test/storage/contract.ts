@@ -14,6 +14,7 @@ import { processesContract } from './contract/processes.ts';
 import { recordsContract } from './contract/records.ts';
 import { toolCallsContract } from './contract/tool-calls.ts';
 import { toolCatalogueContract } from './contract/tool-catalogue.ts';
+import { turnEndingsContract } from './contract/turn-endings.ts';
 import { turnLogContract } from './contract/turn-log.ts';
 import { turnsContract } from './contract/turns.ts';
 
@@ -46,6 +47,7 @@ export function storageContract(fresh: () => Promise<DatabaseConfig>): void {
   mergeContract(get);
   turnsContract(get);
   dueTurnsContract(get);
+  turnEndingsContract(get);
   conversationsContract(get);
   toolCallsContract(get);
   delegationsContract(get);

@@ -14,6 +14,7 @@ import { openSqlite } from '../../src/storage/sqlite.ts';
 import type { Storage, TurnLog } from '../../src/storage/storage.ts';
 import type { Database } from '../../src/storage/tables.ts';
 import { createTurnLog } from '../../src/storage/turn-log.ts';
+import { createTurnEndings } from '../../src/storage/turn-endings.ts';
 import { createWakeUps } from '../../src/storage/wake-ups.ts';
 import type { WakeUps } from '../../src/storage/wake-ups.ts';
 import { postgresUrl } from '../postgres.ts';
@@ -52,7 +53,8 @@ export async function openCountedLog(kind: Database['kind']): Promise<CountedLog
   const counted = countSubscriptions(wakeUps);
   const { plugin, reads } = countReads();
   const query = backend.query.withPlugin(plugin);
-  const turnLog = createTurnLog({ kind, query, wakeUps: counted.wakeUps, now: Date.now }, logger);
+  const endings = createTurnEndings({ pollMs: 2 ** 30, carrier: null, version: undefined, query, logger });
+  const turnLog = createTurnLog({ kind, query, wakeUps: counted.wakeUps, endings, now: Date.now }, logger);
   return {
     turnLog,
     other,

@@ -1,0 +1,75 @@
+/** Calls whose turn ends while they run: they hear of it at once, wherever they are made, and say what became of them. */
+import { randomUUID } from 'node:crypto';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { startDevelopmentServer } from '../development-server.ts';
+import type { DevelopmentServer } from '../development-server.ts';
+import { startPushingServer } from '../peers/pushing-server.ts';
+import type { PushingServer } from '../peers/pushing-server.ts';
+import { callOf, startAsking } from '../service/asking.ts';
+import type { Service } from '../service/service.ts';
+import type { Caller } from '../service/user.ts';
+import { asTurn, roundsAgents } from './stage.ts';
+import type { AskedTurn } from './stage.ts';
+
+let temporal: DevelopmentServer;
+let server: PushingServer;
+let service: Service;
+let alice: Caller;
+
+beforeAll(async () => {
+  temporal = await startDevelopmentServer();
+  server = await startPushingServer();
+  const env = { INTERLUDE_CONFIG: roundsAgents };
+  service = await startAsking({ temporal, url: server.config.url, env });
+  alice = await service.as('alice');
+});
+afterAll(async () => {
+  await service.stop();
+  await server.stop();
+  await temporal.stop();
+});
+beforeEach(() => void server.seen.splice(0));
+
+const asking = callOf(['watched']);
+const agents = [
+  { agentId: 'assistant', text: asking },
+  { agentId: 'lead', text: `call agent__assistant ${JSON.stringify({ task: asking })}` },
+];
+
+describe.each(agents)('a held call of the agent "$agentId"', ({ agentId, text }) => {
+  async function begin(): Promise<AskedTurn> {
+    const turn = await asTurn(alice, randomUUID(), (conversation) =>
+      alice.chat(text, { conversation, agentId }),
+    );
+    await turn.question(0);
+    return turn;
+  }
+
+  /** What the model is told by the call itself; of one that says nothing in time, the turn's end tells it something else. */
+  async function expectStopped({ conversation, stream, statuses }: AskedTurn): Promise<void> {
+    await stream.finished();
+    expect(statuses()).toEqual(['cancel']);
+    const { turnId } = stream;
+    const ref = { tenant: 'demo', conversation, turnId };
+    const entries = await service.storage.turnLog.read(ref, 0);
+    const told = entries.flatMap(({ event }) =>
+      event.type === 'tool-output-error' ? [event.errorText] : [],
+    );
+    expect(told[0]).toMatch(/The call to Asking .* was cancelled\. So it is unknown/);
+    await server.saw('cancelled');
+  }
+
+  test('stops when its turn is cancelled', async () => {
+    const turn = await begin();
+    await alice.cancel(turn.conversation);
+    await expectStopped(turn);
+  });
+
+  test('stops when a new message takes the place of its turn, which is answered', async () => {
+    const turn = await begin();
+    const next = await alice.chat('hello', { conversation: turn.conversation });
+    await next.finished();
+    expect(next.text()).toBe('You said: hello');
+    await expectStopped(turn);
+  });
+});
