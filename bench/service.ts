@@ -92,6 +92,8 @@ export async function startService(surroundings: Surroundings, client: Client): 
     BENCH_LEFT_URL: asking.urls.left,
     BENCH_HELD_URL: asking.urls.held,
     RATE_LIMIT_PER_MINUTE: '1000000',
+    OPEN_REQUESTS_PER_USER: '1000000',
+    OPEN_REQUESTS_PER_ADDRESS: '1000000',
     ELICITATION_TIMEOUT: '1h',
     LOG_LEVEL: 'warn',
   };

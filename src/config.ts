@@ -59,6 +59,8 @@ export interface Config {
     returnUrls: string[];
     bodyLimit: number;
     rateLimitPerMinute: number;
+    /** At once, streams included. */
+    openRequests: { perUser: number; perAddress: number };
   };
   dataDir: string;
   database: { kind: 'sqlite'; path: string } | { kind: 'postgres'; url: string };
@@ -125,6 +127,10 @@ export function loadConfig(env: Record<string, string | undefined>, cwd: string)
       returnUrls: values.RETURN_URLS,
       bodyLimit: values.BODY_LIMIT,
       rateLimitPerMinute: values.RATE_LIMIT_PER_MINUTE,
+      openRequests: {
+        perUser: values.OPEN_REQUESTS_PER_USER,
+        perAddress: values.OPEN_REQUESTS_PER_ADDRESS,
+      },
     },
     dataDir,
     database: databaseFrom(values.DATABASE_URL, dataDir, cwd),

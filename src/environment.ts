@@ -32,6 +32,8 @@ const environmentSchema = z.object({
     .default([]),
   BODY_LIMIT: positive.default(1_048_576),
   RATE_LIMIT_PER_MINUTE: positive.default(600),
+  OPEN_REQUESTS_PER_USER: positive.default(100),
+  OPEN_REQUESTS_PER_ADDRESS: positive.default(2_000),
   INTERLUDE_CONFIG: z.string().optional(),
   INTERLUDE_DATA: z.string().default('.interlude'),
   INTERLUDE_KEYS: z.string().optional(),

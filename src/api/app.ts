@@ -26,6 +26,7 @@ import { explainDatabaseTrouble } from './database-trouble.ts';
 import { elicitationResponsesSurface } from './elicitation-responses/route.ts';
 import { answerWithProblems, problemFor, sendProblem } from './errors.ts';
 import { healthRoutes } from './health.ts';
+import { createRefusalLimit, limitOpenRequests } from './limits.ts';
 import { rateLimitKey } from './principal.ts';
 import { nangoWebhook } from './nango-webhook/route.ts';
 import { openaiSurface } from './openai/route.ts';
@@ -79,7 +80,7 @@ export function createApp(parts: AppParts): FastifyInstance {
   const perMinute = { max: config.http.rateLimitPerMinute, timeWindow: 60_000 };
 
   answerWithProblems(app);
-  describeApi(app, config.http.publicUrl);
+  describeApi(app, { publicUrl: config.http.publicUrl, limit: perMinute });
   app.register(async (service) => healthRoutes(service, { storage, workflows, keys }));
 
   app.register(async (fastify) => {
@@ -88,7 +89,9 @@ export function createApp(parts: AppParts): FastifyInstance {
     // Leaves JSON as the only content type, so that anything else is a 415 and not a puzzling 400.
     api.removeContentTypeParser('text/plain');
     await allowOrigins(api, config.http.corsOrigins);
-    requirePrincipal(api, createAuthenticate({ auth: config.auth, apiKeys: storage.apiKeys }));
+    const authenticate = createAuthenticate({ auth: config.auth, apiKeys: storage.apiKeys });
+    requirePrincipal(api, authenticate, createRefusalLimit(config.http.rateLimitPerMinute));
+    limitOpenRequests(api, config.http.openRequests);
     await api.register(rateLimit, {
       ...perMinute,
       hook: 'preHandler',

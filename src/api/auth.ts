@@ -7,7 +7,8 @@ import type { FastifyInstance } from 'fastify';
 import type { AuthConfig } from '../config.ts';
 import type { ApiKeys } from '../storage/storage.ts';
 import { isApiKey, principalOfApiKey } from './api-keys.ts';
-import { unauthenticated } from './errors.ts';
+import { ProblemError, unauthenticated } from './errors.ts';
+import type { RefusalLimit } from './limits.ts';
 import type { Principal } from './principal.ts';
 import { createTokenVerifier } from './tokens.ts';
 
@@ -37,10 +38,20 @@ export function createAuthenticate({ auth, apiKeys }: AuthParts): Authenticate {
 }
 
 /** Every route of `fastify` and below needs a principal, found in `request.principal`. */
-export function requirePrincipal(fastify: FastifyInstance, authenticate: Authenticate): void {
+export function requirePrincipal(
+  fastify: FastifyInstance,
+  authenticate: Authenticate,
+  refusals: RefusalLimit,
+): void {
   fastify.decorateRequest('principal');
   fastify.addHook('onRequest', async (request) => {
-    request.principal = await authenticate(request.headers.authorization);
+    refusals.check(request.ip);
+    try {
+      request.principal = await authenticate(request.headers.authorization);
+    } catch (error) {
+      if (error instanceof ProblemError && error.statusCode === 401) refusals.count(request.ip);
+      throw error;
+    }
   });
 }
 

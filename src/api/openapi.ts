@@ -1,4 +1,5 @@
 /** The contract at `/openapi.json`, from the same schemas that check what comes in. */
+import rateLimit from '@fastify/rate-limit';
 import swagger from '@fastify/swagger';
 import type { SwaggerTransform } from '@fastify/swagger';
 import type { FastifyInstance, FastifySchema } from 'fastify';
@@ -10,7 +11,10 @@ import { tidyComponents } from './openapi-components.ts';
 import { withSchemas } from './validation.ts';
 
 /** To be called before any route is registered: only later ones are described. */
-export function describeApi(fastify: FastifyInstance, publicUrl: string): void {
+export function describeApi(
+  fastify: FastifyInstance,
+  { publicUrl, limit }: { publicUrl: string; limit: { max: number; timeWindow: number } },
+): void {
   fastify.register(swagger, {
     openapi: {
       openapi: '3.1.0',
@@ -55,6 +59,7 @@ export function describeApi(fastify: FastifyInstance, publicUrl: string): void {
     isPublic: true,
   });
   fastify.register(async (service) => {
+    await service.register(rateLimit, limit);
     let document: string | undefined;
     withSchemas(service).get(
       '/openapi.json',

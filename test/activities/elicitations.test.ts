@@ -41,6 +41,7 @@ async function openQuestions() {
         returnUrls: [],
         bodyLimit: 1,
         rateLimitPerMinute: 1,
+        openRequests: { perUser: 100, perAddress: 2_000 },
       },
       elicitation: { timeoutMs: 600_000, maxOpen: 1 },
       agents: new Map(),

@@ -15,6 +15,7 @@ import { listen } from '../../demo/listen.ts';
 import { createApiKey } from '../../src/api/api-keys.ts';
 import { createAuthenticate, requirePrincipal } from '../../src/api/auth.ts';
 import { answerWithProblems } from '../../src/api/errors.ts';
+import { createRefusalLimit } from '../../src/api/limits.ts';
 import { openStorage } from '../../src/storage/database.ts';
 import type { Storage } from '../../src/storage/storage.ts';
 
@@ -49,6 +50,7 @@ function apiFor(
   requirePrincipal(
     api,
     createAuthenticate({ auth: { issuer, audience, tenantClaim }, apiKeys: storage.apiKeys }),
+    createRefusalLimit(1_000),
   );
   api.get('/who', (request) => request.principal);
   return api;

@@ -91,6 +91,7 @@ export async function createStage(
         returnUrls: [],
         bodyLimit: 10_000,
         rateLimitPerMinute: 600,
+        openRequests: { perUser: 100, perAddress: 2_000 },
         ...http,
       },
       auth: {
