@@ -24,6 +24,7 @@ import { createQuestions } from './elicit.ts';
 import { createHeldCalls } from './held-calls.ts';
 import { supersede, turnQuery } from './messages.ts';
 import type { DelegationResult, TurnInput, TurnReport, TurnResult } from './messages.ts';
+import { readSupersede } from './read-signal.ts';
 import { showCalls, showEnd, showPhase, showThinking } from './operator-view.ts';
 import { runToolCall } from './tool-call.ts';
 import type { Asking } from './tool-call.ts';
@@ -51,9 +52,9 @@ export async function agentTurn(turn: TurnInput): Promise<TurnResult | Delegatio
   };
   const thinking = new CancellationScope();
   setHandler(turnQuery, (): TurnReport => ({ turnId: turn.turnId, phase: phase() }));
-  setHandler(supersede, (message: { until?: number } | undefined) => {
+  setHandler(supersede, (message: unknown) => {
+    const { until } = readSupersede(message) ?? { until: 0 };
     // An answer that has just come, though nothing has been made of it yet, counts more than a new message.
-    const until = message?.until ?? 0;
     if (status !== 'waiting' || !questions.areAllOpen() || Date.now() > until) return;
     // Of an answer that a delegated agent has just been given, only that agent knows.
     if (delegates.supersede(until)) leaving = 'perhaps';

@@ -20,6 +20,7 @@ import { finishDelegation } from './activities.ts';
 import type { Asked } from './elicit.ts';
 import { agentTurnWorkflow, delegatePhase, searchAttributes, supersede } from './messages.ts';
 import type { DelegatePhase, DelegationResult, TurnInput } from './messages.ts';
+import { readDelegatePhase } from './read-signal.ts';
 
 export interface Delegates {
   /** Hands the task over and sees it through, until the asking model has a result. */
@@ -47,10 +48,11 @@ interface Delegate {
 
 export function createDelegates(turn: TurnInput, { refused, changed, superseded }: Surroundings): Delegates {
   const delegates = new Map<string, Delegate>();
-  setHandler(delegatePhase, (message: Partial<DelegatePhase> | undefined) => {
-    const delegate = delegates.get(message?.toolCallId ?? '');
+  setHandler(delegatePhase, (message: unknown) => {
+    const told = readDelegatePhase(message);
+    const delegate = told && delegates.get(told.toolCallId);
     if (!delegate) return;
-    delegate.phase = message?.phase === 'waiting' ? 'waiting' : 'working';
+    delegate.phase = told.phase;
     changed();
   });
 

@@ -6,14 +6,14 @@ import { CancellationScope, condition, setHandler, uuid4, workflowInfo } from '@
 import type { GivenAnswer } from '../activities/call-rounds.ts';
 import type { Ask } from '../activities/elicitations.ts';
 import { canPresent } from '../elicitation/capabilities.ts';
-import { isAction } from '../elicitation/elicitation.ts';
 import type { Outcome } from '../elicitation/elicitation.ts';
 import { advance } from '../elicitation/lifecycle.ts';
 import type { Elicitation, LifecycleEvent } from '../elicitation/lifecycle.ts';
 import { openElicitation, settleElicitation } from './activities.ts';
 import { lookForConnection } from './look-for-connection.ts';
 import { answerElicitation, connectionEstablished, elicitationQuery } from './messages.ts';
-import type { AnswerElicitation, ConnectionEstablished, TurnInput } from './messages.ts';
+import type { TurnInput } from './messages.ts';
+import { readAnswer, readConnection } from './read-signal.ts';
 
 export type Asked = Outcome | 'unsupported' | 'too-many-open';
 
@@ -54,17 +54,18 @@ export function createQuestions(turn: TurnInput): Questions {
     const question = questions.get(id);
     if (question) questions.set(id, advance(question, event));
   };
-  // Handlers never throw and ignore what they do not know: a poisoned signal must not stop a turn.
-  setHandler(answerElicitation, (message: Partial<AnswerElicitation> | undefined) => {
-    const { elicitationId = '', responseId = '', action, user = '' } = message ?? {};
-    if (!isAction(action)) return;
-    const answered: Answered = { type: 'answered', responseId, action, user };
+  setHandler(answerElicitation, (message: unknown) => {
+    const answer = readAnswer(message);
+    if (!answer) return;
+    const { elicitationId, ...given } = answer;
+    const answered: Answered = { type: 'answered', ...given };
     if (questions.has(elicitationId)) apply(elicitationId, answered);
     else if (early.size < maxEarly && !early.has(elicitationId)) early.set(elicitationId, answered);
   });
-  setHandler(connectionEstablished, (message: Partial<ConnectionEstablished> | undefined) => {
-    const { server = '', version = 0 } = message ?? {};
-    for (const id of questions.keys()) apply(id, { type: 'connected', server, version });
+  setHandler(connectionEstablished, (message: unknown) => {
+    const connected = readConnection(message);
+    if (!connected) return;
+    for (const id of questions.keys()) apply(id, { type: 'connected', ...connected });
   });
   setHandler(elicitationQuery, (id) => questions.get(id) ?? null);
 

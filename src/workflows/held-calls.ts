@@ -5,6 +5,7 @@
 import { setHandler } from '@temporalio/workflow';
 import { serverAsks, serverNews } from './messages.ts';
 import type { ServerAsks, ServerNews } from './messages.ts';
+import { readServerAsks, readServerNews } from './read-signal.ts';
 
 export interface Listener {
   asks(asked: ServerAsks): void;
@@ -18,12 +19,14 @@ export interface HeldCalls {
 
 export function createHeldCalls(): HeldCalls {
   const listeners = new Map<string, Listener>();
-  // What is not understood, or comes after the call, is for nobody.
-  setHandler(serverAsks, ({ toolCallId = '', round = 0, questions = [] }: Partial<ServerAsks> = {}) =>
-    listeners.get(toolCallId)?.asks({ toolCallId, round, questions }),
-  );
-  setHandler(serverNews, ({ elicitationIds = [], news = 'server_gone' }: Partial<ServerNews> = {}) => {
-    for (const listener of listeners.values()) listener.news({ elicitationIds, news });
+  // What comes after the call is for nobody.
+  setHandler(serverAsks, (message: unknown) => {
+    const asked = readServerAsks(message);
+    if (asked) listeners.get(asked.toolCallId)?.asks(asked);
+  });
+  setHandler(serverNews, (message: unknown) => {
+    const news = readServerNews(message);
+    if (news) for (const listener of listeners.values()) listener.news(news);
   });
 
   return {

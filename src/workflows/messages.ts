@@ -47,7 +47,10 @@ export const connectionEstablished = defineSignal<[ConnectionEstablished]>('conn
  * A new message has come: the turn ends if it only waits for a person, and goes on otherwise. After `until` (epoch
  * milliseconds) the message has been refused, so that the turn has nothing to make room for.
  */
-export const supersede = defineSignal<[{ until: number }]>('supersede');
+export interface Supersede {
+  until: number;
+}
+export const supersede = defineSignal<[Supersede]>('supersede');
 
 /** Told by a delegated agent to the one that asked it, and known there before anybody sees its question. */
 export interface DelegatePhase {

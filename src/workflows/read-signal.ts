@@ -1,0 +1,66 @@
+/**
+ * What a signal says, or null when it makes no sense. Whoever may signal a workflow can send it anything, and a handler
+ * that throws fails the workflow's task again and again, for ever. So handlers take `unknown` and read it here.
+ */
+import { isAction } from '../elicitation/elicitation.ts';
+import type {
+  AnswerElicitation,
+  ConnectionEstablished,
+  DelegatePhase,
+  ServerAsks,
+  ServerNews,
+  Supersede,
+} from './messages.ts';
+
+export function readAnswer(message: unknown): AnswerElicitation | null {
+  const { elicitationId, responseId, action, user } = fieldsOf(message);
+  if (!isText(elicitationId) || !isText(responseId) || !isText(user) || !isAction(action)) return null;
+  return { elicitationId, responseId, action, user };
+}
+
+export function readConnection(message: unknown): ConnectionEstablished | null {
+  const { server, version } = fieldsOf(message);
+  return isText(server) && isCount(version) ? { server, version } : null;
+}
+
+export function readSupersede(message: unknown): Supersede | null {
+  const { until } = fieldsOf(message);
+  return typeof until === 'number' ? { until } : null;
+}
+
+export function readDelegatePhase(message: unknown): DelegatePhase | null {
+  const { toolCallId, phase } = fieldsOf(message);
+  if (!isText(toolCallId) || (phase !== 'working' && phase !== 'waiting')) return null;
+  return { toolCallId, phase };
+}
+
+export function readServerAsks(message: unknown): ServerAsks | null {
+  const { toolCallId, round, questions } = fieldsOf(message);
+  if (!isText(toolCallId) || !isCount(round) || !Array.isArray(questions)) return null;
+  const read = questions.map(readQuestion).filter((question) => question !== null);
+  return read.length === questions.length ? { toolCallId, round, questions: read } : null;
+}
+
+function readQuestion(question: unknown): ServerAsks['questions'][number] | null {
+  const { elicitationId, mode } = fieldsOf(question);
+  return isText(elicitationId) && (mode === 'url' || mode === 'form') ? { elicitationId, mode } : null;
+}
+
+export function readServerNews(message: unknown): ServerNews | null {
+  const { elicitationIds, news } = fieldsOf(message);
+  if (!Array.isArray(elicitationIds) || !elicitationIds.every(isText)) return null;
+  if (news !== 'page_done' && news !== 'server_gave_up' && news !== 'server_gone') return null;
+  return { elicitationIds, news };
+}
+
+function fieldsOf(message: unknown): Record<string, unknown> {
+  return typeof message === 'object' && message !== null ? { ...message } : {};
+}
+
+function isText(value: unknown): value is string {
+  return typeof value === 'string' && value !== '';
+}
+
+function isCount(value: unknown): value is number {
+  return Number.isSafeInteger(value);
+}
