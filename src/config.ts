@@ -74,6 +74,8 @@ export interface Config {
   elicitation: { timeoutMs: number; maxOpen: number };
   /** What one worker does at once: calls at work, and calls whose servers hold the line while people think. */
   worker: { calls: number; heldCalls: number };
+  /** When Temporal ends a turn that has not ended by itself. */
+  turn: { timeoutMs: number };
   agents: Map<string, AgentConfig>;
   servers: Map<string, ServerConfig>;
   providers: ProvidersConfig;
@@ -85,6 +87,8 @@ export interface Config {
   demo: { identityPort: number; servers: { trackerPort: number; travelPort: number } | undefined };
   logLevel: string;
 }
+
+const dayMs = 24 * 60 * 60 * 1000;
 
 export class ConfigError extends Error {
   override name = 'ConfigError';
@@ -147,6 +151,7 @@ export function loadConfig(env: Record<string, string | undefined>, cwd: string)
     nango: nangoFrom(values),
     elicitation: { timeoutMs: values.ELICITATION_TIMEOUT, maxOpen: values.ELICITATION_MAX_OPEN },
     worker: { calls: values.WORKER_CALLS, heldCalls: values.WORKER_HELD_CALLS },
+    turn: { timeoutMs: values.TURN_TIMEOUT ?? Math.max(dayMs, 10 * values.ELICITATION_TIMEOUT) },
     agents: named(file.agents),
     servers: new Map(
       Object.entries(file.servers).map(([name, entry]) => [name, toServerConfig(name, entry, surroundings)]),

@@ -71,6 +71,7 @@ const environmentSchema = z.object({
   ELICITATION_MAX_OPEN: positive.default(20),
   WORKER_CALLS: positive.default(100),
   WORKER_HELD_CALLS: positive.default(300),
+  TURN_TIMEOUT: duration.optional(),
   LOG_LEVEL: z.enum(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']).default('info'),
   DEMO_IDENTITY_PORT: port.default(3001),
   DEMO_TRACKER_PORT: port.default(3002),
@@ -129,6 +130,11 @@ function combinations(values: Environment): string[] {
   }
   if (values.AUTH_ISSUER && !isConfidential(values.AUTH_ISSUER)) {
     problems.push('AUTH_ISSUER: begin with https://; plain http is for an issuer on this machine only');
+  }
+  if (values.TURN_TIMEOUT !== undefined && values.TURN_TIMEOUT <= values.ELICITATION_TIMEOUT) {
+    problems.push(
+      'TURN_TIMEOUT: a turn has to outlive its questions; write more than ELICITATION_TIMEOUT, many times as much',
+    );
   }
   const pairs = [
     ['TEMPORAL_TLS_CLIENT_CERT_PATH', 'TEMPORAL_TLS_CLIENT_KEY_PATH'],

@@ -1,5 +1,6 @@
 /**
- * One model call: reads the conversation, streams what the model says into the turn log, keeps the message.
+ * One model call: reads the conversation, streams what the model says into the turn log, keeps the message. A turn's
+ * first one begins the turn: a workflow whose turn was withdrawn finds that out here, before it has done anything.
  *
  * Made to be repeated. Once the step's message is stored, any further attempt answers from it and calls no
  * model. An attempt that finds words of an earlier, unfinished one declares them void before it speaks.
@@ -17,6 +18,7 @@ import type { Models } from '../models/provider.ts';
 import { ModelCallError, streamStep } from '../models/stream-step.ts';
 import type { AssistantPart, Patience } from '../models/stream-step.ts';
 import type { NewEvent, Storage, StoredMessage } from '../storage/storage.ts';
+import { turnStarted } from '../telemetry/events.ts';
 import type { TurnEvent } from '../turn/event.ts';
 import { toModelMessages } from '../turn/transcript.ts';
 import type { Turn } from '../turn/turn.ts';
@@ -34,6 +36,9 @@ export interface ModelCallInput {
   /** Counts the turn's model calls from 0. */
   step: number;
 }
+
+/** `withdrawn`: the API could not tell its client that the turn runs, so it does not. */
+export type ModelCallResult = StepResult | { finish: 'withdrawn' };
 
 interface Dependencies {
   storage: Pick<Storage, 'messages' | 'toolCalls' | 'turnLog' | 'turns'>;
@@ -57,8 +62,9 @@ export function createCallModel({ storage, patience = defaultPatience, ...depend
       whileHeartbeating(() => whileWanted(storage.turns, input.turn, () => callModel(input))),
   };
 
-  async function callModel({ turn, step }: ModelCallInput): Promise<StepResult> {
+  async function callModel({ turn, step }: ModelCallInput): Promise<ModelCallResult> {
     const { attempt } = Context.current().info;
+    if (step === 0 && !turn.delegation && !(await begin(turn, attempt))) return { finish: 'withdrawn' };
     const agent = agentOf(turn);
     const [messages, tools] = await Promise.all([transcriptOf(turn), toolsOf(agent, turn)]);
     const current: Step = { turn, step, attempt, messages, tools };
@@ -79,6 +85,13 @@ export function createCallModel({ storage, patience = defaultPatience, ...depend
       log.warn({ type, status, ms: ms() }, 'model call failed');
       throw toFailure(error.trouble);
     }
+  }
+
+  /** False: the turn was withdrawn before it began, and must not run. */
+  async function begin(turn: Turn, attempt: number): Promise<boolean> {
+    const begun = await storage.turns.begin(turn);
+    if (begun && attempt === 1) turnStarted(logger, turn);
+    return begun;
   }
 
   /** Streams the answer into the log. The last events come back unwritten, to go in together with the message. */

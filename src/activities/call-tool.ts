@@ -22,6 +22,7 @@ import { learnTools } from './learn-tools.ts';
 import { leaveHeldCalls } from './leave-held-calls.ts';
 import { makeCall } from './make-call.ts';
 import { resolveCredential } from './resolve-credential.ts';
+import { createSettle } from './settle.ts';
 import { ask } from './tool-attempt.ts';
 import type { Attempt, CallParts, ToolCallInput, ToolCallOutcome } from './tool-attempt.ts';
 import { createToolResults } from './tool-results.ts';
@@ -38,6 +39,7 @@ interface Dependencies extends CallParts {
 export function createToolActivities(dependencies: Dependencies) {
   const { storage, rounds, servers, storeOf, logger } = dependencies;
   const results = createToolResults(storage);
+  const settle = createSettle({ storage, logger });
 
   return {
     callTool: (input: ToolCallInput) =>
@@ -46,7 +48,7 @@ export function createToolActivities(dependencies: Dependencies) {
 
   async function callTool(input: ToolCallInput): Promise<ToolCallOutcome> {
     const { turn, toolCallId, tool } = input;
-    const call = await results.requested(turn, toolCallId);
+    const [call] = await Promise.all([results.requested(turn, toolCallId), settle(input.outcomes ?? [])]);
     if (call.state === 'finished') return { kind: 'finished' };
     const finish = async (result: string | McpResult): Promise<ToolCallOutcome> => {
       const told =

@@ -3,21 +3,16 @@ import type { Logger } from 'pino';
 import type { Config, ServerConfig } from '../config.ts';
 import { connectionKey } from '../credentials/connection-key.ts';
 import type { CredentialStore } from '../credentials/store.ts';
-import type {
-  ClosedBecause,
-  ConnectionReason,
-  Context,
-  ElicitationRequest,
-  Mode,
-  Outcome,
-} from '../elicitation/elicitation.ts';
+import type { ConnectionReason, Context, ElicitationRequest, Mode } from '../elicitation/elicitation.ts';
 import { inspectUrl } from '../elicitation/url-safety.ts';
 import { connectionMessage } from '../elicitation/wording.ts';
 import { placeOf } from '../mcp/trouble.ts';
+import type { Settlement } from '../elicitation/elicitation.ts';
 import type { ElicitationRow, Storage } from '../storage/storage.ts';
-import { questionOpened, questionSettled } from '../telemetry/events.ts';
+import { questionOpened } from '../telemetry/events.ts';
 import type { Turn } from '../turn/turn.ts';
 import type { CallRounds } from './call-rounds.ts';
+import { createSettle } from './settle.ts';
 
 /** Why somebody has to be asked. Ids and reasons only: it passes through workflow history. */
 export interface ConnectionAsk {
@@ -74,6 +69,8 @@ interface Dependencies {
 }
 
 export function createElicitationActivities({ storage, rounds, storeOf, config, logger }: Dependencies) {
+  const settle = createSettle({ storage, logger });
+
   return {
     /** Puts the question to the user. */
     openElicitation(input: OpenElicitation): Promise<Opened> {
@@ -81,18 +78,8 @@ export function createElicitationActivities({ storage, rounds, storeOf, config, 
       return ask.kind === 'connection' ? openConnection({ ...input, ask }) : openServer({ ...input, ask });
     },
 
-    async settleElicitation(input: {
-      elicitationId: string;
-      outcome: Outcome;
-      responseId: string | null;
-      because?: ClosedBecause;
-    }): Promise<void> {
-      const { elicitationId, outcome, responseId, because } = input;
-      const isNews = await storage.elicitations.settle(elicitationId, outcome, responseId, because);
-      const row = isNews ? await storage.elicitations.get(elicitationId) : null;
-      if (row)
-        questionSettled(logger, { elicitationId, turnId: row.turnId, outcome, askedAt: row.createdAt });
-    },
+    /** For outcomes that nothing else writes down: nobody goes on because of them, or who did has failed. */
+    settleElicitations: ({ outcomes }: { outcomes: Settlement[] }): Promise<void> => settle(outcomes),
   };
 
   /**

@@ -1,4 +1,5 @@
 /** Ends a tool call that was not made: with the reason for the model, and a notice for the person where they can help. */
+import type { Logger } from 'pino';
 import type { Config, ServerConfig } from '../config.ts';
 import { connectionKey } from '../credentials/connection-key.ts';
 import {
@@ -9,13 +10,16 @@ import {
 } from '../elicitation/wording.ts';
 import type { Refusal } from '../elicitation/wording.ts';
 import { modelNameOf } from '../mcp/model-tools.ts';
+import type { Settlement } from '../elicitation/elicitation.ts';
 import type { NewEvent, Storage, ToolCallRow } from '../storage/storage.ts';
 import type { Turn } from '../turn/turn.ts';
+import { createSettle } from './settle.ts';
 import { createToolResults } from './tool-results.ts';
 
 interface Dependencies {
-  storage: Pick<Storage, 'toolCalls' | 'toolCatalogue'>;
+  storage: Pick<Storage, 'toolCalls' | 'toolCatalogue' | 'elicitations'>;
   servers: Config['servers'];
+  logger: Logger;
 }
 
 export interface RefusedToolCall {
@@ -23,13 +27,17 @@ export interface RefusedToolCall {
   toolCallId: string;
   server: string;
   refusal: Refusal;
+  /** Of questions, told first: one of them may be why the call is not made. */
+  outcomes: Settlement[];
 }
 
-export function createRefuseToolCall({ storage, servers }: Dependencies) {
+export function createRefuseToolCall({ storage, servers, logger }: Dependencies) {
   const results = createToolResults(storage);
+  const settle = createSettle({ storage, logger });
 
   return {
-    async refuseToolCall({ turn, toolCallId, server, refusal }: RefusedToolCall): Promise<void> {
+    async refuseToolCall({ turn, toolCallId, server, refusal, outcomes }: RefusedToolCall): Promise<void> {
+      await settle(outcomes);
       const call = await results.requested(turn, toolCallId);
       const config = servers.get(server);
       const title = config?.title ?? server;

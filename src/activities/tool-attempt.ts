@@ -4,6 +4,7 @@ import type { ServerConfig } from '../config.ts';
 import { connectionKey } from '../credentials/connection-key.ts';
 import type { ConnectionRequired, Credential, CredentialStore, Refusal } from '../credentials/store.ts';
 import { refusalForModel } from '../elicitation/wording.ts';
+import type { Settlement } from '../elicitation/elicitation.ts';
 import type { CatalogueTool, ToolCallRow } from '../storage/storage.ts';
 import type { McpResult } from '../turn/tool-result.ts';
 import type { Turn } from '../turn/turn.ts';
@@ -21,6 +22,8 @@ export interface ToolCallInput {
   /** How many of the server's own rounds were answered so far, and what became of all their questions. */
   round: number;
   answers: GivenAnswer[];
+  /** Of questions, not written down yet as far as the workflow knows: one of them may be why the call goes on. */
+  outcomes?: Settlement[];
 }
 
 export type ToolCallOutcome =

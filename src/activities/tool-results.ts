@@ -1,5 +1,5 @@
 /** How a tool call ends: with a result, or with words for the model; once, in the transcript and in the log. */
-import type { NewEvent, Storage, ToolCallRow } from '../storage/storage.ts';
+import type { CallResult, NewEvent, Storage, ToolCallRow } from '../storage/storage.ts';
 import { toEvent, toMessageContent } from '../turn/tool-result.ts';
 import type { ToolResult } from '../turn/tool-result.ts';
 import type { TurnRef } from '../turn/turn.ts';
@@ -19,16 +19,17 @@ export function createToolResults({ toolCalls }: Pick<Storage, 'toolCalls'>): To
       return call;
     },
     async finish(turn, call, result, notice) {
-      await toolCalls.finish(turn, call.toolCallId, {
-        message: {
-          id: toolMessageId(turn, call.toolCallId),
-          role: 'tool',
-          content: toMessageContent(call, result),
-        },
-        event: { key: toolEventKey(call.toolCallId), event: toEvent(call, result) },
-        ...(notice && { notice }),
-      });
+      const finished = { ...toCallResult(turn, call, result), ...(notice && { notice }) };
+      await toolCalls.finish(turn, call.toolCallId, finished);
     },
+  };
+}
+
+export function toCallResult(turn: TurnRef, call: ToolCallRow, result: ToolResult): CallResult {
+  const { toolCallId } = call;
+  return {
+    message: { id: toolMessageId(turn, toolCallId), role: 'tool', content: toMessageContent(call, result) },
+    event: { key: toolEventKey(toolCallId), event: toEvent(call, result) },
   };
 }
 

@@ -1,10 +1,13 @@
 import type { Logger } from 'pino';
 import { unfinishedForModel } from '../elicitation/wording.ts';
-import { turnEnded, turnStarted } from '../telemetry/events.ts';
+import type { Settlement } from '../elicitation/elicitation.ts';
+import type { NewEvent, Storage, ToolCallRow } from '../storage/storage.ts';
+import { turnEnded } from '../telemetry/events.ts';
+import type { ToolResult } from '../turn/tool-result.ts';
 import type { Turn, TurnEndStatus } from '../turn/turn.ts';
-import type { NewEvent, Storage } from '../storage/storage.ts';
 import { isDelegateTool } from './delegate-tool.ts';
-import { createToolResults } from './tool-results.ts';
+import { logSettled } from './settle.ts';
+import { toCallResult } from './tool-results.ts';
 
 export interface TurnFailure {
   /** Stable, for clients to switch on. */
@@ -13,40 +16,39 @@ export interface TurnFailure {
   message: string;
 }
 
-export function createTurnActivities({ storage, logger }: { storage: Storage; logger: Logger }) {
-  const results = createToolResults(storage);
-  return {
-    /** False: the turn was withdrawn before it began, and must not run. */
-    async beginTurn({ turn }: { turn: Turn }): Promise<boolean> {
-      const begun = await storage.turns.begin(turn);
-      if (begun) turnStarted(logger, turn);
-      return begun;
-    },
+export interface EndingTurn {
+  turn: Turn;
+  status: TurnEndStatus;
+  failure?: TurnFailure;
+  /** Of questions, not written down yet as far as the workflow knows. */
+  outcomes: Settlement[];
+  /** Perhaps: its first model call did not come to an end. What its user said is told all the same. */
+  isBegun: boolean;
+}
 
+export function createTurnActivities({ storage, logger }: { storage: Storage; logger: Logger }) {
+  return {
     /** Whoever works for the turn stops: its end is only waiting for them. */
     announceEnd: ({ turn }: { turn: Turn }): Promise<void> => storage.turns.announceEnd(turn),
 
-    /** Closes everything that is still open, says why, writes the end and then merges the deltas. */
-    async endTurn({
-      turn,
-      status,
-      failure,
-    }: {
-      turn: Turn;
-      status: TurnEndStatus;
-      failure?: TurnFailure;
-    }): Promise<void> {
-      for (const call of await storage.toolCalls.unfinished(turn)) {
-        const state = isDelegateTool(call.toolName) ? 'delegated' : call.state;
-        await results.finish(turn, call, { kind: 'error', text: unfinishedForModel(status, state) });
-      }
-      if (failure) await storage.turnLog.append(turn, [failureEvent(failure)]);
-      await storage.turns.end(turn, status);
-      await storage.turnLog.merge(turn);
-      const startedAt = (await storage.turns.get(turn))?.createdAt;
-      turnEnded(logger, turn, { status, code: failure?.code, startedAt });
+    /** Closes everything that is still open and says why. The log is made smaller afterwards, which nobody waits for. */
+    async endTurn({ turn, status, failure, outcomes, isBegun }: EndingTurn): Promise<void> {
+      if (!isBegun) await storage.turns.begin(turn);
+      const ended = await storage.turns.end(turn, status, {
+        outcomes,
+        resultOf: (call) => toCallResult(turn, call, unfinished(call, status)),
+        events: failure ? [failureEvent(failure)] : [],
+      });
+      if (!ended) return;
+      logSettled(logger, ended.questions);
+      turnEnded(logger, turn, { status, code: failure?.code, startedAt: ended.startedAt });
+      storage.turnLog.mergeLater(turn);
     },
   };
+}
+
+function unfinished({ toolName, state }: ToolCallRow, status: TurnEndStatus): ToolResult {
+  return { kind: 'error', text: unfinishedForModel(status, isDelegateTool(toolName) ? 'delegated' : state) };
 }
 
 function failureEvent({ code, message }: TurnFailure): NewEvent {

@@ -4,20 +4,24 @@ import type { NewTurn } from '../storage/storage.ts';
 import { searchAttributes, turnWorkflowId } from '../workflows/messages.ts';
 import type { TurnInput } from '../workflows/messages.ts';
 
+export type StartConfig = Pick<Config, 'agents' | 'servers' | 'elicitation' | 'turn' | 'temporal'>;
+
 /** How a turn's workflow is started. Ids and limits only: all of this is read by operators and kept in history. */
-export function startOptions(
-  turn: NewTurn,
-  config: Pick<Config, 'agents' | 'elicitation' | 'temporal'>,
-): WorkflowStartOptions {
+export function startOptions(turn: NewTurn, config: StartConfig): WorkflowStartOptions {
   const { tenant, conversation, turnId, user, capabilities } = turn;
   const agent = config.agents.get(turn.agent);
-  const limits = { maxSteps: agent?.maxSteps ?? 20, elicitationTimeoutMs: config.elicitation.timeoutMs };
+  const limits = {
+    maxSteps: agent?.maxSteps ?? 20,
+    elicitationTimeoutMs: config.elicitation.timeoutMs,
+    toolCallMs: toolCallMs(config),
+  };
   const input: TurnInput = { tenant, conversation, turnId, agent: turn.agent, user, capabilities, limits };
   return {
     workflowId: turnWorkflowId(turn),
     workflowIdConflictPolicy: 'FAIL',
     workflowIdReusePolicy: 'ALLOW_DUPLICATE',
     taskQueue: config.temporal.taskQueue,
+    workflowExecutionTimeout: config.turn.timeoutMs,
     args: [input],
     memo: { turnId },
     typedSearchAttributes: [
@@ -29,4 +33,15 @@ export function startOptions(
     staticSummary: `${agent?.title ?? turn.agent} for ${user ?? 'a service'}`,
     staticDetails: `Turn \`${turnId}\` of conversation \`${conversation}\``,
   };
+}
+
+/** For all that comes with a call that its server does not answer for: credentials, lists, a busy database. */
+const marginMs = 5 * 60_000;
+
+/** The most that a call may take, at whatever server: every round it may ask, with the time its people have. */
+function toolCallMs({ servers, elicitation }: Pick<Config, 'servers' | 'elicitation'>): number {
+  const longest = [...servers.values()].map(
+    ({ maxRounds, timeout }) => (maxRounds + 1) * (elicitation.timeoutMs + timeout),
+  );
+  return Math.max(0, ...longest) + marginMs;
 }

@@ -10,7 +10,6 @@ import type { Client } from '@temporalio/client';
 import { isGrpcServiceError, ServiceError, WorkflowNotFoundError } from '@temporalio/client';
 import { WorkflowExecutionAlreadyStartedError } from '@temporalio/common';
 import type { Logger } from 'pino';
-import type { Config } from '../config.ts';
 import type { Elicitation } from '../elicitation/lifecycle.ts';
 import type { ElicitationRow, NewTurn, Storage } from '../storage/storage.ts';
 import type { ConversationRef, TurnRef } from '../turn/turn.ts';
@@ -25,6 +24,7 @@ import { ProblemError } from './errors.ts';
 import { createOpenTurns } from './open-turn.ts';
 import type { OnBusy } from './open-turn.ts';
 import { startOptions } from './start-options.ts';
+import type { StartConfig } from './start-options.ts';
 
 // The client's own retries may overrun a deadline by a second; callers are answered within five.
 const startDeadlineMs = 3_500;
@@ -68,7 +68,7 @@ export interface TurnWorkflows {
 interface Parts {
   client: Client;
   storage: Storage;
-  config: Pick<Config, 'agents' | 'elicitation' | 'temporal'>;
+  config: StartConfig;
   logger: Logger;
 }
 

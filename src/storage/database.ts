@@ -16,6 +16,7 @@ import { createElicitations } from './elicitations.ts';
 import { createLocks } from './locks.ts';
 import type { SharedLock } from './locks.ts';
 import { createIdempotencyKeys } from './idempotency-keys.ts';
+import { createMergeQueue } from './merge-queue.ts';
 import { createMessages } from './messages.ts';
 import { createOAuthRecords } from './oauth-records.ts';
 import { openPostgres } from './postgres.ts';
@@ -25,7 +26,7 @@ import type { Storage } from './storage.ts';
 import type { Database, Tables } from './tables.ts';
 import { createToolCalls } from './tool-calls.ts';
 import { createToolCatalogue } from './tool-catalogue.ts';
-import { createTurnLog } from './turn-log.ts';
+import { createTurnLog, mergeTurn } from './turn-log.ts';
 import { createTurnEndings } from './turn-endings.ts';
 import { createTurns } from './turns.ts';
 import { createWakeUps } from './wake-ups.ts';
@@ -82,8 +83,9 @@ export async function openStorage(
     logger,
   });
   const parts: Database = { kind, query, wakeUps, endings, now };
+  const mergeQueue = createMergeQueue((turn) => mergeTurn(parts, turn), logger);
   return {
-    turnLog: createTurnLog(parts, logger),
+    turnLog: createTurnLog(parts, mergeQueue, logger),
     turns: createTurns(parts),
     messages: createMessages(parts),
     conversations: createConversations(parts),
@@ -102,6 +104,7 @@ export async function openStorage(
       await sql`select 1`.execute(query);
     },
     async close() {
+      await mergeQueue.settled();
       await Promise.all([wakeUps.close(), endings.close()]);
       await backend.close();
     },

@@ -17,6 +17,10 @@ export function eventOf({ id, request, deadline, because }: ElicitationRow, stat
   return { key: `elicitation/${id}/${status}`, event };
 }
 
+export function settledEvent(elicitation: ElicitationRow): NewEvent {
+  return eventOf(elicitation, elicitation.status);
+}
+
 export function toRow(elicitation: ElicitationRow): Selectable<Tables['elicitations']> {
   return {
     id: elicitation.id,

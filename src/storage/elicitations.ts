@@ -1,13 +1,29 @@
 import { sql } from 'kysely';
 import type { Transaction } from 'kysely';
 import { writeToConversation } from './conversation-write.ts';
-import { eventOf, toElicitation, toRow } from './elicitation-rows.ts';
+import { eventOf, settledEvent, toElicitation, toRow } from './elicitation-rows.ts';
+import { settleRows } from './settle-rows.ts';
+import type { Settlement } from '../elicitation/elicitation.ts';
 import type { ElicitationRow, Elicitations } from './storage.ts';
 import type { Database, Tables } from './tables.ts';
 
 export function createElicitations(database: Database): Elicitations {
   const { query, wakeUps, now } = database;
   const select = () => query.selectFrom('elicitations').selectAll('elicitations');
+
+  async function settleAll(settlements: Settlement[]): Promise<ElicitationRow[]> {
+    if (settlements.length === 0) return [];
+    const at = now();
+    const settled = await query.transaction().execute(async (write) => {
+      const rows = await settleRows(write, settlements, at);
+      const [first] = rows;
+      if (first) await writeToConversation(write, first, { events: rows.map(settledEvent) }, at);
+      return rows;
+    });
+    const [first] = settled;
+    if (first) wakeUps.announce(first);
+    return settled;
+  }
 
   return {
     async open(row, maxOpen) {
@@ -16,23 +32,10 @@ export function createElicitations(database: Database): Elicitations {
       return opened;
     },
     async settle(id, outcome, responseId, because) {
-      const at = now();
-      const settled = await query.transaction().execute(async (write) => {
-        const row = await write
-          .updateTable('elicitations')
-          .set({ status: outcome, response_id: responseId, settled_at: at, because: because ?? null })
-          .where('id', '=', id)
-          .where('status', '=', 'pending')
-          .returningAll()
-          .executeTakeFirst();
-        if (!row) return null;
-        const elicitation = toElicitation(row);
-        await writeToConversation(write, elicitation, { events: [eventOf(elicitation, outcome)] }, at);
-        return elicitation;
-      });
-      if (settled) wakeUps.announce(settled);
-      return settled !== null;
+      const settlement = { elicitationId: id, outcome, responseId, ...(because && { because }) };
+      return (await settleAll([settlement])).length > 0;
     },
+    settleAll,
     async get(id) {
       const row = await select().where('id', '=', id).executeTakeFirst();
       return row ? toElicitation(row) : null;

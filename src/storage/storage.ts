@@ -11,6 +11,7 @@ import type {
   ConnectionReason,
   ElicitationRequest,
   Outcome,
+  Settlement,
   Status,
 } from '../elicitation/elicitation.ts';
 import type { LogEntry, TurnEvent } from '../turn/event.ts';
@@ -71,6 +72,11 @@ export interface TurnLog {
   startOf(turn: TurnRef): Promise<number | null>;
   /** Merges each run of deltas of one part into its last row, remembering where the parts ended. Once is enough. */
   merge(turn: TurnRef): Promise<void>;
+  /**
+   * As `merge`, one turn after the other, beside whatever else goes on; `close` waits for it. A merge that fails, or is
+   * lost with its process, is left to whoever claims the turn as due.
+   */
+  mergeLater(turn: TurnRef): void;
 }
 
 /* ---- turns and messages ------------------------------------------------------------------------------ */
@@ -107,6 +113,21 @@ export interface NewTurn extends Turn {
   messages: Omit<StoredMessage, 'turnId'>[];
 }
 
+/** What is said at the end of a turn, in this order. */
+export interface Ending {
+  /** What was decided about questions and may not be written yet. */
+  outcomes?: Settlement[];
+  /** What the model is told of a call that has no result, those of delegated agents included. */
+  resultOf?(call: ToolCallRow): CallResult;
+  events?: NewEvent[];
+}
+
+export interface Ended {
+  startedAt: number;
+  /** That the end has closed. */
+  questions: ElicitationRow[];
+}
+
 /** `dueAt`: when it is looked at again, unless something happens to it before. */
 export interface DueTurn extends TurnRef {
   status: TurnStatus;
@@ -132,8 +153,11 @@ export interface Turns {
   announceEnd(turn: TurnRef): Promise<void>;
   /** True as soon as the turn is ending or has ended; false when `signal` aborts first. Never rejects. */
   whenEnding(turn: TurnRef, signal: AbortSignal): Promise<boolean>;
-  /** Closes open questions as `cancel`, writes the terminal event and status, in one transaction; the first end wins. */
-  end(turn: TurnRef, status: TurnEndStatus): Promise<void>;
+  /**
+   * Writes what the turn leaves undone, closes open questions as `cancel`, and writes the terminal event and status, in
+   * one transaction; the first end wins. Answers with what has ended, or null when there was nothing to end.
+   */
+  end(turn: TurnRef, status: TurnEndStatus, ending?: Ending): Promise<Ended | null>;
   /**
    * Turns to look after, longest due first: not ended, and so perhaps without a workflow by now, or ended and perhaps
    * not merged. Nobody else gets them for `againMs`; merging a turn takes it off the list.
@@ -221,6 +245,12 @@ export interface ToolCallRound {
   sealed: string;
 }
 
+/** How a call ends for the model, and for those who read along. */
+export interface CallResult {
+  message: Omit<StoredMessage, 'turnId'>;
+  event: NewEvent;
+}
+
 export interface ToolCalls {
   /** Keyed by (turn, toolCallId), delegations included; requesting again is a no-op. */
   request(turn: TurnRef, calls: Omit<ToolCallRow, 'state'>[]): Promise<void>;
@@ -251,7 +281,7 @@ export interface ToolCalls {
     turn: TurnRef,
     toolCallId: string,
     /** `notice`: to be said before the event. */
-    result: { message: Omit<StoredMessage, 'turnId'>; event: NewEvent; notice?: NewEvent },
+    result: CallResult & { notice?: NewEvent },
   ): Promise<boolean>;
   /** The turn's calls that are not finished yet, those of delegated agents included. */
   unfinished(turn: TurnRef): Promise<ToolCallRow[]>;
@@ -300,6 +330,8 @@ export interface Elicitations {
   ): Promise<'opened' | 'too-many-open'>;
   /** `pending` → outcome, row and event in one transaction; the first settlement wins. */
   settle(id: string, outcome: Outcome, responseId: string | null, because?: ClosedBecause): Promise<boolean>;
+  /** The same for some questions of one turn, in one transaction. Answers with those that it settled. */
+  settleAll(settlements: Settlement[]): Promise<ElicitationRow[]>;
   get(id: string): Promise<ElicitationRow | null>;
   ofConversation(ref: ConversationRef, status?: Status): Promise<ElicitationRow[]>;
   /** Pending connection questions of one user for one server, in all conversations. */

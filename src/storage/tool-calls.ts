@@ -153,7 +153,7 @@ export function createToolCalls({ query, wakeUps, now }: Database): ToolCalls {
   };
 }
 
-function toToolCall(row: {
+export function toToolCall(row: {
   tool_call_id: string;
   tool_name: string;
   input: string;

@@ -1,13 +1,17 @@
 /**
- * How turns end: nothing that belongs to one stays open behind it. Turns, then questions, then the conversation are
- * locked, in this order, so that writers never wait for each other in a circle.
+ * How turns end: nothing that belongs to one stays open behind it. Turns, then questions, then tool calls, then the
+ * conversation are locked, in this order, so that writers never wait for each other in a circle.
  */
 import type { Transaction } from 'kysely';
 import type { TurnEndStatus, TurnRef } from '../turn/turn.ts';
 import { isConversation, writeToConversation } from './conversation-write.ts';
 import { dueAfter } from './due-turns.ts';
-import { eventOf, toElicitation } from './elicitation-rows.ts';
+import { fromColumn } from './delegation.ts';
+import { settledEvent, toElicitation } from './elicitation-rows.ts';
+import { settleRows } from './settle-rows.ts';
+import type { ElicitationRow, Ended, Ending, ToolCallRow } from './storage.ts';
 import type { Tables } from './tables.ts';
+import { toToolCall } from './tool-calls.ts';
 import { selectTurns, usageOf } from './turn-rows.ts';
 
 type Write = Transaction<Tables>;
@@ -16,18 +20,18 @@ export async function endTurn(
   write: Write,
   turn: TurnRef,
   status: TurnEndStatus,
+  ending: Ending,
   now: number,
-): Promise<boolean> {
+): Promise<Ended | null> {
   const ended = await write
     .updateTable('turns')
     .set({ status, ended_at: now, staged: null, ...dueAfter.end(now) })
     .where('turn_id', '=', turn.turnId)
     .where('status', '=', 'running')
+    .returning('created_at')
     .executeTakeFirst();
-  if (ended.numUpdatedRows > 0n) {
-    await writeEnds(write, [turn], status, now);
-    return true;
-  }
+  if (ended)
+    return { startedAt: ended.created_at, questions: await writeEnd(write, turn, status, ending, now) };
   // It never began, so that there is nothing in the log to end.
   await write
     .updateTable('turns')
@@ -35,7 +39,7 @@ export async function endTurn(
     .where('turn_id', '=', turn.turnId)
     .where('status', '=', 'starting')
     .execute();
-  return false;
+  return null;
 }
 
 /**
@@ -52,32 +56,67 @@ export async function endLostTurns(write: Write, begun: TurnRef, now: number): P
     .where('turn_id', '!=', turnId)
     .returning('turn_id')
     .execute();
-  const turns = lost.map((row): TurnRef => ({ tenant, conversation, turnId: row.turn_id }));
-  await writeEnds(write, turns, 'cancelled', now);
+  for (const row of lost)
+    await writeEnd(write, { tenant, conversation, turnId: row.turn_id }, 'cancelled', {}, now);
 }
 
-async function writeEnds(write: Write, turns: TurnRef[], status: TurnEndStatus, now: number): Promise<void> {
-  if (turns.length === 0) return;
-  // A workflow settles its questions itself before it ends; these are of one that could not.
-  const closed = await write
+async function writeEnd(
+  write: Write,
+  turn: TurnRef,
+  status: TurnEndStatus,
+  { outcomes = [], resultOf, events = [] }: Ending,
+  now: number,
+): Promise<ElicitationRow[]> {
+  const decided = await settleRows(write, outcomes, now);
+  // A workflow knows what became of its questions; these are of one that could not say so.
+  const rest = await write
     .updateTable('elicitations')
     .set({ status: 'cancel', settled_at: now })
-    .where(
-      'turn_id',
-      'in',
-      turns.map(({ turnId }) => turnId),
-    )
+    .where('turn_id', '=', turn.turnId)
     .where('status', '=', 'pending')
     .returningAll()
     .execute();
-  const questions = closed.map(toElicitation);
-  for (const turn of turns) {
-    const { turnId } = turn;
-    const row = await selectTurns(write, turn).where('turns.turn_id', '=', turnId).executeTakeFirst();
-    const usage = row && usageOf(row);
-    const event = { type: 'turn-ended', status, ...(usage && { usage }) } as const;
-    const ofTurn = questions.filter((question) => question.turnId === turnId);
-    const events = [...ofTurn.map((question) => eventOf(question, 'cancel')), { key: 'turn-ended', event }];
-    await writeToConversation(write, turn, { events }, now);
+  const questions = [...decided, ...rest.map(toElicitation)];
+  const calls = resultOf ? await finishCalls(write, turn) : [];
+  const closed = { events: questions.map(settledEvent) };
+  await writeToConversation(write, turn, closed, now);
+  for (const { caller, call } of calls) {
+    const result = resultOf?.(call);
+    if (result)
+      await writeToConversation(write, caller, { messages: [result.message], events: [result.event] }, now);
   }
+  const row = await selectTurns(write, turn).where('turns.turn_id', '=', turn.turnId).executeTakeFirst();
+  const usage = row && usageOf(row);
+  const event = { type: 'turn-ended', status, ...(usage && { usage }) } as const;
+  await writeToConversation(write, turn, { events: [...events, { key: 'turn-ended', event }] }, now);
+  return questions;
+}
+
+/** Those that had no result yet, as they were, and the agent that made each. */
+async function finishCalls(write: Write, turn: TurnRef): Promise<{ caller: TurnRef; call: ToolCallRow }[]> {
+  const { tenant, conversation, turnId } = turn;
+  const open = { turn_id: turnId };
+  // The update changes nothing; it locks the rows, so that no call moves on after its state was read.
+  const rows = await write
+    .updateTable('tool_calls')
+    .set((row) => ({ created_at: row.ref('created_at') }))
+    .where((row) => row.and(open))
+    .where('state', '!=', 'finished')
+    .returning(['tool_call_id', 'tool_name', 'input', 'state', 'delegation', 'created_at'])
+    .execute();
+  if (rows.length === 0) return [];
+  await write
+    .updateTable('tool_calls')
+    .set({ state: 'finished' })
+    .where((row) => row.and(open))
+    .where('state', '!=', 'finished')
+    .execute();
+  await write.deleteFrom('tool_call_rounds').where('turn_id', '=', turnId).execute();
+  const inOrder = rows.toSorted(
+    (one, other) => one.created_at - other.created_at || (one.tool_call_id < other.tool_call_id ? -1 : 1),
+  );
+  return inOrder.map((row) => ({
+    caller: { tenant, conversation, turnId, ...fromColumn(row.delegation) },
+    call: toToolCall(row),
+  }));
 }

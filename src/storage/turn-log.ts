@@ -7,11 +7,12 @@ import { dueAfter } from './due-turns.ts';
 import { createFollow } from './follow.ts';
 import { createReadBatch } from './log-batch.ts';
 import { mergeDeltas, remainder } from './merged-deltas.ts';
+import type { MergeQueue } from './merge-queue.ts';
 import type { TurnLog } from './storage.ts';
 import { fromJson } from './tables.ts';
 import type { Database, Tables } from './tables.ts';
 
-export function createTurnLog(database: Database, logger: Logger): TurnLog {
+export function createTurnLog(database: Database, mergeQueue: MergeQueue, logger: Logger): TurnLog {
   const { query, wakeUps } = database;
 
   const read = async (ref: ConversationRef, after: number, limit?: number): Promise<LogEntry[]> => {
@@ -55,7 +56,8 @@ export function createTurnLog(database: Database, logger: Logger): TurnLog {
         .executeTakeFirst();
       return first ? first.seq - 1 : null;
     },
-    merge: (turn) => merge(database, turn),
+    merge: (turn) => mergeTurn(database, turn),
+    mergeLater: (turn) => mergeQueue.add(turn),
   };
 }
 
@@ -66,7 +68,7 @@ export function toLogEntry({ seq, turn_id: turnId, event, at }: Row, after = 0):
   return { seq, turnId, at, event: remainder(fromJson<TurnEvent>(event), after) };
 }
 
-async function merge({ query, kind }: Database, turn: TurnRef): Promise<void> {
+export async function mergeTurn({ query, kind }: Database, turn: TurnRef): Promise<void> {
   const { tenant, conversation, turnId } = turn;
   await query.transaction().execute(async (write) => {
     // Two merges of one turn take turns; SQLite's transactions do so anyway.

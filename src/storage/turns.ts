@@ -36,9 +36,10 @@ export function createTurns(database: Database): Turns {
       endings.announce(turn);
     },
     whenEnding: (turn, signal) => endings.when(turn, signal),
-    async end(turn, status) {
-      const ended = await query.transaction().execute((write) => endTurn(write, turn, status, now()));
+    async end(turn, status, ending = {}) {
+      const ended = await query.transaction().execute((write) => endTurn(write, turn, status, ending, now()));
       if (ended) wakeUps.announce(turn);
+      return ended;
     },
     claimDue: (limit, againMs) => claimDueTurns(database, limit, againMs),
     async get({ tenant, conversation, turnId }) {

@@ -13,22 +13,26 @@ const untilTheDatabaseIsBack = {
   maximumInterval: '10s',
 } as const;
 
-/** Run inside the workflow task: one marker in history and no round trip, for the writes the turn waits for. */
-export const { beginTurn, announceEnd, openElicitation } = proxyLocalActivities<
-  Pick<Activities, 'beginTurn' | 'announceEnd' | 'openElicitation'>
->({
-  startToCloseTimeout: '10s',
-  retry: untilTheDatabaseIsBack,
-});
-
-/** Run beside whatever the turn does next. */
-export const { settleElicitation, refuseToolCall, finishDelegation, endTurn } = proxyActivities<
-  Pick<Activities, 'settleElicitation' | 'refuseToolCall' | 'finishDelegation' | 'endTurn'>
->({
-  // A worker that dies with one of these in its hands delays the turn by this much.
-  startToCloseTimeout: '10s',
-  retry: untilTheDatabaseIsBack,
-});
+/**
+ * Short writes run inside the workflow task: one marker in history, no round trip, and no activity slot, of which calls
+ * that wait for somebody may have taken the last. An activity that fails for another reason than the database's gives
+ * up by itself (see safe-failures.ts).
+ */
+export const { announceEnd, openElicitation, settleElicitations, refuseToolCall, finishDelegation, endTurn } =
+  proxyLocalActivities<
+    Pick<
+      Activities,
+      | 'announceEnd'
+      | 'openElicitation'
+      | 'settleElicitations'
+      | 'refuseToolCall'
+      | 'finishDelegation'
+      | 'endTurn'
+    >
+  >({
+    startToCloseTimeout: '10s',
+    retry: untilTheDatabaseIsBack,
+  });
 
 export const { callModel } = proxyActivities<Pick<Activities, 'callModel'>>({
   startToCloseTimeout: '10m',
@@ -43,8 +47,8 @@ export const { callModel } = proxyActivities<Pick<Activities, 'callModel'>>({
  * repeats only what is declared repeatable. The server's own timeout is enforced inside.
  */
 export const { callTool } = proxyActivities<Pick<Activities, 'callTool'>>({
-  // Servers of the old era hold the line while people think, for as long as a question may be open.
-  startToCloseTimeout: '30d',
+  // Each turn says how long (see `limits`): servers of the old era hold the line while people think.
+  startToCloseTimeout: '1h',
   heartbeatTimeout: '12s',
   retry: { initialInterval: '500ms', backoffCoefficient: 2, maximumInterval: '10s', maximumAttempts: 5 },
   cancellationType: ActivityCancellationType.WAIT_CANCELLATION_COMPLETED,

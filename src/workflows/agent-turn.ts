@@ -7,169 +7,110 @@ import {
   ActivityFailure,
   ApplicationFailure,
   CancellationScope,
-  CancelledFailure,
   allHandlersFinished,
   condition,
   isCancellation,
-  setHandler,
 } from '@temporalio/workflow';
-import type { TurnEndStatus } from '../turn/turn.ts';
 import type { DelegatedCall, ServerCall } from '../activities/keep-step.ts';
 import type { TurnFailure } from '../activities/turns.ts';
-import { announceEnd, beginTurn, callModel, endTurn } from './activities.ts';
-import { callerOf } from './caller.ts';
+import type { TurnEndStatus } from '../turn/turn.ts';
+import { announceEnd, callModel, endTurn } from './activities.ts';
 import { createConnect } from './connect.ts';
 import { createDelegates } from './delegates.ts';
 import { createQuestions } from './elicit.ts';
 import { createHeldCalls } from './held-calls.ts';
-import { supersede, turnQuery } from './messages.ts';
-import type { DelegationResult, TurnInput, TurnReport, TurnResult } from './messages.ts';
-import { readSupersede } from './read-signal.ts';
-import { showCalls, showEnd, showPhase, showThinking } from './operator-view.ts';
+import type { DelegationResult, TurnInput, TurnResult } from './messages.ts';
+import { showCalls, showEnd, showThinking } from './operator-view.ts';
+import { createPhase } from './phase.ts';
 import { runToolCall } from './tool-call.ts';
 import type { Asking } from './tool-call.ts';
 
+/** How the work came to its end. */
+interface Outcome {
+  status: TurnEndStatus;
+  failure?: TurnFailure;
+}
+
 export async function agentTurn(turn: TurnInput): Promise<TurnResult | DelegationResult> {
-  let step = 0;
-  let running = 0;
-  /** Calls that wait for a person, and how many questions each has open. */
-  const waiting = new Map<string, number>();
-  let status: 'working' | 'waiting' | TurnEndStatus = 'working';
-  let leaving: 'no' | 'perhaps' | 'yes' = 'no';
+  const thinking = new CancellationScope();
   const refused = new Map(turn.refused);
   const questions = createQuestions(turn);
-  const connect = createConnect(questions, refused);
-  const delegates = createDelegates(turn, { refused, changed: report, superseded: leave });
-  const caller = callerOf(turn);
-  const held = createHeldCalls();
+  const phase = createPhase(turn, { questions, delegates: () => delegates, thinking });
+  const delegates = createDelegates(turn, { refused, changed: phase.changed, superseded: phase.leave });
   const besides: Promise<void>[] = [];
   const asking: Asking = {
     questions,
-    connect,
-    held,
-    whileWaiting,
+    connect: createConnect(questions, refused),
+    held: createHeldCalls(),
+    whileWaiting: phase.whileWaiting,
     beside: (work) => void besides.push(work),
   };
-  const thinking = new CancellationScope();
-  setHandler(turnQuery, (): TurnReport => ({ turnId: turn.turnId, phase: phase() }));
-  setHandler(supersede, (message: unknown) => {
-    const { until } = readSupersede(message) ?? { until: 0 };
-    // An answer that has just come, though nothing has been made of it yet, counts more than a new message.
-    if (status !== 'waiting' || !questions.areAllOpen() || Date.now() > until) return;
-    // Of an answer that a delegated agent has just been given, only that agent knows.
-    if (delegates.supersede(until)) leaving = 'perhaps';
-    else leave();
-  });
+  let isBegun = turn.delegation !== undefined;
+  let isEnding = false;
 
-  // Withdrawn: the API could not tell its client that the turn runs, so it does not.
-  const begun = turn.delegation || (await CancellationScope.nonCancellable(() => beginTurn({ turn })));
-  if (!begun) return { status: 'cancelled' };
   thinking.cancelRequested.catch(() =>
     besides.push(CancellationScope.nonCancellable(announce).catch(() => undefined)),
   );
-  try {
-    await thinking.run(think);
-    return await end('completed');
-  } catch (error) {
-    if (isCancellation(error)) return await end(hasLeft() ? 'superseded' : 'cancelled');
-    return await end('failed', failureOf(error));
-  }
+  const outcome = await thinking.run(think).catch(interruption);
+  if (outcome === 'withdrawn') return { status: 'cancelled' };
+  // Written down even while the turn is being cancelled: questions close, streams end.
+  return CancellationScope.nonCancellable(() => end(outcome));
 
-  async function think(): Promise<void> {
-    for (; step < turn.limits.maxSteps; step++) {
+  async function think(): Promise<Outcome | 'withdrawn'> {
+    for (let step = 0; step < turn.limits.maxSteps; step++) {
       const summary = `model step ${step + 1}`;
       showThinking(summary);
-      const { finish, toolCalls } = await callModel.executeWithOptions({ summary }, [{ turn, step }]);
-      if (finish !== 'tool-calls') return;
-      showCalls(summary, toolCalls);
-      running = toolCalls.length;
-      const results = await Promise.allSettled(toolCalls.map((call) => run(call).finally(done)));
+      const said = await callModel.executeWithOptions({ summary }, [{ turn, step }]);
+      if (said.finish === 'withdrawn') return 'withdrawn';
+      isBegun = true;
+      if (said.finish !== 'tool-calls') return { status: 'completed' };
+      showCalls(summary, said.toolCalls);
+      const results = await Promise.allSettled(phase.during(said.toolCalls, run));
       for (const result of results) if (result.status === 'rejected') throw result.reason;
     }
-    const remedy = turn.delegation ? '' : ' Ask it to go on.';
-    throw ApplicationFailure.nonRetryable(
-      `The agent stopped after ${turn.limits.maxSteps} steps without finishing.${remedy}`,
-      'MaxStepsReached',
-    );
+    return { status: 'failed', failure: tooManySteps(turn) };
   }
 
   /** Before anything that stops is waited for: people see at once that nobody is asked any more, and so do servers. */
   async function announce(): Promise<void> {
     // A delegated agent that is stopped alone is not the end of the turn; one that makes room is.
-    if (!turn.delegation || hasLeft()) await announceEnd({ turn });
-    questions.writeOutcomes();
+    if (!turn.delegation || phase.hasLeft()) await announceEnd({ turn });
+    if (!isEnding) await questions.outcomes.write();
   }
 
   function run(call: ServerCall | DelegatedCall): Promise<void> {
     return 'agent' in call ? delegates.run(call) : runToolCall(turn, call, asking);
   }
 
-  function leave(): void {
-    leaving = 'yes';
-    thinking.cancel();
+  function interruption(error: unknown): Outcome {
+    if (isCancellation(error)) return { status: phase.hasLeft() ? 'superseded' : 'cancelled' };
+    return { status: 'failed', failure: failureOf(error) };
   }
 
-  function hasLeft(): boolean {
-    return leaving === 'yes';
+  async function end(outcome: Outcome): Promise<TurnResult | DelegationResult> {
+    const { status, failure } = outcome;
+    isEnding = true;
+    const summary = failure ? `${status}: ${failure.code}` : status;
+    // A delegated agent's turn is another agent's, which ends it.
+    if (turn.delegation) await questions.outcomes.write();
+    else
+      await questions.outcomes.writtenBy((outcomes) =>
+        endTurn.executeWithOptions({ summary }, [{ turn, ...outcome, outcomes, isBegun }]),
+      );
+    phase.ended();
+    showEnd(status);
+    await Promise.all(besides);
+    await condition(allHandlersFinished);
+    return turn.delegation ? { ...outcome, refused: [...refused] } : { status };
   }
+}
 
-  function phase(): TurnReport['phase'] {
-    if (status !== 'working' && status !== 'waiting') return 'ended';
-    return leaving === 'no' ? status : 'ending';
-  }
-
-  /** Asks, and lets operators see that the turn is waiting for a person once nothing else is going on. */
-  async function whileWaiting<T>(toolCallId: string, ask: () => Promise<T>): Promise<T> {
-    waiting.set(toolCallId, (waiting.get(toolCallId) ?? 0) + 1);
-    try {
-      // Before the user sees the question, and could send a new message instead of answering it.
-      if (caller && isWaiting()) await caller.tell('waiting');
-      if (thinking.consideredCancelled) throw new CancelledFailure('The turn ends, so nobody is asked.');
-      const answer = ask();
-      report();
-      return await answer;
-    } finally {
-      const left = (waiting.get(toolCallId) ?? 1) - 1;
-      if (left > 0) waiting.set(toolCallId, left);
-      else waiting.delete(toolCallId);
-      report();
-    }
-  }
-
-  function done(): void {
-    running--;
-    report();
-  }
-
-  function isWaiting(): boolean {
-    return running > 0 && waiting.size + delegates.waiting().length === running;
-  }
-
-  function report(): void {
-    const next = isWaiting() ? 'waiting' : 'working';
-    if (next === status) return;
-    status = next;
-    // Whoever was asked to make room has refused: it has work to do.
-    if (next === 'working' && leaving === 'perhaps') leaving = 'no';
-    void caller?.tell(next);
-    showPhase(next, questions.open(), delegates.waiting());
-  }
-
-  /** Writes the end down even while the turn is being cancelled: questions close, streams end. */
-  function end(outcome: TurnEndStatus, failure?: TurnFailure): Promise<TurnResult | DelegationResult> {
-    return CancellationScope.nonCancellable(async () => {
-      await questions.settled();
-      const summary = failure ? `${outcome}: ${failure.code}` : outcome;
-      const why = failure && { failure };
-      if (!turn.delegation)
-        await endTurn.executeWithOptions({ summary }, [{ turn, status: outcome, ...why }]);
-      status = outcome;
-      showEnd(outcome);
-      await Promise.all(besides);
-      await condition(allHandlersFinished);
-      return turn.delegation ? { status: outcome, ...why, refused: [...refused] } : { status: outcome };
-    });
-  }
+function tooManySteps({ limits, delegation }: TurnInput): TurnFailure {
+  const remedy = delegation ? '' : ' Ask it to go on.';
+  return {
+    code: 'MaxStepsReached',
+    message: `The agent stopped after ${limits.maxSteps} steps without finishing.${remedy}`,
+  };
 }
 
 /** Activities throw failures whose message is made for people; anything else stays unnamed. */

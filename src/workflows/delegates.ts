@@ -12,7 +12,7 @@ import {
   workflowInfo,
 } from '@temporalio/workflow';
 import { WorkflowExecutionAlreadyStartedError } from '@temporalio/common';
-import type { ChildWorkflowHandle, ChildWorkflowOptions, Workflow } from '@temporalio/workflow';
+import type { ChildWorkflowHandle, ChildWorkflowOptions, Workflow, WorkflowInfo } from '@temporalio/workflow';
 import type { DelegationEnd } from '../activities/delegations.ts';
 import type { DelegatedCall } from '../activities/keep-step.ts';
 import type { Delegation } from '../turn/turn.ts';
@@ -70,6 +70,8 @@ export function createDelegates(turn: TurnInput, { refused, changed, superseded 
       const handle = await startChild(agentTurnWorkflow, {
         ...optionsFor(input, turn.agent),
         workflowId: `${workflowInfo().workflowId}/agent/${toolCallId}`,
+        // It begins later than the turn it is a part of, so that the turn's own time runs out first.
+        ...timeoutOf(workflowInfo()),
         args: [input],
       });
       delegates.set(toolCallId, { agent: input.agent, phase: 'working', handle });
@@ -97,6 +99,10 @@ export function createDelegates(turn: TurnInput, { refused, changed, superseded 
       return delegates.size > 0;
     },
   };
+}
+
+function timeoutOf({ executionTimeoutMs }: WorkflowInfo): ChildWorkflowOptions {
+  return executionTimeoutMs === undefined ? {} : { workflowExecutionTimeout: executionTimeoutMs };
 }
 
 /** What operators see of it, as of a turn. */

@@ -1,18 +1,22 @@
 /**
- * Asking a person, durably: the question opens, the workflow waits for the first event that settles it or
- * for the deadline, and the outcome is written down beside whatever comes next.
+ * Asking a person, durably: the question opens, the workflow waits for the first event that settles it or for the
+ * deadline, and the outcome is written down by whatever goes on because of it.
  */
-import { CancellationScope, condition, setHandler, uuid4, workflowInfo } from '@temporalio/workflow';
+import { CancellationScope, setHandler, uuid4, workflowInfo } from '@temporalio/workflow';
 import type { GivenAnswer } from '../activities/call-rounds.ts';
-import type { Ask } from '../activities/elicitations.ts';
+import type { Ask, Opened } from '../activities/elicitations.ts';
 import { canPresent } from '../elicitation/capabilities.ts';
 import type { Outcome } from '../elicitation/elicitation.ts';
 import { advance } from '../elicitation/lifecycle.ts';
 import type { Elicitation, LifecycleEvent } from '../elicitation/lifecycle.ts';
-import { openElicitation, settleElicitation } from './activities.ts';
+import type { Settlement } from '../elicitation/elicitation.ts';
+import { openElicitation } from './activities.ts';
+import { createDeadlines } from './deadlines.ts';
 import { lookForConnection } from './look-for-connection.ts';
 import { answerElicitation, connectionEstablished, elicitationQuery } from './messages.ts';
 import type { TurnInput } from './messages.ts';
+import { createOutcomes } from './outcomes.ts';
+import type { Outcomes } from './outcomes.ts';
 import { readAnswer, readConnection } from './read-signal.ts';
 
 export type Asked = Outcome | 'unsupported' | 'too-many-open';
@@ -28,10 +32,8 @@ export interface Questions {
   open(): Elicitation[];
   /** Whether everything that was asked is still without an answer. */
   areAllOpen(): boolean;
-  /** Starts writing down what was decided: beside whatever was started before this is called, never before it. */
-  writeOutcomes(): void;
-  /** Resolves when every outcome is written down. */
-  settled(): Promise<void>;
+  isOpen(id: string): boolean;
+  outcomes: Outcomes;
 }
 
 type Answered = Extract<LifecycleEvent, { type: 'answered' }>;
@@ -47,8 +49,8 @@ export function createQuestions(turn: TurnInput): Questions {
    */
   const early = new Map<string, Answered>();
   const awaited = new Set<string>();
-  const unwritten: string[] = [];
-  const writes: Promise<void>[] = [];
+  const outcomes = createOutcomes();
+  const deadlines = createDeadlines();
 
   const apply = (id: string, event: LifecycleEvent) => {
     const question = questions.get(id);
@@ -89,59 +91,54 @@ export function createQuestions(turn: TurnInput): Questions {
     early.delete(id);
     awaited.add(id);
     const { workflowId } = workflowInfo();
-    const opened = await CancellationScope.nonCancellable(() =>
-      openElicitation({ turn, workflowId, elicitationId: id, user, ask, deadline }),
-    );
-    if (opened.kind === 'too-many-open' || opened.kind === 'call-ended') {
-      questions.delete(id);
-      awaited.delete(id);
-      return opened.kind === 'too-many-open' ? opened.kind : 'cancel';
-    }
-    const connected = (version: number) => apply(id, { type: 'connected', server, version });
-    const lookout =
-      ask.kind === 'connection' && opened.mayGoUnnoticed
-        ? lookForConnection({ turn, server, seenVersion: ask.seenVersion }, connected)
-        : null;
-    if (opened.connectedVersion !== null) connected(opened.connectedVersion);
+    const asked = { turn, workflowId, elicitationId: id, user, ask, deadline };
+    let isSeen = true;
     try {
-      const inTime = await condition(() => !isPending(id), Math.max(1, deadline - Date.now()), {
-        summary: `elicitation: ${aimOf(questions.get(id))}`,
-      });
-      const late = inTime ? null : ((await lookout?.lastLook()) ?? null);
-      if (late !== null) connected(late);
-      if (!inTime) apply(id, { type: 'deadline-passed' });
+      const opened = await CancellationScope.nonCancellable(() => openElicitation(asked));
+      isSeen = opened.kind === 'opened';
+      if (opened.kind === 'too-many-open' || opened.kind === 'call-ended') {
+        questions.delete(id);
+        return opened.kind === 'too-many-open' ? opened.kind : 'cancel';
+      }
+      await settled(id, ask, opened);
       return given(id).outcome;
     } catch (error) {
       apply(id, { type: 'abandoned' });
       throw error;
     } finally {
-      lookout?.end();
       awaited.delete(id);
-      if (opened.kind === 'opened') unwritten.push(id);
+      const question = questions.get(id);
+      if (question && isSeen) outcomes.add(settlementOf(question));
     }
   }
 
-  function writeOutcomes(): void {
-    for (const id of unwritten.splice(0)) writes.push(settle(id));
+  /** Until something settles the question, at the latest its deadline. */
+  async function settled(id: string, ask: Ask, opened: Extract<Opened, { connectedVersion: unknown }>) {
+    const question = questions.get(id);
+    const connected = (version: number) => apply(id, { type: 'connected', server: ask.server, version });
+    if (opened.connectedVersion !== null) connected(opened.connectedVersion);
+    const lookout =
+      ask.kind === 'connection' && opened.mayGoUnnoticed
+        ? lookForConnection({ turn, server: ask.server, seenVersion: ask.seenVersion }, connected)
+        : null;
+    try {
+      const summary = `elicitation: ${aimOf(question)}`;
+      const inTime = await deadlines.wait(question?.deadline ?? 0, () => !isPending(id), summary);
+      if (inTime) return;
+      const late = await lookout?.lastLook();
+      if (typeof late === 'number') connected(late);
+      apply(id, { type: 'deadline-passed' });
+    } finally {
+      lookout?.end();
+    }
   }
 
   const isPending = (id: string) => questions.get(id)?.state.kind === 'pending';
 
   function given(id: string): GivenAnswer {
-    const state = questions.get(id)?.state;
-    return state?.kind === 'settled'
-      ? { elicitationId: id, outcome: state.outcome, responseId: state.responseId ?? null }
-      : { elicitationId: id, outcome: 'expired', responseId: null };
-  }
-
-  function settle(id: string): Promise<void> {
     const question = questions.get(id);
-    const settled = given(id);
-    const because = question?.state.kind === 'settled' ? question.state.because : undefined;
-    const summary = `${aimOf(question)}: ${settled.outcome}`;
-    return CancellationScope.nonCancellable(() =>
-      settleElicitation.executeWithOptions({ summary }, [{ ...settled, ...(because && { because }) }]),
-    );
+    const { outcome, responseId }: Settlement = question ? settlementOf(question) : expired(id);
+    return { elicitationId: id, outcome, responseId };
   }
 
   return {
@@ -150,12 +147,19 @@ export function createQuestions(turn: TurnInput): Questions {
     close: apply,
     open: () => [...questions.values()].filter(({ state }) => state.kind === 'pending'),
     areAllOpen: () => [...awaited].every(isPending),
-    writeOutcomes,
-    settled: async () => {
-      writeOutcomes();
-      await Promise.all(writes);
-    },
+    isOpen: isPending,
+    outcomes,
   };
+}
+
+function settlementOf({ id, state }: Elicitation): Settlement {
+  if (state.kind === 'pending') return expired(id);
+  const { outcome, responseId = null, because } = state;
+  return { elicitationId: id, outcome, responseId, ...(because && { because }) };
+}
+
+function expired(elicitationId: string): Settlement {
+  return { elicitationId, outcome: 'expired', responseId: null };
 }
 
 /** What a question is for, to operators. */

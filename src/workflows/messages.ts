@@ -12,6 +12,8 @@ export interface TurnInput extends Turn {
   limits: {
     maxSteps: number;
     elicitationTimeoutMs: number;
+    /** How long one attempt at a tool call may take, with everything its server may ask meanwhile. */
+    toolCallMs: number;
   };
   /** A delegated agent's: which servers the user has refused before, and how. */
   refused?: [server: string, answer: Asked][];

@@ -24,9 +24,14 @@ export function showPhase(phase: 'working' | 'waiting', open: Elicitation[], del
   ]);
 }
 
+/** That a turn is completed, Temporal says itself. */
 export function showEnd(status: TurnEndStatus): void {
   setCurrentDetails(status);
-  upsertSearchAttributes([{ key: searchAttributes.status, value: status }]);
+  if (status === 'completed') return;
+  upsertSearchAttributes([
+    { key: searchAttributes.status, value: status },
+    { key: searchAttributes.waitingFor, value: null },
+  ]);
 }
 
 function describe({ id, mode, server, connection, deadline }: Elicitation): string {

@@ -44,6 +44,8 @@ export function createServerQuestions(
         const outcome = await questions.elicit(need, turn.user ?? '', elicitationId);
         // One that cannot be asked ends the call, and with it what else it wanted to know.
         if (outcome === 'too-many-open') for (const id of ids) questions.close(id, { type: 'abandoned' });
+        // Nothing goes on before all are answered, but nobody should be shown an answered question as open.
+        if (ids.some(questions.isOpen)) void questions.outcomes.write();
         return outcome;
       }),
     );
@@ -104,10 +106,10 @@ export function createServerQuestions(
       whileWaiting(toolCallId, () => all({ round, questions: fresh })).then(
         (outcomes) => {
           // Whoever holds the line reads the answers from the database.
-          questions.writeOutcomes();
+          void questions.outcomes.write();
           if (outcomes.includes('too-many-open')) tooMany();
         },
-        () => questions.writeOutcomes(),
+        () => questions.outcomes.write(),
       );
     },
     news: hear,

@@ -11,7 +11,7 @@ import type { HeldCalls } from './held-calls.ts';
 import type { TurnInput } from './messages.ts';
 import { createServerQuestions } from './server-questions.ts';
 
-/** How a call gets its user asked; outcomes are written beside the call that goes on because of them. */
+/** How a call gets its user asked. */
 export interface Asking {
   questions: Questions;
   connect: Connect;
@@ -46,9 +46,7 @@ export async function runToolCall(turn: TurnInput, call: ServerCall, asking: Ask
 
   for (;;) {
     const input = { turn, toolCallId, server, tool, ...progress, answers };
-    const running = held.during(toolCallId, fromServer, () => attempt(input));
-    questions.writeOutcomes();
-    const outcome = await running;
+    const outcome = await held.during(toolCallId, fromServer, () => attempt(input));
     if (outcome === null) return refuse('failed');
     switch (outcome.kind) {
       case 'finished':
@@ -77,24 +75,27 @@ export async function runToolCall(turn: TurnInput, call: ServerCall, asking: Ask
   }
 
   /** An activity that gave up is the tool's failure, not the turn's: the model is told and can go on. */
-  async function attempt(input: ToolCallInput): Promise<ToolCallOutcome | null> {
+  async function attempt(input: Omit<ToolCallInput, 'outcomes'>): Promise<ToolCallOutcome | null> {
+    const options = { summary, startToCloseTimeout: turn.limits.toolCallMs };
     try {
-      return await calling.run(() => stoppingSoon(callTool.executeWithOptions({ summary }, [input])));
+      return await questions.outcomes.writtenBy((outcomes) =>
+        calling.run(() => stoppingSoon(callTool.executeWithOptions(options, [{ ...input, outcomes }]))),
+      );
     } catch (error) {
       if (isRefused) return { kind: 'finished' };
       if (isCancellation(error) || !(error instanceof ActivityFailure)) throw error;
       return null;
     } finally {
       fromServer.end();
-      questions.writeOutcomes();
     }
   }
 
-  /** Nobody waits for this one, so the story is told in its order: the answer, then what the tool made of it. */
   function refuse(refusal: Refusal): Promise<void> {
-    questions.writeOutcomes();
     const ended = { turn, toolCallId, server, refusal };
-    return refuseToolCall.executeWithOptions({ summary: `${summary}: ${refusal}` }, [ended]);
+    const options = { summary: `${summary}: ${refusal}` };
+    return questions.outcomes.writtenBy((outcomes) =>
+      refuseToolCall.executeWithOptions(options, [{ ...ended, outcomes }]),
+    );
   }
 
   /** The first end counts: what the call itself makes of being stopped comes too late. */

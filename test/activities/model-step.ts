@@ -6,6 +6,7 @@ import { MockActivityEnvironment } from '@temporalio/testing';
 import { DefaultLogger } from '@temporalio/worker';
 import { pino } from 'pino';
 import { createCallModel } from '../../src/activities/call-model.ts';
+import type { ModelCallResult } from '../../src/activities/call-model.ts';
 import type { StepResult } from '../../src/activities/keep-step.ts';
 import type { AgentConfig } from '../../src/config.ts';
 import type { ModelTool } from '../../src/mcp/catalogue.ts';
@@ -103,7 +104,7 @@ export async function openModelStep(...replies: Reply[]): Promise<ModelStep> {
     storage,
     logged: () => logged,
     events,
-    callModel({ attempt = 1, step = 0, patienceMs = 5_000, model = agent.model, ...options } = {}) {
+    async callModel({ attempt = 1, step = 0, patienceMs = 5_000, model = agent.model, ...options } = {}) {
       const { baseURL } = server;
       const providers = { 'openai-compatible': { baseURL, apiKeyEnv: 'MODEL_API_KEY', headers: {} } };
       const activities = createCallModel({
@@ -117,7 +118,10 @@ export async function openModelStep(...replies: Reply[]): Promise<ModelStep> {
         patience: { firstMs: patienceMs, nextMs: patienceMs },
       });
       const environment = options.environment ?? activityEnvironment(attempt);
-      return environment.run(activities.callModel, { turn: options.of ?? turn, step });
+      const input = { turn: options.of ?? turn, step };
+      const result: ModelCallResult = await environment.run(activities.callModel, input);
+      if (result.finish === 'withdrawn') throw new Error('This turn has begun.');
+      return result;
     },
     async story() {
       const lines: string[] = [];

@@ -13,6 +13,7 @@ import { openPostgres } from '../../src/storage/postgres.ts';
 import { openSqlite } from '../../src/storage/sqlite.ts';
 import type { Storage, TurnLog } from '../../src/storage/storage.ts';
 import type { Database } from '../../src/storage/tables.ts';
+import { createMergeQueue } from '../../src/storage/merge-queue.ts';
 import { createTurnLog } from '../../src/storage/turn-log.ts';
 import { createTurnEndings } from '../../src/storage/turn-endings.ts';
 import { createWakeUps } from '../../src/storage/wake-ups.ts';
@@ -54,7 +55,11 @@ export async function openCountedLog(kind: Database['kind']): Promise<CountedLog
   const { plugin, reads } = countReads();
   const query = backend.query.withPlugin(plugin);
   const endings = createTurnEndings({ pollMs: 2 ** 30, carrier: null, version: undefined, query, logger });
-  const turnLog = createTurnLog({ kind, query, wakeUps: counted.wakeUps, endings, now: Date.now }, logger);
+  const turnLog = createTurnLog(
+    { kind, query, wakeUps: counted.wakeUps, endings, now: Date.now },
+    createMergeQueue(async () => {}, logger),
+    logger,
+  );
   return {
     turnLog,
     other,
