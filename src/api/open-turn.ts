@@ -21,6 +21,9 @@ export type OpenTurn =
 
 export type LiveTurn = Extract<OpenTurn, { kind: 'live' }>;
 
+/** Whether it is about to end. `unknown`: no worker says so, and it will be seen. */
+export type Leaving = 'yes' | 'no' | 'unknown';
+
 /** Longer than any start takes, so that clocks may differ a little; a turn that hears of it later goes on. */
 const supersedeWithinMs = 30_000;
 const reportDeadlineMs = 1_000;
@@ -51,33 +54,33 @@ export function createOpenTurns(client: Client, turns: Pick<Turns, 'get'>) {
   }
 
   /** Whether the turn is about to end, for all that is known. That it only waits for a person is for its workflow to say. */
-  async function makeRoom({ handle }: LiveTurn, onBusy: OnBusy): Promise<boolean> {
+  async function makeRoom({ handle }: LiveTurn, onBusy: OnBusy): Promise<Leaving> {
     try {
       if (onBusy === 'cancel') {
         await handle.cancel();
-        return true;
+        return 'yes';
       }
       await handle.signal(supersede, { until: Date.now() + supersedeWithinMs });
       return await isLeaving(handle);
     } catch (error) {
-      if (error instanceof WorkflowNotFoundError) return true;
+      if (error instanceof WorkflowNotFoundError) return 'yes';
       throw error;
     }
   }
 
   /** Whether a turn that was about to end still is: one whose delegated agent was just given its answer goes on. */
-  async function stillLeaves({ handle }: LiveTurn, onBusy: OnBusy): Promise<boolean> {
-    return onBusy === 'cancel' || isLeaving(handle);
+  async function stillLeaves({ handle }: LiveTurn, onBusy: OnBusy): Promise<Leaving> {
+    return onBusy === 'cancel' ? 'yes' : isLeaving(handle);
   }
 
-  async function isLeaving(handle: WorkflowHandle): Promise<boolean> {
+  async function isLeaving(handle: WorkflowHandle): Promise<Leaving> {
     const report = () => handle.query(turnQuery);
     try {
       const { phase } = await client.withDeadline(Date.now() + reportDeadlineMs, report);
-      return phase === 'ending' || phase === 'ended';
+      return phase === 'ending' || phase === 'ended' ? 'yes' : 'no';
     } catch (error) {
-      // Gone; or no worker says anything, and whether it leaves will be seen.
-      if (error instanceof WorkflowNotFoundError || error instanceof ServiceError) return true;
+      if (error instanceof WorkflowNotFoundError) return 'yes';
+      if (error instanceof ServiceError) return 'unknown';
       throw error;
     }
   }

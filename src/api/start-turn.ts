@@ -69,7 +69,7 @@ export async function startTurn(
     case 'joined':
       return start.turn;
     case 'busy':
-      throw busy(start.turnId, request.onBusy);
+      throw busy(start);
     case 'foreign-conversation':
       throw conversationNotFound();
     default:
@@ -89,14 +89,13 @@ function newMessages(
   ];
 }
 
-function busy(turnId: string, onBusy: OnBusy): ProblemError {
-  const detail =
-    onBusy === 'cancel'
-      ? 'The turn is being cancelled but has not ended yet. Send the message again in a moment.'
-      : 'Wait for the turn to end, or cancel it, then send the message again.';
+function busy({ turnId, isEnding }: { turnId: string; isEnding: boolean }): ProblemError {
+  const detail = isEnding
+    ? 'The turn is about to end but has not ended yet. Send the message again in a moment.'
+    : 'Wait for the turn to end, or cancel it, then send the message again.';
   return new ProblemError('turn_in_progress', detail, {
     members: { turnId },
-    headers: { 'x-turn-id': turnId, ...(onBusy === 'cancel' && { 'retry-after': '1' }) },
+    headers: { 'x-turn-id': turnId, ...(isEnding && { 'retry-after': '1' }) },
   });
 }
 

@@ -28,7 +28,7 @@ import type { StartConfig } from './start-options.ts';
 
 // The client's own retries may overrun a deadline by a second; callers are answered within five.
 const startDeadlineMs = 3_500;
-/** For a start that first has to stop another turn, which waits for its calls for two seconds at most. */
+/** For a start that waits for a turn that is ending, which waits for its calls for two seconds at most. */
 const stopAndStartDeadlineMs = 10_000;
 const signalDeadlineMs = 3_500;
 const queryDeadlineMs = 2_000;
@@ -41,13 +41,13 @@ type Start =
   | { kind: 'started'; turn: TurnRef }
   /** The same client message again: this is the turn it started the first time. */
   | { kind: 'joined'; turn: TurnRef }
-  | { kind: 'busy'; turnId: string }
+  | { kind: 'busy'; turnId: string; isEnding: boolean }
   | { kind: 'foreign-conversation' };
 
 export interface TurnWorkflows {
   /**
    * A live turn that only waits for a person makes room for this one; `onBusy` says what to do with one that is at
-   * work. `busy` with `cancel`: it has been asked to stop and has not stopped in time.
+   * work. `busy` and `isEnding`: it makes room, or has been asked to stop, and has not ended in time.
    */
   start(turn: NewTurn, onBusy: OnBusy): Promise<Start>;
   /** Asks the live turn to stop; does not wait until it has. */
@@ -93,8 +93,7 @@ export function createTurnWorkflows({ client, storage, config, logger }: Parts):
     if (!earlier && (await storage.turns.prepare(turn)) === 'foreign-conversation')
       return { kind: 'foreign-conversation' };
     try {
-      const deadlineMs = onBusy === 'cancel' ? stopAndStartDeadlineMs : startDeadlineMs;
-      return await within(deadlineMs, () => startWorkflow(next, onBusy, deadlineMs));
+      return await startWorkflow(next, onBusy);
     } catch (error) {
       logger.warn({ err: error, turnId: next.turnId }, 'a turn could not be started');
       if (!(await storage.turns.withdraw(next))) return { kind: 'started', turn: refOf(next) };
@@ -102,27 +101,31 @@ export function createTurnWorkflows({ client, storage, config, logger }: Parts):
     }
   }
 
-  async function startWorkflow(turn: NewTurn, onBusy: OnBusy, deadlineMs: number): Promise<Start> {
-    const giveUpAt = Date.now() + deadlineMs - marginMs;
+  async function startWorkflow(turn: NewTurn, onBusy: OnBusy): Promise<Start> {
+    const begunAt = Date.now();
+    let deadline = begunAt + startDeadlineMs;
+    const inTime = <T>(call: () => Promise<T>): Promise<T> => within(deadline - Date.now(), call);
     const leaving = new Set<string>();
     for (;;) {
       try {
-        await client.workflow.start(agentTurnWorkflow, startOptions(turn, config));
+        await inTime(() => client.workflow.start(agentTurnWorkflow, startOptions(turn, config)));
         return { kind: 'started', turn: refOf(turn) };
       } catch (error) {
         if (!(error instanceof WorkflowExecutionAlreadyStartedError)) throw error;
       }
-      const open = await openTurn(turn);
+      const open = await inTime(() => openTurn(turn));
       if (open.kind === 'live') {
         if (open.turnId === turn.turnId) return { kind: 'started', turn: refOf(turn) };
         const isSame = open.clientMessageId === turn.clientMessageId;
         const leaves = leaving.has(open.turnId) ? stillLeaves : makeRoom;
-        const isLeaving = !isSame && (await leaves(open, onBusy));
-        if (!isLeaving || Date.now() > giveUpAt) {
+        const outlook = isSame ? 'no' : await inTime(() => leaves(open, onBusy));
+        // Its questions are closed by now: to refuse the message that closed them would leave its sender with nothing.
+        if (outlook === 'yes') deadline = begunAt + stopAndStartDeadlineMs;
+        if (outlook === 'no' || Date.now() > deadline - marginMs) {
           await storage.turns.withdraw(turn);
           return isSame
             ? { kind: 'joined', turn: { ...refOf(turn), turnId: open.turnId } }
-            : { kind: 'busy', turnId: open.turnId };
+            : { kind: 'busy', turnId: open.turnId, isEnding: outlook === 'yes' };
         }
         leaving.add(open.turnId);
       }
