@@ -20,6 +20,7 @@ import type { AssistantPart, Patience } from '../models/stream-step.ts';
 import type { NewEvent, Storage, StoredMessage } from '../storage/storage.ts';
 import { turnStarted } from '../telemetry/events.ts';
 import type { TurnEvent } from '../turn/event.ts';
+import { keyOfReset, keyOfSpeech } from '../turn/step-keys.ts';
 import { toModelMessages } from '../turn/transcript.ts';
 import type { Turn } from '../turn/turn.ts';
 import { taskIn, toDelegateTool } from './delegate-tool.ts';
@@ -101,8 +102,9 @@ export function createCallModel({ storage, patience = defaultPatience, ...depend
     const model = await modelFor(identity);
     const isRepeat = attempt > 1 && (await readStep(storage.turnLog, turn, step)).begun;
     let count = 0;
-    const keyed = (events: TurnEvent[]) =>
-      events.map((event): NewEvent => ({ key: `step/${step}/${attempt}/${count++}`, event }));
+    const keyFor = ({ type }: TurnEvent) =>
+      type === 'reset-step' ? keyOfReset(step, attempt) : keyOfSpeech(step, attempt, count++);
+    const keyed = (events: TurnEvent[]) => events.map((event): NewEvent => ({ key: keyFor(event), event }));
     const writer = createDeltaWriter((events) => storage.turnLog.append(turn, keyed(events)));
     const signal = AbortSignal.any([stopSignal(), writer.failed]);
     const { instructions } = agent;

@@ -5,6 +5,7 @@
 import type { Storage } from '../storage/storage.ts';
 import type { LogEntry } from '../turn/event.ts';
 import type { TurnEndStatus, TurnRef } from '../turn/turn.ts';
+import { withoutVoidSpeech } from '../turn/void-speech.ts';
 
 /** How often a reader that has seen nothing yet makes sure that there will be something to see. */
 const lookEveryMs = 2_000;
@@ -31,7 +32,7 @@ export async function* turnEntries(
   const watch = setInterval(() => void look().catch(() => undefined), lookEveryMs);
   try {
     for await (const batch of turnLog.follow(turn, after, AbortSignal.any([signal, stillborn.signal]))) {
-      const entries = withoutVoidText(batch.filter((entry) => entry.turnId === turn.turnId));
+      const entries = batch.filter((entry) => entry.turnId === turn.turnId);
       if (entries.length === 0) continue;
       clearInterval(watch);
       yield entries;
@@ -45,28 +46,16 @@ export async function* turnEntries(
     yield [{ seq: latest, turnId: turn.turnId, at: Date.now(), event: { type: 'turn-ended', status: end } }];
 }
 
-/**
- * Leaves out what a repeated model call took back, as far as it is in the same batch: whoever arrives later
- * never sees it. What an earlier batch already delivered stays, followed by its `reset-step`.
- */
-export function withoutVoidText(entries: LogEntry[]): LogEntry[] {
-  let kept: LogEntry[] = [];
-  for (const entry of entries) {
-    const { event } = entry;
-    if (event.type !== 'reset-step') {
-      kept.push(entry);
-      continue;
-    }
-    const isSameAgent = (earlier: LogEntry) => earlier.event.parentToolCallId === event.parentToolCallId;
-    const start = kept.findLastIndex(
-      (earlier) => earlier.event.type === 'start-step' && isSameAgent(earlier),
-    );
-    kept = kept.filter((earlier, index) => index <= start || !isSameAgent(earlier) || !isText(earlier));
-    if (start === -1) kept.push(entry);
+/** All of a turn, when it is over: what the model took back is left out, however late it did. Shorter when `signal` aborts. */
+export async function wholeTurn(
+  storage: Pick<Storage, 'turnLog' | 'turns'>,
+  turn: TurnRef,
+  signal: AbortSignal,
+): Promise<LogEntry[]> {
+  let entries: LogEntry[] = [];
+  for await (const batch of turnEntries(storage, turn, signal)) {
+    entries.push(...batch);
+    if (batch.some(({ event }) => event.type === 'reset-step')) entries = withoutVoidSpeech(entries);
   }
-  return kept;
-}
-
-function isText({ event }: LogEntry): boolean {
-  return event.type.startsWith('text-') || event.type.startsWith('reasoning-');
+  return entries;
 }

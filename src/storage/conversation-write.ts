@@ -11,6 +11,7 @@ import { columnOf, placed } from './delegation.ts';
 import { isDelta } from './merged-deltas.ts';
 import type { NewEvent, StoredMessage } from './storage.ts';
 import type { Tables } from './tables.ts';
+import { removeVoidSpeech } from './void-speech.ts';
 
 export interface Additions {
   messages?: Omit<StoredMessage, 'turnId'>[];
@@ -58,6 +59,7 @@ export async function writeToConversation(
   const wanted = isOver ? events.filter(({ event }) => !isDelta(event)) : events;
   const inserted = await insertEvents(write, turn, wanted, before, now);
   if (inserted < events.length) await closeGaps(write, turn, wanted, before, now);
+  await removeVoidSpeech(write, turn, events);
 }
 
 /** Fewer events are new than numbers were taken, which is rare: puts them in again, without gaps. */

@@ -54,7 +54,10 @@ export interface NewEvent {
 }
 
 export interface TurnLog {
-  /** Appends in order, in one transaction, and wakes followers after commit. Sequence numbers have no gaps. */
+  /**
+   * Appends in order, in one transaction, and wakes followers after commit. Sequence numbers are given without gaps. A
+   * `reset-step` removes, in the same transaction, what stands before it under the keys of its step.
+   */
   append(turn: TurnRef, events: NewEvent[]): Promise<void>;
   /**
    * Entries with `seq > after`, oldest first. A cursor inside a merged delta gets the rest of that delta

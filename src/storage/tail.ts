@@ -3,13 +3,14 @@
  * while somebody waits at its end, and loses its beginning when everybody has read it or when it becomes too large.
  * A follower behind the window reads for itself until it has caught up.
  *
- * The window holds every entry with `base < seq <= head`. Merging cannot tear it: what was read before a merge stays
+ * The window holds every entry with `base < seq <= head`, save what a repeated model call took back. Merging cannot tear it: what was read before a merge stays
  * as it was, and what is read after it begins where the window ends.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from 'pino';
 import type { LogEntry } from '../turn/event.ts';
 import type { ConversationRef } from '../turn/turn.ts';
+import { withoutVoid } from '../turn/void-speech.ts';
 import { defaultBounds, seenFrom } from './log-batch.ts';
 import type { Batch, BatchBounds, StoredEntry } from './log-batch.ts';
 import type { WakeUps } from './wake-ups.ts';
@@ -67,6 +68,8 @@ export function openTail(ref: ConversationRef, parts: TailParts, onEnd: () => vo
   function push(fresh: StoredEntry[]): void {
     window = [...trimmed(window, fresh), ...fresh];
     head = window.at(-1)?.entry.seq ?? head;
+    if (fresh.some(({ entry }) => entry.event.type === 'reset-step'))
+      window = withoutVoid(window, ({ entry }) => entry);
     for (const place of places) if (place.cursor < head) lagging.add(place);
     forget();
   }

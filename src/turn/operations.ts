@@ -28,8 +28,16 @@ export type Operation =
     >;
 
 /** The same whoever reads it, and whenever: clients put a repeated one in its place. */
-export function operationId({ seq, event }: LogEntry): string {
-  return event.type === 'tool-progress' ? `op-progress-${event.toolCallId}` : `op-${seq}`;
+export function operationId({ seq, turnId, event }: LogEntry): string {
+  switch (event.type) {
+    case 'tool-progress':
+      return `op-progress-${event.toolCallId}`;
+    case 'start-step':
+      // Begun again when the model call is repeated.
+      return `op-step-${[turnId, event.parentToolCallId, event.step].filter((name) => name !== undefined).join('-')}`;
+    default:
+      return `op-${seq}`;
+  }
 }
 
 /** Null for what is no operation. `rootAgent` is the conversation's agent, who does whatever no delegated agent does. */

@@ -105,8 +105,13 @@ describe('an agent with a task', () => {
     await it.callModel({ agents, of: delegated('a'), attempt: 2 });
     const resets = (await it.events()).filter(({ type }) => type === 'reset-step');
     expect(resets).toMatchObject([{ path: ['researcher'], parentToolCallId: 'a' }]);
-    const parts = (await it.events()).flatMap((event) => (event.type === 'text-start' ? event.id : []));
-    expect(new Set(parts).size).toBe(3);
+    const said = (await it.events()).flatMap((event) =>
+      event.type === 'text-delta' ? [[event.parentToolCallId, event.delta]] : [],
+    );
+    expect(said).toEqual([
+      ['b', 'Here'],
+      ['a', 'Look'],
+    ]);
   });
 
   test('leaves its last words to the one that asked, once', async () => {

@@ -2,7 +2,6 @@
 import type { FinishReason } from '../../contract/openai.ts';
 import type { LogEntry } from '../../turn/event.ts';
 import { plainReader } from '../request-headers.ts';
-import { withoutVoidText } from '../turn-entries.ts';
 import type { OpenAIError } from './errors.ts';
 import { createTranslator } from './translate.ts';
 import type { Chunk, CompletionUsage, Reading } from './translate.ts';
@@ -35,7 +34,7 @@ export function toOutcome(
   if (end?.type !== 'turn-ended') return { kind: 'unfinished' };
   const translate = createTranslator({ turnId, model, reader: plainReader, includeUsage: true });
   const chunks: Chunk[] = [];
-  for (const chunk of withoutVoidText(entries).flatMap(translate)) {
+  for (const chunk of entries.flatMap(translate)) {
     if ('error' in chunk)
       return { kind: end.status === 'failed' ? 'failed' : 'cancelled', error: chunk.error };
     chunks.push(chunk);

@@ -7,7 +7,7 @@ import type { ProblemCode } from '../errors.ts';
 import { sendEventStream } from '../event-stream.ts';
 import { closing } from '../readers.ts';
 import type { Readers } from '../readers.ts';
-import { turnEntries } from '../turn-entries.ts';
+import { turnEntries, wholeTurn } from '../turn-entries.ts';
 import { nameTurn } from '../turn-headers.ts';
 import { toOutcome } from './completion.ts';
 import { createTranslator, toErrorChunk } from './translate.ts';
@@ -55,8 +55,7 @@ export function createShowTurn({ storage, readers }: Parts): ShowTurn {
     async whole(reply, turn, { model, isRepeatable }) {
       nameTurn(reply, turn);
       const { turnId } = turn;
-      const entries = [];
-      for await (const batch of turnEntries(storage, turn, readers.listen(reply))) entries.push(...batch);
+      const entries = await wholeTurn(storage, turn, readers.listen(reply));
       const outcome = toOutcome(entries, { turnId, model });
       switch (outcome.kind) {
         case 'completed':

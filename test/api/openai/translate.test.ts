@@ -263,22 +263,6 @@ describe('the one completion that a turn adds up to', () => {
     });
   });
 
-  test('has nothing of what a repeated model call took back', () => {
-    const events: TurnEvent[] = [
-      started,
-      { type: 'start-step', step: 0 },
-      { type: 'text-start', id: '0.1.a' },
-      { type: 'text-delta', id: '0.1.a', delta: 'Hel' },
-      { type: 'reset-step', step: 0 },
-      { type: 'start-step', step: 0 },
-      ...text('0.2.a', 'Hello.'),
-      completed,
-    ];
-    const outcome = whole(events);
-    if (outcome.kind !== 'completed') throw new Error(outcome.kind);
-    expect(outcome.completion.choices[0]?.message.content).toBe('Hello.');
-  });
-
   test('is not there before the end', () => {
     expect(whole([started, ...text('a', 'Hi.')])).toEqual({ kind: 'unfinished' });
     expect(whole([])).toEqual({ kind: 'unfinished' });

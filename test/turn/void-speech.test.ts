@@ -1,13 +1,13 @@
 import { describe, expect, test } from 'vitest';
-import { withoutVoidText } from '../../src/api/turn-entries.ts';
 import type { LogEntry, TurnEvent } from '../../src/turn/event.ts';
+import { withoutVoidSpeech } from '../../src/turn/void-speech.ts';
 
 function log(...events: TurnEvent[]): LogEntry[] {
   return events.map((event, index) => ({ seq: index + 1, turnId: 't', at: 0, event }));
 }
 
 function told(entries: LogEntry[]): string[] {
-  return withoutVoidText(entries).map(({ event }) => ('delta' in event ? event.delta : event.type));
+  return withoutVoidSpeech(entries).map(({ event }) => ('delta' in event ? event.delta : event.type));
 }
 
 const said = (delta: string): TurnEvent => ({ type: 'text-delta', id: 'p', delta });
@@ -15,15 +15,26 @@ const step = (number: number): TurnEvent => ({ type: 'start-step', step: number 
 const reset: TurnEvent = { type: 'reset-step', step: 2 };
 
 describe('what a repeated model call took back', () => {
-  test('is never shown to somebody who arrives later', () => {
-    expect(told(log(step(2), said('void'), reset, said('real')))).toEqual(['start-step', 'real']);
-  });
-
-  test('goes however often it was repeated', () => {
-    expect(told(log(step(2), said('void'), reset, said('void too'), reset, said('real')))).toEqual([
+  test('goes with the start of its step, and what took it back stays', () => {
+    expect(told(log(step(2), said('void'), reset, step(2), said('real')))).toEqual([
+      'reset-step',
       'start-step',
       'real',
     ]);
+  });
+
+  test('goes however often it was repeated', () => {
+    const entries = log(
+      step(2),
+      said('void'),
+      reset,
+      step(2),
+      said('void too'),
+      reset,
+      step(2),
+      said('real'),
+    );
+    expect(told(entries)).toEqual(['reset-step', 'reset-step', 'start-step', 'real']);
   });
 
   test('does not take earlier steps with it', () => {
@@ -36,7 +47,7 @@ describe('what a repeated model call took back', () => {
       reset,
       said('real'),
     );
-    expect(told(entries)).toEqual(['start-step', 'kept', 'finish-step', 'start-step', 'real']);
+    expect(told(entries)).toEqual(['start-step', 'kept', 'finish-step', 'reset-step', 'real']);
   });
 
   test('leaves what other agents have said alone', () => {
@@ -49,10 +60,16 @@ describe('what a repeated model call took back', () => {
       by('a', reset),
       by('a', said('real')),
     );
-    expect(told(entries)).toEqual(['start-step', 'start-step', 'kept', 'real']);
+    expect(told(entries)).toEqual(['start-step', 'kept', 'reset-step', 'real']);
   });
 
-  test('is announced to somebody who has already read its beginning', () => {
+  test('goes, too, when only its end is there', () => {
     expect(told(log(said('void'), reset, said('real')))).toEqual(['reset-step', 'real']);
+  });
+
+  test('leaves the turn before alone', () => {
+    const [first, second] = [log(step(2), said('kept')), log(reset, said('real'))];
+    const entries = [...first, ...second.map((entry) => ({ ...entry, turnId: 'next' }))];
+    expect(told(entries)).toEqual(['start-step', 'kept', 'reset-step', 'real']);
   });
 });
