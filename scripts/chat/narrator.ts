@@ -5,7 +5,7 @@ import { newsBetween } from './news.ts';
 import type { News } from './news.ts';
 import { settledLine, supersededLine } from './question-card.ts';
 import type { Screen } from './screen.ts';
-import { dim, doing, plain, toolEnded, trouble } from './wording.ts';
+import { cutOff, dim, doing, plain, toolEnded, trouble } from './wording.ts';
 import type { ToolEnd } from './wording.ts';
 
 export interface Narrator {
@@ -38,6 +38,8 @@ export function createNarrator(screen: Screen, now: () => number = Date.now): Na
         return screen.text(news.text);
       case 'text-ended':
         return screen.endText();
+      case 'text-taken-back':
+        return screen.takeBack(news.text) ? undefined : screen.line(cutOff);
       case 'tool-started':
         running.set(news.call.id, now());
         return;

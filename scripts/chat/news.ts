@@ -1,20 +1,28 @@
 /** What a later view of a turn tells that an earlier one did not, in the order to say it. Pure. */
+import { keyOf } from '../../src/client/turn-view.ts';
 import type { ElicitationRequest } from '../../src/contract/elicitation.ts';
 import type { Part, TextPart, ToolCallPart, TurnView, ViewStatus } from '../../src/client/turn-view.ts';
 
 export type News =
   | { kind: 'text'; text: string }
   | { kind: 'text-ended' }
+  /** Some of what was told. */
+  | { kind: 'text-taken-back'; text: string }
   | { kind: 'tool-started' | 'tool-ended'; call: ToolCallPart }
   | { kind: 'question-opened' | 'question-settled'; question: ElicitationRequest }
   | { kind: 'notice'; text: string }
   | { kind: 'turn-ended'; status: Exclude<ViewStatus, 'running'>; errorText: string | undefined };
 
 export function newsBetween(before: TurnView | undefined, after: TurnView): News[] {
-  const news = after.parts.flatMap((part, index) => {
-    const known = before?.parts[index];
-    return part === known ? [] : newsOfPart(known, part);
-  });
+  const known = new Map(before?.parts.map((part) => [keyOf(part), part]));
+  const kept = new Set(after.parts.map(keyOf));
+  const gone = before?.parts.filter((part) => part.kind === 'text' && !kept.has(keyOf(part))) ?? [];
+  const takenBack = gone.map((part) => (part.kind === 'text' ? part.text : '')).join('');
+  const news: News[] = takenBack === '' ? [] : [{ kind: 'text-taken-back', text: takenBack }];
+  for (const part of after.parts) {
+    const earlier = known.get(keyOf(part));
+    if (part !== earlier) news.push(...newsOfPart(earlier, part));
+  }
   if (after.status !== 'running') {
     news.push({ kind: 'turn-ended', status: after.status, errorText: after.errorText });
   }

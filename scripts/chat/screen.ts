@@ -9,6 +9,8 @@ export interface Screen {
   text(text: string): void;
   /** What follows the text stands apart from it. */
   endText(): void;
+  /** The text that was written last is void. False when it cannot be taken away any more. */
+  takeBack(text: string): boolean;
   line(text: string): void;
   /** A blank line before whatever comes next. */
   gap(): void;
@@ -52,6 +54,7 @@ export function createPlainScreen({ input, output, notes }: Streams, keyboard: K
       isMidLine = !clean.endsWith('\n');
     },
     endText: freshLine,
+    takeBack: () => false,
     line(text) {
       freshLine();
       output.write(`${stripVTControlCharacters(text)}\n`);

@@ -3,7 +3,7 @@
  * it is taken away while something is written above it, and hidden while text stops in the middle of a line.
  */
 import { clearScreenDown, createInterface, cursorTo, moveCursor } from 'node:readline';
-import { Writable } from 'node:stream';
+import { PassThrough, Writable } from 'node:stream';
 import type { ReadStream, WriteStream } from 'node:tty';
 import { createMarkdown } from './markdown.ts';
 import type { Keyboard, Screen } from './screen.ts';
@@ -18,6 +18,9 @@ export function createTerminalScreen(input: ReadStream, output: WriteStream, key
   let isShown = false;
   let isMidLine = false;
   let isInText = false;
+  /** The text since anything else was written, as it came and as it is on the screen. */
+  let said = '';
+  let shown = '';
   let wantsGap = false;
   /** The last line above the bottom line is empty. */
   let isBlank = false;
@@ -41,6 +44,7 @@ export function createTerminalScreen(input: ReadStream, output: WriteStream, key
       clearScreenDown(output);
     } else isBlank = false;
     isShown = false;
+    forgetText();
     keyboard.line(line);
     showSoon();
   });
@@ -89,7 +93,10 @@ export function createTerminalScreen(input: ReadStream, output: WriteStream, key
   }
 
   function writeGap(): void {
-    if (wantsGap && !isBlank) output.write('\n');
+    if (wantsGap && !isBlank) {
+      output.write('\n');
+      if (said !== '') shown += '\n';
+    }
     isBlank ||= wantsGap;
     wantsGap = false;
   }
@@ -106,24 +113,53 @@ export function createTerminalScreen(input: ReadStream, output: WriteStream, key
 
   function endText(): void {
     if (!isInText) return;
-    write(markdown.end());
-    if (isMidLine) write('\n');
+    say(markdown.end());
+    if (isMidLine) say('\n');
     isInText = false;
     wantsGap = true;
   }
 
   function line(text: string): void {
     endText();
+    forgetText();
     write(`${text}\n`);
+  }
+
+  function forgetText(): void {
+    said = '';
+    shown = '';
+  }
+
+  function say(text: string): void {
+    write(text);
+    shown += text;
   }
 
   return {
     text(text) {
       if (!isInText) wantsGap = true;
       isInText = true;
-      write(markdown.push(plain(text)));
+      say(markdown.push(plain(text)));
+      said += text;
     },
     endText,
+    takeBack(text) {
+      if (said === '' || said !== text) return false;
+      if (isInText) say(markdown.end());
+      const up = rowsBelowStart(shown, output);
+      // What has left the screen at its top stays.
+      if (up >= output.rows) return false;
+      hide();
+      moveCursor(output, 0, -up);
+      cursorTo(output, 0);
+      clearScreenDown(output);
+      forgetText();
+      [isInText, isMidLine, wantsGap] = [false, false, false];
+      // Text always has a blank line above it.
+      isBlank = true;
+      showSoon();
+      return true;
+    },
     line,
     gap() {
       endText();
@@ -143,6 +179,20 @@ export function createTerminalScreen(input: ReadStream, output: WriteStream, key
       readline.close();
     },
   };
+}
+
+/** How many rows the cursor has gone down while `text` was written from the beginning of a line. */
+function rowsBelowStart(text: string, output: WriteStream): number {
+  const measuring = createInterface({
+    input: new PassThrough(),
+    output: gate(output, () => false),
+    terminal: true,
+  });
+  measuring.setPrompt(text);
+  const { rows, cols } = measuring.getCursorPos();
+  measuring.close();
+  // A line that is just full goes on in the next row only with its next character.
+  return cols === 0 && rows > 0 && !text.endsWith('\n') ? rows - 1 : rows;
 }
 
 /** Lets readline draw only while its line is to be seen. */

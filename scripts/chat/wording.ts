@@ -79,6 +79,9 @@ function capitalised(text: string): string {
   return text.charAt(0).toUpperCase() + text.slice(1);
 }
 
+/** Where what the agent said before its model call was repeated cannot be taken away. */
+export const cutOff = dim('  That was cut off; the agent begins again.');
+
 export function trouble(text: string): string {
   return `  ${styleText('red', '✗')} ${plain(text)}`;
 }

@@ -13,7 +13,9 @@ export interface Question {
 export type AgentPart =
   | { type: 'stream-start'; warnings: Warning[] }
   | { type: 'response-metadata'; id?: string; modelId: string; timestamp: Date }
-  | { type: 'text-start' | 'text-end' | 'reasoning-start' | 'reasoning-end'; id: string }
+  | { type: 'text-start' | 'reasoning-start'; id: string }
+  /** Marked when the agent takes it back: in a stream, what has been said stays. */
+  | { type: 'text-end' | 'reasoning-end'; id: string; providerMetadata?: { interlude: { void: true } } }
   | { type: 'text-delta' | 'reasoning-delta'; id: string; delta: string }
   | Question
   | { type: 'error'; error: unknown }

@@ -8,6 +8,7 @@ import { toContent } from './content.ts';
 import { openTurn } from './open-turn.ts';
 import type { TurnOptions } from './open-turn.ts';
 import { toPartStream } from './part-stream.ts';
+import { createPartTranslator, createWholeTranslator } from './parts.ts';
 import { readParts } from './read-parts.ts';
 
 export interface Agent {
@@ -31,7 +32,7 @@ export function createAgent(agentId: string, options: TurnOptions): Agent {
     async generate(call) {
       const turn = await openTurn(agentId, options, call);
       const parts: AgentPart[] = [];
-      for await (const part of readParts(turn, call)) {
+      for await (const part of readParts(turn, call, createWholeTranslator())) {
         if (part.type === 'error') throw part.error;
         parts.push(part);
       }
@@ -45,7 +46,8 @@ export function createAgent(agentId: string, options: TurnOptions): Agent {
 
     async stream(call) {
       const turn = await openTurn(agentId, options, call);
-      return { stream: toPartStream(readParts(turn, call), turn), response: { headers: turn.headers } };
+      const parts = readParts(turn, call, createPartTranslator());
+      return { stream: toPartStream(parts, turn), response: { headers: turn.headers } };
     },
   };
 }

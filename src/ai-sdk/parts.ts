@@ -1,8 +1,9 @@
 /**
- * Views of a turn → parts of an answer: each view only says more than the one before it, and what is
- * more becomes parts. The agent's tool calls stay out: consumers would take them for calls that they have to make.
+ * Views of a turn → parts of an answer: what a view says more than the one before it becomes parts. What it takes back
+ * cannot be taken out of a stream: it is closed, with a mark. The agent's tool calls stay out: consumers would take them for calls that they have to make.
  * Pure.
  */
+import { keyOf } from '../client/turn-view.ts';
 import type { Part, TextPart, TurnView } from '../client/turn-view.ts';
 import type { AgentPart } from './agent-part.ts';
 
@@ -23,7 +24,7 @@ export function createPartTranslator(): PartTranslator {
   let hasText = false;
 
   function fromText({ kind, id, text, done }: TextPart): AgentPart[] {
-    const seen = texts.get(`${kind} ${id}`);
+    const seen = texts.get(keyOf({ kind, id }));
     const parts: AgentPart[] = [];
     if (!seen) parts.push({ type: `${kind}-start`, id });
     const from = seen?.length ?? 0;
@@ -34,7 +35,7 @@ export function createPartTranslator(): PartTranslator {
       hasText ||= kind === 'text';
     }
     if (done && seen?.done !== true) parts.push({ type: `${kind}-end`, id });
-    texts.set(`${kind} ${id}`, { kind, id, done, length: text.length });
+    texts.set(keyOf({ kind, id }), { kind, id, done, length: text.length });
     return parts;
   }
 
@@ -57,12 +58,35 @@ export function createPartTranslator(): PartTranslator {
     }
   }
 
+  function endsOf(
+    given: TextSeen[],
+    more?: { providerMetadata: { interlude: { void: true } } },
+  ): AgentPart[] {
+    const open = given.filter(({ done }) => !done);
+    for (const text of open) text.done = true;
+    return open.map(({ kind, id }) => ({ type: `${kind}-end`, id, ...more }));
+  }
+
   return {
-    toParts: ({ parts, conversationId }) => parts.flatMap((part) => fromPart(part, conversationId)),
-    toEnds() {
-      const open = [...texts.values()].filter(({ done }) => !done);
-      for (const text of open) text.done = true;
-      return open.map(({ kind, id }) => ({ type: `${kind}-end`, id }));
+    toParts({ parts, conversationId }) {
+      const kept = new Set(parts.map(keyOf));
+      const takenBack = [...texts.values()].filter((text) => !kept.has(keyOf(text)));
+      const ends = endsOf(takenBack, { providerMetadata: { interlude: { void: true } } });
+      return [...ends, ...parts.flatMap((part) => fromPart(part, conversationId))];
     },
+    toEnds: () => endsOf([...texts.values()]),
+  };
+}
+
+/** For an answer that is read when it is whole: what was taken back until then is not in it. */
+export function createWholeTranslator(): PartTranslator {
+  const { toParts, toEnds } = createPartTranslator();
+  let last: TurnView | undefined;
+  return {
+    toParts(view) {
+      last = view;
+      return [];
+    },
+    toEnds: () => [...(last ? toParts(last) : []), ...toEnds()],
   };
 }

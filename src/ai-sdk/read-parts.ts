@@ -4,7 +4,7 @@ import type { AgentPart } from './agent-part.ts';
 import { fromFailedTurn, fromRefusal } from './call-error.ts';
 import type { Call } from './call.ts';
 import type { OpenTurn } from './open-turn.ts';
-import { createPartTranslator } from './parts.ts';
+import type { PartTranslator } from './parts.ts';
 import { readEnd, seenEnd, toFinishReason, toUsage } from './turn-end.ts';
 import type { TurnEnd } from './turn-end.ts';
 
@@ -12,9 +12,9 @@ import type { TurnEnd } from './turn-end.ts';
 export async function* readParts(
   turn: OpenTurn,
   { abortSignal }: Pick<Call, 'abortSignal'>,
+  { toParts, toEnds }: PartTranslator,
 ): AsyncGenerator<AgentPart, void> {
   const { agentId, first, reader, warnings, callError } = turn;
-  const { toParts, toEnds } = createPartTranslator();
   let view = first;
   yield { type: 'stream-start', warnings };
   yield {

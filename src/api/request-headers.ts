@@ -7,18 +7,26 @@ export interface Reader {
   capabilities: Capabilities;
   /** Wants to be told what the turn is doing. */
   operations: boolean;
+  /** Can take back what a step has said so far. */
+  resets: boolean;
 }
 
-export const plainReader: Reader = { capabilities: cannotAsk, operations: false };
+export const plainReader: Reader = { capabilities: cannotAsk, operations: false, resets: false };
 
 interface ReaderHeaders {
   'x-supports-elicitation'?: string | undefined;
   'x-emit-operations'?: string | undefined;
+  'x-supports-reset-step'?: string | undefined;
 }
 
 export function readerFrom(headers: ReaderHeaders): Reader {
   return {
     capabilities: parseCapabilities(headers['x-supports-elicitation']),
-    operations: headers['x-emit-operations']?.trim().toLowerCase() === 'true',
+    operations: isTrue(headers['x-emit-operations']),
+    resets: isTrue(headers['x-supports-reset-step']),
   };
+}
+
+function isTrue(header: string | undefined): boolean {
+  return header?.trim().toLowerCase() === 'true';
 }

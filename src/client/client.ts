@@ -113,6 +113,7 @@ export function createClient(options: ClientOptions): Client {
     return {
       ...capabilityHeader(options.capabilities ?? (onElicitation ? all : undefined)),
       ...(operations === true && { 'x-emit-operations': 'true' }),
+      'x-supports-reset-step': 'true',
     };
   }
 

@@ -4,15 +4,30 @@ import type { ToolAuthRequired } from '../contract/notice.ts';
 import type { Operation } from '../contract/operation.ts';
 import { isRecord } from './interlude-error.ts';
 import type { Chunk } from './read-chunks.ts';
-import { isFurtherCall, keyOf, withOperation } from './turn-view.ts';
-import type { Part, TextPart, ToolCallPart, TurnView } from './turn-view.ts';
+import { isFurtherCall, isText, keyOf, withOperation } from './turn-view.ts';
+import type { Fold, Part, TextPart, ToolCallPart, TurnView } from './turn-view.ts';
 
-export function foldChunk(view: TurnView, chunk: Chunk): TurnView {
+export function foldChunk({ view, resets }: Fold, chunk: Chunk): Fold {
+  const step = Math.max(0, resets.length - 1);
+  switch (chunk['type']) {
+    case 'start-step':
+      return { view, resets: [...resets, 0] };
+    case 'reset-step': {
+      const parts = view.parts.filter((part) => !isText(part) || part.step !== step);
+      const count = (resets[step] ?? 0) + 1;
+      return { view: { ...view, parts }, resets: [...resets.slice(0, step), count] };
+    }
+    default:
+      return { view: foldPart(view, chunk, step), resets };
+  }
+}
+
+function foldPart(view: TurnView, chunk: Chunk, step: number): TurnView {
   const kind = chunk['type'];
   switch (kind) {
     case 'text-start':
     case 'reasoning-start':
-      return put(view, { kind: textKind(kind), id: textOf(chunk, 'id'), text: '', done: false });
+      return put(view, { kind: textKind(kind), id: textOf(chunk, 'id'), text: '', done: false, step });
     case 'text-delta':
     case 'reasoning-delta':
       return changeText(view, chunk, (part) => ({ ...part, text: part.text + textOf(chunk, 'delta') }));
@@ -84,10 +99,6 @@ function withProgress(view: TurnView, operation: Operation): TurnView {
     progress: { progress, ...(total !== undefined && { total }) },
   } as const;
   return isFurtherCall(call.state, state) ? put(view, { ...call, state }) : view;
-}
-
-function isText(part: Part): part is TextPart {
-  return part.kind === 'text' || part.kind === 'reasoning';
 }
 
 function textKind(type: 'text-start' | 'reasoning-start'): TextPart['kind'] {

@@ -1,7 +1,7 @@
 /**
  * Follows one turn to its end through any number of broken connections. Every connection replays the turn from
- * its start, so the replay is folded from nothing and merged into what was seen: the reader gets views that only
- * grow. Only `finish` or `abort` say that the turn is over.
+ * its start, so the replay is folded from nothing and merged into what was seen: the reader gets views that never
+ * fall back. Only `finish` or `abort` say that the turn is over.
  */
 import type { OnElicitation, Questions } from './answer-questions.ts';
 import { foldChunk } from './fold-chunk.ts';
@@ -9,8 +9,8 @@ import { unexpectedResponse } from './interlude-error.ts';
 import { readChunks } from './read-chunks.ts';
 import { reconnecting, streamOf } from './reconnect.ts';
 import type { ReadOptions, Reconnect } from './reconnect.ts';
-import { isSameView, mergeReplay, newView } from './turn-view.ts';
-import type { TurnView } from './turn-view.ts';
+import { isSameView, mergeReplay, newFold } from './turn-view.ts';
+import type { Fold, TurnView } from './turn-view.ts';
 
 export interface FollowOptions extends ReadOptions {
   /** Instead of the client's. */
@@ -32,13 +32,13 @@ export async function* followTurn(follow: Follow): AsyncGenerator<TurnView, void
     ...options,
     ...(signals.length > 0 && { signal: AbortSignal.any(signals) }),
   };
-  let seen: TurnView | undefined;
+  let seen: Fold | undefined;
 
   try {
     yield* reconnecting(reconnect, async function* (response, { alive, gotOn }) {
       const turnId = response.headers.get('x-turn-id');
-      if (response.status === 204 || (seen && seen.turnId !== turnId)) {
-        if (seen) yield { ...seen, status: 'unseen' };
+      if (response.status === 204 || (seen && seen.view.turnId !== turnId)) {
+        if (seen) yield { ...seen.view, status: 'unseen' };
         return 'over';
       }
       const body = streamOf(response);
@@ -46,12 +46,14 @@ export async function* followTurn(follow: Follow): AsyncGenerator<TurnView, void
       if (conversation === null) throw unexpectedResponse(response);
 
       const before = seen;
-      let replay = newView(conversation, turnId);
+      let replay = newFold(conversation, turnId);
       for await (const chunk of readChunks(body, alive)) {
         replay = foldChunk(replay, chunk);
-        const view: TurnView = before ? mergeReplay(before, replay) : replay;
-        if (seen && isSameView(seen, view)) continue;
-        seen = view;
+        const fold: Fold = before ? mergeReplay(before, replay) : replay;
+        const { view } = fold;
+        const isNews = !seen || !isSameView(seen.view, view);
+        seen = fold;
+        if (!isNews) continue;
         gotOn();
         questions?.see(view);
         yield view;

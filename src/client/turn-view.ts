@@ -1,4 +1,7 @@
-/** A turn as far as it has been seen: plain data that only ever grows, whatever happens to the connection. */
+/**
+ * A turn as far as it has been seen: plain data that only ever grows, whatever happens to the connection. One thing is
+ * taken back: what a model call had said before it broke off and was made again.
+ */
 import type { ElicitationRequest } from '../contract/elicitation.ts';
 import type { ToolAuthRequired } from '../contract/notice.ts';
 import type { Operation } from '../contract/operation.ts';
@@ -30,6 +33,8 @@ export interface TextPart {
   id: string;
   text: string;
   done: boolean;
+  /** Which of the turn's model calls says it, counted from 0. */
+  step: number;
 }
 
 export interface ToolCallPart {
@@ -82,26 +87,50 @@ export function isSameView(one: TurnView, other: TurnView): boolean {
 }
 
 /** A notice has the id of its tool call. */
-export function keyOf({ kind, id }: Part): string {
+export function keyOf({ kind, id }: Pick<Part, 'kind' | 'id'>): string {
   return `${kind} ${id}`;
 }
 
+/** A turn as it is put together: the view, and how often each of its steps was reset. */
+export interface Fold {
+  view: TurnView;
+  resets: readonly number[];
+}
+
+export function newFold(conversationId: string, turnId: string | null): Fold {
+  return { view: newView(conversationId, turnId), resets: [] };
+}
+
 /**
- * What was seen before, brought forward by a replay. A replay that still lags behind changes nothing, and text
- * that it leaves out (a model call that was repeated) stays where the reader has already seen it.
+ * What was seen before, brought forward by a replay. A replay that still lags behind changes nothing; of a step that
+ * one of the two has seen reset more often, only what that one has of it counts.
  */
-export function mergeReplay(seen: TurnView, replay: TurnView): TurnView {
-  const replayed = new Map(replay.parts.map((part) => [keyOf(part), part]));
-  const parts = seen.parts.map((part) => {
+export function mergeReplay(seen: Fold, replay: Fold): Fold {
+  const replayed = new Map(withoutVoid(replay, seen.resets).map((part) => [keyOf(part), part]));
+  const parts = withoutVoid(seen, replay.resets).map((part) => {
     const again = replayed.get(keyOf(part));
     replayed.delete(keyOf(part));
     return again && isFurther(part, again) ? again : part;
   });
+  const steps = Math.max(seen.resets.length, replay.resets.length);
   return {
-    ...replay,
-    parts: [...parts, ...replayed.values()],
-    operations: replay.operations.reduce(withOperation, seen.operations),
+    view: {
+      ...replay.view,
+      parts: [...parts, ...replayed.values()],
+      operations: replay.view.operations.reduce(withOperation, seen.view.operations),
+    },
+    resets: Array.from({ length: steps }, (_, step) =>
+      Math.max(seen.resets[step] ?? 0, replay.resets[step] ?? 0),
+    ),
   };
+}
+
+function withoutVoid({ view, resets }: Fold, others: readonly number[]): Part[] {
+  return view.parts.filter((part) => !isText(part) || (resets[part.step] ?? 0) >= (others[part.step] ?? 0));
+}
+
+export function isText(part: Part): part is TextPart {
+  return part.kind === 'text' || part.kind === 'reasoning';
 }
 
 /** What is said again takes the place of what was said before, if it says more. */

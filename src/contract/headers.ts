@@ -29,9 +29,19 @@ const emitOperations = z
     description: '`true` adds events that say what the turn is doing',
   });
 
+const supportsResetStep = z
+  .string()
+  .optional()
+  .meta({
+    examples: ['true'],
+    description:
+      '`true`: the caller reads the part `reset-step` of a UI message stream, as AI SDK 7 does, and takes back what a model call said before it was repeated',
+  });
+
 export const ReaderHeadersSchema = z.looseObject({
   'x-supports-elicitation': supportsElicitation,
   'x-emit-operations': emitOperations,
+  'x-supports-reset-step': supportsResetStep,
 });
 
 export const TurnHeadersSchema = ReaderHeadersSchema.extend({ 'idempotency-key': idempotencyKey });

@@ -1,21 +1,42 @@
-/** A turn as it grows, in the words of the AI SDK: what is new in a view is said, and nothing twice. Pure. */
+/**
+ * A turn as it grows, in the words of the AI SDK: what is new in a view is said, what is gone from it is taken back, and
+ * nothing is said twice. Pure.
+ */
 import type { UIMessageChunk } from 'ai';
+import { isText, keyOf } from '../client/turn-view.ts';
 import type { Part, TextPart, ToolCallPart, TurnView } from '../client/turn-view.ts';
 
 export function chunksBetween(seen: TurnView | undefined, view: TurnView): UIMessageChunk[] {
-  const known = new Map(seen?.parts.map((part) => [keyOf(part), part]));
+  const parts = seen?.parts ?? [];
+  const stays = parts.length - partsToReset(parts, view);
+  const known = new Map(parts.slice(0, stays).map((part) => [keyOf(part), part]));
   const start: UIMessageChunk[] = seen ? [] : [{ type: 'start', ...idOf(view) }];
-  const grown = view.parts.flatMap((part) => chunksOf(known.get(keyOf(part)), part));
-  return [...start, ...grown, ...endOf(view)];
+  const reset: UIMessageChunk[] = stays < parts.length ? [{ type: 'reset-step' }] : [];
+  let step = lastStepOf(parts);
+  const grown = view.parts.flatMap((part) => {
+    const before = known.get(keyOf(part));
+    if (before || !isText(part) || part.step === step) return chunksOf(before, part);
+    ({ step } = part);
+    return [{ type: 'start-step' } as const, ...chunksOf(before, part)];
+  });
+  return [...start, ...reset, ...grown, ...endOf(view)];
+}
+
+/** How many parts at the end `useChat` drops with a step that was reset: all since its first text. */
+function partsToReset(seen: readonly Part[], { parts }: TurnView): number {
+  const kept = new Set(parts.map(keyOf));
+  const gone = seen.find((part) => !kept.has(keyOf(part)));
+  if (!gone || !isText(gone)) return 0;
+  return seen.length - seen.findIndex((part) => isText(part) && part.step === gone.step);
+}
+
+function lastStepOf(parts: readonly Part[]): number | undefined {
+  return parts.findLast(isText)?.step;
 }
 
 /** As the service names the message when it is read again, so that it is not there twice. */
 function idOf({ turnId }: TurnView) {
   return turnId === null ? {} : { messageId: turnId };
-}
-
-function keyOf({ kind, id }: Part): string {
-  return `${kind} ${id}`;
 }
 
 function chunksOf(seen: Part | undefined, part: Part): UIMessageChunk[] {

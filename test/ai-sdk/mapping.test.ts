@@ -7,7 +7,7 @@ import { callOptionsOf } from '../../src/ai-sdk/call.ts';
 import type { InterludeCallOptions } from '../../src/ai-sdk/call.ts';
 import { createNaming } from '../../src/ai-sdk/call-names.ts';
 import { toContent } from '../../src/ai-sdk/content.ts';
-import { createPartTranslator } from '../../src/ai-sdk/parts.ts';
+import { createPartTranslator, createWholeTranslator } from '../../src/ai-sdk/parts.ts';
 import { fromPrompt } from '../../src/ai-sdk/prompt.ts';
 import { seenEnd, toFinishReason } from '../../src/ai-sdk/turn-end.ts';
 import { toParts as toParts2 } from '../../src/ai-sdk/version-2.ts';
@@ -15,7 +15,7 @@ import { toParts as toParts3 } from '../../src/ai-sdk/version-3.ts';
 import { toPart as toPart4 } from '../../src/ai-sdk/version-4.ts';
 import { warningsFor } from '../../src/ai-sdk/warnings.ts';
 import { foldChunk } from '../../src/client/fold-chunk.ts';
-import { newView } from '../../src/client/turn-view.ts';
+import { newFold } from '../../src/client/turn-view.ts';
 import type { TurnView } from '../../src/client/turn-view.ts';
 import { question, wholeTurn } from '../client/stream-server.ts';
 
@@ -27,8 +27,8 @@ const file = { type: 'file', mediaType: 'image/png', data: { type: 'data', data:
 
 /** Each view of a turn that says this, in order. */
 function viewsOf(chunks: object[]): TurnView[] {
-  let view = newView('c1', 'turn-1');
-  return chunks.map((chunk) => (view = foldChunk(view, { ...chunk })));
+  let fold = newFold('c1', 'turn-1');
+  return chunks.map((chunk) => (fold = foldChunk(fold, { ...chunk })).view);
 }
 
 function partsOf(views: TurnView[]): AgentPart[] {
@@ -214,6 +214,34 @@ describe('a turn', () => {
       expect(said(partsOf(views.filter((_, index) => index !== left)))).toEqual(expected);
     expect(said(partsOf(views.slice(-1)))).toEqual(expected);
     expect(said(partsOf(views.flatMap((view) => [view, view])))).toEqual(expected);
+  });
+
+  const reset = [
+    { type: 'start-step' },
+    { type: 'text-start', id: 't1' },
+    { type: 'text-delta', id: 't1', delta: 'Half a sen' },
+    { type: 'reset-step' },
+    { type: 'text-start', id: 't2' },
+    { type: 'text-delta', id: 't2', delta: 'A whole sentence.' },
+    { type: 'text-end', id: 't2' },
+    { type: 'finish' },
+  ];
+
+  test('closes what its model took back with a mark, and says the rest apart from it', () => {
+    expect(partsOf(viewsOf(reset))).toEqual([
+      { type: 'text-start', id: 't1' },
+      { type: 'text-delta', id: 't1', delta: 'Half a sen' },
+      { type: 'text-end', id: 't1', providerMetadata: { interlude: { void: true } } },
+      { type: 'text-start', id: 't2' },
+      { type: 'text-delta', id: 't2', delta: '\n\nA whole sentence.' },
+      { type: 'text-end', id: 't2' },
+    ]);
+  });
+
+  test('has nothing of that in an answer that is read whole', () => {
+    const { toParts, toEnds } = createWholeTranslator();
+    const parts = [...viewsOf(reset).flatMap(toParts), ...toEnds()];
+    expect(toContent(parts)).toEqual([{ type: 'text', text: 'A whole sentence.' }]);
   });
 
   test('that is not followed to its end closes what it opened', () => {

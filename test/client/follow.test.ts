@@ -1,10 +1,11 @@
-import { afterEach, expect, test } from 'vitest';
+import { randomUUID } from 'node:crypto';
+import { afterEach, describe, expect, test } from 'vitest';
 import { createClient } from '../../src/client/client.ts';
 import type { Client, ClientOptions } from '../../src/client/client.ts';
 import { foldChunk } from '../../src/client/fold-chunk.ts';
 import { InterludeError } from '../../src/client/interlude-error.ts';
-import { newView } from '../../src/client/turn-view.ts';
-import type { TurnView } from '../../src/client/turn-view.ts';
+import { newFold } from '../../src/client/turn-view.ts';
+import type { Fold, TurnView } from '../../src/client/turn-view.ts';
 import { createNarrator } from '../../scripts/chat/narrator.ts';
 import type { Screen } from '../../scripts/chat/screen.ts';
 import {
@@ -20,10 +21,10 @@ import type { Reply, StreamServer } from './stream-server.ts';
 
 const timing = { firstRetryMs: 1, lastRetryMs: 4, silenceMs: 20_000, giveUpMs: 10_000 };
 const message = { conversationId: 'c1', message: { id: 'm-1', text: 'List my issues' } };
-const wholeView = wholeTurn.reduce<TurnView>(
-  (view, chunk) => foldChunk(view, { ...chunk }),
-  newView('c1', 'turn-1'),
-);
+const wholeView = wholeTurn.reduce<Fold>(
+  (fold, chunk) => foldChunk(fold, { ...chunk }),
+  newFold('c1', 'turn-1'),
+).view;
 
 let stack = new AsyncDisposableStack();
 afterEach(async () => {
@@ -54,6 +55,11 @@ async function narrated(views: AsyncIterable<TurnView>): Promise<string> {
   const screen: Screen = {
     text: (text) => void (told += text),
     endText: () => void (told += '¶'),
+    takeBack(text) {
+      if (!told.endsWith(text)) return false;
+      told = told.slice(0, -text.length);
+      return true;
+    },
     line: (line) => void (told += `[${line}]`),
     gap: () => undefined,
     note: () => undefined,
@@ -145,22 +151,95 @@ test('a stream cut after every event in a row is told once, in order', async () 
   expect(statuses.filter((status) => status === 'reconnecting')).toHaveLength(wholeTurn.length);
 });
 
-test('text that a repeated model call took back stays where it was seen, and what replaced it follows', async () => {
-  const lost = { type: 'text-delta', id: 't1', delta: 'Half a sen' };
-  const server = await serve((response, nth) => {
-    if (nth === 0) {
-      beginStream(response);
-      response.end(toEvents([{ type: 'start' }, { type: 'text-start', id: 't1' }, lost]));
-      return;
-    }
-    const again = { type: 'text-delta', id: 't2', delta: 'A whole sentence.' };
-    sendStream(response, [{ type: 'start' }, { type: 'text-start', id: 't2' }, again, { type: 'finish' }]);
+describe('what a repeated model call said', () => {
+  const said = (id: string, ...deltas: string[]) => [
+    { type: 'text-start', id },
+    ...deltas.map((delta) => ({ type: 'text-delta', id, delta })),
+  ];
+  const first = [
+    { type: 'start' },
+    { type: 'start-step' },
+    ...said('t0', 'One moment.'),
+    { type: 'finish-step' },
+  ];
+  const thought = [
+    { type: 'reasoning-start', id: 'r1' },
+    { type: 'reasoning-delta', id: 'r1', delta: 'Hm.' },
+  ];
+  const again = [
+    ...said('t2', 'A whole ', 'sentence.'),
+    { type: 'text-end', id: 't2' },
+    { type: 'finish-step' },
+    { type: 'finish' },
+  ];
+  const reset = { type: 'reset-step' };
+  const watched = [
+    ...first,
+    { type: 'start-step' },
+    ...thought,
+    ...said('t1', 'Half a ', 'sen'),
+    reset,
+    ...again,
+  ];
+  /** What is void is not told any more; that something was, is. */
+  const late = [...first, { type: 'start-step' }, reset, ...again];
+  const textsIn = (view: TurnView | undefined) =>
+    view?.parts.map((part) => (part.kind === 'text' ? part.text : part.kind));
+
+  test('is gone as soon as it is taken back, and what was said before is not', async () => {
+    const server = await serve((response) => sendStream(response, watched));
+    const seen: string[] = [];
+    for await (const view of clientOf(server).start(message)) seen.push(textsIn(view)?.join('|') ?? '');
+    const all = [
+      'One moment.|reasoning|Half a sen',
+      'One moment.',
+      'One moment.|',
+      'One moment.|A whole ',
+      'One moment.|A whole sentence.',
+    ];
+    expect(seen.filter((texts, index) => all.includes(texts) && texts !== seen[index - 1]).slice(-5)).toEqual(
+      all,
+    );
+    expect(server.requests[0]?.headers).toMatchObject({ 'x-supports-reset-step': 'true' });
   });
-  const view = await lastOf(clientOf(server).start(message));
-  expect(view?.parts.map((part) => part.kind === 'text' && part.text)).toEqual([
-    'Half a sen',
-    'A whole sentence.',
-  ]);
+
+  test('is gone, too, when it was taken back while the reader was away, wherever they were cut off', async () => {
+    const server = await serve((response, nth, _path, body) => {
+      if (nth > 0) return sendStream(response, late);
+      beginStream(response);
+      response.end(toEvents(watched.slice(0, Number(conversationOf(body).split('.')[1]))));
+    });
+    for (const cut of watched.keys()) {
+      const start = () => clientOf(server).start({ ...message, conversationId: `${randomUUID()}.${cut}` });
+      expect([cut, textsIn(await lastOf(start()))]).toEqual([cut, ['One moment.', 'A whole sentence.']]);
+      expect([cut, await narrated(start())]).toEqual([cut, 'One moment.A whole sentence.¶¶']);
+    }
+  });
+
+  test('does not come back with a replay that has not heard of it yet', async () => {
+    const half = watched.slice(0, watched.indexOf(reset));
+    const server = await serve((response, nth) => {
+      if (nth > 1) return sendStream(response, late);
+      beginStream(response);
+      response.end(toEvents(nth === 0 ? watched.slice(0, -3) : half));
+    });
+    const seen: string[] = [];
+    for await (const view of clientOf(server).start(message)) seen.push(textsIn(view)?.join('|') ?? '');
+    expect(server.requests).toHaveLength(3);
+    const after = seen.slice(seen.findIndex((texts) => texts.includes('A whole ')));
+    expect(after.length).toBeGreaterThan(1);
+    expect(after.filter((texts) => texts.includes('Half'))).toEqual([]);
+  });
+
+  test('stays where a turn ends with it', async () => {
+    const broken = [
+      ...watched.slice(0, watched.indexOf(reset)),
+      { type: 'error', errorText: 'no' },
+      { type: 'finish' },
+    ];
+    const server = await serve((response) => sendStream(response, broken));
+    expect(textsIn(await lastOf(clientOf(server).start(message)))?.at(-1)).toBe('Half a sen');
+  });
 });
 
 test('a stream that falls silent is given up and read again', async () => {

@@ -44,6 +44,7 @@ export async function sitDown(reply: Reply, { resume = false } = {}): Promise<Si
   const screen: Screen = {
     text: (words) => void (text += words),
     endText: () => undefined,
+    takeBack: () => false,
     line,
     gap: () => undefined,
     note: line,

@@ -3,10 +3,16 @@ import { readUIMessageStream } from 'ai';
 import type { UIMessage, UIMessageChunk } from 'ai';
 import { expect, test } from 'vitest';
 import { mergeReplay, newView } from '../../src/client/turn-view.ts';
-import type { Part, TurnView } from '../../src/client/turn-view.ts';
+import type { Fold, Part, TurnView } from '../../src/client/turn-view.ts';
 import { chunksBetween } from '../../src/widget/view-chunks.ts';
 
-const text = (id: string, words: string, done = false): Part => ({ kind: 'text', id, text: words, done });
+const text = (id: string, words: string, done = false, step = 0): Part => ({
+  kind: 'text',
+  id,
+  text: words,
+  done,
+  step,
+});
 const call = (state: Extract<Part, { kind: 'tool-call' }>['state']): Part => ({
   kind: 'tool-call',
   id: 'c1',
@@ -50,6 +56,9 @@ async function messageFrom(chunks: UIMessageChunk[]): Promise<UIMessage | undefi
   return last;
 }
 
+const withoutSteps = (message: UIMessage | undefined) =>
+  message?.parts.filter(({ type }) => type !== 'step-start');
+
 const story = [
   view([text('1', 'Let me ')]),
   view([text('1', 'Let me look.', true)]),
@@ -61,7 +70,7 @@ const story = [
       text('1', 'Let me look.', true),
       call({ kind: 'done', output: [1] }),
       question('accept'),
-      text('2', 'One.', true),
+      text('2', 'One.', true, 1),
     ],
     { status: 'completed' },
   ),
@@ -74,7 +83,7 @@ test('a turn seen from its first word is said once, part by part', async () => {
   expect(types.at(-1)).toBe('finish');
   const message = await messageFrom(chunks);
   expect(message?.id).toBe('t1');
-  expect(message?.parts).toMatchObject([
+  expect(withoutSteps(message)).toMatchObject([
     { type: 'text', text: 'Let me look.', state: 'done' },
     { type: 'dynamic-tool', toolCallId: 'c1', state: 'output-available', input: { open: true }, output: [1] },
     { type: 'data-elicitation-request', id: 'q1', data: { status: 'accept' } },
@@ -89,10 +98,47 @@ test('who joins late is told the same in one go', async () => {
 
 test('a replay after a lost connection says nothing twice', async () => {
   const [, , third] = story;
-  const replayed = story.map((one) => mergeReplay(third!, one));
+  const unreset = (one: TurnView): Fold => ({ view: one, resets: [] });
+  const replayed = story.map((one) => mergeReplay(unreset(third!), unreset(one)).view);
   const chunks = chunksOf([...story.slice(0, 3), ...replayed]);
   expect(chunks.filter(({ type }) => type === 'text-delta')).toHaveLength(3);
   expect((await messageFrom(chunks))?.parts).toEqual((await messageFrom(chunksOf(story)))?.parts);
+});
+
+const thought = (id: string, step: number): Part => ({
+  kind: 'reasoning',
+  id,
+  text: 'Hm.',
+  done: true,
+  step,
+});
+const looked = [text('1', 'Let me look.', true), call({ kind: 'done', output: [1] })];
+
+test('what a repeated model call said is taken back, and nothing else', async () => {
+  const views = [
+    view(looked),
+    view([...looked, thought('r1', 1)]),
+    view([...looked, thought('r1', 1), text('2', 'There ', false, 1)]),
+    view([...looked, thought('r1', 1), text('2', 'There ', false, 1), question('pending')]),
+    view([...looked, question('pending')]),
+    view([...looked, question('accept')]),
+    view([...looked, question('accept'), text('3', 'There are', false, 1)]),
+    view([...looked, question('accept')]),
+    view([...looked, question('accept'), text('4', 'One.', true, 1)], { status: 'completed' }),
+  ];
+  const chunks = chunksOf(views);
+  const message = await messageFrom(chunks);
+  expect(withoutSteps(message)).toEqual(withoutSteps(await messageFrom(chunksOf(views.slice(-1)))));
+  expect(chunks.filter(({ type }) => type === 'reset-step')).toHaveLength(2);
+  // A tool or a text of before is not built up anew under somebody's hands.
+  expect(chunks.filter(({ type }) => type === 'tool-input-available')).toHaveLength(1);
+  const first = await messageFrom(chunksOf(views.slice(0, 5)));
+  expect(withoutSteps(first)).toMatchObject([{ text: 'Let me look.' }, { toolCallId: 'c1' }, { id: 'q1' }]);
+});
+
+test('a turn whose first words are taken back begins again', async () => {
+  const views = [view([text('1', 'Once up')]), view([]), view([text('2', 'Once upon a time', true)])];
+  expect(withoutSteps(await messageFrom(chunksOf(views)))).toMatchObject([{ text: 'Once upon a time' }]);
 });
 
 test.each([

@@ -35,7 +35,11 @@ export const service = document.getElementById('root')?.dataset['service'] ?? ''
 /** Your own backend knows who is signed in, and has a token for them. */
 export async function headers(): Promise<Record<string, string>> {
   const token = await (await fetch('/token')).text();
-  return { authorization: `Bearer ${token.trim()}`, 'x-supports-elicitation': 'url,form' };
+  return {
+    authorization: `Bearer ${token.trim()}`,
+    'x-supports-elicitation': 'url,form',
+    'x-supports-reset-step': 'true',
+  };
 }
 
 export async function request(...[url, init]: Parameters<typeof fetch>): Promise<Response> {

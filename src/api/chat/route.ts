@@ -71,9 +71,9 @@ export function chatSurface(api: Api, parts: ChatParts): void {
         // JSON and never 204: the SDK takes an empty body for a failure.
         return reply.code(receipt.statusCode).send(receipt.body);
       }
-      const { capabilities, operations } = readerFrom(headers);
+      const given = readerFrom(headers);
       // A caller that waits for one JSON answer has nowhere to see a question.
-      const reader = { operations, capabilities: body.stream ? capabilities : cannotAsk };
+      const reader = body.stream ? given : { ...given, capabilities: cannotAsk };
       const turn = await startTurn(
         parts,
         {

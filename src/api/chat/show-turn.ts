@@ -9,7 +9,7 @@ import { sendEventStream } from '../event-stream.ts';
 import { closing } from '../readers.ts';
 import type { Readers } from '../readers.ts';
 import type { Reader } from '../request-headers.ts';
-import { turnEntries } from '../turn-entries.ts';
+import { turnEntries, wholeTurn } from '../turn-entries.ts';
 import { nameTurn } from '../turn-headers.ts';
 import { createTranslator } from '../ui-message/translate.ts';
 import { toTurnMessage } from '../ui-message/turn-message.ts';
@@ -55,8 +55,7 @@ export function createShowTurn({ storage, readers }: Parts): ShowTurn {
     async whole(reply, { turn, reader }) {
       nameTurn(reply, turn);
       const signal = readers.listen(reply);
-      const entries = [];
-      for await (const batch of turnEntries(storage, turn, signal)) entries.push(...batch);
+      const entries = await wholeTurn(storage, turn, signal);
       const end = entries.at(-1)?.event;
       if (end?.type !== 'turn-ended') {
         const detail =
@@ -69,7 +68,6 @@ export function createShowTurn({ storage, readers }: Parts): ShowTurn {
           },
         );
       }
-      // What the model took back nobody has read here, however late it did.
       const message = toTurnMessage(entries, reader);
       const error = entries.map(({ event }) => event).findLast((event) => event.type === 'error');
       return {

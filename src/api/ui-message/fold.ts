@@ -22,6 +22,10 @@ export function foldMessage(chunks: Iterable<UIMessageChunk>): UIMessage {
       case 'start-step':
         parts.push({ type: 'step-start' });
         break;
+      case 'reset-step':
+        parts.splice(parts.findLastIndex(({ type }) => type === 'step-start') + 1);
+        open.clear();
+        break;
       case 'text-start':
         begin(chunk.id, { type: 'text', text: '', state: 'streaming' });
         break;

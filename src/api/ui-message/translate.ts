@@ -3,7 +3,8 @@
  *
  * Only chunk types that version 5 of the SDK already knew, plus `data-*`: any other type ends the stream of
  * every released client with a validation error. Tools are `dynamic`, so that clients accept names they never
- * heard of. https://ai-sdk.dev/docs/ai-sdk-ui/stream-protocol
+ * heard of. `reset-step`, which version 7 brought, is for readers who say that they know it.
+ * https://ai-sdk.dev/docs/ai-sdk-ui/stream-protocol
  */
 import type { UIMessageChunk } from 'ai';
 import { canPresent } from '../../elicitation/capabilities.ts';
@@ -11,6 +12,8 @@ import type { LogEntry, TurnEvent } from '../../turn/event.ts';
 import { operationId, operationOf } from '../../turn/operations.ts';
 import type { Reader } from '../request-headers.ts';
 import { createNotices } from './notices.ts';
+import { createStepData, withResets } from './resets.ts';
+import type { Speech } from './resets.ts';
 
 type ToChunks = (entry: LogEntry) => UIMessageChunk[];
 
@@ -19,9 +22,10 @@ type ToChunks = (entry: LogEntry) => UIMessageChunk[];
  * A question that the reader cannot present is left out, or replaced by a notice where there is one. What delegated
  * agents say and do among themselves is left out, too: it is their caller's tool call that is shown.
  */
-export function createTranslator({ capabilities, operations }: Reader): ToChunks {
+export function createTranslator({ capabilities, operations, resets }: Reader): ToChunks {
   const toNotices = createNotices();
-  const toSpeech = createSpeech();
+  const toSpeech = resets ? withResets(createSpeech()) : createSpeech();
+  const withData = createStepData();
   let agent = '';
 
   function toOperations(entry: LogEntry): UIMessageChunk[] {
@@ -38,16 +42,16 @@ export function createTranslator({ capabilities, operations }: Reader): ToChunks
     return event.path === undefined ? toSpeech(event) : [];
   }
 
-  return (entry) => [...toOperations(entry), ...toChunks(entry.event)];
+  return (entry) => [...toOperations(entry), ...toChunks(entry.event)].flatMap(withData);
 }
 
 /** What the turn's own agent says and does. */
-function createSpeech(): (event: TurnEvent) => UIMessageChunk[] {
+function createSpeech(): Speech {
   const openParts = new Map<string, 'text' | 'reasoning'>();
   let errorText: string | undefined;
 
-  function closeParts(): UIMessageChunk[] {
-    const ends = [...openParts].map(([id, kind]): UIMessageChunk => ({ type: `${kind}-end`, id }));
+  function closeParts(more?: typeof voidMark): UIMessageChunk[] {
+    const ends = [...openParts].map(([id, kind]): UIMessageChunk => ({ type: `${kind}-end`, id, ...more }));
     openParts.clear();
     return ends;
   }
@@ -81,8 +85,8 @@ function createSpeech(): (event: TurnEvent) => UIMessageChunk[] {
       case 'finish-step':
         return [...closeParts(), { type: 'finish-step' }];
       case 'reset-step':
-        // The text is already on somebody's screen; it can only be closed, and the new attempt opens its own parts.
-        return closeParts();
+        // It can only be closed and marked; the new attempt opens its own parts.
+        return closeParts(voidMark);
       case 'elicitation-request':
       case 'tool-auth-required':
       case 'tool-progress':
@@ -98,6 +102,9 @@ function createSpeech(): (event: TurnEvent) => UIMessageChunk[] {
     }
   };
 }
+
+/** For whoever cannot take it back, on the part that was being said. */
+const voidMark = { providerMetadata: { interlude: { void: true } } };
 
 type EndStatus = Extract<TurnEvent, { type: 'turn-ended' }>['status'];
 

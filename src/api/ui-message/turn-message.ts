@@ -1,7 +1,6 @@
 import type { UIMessage } from 'ai';
 import type { LogEntry } from '../../turn/event.ts';
 import type { Reader } from '../request-headers.ts';
-import { withoutVoidText } from '../turn-entries.ts';
 import { foldMessage } from './fold.ts';
 import { createTranslator } from './translate.ts';
 
@@ -9,7 +8,7 @@ import { createTranslator } from './translate.ts';
 export function toTurnMessage(log: LogEntry[], reader: Reader): UIMessage | null {
   // Streams end here, whatever is still written behind it.
   const end = log.findIndex(({ event }) => event.type === 'turn-ended');
-  const seen = withoutVoidText(end === -1 ? log : log.slice(0, end + 1));
-  const message = foldMessage(seen.flatMap(createTranslator(reader)));
+  const seen = end === -1 ? log : log.slice(0, end + 1);
+  const message = foldMessage(seen.flatMap(createTranslator({ ...reader, resets: true })));
   return message.parts.length > 0 ? message : null;
 }

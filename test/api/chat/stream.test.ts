@@ -116,6 +116,7 @@ test('a JSON answer leaves out what the model took back, however late it did', a
   for (let seen = ''; !seen.includes('Void.');) seen += (await watched?.read())?.value;
   await tell([
     { type: 'reset-step', step: 0 },
+    { type: 'start-step', step: 0 },
     { type: 'text-start', id: 'u' },
     { type: 'text-delta', id: 'u', delta: 'Real.' },
     { type: 'text-end', id: 'u' },
@@ -155,7 +156,11 @@ test('operations are told in a JSON answer, too, to those who ask', async () => 
     });
   const told = await ask({ 'x-emit-operations': 'true' });
   expect(told.json().message.parts).toMatchObject([
-    { type: 'data-operation', id: 'op-2', data: { type: 'model_step', details: { agent: 'assistant' } } },
+    {
+      type: 'data-operation',
+      id: `op-step-${turn.turnId}-0`,
+      data: { type: 'model_step', details: { agent: 'assistant' } },
+    },
     { type: 'step-start' },
   ]);
   expect((await ask({})).json().message.parts).toEqual([{ type: 'step-start' }]);

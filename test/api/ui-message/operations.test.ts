@@ -23,7 +23,7 @@ const nameOf = (chunk: { type: string; id?: string }) =>
 test('each operation comes right before what it describes, named after its place in the log', () => {
   expect(chunksFor({ operations: true }, turn).map(nameOf)).toEqual([
     'start',
-    'op-2',
+    'op-step-t-0',
     'start-step',
     'op-3',
     'tool-input-available',
