@@ -40,6 +40,8 @@ export interface Surroundings {
   asking: AskingPeers;
   /** PostgreSQL; the embedded file when absent. */
   databaseUrl?: string | undefined;
+  /** What is configured otherwise. */
+  env?: Record<string, string>;
   /** One process with everything, unless given. `production` needs a database that several processes can share. */
   shape?: 'embedded' | 'production';
 }
@@ -65,7 +67,7 @@ export interface Service extends AsyncDisposable {
 const at = (file: string) => fileURLToPath(new URL(file, import.meta.url));
 
 export async function startService(surroundings: Surroundings, client: Client): Promise<Service> {
-  const { temporal, model, mcp, issuer, asking, databaseUrl, shape = 'embedded' } = surroundings;
+  const { temporal, model, mcp, issuer, asking, databaseUrl, shape = 'embedded', env = {} } = surroundings;
   const workers = shape === 'production' ? 2 : 0;
   const apis = shape === 'production' ? 2 : 1;
   const stack = new AsyncDisposableStack();
@@ -96,6 +98,7 @@ export async function startService(surroundings: Surroundings, client: Client): 
     OPEN_REQUESTS_PER_ADDRESS: '1000000',
     ELICITATION_TIMEOUT: '1h',
     LOG_LEVEL: 'warn',
+    ...env,
   };
   const config = loadConfig(environment, dataDir);
   const storage = stack.use(await openOwn(config.database));

@@ -48,6 +48,7 @@ interface Chunk {
   type: string;
   data?: { elicitationId: string; status: string };
   delta?: string;
+  errorText?: string;
 }
 
 export function createUser(baseUrl: string, name: string, token: string): User {
@@ -144,10 +145,13 @@ export function createUser(baseUrl: string, name: string, token: string): User {
     async beAsked(text, { agent }) {
       const asked = message(randomUUID(), text);
       const { body } = await post('/run/api/chat', { ...asked, agentId: agent });
-      for await (const { type, data } of chunksOf(body))
+      let trouble: string | undefined;
+      for await (const { type, data, errorText } of chunksOf(body)) {
         if (type === 'data-elicitation-request' && data)
           return { conversation: asked.id, elicitationId: data.elicitationId };
-      throw new Error(`"${text}" was not followed by a question`);
+        trouble = errorText ?? trouble;
+      }
+      throw new Error(`"${text}" was not followed by a question: ${trouble ?? 'its turn ended without one'}`);
     },
     answer: answerForm,
     async accept({ conversation, question }) {
