@@ -14,6 +14,8 @@ export type OpenTurn =
   | {
       kind: 'live';
       turnId: string;
+      /** On record: it stops what it does, and its end follows. */
+      isEnding: boolean;
       clientMessageId: string | undefined;
       /** This run, and none that may follow it under the same workflow id. */
       handle: WorkflowHandle;
@@ -36,7 +38,13 @@ export function createOpenTurns(client: Client, turns: Pick<Turns, 'get'>) {
     const { turnId, handle } = run;
     const row = await turns.get({ tenant, conversation, turnId });
     return row?.endedAt == null
-      ? { kind: 'live', turnId, clientMessageId: row?.clientMessageId, handle }
+      ? {
+          kind: 'live',
+          turnId,
+          isEnding: row?.endingAt != null,
+          clientMessageId: row?.clientMessageId,
+          handle,
+        }
       : { kind: 'closing' };
   }
 
@@ -54,7 +62,8 @@ export function createOpenTurns(client: Client, turns: Pick<Turns, 'get'>) {
   }
 
   /** Whether the turn is about to end, for all that is known. That it only waits for a person is for its workflow to say. */
-  async function makeRoom({ handle }: LiveTurn, onBusy: OnBusy): Promise<Leaving> {
+  async function makeRoom({ handle, isEnding }: LiveTurn, onBusy: OnBusy): Promise<Leaving> {
+    if (isEnding) return 'yes';
     try {
       if (onBusy === 'cancel') {
         await handle.cancel();
@@ -69,8 +78,8 @@ export function createOpenTurns(client: Client, turns: Pick<Turns, 'get'>) {
   }
 
   /** Whether a turn that was about to end still is: one whose delegated agent was just given its answer goes on. */
-  async function stillLeaves({ handle }: LiveTurn, onBusy: OnBusy): Promise<Leaving> {
-    return onBusy === 'cancel' ? 'yes' : isLeaving(handle);
+  async function stillLeaves({ handle, isEnding }: LiveTurn, onBusy: OnBusy): Promise<Leaving> {
+    return isEnding || onBusy === 'cancel' ? 'yes' : isLeaving(handle);
   }
 
   async function isLeaving(handle: WorkflowHandle): Promise<Leaving> {

@@ -89,6 +89,8 @@ export interface TurnRow extends Turn {
   /** The id the client gave its message; the same id twice joins the first turn. */
   clientMessageId: string;
   createdAt: number;
+  /** Since when it has been stopping what it does, to end. */
+  endingAt: number | null;
   endedAt: number | null;
   usage: Usage | null;
 }

@@ -31,6 +31,7 @@ export function toTurn(row: Row): TurnRow {
     status: row.status,
     clientMessageId: row.client_message_id,
     createdAt: row.created_at,
+    endingAt: row.ending_at,
     endedAt: row.ended_at,
     usage: usageOf(row),
   };

@@ -1,5 +1,6 @@
 /** A new message while a turn is live: whole turns on a real server, whose clock is everybody's. */
 import { randomUUID } from 'node:crypto';
+import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { turnWorkflowId } from '../../src/workflows/messages.ts';
 import { startDevelopmentServer } from '../development-server.ts';
@@ -110,6 +111,38 @@ describe('while the turn only waits for a person, a new message', () => {
     await waiting.finished();
     expect(await statusOf(waiting.turnId)).toBe('completed');
   });
+});
+
+test('a turn that takes long to make room is waited for: its question is closed, so the message counts', async () => {
+  await service.stop();
+  const announced = Promise.withResolvers<void>();
+  const released = Promise.withResolvers<void>();
+  service = await startService({
+    temporal,
+    around: (storage) => ({
+      ...storage,
+      turns: {
+        ...storage.turns,
+        async end(turn, status, ...rest) {
+          if (status === 'superseded') {
+            announced.resolve();
+            await released.promise;
+          }
+          return storage.turns.end(turn, status, ...rest);
+        },
+      },
+    }),
+  });
+  alice = await service.as('alice');
+  const waiting = await alice.chat(listing, { conversation });
+  await waiting.question('pending');
+  const answered = post('hello');
+  await announced.promise;
+  // Longer than a message is kept waiting by a turn that may not end at all.
+  await delay(4_000);
+  released.resolve();
+  expect(await answered).toMatchObject({ status: 200, body: { status: 'completed' } });
+  await waiting.finished();
 });
 
 describe('while the turn is at work, a new message', () => {
