@@ -1,12 +1,17 @@
 /**
  * Nothing an activity throws by accident reaches workflow history: errors of drivers, fetch and SDKs carry
  * addresses, headers and bodies. Failures made on purpose pass; everything else is logged here and becomes
- * one that says nothing.
+ * one that says nothing but whether it was the database's trouble, which passes.
  */
 import { CompleteAsyncError } from '@temporalio/activity';
 import type { ActivityInterceptorsFactory } from '@temporalio/worker';
 import { ApplicationFailure, TemporalFailure } from '@temporalio/common';
 import type { Logger } from 'pino';
+import { isDatabaseTrouble } from '../storage/trouble.ts';
+import { activityFailed, databaseTrouble } from '../turn/failure-types.ts';
+
+/** A mistake does not go away; what looks like one and is not may. */
+const maxLocalAttempts = 5;
 
 export function safeFailures(logger: Logger): ActivityInterceptorsFactory {
   return (context) => ({
@@ -16,16 +21,17 @@ export function safeFailures(logger: Logger): ActivityInterceptorsFactory {
           return await next(input);
         } catch (error) {
           if (error instanceof TemporalFailure || error instanceof CompleteAsyncError) throw error;
-          const { activityType, attempt } = context.info;
+          const { activityType, attempt, isLocal } = context.info;
           const { workflowId } = context.info.workflowExecution ?? {};
           logger.error(
             { err: outline(error), activity: activityType, attempt, workflowId },
             'activity failed',
           );
-          throw ApplicationFailure.retryable(
-            `${activityType} failed; the worker's log says why.`,
-            'ActivityFailed',
-          );
+          const message = `${activityType} failed; the worker's log says why.`;
+          if (isDatabaseTrouble(error)) throw ApplicationFailure.retryable(message, databaseTrouble);
+          // Other activities are limited by their retry policy; local ones are to outlast the database's trouble.
+          const nonRetryable = isLocal && attempt >= maxLocalAttempts;
+          throw ApplicationFailure.create({ message, type: activityFailed, nonRetryable });
         }
       },
     },

@@ -12,7 +12,9 @@ interface Dependencies {
 }
 
 export function createSettle({ storage, logger }: Dependencies): Settle {
-  return async (outcomes) => logSettled(logger, await storage.elicitations.settleAll(outcomes));
+  return async (outcomes) => {
+    if (outcomes.length > 0) logSettled(logger, await storage.elicitations.settleAll(outcomes));
+  };
 }
 
 export function logSettled(logger: Logger, questions: ElicitationRow[]): void {

@@ -3,14 +3,7 @@
  * for a delegated agent, whose turn is part of another one: that one begins and ends in the log, and this one answers
  * to it.
  */
-import {
-  ActivityFailure,
-  ApplicationFailure,
-  CancellationScope,
-  allHandlersFinished,
-  condition,
-  isCancellation,
-} from '@temporalio/workflow';
+import { CancellationScope, allHandlersFinished, condition, isCancellation } from '@temporalio/workflow';
 import type { DelegatedCall, ServerCall } from '../activities/keep-step.ts';
 import type { TurnFailure } from '../activities/turns.ts';
 import type { TurnEndStatus } from '../turn/turn.ts';
@@ -18,6 +11,7 @@ import { announceEnd, callModel, endTurn } from './activities.ts';
 import { createConnect } from './connect.ts';
 import { createDelegates } from './delegates.ts';
 import { createQuestions } from './elicit.ts';
+import { failureOf, outlastingTheDatabase } from './failures.ts';
 import { createHeldCalls } from './held-calls.ts';
 import type { DelegationResult, TurnInput, TurnResult } from './messages.ts';
 import { showCalls, showEnd, showThinking } from './operator-view.ts';
@@ -60,7 +54,9 @@ export async function agentTurn(turn: TurnInput): Promise<TurnResult | Delegatio
     for (let step = 0; step < turn.limits.maxSteps; step++) {
       const summary = `model step ${step + 1}`;
       showThinking(summary);
-      const said = await callModel.executeWithOptions({ summary }, [{ turn, step }]);
+      const said = await outlastingTheDatabase(() =>
+        callModel.executeWithOptions({ summary }, [{ turn, step }]),
+      );
       if (said.finish === 'withdrawn') return 'withdrawn';
       isBegun = true;
       if (said.finish !== 'tool-calls') return { status: 'completed' };
@@ -110,15 +106,5 @@ function tooManySteps({ limits, delegation }: TurnInput): TurnFailure {
   return {
     code: 'MaxStepsReached',
     message: `The agent stopped after ${limits.maxSteps} steps without finishing.${remedy}`,
-  };
-}
-
-/** Activities throw failures whose message is made for people; anything else stays unnamed. */
-function failureOf(error: unknown): TurnFailure {
-  const cause = error instanceof ActivityFailure ? error.cause : error;
-  if (cause instanceof ApplicationFailure && cause.type) return { code: cause.type, message: cause.message };
-  return {
-    code: 'TurnFailed',
-    message: 'Something went wrong on our side, and the answer could not be finished.',
   };
 }

@@ -7,6 +7,7 @@ import type { Refusal } from '../elicitation/wording.ts';
 import { callTool, refuseToolCall } from './activities.ts';
 import type { Connect } from './connect.ts';
 import type { Questions } from './elicit.ts';
+import { outlastingTheDatabase } from './failures.ts';
 import type { HeldCalls } from './held-calls.ts';
 import type { TurnInput } from './messages.ts';
 import { createServerQuestions } from './server-questions.ts';
@@ -79,7 +80,11 @@ export async function runToolCall(turn: TurnInput, call: ServerCall, asking: Ask
     const options = { summary, startToCloseTimeout: turn.limits.toolCallMs };
     try {
       return await questions.outcomes.writtenBy((outcomes) =>
-        calling.run(() => stoppingSoon(callTool.executeWithOptions(options, [{ ...input, outcomes }]))),
+        calling.run(() =>
+          outlastingTheDatabase(() =>
+            stoppingSoon(callTool.executeWithOptions(options, [{ ...input, outcomes }])),
+          ),
+        ),
       );
     } catch (error) {
       if (isRefused) return { kind: 'finished' };

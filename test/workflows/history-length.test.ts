@@ -1,0 +1,84 @@
+/** How many events a turn leaves in Temporal: each is a write there, and Temporal Cloud bills by them. */
+import { randomUUID } from 'node:crypto';
+import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
+import { searchAttributes, turnWorkflowId } from '../../src/workflows/messages.ts';
+import { startDevelopmentServer } from '../development-server.ts';
+import type { DevelopmentServer } from '../development-server.ts';
+import { startAskingServer } from '../peers/asking-server.ts';
+import type { AskingServer } from '../peers/asking-server.ts';
+import { callOf, nthQuestion, respond, startAsking } from '../service/asking.ts';
+import type { Service } from '../service/service.ts';
+import type { Caller } from '../service/user.ts';
+
+let temporal: DevelopmentServer;
+let server: AskingServer;
+let service: Service;
+let alice: Caller;
+
+beforeAll(async () => {
+  temporal = await startDevelopmentServer();
+  server = await startAskingServer({ era: 'modern' });
+});
+afterAll(async () => {
+  await server.stop();
+  await temporal.stop();
+});
+beforeEach(async () => {
+  service = await startAsking({ temporal, url: server.config.url });
+  alice = await service.as('alice');
+  // The first call of a server lists its tools.
+  await (await alice.chat('hello')).finished();
+});
+afterEach(() => service.stop());
+
+const handleOf = (conversation: string) =>
+  temporal.client.workflow.getHandle(turnWorkflowId({ tenant: 'demo', conversation }));
+
+/** A turn that asks so many questions, each answered at once. */
+async function eventsOf(text: string, questions: number): Promise<string[]> {
+  const conversation = randomUUID();
+  const stream = await alice.chat(text, { conversation });
+  for (let n = 0; n < questions; n++) {
+    const question = await nthQuestion(stream, n);
+    // A question is seen before its workflow waits for it; an answer in between is for another test.
+    await expect.poll(() => handleOf(conversation).query('turn')).toMatchObject({ phase: 'waiting' });
+    await respond(alice, conversation, question, { action: 'accept', content: { nights: n + 1 } });
+  }
+  await stream.finished();
+  await handleOf(conversation).result();
+  const { events } = await handleOf(conversation).fetchHistory();
+  return (events ?? []).map(({ eventType }) => String(eventType));
+}
+
+/** With its start and its end. */
+const stepEvents = 12;
+
+test('a turn of one step is 12 events', async () => {
+  expect(await eventsOf('hello', 0)).toHaveLength(stepEvents);
+});
+
+/** A step that calls a tool, and the call of it, without the question: an activity and a workflow task for each. */
+const callEvents = 12;
+
+test('a question is at most 14 events, with the call that is made again; the next ones are fewer', async () => {
+  const one = await eventsOf(callOf(['book', { city: 'Oslo' }]), 1);
+  expect(one.length - stepEvents - callEvents).toBeLessThanOrEqual(14);
+  const three = await eventsOf(callOf(['wizard']), 3);
+  // The timer is there already. So three calls in three steps, with a question each, are at most 90.
+  expect(three.length - stepEvents - callEvents).toBeLessThanOrEqual(3 * 14 - 2);
+});
+
+test('operators find the turns that wait, and no longer those that do not', async () => {
+  const conversation = randomUUID();
+  const stream = await alice.chat(callOf(['book', { city: 'Oslo' }]), { conversation });
+  const question = await nthQuestion(stream, 0);
+  const attributes = async () => {
+    const { typedSearchAttributes: of } = await handleOf(conversation).describe();
+    return [of.get(searchAttributes.status), of.get(searchAttributes.waitingFor)];
+  };
+  await expect.poll(attributes).toEqual(['waiting_input', 'asking']);
+  await respond(alice, conversation, question, { action: 'decline' });
+  await stream.finished();
+  await handleOf(conversation).result();
+  expect(await attributes()).toEqual(['running', undefined]);
+});
