@@ -1,6 +1,7 @@
 /**
  * Answering a question, the same way from every surface: authorise, check, store the answer, signal the workflow
- * that asked, then ask it what became of the answer. The status is the truth as that workflow knows it.
+ * that asked, then wait until it has written down what became of the question. The status is the truth as that
+ * workflow knows it.
  */
 import type { KeyRing } from '../credentials/sealing.ts';
 import type { ElicitationResponse, Outcome } from '../elicitation/elicitation.ts';
@@ -49,8 +50,11 @@ interface Parts {
   storage: Storage;
   keys: KeyRing;
   workflows: Pick<TurnWorkflows, 'tellAnswer' | 'fate'>;
-  news: Pick<ConnectionNews, 'confirm'>;
+  news: Pick<ConnectionNews, 'versionFor' | 'announceToOthers'>;
 }
+
+/** How long a caller waits for the workflow's word; after that the answer is only known to be kept. */
+const patienceMs = 2_000;
 
 export function createAnswerQuestion({ storage, keys, workflows, news }: Parts): AnswerQuestion {
   const { elicitations } = storage;
@@ -83,7 +87,12 @@ export function createAnswerQuestion({ storage, keys, workflows, news }: Parts):
     const isOpen = row.status === 'pending';
     const sealedContent = sealContent(keys, row.id, response);
     const answer: Answer = { responseId, action, sealedContent, receivedAt: Date.now() };
-    const isNew = isOpen && (await elicitations.storeAnswer(row.id, answer));
+    const isConsent = action === 'accept' && row.server !== null;
+    const [isNew, connected] = await Promise.all([
+      isOpen && elicitations.storeAnswer(row.id, answer),
+      // In another tab, say: then the answer itself brings the news, and nothing is left to wait for.
+      isOpen && isConsent ? news.versionFor(row) : null,
+    ]);
     const earlier = isNew ? null : await elicitations.answer(row.id, responseId);
     if (earlier && !saysTheSame(keys, row.id, response, earlier)) {
       throw new ProblemError(
@@ -93,18 +102,29 @@ export function createAnswerQuestion({ storage, keys, workflows, news }: Parts):
     }
     if (!isOpen) return conclude(fromRow(row), { responseId, response, duplicate: true });
 
-    const [told] = await Promise.all([
-      workflows.tellAnswer(row, { responseId, action, user: principal.user }),
-      // Consent to connect an account that is already connected (in another tab, say): nothing is left to wait for.
-      action === 'accept' && row.server !== null ? news.confirm(row.id) : undefined,
-    ]);
+    const told = await workflows.tellAnswer(row, {
+      responseId,
+      action,
+      user: principal.user,
+      ...(connected !== null && { connected }),
+    });
     const [fate] = await Promise.all([
-      told === 'told' ? workflows.fate(row) : null,
+      told === 'gone' ? lastWord(row) : isConsent && connected === null ? workflows.fate(row) : outcome(row),
       audit('answered', row.user, action),
+      connected === null ? undefined : news.announceToOthers(row, connected),
     ]);
     if (fate === 'unknown') return { kind: 'received' };
     return conclude(fate ?? (await lastWord(row)), { responseId, response, duplicate: !isNew });
   };
+
+  /**
+   * Every answer but consent to what is not connected yet settles its question, and only the workflow that asked, or
+   * the end of its turn, settles a row: a settled one is the workflow's word, a pending one only says "not yet".
+   */
+  async function outcome(row: ElicitationRow): Promise<Elicitation | 'unknown'> {
+    const settled = await elicitations.untilSettled(row, AbortSignal.timeout(patienceMs));
+    return settled ? fromRow(settled) : 'unknown';
+  }
 
   async function conclude(elicitation: Elicitation, given: Given): Promise<Answered> {
     const { responseId, response, duplicate } = given;

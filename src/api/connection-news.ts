@@ -9,10 +9,15 @@ import type { ConnectionKey, ElicitationRow, Storage } from '../storage/storage.
 import type { TurnWorkflows } from './turns.ts';
 
 export interface ConnectionNews {
-  /** If the account this question waits for is connected, every turn waiting for it is told. Idempotent. */
-  confirm(elicitationId: string): Promise<void>;
+  /**
+   * The version of the account this question waits for, when it is connected by now; else null. Whoever connects it
+   * after this look announces it to the question, which is open.
+   */
+  versionFor(row: ElicitationRow): Promise<number | null>;
   /** Tells every turn that waits for this account. */
   announce(key: ConnectionKey, version: number): Promise<void>;
+  /** Tells every other turn that waits for the account of this question. */
+  announceToOthers(row: ElicitationRow, version: number): Promise<void>;
   /** Repeats what may have been lost: questions still open although their account is connected. */
   reconcile(): Promise<void>;
 }
@@ -49,9 +54,14 @@ export function createConnectionNews(parts: Parts): ConnectionNews {
     }
   }
 
-  async function announce(key: ConnectionKey, version: number): Promise<void> {
+  async function tellAll(key: ConnectionKey, version: number, except?: string): Promise<void> {
     const waiting = await storage.elicitations.pendingFor(key);
-    await Promise.all(waiting.map((row) => tell(row, version)));
+    await Promise.all(waiting.filter(({ id }) => id !== except).map((row) => tell(row, version)));
+  }
+
+  function keyFor(row: ElicitationRow): ConnectionKey | null {
+    const server = row.server === null ? undefined : config.servers.get(row.server);
+    return server ? connectionKey(server, row) : null;
   }
 
   /** Those to tell now. Remembers only what is still lost, so the memory does not grow. */
@@ -73,15 +83,16 @@ export function createConnectionNews(parts: Parts): ConnectionNews {
   }
 
   return {
-    announce,
-    async confirm(elicitationId) {
-      const row = await storage.elicitations.get(elicitationId);
-      const server = row?.server ? config.servers.get(row.server) : undefined;
-      if (!row || !server || row.status !== 'pending') return;
-      const key = connectionKey(server, row);
-      const connection = await storage.connections.get(key);
-      if (connection?.status !== 'active' || connection.version <= (row.seenVersion ?? 0)) return;
-      await announce(key, connection.version);
+    announce: (key, version) => tellAll(key, version),
+    async announceToOthers(row, version) {
+      const key = keyFor(row);
+      if (key) await tellAll(key, version, row.id);
+    },
+    async versionFor(row) {
+      const key = keyFor(row);
+      const connection = key && (await storage.connections.get(key));
+      const isNews = connection?.status === 'active' && connection.version > (row.seenVersion ?? 0);
+      return isNews ? connection.version : null;
     },
     async reconcile() {
       const rows = due(await storage.elicitations.connectedButPending());

@@ -10,6 +10,10 @@ import type { Database, Tables } from './tables.ts';
 export function createElicitations(database: Database): Elicitations {
   const { query, wakeUps, now } = database;
   const select = () => query.selectFrom('elicitations').selectAll('elicitations');
+  const get = async (id: string): Promise<ElicitationRow | null> => {
+    const row = await select().where('id', '=', id).executeTakeFirst();
+    return row ? toElicitation(row) : null;
+  };
 
   async function settleAll(settlements: Settlement[]): Promise<ElicitationRow[]> {
     if (settlements.length === 0) return [];
@@ -36,9 +40,22 @@ export function createElicitations(database: Database): Elicitations {
       return (await settleAll([settlement])).length > 0;
     },
     settleAll,
-    async get(id) {
-      const row = await select().where('id', '=', id).executeTakeFirst();
-      return row ? toElicitation(row) : null;
+    get,
+    async untilSettled({ id, ...conversation }, signal) {
+      const subscription = wakeUps.subscribe(conversation);
+      const { promise: given, resolve: giveUp } = Promise.withResolvers<void>();
+      signal.addEventListener('abort', () => giveUp(), { once: true });
+      try {
+        while (!signal.aborted && !wakeUps.closed) {
+          subscription.heed();
+          const row = await get(id);
+          if (row && row.status !== 'pending') return row;
+          await Promise.race([subscription.rung(), given]);
+        }
+        return null;
+      } finally {
+        subscription.close();
+      }
     },
     async ofConversation({ tenant, conversation }, status) {
       const rows = await select()

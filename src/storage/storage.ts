@@ -338,6 +338,11 @@ export interface Elicitations {
   /** The same for some questions of one turn, in one transaction. Answers with those that it settled. */
   settleAll(settlements: Settlement[]): Promise<ElicitationRow[]>;
   get(id: string): Promise<ElicitationRow | null>;
+  /** The question once it is settled, whoever settles it; null when `signal` aborts first. */
+  untilSettled(
+    question: ConversationRef & { id: string },
+    signal: AbortSignal,
+  ): Promise<ElicitationRow | null>;
   ofConversation(ref: ConversationRef, status?: Status): Promise<ElicitationRow[]>;
   /** Pending connection questions of one user for one server, in all conversations. */
   pendingFor(key: ConnectionKey): Promise<ElicitationRow[]>;

@@ -14,7 +14,7 @@ import { openElicitation } from './activities.ts';
 import { createDeadlines } from './deadlines.ts';
 import { lookForConnection } from './look-for-connection.ts';
 import { answerElicitation, connectionEstablished, elicitationQuery } from './messages.ts';
-import type { TurnInput } from './messages.ts';
+import type { AnswerElicitation, TurnInput } from './messages.ts';
 import { createOutcomes } from './outcomes.ts';
 import type { Outcomes } from './outcomes.ts';
 import { readAnswer, readConnection } from './read-signal.ts';
@@ -36,7 +36,7 @@ export interface Questions {
   outcomes: Outcomes;
 }
 
-type Answered = Extract<LifecycleEvent, { type: 'answered' }>;
+type Answer = Omit<AnswerElicitation, 'elicitationId'>;
 
 /** More than can be open at once: what is left over are strays. */
 const maxEarly = 100;
@@ -47,7 +47,7 @@ export function createQuestions(turn: TurnInput): Questions {
    * Answers to questions that nobody has asked yet, as far as is known here: a worker that died while it opened one left
    * it to be seen and answered, but no trace of it in history.
    */
-  const early = new Map<string, Answered>();
+  const early = new Map<string, Answer>();
   const awaited = new Set<string>();
   const outcomes = createOutcomes();
   const deadlines = createDeadlines();
@@ -56,13 +56,18 @@ export function createQuestions(turn: TurnInput): Questions {
     const question = questions.get(id);
     if (question) questions.set(id, advance(question, event));
   };
+  const take = (id: string, { responseId, action, user, connected: version }: Answer) => {
+    apply(id, { type: 'answered', responseId, action, user });
+    const question = questions.get(id);
+    if (!question || question.user !== user || version === undefined) return;
+    apply(id, { type: 'connected', server: question.server, version });
+  };
   setHandler(answerElicitation, (message: unknown) => {
     const answer = readAnswer(message);
     if (!answer) return;
     const { elicitationId, ...given } = answer;
-    const answered: Answered = { type: 'answered', ...given };
-    if (questions.has(elicitationId)) apply(elicitationId, answered);
-    else if (early.size < maxEarly && !early.has(elicitationId)) early.set(elicitationId, answered);
+    if (questions.has(elicitationId)) take(elicitationId, given);
+    else if (early.size < maxEarly && !early.has(elicitationId)) early.set(elicitationId, given);
   });
   setHandler(connectionEstablished, (message: unknown) => {
     const connected = readConnection(message);
@@ -86,8 +91,8 @@ export function createQuestions(turn: TurnInput): Questions {
       ...(ask.kind === 'connection' && { connection: { seenVersion: ask.seenVersion } }),
       state: { kind: 'pending' },
     });
-    const answered = early.get(id);
-    if (answered) apply(id, answered);
+    const answer = early.get(id);
+    if (answer) take(id, answer);
     early.delete(id);
     awaited.add(id);
     const { workflowId } = workflowInfo();

@@ -34,6 +34,8 @@ export interface AnswerElicitation {
   responseId: string;
   action: Action;
   user: string;
+  /** For consent to an account that is there by now: the connection's version. It settles the question at once. */
+  connected?: number;
 }
 
 /** `version` counts how often this account was connected, so that old news cannot settle a new question. */

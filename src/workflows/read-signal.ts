@@ -13,9 +13,9 @@ import type {
 } from './messages.ts';
 
 export function readAnswer(message: unknown): AnswerElicitation | null {
-  const { elicitationId, responseId, action, user } = fieldsOf(message);
+  const { elicitationId, responseId, action, user, connected } = fieldsOf(message);
   if (!isText(elicitationId) || !isText(responseId) || !isText(user) || !isAction(action)) return null;
-  return { elicitationId, responseId, action, user };
+  return { elicitationId, responseId, action, user, ...(isCount(connected) && { connected }) };
 }
 
 export function readConnection(message: unknown): ConnectionEstablished | null {

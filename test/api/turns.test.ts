@@ -10,6 +10,7 @@ import { createTurnWorkflows } from '../../src/api/turns.ts';
 import { registerSearchAttributes } from '../../src/search-attributes.ts';
 import { startTemporalServer } from '../../src/temporal-server.ts';
 import { turnWorkflowId } from '../../src/workflows/messages.ts';
+import type { AnswerElicitation } from '../../src/workflows/messages.ts';
 import { ask, startApi, tenant } from './api-under-test.ts';
 import type { ApiUnderTest } from './api-under-test.ts';
 
@@ -187,22 +188,54 @@ describe('an answer', () => {
     const turn = { tenant, conversation, turnId: turnId ?? '' };
     await api.storage.turns.begin(turn);
     const elicitationId = await ask(api.storage, turn);
-    const payload = { conversationId: conversation, elicitationId, action: 'decline' };
-    const answer = () =>
-      api.send('alice', { method: 'POST', url: '/run/api/elicitation-responses', payload });
+    const answer = (action = 'decline') =>
+      api.send('alice', {
+        method: 'POST',
+        url: '/run/api/elicitation-responses',
+        payload: { conversationId: conversation, elicitationId, action },
+      });
     return { conversation, turn, elicitationId, answer };
+  }
+
+  /** The answers that the workflow was told of. */
+  async function sentTo(conversation: string): Promise<AnswerElicitation[]> {
+    const { events } = await handleOf(conversation).fetchHistory();
+    return (events ?? [])
+      .map(({ workflowExecutionSignaledEventAttributes: signal }) => signal)
+      .filter((signal) => signal?.signalName === 'answerElicitation')
+      .map((signal) => JSON.parse(Buffer.from(signal?.input?.payloads?.[0]?.data ?? '').toString()));
   }
 
   test('that no worker confirms in time is kept, and the caller told so', async () => {
     const { answer, elicitationId, conversation } = await asked();
     const response = await answer();
     expect([response.statusCode, response.json()]).toEqual([202, { elicitationId, status: 'received' }]);
-    const { events } = await handleOf(conversation).fetchHistory();
-    expect(
-      events?.filter(
-        ({ workflowExecutionSignaledEventAttributes: signal }) => signal?.signalName === 'answerElicitation',
-      ),
-    ).toHaveLength(1);
+    expect(await sentTo(conversation)).toMatchObject([{ elicitationId, action: 'decline' }]);
+  });
+
+  test('that consents to an account which is there by now brings the news itself', async () => {
+    const { answer, conversation } = await asked();
+    await api.storage.connections.establish(
+      { tenant, server: 'tracker', user: 'alice' },
+      { store: 'oauth', account: null, scopes: [], sealed: '', freshUntil: null },
+    );
+    const response = await answer('accept');
+    expect([response.statusCode, response.json()]).toMatchObject([202, { status: 'received' }]);
+    expect(await sentTo(conversation)).toMatchObject([{ action: 'accept', connected: 1 }]);
+  });
+
+  test('that its workflow makes something of is told as soon as that is written, without asking anybody', async () => {
+    const { answer, elicitationId, conversation } = await asked();
+    const reply = answer();
+    // What the workflow would write; no worker is there to be asked.
+    await expect.poll(() => sentTo(conversation)).toHaveLength(1);
+    const [sent] = await sentTo(conversation);
+    await api.storage.elicitations.settle(elicitationId, 'decline', sent?.responseId ?? null);
+    const response = await reply;
+    expect([response.statusCode, response.json()]).toEqual([
+      200,
+      { elicitationId, status: 'decline', duplicate: false },
+    ]);
   });
 
   test('to a question whose workflow was ended from outside is a 410, and the question is closed', async () => {

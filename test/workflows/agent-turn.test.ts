@@ -192,6 +192,20 @@ describe("a tool needs the user's account", () => {
     expect(await accept()).toMatchObject({ status: 200, body: { status: 'accept', duplicate: true } });
   });
 
+  test('accept that says that the account is there settles the question, with that answer on record', async () => {
+    const alice = await service.as('alice');
+    const conversation = randomUUID();
+    const stream = await alice.chat('list my open issues', { conversation });
+    const { elicitationId } = await stream.question('pending');
+    const handle = environment.client.workflow.getHandle(turnWorkflowId({ tenant: 'demo', conversation }));
+    const answer = { elicitationId, responseId: 'r', action: 'accept', user: 'alice', connected: 1 };
+    await handle.signal('answerElicitation', answer);
+    expect(await handle.query('elicitation', elicitationId)).toMatchObject({
+      state: { kind: 'settled', outcome: 'accept', responseId: 'r' },
+    });
+    await stream.question('accept');
+  });
+
   test('two calls to one server ask one question, and both go on', async () => {
     await withKnownTools();
     const alice = await service.as('alice');
@@ -263,6 +277,8 @@ describe('signals that make no sense', () => {
     ['a word', ['accept']],
     ['an unknown question', [{ elicitationId: 'none', responseId: 'r', action: 'accept', user: 'alice' }]],
     ['an unknown action', [{ action: 'approve', responseId: 'r', user: 'alice' }]],
+    ['no version', [{ action: 'accept', responseId: 'r', user: 'alice', connected: '1' }]],
+    ['consent of somebody else', [{ action: 'accept', responseId: 'r', user: 'bob', connected: 1 }]],
   ])('%s is ignored, and the question stays open', async (_, args) => {
     const alice = await service.as('alice');
     const conversation = randomUUID();

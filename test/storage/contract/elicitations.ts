@@ -93,6 +93,32 @@ export function elicitationsContract(subject: () => Subject): void {
       expect(await storage.elicitations.settle('unknown', 'cancel', null)).toBe(false);
     });
 
+    test('whoever waits for the outcome has it as soon as it is written, by whatever process', async () => {
+      const { storage, other } = subject();
+      const turn = await begunTurn(storage);
+      const row = question(turn);
+      await storage.elicitations.open(row, 20);
+      const patient = new AbortController();
+      const outcomes = [storage, other].map((one) => one.elicitations.untilSettled(row, patient.signal));
+      await storage.elicitations.settle(row.id, 'decline', 'r');
+      for (const outcome of await Promise.all(outcomes))
+        expect(outcome).toMatchObject({ id: row.id, status: 'decline', responseId: 'r' });
+      expect(await other.elicitations.untilSettled(row, patient.signal)).toMatchObject({ id: row.id });
+    });
+
+    test('whoever waits no longer for the outcome is told that there is none', async () => {
+      const { storage } = subject();
+      const turn = await begunTurn(storage);
+      const row = question(turn);
+      await storage.elicitations.open(row, 20);
+      const impatient = new AbortController();
+      const outcome = storage.elicitations.untilSettled(row, impatient.signal);
+      await storage.turnLog.append(turn, [{ key: 'else', event: { type: 'text-start', id: '0' } }]);
+      impatient.abort();
+      expect(await outcome).toBeNull();
+      expect(await storage.elicitations.untilSettled(row, impatient.signal)).toBeNull();
+    });
+
     test('a user has at most so many open questions, however many are opened at once', async () => {
       const { storage, other } = subject();
       const turn = await begunTurn(storage);
