@@ -1,93 +1,134 @@
 /**
- * Kysely on `node:sqlite`. Kysely lends the one connection to one query or transaction at a time.
- *
- * Transactions take the write lock at once (`begin immediate`): another process may write the same file, and a
- * transaction that reads first and writes later would fail instead of waiting its turn. The waiting is ours, not
- * SQLite's: its own would block the whole process, and with it perhaps the very transaction it waits for.
+ * Kysely on `node:sqlite`: writes go through one connection, in turns (sqlite-writer.ts); what only reads has another
+ * one, which sees what is committed and waits for nobody.
  */
 import type { DatabaseSync, SQLInputValue } from 'node:sqlite';
-import { setTimeout as sleep } from 'node:timers/promises';
-import { CompiledQuery, SqliteAdapter, SqliteDriver, SqliteIntrospector, SqliteQueryCompiler } from 'kysely';
-import type { DatabaseConnection, Dialect, SqliteDatabase } from 'kysely';
+import { SqliteAdapter, SqliteIntrospector, SqliteQueryCompiler } from 'kysely';
+import type { CompiledQuery, DatabaseConnection, Dialect, Driver, QueryResult } from 'kysely';
+import { createSqliteWriter, whenNotBusy } from './sqlite-writer.ts';
+import type { SqliteWriter } from './sqlite-writer.ts';
 
-const busyTimeoutMs = 10_000;
-const busy = 5;
+/** `reader` is the same as `writer` where a second connection would see another database, as in memory. */
+export interface SqliteConnections {
+  writer: DatabaseSync;
+  reader: DatabaseSync;
+}
 
-export function sqliteDialect(database: DatabaseSync): Dialect {
+export function sqliteDialect(connections: SqliteConnections): Dialect {
   return {
-    createDriver: () => new PatientDriver(database),
+    createDriver: () => new TurnTakingDriver(connections),
     createQueryCompiler: () => new SqliteQueryCompiler(),
     createAdapter: () => new TransactionalAdapter(),
     createIntrospector: (db) => new SqliteIntrospector(db),
   };
 }
 
-/** Repeats what another connection's lock does not let through. Not for use inside a transaction. */
-export async function whenNotBusy<T>(attempt: () => T | Promise<T>): Promise<T> {
-  const giveUpAt = performance.now() + busyTimeoutMs;
-  for (;;) {
-    try {
-      return await attempt();
-    } catch (error) {
-      if (!isBusy(error) || performance.now() > giveUpAt) throw error;
-      await sleep(1 + Math.random() * 5);
+class TurnTakingDriver implements Driver {
+  readonly #connections: SqliteConnections;
+  readonly #turns: SqliteWriter;
+
+  constructor(connections: SqliteConnections) {
+    this.#connections = connections;
+    this.#turns = createSqliteWriter(connections.writer);
+  }
+
+  async init(): Promise<void> {}
+
+  async acquireConnection(): Promise<Lent> {
+    return new Lent(this.#connections, this.#turns);
+  }
+
+  async beginTransaction(connection: Lent): Promise<void> {
+    await this.#turns.enter();
+    connection.isWriting = true;
+  }
+
+  async commitTransaction(connection: Lent): Promise<void> {
+    connection.isWriting = false;
+    await this.#turns.keep();
+  }
+
+  async rollbackTransaction(connection: Lent): Promise<void> {
+    // A commit that failed has taken everything back.
+    if (!connection.isWriting) return;
+    connection.isWriting = false;
+    this.#turns.discard();
+  }
+
+  async releaseConnection(): Promise<void> {}
+
+  async destroy(): Promise<void> {
+    const { reader, writer } = this.#connections;
+    await this.#turns.close();
+    if (reader !== writer) reader.close();
+  }
+}
+
+/** What Kysely takes for a connection: one query, or one transaction. */
+class Lent implements DatabaseConnection {
+  /** In the middle of a transaction. */
+  isWriting = false;
+  readonly #connections: SqliteConnections;
+  readonly #turns: SqliteWriter;
+
+  constructor(connections: SqliteConnections, turns: SqliteWriter) {
+    this.#connections = connections;
+    this.#turns = turns;
+  }
+
+  async executeQuery<R>(query: CompiledQuery): Promise<QueryResult<R>> {
+    const { reader, writer } = this.#connections;
+    if (this.isWriting) {
+      if (!writer.isTransaction) throw new Error('the transaction was rolled back by SQLite');
+      return run(writer, query);
+    }
+    switch (query.query.kind) {
+      case 'SelectQueryNode':
+        return reader === writer
+          ? this.#turns.alone(() => run<R>(writer, query))
+          : whenNotBusy(() => run<R>(reader, query));
+      case 'InsertQueryNode':
+      case 'UpdateQueryNode':
+      case 'DeleteQueryNode':
+        return this.#write(query);
+      default:
+        return this.#turns.alone(() => run<R>(writer, query));
     }
   }
+
+  async #write<R>(query: CompiledQuery): Promise<QueryResult<R>> {
+    await this.#turns.enter();
+    let result: QueryResult<R>;
+    try {
+      result = run(this.#connections.writer, query);
+    } catch (error) {
+      this.#turns.discard();
+      throw error;
+    }
+    await this.#turns.keep();
+    return result;
+  }
+
+  streamQuery(): never {
+    throw new Error('nothing is read as a stream');
+  }
 }
 
-/** The lowest byte says what went wrong, the others say where. */
-function isBusy(error: unknown): boolean {
-  const code = error instanceof Error && 'errcode' in error ? error.errcode : undefined;
-  return typeof code === 'number' && (code & 0xff) === busy;
-}
-
-class PatientDriver extends SqliteDriver {
-  readonly #database: DatabaseSync;
-
-  constructor(database: DatabaseSync) {
-    super({ database: forKysely(database) });
-    this.#database = database;
-  }
-
-  override async acquireConnection(): Promise<DatabaseConnection> {
-    const connection = await super.acquireConnection();
-    return {
-      executeQuery: <R>(query: CompiledQuery) => {
-        const execute = () => connection.executeQuery<R>(query);
-        return this.#database.isTransaction ? execute() : whenNotBusy(execute);
-      },
-      streamQuery: (...query) => connection.streamQuery(...query),
-    };
-  }
-
-  override async beginTransaction(connection: DatabaseConnection): Promise<void> {
-    await connection.executeQuery(CompiledQuery.raw('begin immediate'));
-  }
-
-  override async rollbackTransaction(connection: DatabaseConnection): Promise<void> {
-    // SQLite rolls back by itself on some errors (full disk); a second rollback would hide the first error.
-    if (this.#database.isTransaction) await connection.executeQuery(CompiledQuery.raw('rollback'));
-  }
+function run<R>(database: DatabaseSync, { sql, parameters }: CompiledQuery): QueryResult<R> {
+  const statement = database.prepare(sql);
+  const values = parameters as SQLInputValue[];
+  if (statement.columns().length > 0) return { rows: statement.all(...values) as R[] };
+  const { changes, lastInsertRowid } = statement.run(...values);
+  return { rows: [], numAffectedRows: BigInt(changes), insertId: BigInt(lastInsertRowid) };
 }
 
 class TransactionalAdapter extends SqliteAdapter {
   override get supportsTransactionalDdl(): boolean {
     return true;
   }
-}
 
-function forKysely(database: DatabaseSync): SqliteDatabase {
-  return {
-    close: () => database.close(),
-    prepare(sql) {
-      const statement = database.prepare(sql);
-      const bind = (parameters: readonly unknown[]) => parameters as SQLInputValue[];
-      return {
-        reader: statement.columns().length > 0,
-        all: (parameters) => statement.all(...bind(parameters)),
-        run: (parameters) => statement.run(...bind(parameters)),
-        iterate: (parameters) => statement.iterate(...bind(parameters)),
-      };
-    },
-  };
+  /** Whose turn it is, is the writer's business. */
+  override get supportsMultipleConnections(): boolean {
+    return true;
+  }
 }

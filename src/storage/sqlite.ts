@@ -5,8 +5,10 @@ import { DatabaseSync } from 'node:sqlite';
 import { Kysely, sql } from 'kysely';
 import type { Backend } from './database.ts';
 import { migrate } from './migrations.ts';
-import { sqliteDialect, whenNotBusy } from './sqlite-dialect.ts';
+import { sqliteDialect } from './sqlite-dialect.ts';
+import type { SqliteConnections } from './sqlite-dialect.ts';
 import { createSqliteLock } from './sqlite-lock.ts';
+import { whenNotBusy } from './sqlite-writer.ts';
 import type { Tables } from './tables.ts';
 
 export async function openSqlite(file: string): Promise<Backend> {
@@ -34,19 +36,20 @@ export async function openSqlite(file: string): Promise<Backend> {
 }
 
 /** Opens the file for durable, shared use, making its folder when needed. */
-async function openFile(file: string): Promise<DatabaseSync> {
+async function openFile(file: string): Promise<SqliteConnections> {
   if (file !== ':memory:') {
     mkdirSync(path.dirname(file), { recursive: true, mode: 0o700 });
     // What people said is in it. SQLite gives the files beside it the same mode.
     closeSync(openSync(file, 'a', 0o600));
   }
-  const database = new DatabaseSync(file, { timeout: 0, enableForeignKeyConstraints: true });
+  const writer = new DatabaseSync(file, { timeout: 0, enableForeignKeyConstraints: true });
   try {
-    await whenNotBusy(() => database.exec('pragma journal_mode = wal'));
-    database.exec('pragma synchronous = full');
-    return database;
+    await whenNotBusy(() => writer.exec('pragma journal_mode = wal'));
+    writer.exec('pragma synchronous = full');
+    const reader = file === ':memory:' ? writer : new DatabaseSync(file, { timeout: 0, readOnly: true });
+    return { writer, reader };
   } catch (error) {
-    database.close();
+    writer.close();
     throw error;
   }
 }
