@@ -4,6 +4,7 @@ import { expect } from 'vitest';
 import type { Client } from '../../src/client/client.ts';
 import type { NewMessage } from '../../src/client/new-message.ts';
 import type { ConnectionStatus } from '../../src/client/reconnect.ts';
+import { isText } from '../../src/client/turn-view.ts';
 import type { Part, TurnView } from '../../src/client/turn-view.ts';
 import type { ElicitationRequest } from '../../src/contract/elicitation.ts';
 import type { Status } from '../../src/elicitation/elicitation.ts';
@@ -109,18 +110,27 @@ export function failuresIn({ parts }: TurnView): string[] {
   );
 }
 
-/** Nothing the reader had seen was taken back, changed into something else, or shown a second time. */
+/**
+ * Nothing the reader had seen was changed into something else, or shown a second time; what was taken back is all that a
+ * model call had said which was made again.
+ */
 export function expectOneStory({ views }: Watched): void {
   for (const [index, view] of views.entries()) {
     const ids = view.parts.map(({ id }) => id);
     expect(new Set(ids).size, 'every part once').toBe(ids.length);
     const before = views[index - 1];
     if (!before) continue;
-    expect(ids.slice(0, before.parts.length), 'parts stay where they are').toEqual(
-      before.parts.map(({ id }) => id),
-    );
-    before.parts.forEach((part, position) => expectGrown(part, view.parts[position]));
+    const gone = before.parts.filter(({ id }) => !ids.includes(id));
+    expect(gone, 'words of one step, and all of them').toEqual(gone.length === 0 ? [] : lastWords(before));
+    const kept = before.parts.filter((part) => !gone.includes(part));
+    expect(ids.slice(0, kept.length), 'parts stay where they are').toEqual(kept.map(({ id }) => id));
+    kept.forEach((part, position) => expectGrown(part, view.parts[position]));
   }
+}
+
+function lastWords({ parts }: TurnView): Part[] {
+  const words = parts.filter(isText);
+  return words.filter(({ step }) => step === words.at(-1)?.step);
 }
 
 function expectGrown(before: Part, after: Part | undefined): void {

@@ -2,7 +2,8 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { LogEntry } from '../../src/turn/event.ts';
 import type { TurnRef } from '../../src/turn/turn.ts';
-import type { TurnLog } from '../../src/storage/storage.ts';
+import type { NewEvent, TurnLog } from '../../src/storage/storage.ts';
+import { keyOfReset, keyOfSpeech } from '../../src/turn/step-keys.ts';
 import { heldBytes } from '../held-bytes.ts';
 import { begunTurn, step, story, text, upTo } from './contract/fixtures.ts';
 import { openCountedLog } from './counted-log.ts';
@@ -46,6 +47,29 @@ describe.each(['sqlite', 'postgres'] as const)('the tail of a conversation on %s
     log = await openCountedLog(kind);
   });
   afterAll(() => log[Symbol.asyncDispose]());
+
+  test('what a repeated model call took back is kept for nobody who has not read it', async () => {
+    const turn = await begunTurn(log.other);
+    const said = (attempt: number, words: string[]): NewEvent[] => [
+      { key: keyOfSpeech(0, attempt, 0), event: { type: 'start-step', step: 0 } },
+      ...words.map((delta, index) => text(keyOfSpeech(0, attempt, index + 1), delta)),
+    ];
+    const [lagging, eager] = [new Follower(log.turnLog.follow, turn), new Follower(log.turnLog.follow, turn)];
+    await Promise.all([lagging.until(1), eager.until(1)]);
+    await log.turnLog.append(turn, said(1, ['one', 'two', 'three']));
+    await eager.until(5);
+    const reset: NewEvent = { key: keyOfReset(0, 2), event: { type: 'reset-step', step: 0 } };
+    await log.turnLog.append(turn, [reset, ...said(2, ['four'])]);
+    await eager.until(8);
+    log.reads();
+    const inside = new Follower(log.turnLog.follow, turn, 3);
+    const types = ['reset-step', 'start-step', 'text-delta'];
+    expect((await inside.until(8)).map(({ event }) => event.type)).toEqual(types);
+    expect((await lagging.until(8)).map(({ event }) => event.type)).toEqual(['turn-started', ...types]);
+    expect(log.reads(), 'from memory').toBe(0);
+    expect(seqsOf(eager.entries)).toEqual(upTo(8));
+    for (const follower of [lagging, eager, inside]) await follower.leave();
+  });
 
   test('a hundred followers cost as many reads as one', async () => {
     const turn = await begunTurn(log.other);

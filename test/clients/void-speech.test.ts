@@ -1,0 +1,145 @@
+/**
+ * A model says a word and breaks off, and says something else when it is called again: what each client is left with that
+ * read the word, and what those read who come later.
+ */
+import { randomUUID } from 'node:crypto';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { createClient } from '../../src/client/client.ts';
+import type { Client } from '../../src/client/client.ts';
+import type { TurnView } from '../../src/client/turn-view.ts';
+import { startDevelopmentServer } from '../development-server.ts';
+import type { DevelopmentServer } from '../development-server.ts';
+import { createOpenAIServer } from '../peers/openai-server.ts';
+import type { OpenAIServer } from '../peers/openai-server.ts';
+import { startService } from '../service/service.ts';
+import type { Service } from '../service/service.ts';
+import { createChatClient } from './chat-client.ts';
+import type { ChatClient, Version } from './chat-client.ts';
+import { createOpenAI } from './openai-client.ts';
+
+let temporal: DevelopmentServer;
+let model: OpenAIServer;
+let folder: string;
+let service: Service;
+let alice: Client;
+/** Of the model's next two calls, the first breaks off once this is resolved. */
+let heard: PromiseWithResolvers<void>;
+let calls = 0;
+
+async function* brokenOff(): AsyncGenerator<string> {
+  yield 'Half a ';
+  await heard.promise;
+  throw new Error('told to break off');
+}
+
+beforeAll(async () => {
+  temporal = await startDevelopmentServer();
+  model = await createOpenAIServer({
+    reply: () =>
+      calls++ % 2 === 0
+        ? { kind: 'text', chunks: brokenOff() }
+        : { kind: 'reasoning', thoughts: ['Hm', 'm.'], chunks: ['Whole', ' again.'] },
+  });
+  folder = await mkdtemp(path.join(tmpdir(), 'interlude-void-'));
+  const agents = `
+providers: { openai-compatible: { baseURL: ${model.baseURL} } }
+agents: { thinker: { model: 'openai-compatible:any' } }
+`;
+  const file = path.join(folder, 'agents.yaml');
+  await writeFile(file, agents);
+  service = await startService({ temporal, env: { INTERLUDE_CONFIG: file } });
+  alice = createClient({ baseUrl: service.baseUrl, token: await service.token('alice') });
+});
+afterAll(async () => {
+  await service?.stop();
+  await temporal?.stop();
+  await model?.stop();
+  await rm(folder, { recursive: true, force: true });
+});
+
+const textsIn = ({ parts }: { parts: readonly { type?: string; kind?: string; text?: string }[] }) =>
+  parts.flatMap(({ text }) => text ?? []);
+
+/** Reads on in the background. */
+function watch(views: AsyncGenerator<TurnView, void>) {
+  const hears = Promise.withResolvers<void>();
+  const last = (async () => {
+    let view: TurnView | undefined;
+    for await (view of views) if (textsIn(view).includes('Half a ')) hears.resolve();
+    return view;
+  })();
+  return { hears: hears.promise, last };
+}
+
+async function open(version: Version, conversation: string, takesBack: boolean): Promise<ChatClient> {
+  const { baseUrl } = service;
+  const headers: Record<string, string> = takesBack ? { 'x-supports-reset-step': 'true' } : {};
+  return createChatClient(version, { baseUrl, conversation, headers, token: await service.token('alice') });
+}
+
+test('whoever can take text back is left with what counts, and nobody who comes later reads anything else', async () => {
+  heard = Promise.withResolvers();
+  const conversation = randomUUID();
+  service.begun(conversation);
+  const message = {
+    conversationId: conversation,
+    agentId: 'thinker',
+    message: { id: randomUUID(), text: 'Think.' },
+  };
+  const own = watch(alice.start(message));
+  await own.hears;
+  const follower = watch(alice.follow(conversation));
+  const takesBack = await open(7, conversation, true);
+  const others = await Promise.all(([7, 6, 5] as const).map((version) => open(version, conversation, false)));
+  const chats = [takesBack, ...others];
+  const over = chats.map((chat) => chat.resume());
+  const hear = chats.map((chat) => chat.until((part) => 'text' in part && part.text === 'Half a '));
+  await Promise.all([follower.hears, ...hear]);
+  heard.resolve();
+  await Promise.all(over);
+
+  const whole = ['Hmm.', 'Whole again.'];
+  const views = [own.last, follower.last, lastOf(alice.start(message))];
+  for (const view of await Promise.all(views)) expect(view && textsIn(view)).toEqual(whole);
+  expect(textsIn({ parts: takesBack.parts() })).toEqual(whole);
+  expect(takesBack.error).toBeUndefined();
+  for (const chat of others) {
+    expect([chat.status, chat.error]).toEqual(['ready', undefined]);
+    expect(textsIn({ parts: chat.parts() })).toEqual(['Half a ', ...whole]);
+    expect(chat.parts().filter((part) => 'text' in part)[0]).toMatchObject({
+      providerMetadata: { interlude: { void: true } },
+    });
+  }
+  const { messages } = await alice.conversation(conversation);
+  expect(textsIn(messages.items.at(-1)!)).toEqual(whole);
+  const types: string[] = [];
+  for await (const { event } of alice.events(conversation)) {
+    types.push(event.type);
+    expect(JSON.stringify(event)).not.toContain('Half');
+    if (event.type === 'turn-ended') break;
+  }
+  expect(types).toContain('reset-step');
+});
+
+test('OpenAI’s clients keep the word, with what counts below it; a completion has only that', async () => {
+  const openai = await createOpenAI(service, 'alice');
+  const request = { model: 'thinker', messages: [{ role: 'user' as const, content: 'Think.' }] };
+  heard = Promise.withResolvers();
+  let said = '';
+  for await (const chunk of await openai.chat.completions.create({ ...request, stream: true })) {
+    said += chunk.choices[0]?.delta.content ?? '';
+    if (said !== '') heard.resolve();
+  }
+  expect(said).toBe('Half a \n\nWhole again.');
+  const { choices } = await openai.chat.completions.create(request);
+  expect(choices[0]?.message.content).toBe('Whole again.');
+});
+
+async function lastOf(views: AsyncGenerator<TurnView, void>): Promise<TurnView | undefined> {
+  let last: TurnView | undefined;
+  for await (last of views);
+  return last;
+}

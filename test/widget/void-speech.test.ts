@@ -1,0 +1,66 @@
+/** A model that breaks off and says something else: what stands in the widget of somebody who was reading. */
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import type { Browser } from 'playwright-core';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { startDevelopmentServer } from '../development-server.ts';
+import type { DevelopmentServer } from '../development-server.ts';
+import { launchChromium } from '../peers/chromium.ts';
+import { createOpenAIServer } from '../peers/openai-server.ts';
+import type { OpenAIServer } from '../peers/openai-server.ts';
+import { createStage } from './stage.ts';
+import type { Stage } from './stage.ts';
+
+let temporal: DevelopmentServer;
+let browser: Browser;
+let model: OpenAIServer;
+let stage: Stage;
+let folder: string;
+let heard = Promise.withResolvers<void>();
+
+async function* brokenOff(): AsyncGenerator<string> {
+  yield 'Half a sentence';
+  await heard.promise;
+  throw new Error('told to break off');
+}
+
+beforeAll(async () => {
+  folder = await mkdtemp(path.join(tmpdir(), 'interlude-widget-'));
+  let calls = 0;
+  model = await createOpenAIServer({
+    reply: () => ({ kind: 'text', chunks: calls++ % 2 === 0 ? brokenOff() : ['A whole', ' one.'] }),
+  });
+  const file = path.join(folder, 'agents.yaml');
+  await writeFile(
+    file,
+    `
+providers: { openai-compatible: { baseURL: ${model.baseURL} } }
+agents: { thinker: { model: 'openai-compatible:any' } }
+`,
+  );
+  [temporal, browser] = await Promise.all([startDevelopmentServer(), launchChromium()]);
+  stage = await createStage({ browser, temporal, folder, env: { INTERLUDE_CONFIG: file } });
+});
+afterAll(async () => {
+  await stage?.stop();
+  await browser?.close();
+  await temporal?.stop();
+  await model?.stop();
+  await rm(folder, { recursive: true, force: true });
+});
+
+test('the words that were cut off make room for those that count, and are not there after a reload', async () => {
+  heard = Promise.withResolvers();
+  const { page, say, comeBack, leave } = await stage.visit();
+  const said = page.locator('.message.assistant .markdown');
+  await say('Think.');
+  await page.getByText('Half a sentence').waitFor();
+  heard.resolve();
+  await page.getByText('A whole one.').waitFor();
+  expect(await said.allInnerTexts()).toEqual(['A whole one.']);
+  await comeBack();
+  await page.getByText('A whole one.').waitFor();
+  expect(await said.allInnerTexts()).toEqual(['A whole one.']);
+  await leave();
+});
