@@ -70,10 +70,6 @@ const { client, close } = connectClient({
   namespace,
   apiKey: undefined,
   tls: false,
-  taskQueue: '',
-  port: 0,
-  uiPort: 0,
-  deployment: undefined,
 });
 stack.defer(close);
 const [model, mcp, issuer, askingPeers] = await Promise.all([

@@ -24,8 +24,8 @@ export interface TemporalConfig {
   /** Where the embedded server listens, and its UI. */
   port: number;
   uiPort: number;
-  /** Worker deployment version in production; absent turns worker versioning off. */
-  deployment: { name: string; buildId: string } | undefined;
+  /** Which versions of the code there are: without a build id, one for each state of the workflow code. */
+  deployment: { name: string; buildId: string | undefined };
 }
 
 export interface AuthConfig {
@@ -222,9 +222,9 @@ function temporalFrom(values: Environment): TemporalConfig {
     taskQueue: values.TEMPORAL_TASK_QUEUE,
     port: values.TEMPORAL_PORT,
     uiPort: values.TEMPORAL_UI_PORT,
-    deployment:
-      values.TEMPORAL_DEPLOYMENT_NAME && values.TEMPORAL_WORKER_BUILD_ID
-        ? { name: values.TEMPORAL_DEPLOYMENT_NAME, buildId: values.TEMPORAL_WORKER_BUILD_ID }
-        : undefined,
+    deployment: {
+      name: values.TEMPORAL_DEPLOYMENT_NAME ?? values.TEMPORAL_TASK_QUEUE,
+      buildId: values.TEMPORAL_WORKER_BUILD_ID,
+    },
   };
 }

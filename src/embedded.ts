@@ -7,7 +7,8 @@ import { serveApi } from './serve-api.ts';
 import { connectClient, connectWorker } from './temporal-connection.ts';
 import { registerSearchAttributes } from './search-attributes.ts';
 import { startTemporalServer } from './temporal-server.ts';
-import { createTurnWorker, installRuntime, runWorker } from './turn-worker.ts';
+import { takeTurns } from './take-turns.ts';
+import { installRuntime } from './turn-worker.ts';
 import { welcome } from './welcome.ts';
 import { openWorkflowBundle } from './workflow-bundle.ts';
 
@@ -28,7 +29,7 @@ await runProcess({ human: true }, async (given, logger, stack) => {
   await registerSearchAttributes(connection, config.temporal.namespace);
   const { client, close } = connectClient(config.temporal);
   stack.defer(close);
-  runWorker(await createTurnWorker(parts, connection, bundle), logger, stack);
+  await takeTurns(parts, { connection, bundle, isAlone: given.temporal.address === undefined }, stack);
   const { demoToken } = await import('../demo/identity-token.ts');
   const playground =
     given.auth === undefined && auth

@@ -5,6 +5,8 @@ import { duration } from './duration.ts';
 
 const port = z.coerce.number('write a port number').int().min(0).max(65_535);
 const positive = z.coerce.number().int().positive();
+/** Goes into queries, and `:` separates the two. */
+const plainName = z.string().regex(/^[\w.-]{1,128}$/, 'write letters, digits, . _ and -');
 const httpUrl = z.url({ protocol: /^https?$/ });
 
 const environmentSchema = z.object({
@@ -52,11 +54,11 @@ const environmentSchema = z.object({
   TEMPORAL_TLS_SERVER_CA_CERT_PATH: z.string().optional(),
   TEMPORAL_TLS_CLIENT_CERT_PATH: z.string().optional(),
   TEMPORAL_TLS_CLIENT_KEY_PATH: z.string().optional(),
-  TEMPORAL_TASK_QUEUE: z.string().default('interlude'),
+  TEMPORAL_TASK_QUEUE: plainName.default('interlude'),
   TEMPORAL_PORT: port.default(7233),
   TEMPORAL_UI_PORT: port.default(8233),
-  TEMPORAL_DEPLOYMENT_NAME: z.string().optional(),
-  TEMPORAL_WORKER_BUILD_ID: z.string().optional(),
+  TEMPORAL_DEPLOYMENT_NAME: plainName.optional(),
+  TEMPORAL_WORKER_BUILD_ID: plainName.optional(),
   AUTH_ISSUER: httpUrl.optional(),
   AUTH_AUDIENCE: z.string().default('interlude'),
   AUTH_TENANT_CLAIM: z.string().optional(),
@@ -136,14 +138,11 @@ function combinations(values: Environment): string[] {
       'TURN_TIMEOUT: a turn has to outlive its questions; write more than ELICITATION_TIMEOUT, many times as much',
     );
   }
-  const pairs = [
-    ['TEMPORAL_TLS_CLIENT_CERT_PATH', 'TEMPORAL_TLS_CLIENT_KEY_PATH'],
-    ['TEMPORAL_DEPLOYMENT_NAME', 'TEMPORAL_WORKER_BUILD_ID'],
-  ] as const;
-  for (const [one, other] of pairs) {
-    if ((values[one] === undefined) !== (values[other] === undefined))
-      problems.push(`${one}, ${other}: give both or neither`);
-  }
+  if (
+    (values.TEMPORAL_TLS_CLIENT_CERT_PATH === undefined) !==
+    (values.TEMPORAL_TLS_CLIENT_KEY_PATH === undefined)
+  )
+    problems.push('TEMPORAL_TLS_CLIENT_CERT_PATH, TEMPORAL_TLS_CLIENT_KEY_PATH: give both or neither');
   return problems;
 }
 

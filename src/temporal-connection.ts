@@ -5,7 +5,10 @@ import { NativeConnection } from '@temporalio/worker';
 import type { TemporalConfig } from './config.ts';
 
 /** Connects on first use, so that the API starts, and says it is not ready, while Temporal is away. */
-export function connectClient(config: TemporalConfig): { client: Client; close(): Promise<void> } {
+export function connectClient(config: Pick<TemporalConfig, 'address' | 'namespace' | 'apiKey' | 'tls'>): {
+  client: Client;
+  close(): Promise<void>;
+} {
   const connection = Connection.lazy(connectionOptions(config));
   return { client: new Client({ connection, namespace: config.namespace }), close: () => connection.close() };
 }
@@ -26,7 +29,7 @@ class TemporalUnreachable extends Error {
   override name = 'TemporalUnreachable';
 }
 
-function connectionOptions({ address, apiKey, tls }: TemporalConfig) {
+function connectionOptions({ address, apiKey, tls }: Pick<TemporalConfig, 'address' | 'apiKey' | 'tls'>) {
   return {
     address: address ?? 'localhost:7233',
     tls: typeof tls === 'boolean' ? tls : toTls(tls),

@@ -5,18 +5,21 @@ import type { Logger } from 'pino';
 import { heartbeatMs } from './activities/heartbeat.ts';
 import { createActivities } from './activities/index.ts';
 import { safeFailures } from './activities/safe-failures.ts';
+import type { Version } from './deployment.ts';
 import { createCatalogue } from './mcp/catalogue.ts';
 import { createModels } from './models/provider.ts';
 import type { Parts } from './parts.ts';
 import { workerSlots } from './worker-slots.ts';
 
+/** Without a version it takes turns of no version, whatever code they began with: for tests, whose code is always the same. */
 export async function createTurnWorker(
   parts: Parts,
   connection: NativeConnection,
   workflowBundle: WorkflowBundleOption,
+  version?: Version,
 ): Promise<Worker> {
   const { config, storage, logger } = parts;
-  const { namespace, taskQueue, deployment } = config.temporal;
+  const { namespace, taskQueue } = config.temporal;
   const catalogue = createCatalogue({ storage, logger });
   return Worker.create({
     connection,
@@ -32,20 +35,14 @@ export async function createTurnWorker(
     ...workerSlots(config.worker),
     shutdownGraceTime: '10s',
     shutdownForceTime: '15s',
-    ...(deployment && { workerDeploymentOptions: pinned(deployment) }),
+    ...(version && { workerDeploymentOptions: pinned(version) }),
   });
 }
 
 /** Running turns stay on the build that started them. */
-function pinned({
-  name,
-  buildId,
-}: {
-  name: string;
-  buildId: string;
-}): NonNullable<WorkerOptions['workerDeploymentOptions']> {
+function pinned(version: Version): NonNullable<WorkerOptions['workerDeploymentOptions']> {
   return {
-    version: { deploymentName: name, buildId },
+    version,
     useWorkerVersioning: true,
     defaultVersioningBehavior: 'PINNED',
   };

@@ -1,9 +1,11 @@
 /** The worker process. Any number of them may run; each takes turns from the task queue. */
+import { versionOf } from './deployment.ts';
 import { openParts } from './parts.ts';
 import { runProcess } from './process.ts';
 import { registerSearchAttributes } from './search-attributes.ts';
 import { connectWorker } from './temporal-connection.ts';
-import { createTurnWorker, installRuntime, runWorker } from './turn-worker.ts';
+import { takeTurns } from './take-turns.ts';
+import { installRuntime } from './turn-worker.ts';
 import { openWorkflowBundle } from './workflow-bundle.ts';
 
 await runProcess({ human: false }, async (config, logger, stack) => {
@@ -13,6 +15,7 @@ await runProcess({ human: false }, async (config, logger, stack) => {
   const [connection, bundle] = await Promise.all([connectWorker(config.temporal), openWorkflowBundle()]);
   stack.defer(() => connection.close());
   await registerSearchAttributes(connection, config.temporal.namespace);
-  runWorker(await createTurnWorker(parts, connection, bundle), logger, stack);
-  logger.info(`worker ready on task queue ${config.temporal.taskQueue}`);
+  await takeTurns(parts, { connection, bundle, isAlone: false }, stack);
+  const { buildId } = versionOf(config.temporal, bundle.buildId);
+  logger.info(`worker ready on task queue ${config.temporal.taskQueue}, version ${buildId}`);
 });

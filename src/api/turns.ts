@@ -25,6 +25,8 @@ import { createOpenTurns } from './open-turn.ts';
 import type { OnBusy } from './open-turn.ts';
 import { startOptions } from './start-options.ts';
 import type { StartConfig } from './start-options.ts';
+import { createTemporalReadiness } from './temporal-readiness.ts';
+import type { TemporalReadiness } from './temporal-readiness.ts';
 
 // The client's own retries may overrun a deadline by a second; callers are answered within five.
 const startDeadlineMs = 3_500;
@@ -59,8 +61,7 @@ export interface TurnWorkflows {
   tellConnected(row: ElicitationRow, version: number): Promise<'told' | 'gone'>;
   /** The question as its workflow knows it; `null` when that workflow never asked it, `unknown` without an answer in time. */
   fate(row: ElicitationRow): Promise<Elicitation | null | 'unknown'>;
-  /** Rejects when Temporal does not answer. */
-  ping(): Promise<void>;
+  readiness: TemporalReadiness;
   /** Resolves when no call is under way. Closing the connection under a call that is being retried crashes the process. */
   idle(): Promise<void>;
 }
@@ -81,6 +82,7 @@ export function createTurnWorkflows({ client, storage, config, logger }: Parts):
     calling.then(over, over);
     return calling;
   };
+  const readiness = createTemporalReadiness(client, config.temporal);
   const { openTurn, makeRoom, stillLeaves } = createOpenTurns(client, storage.turns);
 
   async function start(turn: NewTurn, onBusy: OnBusy): Promise<Start> {
@@ -191,8 +193,9 @@ export function createTurnWorkflows({ client, storage, config, logger }: Parts):
         return 'unknown';
       }
     },
-    async ping() {
-      await within(queryDeadlineMs, () => client.workflowService.getSystemInfo({}));
+    readiness: {
+      namespace: () => within(queryDeadlineMs, readiness.namespace),
+      workers: () => within(queryDeadlineMs, readiness.workers),
     },
     async idle() {
       await Promise.allSettled(underWay);

@@ -64,9 +64,20 @@ async function chat(conversation: string, messageId: string) {
 const handleOf = (conversation: string) =>
   client.workflow.getHandle(turnWorkflowId({ tenant, conversation }));
 
-test('with Temporal and the database there, the API is ready', async () => {
+test('with Temporal and the database there, all that the API lacks is a worker', async () => {
   const response = await api.app.inject('/readyz');
-  expect([response.statusCode, response.json()]).toEqual([200, { status: 'ready' }]);
+  expect([response.statusCode, response.json()]).toEqual([
+    503,
+    {
+      status: 'not ready',
+      notReady: [
+        {
+          name: 'workers',
+          detail: 'no worker polls task queue "interlude"; start one (npm run worker)',
+        },
+      ],
+    },
+  ]);
 });
 
 describe('a message', () => {

@@ -14,6 +14,7 @@ import { createApp } from '../../src/api/app.ts';
 import { loadConfig } from '../../src/config.ts';
 import { createLogger } from '../../src/logger.ts';
 import { openParts } from '../../src/parts.ts';
+import type { Parts } from '../../src/parts.ts';
 import type { Storage } from '../../src/storage/storage.ts';
 import { createTurnWorker } from '../../src/turn-worker.ts';
 import { turnQuery, turnWorkflowId } from '../../src/workflows/messages.ts';
@@ -39,6 +40,8 @@ export interface ServiceOptions {
   env?: Record<string, string>;
   /** Stands between the program and its database, to hold a call back or to make it fail. */
   around?: (storage: Storage) => Storage;
+  /** Instead of one worker without a version. What it starts ends with the stack. */
+  startWorkers?: (parts: Parts, stack: AsyncDisposableStack) => Promise<void>;
 }
 
 const agentsFile = fileURLToPath(new URL('../fixtures/agents.yaml', import.meta.url));
@@ -47,6 +50,7 @@ export async function startService({
   temporal,
   env = {},
   around = (storage) => storage,
+  startWorkers = (parts, stack) => startWorker(parts, stack, temporal.connection),
 }: ServiceOptions): Promise<Service> {
   await using stack = new AsyncDisposableStack();
   const { dataDir, baseUrl, tracker, identity, env: surroundings } = await startNeighbours(stack);
@@ -67,14 +71,9 @@ export async function startService({
   const storage = around(opened.storage);
   const parts = { ...opened, storage };
 
-  const worker = await createTurnWorker(parts, temporal.connection, await workflowBundle());
-  const running = worker.run();
+  await startWorkers(parts, stack);
   const conversations = new Set<string>();
-  stack.defer(async () => {
-    await endTurns(temporal.client, [...conversations]);
-    worker.shutdown();
-    await running;
-  });
+  stack.defer(() => endTurns(temporal.client, [...conversations]));
   const { auth } = config;
   if (!auth) throw new Error('the test configures an issuer');
   const app = createApp({ ...parts, config: { ...config, auth }, client: temporal.client });
@@ -93,6 +92,19 @@ export async function startService({
     asService: async () => createCaller(baseUrl, await createApiKey(storage, 'demo'), conversations),
     stop: () => started.disposeAsync(),
   };
+}
+
+async function startWorker(
+  parts: Parts,
+  stack: AsyncDisposableStack,
+  connection: NativeConnection,
+): Promise<void> {
+  const worker = await createTurnWorker(parts, connection, await workflowBundle());
+  const running = worker.run();
+  stack.defer(async () => {
+    worker.shutdown();
+    await running;
+  });
 }
 
 /**
