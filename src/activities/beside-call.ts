@@ -29,7 +29,7 @@ const patienceMs = 1_000;
 
 export function besideCall(
   { storage, catalogue, logger }: Parts,
-  { input, call, server }: Pick<Attempt, 'input' | 'call' | 'server'>,
+  { input, by, call, server }: Pick<Attempt, 'input' | 'by' | 'call' | 'server'>,
   credential: Credential,
 ): BesideCall {
   const { turn, toolCallId } = input;
@@ -45,7 +45,7 @@ export function besideCall(
     // Progress only grows, so that no two notices of a call have the same key.
     const key = `tool/${toolCallId}/progress/${progress.progress}`;
     try {
-      await storage.toolCalls.noteProgress(turn, toolCallId, progress.progress, { key, event });
+      await storage.toolCalls.noteProgress(turn, toolCallId, progress.progress, { key, event }, by);
     } catch (error) {
       logger.warn({ turnId: turn.turnId, toolCallId, err: error }, 'progress of a tool call not noted');
     }

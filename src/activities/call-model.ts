@@ -2,9 +2,9 @@
  * One model call: reads the conversation, streams what the model says into the turn log, keeps the message. A turn's
  * first one begins the turn: a workflow whose turn was withdrawn finds that out here, before it has done anything.
  *
- * Made to be repeated. Once the step's message is stored, any further attempt answers from it and calls no
- * model. An attempt that finds words of an earlier, unfinished one declares them void before it speaks.
- * Temporal's history receives ids and names only.
+ * Made to be repeated. Once the step is kept, any further attempt answers from what is stored and calls no
+ * model. An attempt that finds words of an earlier, unfinished one declares them void before it speaks, and from
+ * then on the earlier one, should it still be alive, is refused. Temporal's history receives ids and names only.
  */
 import { ApplicationFailure, Context } from '@temporalio/activity';
 import { ApplicationFailureCategory } from '@temporalio/common';
@@ -17,7 +17,7 @@ import { keyVariable } from '../models/provider.ts';
 import type { Models } from '../models/provider.ts';
 import { ModelCallError, streamStep } from '../models/stream-step.ts';
 import type { AssistantPart, Patience } from '../models/stream-step.ts';
-import type { NewEvent, Storage, StoredMessage } from '../storage/storage.ts';
+import type { NewEvent, StepFinish, Storage, StoredMessage } from '../storage/storage.ts';
 import { turnStarted } from '../telemetry/events.ts';
 import type { TurnEvent } from '../turn/event.ts';
 import { keyOfReset, keyOfSpeech } from '../turn/step-keys.ts';
@@ -29,7 +29,6 @@ import { createDeltaWriter } from './delta-writer.ts';
 import { whileHeartbeating } from './heartbeat.ts';
 import { keepStep, keptStep } from './keep-step.ts';
 import type { Done, Step, StepResult } from './keep-step.ts';
-import { readStep } from './read-step.ts';
 import { stopped, stopSignal, whileWanted } from './while-wanted.ts';
 
 export interface ModelCallInput {
@@ -42,7 +41,7 @@ export interface ModelCallInput {
 export type ModelCallResult = StepResult | { finish: 'withdrawn' };
 
 interface Dependencies {
-  storage: Pick<Storage, 'messages' | 'toolCalls' | 'turnLog' | 'turns'>;
+  storage: Pick<Storage, 'messages' | 'steps' | 'toolCalls' | 'turns'>;
   models: Models;
   agents: Config['agents'];
   servers: Config['servers'];
@@ -67,17 +66,21 @@ export function createCallModel({ storage, patience = defaultPatience, ...depend
     const { attempt } = Context.current().info;
     if (step === 0 && !turn.delegation && !(await begin(turn, attempt))) return { finish: 'withdrawn' };
     const agent = agentOf(turn);
-    const [messages, tools] = await Promise.all([transcriptOf(turn), toolsOf(agent, turn)]);
+    const [start, messages, tools] = await Promise.all([
+      storage.steps.begin(turn, { step, attempt }),
+      transcriptOf(turn),
+      toolsOf(agent, turn),
+    ]);
     const current: Step = { turn, step, attempt, messages, tools };
-    const kept = await keptStep(storage, current);
-    if (kept) return kept;
+    if (start.kind === 'kept') return stored(current, start.finish);
 
     const log = logger.child({ turnId: turn.turnId, agent: agent.name, model: agent.model, step, attempt });
     const startedAt = performance.now();
     const ms = () => Math.round(performance.now() - startedAt);
     try {
-      const { done, events } = await speak(agent, current);
+      const { done, events } = await speak(agent, current, start.isRepeat);
       const result = await keepStep(storage, current, done, events);
+      if (typeof result === 'string') return await stored(current, result);
       log.debug({ finish: result.finish, usage: done.usage, ms: ms() }, 'model step');
       return result;
     } catch (error) {
@@ -95,17 +98,27 @@ export function createCallModel({ storage, patience = defaultPatience, ...depend
     return begun;
   }
 
+  /** The transcript is read again: it may have been read before the step was kept. */
+  async function stored(current: Step, finish: StepFinish): Promise<StepResult> {
+    return keptStep({ ...current, messages: await transcriptOf(current.turn) }, finish);
+  }
+
   /** Streams the answer into the log. The last events come back unwritten, to go in together with the message. */
-  async function speak(agent: AgentConfig, current: Step): Promise<{ done: Done; events: NewEvent[] }> {
+  async function speak(
+    agent: AgentConfig,
+    current: Step,
+    isRepeat: boolean,
+  ): Promise<{ done: Done; events: NewEvent[] }> {
     const { turn, step, attempt, messages, tools } = current;
     const identity = { spec: agent.model, keyVariable: keyVariable(agent.model, config.providers) };
     const model = await modelFor(identity);
-    const isRepeat = attempt > 1 && (await readStep(storage.turnLog, turn, step)).begun;
     let count = 0;
     const keyFor = ({ type }: TurnEvent) =>
       type === 'reset-step' ? keyOfReset(step, attempt) : keyOfSpeech(step, attempt, count++);
     const keyed = (events: TurnEvent[]) => events.map((event): NewEvent => ({ key: keyFor(event), event }));
-    const writer = createDeltaWriter((events) => storage.turnLog.append(turn, keyed(events)));
+    const writer = createDeltaWriter((events) =>
+      storage.steps.append(turn, { step, attempt }, keyed(events)),
+    );
     const signal = AbortSignal.any([stopSignal(), writer.failed]);
     const { instructions } = agent;
     const prefix = turn.delegation ? `${turn.delegation.toolCallId}.` : '';

@@ -8,7 +8,7 @@ import { openAnswer } from '../credentials/sealed-answer.ts';
 import { openRound, sealRound } from '../credentials/sealed-round.ts';
 import type { Mode, Outcome } from '../elicitation/elicitation.ts';
 import type { Pause, QuestionAnswer, ServerQuestion } from '../mcp/pause.ts';
-import type { Storage } from '../storage/storage.ts';
+import type { CallAttempt, Storage } from '../storage/storage.ts';
 import type { TurnRef } from '../turn/turn.ts';
 
 export interface KeptQuestion extends ServerQuestion {
@@ -50,7 +50,13 @@ export interface CallRounds {
    * Keeps what was asked as the round after `before`. Answers with the round that counts, which is another one if
    * another process came first; null when the call has meanwhile ended.
    */
-  keep(turn: TurnRef, toolCallId: string, before: Round[], next: Round): Promise<Round | null>;
+  keep(
+    turn: TurnRef,
+    toolCallId: string,
+    before: Round[],
+    next: Round,
+    by: CallAttempt,
+  ): Promise<Round | null>;
   /** What goes back to the server. Deadlines and ends of questions are for it what a person's "cancel" is. */
   answersTo(round: Round, given: GivenAnswer[]): Promise<QuestionAnswer[]>;
 }
@@ -66,11 +72,11 @@ export function createCallRounds({ storage, keys }: { storage: Storage; keys: Ke
 
   return {
     list,
-    async keep(turn, toolCallId, before, next) {
+    async keep(turn, toolCallId, before, next, by) {
       const round = before.length + 1;
       const sealed = sealRound(keys, { turnId: turn.turnId, toolCallId }, JSON.stringify(next));
       const state = next.resume.kind === 'held' ? 'started' : 'paused';
-      if (await toolCalls.keepRound(turn, toolCallId, { round, sealed }, state)) return next;
+      if (await toolCalls.keepRound(turn, toolCallId, { round, sealed }, state, by)) return next;
       return (await list(turn, toolCallId))[round - 1] ?? null;
     },
     answersTo: (round, given) =>

@@ -4,7 +4,8 @@
  * The row of the call says how far it got: `requested` (nothing left this process), `started` (a request may
  * have left), `paused` (the server has asked, and waits for nothing but answers), `finished` (the model has its
  * result). A second attempt that finds `started` cannot know whether the tool ran, so it repeats only what is
- * declared repeatable and reports the rest as unknown.
+ * declared repeatable and reports the rest as unknown. From then on the first one, should it still be alive, is refused
+ * whatever it wants to write.
  */
 import type { Logger } from 'pino';
 import type { Config, ServerConfig } from '../config.ts';
@@ -23,7 +24,7 @@ import { leaveHeldCalls } from './leave-held-calls.ts';
 import { makeCall } from './make-call.ts';
 import { resolveCredential } from './resolve-credential.ts';
 import { createSettle } from './settle.ts';
-import { ask } from './tool-attempt.ts';
+import { ask, attemptAt } from './tool-attempt.ts';
 import type { Attempt, CallParts, ToolCallInput, ToolCallOutcome } from './tool-attempt.ts';
 import { createToolResults } from './tool-results.ts';
 import { stopSignal, whileWanted } from './while-wanted.ts';
@@ -48,20 +49,29 @@ export function createToolActivities(dependencies: Dependencies) {
 
   async function callTool(input: ToolCallInput): Promise<ToolCallOutcome> {
     const { turn, toolCallId, tool } = input;
-    const [call] = await Promise.all([results.requested(turn, toolCallId), settle(input.outcomes ?? [])]);
+    const by = attemptAt(input);
+    const [call] = await Promise.all([results.requested(turn, toolCallId, by), settle(input.outcomes ?? [])]);
     if (call.state === 'finished') return { kind: 'finished' };
     const finish = async (result: string | McpResult): Promise<ToolCallOutcome> => {
       const told =
         typeof result === 'string'
           ? ({ kind: 'error', text: result } as const)
           : ({ kind: 'output', output: result } as const);
-      await results.finish(turn, call, told);
+      await results.finish(turn, call, told, { by });
       return { kind: 'finished' };
     };
     const server = servers.get(input.server);
     if (!server) return finish(`There is no server "${input.server}" any more. The tool did not run.`);
     const known = await knownTool(input, server);
-    const attempt: Attempt = { input, call, server, known, isRepeatable: isRepeatable(input, known), finish };
+    const attempt: Attempt = {
+      input,
+      by,
+      call,
+      server,
+      known,
+      isRepeatable: isRepeatable(input, known),
+      finish,
+    };
     if (server.credentialScope === 'user' && turn.user === null)
       return finish(refusalForModel('no-user', server.title));
     // One that nothing was sent for has no rounds: a call that has some goes back to `paused`, not to `requested`.

@@ -34,7 +34,7 @@ interface Parts extends Pick<CallParts, 'storeOf'> {
 
 export function createHold(
   { storage, rounds, storeOf, heldPlaces }: Parts,
-  { input, server }: Attempt,
+  { input, by, server }: Attempt,
 ): ActivityHold {
   const { turn, toolCallId } = input;
   // Asked for here: what the server says later is heard outside the activity's own context.
@@ -69,7 +69,7 @@ export function createHold(
     const pause = { questions: [question], resume };
     const excess = tooManyRounds(server, before, pause);
     if (excess !== null) return excess;
-    const round = await rounds.keep(turn, toolCallId, before, toRound(pause));
+    const round = await rounds.keep(turn, toolCallId, before, toRound(pause), by);
     return round ? { number: before.length + 1, round } : callHasEnded;
   }
 

@@ -1,13 +1,12 @@
 /**
  * What remains of a model call: its message, the calls it asked for, and the news for the workflow.
  *
- * The message and the last events go in together, in one transaction; only then are the tool calls registered,
- * so that no call exists that the log has not announced. A crash between the two is mended by the next attempt,
- * which finds the message and registers its calls.
+ * All of it goes in together, in one transaction, so that no call exists that the log has not announced, and whoever
+ * finds the step kept finds everything. The workflow is told of what is kept, whichever attempt has said it.
  */
 import type { ModelTool } from '../mcp/catalogue.ts';
 import type { AssistantPart, StepPart } from '../models/stream-step.ts';
-import type { NewEvent, Storage, StoredMessage } from '../storage/storage.ts';
+import type { NewEvent, StepFinish, Storage, StoredMessage } from '../storage/storage.ts';
 import type { TurnEvent } from '../turn/event.ts';
 import { toEvent, toMessageContent } from '../turn/tool-result.ts';
 import type { Turn } from '../turn/turn.ts';
@@ -15,12 +14,10 @@ import { isDelegateTool, taskIn } from './delegate-tool.ts';
 import type { DelegateTool } from './delegate-tool.ts';
 import { isToolCall, withFreshIds } from './fresh-ids.ts';
 import type { ToolCall } from './fresh-ids.ts';
-import { readStep } from './read-step.ts';
 import { toolEventKey, toolMessageId } from './tool-results.ts';
 
 export interface StepResult {
-  /** `tool-calls`: the model is to be called again, even if no call is left to run because it got all of them wrong. */
-  finish: 'stop' | 'tool-calls' | 'length' | 'refused';
+  finish: StepFinish;
   /** The calls to run. Those the model got wrong are not among them: it has been told already. */
   toolCalls: (ServerCall | DelegatedCall)[];
 }
@@ -52,15 +49,14 @@ export interface Step {
 
 export type Done = Extract<StepPart, { type: 'done' }>;
 type OwnEnd = 'length' | 'refused' | undefined;
-type Parts = Pick<Storage, 'messages' | 'toolCalls' | 'turnLog' | 'turns'>;
 
-/** `events` come before the step's own last ones. */
+/** `events` come before the step's own last ones. Only how it ended: another attempt has kept the step before. */
 export async function keepStep(
-  storage: Parts,
+  { steps }: Pick<Storage, 'steps'>,
   of: Step,
   done: Done,
   events: NewEvent[],
-): Promise<StepResult> {
+): Promise<StepResult | StepFinish> {
   const { turn, step, attempt, tools } = of;
   const { content, mistakes } = withFreshIds(done, of);
   const calls = content.filter(isToolCall);
@@ -69,10 +65,14 @@ export async function keepStep(
     const text = mistakes.get(call.toolCallId) ?? missingTask(call);
     return text === undefined ? [] : [{ call, result: { kind: 'error', text } as const }];
   });
-  await storage.turns.addUsage(turn, `step/${step}/${attempt}`, done.usage);
-  await storage.messages.store(
-    turn,
-    [
+  const answered = new Set(wrong.map(({ call }) => call.toolCallId));
+  const open = calls.filter(({ toolCallId }) => !answered.has(toolCallId));
+  const finish = calls.length > 0 ? 'tool-calls' : (ownEnd ?? 'stop');
+  const kept = {
+    finish,
+    usage: done.usage,
+    calls: open.map(({ toolCallId, toolName, input }) => ({ toolCallId, toolName, input })),
+    messages: [
       { id: messageIdOf(turn, step), role: 'assistant', content },
       ...wrong.map(({ call, result }) => ({
         id: toolMessageId(turn, call.toolCallId),
@@ -80,7 +80,7 @@ export async function keepStep(
         content: toMessageContent(call, result),
       })),
     ],
-    [
+    events: [
       ...events,
       ...calls.map((call) => ({ key: `tool/${call.toolCallId}`, event: inputEvent(call, tools) })),
       ...wrong.map(({ call, result }) => ({
@@ -89,37 +89,22 @@ export async function keepStep(
       })),
       { key: `step/${step}/finish`, event: { type: 'finish-step', step, ...(ownEnd && { finish: ownEnd }) } },
     ],
-  );
-  const answered = wrong.map(({ call }) => call.toolCallId);
-  return conclude(storage, of, calls, new Set(answered), ownEnd);
+  } satisfies Parameters<Storage['steps']['keep']>[2];
+  return (await steps.keep(turn, { step, attempt }, kept)) ?? toResult(finish, open, tools);
 }
 
-/** The result of a step whose message an earlier attempt has stored; null when there is none. */
-export async function keptStep(storage: Parts, of: Step): Promise<StepResult | null> {
-  const { turn, step, messages } = of;
+/** What the attempt that kept the step has told the workflow, or would have. `messages`: as they are now. */
+export function keptStep({ turn, step, tools, messages }: Step, finish: StepFinish): StepResult {
   const said = messages.find(({ id }) => id === messageIdOf(turn, step));
-  if (!said) return null;
-  const calls = (said.content as AssistantPart[]).filter(isToolCall);
+  const calls = ((said?.content ?? []) as AssistantPart[]).filter(isToolCall);
   const ids = new Set(messages.map(({ id }) => id));
-  const answered = calls.map(({ toolCallId }) => toolCallId).filter((id) => ids.has(toolMessageId(turn, id)));
-  const { finish } = await readStep(storage.turnLog, turn, step);
-  return conclude(storage, of, calls, new Set(answered), finish);
+  const open = calls.filter(({ toolCallId }) => !ids.has(toolMessageId(turn, toolCallId)));
+  return toResult(finish, open, tools);
 }
 
-async function conclude(
-  storage: Parts,
-  { turn, tools }: Step,
-  calls: ToolCall[],
-  answered: Set<string>,
-  ownEnd: OwnEnd,
-): Promise<StepResult> {
-  const open = calls.filter(({ toolCallId }) => !answered.has(toolCallId));
-  if (open.length > 0) {
-    const rows = open.map(({ toolCallId, toolName, input }) => ({ toolCallId, toolName, input }));
-    await storage.toolCalls.request(turn, rows);
-  }
+function toResult(finish: StepFinish, open: ToolCall[], tools: Step['tools']): StepResult {
   return {
-    finish: calls.length > 0 ? 'tool-calls' : (ownEnd ?? 'stop'),
+    finish,
     toolCalls: open.map(({ toolCallId, toolName }) => {
       const known = tools.find(({ modelName }) => modelName === toolName);
       if (known && 'agent' in known)

@@ -46,7 +46,7 @@ export async function makeCall(
   credential: Credential,
   last: Round | undefined,
 ): Promise<ToolCallOutcome> {
-  const { input, server, finish } = attempt;
+  const { input, by, server, finish } = attempt;
   if (last?.resume.kind !== 'again') return leg(await goOnFrom(last), {});
 
   const pages = new Set(last.questions.map(({ elicitationId }) => elicitationId));
@@ -65,7 +65,7 @@ export async function makeCall(
   ): Promise<ToolCallOutcome> {
     const { turn, toolCallId } = input;
     const { toolCalls } = parts.storage;
-    const isFirst = await toolCalls.start(turn, toolCallId);
+    const isFirst = await toolCalls.start(turn, toolCallId, by);
     // A stream that is taken up again tells what became of the call: nothing is sent twice.
     const canRepeat = attempt.isRepeatable || goOn?.resume.kind === 'detached';
     if (!isFirst && !canRepeat) return finish(unknownOutcomeForModel(server.title));
@@ -92,7 +92,7 @@ export async function makeCall(
       case 'asks':
         return pause(outcome.pause, isRestarted);
       case 'refused': {
-        await toolCalls.release(turn, toolCallId);
+        await toolCalls.release(turn, toolCallId, by);
         const next = await reject(parts, attempt, credential, outcome);
         if (next.kind === 'connection-required') return ask(next, attempt);
         // Renewed: once more with that.
@@ -102,7 +102,7 @@ export async function makeCall(
       }
       case 'unreachable': {
         // Of an earlier attempt that did reach it, nothing is known.
-        if (isFirst) await toolCalls.release(turn, toolCallId);
+        if (isFirst) await toolCalls.release(turn, toolCallId, by);
         const hasAsked = (await parts.rounds.list(turn, toolCallId)).length > 0;
         if (hasAsked && mayTryLater()) throw notReached(server.title);
         if (!isFirst) return finish(unknownOutcomeForModel(server.title, outcome.message));
@@ -114,7 +114,7 @@ export async function makeCall(
       }
       case 'state-expired':
         if (goOn === undefined || isRestarted) return finish(outcome.message);
-        await toolCalls.release(turn, toolCallId);
+        await toolCalls.release(turn, toolCallId, by);
         return leg(undefined, { isRenewed, isRestarted: true });
       case 'rejected':
       case 'unaskable':
@@ -156,7 +156,7 @@ export async function makeCall(
       return finish(excess);
     }
     const next = isRestarted ? toRestartedRound(asked, before) : toRound(asked);
-    const kept = await parts.rounds.keep(turn, toolCallId, before, next);
+    const kept = await parts.rounds.keep(turn, toolCallId, before, next, by);
     if (!kept) return { kind: 'finished' };
     const asks = toAsks(kept, before.length + 1);
     const isAnswered = kept.questions.length > 0 && asks.questions.length === 0;

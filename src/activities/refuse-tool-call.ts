@@ -45,7 +45,7 @@ export function createRefuseToolCall({ storage, servers, logger }: Dependencies)
       const text = mayHaveRun ? unknownOutcomeForModel(title) : refusalForModel(refusal, title);
       const notice =
         config && refusal === 'unsupported' ? await accountMissing(turn, call, config) : undefined;
-      await results.finish(turn, call, { kind: 'error', text }, notice);
+      await results.finish(turn, call, { kind: 'error', text }, { notice });
     },
   };
 

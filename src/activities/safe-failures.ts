@@ -5,9 +5,10 @@
  */
 import { CompleteAsyncError } from '@temporalio/activity';
 import type { ActivityInterceptorsFactory } from '@temporalio/worker';
-import { ApplicationFailure, TemporalFailure } from '@temporalio/common';
+import { ApplicationFailure, ApplicationFailureCategory, TemporalFailure } from '@temporalio/common';
 import type { Logger } from 'pino';
 import { isDatabaseTrouble } from '../storage/trouble.ts';
+import { WriteRefused } from '../storage/write-refused.ts';
 import { activityFailed, databaseTrouble } from '../turn/failure-types.ts';
 
 /** A mistake does not go away; what looks like one and is not may. */
@@ -21,6 +22,7 @@ export function safeFailures(logger: Logger): ActivityInterceptorsFactory {
           return await next(input);
         } catch (error) {
           if (error instanceof TemporalFailure || error instanceof CompleteAsyncError) throw error;
+          if (error instanceof WriteRefused) throw over(error);
           const { activityType, attempt, isLocal } = context.info;
           const { workflowId } = context.info.workflowExecution ?? {};
           logger.error(
@@ -36,6 +38,12 @@ export function safeFailures(logger: Logger): ActivityInterceptorsFactory {
       },
     },
   });
+}
+
+/** Nobody is to read of it or to try again: the turn is over, or goes on elsewhere. */
+function over({ message, name }: WriteRefused): ApplicationFailure {
+  const category = ApplicationFailureCategory.BENIGN;
+  return ApplicationFailure.create({ type: name, message, nonRetryable: true, category });
 }
 
 /** Drivers attach the row, the query or the response to their errors; the log gets what names the fault. */

@@ -1,11 +1,12 @@
 /** What every step of one attempt at a tool call works with, and how such a step may end. */
+import { activityInfo } from '@temporalio/activity';
 import type { Catalogue } from '../mcp/catalogue.ts';
 import type { ServerConfig } from '../config.ts';
 import { connectionKey } from '../credentials/connection-key.ts';
 import type { ConnectionRequired, Credential, CredentialStore, Refusal } from '../credentials/store.ts';
 import { refusalForModel } from '../elicitation/wording.ts';
 import type { Settlement } from '../elicitation/elicitation.ts';
-import type { CatalogueTool, ToolCallRow } from '../storage/storage.ts';
+import type { CallAttempt, CatalogueTool, ToolCallRow } from '../storage/storage.ts';
 import type { McpResult } from '../turn/tool-result.ts';
 import type { Turn } from '../turn/turn.ts';
 import type { Asks, GivenAnswer } from './call-rounds.ts';
@@ -33,6 +34,8 @@ export type ToolCallOutcome =
 
 export interface Attempt {
   input: ToolCallInput;
+  /** What an older attempt writes is refused. */
+  by: CallAttempt;
   call: ToolCallRow;
   server: ServerConfig;
   /** As its server listed it. */
@@ -45,6 +48,11 @@ export interface Attempt {
 export interface CallParts {
   storeOf(server: ServerConfig): CredentialStore;
   catalogue: Catalogue;
+}
+
+/** Each connect and each round of answers lets the activity be executed once more. */
+export function attemptAt({ connects, round }: ToolCallInput): CallAttempt {
+  return { execution: connects + round, attempt: activityInfo().attempt };
 }
 
 /** The server wants another credential: there is one, or somebody has to be asked. */

@@ -1,26 +1,31 @@
 /** How a tool call ends: with a result, or with words for the model; once, in the transcript and in the log. */
-import type { CallResult, NewEvent, Storage, ToolCallRow } from '../storage/storage.ts';
+import type { CallAttempt, CallResult, NewEvent, Storage, ToolCallRow } from '../storage/storage.ts';
 import { toEvent, toMessageContent } from '../turn/tool-result.ts';
 import type { ToolResult } from '../turn/tool-result.ts';
 import type { TurnRef } from '../turn/turn.ts';
 
 export interface ToolResults {
-  /** The call as the model asked for it. */
-  requested(turn: TurnRef, toolCallId: string): Promise<ToolCallRow>;
-  /** The first end wins; again is a no-op. `notice` is for the people who read along. */
-  finish(turn: TurnRef, call: ToolCallRow, result: ToolResult, notice?: NewEvent): Promise<void>;
+  /** The call as the model asked for it, and how far it is. `by`: the attempt that goes on with it. */
+  requested(turn: TurnRef, toolCallId: string, by?: CallAttempt): Promise<ToolCallRow>;
+  /** The first end wins; again is a no-op. `notice` is for the people who read along, `by` as in the storage. */
+  finish(
+    turn: TurnRef,
+    call: ToolCallRow,
+    result: ToolResult,
+    options?: { notice?: NewEvent | undefined; by?: CallAttempt },
+  ): Promise<void>;
 }
 
 export function createToolResults({ toolCalls }: Pick<Storage, 'toolCalls'>): ToolResults {
   return {
-    async requested(turn, toolCallId) {
-      const call = await toolCalls.get(turn, toolCallId);
+    async requested(turn, toolCallId, by) {
+      const call = await (by ? toolCalls.take(turn, toolCallId, by) : toolCalls.get(turn, toolCallId));
       if (!call) throw new Error(`Tool call ${toolCallId} of turn ${turn.turnId} is not in the database.`);
       return call;
     },
-    async finish(turn, call, result, notice) {
+    async finish(turn, call, result, { notice, by } = {}) {
       const finished = { ...toCallResult(turn, call, result), ...(notice && { notice }) };
-      await toolCalls.finish(turn, call.toolCallId, finished);
+      await toolCalls.finish(turn, call.toolCallId, finished, by);
     },
   };
 }

@@ -6,21 +6,28 @@
  * circle, a transaction locks this row last.
  */
 import type { ExpressionBuilder, Kysely, Transaction } from 'kysely';
-import type { ConversationRef, TurnRef } from '../turn/turn.ts';
-import { columnOf, placed } from './delegation.ts';
-import { isDelta } from './merged-deltas.ts';
-import type { NewEvent, StoredMessage } from './storage.ts';
+import type { ConversationRef, TurnRef, TurnStatus } from '../turn/turn.ts';
+import { columnOf, keyOf, placed } from './delegation.ts';
+import type { NewEvent, StepAttempt, StoredMessage } from './storage.ts';
 import type { Tables } from './tables.ts';
 import { removeVoidSpeech } from './void-speech.ts';
+import { isOver, WriteRefused } from './write-refused.ts';
 
 export interface Additions {
   messages?: Omit<StoredMessage, 'turnId'>[];
   events?: NewEvent[];
+  /** The attempt that says it: refused once a newer one has begun. */
+  of?: StepAttempt;
+  /** The end's own words, the last that a turn takes. */
+  isEnd?: boolean;
 }
 
 type Write = Transaction<Tables>;
 
-/** Adds what is not there yet: messages by id, events by key. Takes no number for what is. What a delegated agent does is marked so. */
+/**
+ * Adds what is not there yet: messages by id, events by key. Takes no number for what is. What a delegated agent does is
+ * marked so. A turn that has ended takes nothing new.
+ */
 export async function writeToConversation(
   write: Write,
   turn: TurnRef,
@@ -52,14 +59,29 @@ export async function writeToConversation(
     .executeTakeFirst();
   if (!taken?.status) throw new Error(`turn ${turn.turnId} does not exist: prepare it before writing to it`);
 
-  await insertMessages(write, turn, messages, taken.last_position - messages.length, now);
   const before = taken.last_seq - events.length;
-  // The deltas of an ended turn are merged and their keys gone: one that comes now is a repetition or a straggler.
-  const isOver = taken.status !== 'starting' && taken.status !== 'running';
-  const wanted = isOver ? events.filter(({ event }) => !isDelta(event)) : events;
-  const inserted = await insertEvents(write, turn, wanted, before, now);
-  if (inserted < events.length) await closeGaps(write, turn, wanted, before, now);
+  if (isOver(taken.status) && additions.isEnd !== true) {
+    // A repetition of what was written in time is none the worse.
+    if (messages.length > 0 || (await unknown(write, turn, events)).length > 0)
+      throw new WriteRefused('turn-ended');
+    return closeGaps(write, turn, [], before, now);
+  }
+  await insertMessages(write, turn, messages, taken.last_position - messages.length, now);
+  const { inserted, standing } = await insertEvents(write, turn, events, before, now, additions.of);
+  refuseIfLate(standing ?? taken, additions);
+  if (inserted < events.length) await closeGaps(write, turn, events, before, now);
   await removeVoidSpeech(write, turn, events);
+}
+
+interface Standing {
+  status: TurnStatus | null;
+  /** The newest attempt at the step that is written to. */
+  attempt?: number | null;
+}
+
+function refuseIfLate({ status, attempt }: Standing, { of, isEnd }: Additions): void {
+  if (status !== null && isOver(status) && isEnd !== true) throw new WriteRefused('turn-ended');
+  if (of && (attempt ?? 0) > of.attempt) throw new WriteRefused('newer-attempt');
 }
 
 /** Fewer events are new than numbers were taken, which is rare: puts them in again, without gaps. */
@@ -71,19 +93,7 @@ async function closeGaps(
   now: number,
 ): Promise<void> {
   await write.deleteFrom('turn_events').where(isConversation(turn)).where('seq', '>', before).execute();
-  const known = new Set<string>();
-  for (const chunk of chunks(events)) {
-    const keys = chunk.map(({ key }) => key);
-    const rows = await write
-      .selectFrom('turn_events')
-      .select('key')
-      .where('turn_id', '=', turn.turnId)
-      .where('key', 'in', keys)
-      .execute();
-    for (const { key } of rows) known.add(key);
-  }
-  const fresh = events.filter(({ key }) => !known.has(key) && known.add(key));
-  const inserted = await insertEvents(write, turn, fresh, before, now);
+  const { inserted } = await insertEvents(write, turn, await unknown(write, turn, events), before, now);
   await write
     .updateTable('conversations')
     .set({ last_seq: before + inserted })
@@ -91,13 +101,37 @@ async function closeGaps(
     .execute();
 }
 
+/** Those whose key the log does not have, each once. */
+async function unknown(write: Write, turn: TurnRef, events: NewEvent[]): Promise<NewEvent[]> {
+  const known = new Set<string>();
+  for (const chunk of chunks(events)) {
+    const rows = await write
+      .selectFrom('turn_events')
+      .select('key')
+      .where('turn_id', '=', turn.turnId)
+      .where(
+        'key',
+        'in',
+        chunk.map(({ key }) => key),
+      )
+      .execute();
+    for (const { key } of rows) known.add(key);
+  }
+  return events.filter(({ key }) => !known.has(key) && known.add(key));
+}
+
+/**
+ * `standing` is as of now, while the conversation is locked: what was read together with the lock may be from before
+ * another writer had it. Null when nothing was new.
+ */
 async function insertEvents(
   write: Write,
   turn: TurnRef,
   events: NewEvent[],
   before: number,
   now: number,
-): Promise<number> {
+  of?: StepAttempt,
+): Promise<{ inserted: number; standing: Standing | null }> {
   const { tenant, conversation, turnId } = turn;
   const rows = events.map(({ key, event }, index) => ({
     tenant,
@@ -108,16 +142,28 @@ async function insertEvents(
     event: JSON.stringify(event),
     at: now,
   }));
+  const key = of ? stepKey(turn, of) : '';
   let inserted = 0;
+  let standing: Standing | null = null;
   for (const chunk of chunks(rows)) {
-    const result = await write
+    const added = await write
       .insertInto('turn_events')
       .values(chunk)
       .onConflict((conflict) => conflict.columns(['turn_id', 'key']).doNothing())
-      .executeTakeFirst();
-    inserted += Number(result.numInsertedOrUpdatedRows);
+      .returning((row) => [
+        row.selectFrom('turns').select('status').where('turn_id', '=', turnId).as('status'),
+        row
+          .selectFrom('turn_steps')
+          .select('attempt')
+          .where('turn_id', '=', turnId)
+          .where('turn_steps.key', '=', key)
+          .as('attempt'),
+      ])
+      .execute();
+    inserted += added.length;
+    standing = added.at(-1) ?? standing;
   }
-  return inserted;
+  return { inserted, standing };
 }
 
 async function insertMessages(
@@ -147,6 +193,11 @@ async function insertMessages(
       .onConflict((conflict) => conflict.columns(['tenant', 'conversation', 'id']).doNothing())
       .execute();
   }
+}
+
+/** Of the step's row. */
+export function stepKey(turn: TurnRef, { step }: StepAttempt): string {
+  return keyOf(turn, `step/${step}`);
 }
 
 /** Condition on any table that has both columns. */

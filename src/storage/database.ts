@@ -22,6 +22,7 @@ import { createOAuthRecords } from './oauth-records.ts';
 import { openPostgres } from './postgres.ts';
 import { createSealedValues } from './sealed-values.ts';
 import { openSqlite } from './sqlite.ts';
+import { createSteps } from './steps.ts';
 import type { Storage } from './storage.ts';
 import type { Database, Tables } from './tables.ts';
 import { createToolCalls } from './tool-calls.ts';
@@ -88,6 +89,7 @@ export async function openStorage(
     turnLog: createTurnLog(parts, mergeQueue, logger),
     turns: createTurns(parts),
     messages: createMessages(parts),
+    steps: createSteps(parts),
     conversations: createConversations(parts),
     toolCalls: createToolCalls(parts),
     idempotencyKeys: createIdempotencyKeys(parts),

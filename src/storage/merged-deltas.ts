@@ -56,6 +56,6 @@ function partsOf({ seq, event }: DeltaEntry): [seq: number, length: number][] {
   return event.parts ?? [[seq, event.delta.length]];
 }
 
-export function isDelta(event: TurnEvent): event is Delta {
+function isDelta(event: TurnEvent): event is Delta {
   return event.type === 'text-delta' || event.type === 'reasoning-delta';
 }

@@ -1,10 +1,10 @@
-import { isConversation, writeToConversation } from './conversation-write.ts';
+import { isConversation } from './conversation-write.ts';
 import { columnOf } from './delegation.ts';
 import type { Messages } from './storage.ts';
 import { fromJson } from './tables.ts';
 import type { Database } from './tables.ts';
 
-export function createMessages({ query, wakeUps, now }: Database): Messages {
+export function createMessages({ query }: Database): Messages {
   return {
     async list(ref) {
       const all = query.selectFrom('messages').select(['id', 'turn_id', 'role', 'content']);
@@ -19,13 +19,6 @@ export function createMessages({ query, wakeUps, now }: Database): Messages {
         role,
         content: fromJson(content),
       }));
-    },
-    async store(turn, messages, events) {
-      const at = now();
-      await query
-        .transaction()
-        .execute((write) => writeToConversation(write, turn, { messages, events }, at));
-      if (events.length > 0) wakeUps.announce(turn);
     },
   };
 }

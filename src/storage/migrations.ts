@@ -33,6 +33,7 @@ const migrations: Record<string, Migration> = {
   '011-connect-attempts': { up: addConnectAttempts },
   '012-due-turns': { up: addDueTurns },
   '013-ending-turns': { up: addEndingTurns },
+  '014-attempts': { up: addAttempts },
 };
 
 async function createConversations(db: Kysely<unknown>): Promise<void> {
@@ -297,4 +298,21 @@ async function addDueTurns(db: Kysely<unknown>): Promise<void> {
 /** Turns whose end is on its way: whoever works for one stops. */
 async function addEndingTurns(db: Kysely<unknown>): Promise<void> {
   await sql`alter table turns add column ending_at bigint`.execute(db);
+}
+
+/** Which attempt at a step or at a tool call counts. A step's usage is part of its row; of older ones nothing else is known. */
+async function addAttempts(db: Kysely<unknown>): Promise<void> {
+  await sql`create table turn_steps (
+    turn_id text not null references turns (turn_id),
+    key text not null,
+    attempt bigint not null,
+    finish text,
+    input_tokens bigint,
+    output_tokens bigint,
+    primary key (turn_id, key)
+  )`.execute(db);
+  await sql`insert into turn_steps (turn_id, key, attempt, input_tokens, output_tokens)
+    select turn_id, key, 0, input_tokens, output_tokens from turn_usage`.execute(db);
+  await sql`drop table turn_usage`.execute(db);
+  await sql`alter table tool_calls add column attempt bigint not null default 0`.execute(db);
 }

@@ -3,7 +3,8 @@
  *
  * Contract for every function: idempotent where it takes a key, one transaction each, times are epoch
  * milliseconds, and "compare-and-set" functions return whether they changed anything. Nothing here decides;
- * rows are projections of what workflows decided.
+ * rows are projections of what workflows decided. What would be written to a turn after its end, or by an attempt
+ * that a newer one has replaced, is refused: `WriteRefused`.
  */
 import type {
   Action,
@@ -29,6 +30,7 @@ export interface Storage {
   turnLog: TurnLog;
   turns: Turns;
   messages: Messages;
+  steps: Steps;
   conversations: Conversations;
   toolCalls: ToolCalls;
   idempotencyKeys: IdempotencyKeys;
@@ -173,7 +175,6 @@ export interface Turns {
   live(ref: ConversationRef): Promise<TurnRow | null>;
   /** The turn that a client's message id started in this conversation, whatever became of it. */
   byClientMessage(ref: ConversationRef, clientMessageId: string): Promise<TurnRow | null>;
-  addUsage(turn: TurnRef, key: string, usage: Usage): Promise<void>;
 }
 
 export interface Messages {
@@ -182,8 +183,6 @@ export interface Messages {
    * own messages, which are not among the conversation's.
    */
   list(ref: ConversationRef | TurnRef): Promise<StoredMessage[]>;
-  /** Stores messages and appends events in one transaction: the transcript and the log never disagree. */
-  store(turn: TurnRef, messages: Omit<StoredMessage, 'turnId'>[], events: NewEvent[]): Promise<void>;
 }
 
 /** A conversation, and which turn runs in it. */
@@ -231,6 +230,45 @@ export interface IdempotencyKeys {
   claim(use: KeyUse, options?: { isNew?: boolean; withinMs?: number }): Promise<KeyUse>;
 }
 
+/* ---- steps ------------------------------------------------------------------------------------------- */
+
+/** One attempt at a model call. Steps count from 0 in each agent's work, attempts from 1. */
+export interface StepAttempt {
+  step: number;
+  attempt: number;
+}
+
+/** `tool-calls`: the model is to be called again, even if no call is left to run because it got all of them wrong. */
+export type StepFinish = 'stop' | 'tool-calls' | 'length' | 'refused';
+
+export type StepStart =
+  /** `isRepeat`: an older attempt has left words in the log. */
+  | { kind: 'begun'; isRepeat: boolean }
+  /** An older attempt has finished it: what it kept counts. */
+  | { kind: 'kept'; finish: StepFinish };
+
+export interface Steps {
+  /** From now on the step is this attempt's: whatever an older one still writes is refused. */
+  begin(turn: TurnRef, of: StepAttempt): Promise<StepStart>;
+  /** As `TurnLog.append`, for what is said in a step. */
+  append(turn: TurnRef, of: StepAttempt, events: NewEvent[]): Promise<void>;
+  /**
+   * Everything that a step leaves behind, in one transaction. Null; or how the step ended when it is kept already, and
+   * nothing is written.
+   */
+  keep(
+    turn: TurnRef,
+    of: StepAttempt,
+    kept: {
+      finish: StepFinish;
+      usage: Usage;
+      messages: Omit<StoredMessage, 'turnId'>[];
+      events: NewEvent[];
+      calls: Omit<ToolCallRow, 'state'>[];
+    },
+  ): Promise<StepFinish | null>;
+}
+
 /* ---- tool calls -------------------------------------------------------------------------------------- */
 
 export interface ToolCallRow {
@@ -256,14 +294,22 @@ export interface CallResult {
   event: NewEvent;
 }
 
+/** One of the attempts at making a call. What an older one writes is refused once a newer one has written. */
+export interface CallAttempt {
+  /** Counts the activities that made the call so far, from 0: each has attempts of its own, from 1. */
+  execution: number;
+  attempt: number;
+}
+
+/** Keyed by (turn, toolCallId), delegations included. Calls come into being with the step that asks for them. */
 export interface ToolCalls {
-  /** Keyed by (turn, toolCallId), delegations included; requesting again is a no-op. */
-  request(turn: TurnRef, calls: Omit<ToolCallRow, 'state'>[]): Promise<void>;
   get(turn: TurnRef, toolCallId: string): Promise<ToolCallRow | null>;
+  /** As `get`, for the attempt that goes on with it from here. */
+  take(turn: TurnRef, toolCallId: string, by: CallAttempt): Promise<ToolCallRow | null>;
   /** Compare-and-set `requested` or `paused` → `started`. False: somebody already started it. */
-  start(turn: TurnRef, toolCallId: string): Promise<boolean>;
+  start(turn: TurnRef, toolCallId: string, by: CallAttempt): Promise<boolean>;
   /** `started` → what it was before, for a request that certainly had no effect (refused with 401, connection refused). */
-  release(turn: TurnRef, toolCallId: string): Promise<void>;
+  release(turn: TurnRef, toolCallId: string, by: CallAttempt): Promise<void>;
   /**
    * Adds a round, in one transaction with `started` → `state`: `paused`, or still `started` while a connection is held.
    * Keeping a round again is a no-op; false: then another process was first, and its round is the one that counts.
@@ -273,20 +319,31 @@ export interface ToolCalls {
     toolCallId: string,
     round: ToolCallRound,
     state: 'paused' | 'started',
+    by: CallAttempt,
   ): Promise<boolean>;
   /**
    * How far a call has come, with the event for the log, in one transaction. False, and nothing is written, when it
-   * had come as far already, or is over.
+   * had come as far already, or is over, or is another attempt's.
    */
-  noteProgress(turn: TurnRef, toolCallId: string, progress: number, event: NewEvent): Promise<boolean>;
+  noteProgress(
+    turn: TurnRef,
+    toolCallId: string,
+    progress: number,
+    event: NewEvent,
+    by: CallAttempt,
+  ): Promise<boolean>;
   /** In their order. Gone once the call is finished. */
   rounds(turn: TurnRef, toolCallId: string): Promise<ToolCallRound[]>;
-  /** → `finished`, with the message for the calling model and the event for the log, in one transaction. First finish wins. */
+  /**
+   * → `finished`, with the message for the calling model and the event for the log, in one transaction. First finish
+   * wins. Without `by` it is the workflow's word, which needs no attempt to be the newest.
+   */
   finish(
     turn: TurnRef,
     toolCallId: string,
     /** `notice`: to be said before the event. */
     result: CallResult & { notice?: NewEvent },
+    by?: CallAttempt,
   ): Promise<boolean>;
   /** The turn's calls that are not finished yet, those of delegated agents included. */
   unfinished(turn: TurnRef): Promise<ToolCallRow[]>;

@@ -5,7 +5,14 @@
 import type { Kysely } from 'kysely';
 import type { ClosedBecause, ConnectionReason, Status } from '../elicitation/elicitation.ts';
 import type { TurnStatus } from '../turn/turn.ts';
-import type { AuditEntry, ConnectionRow, StoredMessage, ToolCallRow, ToolList } from './storage.ts';
+import type {
+  AuditEntry,
+  ConnectionRow,
+  StepFinish,
+  StoredMessage,
+  ToolCallRow,
+  ToolList,
+} from './storage.ts';
 import type { TurnEndings } from './turn-endings.ts';
 import type { WakeUps } from './wake-ups.ts';
 
@@ -49,11 +56,16 @@ export interface Tables {
     /** When somebody is to look after it (see due-turns.ts); null when nothing is left to do. */
     due_at: number | null;
   };
-  turn_usage: {
+  /** A step that was kept, or was begun again; see steps.ts. */
+  turn_steps: {
     turn_id: string;
     key: string;
-    input_tokens: number;
-    output_tokens: number;
+    /** The newest that has begun, or the one that kept it. */
+    attempt: number;
+    /** Null until it is kept. */
+    finish: StepFinish | null;
+    input_tokens: number | null;
+    output_tokens: number | null;
   };
   turn_events: {
     tenant: string;
@@ -82,6 +94,8 @@ export interface Tables {
     tool_name: string;
     input: string;
     state: ToolCallRow['state'];
+    /** The newest that has written; see call-attempt.ts. */
+    attempt: number;
     /** Of a call that a delegated agent makes. */
     delegation: string | null;
     /** How far it said it had come. */

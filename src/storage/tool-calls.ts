@@ -1,84 +1,80 @@
 /** What the model asked for, kept so that no call runs twice: every change of state is a compare-and-set. */
-import type { ExpressionBuilder } from 'kysely';
 import type { TurnRef } from '../turn/turn.ts';
-import { chunks, writeToConversation } from './conversation-write.ts';
-import { columnOf, fromColumn } from './delegation.ts';
+import { numberOf, openTo, stateUnlessRefused } from './call-attempt.ts';
+import { writeToConversation } from './conversation-write.ts';
+import { fromColumn } from './delegation.ts';
 import type { ToolCallRow, ToolCalls } from './storage.ts';
 import { fromJson } from './tables.ts';
-import type { Database, Tables } from './tables.ts';
+import type { Database } from './tables.ts';
+import { WriteRefused } from './write-refused.ts';
 
 type State = ToolCallRow['state'];
 
+const columns = ['tool_call_id', 'tool_name', 'input', 'state', 'attempt'] as const;
+
 export function createToolCalls({ query, wakeUps, now }: Database): ToolCalls {
   const select = ({ turnId }: TurnRef) =>
-    query
-      .selectFrom('tool_calls')
-      .select(['tool_call_id', 'tool_name', 'input', 'state'])
-      .where('turn_id', '=', turnId);
-
-  const ofCall = (turn: TurnRef, toolCallId: string) => (row: ExpressionBuilder<Tables, 'tool_calls'>) =>
-    row.and({ turn_id: turn.turnId, tool_call_id: toolCallId });
+    query.selectFrom('tool_calls').select(columns).where('turn_id', '=', turnId);
 
   return {
-    async request(turn, calls) {
-      const at = now();
-      const delegation = columnOf(turn);
-      const rows = calls.map(({ toolCallId, toolName, input }) => ({
-        turn_id: turn.turnId,
-        tool_call_id: toolCallId,
-        tool_name: toolName,
-        input: JSON.stringify(input ?? null),
-        state: 'requested' as const,
-        delegation,
-        created_at: at,
-      }));
-      await query.transaction().execute(async (write) => {
-        for (const chunk of chunks(rows)) {
-          await write
-            .insertInto('tool_calls')
-            .values(chunk)
-            .onConflict((conflict) => conflict.columns(['turn_id', 'tool_call_id']).doNothing())
-            .execute();
-        }
-      });
+    async take(turn, toolCallId, by) {
+      // Nothing is older than a first attempt; it leaves its number with the first thing it writes.
+      const row =
+        by.attempt === 1
+          ? await select(turn).where('tool_call_id', '=', toolCallId).executeTakeFirst()
+          : await query
+              .updateTable('tool_calls')
+              .set({ attempt: numberOf(by) })
+              .where(openTo(turn, toolCallId, by))
+              .returning(columns)
+              .executeTakeFirst();
+      if (row && row.attempt <= numberOf(by)) return toToolCall(row);
+      await stateUnlessRefused(query, turn, toolCallId, by);
+      return this.get(turn, toolCallId);
     },
     async get(turn, toolCallId) {
       const row = await select(turn).where('tool_call_id', '=', toolCallId).executeTakeFirst();
       return row ? toToolCall(row) : null;
     },
-    async start(turn, toolCallId) {
+    async start(turn, toolCallId, by) {
       const result = await query
         .updateTable('tool_calls')
-        .set({ state: 'started' })
-        .where(ofCall(turn, toolCallId))
+        .set({ state: 'started', attempt: numberOf(by) })
+        .where(openTo(turn, toolCallId, by))
         .where('state', 'in', ['requested', 'paused'])
         .executeTakeFirst();
-      return result.numUpdatedRows > 0n;
+      if (result.numUpdatedRows > 0n) return true;
+      await stateUnlessRefused(query, turn, toolCallId, by);
+      return false;
     },
-    async release(turn, toolCallId) {
+    async release(turn, toolCallId, by) {
       const rounds = query
         .selectFrom('tool_call_rounds')
         .select('round')
         .where('turn_id', '=', turn.turnId)
         .where('tool_call_id', '=', toolCallId);
-      await query
+      const result = await query
         .updateTable('tool_calls')
         .set(({ case: when, exists }) => ({
           state: when().when(exists(rounds)).then<State>('paused').else<State>('requested').end(),
         }))
-        .where(ofCall(turn, toolCallId))
+        .where(openTo(turn, toolCallId, by))
         .where('state', '=', 'started')
-        .execute();
+        .executeTakeFirst();
+      if (result.numUpdatedRows === 0n) await stateUnlessRefused(query, turn, toolCallId, by);
     },
-    async keepRound(turn, toolCallId, { round, sealed }, state) {
+    async keepRound(turn, toolCallId, { round, sealed }, state, by) {
       return query.transaction().execute(async (write) => {
         const call = await write
           .updateTable('tool_calls')
           .set({ state })
-          .where(ofCall(turn, toolCallId))
+          .where(openTo(turn, toolCallId, by))
           .where('state', '=', 'started')
           .executeTakeFirst();
-        if (call.numUpdatedRows === 0n) return false;
+        if (call.numUpdatedRows === 0n) {
+          await stateUnlessRefused(write, turn, toolCallId, by);
+          return false;
+        }
         const kept = await write
           .insertInto('tool_call_rounds')
           .values({ turn_id: turn.turnId, tool_call_id: toolCallId, round, sealed, created_at: now() })
@@ -87,19 +83,23 @@ export function createToolCalls({ query, wakeUps, now }: Database): ToolCalls {
         return Number(kept.numInsertedOrUpdatedRows) > 0;
       });
     },
-    async noteProgress(turn, toolCallId, progress, event) {
+    async noteProgress(turn, toolCallId, progress, event, by) {
       const at = now();
-      const hasGrown = await query.transaction().execute(async (write) => {
+      const noting = query.transaction().execute(async (write) => {
         const call = await write
           .updateTable('tool_calls')
           .set({ progress })
-          .where(ofCall(turn, toolCallId))
+          .where(openTo(turn, toolCallId, by))
           .where('state', '!=', 'finished')
           .where((row) => row.or([row('progress', 'is', null), row('progress', '<', progress)]))
           .executeTakeFirst();
         if (call.numUpdatedRows === 0n) return false;
         await writeToConversation(write, turn, { events: [event] }, at);
         return true;
+      });
+      const hasGrown = await noting.catch((error: unknown) => {
+        if (error instanceof WriteRefused) return false;
+        throw error;
       });
       if (hasGrown) wakeUps.announce(turn);
       return hasGrown;
@@ -112,17 +112,20 @@ export function createToolCalls({ query, wakeUps, now }: Database): ToolCalls {
         .where('tool_call_id', '=', toolCallId)
         .orderBy('round')
         .execute(),
-    async finish(turn, toolCallId, { message, event, notice }) {
+    async finish(turn, toolCallId, { message, event, notice }, by) {
       const at = now();
       const finished = await query.transaction().execute(async (write) => {
         const row = await write
           .updateTable('tool_calls')
-          .set({ state: 'finished' })
-          .where(ofCall(turn, toolCallId))
+          .set({ state: 'finished', ...(by && { attempt: numberOf(by) }) })
+          .where(openTo(turn, toolCallId, by))
           .where('state', '!=', 'finished')
           .returning('delegation')
           .executeTakeFirst();
-        if (!row) return false;
+        if (!row) {
+          await stateUnlessRefused(write, turn, toolCallId, by);
+          return false;
+        }
         await write
           .deleteFrom('tool_call_rounds')
           .where('turn_id', '=', turn.turnId)

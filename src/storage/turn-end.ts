@@ -5,6 +5,7 @@
 import type { Transaction } from 'kysely';
 import type { TurnEndStatus, TurnRef } from '../turn/turn.ts';
 import { isConversation, writeToConversation } from './conversation-write.ts';
+import type { Additions } from './conversation-write.ts';
 import { dueAfter } from './due-turns.ts';
 import { fromColumn } from './delegation.ts';
 import { settledEvent, toElicitation } from './elicitation-rows.ts';
@@ -78,17 +79,17 @@ async function writeEnd(
     .execute();
   const questions = [...decided, ...rest.map(toElicitation)];
   const calls = resultOf ? await finishCalls(write, turn) : [];
-  const closed = { events: questions.map(settledEvent) };
-  await writeToConversation(write, turn, closed, now);
+  const last = (lane: TurnRef, additions: Additions) =>
+    writeToConversation(write, lane, { ...additions, isEnd: true }, now);
+  await last(turn, { events: questions.map(settledEvent) });
   for (const { caller, call } of calls) {
     const result = resultOf?.(call);
-    if (result)
-      await writeToConversation(write, caller, { messages: [result.message], events: [result.event] }, now);
+    if (result) await last(caller, { messages: [result.message], events: [result.event] });
   }
   const row = await selectTurns(write, turn).where('turns.turn_id', '=', turn.turnId).executeTakeFirst();
   const usage = row && usageOf(row);
   const event = { type: 'turn-ended', status, ...(usage && { usage }) } as const;
-  await writeToConversation(write, turn, { events: [...events, { key: 'turn-ended', event }] }, now);
+  await last(turn, { events: [...events, { key: 'turn-ended', event }] });
   return questions;
 }
 

@@ -9,7 +9,7 @@ export function selectTurns(query: Database['query'], { tenant, conversation }: 
   const tokens = (column: 'input_tokens' | 'output_tokens') =>
     sql<
       number | null
-    >`(select sum(${sql.ref(column)}) from turn_usage where turn_usage.turn_id = turns.turn_id)`;
+    >`(select sum(${sql.ref(column)}) from turn_steps where turn_steps.turn_id = turns.turn_id)`;
   return query
     .selectFrom('turns')
     .selectAll('turns')

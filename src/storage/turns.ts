@@ -1,6 +1,5 @@
 import { conversationColumns, toConversationRow } from './conversation-rows.ts';
 import { isConversation } from './conversation-write.ts';
-import { keyOf } from './delegation.ts';
 import { claimDueTurns } from './due-turns.ts';
 import type { Turns } from './storage.ts';
 import type { Database } from './tables.ts';
@@ -65,18 +64,6 @@ export function createTurns(database: Database): Turns {
       // Of two racing requests with one message, the turn that got to run is the one to join.
       const row = rows.find(({ status }) => status !== 'starting') ?? rows[0];
       return row ? toTurn(row) : null;
-    },
-    async addUsage(turn, key, { inputTokens, outputTokens }) {
-      await query
-        .insertInto('turn_usage')
-        .values({
-          turn_id: turn.turnId,
-          key: keyOf(turn, key),
-          input_tokens: inputTokens,
-          output_tokens: outputTokens,
-        })
-        .onConflict((conflict) => conflict.columns(['turn_id', 'key']).doNothing())
-        .execute();
     },
   };
 }

@@ -10,7 +10,7 @@ import { openStorage } from '../../src/storage/database.ts';
 import type { NewTurn, Storage } from '../../src/storage/storage.ts';
 import { answer, startRawMcpServer } from '../peers/raw-mcp-server.ts';
 import type { RawMcpServer } from '../peers/raw-mcp-server.ts';
-import { begunTurn } from '../storage/contract/fixtures.ts';
+import { begunTurn, firstAttempt, keptStep } from '../storage/contract/fixtures.ts';
 
 const credential: Credential = { kind: 'credential', headers: { authorization: 'Bearer t' }, version: 1 };
 const logger = pino({ level: 'silent' });
@@ -26,7 +26,7 @@ beforeEach(async () => {
   folder = await mkdtemp(path.join(tmpdir(), 'beside-'));
   storage = await openStorage({ kind: 'sqlite', path: path.join(folder, 'test.db') });
   turn = await begunTurn(storage);
-  await storage.toolCalls.request(turn, [call]);
+  await keptStep(storage, turn, { calls: [call] });
   const released = new Promise<void>((resolve) => (release = resolve));
   server = await startRawMcpServer({
     on: {
@@ -48,7 +48,11 @@ afterEach(async () => {
 function beside(kept: Storage = storage) {
   const input = { turn, toolCallId: 'c1', server: 'peer', tool: 'pay', connects: 0, round: 0, answers: [] };
   const catalogue = createCatalogue({ storage: kept, logger });
-  return besideCall({ storage: kept, catalogue, logger }, { input, call, server: server.config }, credential);
+  return besideCall(
+    { storage: kept, catalogue, logger },
+    { input, by: firstAttempt, call, server: server.config },
+    credential,
+  );
 }
 
 const own = () => storage.toolCatalogue.get({ tenant: turn.tenant, server: 'peer', user: turn.user });

@@ -110,11 +110,15 @@ describe('a model that fails on the way', () => {
 });
 
 describe('an attempt that is repeated', () => {
-  test('after its message was stored calls no model, and registers the calls that were not', async () => {
+  test('after it was kept, though nobody heard of it, answers with that and calls no model', async () => {
     const calls = [{ id: 'a', name: 'tracker__list_issues', arguments: '{}' }];
     await using it = await openModelStep({ kind: 'tool-calls', calls });
-    const request = () => Promise.reject(new Error('the process died here'));
-    const dying: Storage = { ...it.storage, toolCalls: { ...it.storage.toolCalls, request } };
+    const { steps } = it.storage;
+    const keep: typeof steps.keep = async (...kept) => {
+      await steps.keep(...kept);
+      throw new Error('the process died here');
+    };
+    const dying: Storage = { ...it.storage, steps: { ...steps, keep } };
     await expect(it.callModel({ storage: dying })).rejects.toThrow('the process died here');
     const before = await it.events();
 
@@ -133,7 +137,7 @@ describe('an attempt that is repeated', () => {
     await using it = await openModelStep({ kind: 'hang', chunks: ['ok'] });
     const arrival = it.server.next();
     const append = () => arrival.then(() => Promise.reject(new Error('disk full')));
-    const broken: Storage = { ...it.storage, turnLog: { ...it.storage.turnLog, append } };
+    const broken: Storage = { ...it.storage, steps: { ...it.storage.steps, append } };
     const running = it.callModel({ storage: broken });
     const { ended } = await arrival;
     await expect(running).rejects.toThrow('disk full');

@@ -9,7 +9,7 @@ import type { ElicitationRequest } from '../../src/elicitation/elicitation.ts';
 import type { Asked, Pause } from '../../src/mcp/pause.ts';
 import { openStorage } from '../../src/storage/database.ts';
 import type { TurnRef } from '../../src/turn/turn.ts';
-import { begunTurn } from '../storage/contract/fixtures.ts';
+import { begunTurn, firstAttempt, keptStep } from '../storage/contract/fixtures.ts';
 
 const form = (message: string): Asked => ({ mode: 'form', message, requestedSchema: { type: 'object' } });
 const link: Asked = { mode: 'url', message: 'Open', url: 'https://example.com' };
@@ -51,21 +51,27 @@ async function startedCall() {
   const rounds = createCallRounds({ storage, keys });
   const turn = await begunTurn(storage);
   const calls = ['c1', 'c2'].map((toolCallId) => ({ toolCallId, toolName: 'asking__ask', input: {} }));
-  await storage.toolCalls.request(turn, calls);
-  await storage.toolCalls.start(turn, 'c1');
+  await keptStep(storage, turn, { calls });
+  await storage.toolCalls.start(turn, 'c1', firstAttempt);
   return { storage, keys, rounds, turn };
 }
 
 test('a round comes back as it was kept, and is sealed for one call of one turn', async () => {
   const { storage, rounds, turn } = await startedCall();
   const kept = toRound(pause({ ['__proto__']: form('A'), b: link }, 'state \uD800 😀'));
-  expect(await rounds.keep(turn, 'c1', [], kept)).toEqual(kept);
+  expect(await rounds.keep(turn, 'c1', [], kept, firstAttempt)).toEqual(kept);
   expect(await rounds.list(turn, 'c1')).toEqual([kept]);
 
   const [row] = await storage.toolCalls.rounds(turn, 'c1');
   expect(row?.sealed).not.toContain('state');
-  await storage.toolCalls.start(turn, 'c2');
-  await storage.toolCalls.keepRound(turn, 'c2', { round: 1, sealed: row?.sealed ?? '' }, 'paused');
+  await storage.toolCalls.start(turn, 'c2', firstAttempt);
+  await storage.toolCalls.keepRound(
+    turn,
+    'c2',
+    { round: 1, sealed: row?.sealed ?? '' },
+    'paused',
+    firstAttempt,
+  );
   await expect(rounds.list(turn, 'c2')).rejects.toThrow('it belongs to something else');
   const others = createCallRounds({ storage, keys: parseKeys(generateKey('k2')) });
   await expect(others.list(turn, 'c1')).rejects.toThrow('sealed with the key "k1"');
@@ -75,8 +81,8 @@ test('of two processes that were asked, the ids of the first are the ones people
   const { rounds, turn } = await startedCall();
   const [first, second] = [toRound(pause({ a: form('A') })), toRound(pause({ a: form('A') }))];
   expect(idOf(first, 'a')).not.toBe(idOf(second, 'a'));
-  await rounds.keep(turn, 'c1', [], first);
-  expect(await rounds.keep(turn, 'c1', [], second)).toEqual(first);
+  await rounds.keep(turn, 'c1', [], first, firstAttempt);
+  expect(await rounds.keep(turn, 'c1', [], second, firstAttempt)).toEqual(first);
 });
 
 test('a call that has ended takes no more rounds', async () => {
@@ -88,7 +94,7 @@ test('a call that has ended takes no more rounds', async () => {
       event: { type: 'tool-output-error', toolCallId: 'c1', toolName: 'asking__ask', errorText: 'over' },
     },
   });
-  expect(await rounds.keep(turn, 'c1', [], toRound(pause({ a: form('A') })))).toBeNull();
+  expect(await rounds.keep(turn, 'c1', [], toRound(pause({ a: form('A') })), firstAttempt)).toBeNull();
 });
 
 test('answers go back under their keys: with the content of the answer that counts, or as the end they came to', async () => {

@@ -10,7 +10,7 @@ import { callServerTool } from '../../src/mcp/call.ts';
 import { createCatalogue } from '../../src/mcp/catalogue.ts';
 import { openStorage } from '../../src/storage/database.ts';
 import { answer, startRawMcpServer } from '../peers/raw-mcp-server.ts';
-import { begunTurn } from '../storage/contract/fixtures.ts';
+import { begunTurn, firstAttempt } from '../storage/contract/fixtures.ts';
 
 const credential: Credential = { kind: 'credential', headers: { authorization: 'Bearer t' }, version: 1 };
 const logger = pino({ level: 'silent' });
@@ -46,7 +46,7 @@ test.each([
   const catalogue = createCatalogue({ storage, logger });
   const beside = besideCall(
     { storage, catalogue, logger },
-    { input, call, server: server.config },
+    { input, by: firstAttempt, call, server: server.config },
     credential,
   );
   const signal = new AbortController().signal;

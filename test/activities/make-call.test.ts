@@ -18,9 +18,11 @@ import { createCatalogue } from '../../src/mcp/catalogue.ts';
 import { createModels } from '../../src/models/provider.ts';
 import { openParts } from '../../src/parts.ts';
 import { roundsAgents } from '../asking/stage.ts';
+import type { ToolCalls } from '../../src/storage/storage.ts';
 import { asks, dies, done, form, page, startPlayingServer } from '../peers/playing-server.ts';
 import type { Move } from '../peers/playing-server.ts';
-import { begunTurn } from '../storage/contract/fixtures.ts';
+import { answer } from '../peers/raw-mcp-server.ts';
+import { begunTurn, firstAttempt, keptStep } from '../storage/contract/fixtures.ts';
 
 const toolCallId = 'c1';
 
@@ -39,15 +41,22 @@ async function openCall(...moves: Move[]) {
     await rm(folder, { recursive: true });
   });
   const catalogue = createCatalogue({ storage, logger });
-  const { callTool } = createActivities({ ...parts, catalogue, models: createModels(config) });
   const prepared = await begunTurn(storage, { tenant: 'demo' });
   const { tenant, conversation, turnId } = prepared;
   const capabilities = { form: true, url: true };
   const turn = { tenant, conversation, turnId, agent: 'assistant', user: 'alice', capabilities };
-  await storage.toolCalls.request(turn, [{ toolCallId, toolName: 'asking__ask', input: { a: 1 } }]);
+  await keptStep(storage, turn, { calls: [{ toolCallId, toolName: 'asking__ask', input: { a: 1 } }] });
 
-  /** The workflow's view: `given` for the rounds so far. */
-  function attempt(round: number, answers: GivenAnswer[], count = 1): Promise<ToolCallOutcome> {
+  /** The workflow's view: `given` for the rounds so far. `calls`: what stands in front of the rows of calls. */
+  function attempt(
+    round: number,
+    answers: GivenAnswer[],
+    count = 1,
+    calls: Partial<ToolCalls> = {},
+  ): Promise<ToolCallOutcome> {
+    const toolCalls = { ...storage.toolCalls, ...calls };
+    const seen = { ...parts, storage: { ...storage, toolCalls } };
+    const { callTool } = createActivities({ ...seen, catalogue, models: createModels(config) });
     const client = new Client({ connection: Connection.lazy() });
     const environment = new MockActivityEnvironment(
       { attempt: count },
@@ -88,7 +97,7 @@ test('a worker that dies with the answers under way: nobody sends them again, an
   const { server, storage, turn, attempt, told } = await openCall(one);
   const answers = declined(await attempt(0, []));
   // All that is left of an attempt that was killed after its request had gone out.
-  await storage.toolCalls.start(turn, toolCallId);
+  await storage.toolCalls.start(turn, toolCallId, firstAttempt);
   expect(await attempt(1, answers, 2)).toEqual({ kind: 'finished' });
   expect(await told()).toContain('unknown whether the action took place');
   expect(server.calls).toHaveLength(1);
@@ -135,3 +144,60 @@ test('a call whose server wants to be asked later says so without a question, an
   expect(await attempt(2, declined(second))).toEqual({ kind: 'finished' });
   expect(server.calls.map(({ params: { requestState } }) => requestState)).toEqual([undefined, 's1', 's2']);
 });
+
+const newerAttempt = { name: 'WriteRefused', reason: 'newer-attempt' };
+
+test('an attempt whose result comes after the next attempt has given the call up does not change what the model reads', async () => {
+  const result = Promise.withResolvers<object>();
+  const arrived = Promise.withResolvers<void>();
+  const { server, storage, turn, attempt, told } = await openCall((message, response) => {
+    arrived.resolve();
+    void result.promise.then((one) => answer(message, response, one));
+  });
+  const first = attempt(0, []).catch((error: unknown) => error);
+  await arrived.promise;
+  expect(await attempt(0, [], 2)).toEqual({ kind: 'finished' });
+  const before = [await told(), await storage.turnLog.read(turn, 0)];
+  result.resolve(done('booked'));
+  // The call is finished, and so is the attempt: nobody asks which of them it was.
+  expect(await first).toEqual({ kind: 'finished' });
+  expect([await told(), await storage.turnLog.read(turn, 0)]).toEqual(before);
+  expect(before[0]).toContain('unknown whether the action took place');
+  expect(server.calls).toHaveLength(1);
+});
+
+test('an attempt that was stopped before it sent anything sends nothing once the next one is at work', async () => {
+  const { server, storage, attempt, told } = await openCall(done('booked'));
+  const [early, late] = [gate(), gate()];
+  const start = (one: ReturnType<typeof gate>): Partial<ToolCalls> => ({
+    start: async (...args) => {
+      await one.wait();
+      return storage.toolCalls.start(...args);
+    },
+  });
+  const first = attempt(0, [], 1, start(early)).catch((error: unknown) => error);
+  await early.reached;
+  const second = attempt(0, [], 2, start(late));
+  await late.reached;
+  early.open();
+  expect(await first).toMatchObject(newerAttempt);
+  expect(server.calls).toHaveLength(0);
+  late.open();
+  expect(await second).toEqual({ kind: 'finished' });
+  expect(server.calls).toHaveLength(1);
+  expect(await told()).toContain('booked');
+});
+
+/** Something that waits in the middle of its work. */
+function gate() {
+  const arrival = Promise.withResolvers<void>();
+  const opening = Promise.withResolvers<void>();
+  return {
+    reached: arrival.promise,
+    open: () => opening.resolve(),
+    wait() {
+      arrival.resolve();
+      return opening.promise;
+    },
+  };
+}

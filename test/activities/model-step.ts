@@ -79,8 +79,8 @@ export function activityEnvironment(attempt = 1): MockActivityEnvironment {
   return new MockActivityEnvironment({ attempt }, { logger: new DefaultLogger('ERROR') });
 }
 
-/** The model server gives these replies in turn, and fails after the last. */
-export async function openModelStep(...replies: Reply[]): Promise<ModelStep> {
+/** The model server gives these replies in turn, each as soon as it is there, and fails after the last. */
+export async function openModelStep(...replies: (Reply | Promise<Reply>)[]): Promise<ModelStep> {
   const folder = await mkdtemp(path.join(os.tmpdir(), 'interlude-'));
   const storage = await openStorage({ kind: 'sqlite', path: path.join(folder, 'test.db') });
   const server = await createOpenAIServer({

@@ -10,7 +10,7 @@ import { openRound, sealRound } from '../../src/credentials/sealed-round.ts';
 import type { KeyRing } from '../../src/credentials/sealing.ts';
 import { openEntry, sealEntry } from '../../src/credentials/vault/entry.ts';
 import type { ConnectionKey, Storage } from '../../src/storage/storage.ts';
-import { begunTurn } from '../storage/contract/fixtures.ts';
+import { begunTurn, firstAttempt, keptStep } from '../storage/contract/fixtures.ts';
 
 export const accountOf = (accessToken: string) => ({
   accessToken,
@@ -110,11 +110,11 @@ export async function writeOneOfEach(
     });
   await answer('said', sealAnswer(keys, elicitationId, 'an answer'));
   await answer('nothing said', null);
-  await storage.toolCalls.request(at, [{ toolCallId: 'call', toolName: 'tracker__list', input: {} }]);
-  await storage.toolCalls.start(at, 'call');
+  await keptStep(storage, at, { calls: [{ toolCallId: 'call', toolName: 'tracker__list', input: {} }] });
+  await storage.toolCalls.start(at, 'call', firstAttempt);
   const call = { turnId: at.turnId, toolCallId: 'call' };
   const round = { round: 1, sealed: sealRound(keys, call, 'a round') };
-  await storage.toolCalls.keepRound(at, 'call', round, 'paused');
+  await storage.toolCalls.keepRound(at, 'call', round, 'paused', firstAttempt);
 
   return async (ring) => {
     const accountRow = await storage.connections.get(oauth);

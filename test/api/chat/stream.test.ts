@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { TurnEvent } from '../../../src/turn/event.ts';
+import { keptStep } from '../../storage/contract/fixtures.ts';
 import { beginTurn, startApi } from '../api-under-test.ts';
 import type { ApiUnderTest } from '../api-under-test.ts';
 
@@ -72,7 +73,7 @@ describe('a turn that is running', () => {
       url: '/run/api/chat',
       payload: { id: 'joined', messages: [userMessage], stream: false },
     });
-    await api.storage.turns.addUsage(turn, 'step-1', { inputTokens: 3, outputTokens: 4 });
+    await keptStep(api.storage, turn, { usage: { inputTokens: 3, outputTokens: 4 } });
     await api.storage.turns.end(turn, 'completed');
     const { statusCode, headers, body } = await response;
     expect([statusCode, headers['x-turn-id']]).toEqual([200, turn.turnId]);

@@ -4,7 +4,7 @@ import { openStorage } from '../../../src/storage/database.ts';
 import type { ListedConversation, NewTurn, Storage } from '../../../src/storage/storage.ts';
 import type { TurnOwner } from '../../../src/turn/turn.ts';
 import type { Subject } from '../contract.ts';
-import { begunTurn, newTurn, step, text } from './fixtures.ts';
+import { begunTurn, keptStep, newTurn, step, text } from './fixtures.ts';
 
 export function conversationsContract(subject: () => Subject): void {
   const owner = (user: string | null = 'alice') => ({ tenant: `tenant-${randomUUID()}`, user });
@@ -95,14 +95,13 @@ export function conversationsContract(subject: () => Subject): void {
         return newTurn({ ...ref, turnId, clientMessageId: `m${number}`, messages: named });
       };
       const first = await begunTurn(storage, turn(1));
-      await storage.messages.store(
-        first,
-        [
+      await keptStep(storage, first, {
+        messages: [
           { id: `${first.turnId}/0`, role: 'assistant', content: 'private' },
           { id: `${first.turnId}/tool/c`, role: 'tool', content: 'private' },
         ],
-        [step(0), text('a', 'Now'), text('b', ' this'), text('c', '.')],
-      );
+        events: [step(0), text('a', 'Now'), text('b', ' this'), text('c', '.')],
+      });
       await storage.turns.end(first, 'completed');
       await storage.turnLog.merge(first);
       const second = await begunTurn(storage, turn(2));
@@ -111,6 +110,7 @@ export function conversationsContract(subject: () => Subject): void {
 
       const { turnId } = first;
       const at = expect.any(Number);
+      const usage = { inputTokens: 0, outputTokens: 0 };
       const started = { type: 'turn-started', agent: 'assistant', messageId: turnId };
       expect(await storage.conversations.turns(ref, newest)).toEqual([
         {
@@ -121,7 +121,7 @@ export function conversationsContract(subject: () => Subject): void {
             { seq: 1, turnId, at, event: started },
             { seq: 2, turnId, at, event: { type: 'start-step', step: 0 } },
             { seq: 5, turnId, at, event: { type: 'text-delta', id: 'part', delta: 'Now this.' } },
-            { seq: 6, turnId, at, event: { type: 'turn-ended', status: 'completed' } },
+            { seq: 6, turnId, at, event: { type: 'turn-ended', status: 'completed', usage } },
           ],
         },
         {

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { Subject } from '../contract.ts';
-import { begunTurn, newTurn, step } from './fixtures.ts';
+import { begunTurn, keptStep, newTurn, step } from './fixtures.ts';
 
 export function delegationsContract(subject: () => Subject): void {
   const message = (id: string) => ({ id, role: 'assistant' as const, content: [{ type: 'text', text: id }] });
@@ -23,9 +23,9 @@ export function delegationsContract(subject: () => Subject): void {
       if (!first || !second) throw new Error('two were made');
       // The same keys for everybody: nobody takes them away from another.
       for (const [index, lane] of [turn, first, second].entries()) {
-        await storage.messages.store(lane, [message(`said ${index}`)], [step(0)]);
-        await storage.messages.store(lane, [message(`said ${index}`)], [step(0)]);
-        await storage.turns.addUsage(lane, 'step/0', { inputTokens: 10, outputTokens: 1 });
+        await keptStep(storage, lane, { messages: [message(`said ${index}`)], events: [step(0)] });
+        await keptStep(storage, lane, { messages: [message(`said ${index}`)], events: [step(0)] });
+        await keptStep(storage, lane, { usage: { inputTokens: 10, outputTokens: 1 } });
       }
       const idsOf = async (lane: typeof turn) => (await storage.messages.list(lane)).map(({ id }) => id);
       expect(await idsOf(turn)).toEqual([turn.clientMessageId, 'said 0']);
@@ -50,8 +50,8 @@ export function delegationsContract(subject: () => Subject): void {
       const turn = await begunTurn(storage);
       const delegated = { ...turn, delegation: { toolCallId: 'c0', path: ['editor', 'researcher'] } };
       const call = (toolCallId: string) => ({ toolCallId, toolName: 'tool', input: {} });
-      await storage.toolCalls.request(turn, [call('c0')]);
-      await storage.toolCalls.request(delegated, [call('c1')]);
+      await keptStep(storage, turn, { calls: [call('c0')] });
+      await keptStep(storage, delegated, { calls: [call('c1')] });
       const open = await storage.toolCalls.unfinished(turn);
       expect(open.map(({ toolCallId }) => toolCallId)).toEqual(['c0', 'c1']);
       for (const { toolCallId } of open) await storage.toolCalls.finish(turn, toolCallId, result(toolCallId));
@@ -65,7 +65,7 @@ export function delegationsContract(subject: () => Subject): void {
       const { storage } = subject();
       const turn = await begunTurn(storage);
       const delegation = { toolCallId: 'a', path: ['researcher'] };
-      await storage.messages.store({ ...turn, delegation }, [message('said')], []);
+      await keptStep(storage, { ...turn, delegation }, { messages: [message('said')], events: [] });
       await storage.turns.end(turn, 'completed');
       const { tenant, conversation } = turn;
       const next = await begunTurn(storage, newTurn({ tenant, conversation }));

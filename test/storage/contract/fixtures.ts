@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { LogEntry, TurnEvent } from '../../../src/turn/event.ts';
 import type { ConversationRef, TurnRef } from '../../../src/turn/turn.ts';
-import type { NewEvent, NewTurn, Storage } from '../../../src/storage/storage.ts';
+import type { CallAttempt, NewEvent, NewTurn, Storage } from '../../../src/storage/storage.ts';
 
 /** A turn of a conversation of its own, in a tenant of its own, unless said otherwise. */
 export function newTurn(given: Partial<NewTurn> = {}): NewTurn {
@@ -25,6 +25,22 @@ export async function begunTurn(storage: Storage, given: Partial<NewTurn> = {}):
   await storage.turns.begin(turn);
   return turn;
 }
+
+/** The first attempt at the first execution of a call. */
+export const firstAttempt: CallAttempt = { execution: 0, attempt: 1 };
+
+/** A step that has left this behind. Every call makes one of its own. */
+export async function keptStep(
+  storage: Storage,
+  turn: TurnRef,
+  { events = [], messages = [], calls = [], ...kept }: Partial<Parameters<Storage['steps']['keep']>[2]>,
+): Promise<void> {
+  const usage = { inputTokens: 0, outputTokens: 0 };
+  const of = { step: steps++, attempt: 1 };
+  await storage.steps.keep(turn, of, { finish: 'stop', usage, events, messages, calls, ...kept });
+}
+
+let steps = 1_000;
 
 export function text(key: string, delta = key, id = 'part'): NewEvent {
   return { key, event: { type: 'text-delta', id, delta } };

@@ -3,7 +3,7 @@ import type { LogEntry } from '../../../src/turn/event.ts';
 import { openStorage } from '../../../src/storage/database.ts';
 import type { NewEvent } from '../../../src/storage/storage.ts';
 import type { Subject } from '../contract.ts';
-import { begunTurn, followToEnd, step, story, text, upTo } from './fixtures.ts';
+import { begunTurn, followToEnd, keptStep, step, story, text, upTo } from './fixtures.ts';
 
 export function followContract(subject: () => Subject): void {
   describe('following a log', () => {
@@ -42,10 +42,10 @@ export function followContract(subject: () => Subject): void {
       const turn = await begunTurn(storage);
       const controller = new AbortController();
       const batches = storage.turnLog.follow(turn, 1, controller.signal)[Symbol.asyncIterator]();
-      await storage.toolCalls.request(turn, [{ toolCallId: 'call', toolName: 'list', input: {} }]);
+      await keptStep(storage, turn, { calls: [{ toolCallId: 'call', toolName: 'list', input: {} }] });
       const message = (id: string) => ({ id, role: 'tool' as const, content: [] });
       const writes = [
-        () => storage.messages.store(turn, [message('m1')], [step(1)]),
+        () => keptStep(storage, turn, { messages: [message('m1')], events: [step(1)] }),
         () => storage.toolCalls.finish(turn, 'call', { message: message('m2'), event: step(2) }),
         () => storage.turns.end(turn, 'completed'),
       ];

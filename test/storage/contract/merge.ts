@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import type { TurnEvent } from '../../../src/turn/event.ts';
 import type { NewEvent } from '../../../src/storage/storage.ts';
 import type { Subject } from '../contract.ts';
-import { begunTurn, deltas, followToEnd, step, story, text } from './fixtures.ts';
+import { begunTurn, deltas, followToEnd, story, text } from './fixtures.ts';
 
 /** Two parts interleaved, a part alone, a repeated part id, surrogate halves, an empty delta, other events between. */
 function talk(): NewEvent[] {
@@ -69,18 +69,6 @@ export function mergeContract(subject: () => Subject): void {
       for (const entries of await following) {
         expect(withoutEmpty(story(entries.map(({ event }) => event))).texts).toEqual(expected);
       }
-    });
-
-    test('a delta that is repeated after the end does not come back', async () => {
-      const { storage } = subject();
-      const turn = await begunTurn(storage);
-      await storage.turnLog.append(turn, [text('a'), text('b'), text('c')]);
-      await storage.turns.end(turn, 'completed');
-      await storage.turnLog.merge(turn);
-      await storage.turnLog.append(turn, [text('a'), text('late'), step(9)]);
-      expect(await deltas(storage, turn)).toEqual(['abc']);
-      const last = (await storage.turnLog.read(turn, 5)).map(({ seq, event }) => [seq, event.type]);
-      expect(last).toEqual([[6, 'start-step']]);
     });
 
     test('leaves other turns of the conversation alone', async () => {

@@ -30,6 +30,16 @@ async function backTo009(
   const logger = pino({ level: 'silent' });
   const { query, close } =
     database.kind === 'sqlite' ? await openSqlite(database.path) : openPostgres(database.url, logger);
+  await sql`alter table tool_calls drop column attempt`.execute(query);
+  await sql`drop table turn_steps`.execute(query);
+  await sql`create table turn_usage (
+    turn_id text not null,
+    key text not null,
+    input_tokens bigint not null,
+    output_tokens bigint not null,
+    primary key (turn_id, key)
+  )`.execute(query);
+  await sql`alter table turns drop column ending_at`.execute(query);
   await sql`drop index turns_due`.execute(query);
   await sql`alter table turns drop column due_at`.execute(query);
   await sql`drop table connect_attempts`.execute(query);

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { openStorage } from '../../../src/storage/database.ts';
 import type { Subject } from '../contract.ts';
-import { begunTurn, newTurn, seqs, step, upTo } from './fixtures.ts';
+import { begunTurn, keptStep, newTurn, seqs } from './fixtures.ts';
 
 export function turnsContract(subject: () => Subject): void {
   describe('turns', () => {
@@ -113,9 +113,8 @@ export function turnsContract(subject: () => Subject): void {
     test('the first end wins, and reports what was used', async () => {
       const { storage, other } = subject();
       const turn = await begunTurn(storage);
-      await storage.turns.addUsage(turn, 'step/1', { inputTokens: 10, outputTokens: 1 });
-      await storage.turns.addUsage(turn, 'step/1', { inputTokens: 10, outputTokens: 1 });
-      await storage.turns.addUsage(turn, 'step/2', { inputTokens: 20, outputTokens: 2 });
+      await keptStep(storage, turn, { usage: { inputTokens: 10, outputTokens: 1 } });
+      await keptStep(storage, turn, { usage: { inputTokens: 20, outputTokens: 2 } });
       await Promise.all([storage.turns.end(turn, 'completed'), other.turns.end(turn, 'completed')]);
       await other.turns.end(turn, 'cancelled');
       const usage = { inputTokens: 30, outputTokens: 3 };
@@ -180,27 +179,6 @@ export function turnsContract(subject: () => Subject): void {
       await later.turns.prepare(newTurn({ tenant, conversation }));
       expect(await storage.turns.get(abandoned)).toBeNull();
       await later.close();
-    });
-
-    test('messages and their events are stored together, once', async () => {
-      const { storage } = subject();
-      const turn = await begunTurn(storage);
-      const messages = ['m1', 'm2'].map((id) => ({
-        id,
-        role: 'assistant' as const,
-        content: [{ type: 'text' }],
-      }));
-      await storage.messages.store(turn, messages, [step(1)]);
-      await storage.messages.store(turn, messages, [step(1), step(2)]);
-      const ids = (await storage.messages.list(turn)).map(({ id }) => id);
-      expect(ids).toEqual([turn.clientMessageId, 'm1', 'm2']);
-      expect(await seqs(storage, turn)).toEqual(upTo(3));
-
-      const unknown = { ...turn, turnId: 'no-such-turn' };
-      await expect(storage.messages.store(unknown, [{ ...messages[0]!, id: 'm3' }], [])).rejects.toThrow(
-        'does not exist',
-      );
-      expect(await storage.messages.list(turn)).toHaveLength(3);
     });
   });
 }
