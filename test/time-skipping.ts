@@ -12,9 +12,22 @@ export async function createTimeSkipping(): Promise<TestWorkflowEnvironment> {
   if (path === undefined)
     throw new Error('The time-skipping server is not set up: run npm run setup temporal time-skipping');
   installQuietRuntime();
-  const environment = await TestWorkflowEnvironment.createTimeSkipping({
-    server: { executable: { type: 'existing-path', path } },
-  });
+  const environment = await start(path);
   await registerSearchAttributes(environment.connection, environment.namespace ?? 'default');
   return environment;
+}
+
+const attempts = 5;
+
+/** The SDK gives the server five seconds to start; on a machine that is busy it may take longer than that. */
+async function start(path: string): Promise<TestWorkflowEnvironment> {
+  for (let attempt = 1; ; attempt += 1) {
+    try {
+      return await TestWorkflowEnvironment.createTimeSkipping({
+        server: { executable: { type: 'existing-path', path } },
+      });
+    } catch (error) {
+      if (attempt === attempts) throw error;
+    }
+  }
 }

@@ -199,3 +199,29 @@ describe.each(versions)('with AI SDK %i, while the turn only waits for the perso
     await question(first, 'cancel');
   });
 });
+
+describe.each(versions)('a reader on AI SDK %i', (version) => {
+  test('stop only looks away; cancel ends the turn, and the conversation goes on', async () => {
+    const chat = await open(version);
+    const sending = chat.send('list my open issues');
+    const { elicitationId } = await question(chat, 'pending');
+    await chat.stop();
+    await sending;
+    expect(chat.status).toBe('ready');
+    expect(await service.storage.elicitations.get(elicitationId)).toMatchObject({ status: 'pending' });
+
+    const other = await open(version, { messages: chat.messages.slice(0, 1) });
+    const watching = other.resume();
+    await question(other, 'pending');
+    const alice = await service.as('alice');
+    expect(await alice.cancel(conversation)).toMatchObject({ status: 200 });
+    await question(other, 'cancel');
+    await watching;
+    expect([other.status, other.error]).toEqual(['ready', undefined]);
+
+    await chat.resume();
+    expect([chat.status, chat.error]).toEqual(['ready', undefined]);
+    await chat.send('hello');
+    expect(chat.parts().at(-1)).toMatchObject({ type: 'text', text: 'You said: hello' });
+  });
+});

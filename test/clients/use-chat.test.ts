@@ -107,31 +107,6 @@ describe.each(versions)('useChat of AI SDK %i', (version) => {
     expect(after.parts()).toEqual(wholeAnswer(elicitationId));
   });
 
-  test('stop only looks away; cancel ends the turn, and the conversation goes on', async () => {
-    const conversation = randomUUID();
-    const chat = await open(version, { conversation });
-    const sending = chat.send('list my open issues');
-    const { elicitationId } = await question(chat, 'pending');
-    await chat.stop();
-    await sending;
-    expect(chat.status).toBe('ready');
-    expect(await service.storage.elicitations.get(elicitationId)).toMatchObject({ status: 'pending' });
-
-    const other = await open(version, { conversation, messages: chat.messages.slice(0, 1) });
-    const watching = other.resume();
-    await question(other, 'pending');
-    const alice = await service.as('alice');
-    expect(await alice.cancel(conversation)).toMatchObject({ status: 200 });
-    await question(other, 'cancel');
-    await watching;
-    expect([other.status, other.error]).toEqual(['ready', undefined]);
-
-    await chat.resume();
-    expect([chat.status, chat.error]).toEqual(['ready', undefined]);
-    await chat.send('hello');
-    expect(chat.parts().at(-1)).toMatchObject({ type: 'text', text: 'You said: hello' });
-  });
-
   test.each([
     ['declined', 'decline', 'chose not to'],
     ['dismissed', 'cancel', 'dismissed the question'],

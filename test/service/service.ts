@@ -109,7 +109,8 @@ async function startWorker(
 
 /**
  * Work left behind would hold a test server's clock. Cancels only what waits for a person, and lets the rest come to
- * its end; a turn that the test server itself loses is left to it.
+ * its end. A turn that the test server itself loses is terminated: as long as somebody waits for its result, that
+ * server lets time pass.
  */
 async function endTurns(client: Client, conversations: string[]): Promise<void> {
   const handles = conversations.map((conversation) =>
@@ -121,6 +122,9 @@ async function endTurns(client: Client, conversations: string[]): Promise<void> 
   }
   for (const handle of handles) {
     const over = handle.result().catch(() => undefined);
-    await Promise.race([over, delay(5_000, undefined, { ref: false })]);
+    const isOver = await Promise.race([over.then(() => true), delay(5_000, false, { ref: false })]);
+    if (isOver) continue;
+    await handle.terminate('lost by the test server').catch(() => undefined);
+    await over;
   }
 }

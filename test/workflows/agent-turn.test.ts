@@ -98,24 +98,6 @@ describe("a tool needs the user's account", () => {
     },
   );
 
-  test('cancelling the turn closes its question and ends the stream', async () => {
-    const alice = await service.as('alice');
-    const conversation = randomUUID();
-    const stream = await alice.chat('list my open issues', { conversation });
-    const { elicitationId } = await stream.question('pending');
-    expect(await alice.cancel(conversation)).toMatchObject({ status: 200, body: { status: 'cancelling' } });
-    await stream.question('cancel');
-    expect((await stream.finished()).map(({ type }) => type)).toContain('abort');
-    const late = await alice.answer({ conversationId: conversation, elicitationId, action: 'decline' });
-    expect(late).toMatchObject({ status: 410, body: { code: 'turn_over' } });
-    // The conversation is free again, and the model can be asked about what was not run.
-    const next = await alice.chat('hello', { conversation });
-    await next.finished();
-    expect(next.text()).toBe('You said: hello');
-    await environment.client.workflow.getHandle(turnWorkflowId({ tenant: 'demo', conversation })).result();
-    expect(await alice.cancel(conversation)).toMatchObject({ status: 200, body: { status: 'idle' } });
-  });
-
   test('an answer that arrives before the wait begins counts', async () => {
     const opened = Promise.withResolvers<string>();
     const answered = Promise.withResolvers<void>();
@@ -135,8 +117,12 @@ describe("a tool needs the user's account", () => {
       elicitationId: await opened.promise,
       action: 'decline',
     });
-    // Durable before the workflow looks: nobody can say yet what became of it.
-    expect(await reply).toMatchObject({ status: 202, body: { status: 'received' } });
+    // Durable before the workflow looks. On a busy machine it may be asked so late that it knows what became of it.
+    const { status, body } = await reply;
+    expect([
+      [202, 'received'],
+      [200, 'decline'],
+    ]).toContainEqual([status, body['status']]);
     answered.resolve();
     await stream.question('decline');
     await stream.finished();

@@ -1,4 +1,4 @@
-/** A new message while a turn is live: whole turns on a real server, whose clock is everybody's. */
+/** A new message while a turn is live, and its cancellation: whole turns on a real server, whose clock is everybody's. */
 import { randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
@@ -196,4 +196,20 @@ describe('an Idempotency-Key', () => {
       body: { code: 'idempotency_key_reused' },
     });
   });
+});
+
+test('cancelling the turn closes its question and ends the stream', async () => {
+  const stream = await alice.chat(listing, { conversation });
+  const { elicitationId } = await stream.question('pending');
+  expect(await alice.cancel(conversation)).toMatchObject({ status: 200, body: { status: 'cancelling' } });
+  await stream.question('cancel');
+  expect((await stream.finished()).map(({ type }) => type)).toContain('abort');
+  const late = await alice.answer({ conversationId: conversation, elicitationId, action: 'decline' });
+  expect(late).toMatchObject({ status: 410, body: { code: 'turn_over' } });
+  // The conversation is free again, and the model can be asked about what was not run.
+  const next = await alice.chat('hello', { conversation });
+  await next.finished();
+  expect(next.text()).toBe('You said: hello');
+  await temporal.client.workflow.getHandle(turnWorkflowId({ tenant: 'demo', conversation })).result();
+  expect(await alice.cancel(conversation)).toMatchObject({ status: 200, body: { status: 'idle' } });
 });
