@@ -17,7 +17,14 @@ let browser: Browser;
 let model: OpenAIServer;
 let stage: Stage;
 let folder: string;
-let heard = Promise.withResolvers<void>();
+const heard = Promise.withResolvers<void>();
+const looked = Promise.withResolvers<void>();
+
+async function* whole(): AsyncGenerator<string> {
+  yield 'A whole';
+  await looked.promise;
+  yield ' one.';
+}
 
 async function* brokenOff(): AsyncGenerator<string> {
   yield 'Half a sentence';
@@ -29,7 +36,7 @@ beforeAll(async () => {
   folder = await mkdtemp(path.join(tmpdir(), 'interlude-widget-'));
   let calls = 0;
   model = await createOpenAIServer({
-    reply: () => ({ kind: 'text', chunks: calls++ % 2 === 0 ? brokenOff() : ['A whole', ' one.'] }),
+    reply: () => ({ kind: 'text', chunks: calls++ === 0 ? brokenOff() : whole() }),
   });
   const file = path.join(folder, 'agents.yaml');
   await writeFile(
@@ -51,12 +58,15 @@ afterAll(async () => {
 });
 
 test('the words that were cut off make room for those that count, and are not there after a reload', async () => {
-  heard = Promise.withResolvers();
   const { page, say, comeBack, leave } = await stage.visit();
   const said = page.locator('.message.assistant .markdown');
   await say('Think.');
   await page.getByText('Half a sentence').waitFor();
   heard.resolve();
+  // Before the turn is over: then the widget reads the conversation anew.
+  await page.getByText('A whole').waitFor();
+  expect(await said.allInnerTexts()).toEqual(['A whole']);
+  looked.resolve();
   await page.getByText('A whole one.').waitFor();
   expect(await said.allInnerTexts()).toEqual(['A whole one.']);
   await comeBack();
