@@ -4,6 +4,7 @@ import { Client } from '@temporalio/client';
 import type { NativeConnection } from '@temporalio/worker';
 import { isSame, makeCurrent, takersOf, versionOf } from './deployment.ts';
 import type { Version } from './deployment.ts';
+import { startLooks } from './looks/looks.ts';
 import type { Parts } from './parts.ts';
 import { keepTakingStrandedTurns, takeStrandedTurns } from './stranded-turns.ts';
 import { createTurnWorker, runWorker } from './turn-worker.ts';
@@ -30,6 +31,8 @@ export async function takeTurns(
   const client = new Client({ connection, namespace: temporal.namespace });
   const stranded = { client, temporal, version, workflowBundle: { code: bundle.code }, logger };
   runWorker(await createTurnWorker(parts, connection, bundle, version), logger, stack);
+  const looks = startLooks(parts, connection);
+  stack.defer(() => looks.stop());
 
   const { current } = await takersOf(connection, temporal);
   if (current === null || (isAlone && !isSame(current, version))) {

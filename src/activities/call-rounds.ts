@@ -37,11 +37,8 @@ export interface Asks {
   round: number;
   /** None: nobody is to be asked, the server only wants to be called again a little later. */
   questions: { elicitationId: string; mode: Mode }[];
-  /**
-   * What to look at while people think, because the server may have news: the stream of a call that was left open,
-   * or the session in which it says that a page is done. Absent: nothing, the server keeps nothing either.
-   */
-  watch?: 'stream' | 'pages';
+  /** The server keeps its half of the call, and is to be told when nobody waits for it any more. */
+  isLeftOpen?: true;
 }
 
 export interface CallRounds {
@@ -130,8 +127,7 @@ export function toAsks({ questions, resume }: Round, number: number): Asks {
     kind: 'asks',
     round: number,
     questions: open.map(({ elicitationId, request: { mode } }) => ({ elicitationId, mode })),
-    ...(resume.kind === 'detached' && { watch: 'stream' }),
-    ...(resume.kind === 'again' && resume.session && { watch: 'pages' }),
+    ...(resume.kind === 'detached' && { isLeftOpen: true }),
   };
 }
 

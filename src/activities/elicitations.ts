@@ -8,10 +8,11 @@ import { inspectUrl } from '../elicitation/url-safety.ts';
 import { connectionMessage } from '../elicitation/wording.ts';
 import { placeOf } from '../mcp/trouble.ts';
 import type { Settlement } from '../elicitation/elicitation.ts';
-import type { ElicitationRow, Storage } from '../storage/storage.ts';
+import type { ElicitationRow, NewLook, Storage } from '../storage/storage.ts';
 import { questionOpened } from '../telemetry/events.ts';
 import type { Turn } from '../turn/turn.ts';
 import type { CallRounds } from './call-rounds.ts';
+import { lookAtRound, lookForAccount } from './looks.ts';
 import { createSettle } from './settle.ts';
 
 /** Why somebody has to be asked. Ids and reasons only: it passes through workflow history. */
@@ -113,9 +114,13 @@ export function createElicitationActivities({ storage, rounds, storeOf, config, 
     );
     const url = `${config.http.publicUrl}/auth/connect?e=${elicitationId}`;
     const request = { mode: 'url' as const, message, url, context };
-    const kind = await open(input, { request, server: ask.server, seenVersion: ask.seenVersion });
-    if (kind !== 'opened') return { kind };
+    const { seenVersion } = ask;
     const mayGoUnnoticed = storeOf(server).catchUp !== undefined;
+    const look = mayGoUnnoticed
+      ? lookForAccount(elicitationId, { turn, server: ask.server, seenVersion })
+      : undefined;
+    const kind = await open(input, { request, server: ask.server, seenVersion }, look);
+    if (kind !== 'opened') return { kind };
     return { kind, connectedVersion: await connectedVersion(), ...(mayGoUnnoticed && { mayGoUnnoticed }) };
   }
 
@@ -137,18 +142,23 @@ export function createElicitationActivities({ storage, rounds, storeOf, config, 
       ...(warnings.length > 0 && { warnings }),
     };
     const request: ElicitationRequest = { ...asked, context };
-    const kind = await open(input, { request, server: null, seenVersion: null });
+    const look = lookAtRound(
+      { turn, toolCallId: ask.toolCallId, server: ask.server, round: ask.round },
+      round,
+    );
+    const kind = await open(input, { request, server: null, seenVersion: null }, look);
     return kind === 'opened' ? { kind, connectedVersion: null } : { kind };
   }
 
   async function open(
     { turn, workflowId, elicitationId, user, ask, deadline }: OpenElicitation,
     question: NewQuestion,
+    look: NewLook | undefined,
   ): Promise<'opened' | 'too-many-open'> {
     const { tenant, conversation, turnId, agent } = turn;
     const salt = randomBytes(16).toString('base64url');
     const row = { tenant, conversation, turnId, agent, id: elicitationId, workflowId, user, salt, deadline };
-    const kind = await storage.elicitations.open({ ...row, ...question }, config.elicitation.maxOpen);
+    const kind = await storage.elicitations.open({ ...row, ...question }, config.elicitation.maxOpen, look);
     if (kind === 'opened') questionOpened(logger, { elicitationId, turnId, user, ask });
     return kind;
   }

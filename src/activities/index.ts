@@ -6,6 +6,7 @@ import type { CredentialStore } from '../credentials/store.ts';
 import type { Catalogue } from '../mcp/catalogue.ts';
 import type { Models } from '../models/provider.ts';
 import type { Storage } from '../storage/storage.ts';
+import { createAbandonCall } from './abandon-call.ts';
 import { createCallModel } from './call-model.ts';
 import { createCallRounds } from './call-rounds.ts';
 import { createToolActivities } from './call-tool.ts';
@@ -15,7 +16,6 @@ import { createFindConnection } from './find-connection.ts';
 import { createHeldPlaces } from './held-places.ts';
 import { createRefuseToolCall } from './refuse-tool-call.ts';
 import { createTurnActivities } from './turns.ts';
-import { createWatchServer } from './watch-server.ts';
 
 export interface ActivityDependencies {
   config: Config;
@@ -38,7 +38,7 @@ export function createActivities(dependencies: ActivityDependencies) {
     ...createElicitationActivities({ ...dependencies, rounds }),
     ...createToolActivities({ ...dependencies, rounds, heldPlaces, servers }),
     ...createFindConnection({ ...dependencies, servers }),
-    ...createWatchServer({ ...dependencies, rounds, servers }),
+    ...createAbandonCall({ ...dependencies, rounds, servers }),
     ...createRefuseToolCall({ ...dependencies, servers }),
     ...createCallModel({ ...dependencies, agents, servers }),
   };

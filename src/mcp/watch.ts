@@ -18,7 +18,7 @@ export type Sight =
   | { kind: 'news'; news: ClosedBecause | 'page_done'; keys: string[] };
 
 /** Whatever was said in between is there at once; a server that says nothing is not waited for. */
-const lookMs = 1_000;
+const lookMs = 500;
 const maxFailures = 3;
 const failurePauseMs = 1_000;
 

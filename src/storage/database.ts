@@ -16,6 +16,7 @@ import { createElicitations } from './elicitations.ts';
 import { createLocks } from './locks.ts';
 import type { SharedLock } from './locks.ts';
 import { createIdempotencyKeys } from './idempotency-keys.ts';
+import { createLooks } from './looks.ts';
 import { createMergeQueue } from './merge-queue.ts';
 import { createMessages } from './messages.ts';
 import { createOAuthRecords } from './oauth-records.ts';
@@ -94,6 +95,7 @@ export async function openStorage(
     toolCalls: createToolCalls(parts),
     idempotencyKeys: createIdempotencyKeys(parts),
     elicitations: createElicitations(parts),
+    looks: createLooks(parts),
     connections: createConnections(parts, createLocks(backend.lock)),
     oauth: createOAuthRecords(parts),
     connectAttempts: createConnectAttempts(parts),

@@ -21,7 +21,7 @@ export function settledEvent(elicitation: ElicitationRow): NewEvent {
   return eventOf(elicitation, elicitation.status);
 }
 
-export function toRow(elicitation: ElicitationRow): Selectable<Tables['elicitations']> {
+export function toRow(elicitation: ElicitationRow, look: string | null): Selectable<Tables['elicitations']> {
   return {
     id: elicitation.id,
     tenant: elicitation.tenant,
@@ -40,6 +40,7 @@ export function toRow(elicitation: ElicitationRow): Selectable<Tables['elicitati
     deadline: elicitation.deadline,
     settled_at: elicitation.settledAt,
     because: elicitation.because,
+    look,
   };
 }
 

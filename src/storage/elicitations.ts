@@ -2,9 +2,10 @@ import { sql } from 'kysely';
 import type { Transaction } from 'kysely';
 import { writeToConversation } from './conversation-write.ts';
 import { eventOf, settledEvent, toElicitation, toRow } from './elicitation-rows.ts';
+import { addLook } from './looks.ts';
 import { settleRows } from './settle-rows.ts';
 import type { Settlement } from '../elicitation/elicitation.ts';
-import type { ElicitationRow, Elicitations } from './storage.ts';
+import type { ElicitationRow, Elicitations, NewLook } from './storage.ts';
 import type { Database, Tables } from './tables.ts';
 
 export function createElicitations(database: Database): Elicitations {
@@ -30,8 +31,8 @@ export function createElicitations(database: Database): Elicitations {
   }
 
   return {
-    async open(row, maxOpen) {
-      const opened = await query.transaction().execute((write) => open(database, write, row, maxOpen));
+    async open(row, maxOpen, look) {
+      const opened = await query.transaction().execute((write) => open(database, write, row, maxOpen, look));
       if (opened === 'opened') wakeUps.announce(row);
       return opened;
     },
@@ -132,6 +133,7 @@ async function open(
   write: Transaction<Tables>,
   row: Parameters<Elicitations['open']>[0],
   maxOpen: number,
+  look: NewLook | undefined,
 ): Promise<'opened' | 'too-many-open'> {
   const { tenant, user } = row;
   if (kind === 'postgres') {
@@ -165,7 +167,11 @@ async function open(
     settledAt: null,
     because: null,
   };
-  await write.insertInto('elicitations').values(toRow(elicitation)).execute();
+  if (look) await addLook(write, row, look, at);
+  await write
+    .insertInto('elicitations')
+    .values(toRow(elicitation, look?.id ?? null))
+    .execute();
   await writeToConversation(write, row, { events: [eventOf(elicitation, 'pending')] }, at);
   return 'opened';
 }

@@ -34,6 +34,7 @@ const migrations: Record<string, Migration> = {
   '012-due-turns': { up: addDueTurns },
   '013-ending-turns': { up: addEndingTurns },
   '014-attempts': { up: addAttempts },
+  '015-looks': { up: addLooks },
 };
 
 async function createConversations(db: Kysely<unknown>): Promise<void> {
@@ -315,4 +316,20 @@ async function addAttempts(db: Kysely<unknown>): Promise<void> {
     select turn_id, key, 0, input_tokens, output_tokens from turn_usage`.execute(db);
   await sql`drop table turn_usage`.execute(db);
   await sql`alter table tool_calls add column attempt bigint not null default 0`.execute(db);
+}
+
+/** What is looked at while questions are open, and when. Questions that are open already are not looked at. */
+async function addLooks(db: Kysely<unknown>): Promise<void> {
+  await sql`create table looks (
+    id text not null primary key,
+    workflow_id text not null,
+    kind text not null,
+    server text not null,
+    subject text not null,
+    due_at bigint not null,
+    looks bigint not null
+  )`.execute(db);
+  await sql`create index looks_due on looks (due_at)`.execute(db);
+  await sql`alter table elicitations add column look text`.execute(db);
+  await sql`create index elicitations_of_look on elicitations (look) where look is not null`.execute(db);
 }

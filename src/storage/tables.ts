@@ -8,6 +8,7 @@ import type { TurnStatus } from '../turn/turn.ts';
 import type {
   AuditEntry,
   ConnectionRow,
+  LookSubject,
   StepFinish,
   StoredMessage,
   ToolCallRow,
@@ -137,6 +138,18 @@ export interface Tables {
     deadline: number;
     settled_at: number | null;
     because: ClosedBecause | null;
+    /** What is looked at while it is open. */
+    look: string | null;
+  };
+  looks: {
+    id: string;
+    workflow_id: string;
+    kind: LookSubject['kind'];
+    server: string;
+    subject: string;
+    due_at: number;
+    /** How many have been made. */
+    looks: number;
   };
   elicitation_answers: {
     elicitation_id: string;

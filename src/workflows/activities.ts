@@ -54,25 +54,6 @@ export const { callTool } = proxyActivities<Pick<Activities, 'callTool'>>({
   cancellationType: ActivityCancellationType.WAIT_CANCELLATION_COMPLETED,
 });
 
-/**
- * Looks now and then, until there is news: between two looks nothing is held, and history does not grow, because each
- * look is an attempt of the same activity.
- */
-export const { watchServer } = proxyActivities<Pick<Activities, 'watchServer'>>({
-  startToCloseTimeout: '30d',
-  heartbeatTimeout: '12s',
-  // Often enough for clocks of a minute, which stock servers have.
-  retry: { initialInterval: '15s', backoffCoefficient: 1 },
-  cancellationType: ActivityCancellationType.TRY_CANCEL,
-});
-
-/** As above, for an account that is kept elsewhere: soon at first, when most people are done, then ever more rarely. */
-export const { awaitConnection } = proxyActivities<Pick<Activities, 'awaitConnection'>>({
-  startToCloseTimeout: '30s',
-  retry: { initialInterval: '2s', backoffCoefficient: 1.5, maximumInterval: '15s' },
-  cancellationType: ActivityCancellationType.TRY_CANCEL,
-});
-
 /** The last look before a question expires; nobody should wait long for it. */
 export const { findConnection } = proxyActivities<Pick<Activities, 'findConnection'>>({
   startToCloseTimeout: '5s',

@@ -122,20 +122,14 @@ export function createQuestions(turn: TurnInput): Questions {
     const question = questions.get(id);
     const connected = (version: number) => apply(id, { type: 'connected', server: ask.server, version });
     if (opened.connectedVersion !== null) connected(opened.connectedVersion);
-    const lookout =
-      ask.kind === 'connection' && opened.mayGoUnnoticed
-        ? lookForConnection({ turn, server: ask.server, seenVersion: ask.seenVersion }, connected)
-        : null;
-    try {
-      const summary = `elicitation: ${aimOf(question)}`;
-      const inTime = await deadlines.wait(question?.deadline ?? 0, () => !isPending(id), summary);
-      if (inTime) return;
-      const late = await lookout?.lastLook();
-      if (typeof late === 'number') connected(late);
-      apply(id, { type: 'deadline-passed' });
-    } finally {
-      lookout?.end();
+    const summary = `elicitation: ${aimOf(question)}`;
+    const inTime = await deadlines.wait(question?.deadline ?? 0, () => !isPending(id), summary);
+    if (inTime) return;
+    if (ask.kind === 'connection' && opened.mayGoUnnoticed) {
+      const late = await lookForConnection({ turn, server: ask.server, seenVersion: ask.seenVersion });
+      if (late !== null) connected(late);
     }
+    apply(id, { type: 'deadline-passed' });
   }
 
   const isPending = (id: string) => questions.get(id)?.state.kind === 'pending';

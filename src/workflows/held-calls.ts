@@ -1,6 +1,6 @@
 /**
- * Questions of servers that hold the line: they come by signal while the activity of the call still runs, and the
- * activity reads their answers from the database.
+ * What servers tell while people think. Questions of servers that hold the line come by signal while the activity of
+ * the call still runs, which reads their answers from the database; news of questions come from whoever hears of them.
  */
 import { setHandler } from '@temporalio/workflow';
 import { serverAsks, serverNews } from './messages.ts';
@@ -13,7 +13,7 @@ export interface Listener {
 }
 
 export interface HeldCalls {
-  /** Hears what the activity of this call tells, until `work` is over. */
+  /** Hears what is told of this call, until `work` is over. */
   during<T>(toolCallId: string, listener: Listener, work: () => Promise<T>): Promise<T>;
 }
 

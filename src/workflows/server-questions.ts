@@ -1,9 +1,9 @@
 /** The questions a server asks in the middle of one tool call, and what becomes of them. */
-import { CancellationScope, isCancellation, sleep } from '@temporalio/workflow';
+import { CancellationScope, isCancellation } from '@temporalio/workflow';
 import type { Asks, GivenAnswer } from '../activities/call-rounds.ts';
 import type { ServerCall } from '../activities/keep-step.ts';
-import type { AskedCall } from '../activities/watch-server.ts';
-import { abandonCall, watchServer } from './activities.ts';
+import type { AskedCall } from '../activities/asked-call.ts';
+import { abandonCall } from './activities.ts';
 import type { Listener } from './held-calls.ts';
 import type { ServerNews, TurnInput } from './messages.ts';
 import type { Asking } from './tool-call.ts';
@@ -15,9 +15,6 @@ export interface ServerQuestions extends Listener {
   end(): void;
 }
 
-/** Before the clocks of stock servers, which give up after a minute. */
-const firstLookMs = 15_000;
-
 /** `tooMany` is called when a question that came by signal could not be asked. */
 export function createServerQuestions(
   turn: TurnInput,
@@ -28,11 +25,16 @@ export function createServerQuestions(
   const known = new Set<string>();
 
   async function ask(asked: Asks): Promise<GivenAnswer[] | null> {
-    const ids = asked.questions.map(({ elicitationId }) => elicitationId);
-    const outcomes = await whileWaiting(toolCallId, () => whileWatching(asked, ids, () => all(asked)));
-    if (!outcomes.includes('too-many-open')) return ids.map(questions.given);
-    abandon(asked);
-    return null;
+    try {
+      const outcomes = await whileWaiting(toolCallId, () => all(asked));
+      if (!outcomes.includes('too-many-open'))
+        return asked.questions.map(({ elicitationId }) => questions.given(elicitationId));
+      abandon(asked);
+      return null;
+    } catch (error) {
+      if (isCancellation(error)) abandon(asked);
+      throw error;
+    }
   }
 
   function all({ round, questions: asked }: Pick<Asks, 'round' | 'questions'>) {
@@ -51,36 +53,9 @@ export function createServerQuestions(
     );
   }
 
-  /** While people think, somebody looks whether the server still waits for them. */
-  async function whileWatching<T>(asked: Asks, ids: string[], work: () => Promise<T>): Promise<T> {
-    const { watch } = asked;
-    if (!watch) return work();
-    const watching = new CancellationScope();
-    const look = async () => {
-      // Most people answer sooner; a page may be done at any moment.
-      if (watch === 'stream') await sleep(firstLookMs);
-      for (let open = ids.length; open > 0;) {
-        const news = await watchServer(callOf(asked));
-        if (!news) return;
-        hear(news);
-        open -= news.elicitationIds.length;
-      }
-    };
-    // Without the watch the answer still comes; only the server's side of the story is missing.
-    void watching.run(look).catch(() => undefined);
-    try {
-      return await work();
-    } catch (error) {
-      if (isCancellation(error)) abandon(asked);
-      throw error;
-    } finally {
-      watching.cancel();
-    }
-  }
-
   /** Nobody waits for the call any more: a server that keeps its half of it is told so. */
   function abandon(asked: Asks): void {
-    if (asked.watch !== 'stream') return;
+    if (!asked.isLeftOpen) return;
     beside(CancellationScope.nonCancellable(() => abandonCall(callOf(asked))).catch(() => undefined));
   }
 

@@ -65,7 +65,8 @@ export async function runToolCall(turn: TurnInput, call: ServerCall, asking: Ask
           await sleep(Math.min(firstPauseMs * 2 ** pauses++, longestPauseMs));
           continue;
         }
-        const given = await fromServer.ask(outcome);
+        // What becomes of a call that was left open is told by signal, too.
+        const given = await held.during(toolCallId, fromServer, () => fromServer.ask(outcome));
         if (given === null) return refuse('question-too-many');
         answers.push(...given);
         continue;

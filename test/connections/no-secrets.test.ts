@@ -147,8 +147,7 @@ describe('the day', () => {
     for (const { lines } of Object.values(peers)) expect(lines.length).toBeGreaterThan(0);
     const statuses = new Set(ours().map(({ status }) => status));
     for (const status of [200, 303, 400, 401, 422, 502]) expect(statuses).toContain(status);
-    const [, onTheWay, last] = histories;
-    expect(onTheWay?.text).toMatch(/pendingActivities[^]*awaitConnection/);
+    const last = histories.at(-1);
     expect(last?.runs).toBeGreaterThanOrEqual(7);
     expect([...(last?.types ?? [])]).toEqual(['agentTurn']);
     for (const id of questionIds) for (const text of [last?.text, logs]) expect(text).toContain(id);

@@ -13,6 +13,7 @@ import { createApiKey } from '../../src/api/api-keys.ts';
 import { createApp } from '../../src/api/app.ts';
 import { loadConfig } from '../../src/config.ts';
 import { createLogger } from '../../src/logger.ts';
+import { startLooks } from '../../src/looks/looks.ts';
 import { openParts } from '../../src/parts.ts';
 import type { Parts } from '../../src/parts.ts';
 import type { Storage } from '../../src/storage/storage.ts';
@@ -101,9 +102,10 @@ async function startWorker(
 ): Promise<void> {
   const worker = await createTurnWorker(parts, connection, await workflowBundle());
   const running = worker.run();
+  const looks = startLooks(parts, connection);
   stack.defer(async () => {
     worker.shutdown();
-    await running;
+    await Promise.all([running, looks.stop()]);
   });
 }
 

@@ -30,6 +30,9 @@ async function backTo009(
   const logger = pino({ level: 'silent' });
   const { query, close } =
     database.kind === 'sqlite' ? await openSqlite(database.path) : openPostgres(database.url, logger);
+  await sql`drop table looks`.execute(query);
+  await sql`drop index elicitations_of_look`.execute(query);
+  await sql`alter table elicitations drop column look`.execute(query);
   await sql`alter table tool_calls drop column attempt`.execute(query);
   await sql`drop table turn_steps`.execute(query);
   await sql`create table turn_usage (

@@ -1,0 +1,31 @@
+/** What is looked at while a question is open, and from when on. */
+import type { NewLook } from '../storage/storage.ts';
+import type { Turn } from '../turn/turn.ts';
+import type { ExpectedConnection } from './find-connection.ts';
+import type { AskedCall } from './asked-call.ts';
+import type { Round } from './call-rounds.ts';
+
+/** Before the clocks of stock servers, which give up after a minute; most people answer sooner. */
+const firstLookAtStreamMs = 15_000;
+
+/** Absent where there is nothing to see: the server keeps nothing, or holds the line. One look for all of a round's questions. */
+export function lookAtRound(call: AskedCall, { resume }: Round): NewLook | undefined {
+  const id = `${call.turn.turnId}/${call.toolCallId}/${call.round}`;
+  const subject = { ...call, turn: idsOf(call.turn) };
+  if (resume.kind === 'detached')
+    return { id, subject: { kind: 'stream', ...subject }, firstMs: firstLookAtStreamMs };
+  // A page may be done at any moment.
+  if (resume.kind === 'again' && resume.session)
+    return { id, subject: { kind: 'pages', ...subject }, firstMs: 0 };
+  return undefined;
+}
+
+export function lookForAccount(elicitationId: string, expected: ExpectedConnection): NewLook {
+  const subject = { kind: 'connection' as const, ...expected, turn: idsOf(expected.turn) };
+  return { id: elicitationId, subject, firstMs: 0 };
+}
+
+/** Workflows hand over more than that. */
+function idsOf({ tenant, conversation, turnId, agent, user, capabilities, delegation }: Turn): Turn {
+  return { tenant, conversation, turnId, agent, user, capabilities, ...(delegation && { delegation }) };
+}

@@ -1,0 +1,87 @@
+/**
+ * A loop over work that is due in the database. Any number of processes may run it: a claim keeps an item from the
+ * others for a while, and runs out when its process dies. Within a process a bounded number is done at once, and a
+ * failed item is the business of whoever claims it next.
+ */
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Logger } from 'pino';
+
+export interface LeasedWork<Item> {
+  /** For the log. */
+  name: string;
+  /** From one look for work to the next, unless there was more than could be taken. */
+  everyMs: number;
+  atOnce: number;
+  /** Claims at most `free` items. */
+  claim(free: number, underWay: Item[]): Promise<Item[]>;
+  /** `signal` aborts when the loop stops, or the item is not worth the work any more. */
+  work(item: Item, signal: AbortSignal): Promise<void>;
+  /** For work that may take longer than a claim lasts: claims again what is under way, and says what is still worth it. */
+  renew?: { everyMs: number; claims(underWay: Item[]): Promise<ReadonlySet<Item>> };
+}
+
+export interface LeasedLoop {
+  /** Aborts what is under way and waits for it. */
+  stop(): Promise<void>;
+}
+
+/** After a full house: long enough for more than one place to become free. */
+const fullPauseMs = 50;
+
+export function startLeasedLoop<Item>(
+  { name, everyMs, atOnce, claim, work, renew }: LeasedWork<Item>,
+  logger: Logger,
+): LeasedLoop {
+  const stopping = new AbortController();
+  const underWay = new Map<Item, { aborted: AbortController; done: Promise<void> }>();
+  let freed = Promise.withResolvers<void>();
+  const warn = (error: unknown) => logger.warn({ err: error, loop: name }, 'a loop met trouble');
+
+  function begin(item: Item): void {
+    const aborted = new AbortController();
+    const done = work(item, aborted.signal)
+      .catch(warn)
+      .finally(() => {
+        underWay.delete(item);
+        freed.resolve();
+      });
+    underWay.set(item, { aborted, done });
+  }
+
+  async function run(): Promise<void> {
+    while (!stopping.signal.aborted) {
+      freed = Promise.withResolvers();
+      const free = atOnce - underWay.size;
+      const items = free > 0 ? await claim(free, [...underWay.keys()]).catch(warn) : undefined;
+      for (const item of items ?? []) begin(item);
+      if (underWay.size >= atOnce) await freed.promise;
+      const pauseMs = free === 0 || items?.length === free ? fullPauseMs : everyMs;
+      await sleep(pauseMs, undefined, { signal: stopping.signal, ref: false }).catch(() => undefined);
+    }
+  }
+
+  async function renewClaims(): Promise<void> {
+    if (underWay.size === 0) return;
+    const worthIt = await renew?.claims([...underWay.keys()]);
+    for (const [item, { aborted }] of underWay) if (worthIt?.has(item) === false) aborted.abort();
+  }
+
+  let renewing: Promise<void> = Promise.resolve();
+  const again = () => {
+    renewing = renewClaims().catch(warn);
+  };
+  const timer = renew && setInterval(again, renew.everyMs).unref();
+  const running = run();
+
+  return {
+    async stop() {
+      clearInterval(timer);
+      stopping.abort();
+      freed.resolve();
+      for (const { aborted } of underWay.values()) aborted.abort();
+      await Promise.all([running, renewing]);
+      for (const { aborted } of underWay.values()) aborted.abort();
+      await Promise.all([...underWay.values()].map(({ done }) => done));
+    },
+  };
+}

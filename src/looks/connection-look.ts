@@ -1,0 +1,32 @@
+/** Whether an account that is kept elsewhere has been connected, though nobody said so. */
+import type { Logger } from 'pino';
+import { createFindConnection } from '../activities/find-connection.ts';
+import type { ExpectedConnection } from '../activities/find-connection.ts';
+import { CredentialStoreError } from '../credentials/store.ts';
+
+export type ConnectionSight =
+  | { kind: 'connected'; version: number }
+  | { kind: 'nothing-yet'; againMs: number };
+
+/** Soon at first, when most people are done, then ever more rarely. */
+const firstPauseMs = 2_000;
+const longestPauseMs = 15_000;
+
+export function createConnectionLook(
+  dependencies: Parameters<typeof createFindConnection>[0] & { logger: Logger },
+) {
+  const { findConnection } = createFindConnection(dependencies);
+
+  return async (expected: ExpectedConnection, count: number): Promise<ConnectionSight> => {
+    const pauseMs = Math.min(firstPauseMs * 1.5 ** (count - 1), longestPauseMs);
+    try {
+      const version = await findConnection(expected);
+      return version === null ? { kind: 'nothing-yet', againMs: pauseMs } : { kind: 'connected', version };
+    } catch (error) {
+      if (!(error instanceof CredentialStoreError)) throw error;
+      const { message: reason, retryAfterMs } = error;
+      dependencies.logger.warn({ server: expected.server, reason }, 'an account could not be looked for');
+      return { kind: 'nothing-yet', againMs: retryAfterMs ?? pauseMs };
+    }
+  };
+}

@@ -1,0 +1,27 @@
+import { openStorage } from '../../../src/storage/database.ts';
+import type { Storage } from '../../../src/storage/storage.ts';
+import type { Subject } from '../contract.ts';
+
+export interface Clock extends AsyncDisposable {
+  storage: Storage;
+  other: Storage;
+  pass(ms: number): void;
+}
+
+/** Two processes on a database of their own, whose clock is set by the test. */
+export async function openClock({ fresh }: Subject): Promise<Clock> {
+  const database = await fresh();
+  let at = Date.now();
+  const now = () => at;
+  const storage = await openStorage(database, { now });
+  const other = await openStorage(database, { now });
+  return {
+    storage,
+    other,
+    pass: (ms) => void (at += ms),
+    async [Symbol.asyncDispose]() {
+      await storage.close();
+      await other.close();
+    },
+  };
+}
