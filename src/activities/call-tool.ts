@@ -14,6 +14,7 @@ import { CredentialStoreError } from '../credentials/store.ts';
 import { refusalForModel, unknownOutcomeForModel } from '../elicitation/wording.ts';
 import type { CatalogueTool, Storage } from '../storage/storage.ts';
 import type { McpResult } from '../turn/tool-result.ts';
+import type { Turn } from '../turn/turn.ts';
 import { toAsks } from './call-rounds.ts';
 import type { CallRounds } from './call-rounds.ts';
 import { whileHeartbeating } from './heartbeat.ts';
@@ -50,7 +51,16 @@ export function createToolActivities(dependencies: Dependencies) {
   async function callTool(input: ToolCallInput): Promise<ToolCallOutcome> {
     const { turn, toolCallId, tool } = input;
     const by = attemptAt(input);
-    const [call] = await Promise.all([results.requested(turn, toolCallId, by), settle(input.outcomes ?? [])]);
+    const server = servers.get(input.server);
+    const mayHaveRounds = input.round > 0 || by.attempt > 1;
+    // All that may have to be known, at once: somebody waits for the request that goes out after it.
+    const [call, known, credential, listed] = await Promise.all([
+      results.requested(turn, toolCallId, by),
+      server && knownTool(input, server),
+      server && !isNobodys(server, turn) ? credentialOrTrouble(server, input) : null,
+      mayHaveRounds ? rounds.list(turn, toolCallId) : null,
+      settle(input.outcomes ?? []),
+    ]);
     if (call.state === 'finished') return { kind: 'finished' };
     const finish = async (result: string | McpResult): Promise<ToolCallOutcome> => {
       const told =
@@ -60,9 +70,8 @@ export function createToolActivities(dependencies: Dependencies) {
       await results.finish(turn, call, told, { by });
       return { kind: 'finished' };
     };
-    const server = servers.get(input.server);
     if (!server) return finish(`There is no server "${input.server}" any more. The tool did not run.`);
-    const known = await knownTool(input, server);
+    if (!credential) return finish(refusalForModel('no-user', server.title));
     const attempt: Attempt = {
       input,
       by,
@@ -72,10 +81,8 @@ export function createToolActivities(dependencies: Dependencies) {
       isRepeatable: isRepeatable(input, known),
       finish,
     };
-    if (server.credentialScope === 'user' && turn.user === null)
-      return finish(refusalForModel('no-user', server.title));
     // One that nothing was sent for has no rounds: a call that has some goes back to `paused`, not to `requested`.
-    const kept = call.state === 'requested' ? [] : await rounds.list(turn, toolCallId);
+    const kept = call.state === 'requested' ? [] : (listed ?? (await rounds.list(turn, toolCallId)));
     const last = kept.at(-1);
     // An earlier attempt was asked this, and its worker died before it said so.
     const wasAsked = last !== undefined && last.resume.kind !== 'held' && kept.length > input.round;
@@ -86,21 +93,36 @@ export function createToolActivities(dependencies: Dependencies) {
       await leaveHeldCalls(dependencies, { server, turn, signal: stopSignal() }, kept);
     if (call.state === 'started' && !attempt.isRepeatable && !canResume)
       return finish(unknownOutcomeForModel(server.title));
+    if (credential instanceof CredentialStoreError) return tryLater(credential, attempt);
+    if (credential.kind === 'connection-required') return ask(credential, attempt);
     try {
-      const credential = await resolveCredential(storeOf(server), server, input);
-      if (credential.kind === 'connection-required') return await ask(credential, attempt);
       return tool === null
         ? await learnTools(dependencies, attempt, credential)
         : await makeCall(dependencies, { ...attempt, tool }, credential, answered);
     } catch (error) {
-      if (!(error instanceof CredentialStoreError)) throw error;
-      logger.warn(
-        { server: server.name, turnId: turn.turnId, reason: error.message },
-        'credential store cannot answer',
-      );
-      if (error.retryAfterMs !== undefined && mayTryLater())
-        throw later(error.message, 'CredentialStoreAway', error.retryAfterMs);
-      return finish(`${error.message} The tool did not run. Tell the user to try again later.`);
+      if (error instanceof CredentialStoreError) return tryLater(error, attempt);
+      throw error;
+    }
+  }
+
+  /** In a later attempt, where the store says when and there is one left; else the model is told. */
+  async function tryLater(trouble: CredentialStoreError, { input, server, finish }: Attempt) {
+    const { message, retryAfterMs } = trouble;
+    logger.warn(
+      { server: server.name, turnId: input.turn.turnId, reason: message },
+      'credential store cannot answer',
+    );
+    if (retryAfterMs !== undefined && mayTryLater())
+      throw later(message, 'CredentialStoreAway', retryAfterMs);
+    return finish(`${message} The tool did not run. Tell the user to try again later.`);
+  }
+
+  async function credentialOrTrouble(server: ServerConfig, input: ToolCallInput) {
+    try {
+      return await resolveCredential(storeOf(server), server, input);
+    } catch (error) {
+      if (error instanceof CredentialStoreError) return error;
+      throw error;
     }
   }
 
@@ -112,6 +134,11 @@ export function createToolActivities(dependencies: Dependencies) {
     const known = tool === null ? null : await storage.toolCatalogue.get(connectionKey(server, turn));
     return known?.tools.find(({ name }) => name === tool);
   }
+}
+
+/** A user's own account is needed, and the turn has no user. */
+function isNobodys({ credentialScope }: ServerConfig, { user }: Turn): boolean {
+  return credentialScope === 'user' && user === null;
 }
 
 function isRepeatable({ tool }: ToolCallInput, known: CatalogueTool | undefined): boolean {

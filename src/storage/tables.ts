@@ -48,7 +48,7 @@ export interface Tables {
     capabilities: string;
     status: TurnStatus;
     client_message_id: string;
-    /** The turn's first messages, until it begins. */
+    /** The turn's first messages, which enter the conversation when it begins; null once it has ended. */
     staged: string | null;
     created_at: number;
     ended_at: number | null;

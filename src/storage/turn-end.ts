@@ -51,7 +51,7 @@ export async function endLostTurns(write: Write, begun: TurnRef, now: number): P
   const { tenant, conversation, turnId } = begun;
   const lost = await write
     .updateTable('turns')
-    .set({ status: 'cancelled', ended_at: now, ...dueAfter.end(now) })
+    .set({ status: 'cancelled', ended_at: now, staged: null, ...dueAfter.end(now) })
     .where(isConversation(begun))
     .where('status', '=', 'running')
     .where('turn_id', '!=', turnId)

@@ -71,16 +71,16 @@ export async function prepareTurn(write: Write, turn: NewTurn, now: number) {
 }
 
 export async function beginTurn(write: Write, turn: TurnRef, now: number): Promise<boolean> {
-  const row = await thisTurn(write, turn);
-  if (row?.status !== 'starting') return row?.status === 'running';
-  const begun = await write
+  // Its messages stay set aside until it ends: to clear them here would take a statement that reads them first.
+  const row = await write
     .updateTable('turns')
-    .set({ status: 'running', staged: null, ...dueAfter.begin(now) })
+    .set({ status: 'running', ...dueAfter.begin(now) })
     .where('turn_id', '=', turn.turnId)
     .where('status', '=', 'starting')
+    .returning(['agent', 'staged'])
     .executeTakeFirst();
   // Somebody was quicker: withdrawn, or begun by an earlier attempt of the same activity.
-  if (begun.numUpdatedRows === 0n) return (await thisTurn(write, turn))?.status === 'running';
+  if (!row) return (await thisTurn(write, turn))?.status === 'running';
 
   await endLostTurns(write, turn, now);
   const messages = fromJson<Omit<StoredMessage, 'turnId'>[]>(row.staged ?? '[]');
@@ -115,9 +115,5 @@ export async function withdrawTurn(write: Write, turn: TurnRef): Promise<boolean
 const sameConversation = sql<boolean>`turns.tenant = conversations.tenant and turns.conversation = conversations.conversation`;
 
 function thisTurn(write: Write, { turnId }: TurnRef) {
-  return write
-    .selectFrom('turns')
-    .select(['status', 'agent', 'staged'])
-    .where('turn_id', '=', turnId)
-    .executeTakeFirst();
+  return write.selectFrom('turns').select('status').where('turn_id', '=', turnId).executeTakeFirst();
 }

@@ -24,6 +24,7 @@ export function turnsContract(subject: () => Subject): void {
         ...row,
         status: 'running',
         createdAt: expect.any(Number),
+        endingAt: null,
         endedAt: null,
         usage: null,
       });
