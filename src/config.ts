@@ -74,6 +74,8 @@ export interface Config {
   elicitation: { timeoutMs: number; maxOpen: number };
   /** What one worker does at once: calls at work, and calls whose servers hold the line while people think. */
   worker: { calls: number; heldCalls: number };
+  /** How long a process that is told to stop waits for the calls of its worker. */
+  shutdownGraceMs: number;
   /** When Temporal ends a turn that has not ended by itself. */
   turn: { timeoutMs: number };
   agents: Map<string, AgentConfig>;
@@ -89,6 +91,7 @@ export interface Config {
 }
 
 const dayMs = 24 * 60 * 60 * 1000;
+const minimalGraceMs = 10_000;
 
 export class ConfigError extends Error {
   override name = 'ConfigError';
@@ -121,6 +124,9 @@ export function loadConfig(env: Record<string, string | undefined>, cwd: string)
   const dataDir = path.resolve(cwd, values.INTERLUDE_DATA);
   const configDir = path.dirname(configPath);
   const surroundings = { variables: filled, folder: configDir };
+  const servers = new Map(
+    Object.entries(file.servers).map(([name, entry]) => [name, toServerConfig(name, entry, surroundings)]),
+  );
   return {
     http: {
       port: values.PORT,
@@ -150,12 +156,13 @@ export function loadConfig(env: Record<string, string | undefined>, cwd: string)
     keys: values.INTERLUDE_KEYS,
     nango: nangoFrom(values),
     elicitation: { timeoutMs: values.ELICITATION_TIMEOUT, maxOpen: values.ELICITATION_MAX_OPEN },
+    shutdownGraceMs:
+      values.SHUTDOWN_GRACE_PERIOD ??
+      Math.max(...[...servers.values()].map(({ timeout }) => timeout), minimalGraceMs),
     worker: { calls: values.WORKER_CALLS, heldCalls: values.WORKER_HELD_CALLS },
     turn: { timeoutMs: values.TURN_TIMEOUT ?? Math.max(dayMs, 10 * values.ELICITATION_TIMEOUT) },
     agents: named(file.agents),
-    servers: new Map(
-      Object.entries(file.servers).map(([name, entry]) => [name, toServerConfig(name, entry, surroundings)]),
-    ),
+    servers,
     providers: file.providers,
     configDir,
     secret: (name) => filled[name],

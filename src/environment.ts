@@ -71,6 +71,7 @@ const environmentSchema = z.object({
   NANGO_WEBHOOK_SIGNING_KEY: z.string().optional(),
   ELICITATION_TIMEOUT: duration.default(600_000),
   ELICITATION_MAX_OPEN: positive.default(20),
+  SHUTDOWN_GRACE_PERIOD: duration.optional(),
   WORKER_CALLS: positive.default(100),
   WORKER_HELD_CALLS: positive.default(300),
   TURN_TIMEOUT: duration.optional(),

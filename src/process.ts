@@ -1,12 +1,12 @@
 /** What every process of ours does around its own work: read the configuration, start, stop on a signal. */
-import closeWithGrace from 'close-with-grace';
 import type { Logger } from 'pino';
 import { ConfigError, readConfig } from './config.ts';
 import type { Config } from './config.ts';
 import { createLogger } from './logger.ts';
+import { stopOnSignal } from './stop-on-signal.ts';
 
-/** Longer than a worker waits for its activities, shorter than an orchestrator's patience. */
-const graceMs = 25_000;
+/** For everything after the worker has given up waiting. */
+const afterwardsMs = 15_000;
 
 export async function runProcess(
   { human }: { human: boolean },
@@ -16,12 +16,14 @@ export async function runProcess(
   try {
     const config = readConfig();
     const logger = createLogger({ level: config.logLevel, human });
-    closeWithGrace({ delay: graceMs, logger: false }, async ({ err, signal }) => {
-      if (err) logger.fatal({ err }, 'stopping because of an unexpected error');
-      else logger.info(`stopping${signal ? ` (${signal})` : ''}; turns that are under way go on later`);
-      // What is still starting would be left behind.
-      await starting.catch(() => undefined);
-      await stack.disposeAsync();
+    stopOnSignal({
+      delayMs: config.shutdownGraceMs + afterwardsMs,
+      logger,
+      async stop() {
+        // What is still starting would be left behind.
+        await starting.catch(() => undefined);
+        await stack.disposeAsync();
+      },
     });
     const starting = start(config, logger, stack);
     await starting;

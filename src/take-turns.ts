@@ -30,7 +30,7 @@ export async function takeTurns(
   const version = versionOf(temporal, bundle.buildId);
   const client = new Client({ connection, namespace: temporal.namespace });
   const stranded = { client, temporal, version, workflowBundle: { code: bundle.code }, logger };
-  runWorker(await createTurnWorker(parts, connection, bundle, version), logger, stack);
+  runWorker(await createTurnWorker(parts, connection, bundle, version), parts, stack);
   const looks = startLooks(parts, connection);
   stack.defer(() => looks.stop());
 

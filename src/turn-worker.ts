@@ -33,8 +33,9 @@ export async function createTurnWorker(
     // The default holds them back for 80 % of the time after which a worker is given up: one that is late would be dead.
     maxHeartbeatThrottleInterval: heartbeatMs,
     ...workerSlots(config.worker),
-    shutdownGraceTime: '10s',
-    shutdownForceTime: '15s',
+    shutdownGraceTime: config.shutdownGraceMs,
+    // For what is told then that it has to end.
+    shutdownForceTime: config.shutdownGraceMs + 5_000,
     ...(version && { workerDeploymentOptions: pinned(version) }),
   });
 }
@@ -69,12 +70,22 @@ function pinoLevel(level: LogLevel): 'trace' | 'debug' | 'info' | 'warn' | 'erro
 }
 
 /** Runs until the stack is disposed, which waits for what is under way. A worker that fails ends the process. */
-export function runWorker(worker: Worker, logger: Logger, stack: AsyncDisposableStack): void {
+export function runWorker(
+  worker: Worker,
+  { logger, config }: Pick<Parts, 'logger' | 'config'>,
+  stack: AsyncDisposableStack,
+): void {
   const running = worker.run().catch((error: unknown) => {
     logger.fatal({ err: error }, 'the worker stopped');
     process.exit(1);
   });
   stack.defer(async () => {
+    const underWay = worker.getStatus().numInFlightActivities;
+    if (underWay > 0) {
+      logger.info(
+        `waiting up to ${config.shutdownGraceMs / 1000} s for calls of models and tools that are under way (${underWay}); stop again to leave them`,
+      );
+    }
     if (worker.getState() === 'RUNNING') worker.shutdown();
     await running;
   });

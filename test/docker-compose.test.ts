@@ -20,6 +20,7 @@ interface Service {
   depends_on?: Record<string, { condition: string }>;
   volumes?: string[];
   healthcheck?: { test: string[] };
+  stop_grace_period?: string;
 }
 
 const root = path.resolve(import.meta.dirname, '..');
@@ -99,6 +100,10 @@ test('Interlude starts with what the file and the example give it', () => {
       url: 'postgres://interlude:x@postgres:5432/interlude',
     });
     expect(config.temporal).toMatchObject({ address: 'temporal:7233', namespace: 'interlude' });
+    // The process itself waits 15 seconds more, and whoever stops it even longer.
+    expect(Number.parseInt(services[name]?.stop_grace_period ?? '', 10)).toBeGreaterThan(
+      config.shutdownGraceMs / 1000 + 15,
+    );
     expect(config.auth).toMatchObject({ issuer: 'https://login.example.com' });
   }
   expect(services['temporal-namespace']?.entrypoint).toContain('interlude');

@@ -1,0 +1,34 @@
+/** Stopping a process: with patience at the first signal, at once at the second. */
+import closeWithGrace from 'close-with-grace';
+import type { Logger } from 'pino';
+
+interface Options {
+  /** After this long the process ends, whatever is still under way. */
+  delayMs: number;
+  logger: Logger;
+  stop(): Promise<void>;
+}
+
+/** npm passes on the signal of a Ctrl+C that the terminal has sent us already: one key, two signals. */
+const sameKeyMs = 500;
+
+export function stopOnSignal({ delayMs, logger, stop }: Options): void {
+  const { close } = closeWithGrace(
+    { delay: delayMs, logger: false, skip: ['SIGINT', 'SIGTERM'] },
+    async ({ err }) => {
+      if (err) logger.fatal({ err }, 'stopping because of an unexpected error');
+      await stop();
+    },
+  );
+  let first: number | undefined;
+  const onSignal = (signal: NodeJS.Signals) => {
+    if (first === undefined) {
+      first = performance.now();
+      logger.info(`stopping (${signal}); turns that are under way go on later`);
+      close();
+    } else if (performance.now() - first > sameKeyMs) {
+      process.exit(1);
+    }
+  };
+  process.on('SIGINT', onSignal).on('SIGTERM', onSignal);
+}
