@@ -4,7 +4,7 @@ import type { FeedItem } from '../client/follow-feed.ts';
 import { wordsOf } from '../widget/failure.ts';
 import { followTurns } from './follow-turns.ts';
 import type { FollowedTurns } from './follow-turns.ts';
-import { inOneLine } from './in-one-line.ts';
+import { changesLines, takeIn } from './take-in.ts';
 
 interface Options {
   client: Client;
@@ -42,13 +42,13 @@ export function useTurnEvents({ client, conversation, news }: Options): TurnEven
       const more = arrived;
       arrived = [];
       frame = 0;
-      setItems((before) => [...before, ...more]);
+      setItems((before) => takeIn(before, more));
     }
     turns.current = followTurns({
       client,
       conversation,
       see(item) {
-        if (inOneLine(item.event) === null) return;
+        if (!changesLines(item)) return;
         arrived.push(item);
         frame ||= requestAnimationFrame(draw);
       },
