@@ -5,6 +5,7 @@ import type { NativeConnection } from '@temporalio/worker';
 import { isSame, makeCurrent, takersOf, versionOf } from './deployment.ts';
 import type { Version } from './deployment.ts';
 import { startLooks } from './looks/looks.ts';
+import { createKeptSessions } from './mcp/kept-sessions.ts';
 import type { Parts } from './parts.ts';
 import { keepTakingStrandedTurns, takeStrandedTurns } from './stranded-turns.ts';
 import { createTurnWorker, runWorker } from './turn-worker.ts';
@@ -30,7 +31,9 @@ export async function takeTurns(
   const version = versionOf(temporal, bundle.buildId);
   const client = new Client({ connection, namespace: temporal.namespace });
   const stranded = { client, temporal, version, workflowBundle: { code: bundle.code }, logger };
-  runWorker(await createTurnWorker(parts, connection, bundle, version), parts, stack);
+  const sessions = createKeptSessions();
+  stack.defer(() => sessions.close());
+  runWorker(await createTurnWorker({ ...parts, sessions }, connection, bundle, version), parts, stack);
   const looks = startLooks(parts, connection);
   stack.defer(() => looks.stop());
 

@@ -7,13 +7,14 @@ import { createActivities } from './activities/index.ts';
 import { safeFailures } from './activities/safe-failures.ts';
 import type { Version } from './deployment.ts';
 import { createCatalogue } from './mcp/catalogue.ts';
+import type { KeptSessions } from './mcp/kept-sessions.ts';
 import { createModels } from './models/provider.ts';
 import type { Parts } from './parts.ts';
 import { workerSlots } from './worker-slots.ts';
 
 /** Without a version it takes turns of no version, whatever code they began with: for tests, whose code is always the same. */
 export async function createTurnWorker(
-  parts: Parts,
+  parts: Parts & { sessions: KeptSessions },
   connection: NativeConnection,
   workflowBundle: WorkflowBundleOption,
   version?: Version,

@@ -12,6 +12,7 @@ import type { Config, ServerConfig } from '../config.ts';
 import { connectionKey } from '../credentials/connection-key.ts';
 import { CredentialStoreError } from '../credentials/store.ts';
 import { refusalForModel, unknownOutcomeForModel } from '../elicitation/wording.ts';
+import type { KeptSessions } from '../mcp/kept-sessions.ts';
 import type { CatalogueTool, Storage } from '../storage/storage.ts';
 import type { McpResult } from '../turn/tool-result.ts';
 import type { Turn } from '../turn/turn.ts';
@@ -33,6 +34,7 @@ import { stopSignal, whileWanted } from './while-wanted.ts';
 interface Dependencies extends CallParts {
   storage: Storage;
   rounds: CallRounds;
+  sessions: KeptSessions;
   heldPlaces: HeldPlaces;
   servers: Config['servers'];
   logger: Logger;

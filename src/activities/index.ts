@@ -4,6 +4,7 @@ import type { Config, ServerConfig } from '../config.ts';
 import type { KeyRing } from '../credentials/sealing.ts';
 import type { CredentialStore } from '../credentials/store.ts';
 import type { Catalogue } from '../mcp/catalogue.ts';
+import type { KeptSessions } from '../mcp/kept-sessions.ts';
 import type { Models } from '../models/provider.ts';
 import type { Storage } from '../storage/storage.ts';
 import { createAbandonCall } from './abandon-call.ts';
@@ -23,6 +24,7 @@ export interface ActivityDependencies {
   keys: KeyRing;
   models: Models;
   catalogue: Catalogue;
+  sessions: KeptSessions;
   storeOf(server: ServerConfig): CredentialStore;
   logger: Logger;
 }

@@ -14,10 +14,12 @@ import {
 } from '../elicitation/wording.ts';
 import { callServerTool } from '../mcp/call.ts';
 import type { ServerToolCall } from '../mcp/call.ts';
+import type { KeptSessions } from '../mcp/kept-sessions.ts';
 import type { Pause } from '../mcp/pause.ts';
 import { abandonServerCall } from '../mcp/watch.ts';
 import type { Storage } from '../storage/storage.ts';
 import type { McpResult } from '../turn/tool-result.ts';
+import type { Turn } from '../turn/turn.ts';
 import { createHold } from './hold.ts';
 import { besideCall } from './beside-call.ts';
 import { toAsks, toRestartedRound, toRound } from './call-rounds.ts';
@@ -32,6 +34,7 @@ import { isTurnEnding, stopSignal } from './while-wanted.ts';
 export interface MakeCallParts extends CallParts {
   storage: Pick<Storage, 'toolCalls' | 'turnLog' | 'elicitations'>;
   rounds: CallRounds;
+  sessions: KeptSessions;
   heldPlaces: HeldPlaces;
   logger: Logger;
 }
@@ -79,6 +82,7 @@ export async function makeCall(
       capabilities: turn.user === null ? cannotAsk : turn.capabilities,
       ...(goOn && { goOn }),
       hold,
+      sessions: parts.sessions.of(ownerOf(turn)),
       ...beside.listener,
       signal: stopSignal(),
       isHandedOn: isWorkerLeaving,
@@ -171,4 +175,9 @@ function notReached(title: string): ApplicationFailure {
 
 function isWorkerLeaving(): boolean {
   return cancellationDetails()?.workerShutdown === true;
+}
+
+/** Whose sessions at servers a call may use. Nobody knows for how many people a service works: it has a conversation's. */
+function ownerOf({ tenant, user, conversation }: Turn): string {
+  return JSON.stringify(user === null ? { tenant, conversation } : { tenant, user });
 }

@@ -13,10 +13,16 @@ export class AnswerTooLarge extends Error {
 /** A few hundred small messages. */
 const breathBytes = 8 * 1024;
 
-/** Bytes are counted after decompression. `failed` hears why the body ends early, before the reader does. */
+interface Heard {
+  /** Why the body ends early. */
+  failed(error: unknown): void;
+  ended(): void;
+}
+
+/** Bytes are counted after decompression. How the body ends is heard before its reader knows. */
 export function answerBody(
   body: ReadableStream<Uint8Array>,
-  failed: (error: unknown) => void,
+  { failed, ended }: Heard,
 ): ReadableStream<Uint8Array> {
   const reader = body.getReader();
   let unread: Uint8Array = new Uint8Array();
@@ -44,7 +50,10 @@ export function answerBody(
           sinceBreath = 0;
         }
         const piece = await next();
-        if (piece === null) return controller.close();
+        if (piece === null) {
+          ended();
+          return controller.close();
+        }
         sinceBreath += piece.byteLength;
         controller.enqueue(piece);
       } catch (error) {

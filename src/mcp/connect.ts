@@ -1,12 +1,12 @@
 /**
- * A connection to an MCP server for exactly one operation: a fresh client, so that nothing of one person's call
+ * A connection to an MCP server for one operation at a time: a client of its own, so that nothing of one person's call
  * can reach another's, and messages that a server sends along belong to this call without doubt.
  *
  * Nothing that goes wrong here can have run a tool: no call was sent yet.
  */
 import { randomInt } from 'node:crypto';
-import { setImmediate, setTimeout as sleep } from 'node:timers/promises';
-import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
+import { setImmediate } from 'node:timers/promises';
+import { Client } from '@modelcontextprotocol/client';
 import type {
   ClientCapabilities,
   JSONRPCMessage,
@@ -15,19 +15,17 @@ import type {
   PriorDiscovery,
 } from '@modelcontextprotocol/client';
 import packageJson from '../../package.json' with { type: 'json' };
-import type { ServerConfig } from '../config.ts';
-import type { Credential } from '../credentials/store.ts';
 import { cannotAsk } from '../elicitation/capabilities.ts';
 import type { Capabilities } from '../elicitation/capabilities.ts';
-import type { Deadline } from './deadline.ts';
 import { forgetEra, recallEra, rememberEra } from './eras.ts';
-import type { Session } from './pause.ts';
+import { sayGoodbye } from './goodbyes.ts';
+import { unsendableHeader } from './headers.ts';
+import { openTransport } from './open-transport.ts';
+import type { Destination, Operation, OpenTransport } from './open-transport.ts';
 import { ProcessTrouble } from './stdio-process.ts';
-import type { ProcessReport } from './stdio-process.ts';
 import { StdioTransport } from './stdio-transport.ts';
 import { describeTrouble, nameOf } from './trouble.ts';
-import { openWire } from './wire.ts';
-import type { Exchange, Wire } from './wire.ts';
+import type { Wire } from './wire.ts';
 
 /** The server wants another credential. `challenge` is its `WWW-Authenticate` header. */
 export interface Refused {
@@ -42,43 +40,30 @@ export interface Unreachable {
   message: string;
 }
 
-export type McpTransport = StreamableHTTPClientTransport | StdioTransport;
-
-export interface Connection {
+export interface Connection extends Omit<OpenTransport, 'begin'> {
   kind: 'connected';
   client: Client;
-  transport: McpTransport;
-  wire: Wire;
   /** The era was remembered and not asked for: the server may have changed since. */
   fromMemory: boolean;
+  /** For another operation, after one that has come to its end: nothing of that one is left on it. */
+  serve(next: Operation): void;
+  /** Until it serves again. */
+  rest(onMessage: (message: JSONRPCMessage) => void): void;
   /** Says goodbye to the server and frees everything, without making anybody wait. */
   close(): void;
-  /** From now on with another credential. */
-  renew(credential: Credential): void;
   /** Goes without a word: the server keeps the session, and the call in it. */
   detach(): Promise<void>;
 }
 
-interface Target {
-  server: ServerConfig;
-  credential: Credential;
-  deadline: Deadline;
+interface Target extends Destination {
   /** What the server may ask the user with; without them it may not ask. */
   capabilities?: Capabilities;
   /** Nothing is called, so nothing is asked, whatever the server is told. */
   isQuiet?: boolean;
-  /** Sees every message of the server before the SDK interprets it. */
-  onMessage?: (message: JSONRPCMessage) => void;
-  /** To be joined instead of a handshake: whether it is still there shows with the first request. */
-  session?: Session | undefined;
-  /** For a process: what is to be said of it when it has ended. */
-  onReport?: ((report: ProcessReport) => void) | undefined;
-  /** Hears of each message of ours that is on its way. */
-  onLeft?: ((exchange: Exchange) => void) | undefined;
 }
 
 export async function connect(target: Target): Promise<Connection | Refused | Unreachable> {
-  const unsendable = unsendableHeader(target);
+  const unsendable = unsendableHeader(target.server, target.credential);
   if (unsendable !== undefined) {
     const remedy = 'The operator should check headers and headersEnv in the agents file.';
     const message = `${nameOf(target.server)} was not called: the value of its header "${unsendable}" cannot be sent. ${remedy}`;
@@ -136,10 +121,11 @@ interface Attempt {
 }
 
 async function attempt(target: Target, prior: PriorDiscovery | undefined): Promise<Attempt> {
-  const { server, deadline, capabilities = cannotAsk, onMessage } = target;
+  const { server, deadline, capabilities = cannotAsk } = target;
   const canAsk = (capabilities.form || capabilities.url) && target.isQuiet !== true;
-  const { transport, wire, renew } = openTransport(target, canAsk);
-  if (onMessage) transport.onmessage = onMessage;
+  const { transport, wire, begin, ...line } = openTransport(target, canAsk);
+  let { onMessage } = target;
+  transport.onmessage = (message) => onMessage?.(message);
   const client = new Client(
     { name: 'interlude', version: packageJson.version },
     // What a tool answers is passed on as it came: judging it against the server's own schema is not ours to do.
@@ -167,50 +153,38 @@ async function attempt(target: Target, prior: PriorDiscovery | undefined): Promi
   const discover = client.getDiscoverResult();
   if (!prior) rememberEra(server, discover ? { kind: 'modern', discover } : { kind: 'legacy' });
   const fromMemory = prior !== undefined;
+  const toSdk = transport.onmessage;
   return {
     wire,
     connection: {
+      ...line,
       kind: 'connected',
       client,
       transport,
       wire,
       fromMemory,
+      serve: (next) => turnTo(next.deadline.signal, next),
+      rest: (heard) => turnTo(new AbortController().signal, { onMessage: heard }),
       close: () => void leave(),
-      renew,
       detach: () => client.close(),
     },
   };
 
+  function turnTo(signal: AbortSignal, next: Pick<Operation, 'onMessage' | 'onLeft'>): void {
+    transport.onmessage = toSdk;
+    ({ onMessage } = next);
+    begin(signal, next.onLeft);
+  }
+
   /** Older servers keep a session until told otherwise, and a running call until its cancellation arrives. */
   async function leave(): Promise<void> {
-    await setImmediate();
-    const goodbye = wire.settled().then(() => transport.terminateSession());
-    await Promise.race([goodbye.catch(() => {}), sleep(goodbyeMs, undefined, { ref: false })]);
+    await sayGoodbye(
+      setImmediate()
+        .then(() => wire.settled())
+        .then(() => transport.terminateSession()),
+    );
     await client.close();
   }
-}
-
-type Opened = Pick<Connection, 'transport' | 'wire' | 'renew'>;
-
-function openTransport(target: Target, canAsk: boolean): Opened {
-  const { server, credential, deadline, session, onReport, onLeft } = target;
-  if (server.process) {
-    const transport = new StdioTransport(server.process, { onReport, onLeft });
-    // A process has no account of anybody's.
-    return { transport, wire: transport.wire, renew: () => undefined };
-  }
-  const wire = openWire(deadline.signal, { standingStream: canAsk, onLeft });
-  // Read anew for every request.
-  const headers = headersOf(server, credential);
-  const transport = new StreamableHTTPClientTransport(new URL(server.url), {
-    fetch: wire.fetch,
-    requestInit: { headers },
-    ...session,
-  });
-  const renew = (next: Credential) => {
-    for (const [name, value] of headersOf(server, next)) headers.set(name, value);
-  };
-  return { transport, wire, renew };
 }
 
 /**
@@ -222,35 +196,14 @@ function countFromAnywhere(client: Client): void {
   Object.assign(client, { _requestMessageId: randomInt(2 ** 30) });
 }
 
-/** Looked for first: the error of whoever stumbles over such a value repeats it, and it may be a secret. */
-function unsendableHeader({ server, credential }: Target): string | undefined {
-  const all = [...Object.entries(server.headers), ...Object.entries(credential.headers)];
-  return all.find(([name, value]) => {
-    try {
-      new Headers([[name, value]]);
-      return false;
-    } catch {
-      return true;
-    }
-  })?.[0];
-}
-
 /** As every revision reads it: before 2025-11-25 the presence of `elicitation` means forms, whatever is in it. */
 function toClientCapabilities({ form, url }: Capabilities): ClientCapabilities {
   if (!form && !url) return {};
   return { elicitation: { ...(form && { form: {} }), ...(url && { url: {} }) } };
 }
 
-/** By name and not by spelling: `Authorization` of the one replaces `authorization` of the other. */
-export function headersOf(server: ServerConfig, credential: Credential): Headers {
-  const headers = new Headers(server.headers);
-  for (const [name, value] of Object.entries(credential.headers)) headers.set(name, value);
-  return headers;
-}
-
 /** The SDK's own clock is kept out of the way: the deadline of the operation is the only one. */
 export const noTimeoutMs = 2 ** 31 - 1;
-const goodbyeMs = 2_000;
 /** Old servers need not answer what they do not know. New ones may take their time to start, but hardly as long. */
 const silentProbeMs = 10_000;
 

@@ -8,6 +8,7 @@ const gatheringMs = 50;
 export interface GatheredQuestions extends Disposable {
   add(question: ServerQuestion): void;
   withdraw(key: string): void;
+  count(): number;
   /** Resolves with all of them a moment after the first; never when there are none. */
   complete: Promise<ServerQuestion[]>;
 }
@@ -24,6 +25,7 @@ export function gatherQuestions(tooMany: () => void): GatheredQuestions {
       timer ??= setTimeout(() => resolve([...questions.values()]), gatheringMs);
     },
     withdraw: (key) => void questions.delete(key),
+    count: () => questions.size,
     complete,
     [Symbol.dispose]: () => clearTimeout(timer),
   };

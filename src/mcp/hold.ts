@@ -29,6 +29,8 @@ export interface HeldQuestions {
   pageDone(pageId: string): void;
   /** Of those that are open. */
   count(): number;
+  /** Each one that was asked has its answer, which is at least on its way. */
+  areAnswered(): boolean;
   /** The call is over: nobody waits for answers any more. */
   end(because: ClosedBecause): void;
 }
@@ -59,12 +61,14 @@ export function createHeldQuestions({
   lost,
 }: Surroundings): HeldQuestions {
   const open = new Map<string, { question: ServerQuestion; withdrawn: AbortController }>();
+  const unanswered = new Set<ServerQuestion>();
 
   async function ask(question: ServerQuestion, signal: AbortSignal): Promise<void> {
     const answered = await hold.ask(question, signal, call());
     if (signal.aborted) return;
     if (answered.kind === 'refused') return stop(answered.message);
     if (answered.credential) renew(answered.credential);
+    unanswered.delete(question);
     await send(toResponse(answered.answer)).catch(lost);
   }
 
@@ -74,6 +78,7 @@ export function createHeldQuestions({
       if (open.has(question.key)) return;
       const withdrawn = new AbortController();
       open.set(question.key, { question, withdrawn });
+      unanswered.add(question);
       deadline.pause();
       let count = 0;
       const keepWaiting = setInterval(() => {
@@ -94,6 +99,7 @@ export function createHeldQuestions({
       for (const { question } of open.values()) if (question.pageId === pageId) hold.pageDone(question);
     },
     count: () => open.size,
+    areAnswered: () => unanswered.size === 0,
     end(because) {
       for (const { withdrawn } of open.values()) withdrawn.abort(because);
     },

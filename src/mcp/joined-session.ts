@@ -7,7 +7,7 @@ import type { JSONRPCMessage } from '@modelcontextprotocol/client';
 import { EventSourceParserStream } from 'eventsource-parser/stream';
 import type { ServerConfig } from '../config.ts';
 import type { Credential } from '../credentials/store.ts';
-import { headersOf } from './connect.ts';
+import { headersOf } from './headers.ts';
 import { toCourtesy } from './line.ts';
 import type { Session } from './pause.ts';
 import { openWire } from './wire.ts';

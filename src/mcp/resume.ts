@@ -9,6 +9,7 @@ import { cannotAsk } from '../elicitation/capabilities.ts';
 import type { ServerToolCall } from './call.ts';
 import { createCoping } from './coping.ts';
 import { startDeadline } from './deadline.ts';
+import { sayGoodbye } from './goodbyes.ts';
 import { gatherQuestions } from './gathered-questions.ts';
 import { joinSession } from './joined-session.ts';
 import type { JoinedSession, Told } from './joined-session.ts';
@@ -27,7 +28,6 @@ const longestRestMs = 30_000;
 /** A server that restarts, or has not noticed yet that the last reader is gone. */
 const maxFailures = 8;
 const failurePauseMs = 250;
-const goodbyeMs = 2_000;
 
 export async function resumeServerCall(
   server: ServerConfig,
@@ -164,7 +164,7 @@ async function leave(session: JoinedSession, { callId }: DetachedCall, { kind }:
   if (kind === 'asks' || kind === 'refused') return;
   const isUnderWay = kind === 'unknown' || kind === 'unaskable';
   if (isUnderWay) await abandonCall(session, callId);
-  else void session.end();
+  else void sayGoodbye(session.end());
 }
 
 export async function abandonCall(session: JoinedSession, callId: string | number): Promise<void> {
@@ -172,5 +172,5 @@ export async function abandonCall(session: JoinedSession, callId: string | numbe
   const goodbye = session
     .send({ jsonrpc: '2.0', method: 'notifications/cancelled', params })
     .then(() => session.end());
-  await Promise.race([goodbye, sleep(goodbyeMs, undefined, { ref: false })]);
+  await sayGoodbye(goodbye);
 }

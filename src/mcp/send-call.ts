@@ -34,8 +34,10 @@ async function send(
 ): Promise<void> {
   const lost = new AbortController();
   // A process is its own stream: when it is gone, everybody hears of it.
-  if (!(transport instanceof StdioTransport))
-    watchStream(transport, wire, { seen: talk?.seen, lost: () => lost.abort() });
+  using _watch =
+    transport instanceof StdioTransport
+      ? undefined
+      : watchStream(transport, wire, { seen: talk?.seen, lost: () => lost.abort() });
   const { name, arguments: input, inputSchema, callId, goOn } = call;
   const params = {
     name,
@@ -58,20 +60,21 @@ async function send(
 }
 
 /**
- * The SDK waits for its timeout when a call's response ends without an answer. For streams its transport reports
+ * Until it is disposed of. The SDK waits for its timeout when a call's response ends without an answer. For streams its transport reports
  * the end, but only to callers of `send`; other responses have been read by the time `send` returns.
  */
 function watchStream(
   transport: StreamableHTTPClientTransport,
   wire: Wire,
   { seen, lost }: { seen: ((eventId: string) => void) | undefined; lost: () => void },
-): void {
-  const original = transport.send.bind(transport);
+): Disposable {
+  const original = transport.send;
   transport.send = async (message, options) => {
     const isCall = !Array.isArray(message) && 'method' in message && message.method === 'tools/call';
-    if (!isCall) return original(message, options);
+    if (!isCall) return original.call(transport, message, options);
     const watched = { ...options, onRequestStreamEnd: lost, ...(seen && { onresumptiontoken: seen }) };
-    await original(message, watched);
+    await original.call(transport, message, watched);
     if (!wire.last('tools/call')?.isStream) lost();
   };
+  return { [Symbol.dispose]: () => void (transport.send = original) };
 }

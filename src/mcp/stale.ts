@@ -4,7 +4,7 @@ import type { Connection } from './connect.ts';
 import type { Session } from './pause.ts';
 import type { CallOutcome, Sighting } from './verdict.ts';
 
-export type Stale = 'era' | 'schema' | 'session';
+export type Stale = 'era' | 'schema' | 'session' | 'kept';
 
 const unsupportedVersion = -32022;
 const headerMismatch = -32020;
@@ -24,6 +24,15 @@ export function staleIn(
 /** Older servers may mean anything by this code. */
 function lacksHeaders({ answer }: Sighting): boolean {
   return answer !== undefined && 'error' in answer && answer.error.code === headerMismatch;
+}
+
+/**
+ * Whether the call was turned down for what was kept from an earlier one. A server that has forgotten a session says
+ * so with 404, some with 400 or 401; and one that was not reached may be again.
+ */
+export function isKeptInVain({ kind }: CallOutcome, sighting: Sighting): boolean {
+  if (sighting.end) return false;
+  return kind === 'refused' || isForgotten(sighting) || sighting.exchange?.left !== true;
 }
 
 /** The session was not known any more, so nothing was done in it. */

@@ -32,6 +32,8 @@ export interface Talk {
   ended: Promise<TalkEnd>;
   /** Why something it asked was put to nobody. It was told so, and what it makes of it is its answer. */
   refused(): string | undefined;
+  /** Whatever the server has asked was answered, so that nothing of this call is between the two sides any more. */
+  isClear(): boolean;
   /** To be told of each event id of the call's stream. */
   seen(eventId: string): void;
   /** `because`: what became of the server, for the questions that are still open. */
@@ -139,6 +141,7 @@ export function startTalk({ connection, capabilities, deadline, hold = noHold }:
   return {
     ended,
     refused: coping.refused,
+    isClear: () => !isOver && coping.refused() === undefined && held.areAnswered() && gathered.count() === 0,
     seen(eventId) {
       lastEventId = eventId;
       // The message of an event comes in the same breath as its id.

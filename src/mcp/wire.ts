@@ -24,9 +24,15 @@ export interface Exchange {
   challenge: string | null;
   /** Why there is no answer. */
   failure?: unknown;
+  /** The answer was read to its end. */
+  isRead?: boolean;
 }
 
 export interface HttpWire extends Wire {
+  /** Another operation takes over: of requests before it nothing is known any more. */
+  begin(signal: AbortSignal, onLeft: Options['onLeft']): void;
+  /** False when the standing stream was open and is not any more: something may have been said on it. */
+  isListening(): boolean;
   fetch: FetchLike;
   /** The exchange that the call of `fetch` just before began. */
   latest(): Exchange;
@@ -64,16 +70,18 @@ interface Options {
   onLeft?: ((exchange: Exchange) => void) | undefined;
 }
 
-export function openWire(signal: AbortSignal, { standingStream = false, onLeft }: Options = {}): HttpWire {
-  const exchanges: Exchange[] = [];
+export function openWire(first: AbortSignal, { standingStream = false, ...options }: Options = {}): HttpWire {
+  let operation = { signal: first, onLeft: options.onLeft };
+  let exchanges: Exchange[] = [];
   const notifications = new Set<Promise<unknown>>();
-  let standing: Promise<unknown> | undefined;
+  let standing: { opened: Promise<unknown>; exchange: Exchange } | undefined;
 
   async function send(
     url: string | URL,
     init: RequestInit | undefined,
     exchange: Exchange,
   ): Promise<Response> {
+    const { signal, onLeft } = operation;
     const signals = [init?.signal, outlivesSignal.has(exchange.method) ? undefined : signal];
     try {
       const response = (await undiciFetch(url, {
@@ -101,7 +109,9 @@ export function openWire(signal: AbortSignal, { standingStream = false, onLeft }
       const exchange: Exchange = { ...messageOf(init), left: false, isStream: false, challenge: null };
       exchanges.push(exchange);
       const response = send(url, init, exchange);
-      if (isStanding) standing ??= response.catch(() => {});
+      // It may be somewhere else than where it was asked for.
+      if (isStanding && (!standing || isRedirect(standing.exchange)))
+        standing = { opened: standing?.opened ?? response.catch(() => {}), exchange };
       if (exchange.method.startsWith('notifications/')) {
         const delivered = response.catch(() => {}).finally(() => notifications.delete(delivered));
         notifications.add(delivered);
@@ -117,10 +127,23 @@ export function openWire(signal: AbortSignal, { standingStream = false, onLeft }
     async listening() {
       // The SDK asks for it beside what it does for us.
       await nextTurn();
-      await Promise.race([standing, sleep(patienceMs, undefined, { ref: false })]);
+      await Promise.race([standing?.opened, sleep(patienceMs, undefined, { ref: false })]);
     },
+    begin(signal, onLeft) {
+      operation = { signal, onLeft };
+      exchanges = [];
+    },
+    isListening: () => standing === undefined || !isOver(standing.exchange),
     settled: async () => void (await Promise.all(notifications)),
   };
+}
+
+function isRedirect({ status = 0 }: Exchange): boolean {
+  return status >= 300 && status < 400;
+}
+
+function isOver({ isStream, isRead, failure }: Exchange): boolean {
+  return failure !== undefined || (isStream && isRead === true);
 }
 
 function messageOf(init: RequestInit | undefined): Pick<Exchange, 'method' | 'id'> {
@@ -152,6 +175,9 @@ function noticeDeparture(
 function readable(response: Response, exchange: Exchange): Response {
   if (response.body === null) return response;
   const { status, statusText, headers } = response;
-  const body = answerBody(response.body, (error) => (exchange.failure = error));
+  const body = answerBody(response.body, {
+    failed: (error) => (exchange.failure = error),
+    ended: () => (exchange.isRead = true),
+  });
   return new Response(body, { status, statusText, headers });
 }

@@ -15,6 +15,7 @@ import { createActivities } from '../../src/activities/index.ts';
 import type { ToolCallOutcome } from '../../src/activities/tool-attempt.ts';
 import { loadConfig } from '../../src/config.ts';
 import { createCatalogue } from '../../src/mcp/catalogue.ts';
+import { createKeptSessions } from '../../src/mcp/kept-sessions.ts';
 import { createModels } from '../../src/models/provider.ts';
 import { openParts } from '../../src/parts.ts';
 import { roundsAgents } from '../asking/stage.ts';
@@ -41,6 +42,7 @@ async function openCall(...moves: Move[]) {
     await rm(folder, { recursive: true });
   });
   const catalogue = createCatalogue({ storage, logger });
+  const sessions = createKeptSessions();
   const prepared = await begunTurn(storage, { tenant: 'demo' });
   const { tenant, conversation, turnId } = prepared;
   const capabilities = { form: true, url: true };
@@ -56,7 +58,7 @@ async function openCall(...moves: Move[]) {
   ): Promise<ToolCallOutcome> {
     const toolCalls = { ...storage.toolCalls, ...calls };
     const seen = { ...parts, storage: { ...storage, toolCalls } };
-    const { callTool } = createActivities({ ...seen, catalogue, models: createModels(config) });
+    const { callTool } = createActivities({ ...seen, catalogue, sessions, models: createModels(config) });
     const client = new Client({ connection: Connection.lazy() });
     const environment = new MockActivityEnvironment(
       { attempt: count },

@@ -14,6 +14,7 @@ import { createApp } from '../../src/api/app.ts';
 import { loadConfig } from '../../src/config.ts';
 import { createLogger } from '../../src/logger.ts';
 import { startLooks } from '../../src/looks/looks.ts';
+import { createKeptSessions } from '../../src/mcp/kept-sessions.ts';
 import { openParts } from '../../src/parts.ts';
 import type { Parts } from '../../src/parts.ts';
 import type { Storage } from '../../src/storage/storage.ts';
@@ -100,7 +101,9 @@ async function startWorker(
   stack: AsyncDisposableStack,
   connection: NativeConnection,
 ): Promise<void> {
-  const worker = await createTurnWorker(parts, connection, await workflowBundle());
+  const sessions = createKeptSessions();
+  stack.defer(() => sessions.close());
+  const worker = await createTurnWorker({ ...parts, sessions }, connection, await workflowBundle());
   const running = worker.run();
   const looks = startLooks(parts, connection);
   stack.defer(async () => {
