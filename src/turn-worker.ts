@@ -29,8 +29,9 @@ export async function createTurnWorker(
     workflowBundle,
     activities: createActivities({ ...parts, catalogue, models: createModels(config) }),
     interceptors: { activity: [safeFailures(logger)] },
-    // An answer for a turn whose worker died is handed to another one after this long.
-    stickyQueueScheduleToStartTimeout: '2s',
+    // An answer for a turn whose worker was killed is handed to another one after this long; one that shuts down says so.
+    // Shorter than a burst takes, it makes turns replay that only wait in line, and each replay lengthens the line.
+    stickyQueueScheduleToStartTimeout: '10s',
     // The default holds them back for 80 % of the time after which a worker is given up: one that is late would be dead.
     maxHeartbeatThrottleInterval: heartbeatMs,
     ...workerSlots(config.worker),
