@@ -4,7 +4,7 @@ import type { AddressInfo, Socket } from 'node:net';
 import { sql } from 'kysely';
 import pg from 'pg';
 import { pino } from 'pino';
-import { expect, test } from 'vitest';
+import { expect, onTestFinished, test, vi } from 'vitest';
 import { openStorage } from '../../src/storage/database.ts';
 import { openPostgres } from '../../src/storage/postgres.ts';
 import type { LogEntry } from '../../src/turn/event.ts';
@@ -177,4 +177,35 @@ test('a database that cannot be reached is named in the error, without its passw
     /Cannot open the database 127\.0\.0\.1:1\/nowhere: .*ECONNREFUSED.*Check DATABASE_URL/,
   );
   expect(error.message).not.toContain('s3cret');
+});
+
+test('what waits for the conversation while the turn ends is refused, though it began to wait before', async () => {
+  const database = await fresh();
+  const storage = await openStorage(database);
+  onTestFinished(() => storage.close());
+  const turn = await begunTurn(storage);
+  await storage.steps.begin(turn, { step: 0, attempt: 1 });
+  const holder = new pg.Client({ connectionString: database.url });
+  await holder.connect();
+  await holder.query('begin');
+  await holder.query('select * from conversations where conversation = $1 for update', [turn.conversation]);
+  const waiting = (count: number) =>
+    vi.waitFor(async () => {
+      const statement = `select pid from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`;
+      expect((await execute(database.url, statement)).rows).toHaveLength(count);
+    });
+  const ended = storage.turns.end(turn, 'cancelled');
+  await waiting(1);
+  const late = storage.steps
+    .append(turn, { step: 0, attempt: 1 }, [text('late')])
+    .catch((error: unknown) => error);
+  await waiting(2);
+  await holder.query('rollback');
+  await holder.end();
+  await ended;
+  expect(await late).toMatchObject({ name: 'WriteRefused', reason: 'turn-ended' });
+  expect((await storage.turnLog.read(turn, 0)).map(({ event }) => event.type)).toEqual([
+    'turn-started',
+    'turn-ended',
+  ]);
 });
