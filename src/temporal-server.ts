@@ -30,7 +30,7 @@ const host = '127.0.0.1';
  * signal, which a development server need not pay.
  * The names are case-sensitive here, and unknown ones are ignored in silence.
  */
-const settings = [
+export const settings = [
   '--sqlite-pragma=journal_mode=wal',
   '--sqlite-pragma=synchronous=1',
   '--dynamic-config-value=history.transferProcessorMaxPollRPS=2000',
