@@ -4,6 +4,7 @@ import { createApp } from './api/app.ts';
 import type { AppParts } from './api/app.ts';
 import type { AuthConfig, Config } from './config.ts';
 import { ConfigError } from './config.ts';
+import { startLostTurns } from './lost-turns/lost-turns.ts';
 import type { Parts } from './parts.ts';
 
 export async function serveApi(
@@ -15,6 +16,8 @@ export async function serveApi(
   const { port, host } = config.http;
   const app = createApp({ ...parts, config, client });
   stack.defer(() => app.close());
+  const lostTurns = startLostTurns(parts, client);
+  stack.defer(() => lostTurns.stop());
   try {
     await app.listen({ port, host });
   } catch (error) {

@@ -14,6 +14,7 @@ import { createApp } from '../../src/api/app.ts';
 import { loadConfig } from '../../src/config.ts';
 import { createLogger } from '../../src/logger.ts';
 import { startLooks } from '../../src/looks/looks.ts';
+import { startLostTurns } from '../../src/lost-turns/lost-turns.ts';
 import { createKeptSessions } from '../../src/mcp/kept-sessions.ts';
 import { openParts } from '../../src/parts.ts';
 import type { Parts } from '../../src/parts.ts';
@@ -80,6 +81,8 @@ export async function startService({
   if (!auth) throw new Error('the test configures an issuer');
   const app = createApp({ ...parts, config: { ...config, auth }, client: temporal.client });
   stack.defer(() => app.close());
+  const lostTurns = startLostTurns(parts, temporal.client);
+  stack.defer(() => lostTurns.stop());
   await app.listen(config.http);
 
   const started = stack.move();
