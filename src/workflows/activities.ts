@@ -18,21 +18,29 @@ const untilTheDatabaseIsBack = {
  * that wait for somebody may have taken the last. An activity that fails for another reason than the database's gives
  * up by itself (see safe-failures.ts).
  */
-export const { announceEnd, openElicitation, settleElicitations, refuseToolCall, finishDelegation, endTurn } =
-  proxyLocalActivities<
-    Pick<
-      Activities,
-      | 'announceEnd'
-      | 'openElicitation'
-      | 'settleElicitations'
-      | 'refuseToolCall'
-      | 'finishDelegation'
-      | 'endTurn'
-    >
-  >({
-    startToCloseTimeout: '10s',
-    retry: untilTheDatabaseIsBack,
-  });
+export const {
+  announceEnd,
+  abandonCall,
+  openElicitation,
+  settleElicitations,
+  refuseToolCall,
+  finishDelegation,
+  endTurn,
+} = proxyLocalActivities<
+  Pick<
+    Activities,
+    | 'announceEnd'
+    | 'abandonCall'
+    | 'openElicitation'
+    | 'settleElicitations'
+    | 'refuseToolCall'
+    | 'finishDelegation'
+    | 'endTurn'
+  >
+>({
+  startToCloseTimeout: '10s',
+  retry: untilTheDatabaseIsBack,
+});
 
 export const { callModel } = proxyActivities<Pick<Activities, 'callModel'>>({
   startToCloseTimeout: '10m',
@@ -60,10 +68,4 @@ export const { findConnection } = proxyActivities<Pick<Activities, 'findConnecti
   scheduleToCloseTimeout: '10s',
   retry: { maximumAttempts: 1 },
   cancellationType: ActivityCancellationType.TRY_CANCEL,
-});
-
-/** A courtesy: whoever does not hear it finds out by its own clock. */
-export const { abandonCall } = proxyActivities<Pick<Activities, 'abandonCall'>>({
-  startToCloseTimeout: '10s',
-  retry: { maximumAttempts: 2 },
 });

@@ -86,6 +86,8 @@ export async function agentTurn(turn: TurnInput): Promise<TurnResult | Delegatio
   async function end(outcome: Outcome): Promise<TurnResult | DelegationResult> {
     const { status, failure } = outcome;
     isEnding = true;
+    // What servers are still to be told is read before the end forgets it.
+    await Promise.all(besides);
     const summary = failure ? `${status}: ${failure.code}` : status;
     // A delegated agent's turn is another agent's, which ends it.
     if (turn.delegation) await questions.outcomes.write();
@@ -95,7 +97,6 @@ export async function agentTurn(turn: TurnInput): Promise<TurnResult | Delegatio
       );
     phase.ended();
     showEnd(status);
-    await Promise.all(besides);
     await condition(allHandlersFinished);
     return turn.delegation ? { ...outcome, refused: [...refused] } : { status };
   }

@@ -11,6 +11,8 @@ import type { Asking } from './tool-call.ts';
 export interface ServerQuestions extends Listener {
   /** Asks everything at once and waits for all of it; null when the user has too many open questions already. */
   ask(asked: Asks): Promise<GivenAnswer[] | null>;
+  /** Whoever held the line says nothing any more: its server is told that nobody will. */
+  abandon(): void;
   /** The call is over: nobody waits for what is still open. */
   end(): void;
 }
@@ -23,16 +25,18 @@ export function createServerQuestions(
   tooMany: () => void,
 ): ServerQuestions {
   const known = new Set<string>();
+  /** While somebody holds the line. */
+  let heldRound: number | undefined;
 
   async function ask(asked: Asks): Promise<GivenAnswer[] | null> {
     try {
       const outcomes = await whileWaiting(toolCallId, () => all(asked));
       if (!outcomes.includes('too-many-open'))
         return asked.questions.map(({ elicitationId }) => questions.given(elicitationId));
-      abandon(asked);
+      leave(asked);
       return null;
     } catch (error) {
-      if (isCancellation(error)) abandon(asked);
+      if (isCancellation(error)) leave(asked);
       throw error;
     }
   }
@@ -54,13 +58,13 @@ export function createServerQuestions(
   }
 
   /** Nobody waits for the call any more: a server that keeps its half of it is told so. */
-  function abandon(asked: Asks): void {
-    if (!asked.isLeftOpen) return;
-    beside(CancellationScope.nonCancellable(() => abandonCall(callOf(asked))).catch(() => undefined));
+  function leave({ isLeftOpen, round }: Asks): void {
+    if (isLeftOpen) sayGoodbye(round);
   }
 
-  function callOf({ round }: Asks): AskedCall {
-    return { turn, toolCallId, server, round };
+  function sayGoodbye(round: number): void {
+    const call: AskedCall = { turn, toolCallId, server, round };
+    beside(CancellationScope.nonCancellable(() => abandonCall(call)).catch(() => undefined));
   }
 
   function hear({ elicitationIds, news }: ServerNews): void {
@@ -77,6 +81,7 @@ export function createServerQuestions(
     ask,
     asks({ round, questions: asked }) {
       const fresh = asked.filter(({ elicitationId }) => !known.has(elicitationId));
+      heldRound = round;
       if (fresh.length === 0) return;
       whileWaiting(toolCallId, () => all({ round, questions: fresh })).then(
         (outcomes) => {
@@ -88,6 +93,9 @@ export function createServerQuestions(
       );
     },
     news: hear,
+    abandon() {
+      if (heldRound !== undefined) sayGoodbye(heldRound);
+    },
     end() {
       for (const id of known) questions.close(id, { type: 'withdrawn', because: 'server_gone' });
     },

@@ -18,7 +18,7 @@ export interface Asking {
   connect: Connect;
   held: HeldCalls;
   whileWaiting<T>(toolCallId: string, ask: () => Promise<T>): Promise<T>;
-  /** Nobody waits for this work, only the turn's workflow does, before it closes. */
+  /** Only the end of the turn waits for this work, which is short. */
   beside(work: Promise<void>): void;
 }
 
@@ -83,7 +83,7 @@ export async function runToolCall(turn: TurnInput, call: ServerCall, asking: Ask
       return await questions.outcomes.writtenBy((outcomes) =>
         calling.run(() =>
           outlastingTheDatabase(() =>
-            stoppingSoon(callTool.executeWithOptions(options, [{ ...input, outcomes }])),
+            stoppingSoon(callTool.executeWithOptions(options, [{ ...input, outcomes }]), fromServer.abandon),
           ),
         ),
       );
@@ -113,9 +113,13 @@ export async function runToolCall(turn: TurnInput, call: ServerCall, asking: Ask
 }
 
 /** To be called in the scope that is cancelled when the work is to stop. */
-function stoppingSoon<T>(work: Promise<T>): Promise<T> {
+function stoppingSoon<T>(work: Promise<T>, giveUp: () => void): Promise<T> {
+  let isOver = false;
+  const over = () => void (isOver = true);
+  work.then(over, over);
   const tooLate = CancellationScope.current().cancelRequested.catch(async (error: unknown) => {
     await CancellationScope.nonCancellable(() => sleep(stoppingMs));
+    if (!isOver) giveUp();
     throw error;
   });
   return Promise.race([work, tooLate]);

@@ -21,7 +21,7 @@ import {
 } from './bookings.ts';
 import type { Desks } from './bookings.ts';
 import type { ServiceProcess } from './processes.ts';
-import { say } from './watch.ts';
+import { say, textOf } from './watch.ts';
 import { createWorld, showOutput, someKeys } from './world.ts';
 import type { World } from './world.ts';
 
@@ -82,6 +82,28 @@ test(
     expect(Date.now() - killedAt).toBeLessThan(40_000);
     for (const { kind, city } of [...open, working]) expect(doneFor(desks[kind], city)).toHaveLength(1);
     expect(desks.held.called().filter((call) => call === 'plan Lyon-held')).toHaveLength(2);
+    await expectNothingHeld(desks);
+  },
+);
+
+test(
+  'a turn whose worker is killed while it holds a question makes room, long before anybody knows that the worker is dead',
+  { timeout: 90_000 },
+  async () => {
+    const held = begin(alice, 'held', 'book', 'Pau');
+    await held.card();
+    const other = await world.start('worker');
+    await worker.kill('SIGKILL');
+    worker = other;
+    const { conversationId } = held.turn.message;
+    const next = say(alice, 'hello', { conversationId, onBusy: 'cancel' });
+    expect(textOf(await next.end())).toContain('You said: hello');
+    // Nobody hears what the call would have to say of itself: that its turn has ended is what the model is told.
+    expect(await held.end()).toMatchObject({
+      status: 'cancelled',
+      failures: [expect.stringContaining('The turn ended while this tool was running')],
+      cards: [{ status: 'cancel' }],
+    });
     await expectNothingHeld(desks);
   },
 );

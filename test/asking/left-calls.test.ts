@@ -1,0 +1,56 @@
+/** Calls that were left to their servers while people think: when nobody comes back to one, its server is told. */
+import { randomUUID } from 'node:crypto';
+import { afterAll, beforeAll, beforeEach, test } from 'vitest';
+import { startDevelopmentServer } from '../development-server.ts';
+import type { DevelopmentServer } from '../development-server.ts';
+import { startAskingServer } from '../peers/asking-server.ts';
+import type { AskingServer } from '../peers/asking-server.ts';
+import { createEventStore } from '../peers/event-store.ts';
+import { callOf, startAsking } from '../service/asking.ts';
+import type { Service } from '../service/service.ts';
+import type { Caller } from '../service/user.ts';
+import { asTurn } from './stage.ts';
+import type { AskedTurn } from './stage.ts';
+
+let temporal: DevelopmentServer;
+let server: AskingServer;
+let service: Service;
+let alice: Caller;
+
+beforeAll(async () => {
+  temporal = await startDevelopmentServer();
+  server = await startAskingServer({ era: 'legacy', eventStore: createEventStore() });
+  service = await startAsking({ temporal, url: server.config.url });
+  alice = await service.as('alice');
+});
+afterAll(async () => {
+  await service.stop();
+  await server.stop();
+  await temporal.stop();
+});
+beforeEach(() => void server.requests.splice(0));
+
+async function begin(): Promise<AskedTurn> {
+  const text = callOf(['book', { city: 'Oslo' }]);
+  const turn = await asTurn(alice, randomUUID(), (conversation) => alice.chat(text, { conversation }));
+  await turn.question(0);
+  return turn;
+}
+
+async function told(method: string): Promise<void> {
+  while (!server.requests.some((request) => request.method === method)) await server.nextRequest();
+}
+
+test('its turn is cancelled', async () => {
+  const turn = await begin();
+  await alice.cancel(turn.conversation);
+  await turn.end();
+  await told('notifications/cancelled');
+});
+
+test('a new message takes the place of its turn', async () => {
+  const turn = await begin();
+  const next = await alice.chat('hello', { conversation: turn.conversation });
+  await next.finished();
+  await told('notifications/cancelled');
+});
