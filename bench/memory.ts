@@ -68,5 +68,13 @@ export async function memory(stage: Stage): Promise<Section> {
         unit: 'ms',
       },
     ],
+    aims: [
+      {
+        name: 'waiting turn',
+        value: kibibytesEach(cached - warm),
+        atMost: 1.5 * kibibytesEach(bare.bytesEach * count),
+        because: '1.5 × a bare waiting workflow',
+      },
+    ],
   };
 }

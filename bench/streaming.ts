@@ -26,6 +26,7 @@ export async function streaming(stage: Stage): Promise<Section> {
   const rounds = stage.samples < 30 ? 2 : 6;
   const user = await stage.newUser();
   const rows: Row[] = [];
+  const aims: Section['aims'] = [];
   for (const everyMs of paces) {
     const text = say.tokens(tokens, everyMs);
     const ours: Answer[] = [];
@@ -39,8 +40,15 @@ export async function streaming(stage: Stage): Promise<Section> {
       ours.push(await answer(stage, (heard) => user.listen(text, heard)));
     }
     rows.push(...rowsOf(everyMs, ours, direct));
+    const gapOf = (answers: Answer[]) => median(answers.flatMap(({ gaps }) => gaps));
+    aims.push({
+      name: `gap, ${everyMs} ms apart`,
+      value: gapOf(ours),
+      atMost: 1.2 * gapOf(direct),
+      because: '1.2 × the model read directly',
+    });
   }
-  return { title: `From the model to the reader, token by token`, rows };
+  return { title: `From the model to the reader, token by token`, rows, aims };
 }
 
 async function answer(

@@ -7,6 +7,7 @@ import type { Config } from '../src/config.ts';
 import { eachOf } from './each-of.ts';
 import { tenant } from './peers/issuer.ts';
 import { say } from './peers/model.ts';
+import { median } from './report.ts';
 import type { Section } from './report.ts';
 import { timed } from './stage.ts';
 import type { Stage } from './stage.ts';
@@ -48,6 +49,14 @@ export async function throughput({ service, floor, samples, newUser }: Stage): P
         ours: append.ten,
         floor: append.bare,
         unit: 'ms',
+      },
+    ],
+    aims: [
+      {
+        name: 'turns a second',
+        value: median(turns),
+        atLeast: 0.9 * median(workflows),
+        because: '0.9 × bare workflows',
       },
     ],
   };
