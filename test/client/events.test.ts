@@ -5,6 +5,8 @@ import type { FeedItem } from '../../src/client/follow-feed.ts';
 import { sendProblem, startStreamServer } from './stream-server.ts';
 import type { Reply, StreamServer } from './stream-server.ts';
 
+/** Thousands of connections, one after another. */
+const patience = { timeout: 180_000 };
 const timing = { firstRetryMs: 1, lastRetryMs: 4, silenceMs: 20_000, giveUpMs: 10_000 };
 const at = '2026-11-21T12:00:00.000Z';
 
@@ -113,31 +115,35 @@ test('a reader goes on where it was', async () => {
 test.each([
   ['without operations', false, log],
   ['with operations', true, withOperations],
-])('wherever the feed is cut, to the byte, every event comes once: %s', async (_, operations, expected) => {
-  const cuts = Array.from(
-    { length: feedText(operations ? '/?operations=true' : '/').length },
-    (_none, at) => at,
-  );
-  const server = await serve((response, nth, path) => {
-    const cut = Number(path.split('/')[4]);
-    response.writeHead(200, sse);
-    const bytes = Buffer.from(feedText(path));
-    if (nth > 0 || path.includes('after=')) return void response.write(bytes);
-    if (cut % 2 === 0) return void response.end(bytes.subarray(0, cut));
-    response.write(bytes.subarray(0, cut), () => response.destroy());
-  });
-  const client = clientOf(server);
-  const wrong: number[] = [];
-  for (let first = 0; first < cuts.length; first += 40) {
-    const batch = cuts.slice(first, first + 40).map(async (cut) => {
-      const told = await take(client.events(String(cut), { operations }), expected.length);
-      if (JSON.stringify(told) !== JSON.stringify(expected)) wrong.push(cut);
+])(
+  'wherever the feed is cut, to the byte, every event comes once: %s',
+  patience,
+  async (_, operations, expected) => {
+    const cuts = Array.from(
+      { length: feedText(operations ? '/?operations=true' : '/').length },
+      (_none, at) => at,
+    );
+    const server = await serve((response, nth, path) => {
+      const cut = Number(path.split('/')[4]);
+      response.writeHead(200, sse);
+      const bytes = Buffer.from(feedText(path));
+      if (nth > 0 || path.includes('after=')) return void response.write(bytes);
+      if (cut % 2 === 0) return void response.end(bytes.subarray(0, cut));
+      response.write(bytes.subarray(0, cut), () => response.destroy());
     });
-    await Promise.all(batch);
-  }
-  expect(wrong).toEqual([]);
-  expect(server.requests.length).toBeGreaterThan(1.9 * cuts.length);
-});
+    const client = clientOf(server);
+    const wrong: number[] = [];
+    for (let first = 0; first < cuts.length; first += 40) {
+      const batch = cuts.slice(first, first + 40).map(async (cut) => {
+        const told = await take(client.events(String(cut), { operations }), expected.length);
+        if (JSON.stringify(told) !== JSON.stringify(expected)) wrong.push(cut);
+      });
+      await Promise.all(batch);
+    }
+    expect(wrong).toEqual([]);
+    expect(server.requests.length).toBeGreaterThan(1.9 * cuts.length);
+  },
+);
 
 test('the position that comes with an operation leads to the event it describes', async () => {
   const server = await serve((response, _nth, path) => {
@@ -199,7 +205,7 @@ test('a feed that falls silent is read on over a new connection, and that is sai
     response.write(server.requests.length === 1 ? feedText(path).split('id: 20')[0] : feedText(path));
   });
   const statuses: string[] = [];
-  const client = clientOf(server, { timing: { ...timing, silenceMs: 60 } });
+  const client = clientOf(server, { timing: { ...timing, silenceMs: 2_000 } });
   const events = client.events('c1', { onStatus: (status) => statuses.push(status) });
   expect(await take(events, log.length)).toEqual(log);
   expect(statuses).toEqual(['reconnecting', 'connected']);

@@ -19,6 +19,8 @@ import {
 } from './stream-server.ts';
 import type { Reply, StreamServer } from './stream-server.ts';
 
+/** Thousands of connections, one after another. */
+const patience = { timeout: 180_000 };
 const timing = { firstRetryMs: 1, lastRetryMs: 4, silenceMs: 20_000, giveUpMs: 10_000 };
 const message = { conversationId: 'c1', message: { id: 'm-1', text: 'List my issues' } };
 const wholeView = wholeTurn.reduce<Fold>(
@@ -96,35 +98,39 @@ test('a turn is started with what useChat would post, and read to its end', asyn
   });
 });
 
-test('wherever the stream is cut, to the byte, the reader is told the same story once', async () => {
-  const whole = Buffer.from(`: stream-open\n\n${toEvents(wholeTurn)}data: [DONE]\n\n`);
-  const server = await serve((response, nth, _path, body) => {
-    const [, cut, how] = conversationOf(body).split('.');
-    if (nth > 0 || cut === undefined) return sendStream(response, wholeTurn);
-    beginStream(response);
-    const bytes = whole.subarray(0, Number(cut));
-    if (how === 'end') response.end(bytes);
-    else response.write(bytes, () => response.destroy());
-  });
-  const client = clientOf(server);
-  const expected = await narrated(client.start(message));
-  expect(expected).toContain('look – gleich, 見て 👀.¶');
-
-  const finishAt = whole.indexOf('"finish"}\n\n') + '"finish"}\n\n'.length;
-  const cuts = Array.from({ length: whole.length }, (_, cut) => `c.${cut}.${cut % 2 ? 'end' : 'destroy'}`);
-  const wrong: string[] = [];
-  const before = server.requests.length;
-  for (let at = 0; at < cuts.length; at += 40) {
-    const batch = cuts.slice(at, at + 40).map(async (conversationId) => {
-      const told = await narrated(client.start({ ...message, conversationId }));
-      if (told !== expected) wrong.push(conversationId);
+test(
+  'wherever the stream is cut, to the byte, the reader is told the same story once',
+  patience,
+  async () => {
+    const whole = Buffer.from(`: stream-open\n\n${toEvents(wholeTurn)}data: [DONE]\n\n`);
+    const server = await serve((response, nth, _path, body) => {
+      const [, cut, how] = conversationOf(body).split('.');
+      if (nth > 0 || cut === undefined) return sendStream(response, wholeTurn);
+      beginStream(response);
+      const bytes = whole.subarray(0, Number(cut));
+      if (how === 'end') response.end(bytes);
+      else response.write(bytes, () => response.destroy());
     });
-    await Promise.all(batch);
-  }
-  expect(wrong).toEqual([]);
-  expect(finishAt).toBeGreaterThan(1000);
-  expect(server.requests.length - before).toBeGreaterThanOrEqual(cuts.length + finishAt);
-});
+    const client = clientOf(server);
+    const expected = await narrated(client.start(message));
+    expect(expected).toContain('look – gleich, 見て 👀.¶');
+
+    const finishAt = whole.indexOf('"finish"}\n\n') + '"finish"}\n\n'.length;
+    const cuts = Array.from({ length: whole.length }, (_, cut) => `c.${cut}.${cut % 2 ? 'end' : 'destroy'}`);
+    const wrong: string[] = [];
+    const before = server.requests.length;
+    for (let at = 0; at < cuts.length; at += 40) {
+      const batch = cuts.slice(at, at + 40).map(async (conversationId) => {
+        const told = await narrated(client.start({ ...message, conversationId }));
+        if (told !== expected) wrong.push(conversationId);
+      });
+      await Promise.all(batch);
+    }
+    expect(wrong).toEqual([]);
+    expect(finishAt).toBeGreaterThan(1000);
+    expect(server.requests.length - before).toBeGreaterThanOrEqual(cuts.length + finishAt);
+  },
+);
 
 test('a stream cut after every event in a row is told once, in order', async () => {
   const server = await serve((response, nth) => {
@@ -249,7 +255,7 @@ test('a stream that falls silent is given up and read again', async () => {
     response.write(toEvents(wholeTurn.slice(0, 4)));
   });
   const statuses: string[] = [];
-  const client = clientOf(server, { timing: { ...timing, silenceMs: 50 } });
+  const client = clientOf(server, { timing: { ...timing, silenceMs: 2_000 } });
   const view = await lastOf(client.start(message, { onStatus: (status) => statuses.push(status) }));
   expect(view).toEqual(wholeView);
   expect(statuses).toEqual(['reconnecting', 'connected']);
@@ -259,13 +265,13 @@ test('comments keep a waiting stream alive', async () => {
   const server = await serve(async (response) => {
     beginStream(response);
     response.write(toEvents(wholeTurn.slice(0, 9)));
-    for (let beat = 0; beat < 12; beat += 1) {
-      await new Promise((resolve) => setTimeout(resolve, 50));
+    for (let beat = 0; beat < 20; beat += 1) {
+      await new Promise((resolve) => setTimeout(resolve, 250));
       response.write(': keep-alive\n\n');
     }
     response.end(toEvents(wholeTurn.slice(9)));
   });
-  const client = clientOf(server, { timing: { ...timing, silenceMs: 400 } });
+  const client = clientOf(server, { timing: { ...timing, silenceMs: 4_000 } });
   expect(await lastOf(client.start(message))).toEqual(wholeView);
   expect(server.requests).toHaveLength(1);
 });
