@@ -32,8 +32,9 @@ async function numbered(on: Record<string, Reply>): Promise<RawMcpServer> {
   });
 }
 
+/** For longer than any test waits: what is ended here, is ended for a reason. */
 function keep(): KeptSessions {
-  const sessions = createKeptSessions();
+  const sessions = createKeptSessions({ idleMs: 600_000 });
   onTestFinished(() => sessions.close());
   return sessions;
 }
