@@ -41,6 +41,8 @@ beforeAll(async () => {
       TEMPORAL_ADDRESS: `127.0.0.1:${temporalPort}`,
       INTERLUDE_KEYS: someKeys,
       LOG_LEVEL: 'info',
+      // A worker waits so long for people to answer what it holds, too.
+      SHUTDOWN_GRACE_PERIOD: '5s',
     },
   });
   world.defer(() => Promise.all(kinds.map((kind) => desks[kind].stop())));
