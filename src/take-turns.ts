@@ -2,6 +2,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Client } from '@temporalio/client';
 import type { NativeConnection } from '@temporalio/worker';
+import { createHeldPlaces } from './activities/held-places.ts';
 import { isSame, makeCurrent, takersOf, versionOf } from './deployment.ts';
 import type { Version } from './deployment.ts';
 import { startLooks } from './looks/looks.ts';
@@ -33,7 +34,8 @@ export async function takeTurns(
   const stranded = { client, temporal, version, workflowBundle: { code: bundle.code }, logger };
   const sessions = createKeptSessions();
   stack.defer(() => sessions.close());
-  runWorker(await createTurnWorker({ ...parts, sessions }, connection, bundle, version), parts, stack);
+  const own = { ...parts, sessions, heldPlaces: createHeldPlaces(config.worker.heldCalls) };
+  runWorker(await createTurnWorker(own, connection, bundle, version), own, stack);
   const looks = startLooks(parts, connection);
   stack.defer(() => looks.stop());
 

@@ -3,6 +3,7 @@ import { DefaultLogger, Runtime, Worker, makeTelemetryFilterString } from '@temp
 import type { LogLevel, NativeConnection, WorkerOptions, WorkflowBundleOption } from '@temporalio/worker';
 import type { Logger } from 'pino';
 import { heartbeatMs } from './activities/heartbeat.ts';
+import type { HeldPlaces } from './activities/held-places.ts';
 import { createActivities } from './activities/index.ts';
 import { safeFailures } from './activities/safe-failures.ts';
 import type { Version } from './deployment.ts';
@@ -14,7 +15,7 @@ import { workerSlots } from './worker-slots.ts';
 
 /** Without a version it takes turns of no version, whatever code they began with: for tests, whose code is always the same. */
 export async function createTurnWorker(
-  parts: Parts & { sessions: KeptSessions },
+  parts: Parts & { sessions: KeptSessions; heldPlaces: HeldPlaces },
   connection: NativeConnection,
   workflowBundle: WorkflowBundleOption,
   version?: Version,
@@ -74,7 +75,7 @@ function pinoLevel(level: LogLevel): 'trace' | 'debug' | 'info' | 'warn' | 'erro
 /** Runs until the stack is disposed, which waits for what is under way. A worker that fails ends the process. */
 export function runWorker(
   worker: Worker,
-  { logger, config }: Pick<Parts, 'logger' | 'config'>,
+  { logger, config, heldPlaces }: Pick<Parts, 'logger' | 'config'> & { heldPlaces: HeldPlaces },
   stack: AsyncDisposableStack,
 ): void {
   const running = worker.run().catch((error: unknown) => {
@@ -82,6 +83,7 @@ export function runWorker(
     process.exit(1);
   });
   stack.defer(async () => {
+    heldPlaces.end();
     const underWay = worker.getStatus().numInFlightActivities;
     if (underWay > 0) {
       logger.info(

@@ -15,6 +15,7 @@ import type { HeldPlaces } from './held-places.ts';
 import { credentialOrNone } from './resolve-credential.ts';
 import { tooManyRounds } from './round-limits.ts';
 import type { Attempt, CallParts } from './tool-attempt.ts';
+import { leaver } from './while-wanted.ts';
 
 export interface ActivityHold extends Hold {
   /** Resolves when the workflow has heard everything there was to tell. */
@@ -39,6 +40,7 @@ export function createHold(
   const { turn, toolCallId } = input;
   // Asked for here: what the server says later is heard outside the activity's own context.
   const { client, info } = Context.current();
+  const end = leaver();
   const { workflowId = '', runId = '' } = info.workflowExecution ?? {};
   const workflow = client.workflow.getHandle(workflowId, runId);
   const asked = new Map<ServerQuestion, string>();
@@ -81,7 +83,7 @@ export function createHold(
 
   /** One place for the call, from its first open question to its last. */
   async function askInPlace(...asking: Parameters<Hold['ask']>): ReturnType<Hold['ask']> {
-    if (open === 0) leave = heldPlaces.take();
+    if (open === 0) leave = heldPlaces.take(end);
     if (!leave) return { kind: 'refused', message: tooManyHeldForModel(server.title) };
     open++;
     try {

@@ -14,7 +14,7 @@ import { createToolActivities } from './call-tool.ts';
 import { createDelegationActivities } from './delegations.ts';
 import { createElicitationActivities } from './elicitations.ts';
 import { createFindConnection } from './find-connection.ts';
-import { createHeldPlaces } from './held-places.ts';
+import type { HeldPlaces } from './held-places.ts';
 import { createRefuseToolCall } from './refuse-tool-call.ts';
 import { createTurnActivities } from './turns.ts';
 
@@ -25,6 +25,7 @@ export interface ActivityDependencies {
   models: Models;
   catalogue: Catalogue;
   sessions: KeptSessions;
+  heldPlaces: HeldPlaces;
   storeOf(server: ServerConfig): CredentialStore;
   logger: Logger;
 }
@@ -33,12 +34,11 @@ export function createActivities(dependencies: ActivityDependencies) {
   const { config } = dependencies;
   const { agents, servers } = config;
   const rounds = createCallRounds(dependencies);
-  const heldPlaces = createHeldPlaces(config.worker.heldCalls);
   return {
     ...createTurnActivities(dependencies),
     ...createDelegationActivities({ ...dependencies, agents }),
     ...createElicitationActivities({ ...dependencies, rounds }),
-    ...createToolActivities({ ...dependencies, rounds, heldPlaces, servers }),
+    ...createToolActivities({ ...dependencies, rounds, servers }),
     ...createFindConnection({ ...dependencies, servers }),
     ...createAbandonCall({ ...dependencies, rounds, servers }),
     ...createRefuseToolCall({ ...dependencies, servers }),

@@ -2,7 +2,7 @@
  * One round of a tool call: a request goes to the server, and what comes back is a result, a question, or trouble.
  * Nothing is sent twice unless the tool is declared repeatable, or the server certainly did nothing with the first one.
  */
-import { ApplicationFailure, activityInfo, cancellationDetails } from '@temporalio/activity';
+import { ApplicationFailure, activityInfo } from '@temporalio/activity';
 import type { Logger } from 'pino';
 import type { Credential } from '../credentials/store.ts';
 import { cannotAsk } from '../elicitation/capabilities.ts';
@@ -29,7 +29,7 @@ import { later, mayTryLater } from './later.ts';
 import { tooManyRounds } from './round-limits.ts';
 import { ask, reject } from './tool-attempt.ts';
 import type { Attempt, CallParts, ToolCallOutcome } from './tool-attempt.ts';
-import { isTurnEnding, stopSignal } from './while-wanted.ts';
+import { isTurnEnding, isWorkerLeaving, stopSignal } from './while-wanted.ts';
 
 export interface MakeCallParts extends CallParts {
   storage: Pick<Storage, 'toolCalls' | 'turnLog' | 'elicitations'>;
@@ -171,10 +171,6 @@ export async function makeCall(
 /** Nothing was sent yet, and somebody has answered: a server that is only being restarted is waited for. */
 function notReached(title: string): ApplicationFailure {
   return later(`${title} could not be reached; the answers are sent later.`, 'ServerNotReached');
-}
-
-function isWorkerLeaving(): boolean {
-  return cancellationDetails()?.workerShutdown === true;
 }
 
 /** Whose sessions at servers a call may use. Nobody knows for how many people a service works: it has a conversation's. */

@@ -12,6 +12,8 @@ interface Wanted {
   /** Aborts when the activity is to stop, for whatever reason. */
   stop: AbortSignal;
   ending: AbortSignal;
+  /** Aborted when the worker leaves before Temporal's SDK says so. */
+  leaving: AbortController;
 }
 
 const current = new AsyncLocalStorage<Wanted>();
@@ -22,13 +24,14 @@ export async function whileWanted<T>(
   work: () => Promise<T>,
 ): Promise<T> {
   const ending = new AbortController();
+  const leaving = new AbortController();
   const done = new AbortController();
-  const stop = AbortSignal.any([cancellationSignal(), ending.signal]);
+  const stop = AbortSignal.any([cancellationSignal(), ending.signal, leaving.signal]);
   void turns.whenEnding(turn, done.signal).then((isEnding) => {
     if (isEnding) ending.abort(new Error('The turn is ending.'));
   });
   try {
-    return await current.run({ stop, ending: ending.signal }, work);
+    return await current.run({ stop, ending: ending.signal, leaving }, work);
   } finally {
     done.abort();
   }
@@ -42,6 +45,19 @@ export function stopSignal(): AbortSignal {
 /** Not when only this worker leaves: then the work goes on elsewhere. */
 export function isTurnEnding(): boolean {
   return cancellationDetails()?.cancelRequested === true || current.getStore()?.ending.aborted === true;
+}
+
+/** Stops the work because its worker leaves; to be asked for inside the activity, and called at any time. */
+export function leaver(): () => void {
+  const { leaving } = current.getStore() ?? {};
+  return () => leaving?.abort(new Error('The worker is leaving.'));
+}
+
+/** The turn goes on elsewhere. */
+export function isWorkerLeaving(): boolean {
+  return (
+    cancellationDetails()?.workerShutdown === true || current.getStore()?.leaving.signal.aborted === true
+  );
 }
 
 /** How work ends that has stopped because of `stopSignal`, where there is nothing to say of it. */

@@ -11,6 +11,7 @@ import { MockActivityEnvironment } from '@temporalio/testing';
 import { pino } from 'pino';
 import { expect, onTestFinished, test } from 'vitest';
 import type { GivenAnswer } from '../../src/activities/call-rounds.ts';
+import { createHeldPlaces } from '../../src/activities/held-places.ts';
 import { createActivities } from '../../src/activities/index.ts';
 import type { ToolCallOutcome } from '../../src/activities/tool-attempt.ts';
 import { loadConfig } from '../../src/config.ts';
@@ -58,7 +59,13 @@ async function openCall(...moves: Move[]) {
   ): Promise<ToolCallOutcome> {
     const toolCalls = { ...storage.toolCalls, ...calls };
     const seen = { ...parts, storage: { ...storage, toolCalls } };
-    const { callTool } = createActivities({ ...seen, catalogue, sessions, models: createModels(config) });
+    const { callTool } = createActivities({
+      ...seen,
+      catalogue,
+      sessions,
+      heldPlaces: createHeldPlaces(1),
+      models: createModels(config),
+    });
     const client = new Client({ connection: Connection.lazy() });
     const environment = new MockActivityEnvironment(
       { attempt: count },

@@ -7,6 +7,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import type { Client } from '@temporalio/client';
 import type { NativeConnection } from '@temporalio/worker';
+import { createHeldPlaces } from '../../src/activities/held-places.ts';
 import { demoToken } from '../../demo/identity-token.ts';
 import type { Tracker } from '../../demo/tracker/tracker.ts';
 import { createApiKey } from '../../src/api/api-keys.ts';
@@ -106,10 +107,13 @@ async function startWorker(
 ): Promise<void> {
   const sessions = createKeptSessions();
   stack.defer(() => sessions.close());
-  const worker = await createTurnWorker({ ...parts, sessions }, connection, await workflowBundle());
+  const heldPlaces = createHeldPlaces(parts.config.worker.heldCalls);
+  const own = { ...parts, sessions, heldPlaces };
+  const worker = await createTurnWorker(own, connection, await workflowBundle());
   const running = worker.run();
   const looks = startLooks(parts, connection);
   stack.defer(async () => {
+    heldPlaces.end();
     worker.shutdown();
     await Promise.all([running, looks.stop()]);
   });
