@@ -63,7 +63,7 @@ const letIn: { operations: string[]; places: string[]; because: string }[] = [
   },
   {
     operations: ['chat', 'createChatCompletion', 'followLiveTurn', 'readConversation', 'followConversation'],
-    places: ['/x-supports-elicitation', '/x-emit-operations'],
+    places: ['/x-supports-elicitation', '/x-emit-operations', '/x-supports-reset-step'],
     because: 'what is not understood means no: there will be more to say, and old servers to say it to',
   },
   {

@@ -198,20 +198,24 @@ test(
   },
 );
 
-test('a held question keeps no process that stops, however long calls may take', { timeout: 120_000 }, async () => {
-  await service.kill('SIGTERM');
-  service = await world.start('embedded', { SHUTDOWN_GRACE_PERIOD: '10m' });
-  const [again, once] = [begin(alice, 'held', 'plan', 'Riga'), begin(alice, 'held', 'book', 'Vilnius')];
-  await Promise.all([again, once].map((booking) => booking.card()));
-  expect(await service.kill('SIGTERM')).toEqual({ code: 0, signal: null });
-  expect(desks.held.sessions.size).toBe(0);
+test(
+  'a held question keeps no process that stops, however long calls may take',
+  { timeout: 120_000 },
+  async () => {
+    await service.kill('SIGTERM');
+    service = await world.start('embedded', { SHUTDOWN_GRACE_PERIOD: '10m' });
+    const [again, once] = [begin(alice, 'held', 'plan', 'Riga'), begin(alice, 'held', 'book', 'Vilnius')];
+    await Promise.all([again, once].map((booking) => booking.card()));
+    expect(await service.kill('SIGTERM')).toEqual({ code: 0, signal: null });
+    expect(desks.held.sessions.size).toBe(0);
 
-  service = await world.start('embedded');
-  await again.answer(4);
-  await expectBooked(desks, again, 4);
-  await expectUnknown(desks, once, { status: 'cancel', because: 'server_gone' }, []);
-  await expectNothingHeld(desks);
-});
+    service = await world.start('embedded');
+    await again.answer(4);
+    await expectBooked(desks, again, 4);
+    await expectUnknown(desks, once, { status: 'cancel', because: 'server_gone' }, []);
+    await expectNothingHeld(desks);
+  },
+);
 
 test(
   'stopped on purpose while their questions are open: the servers hear of it where they must, and the rest goes on after the next start',
