@@ -112,7 +112,7 @@ export function createClient(options: ClientOptions): Client {
     const all = { url: true, form: true };
     return {
       ...capabilityHeader(options.capabilities ?? (onElicitation ? all : undefined)),
-      ...(operations === true && { 'x-emit-operations': 'true' }),
+      ...(operations && { 'x-emit-operations': 'true' }),
       'x-supports-reset-step': 'true',
     };
   }

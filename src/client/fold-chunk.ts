@@ -14,8 +14,7 @@ export function foldChunk({ view, resets }: Fold, chunk: Chunk): Fold {
       return { view, resets: [...resets, 0] };
     case 'reset-step': {
       const parts = view.parts.filter((part) => !isText(part) || part.step !== step);
-      const count = (resets[step] ?? 0) + 1;
-      return { view: { ...view, parts }, resets: [...resets.slice(0, step), count] };
+      return { view: { ...view, parts }, resets: [...resets.slice(0, step), (resets[step] ?? 0) + 1] };
     }
     default:
       return { view: foldPart(view, chunk, step), resets };

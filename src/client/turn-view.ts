@@ -112,15 +112,14 @@ export function mergeReplay(seen: Fold, replay: Fold): Fold {
     replayed.delete(keyOf(part));
     return again && isFurther(part, again) ? again : part;
   });
-  const steps = Math.max(seen.resets.length, replay.resets.length);
   return {
     view: {
       ...replay.view,
       parts: [...parts, ...replayed.values()],
       operations: replay.view.operations.reduce(withOperation, seen.view.operations),
     },
-    resets: Array.from({ length: steps }, (_, step) =>
-      Math.max(seen.resets[step] ?? 0, replay.resets[step] ?? 0),
+    resets: [...seen.resets, ...replay.resets.slice(seen.resets.length)].map((count, step) =>
+      Math.max(count, replay.resets[step] ?? 0),
     ),
   };
 }

@@ -37,10 +37,20 @@ export async function attempt(
 ): Promise<Attempt> {
   const inbox: JSONRPCMessage[] = [];
   let isSent = false;
+  let hasNewTools = false;
   const onMessage = (message: JSONRPCMessage) => {
     // Some servers tell everybody they greet that their tools have changed.
-    if (isSent) hearNews(message, call.callId, call);
+    if (isSent) hearNews(message, call.callId, listener);
     inbox.push(message);
+  };
+  const listener = {
+    ...call,
+    onToolsChanged() {
+      // Many servers have a list of tools for each session, which was made when the session began.
+      hasNewTools = true;
+      call.sessions?.drop(server);
+      call.onToolsChanged?.();
+    },
   };
   const onLeft = ({ method }: Exchange) => method === 'tools/call' && call.onSent?.();
   const { capabilities = cannotAsk, hold, onReport } = call;
@@ -67,7 +77,8 @@ export async function attempt(
       const outcome = unlessItCoped(server, judge(server, sighting, capabilities), talk?.refused());
       if (kept && isKeptInVain(outcome, sighting)) return { outcome, stale: 'kept' };
       const stale = staleIn(connection, outcome, sighting, session);
-      canServeAgain = outcome.kind === 'result' && talk?.isClear() === true && session === undefined;
+      const isClear = talk?.isClear() === true && session === undefined && !hasNewTools;
+      canServeAgain = outcome.kind === 'result' && isClear;
       if (outcome.kind !== 'asks' || stale) return { outcome, stale };
       if (!held) return { outcome: isModern ? outcome : await refusedUntilDone(outcome.pause) };
       const round = await held(outcome.pause);

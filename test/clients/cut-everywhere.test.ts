@@ -31,7 +31,10 @@ let conversations = 0;
 beforeAll(async () => {
   const temporal = await startDevelopmentServer();
   stack.defer(() => temporal.stop());
-  api = await startApi({ temporal: temporal.address, env: { RATE_LIMIT_PER_MINUTE: '1000000' } });
+  api = await startApi({
+    temporal: temporal.address,
+    env: { RATE_LIMIT_PER_MINUTE: '1000000', OPEN_REQUESTS_PER_USER: '1000000' },
+  });
   stack.defer(() => api.stop());
   await api.app.listen({ port: 0, host: '127.0.0.1' });
   ({ port } = api.app.server.address() as AddressInfo);

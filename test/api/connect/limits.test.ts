@@ -49,7 +49,7 @@ test('an address that asks too often is told how long to wait, on a page; others
   expect(Number(refused.headers['retry-after'])).toBeGreaterThan(0);
   expect(await statuses(1, page, office)).toEqual([303]);
   // Once, however often.
-  expect(await refusals()).toEqual([['', null, 'too many requests', home]]);
+  await expect.poll(refusals).toEqual([['', null, 'too many requests', home]]);
 });
 
 test.each([
