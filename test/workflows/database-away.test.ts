@@ -34,7 +34,7 @@ test.each<[string, (storage: Storage) => Storage]>([
   ],
   [
     'when a tool is called',
-    (storage) => ({ ...storage, toolCalls: { ...storage.toolCalls, get: away(storage.toolCalls.get) } }),
+    (storage) => ({ ...storage, toolCalls: { ...storage.toolCalls, take: away(storage.toolCalls.take) } }),
   ],
 ])('a database that is away %s is waited for', async (_, around) => {
   const { client, nativeConnection: connection } = environment;
