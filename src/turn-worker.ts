@@ -30,9 +30,10 @@ export async function createTurnWorker(
     workflowBundle,
     activities: createActivities({ ...parts, catalogue, models: createModels(config) }),
     interceptors: { activity: [safeFailures(logger)] },
-    // An answer for a turn whose worker was killed is handed to another one after this long; one that shuts down says so.
-    // Shorter than a burst takes, it makes turns replay that only wait in line, and each replay lengthens the line.
-    stickyQueueScheduleToStartTimeout: '10s',
+    // What is said to a turn whose worker was killed is handed to another one after this long (one that shuts down says so);
+    // a new message waits for its turn to make room no longer than ten seconds. Much shorter than a burst takes, it makes
+    // turns replay that only wait in line, and each replay lengthens the line.
+    stickyQueueScheduleToStartTimeout: '4s',
     // The default holds them back for 80 % of the time after which a worker is given up: one that is late would be dead.
     maxHeartbeatThrottleInterval: heartbeatMs,
     ...workerSlots(config.worker),

@@ -1,5 +1,11 @@
 /** One tool call, from the model's wish to a result the model can read, with as many questions as it takes. */
-import { ActivityFailure, CancellationScope, isCancellation, sleep } from '@temporalio/workflow';
+import {
+  ActivityFailure,
+  CancellationScope,
+  isCancellation,
+  sleep,
+  TimeoutFailure,
+} from '@temporalio/workflow';
 import type { GivenAnswer } from '../activities/call-rounds.ts';
 import type { ServerCall } from '../activities/keep-step.ts';
 import type { ToolCallInput, ToolCallOutcome } from '../activities/tool-attempt.ts';
@@ -88,6 +94,8 @@ export async function runToolCall(turn: TurnInput, call: ServerCall, asking: Ask
         ),
       );
     } catch (error) {
+      // Its worker has died with the line in its hands, and nobody takes the call up again.
+      if (error instanceof ActivityFailure && error.cause instanceof TimeoutFailure) fromServer.abandon();
       if (isRefused) return { kind: 'finished' };
       if (isCancellation(error) || !(error instanceof ActivityFailure)) throw error;
       return null;
