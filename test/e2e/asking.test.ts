@@ -204,7 +204,7 @@ test(
   async () => {
     await service.kill('SIGTERM');
     service = await world.start('embedded', { SHUTDOWN_GRACE_PERIOD: '10m' });
-    const [again, once] = [begin(alice, 'held', 'plan', 'Riga'), begin(alice, 'held', 'book', 'Vilnius')];
+    const [again, once] = [begin(alice, 'held', 'plan', 'Split'), begin(alice, 'held', 'book', 'Zadar')];
     await Promise.all([again, once].map((booking) => booking.card()));
     expect(await service.kill('SIGTERM')).toEqual({ code: 0, signal: null });
     expect(desks.held.sessions.size).toBe(0);
