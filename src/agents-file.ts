@@ -1,20 +1,24 @@
 /** The agents file: what a team writes to say which agents, MCP servers and model providers there are. */
 import { z } from 'zod';
-import { serverSchema } from './server-config.ts';
+import { entrySchema, serverSchema } from './server-config.ts';
 
 const name = z
   .string()
-  .regex(/^[a-z][a-z0-9_-]{0,31}$/, 'use 1–32 of a-z, 0-9, - and _, starting with a letter');
+  .regex(/^[a-z][a-z0-9_-]{0,31}$/, 'a name has 1–32 of a-z, 0-9, - and _, and begins with a letter');
+
+/** Tools are called <server>__<tool>: with two underscores in it, nobody could tell where the server's name ends. */
+const serverName = name
+  .refine((text) => !text.includes('__'), "a server's name has no two underscores in a row; write one")
+  .refine((text) => text !== 'agent', 'agents are offered to each other under this name; choose another');
+
+const modelWords = 'write scripted, openai:…, anthropic:… or openai-compatible:…, for example openai:gpt-5';
 
 const agentSchema = z.strictObject({
   title: z.string().min(1).optional(),
   description: z.string().default(''),
   model: z
-    .string()
-    .regex(
-      /^(scripted|(openai|anthropic|openai-compatible):.+)$/,
-      'write scripted, openai:…, anthropic:… or openai-compatible:…',
-    ),
+    .string({ error: ({ input }) => (input === undefined ? `missing; ${modelWords}` : undefined) })
+    .regex(/^(scripted|(openai|anthropic|openai-compatible):.+)$/, modelWords),
   instructions: z.string().default(''),
   servers: z.array(name).default([]),
   agents: z
@@ -43,13 +47,52 @@ const providersSchema = z.strictObject({
     .optional(),
 });
 
+const oneAgent = 'describe at least one agent, for example assistant: { model: scripted }';
+
 export const agentsFileSchema = z.strictObject({
   providers: providersSchema.default({}),
-  servers: z.record(name, serverSchema).default({}),
+  servers: z.record(serverName, serverSchema).default({}),
   agents: z
-    .record(name, agentSchema)
-    .refine((agents) => Object.keys(agents).length > 0, 'describe at least one agent'),
+    .record(name, agentSchema, { error: ({ input }) => (input === undefined ? oneAgent : undefined) })
+    .refine((agents) => Object.keys(agents).length > 0, oneAgent),
 });
+
+/** What an entry has to be, whatever its name. */
+export const entrySchemas: Record<string, z.ZodObject> = { servers: serverSchema, agents: agentSchema };
+
+/** Of a file with mistakes: every member that is sound by itself. */
+export interface ReadableParts {
+  providers: Partial<ProvidersConfig>;
+  servers: Record<string, Partial<z.output<typeof entrySchema>>>;
+  agents: Record<string, Partial<z.output<typeof agentSchema>>>;
+}
+
+export function readableParts(document: unknown): ReadableParts {
+  const { providers, servers, agents } = membersOf(document);
+  const read = <T>(entries: unknown, schema: z.ZodObject) =>
+    Object.fromEntries(
+      Object.entries(membersOf(entries)).map(([name, entry]) => [name, readable(schema, entry) as T]),
+    );
+  return {
+    providers: readable(providersSchema, providers),
+    servers: read(servers, entrySchema),
+    agents: read(agents, agentSchema),
+  };
+}
+
+function readable(schema: z.ZodObject, value: unknown): Record<string, unknown> {
+  const given = membersOf(value);
+  return Object.fromEntries(
+    Object.entries(schema.shape).flatMap(([name, member]) => {
+      const { success, data } = z.safeParse(member, given[name]);
+      return success && data !== undefined ? [[name, data]] : [];
+    }),
+  );
+}
+
+export function membersOf(value: unknown): Record<string, unknown> {
+  return typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : {};
+}
 
 export type AgentsFile = z.infer<typeof agentsFileSchema>;
 export type AgentConfig = z.infer<typeof agentSchema> & { name: string; title: string };

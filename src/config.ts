@@ -7,6 +7,7 @@ import path from 'node:path';
 import type { AgentConfig, ProvidersConfig } from './agents-file.ts';
 import { readEnvironment } from './environment.ts';
 import type { Environment } from './environment.ts';
+import { issuerProblem } from './issuer.ts';
 import { readAgentsFile } from './read-agents-file.ts';
 import { toServerConfig } from './server-config.ts';
 import type { ServerConfig } from './server-config.ts';
@@ -109,6 +110,27 @@ export function readConfig(): Config {
   return loadConfig(process.env, process.cwd());
 }
 
+/** As `readConfig`, of a process that lets people in: whether its issuer answers belongs to what is checked. */
+export async function readConfigAndIssuer(): Promise<Config> {
+  const { AUTH_ISSUER: issuer = '' } = process.env;
+  const config = configOrError();
+  const problems = config instanceof ConfigError ? config.problems : [];
+  const isAsked = URL.canParse(issuer) && !problems.some((problem) => problem.startsWith('AUTH_ISSUER: '));
+  const trouble = isAsked ? await issuerProblem(issuer) : null;
+  if (trouble !== null) throw new ConfigError([...problems, `AUTH_ISSUER: ${trouble}`]);
+  if (config instanceof ConfigError) throw config;
+  return config;
+}
+
+function configOrError(): Config | ConfigError {
+  try {
+    return readConfig();
+  } catch (error) {
+    if (error instanceof ConfigError) return error;
+    throw error;
+  }
+}
+
 export function loadConfig(env: Record<string, string | undefined>, cwd: string): Config {
   const problems: string[] = [];
   const filled = Object.fromEntries(
@@ -118,7 +140,9 @@ export function loadConfig(env: Record<string, string | undefined>, cwd: string)
   );
   const configPath = path.resolve(cwd, filled['INTERLUDE_CONFIG'] ?? 'demo/agents.yaml');
   const values = readEnvironment(filled, problems);
-  const file = readAgentsFile(configPath, filled, problems);
+  const shown = path.relative(cwd, configPath);
+  const names = { file: configPath, shown: shown.startsWith('..') ? configPath : shown };
+  const file = readAgentsFile(names, filled, problems);
   if (!values || !file || problems.length > 0) throw new ConfigError(problems);
 
   const dataDir = path.resolve(cwd, values.INTERLUDE_DATA);

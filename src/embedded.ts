@@ -12,7 +12,7 @@ import { installRuntime } from './turn-worker.ts';
 import { welcome } from './welcome.ts';
 import { openWorkflowBundle } from './workflow-bundle.ts';
 
-await runProcess({ human: true }, async (given, logger, stack) => {
+await runProcess({ human: true, letsIn: true }, async (given, logger, stack) => {
   installRuntime(logger);
   const [auth, temporal, bundle] = await Promise.all([
     given.auth ?? startDemoIdentity(given, stack),

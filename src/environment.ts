@@ -1,10 +1,12 @@
 /** The environment: every variable we read, its default, and what is only wrong in combination. */
 import { readFileSync } from 'node:fs';
 import { z } from 'zod';
+import { parseKeys, SealingError } from './credentials/sealing.ts';
 import { duration } from './duration.ts';
+import { whatToWrite } from './what-to-write.ts';
 
 const port = z.coerce.number('write a port number').int().min(0).max(65_535);
-const positive = z.coerce.number().int().positive();
+const positive = z.coerce.number('write a whole number').int().positive();
 /** Goes into queries, and `:` separates the two. */
 const plainName = z.string().regex(/^[\w.-]{1,128}$/, 'write letters, digits, . _ and -');
 const httpUrl = z.url({ protocol: /^https?$/ });
@@ -38,18 +40,27 @@ const environmentSchema = z.object({
   OPEN_REQUESTS_PER_ADDRESS: positive.default(2_000),
   INTERLUDE_CONFIG: z.string().optional(),
   INTERLUDE_DATA: z.string().default('.interlude'),
-  INTERLUDE_KEYS: z.string().optional(),
+  INTERLUDE_KEYS: z
+    .string()
+    .check(({ value, issues }) => {
+      const message = faultOfKeys(value);
+      if (message !== null) issues.push({ code: 'custom', input: undefined, message });
+    })
+    .optional(),
   DATABASE_URL: z
     .string()
-    .regex(/^(sqlite:.+|postgres(ql)?:\/\/.+)$/, 'write sqlite:<path> or postgres://…')
+    .regex(
+      /^(sqlite:.+|postgres(ql)?:\/\/.+)$/,
+      'write sqlite:<path> or postgres://<user>:<password>@<host>/<database>',
+    )
     .optional(),
   TEMPORAL_ADDRESS: z
     .string()
-    .regex(/^[^:]+:\d+$/, 'write host:port')
+    .regex(/^[^:]+:\d+$/, 'write host:port, like temporal:7233')
     .optional(),
   TEMPORAL_NAMESPACE: z.string().default('default'),
   TEMPORAL_API_KEY: z.string().optional(),
-  TEMPORAL_TLS: z.stringbool().optional(),
+  TEMPORAL_TLS: z.stringbool('write true or false').optional(),
   TEMPORAL_TLS_SERVER_NAME: z.string().optional(),
   TEMPORAL_TLS_SERVER_CA_CERT_PATH: z.string().optional(),
   TEMPORAL_TLS_CLIENT_CERT_PATH: z.string().optional(),
@@ -103,49 +114,86 @@ function isConfidential(url: string): boolean {
   return protocol === 'https:' || /^(?:127\.\d+\.\d+\.\d+|\[::1\]|(?:.+\.)?localhost)$/.test(hostname);
 }
 
+function faultOfKeys(text: string): string | null {
+  try {
+    parseKeys(text);
+    return null;
+  } catch (error) {
+    if (error instanceof SealingError) return error.message.replace('INTERLUDE_KEYS: ', '');
+    throw error;
+  }
+}
+
 function withoutSlash(url: string): string {
   return url.replace(/\/+$/, '');
 }
 
 /** Null when something is wrong; what, is added to `problems`. */
 export function readEnvironment(given: Record<string, string>, problems: string[]): Environment | null {
-  const parsed = environmentSchema.safeParse(given);
-  for (const issue of parsed.error?.issues ?? []) problems.push(`${issue.path.join('.')}: ${issue.message}`);
-  if (!parsed.success) return null;
-  problems.push(...combinations(parsed.data), ...unreadableFiles(parsed.data));
-  return parsed.data;
+  const parsed = environmentSchema.safeParse(given, { error: whatToWrite });
+  const wrong = new Map((parsed.error?.issues ?? []).map(({ path, message }) => [String(path[0]), message]));
+  for (const [name, message] of wrong) problems.push(`${name}: ${message}`);
+  // What is wrong with the others is told in the same go.
+  const readable = Object.entries(given).filter(([name]) => !wrong.has(name));
+  const values = environmentSchema.parse(Object.fromEntries(readable));
+  for (const { names, isWrong, remedy } of combinations) {
+    if (names.every((name) => !wrong.has(name)) && isWrong(values)) problems.push(`${names[0]}: ${remedy}`);
+  }
+  problems.push(...unreadableFiles(values));
+  return parsed.success ? parsed.data : null;
+}
+
+interface Combination {
+  /** The one to change, and those that it depends on. */
+  names: [keyof Environment, ...(keyof Environment)[]];
+  isWrong: (values: Environment) => boolean;
+  remedy: string;
 }
 
 /** Anything that leaves the embedded defaults needs its own keys, and secrets come in pairs. */
-function combinations(values: Environment): string[] {
-  const problems: string[] = [];
-  const isShared =
-    values.DATABASE_URL?.startsWith('postgres') === true || values.TEMPORAL_ADDRESS !== undefined;
-  if (isShared && values.INTERLUDE_KEYS === undefined) {
-    problems.push(
-      'INTERLUDE_KEYS: needed as soon as a database or Temporal of your own is used; make one with: echo "k1:$(openssl rand -base64 32)"',
-    );
-  }
-  if (values.AUTH_ISSUER && !values.AUTH_CLIENT_ID) {
-    problems.push(
-      'AUTH_CLIENT_ID: needed with AUTH_ISSUER, for the login of the connect page; register a client there with the redirect <PUBLIC_URL>/auth/login/callback',
-    );
-  }
-  if (values.AUTH_ISSUER && !isConfidential(values.AUTH_ISSUER)) {
-    problems.push('AUTH_ISSUER: begin with https://; plain http is for an issuer on this machine only');
-  }
-  if (values.TURN_TIMEOUT !== undefined && values.TURN_TIMEOUT <= values.ELICITATION_TIMEOUT) {
-    problems.push(
-      'TURN_TIMEOUT: a turn has to outlive its questions; write more than ELICITATION_TIMEOUT, many times as much',
-    );
-  }
-  if (
-    (values.TEMPORAL_TLS_CLIENT_CERT_PATH === undefined) !==
-    (values.TEMPORAL_TLS_CLIENT_KEY_PATH === undefined)
-  )
-    problems.push('TEMPORAL_TLS_CLIENT_CERT_PATH, TEMPORAL_TLS_CLIENT_KEY_PATH: give both or neither');
-  return problems;
-}
+const combinations: Combination[] = [
+  {
+    names: ['INTERLUDE_KEYS', 'DATABASE_URL', 'TEMPORAL_ADDRESS'],
+    isWrong: ({ DATABASE_URL, TEMPORAL_ADDRESS, INTERLUDE_KEYS }) =>
+      (DATABASE_URL?.startsWith('postgres') === true || TEMPORAL_ADDRESS !== undefined) &&
+      INTERLUDE_KEYS === undefined,
+    remedy:
+      'needed as soon as a database or Temporal of your own is used; make one with: echo "k1:$(openssl rand -base64 32)"',
+  },
+  {
+    names: ['AUTH_CLIENT_ID'],
+    isWrong: ({ AUTH_ISSUER, AUTH_CLIENT_ID }) => AUTH_ISSUER !== undefined && AUTH_CLIENT_ID === undefined,
+    remedy:
+      'needed with AUTH_ISSUER, for the login of the connect page; register a client there with the redirect <PUBLIC_URL>/auth/login/callback',
+  },
+  {
+    names: ['AUTH_ISSUER'],
+    isWrong: ({ AUTH_ISSUER }) => AUTH_ISSUER !== undefined && !isConfidential(AUTH_ISSUER),
+    remedy: 'begin with https://; plain http is for an issuer on this machine only',
+  },
+  {
+    names: ['TURN_TIMEOUT', 'ELICITATION_TIMEOUT'],
+    isWrong: ({ TURN_TIMEOUT, ELICITATION_TIMEOUT }) =>
+      TURN_TIMEOUT !== undefined && TURN_TIMEOUT <= ELICITATION_TIMEOUT,
+    remedy: 'a turn has to outlive its questions; write more than ELICITATION_TIMEOUT, many times as much',
+  },
+  {
+    names: ['TEMPORAL_TLS_CLIENT_CERT_PATH', 'TEMPORAL_TLS_CLIENT_KEY_PATH'],
+    isWrong: ({ TEMPORAL_TLS_CLIENT_CERT_PATH: cert, TEMPORAL_TLS_CLIENT_KEY_PATH: key }) =>
+      (cert === undefined) !== (key === undefined),
+    remedy: 'TEMPORAL_TLS_CLIENT_KEY_PATH belongs to it; give both or neither',
+  },
+  {
+    names: ['NANGO_API_KEY', 'NANGO_HOST'],
+    isWrong: ({ NANGO_HOST, NANGO_API_KEY }) => NANGO_HOST !== undefined && NANGO_API_KEY === undefined,
+    remedy: 'needed with NANGO_HOST; it is the secret key in the environment settings of Nango',
+  },
+  {
+    names: ['NANGO_HOST', 'NANGO_API_KEY'],
+    isWrong: ({ NANGO_HOST, NANGO_API_KEY }) => NANGO_HOST === undefined && NANGO_API_KEY !== undefined,
+    remedy: 'needed with NANGO_API_KEY; it is the address of Nango, like https://api.nango.dev',
+  },
+];
 
 function unreadableFiles(values: Environment): string[] {
   const names = [

@@ -1,6 +1,6 @@
 /** What every process of ours does around its own work: read the configuration, start, stop on a signal. */
 import type { Logger } from 'pino';
-import { ConfigError, readConfig } from './config.ts';
+import { ConfigError, readConfig, readConfigAndIssuer } from './config.ts';
 import type { Config } from './config.ts';
 import { createLogger } from './logger.ts';
 import { stopOnSignal } from './stop-on-signal.ts';
@@ -8,13 +8,14 @@ import { stopOnSignal } from './stop-on-signal.ts';
 /** For everything after the worker has given up waiting. */
 const afterwardsMs = 15_000;
 
+/** `letsIn`: people, so that their issuer has to answer. */
 export async function runProcess(
-  { human }: { human: boolean },
+  { human, letsIn = false }: { human: boolean; letsIn?: boolean },
   start: (config: Config, logger: Logger, stack: AsyncDisposableStack) => Promise<void>,
 ): Promise<void> {
   const stack = new AsyncDisposableStack();
   try {
-    const config = readConfig();
+    const config = letsIn ? await readConfigAndIssuer() : readConfig();
     const logger = createLogger({ level: config.logLevel, human });
     stopOnSignal({
       delayMs: config.shutdownGraceMs + afterwardsMs,

@@ -1,126 +1,109 @@
-/** Reads and checks the agents file. Everything wrong with it is added to `problems`. */
-import { readFileSync, statSync } from 'node:fs';
+/** Reads and checks the agents file. Everything wrong with it is added to `problems`, each with its line and path. */
+import { readFileSync } from 'node:fs';
 import path from 'node:path';
-import { parse as parseYaml, YAMLParseError } from 'yaml';
-import { agentsFileSchema } from './agents-file.ts';
+import { LineCounter, parseDocument } from 'yaml';
+import { z } from 'zod';
+import { agentsFileSchema, entrySchemas, readableParts } from './agents-file.ts';
 import type { AgentsFile } from './agents-file.ts';
+import { checkReferences } from './agents-file-references.ts';
+import { membersAt, problemsOf, whatToWrite } from './what-to-write.ts';
+import type { FileProblem } from './what-to-write.ts';
+import { lineAt } from './yaml-lines.ts';
 
+/** `shown`: the file as the reader knows it. */
 export function readAgentsFile(
-  file: string,
+  { file, shown }: { file: string; shown: string },
   env: Record<string, string>,
   problems: string[],
 ): AgentsFile | null {
-  let document: unknown;
-  try {
-    document = parseYaml(readFileSync(file, 'utf8'));
-  } catch (error) {
-    const why =
-      error instanceof YAMLParseError
-        ? error.message
-        : 'cannot be read; set INTERLUDE_CONFIG to your agents file';
-    problems.push(`${file}: ${why}`);
+  const lines = new LineCounter();
+  const document = parseDocument(contentOf(file, shown, problems) ?? '', { lineCounter: lines });
+  if (problems.some((problem) => problem.startsWith(`${shown}: `))) return null;
+  if (document.errors.length > 0) {
+    for (const { message, pos } of document.errors) {
+      const { line, col } = lines.linePos(pos[0]);
+      const what = message.split('\n', 1)[0]?.replace(/ at line \d+, column \d+:?$/, '');
+      problems.push(`${shown}:${line}, column ${col}: this is no YAML: ${what}`);
+    }
     return null;
   }
-  const parsed = agentsFileSchema.safeParse(
-    interpolate(document, env, (name) => problems.push(`${name}: not set, but ${file} uses \${${name}}`)),
+
+  const found: FileProblem[] = [];
+  const filled = fillIn(document.toJS(), env, found);
+  const parsed = agentsFileSchema.safeParse(filled ?? {}, { error: whatToWrite });
+  const members = (at: PropertyKey[]) => membersAt(agentsFileSchema, at);
+  const issues = (parsed.error?.issues ?? []).flatMap((issue) => [issue, ...insideOf(issue, filled)]);
+  // A text that breaks several rules breaks the first one.
+  const firsts = Map.groupBy(
+    issues.flatMap((issue) => problemsOf(issue, members)),
+    (problem) => problem.path.map(String).join('\0'),
   );
-  for (const issue of parsed.error?.issues ?? [])
-    problems.push(`${file}, ${issue.path.join('.') || 'top level'}: ${issue.message}`);
-  if (!parsed.success) return null;
-  problems.push(...crossCheck(parsed.data, env, path.dirname(file)));
-  return parsed.data;
+  addUnlessKnown(
+    found,
+    [...firsts.values()].flatMap(([first]) => first ?? []),
+  );
+  addUnlessKnown(found, checkReferences(readableParts(filled), filled, env, path.dirname(file)));
+
+  const located = found.map((problem) => ({ ...problem, line: lineAt(document, lines, problem.path) }));
+  for (const { line, path: at, message } of located.toSorted((one, other) => one.line - other.line))
+    problems.push(`${shown}:${line}, ${at.map(String).join('.') || 'top level'}: ${message}`);
+  return parsed.success && found.length === 0 ? parsed.data : null;
+}
+
+function contentOf(file: string, shown: string, problems: string[]): string | null {
+  try {
+    return readFileSync(file, 'utf8');
+  } catch {
+    problems.push(`${shown}: cannot be read; set INTERLUDE_CONFIG to your agents file`);
+    return null;
+  }
+}
+
+/** Of an entry with a wrong name, zod says nothing else. */
+function insideOf(issue: z.core.$ZodIssue, document: unknown): z.core.$ZodIssue[] {
+  if (issue.code !== 'invalid_key') return [];
+  const [section = '', name = ''] = issue.path.map(String);
+  const entry = (document as Record<string, Record<string, unknown>>)[section]?.[name];
+  const { error } = z.safeParse(entrySchemas[section] ?? z.unknown(), entry, { error: whatToWrite });
+  return (error?.issues ?? []).map((inner) => ({ ...inner, path: [...issue.path, ...inner.path] }));
+}
+
+/** One word about each place: what is wrong there, or inside, has been said, and the rest may follow from it. */
+function addUnlessKnown(found: FileProblem[], more: FileProblem[]): void {
+  const before = [...found];
+  for (const problem of more) {
+    const isKnown = before.some(({ path: known }) =>
+      problem.path.every((key, index) => String(known[index]) === String(key)),
+    );
+    if (!isKnown) found.push(problem);
+  }
 }
 
 /** `${NAME}` and `${NAME:-default}` in any text of the file, as in a compose file. */
-function interpolate(value: unknown, env: Record<string, string>, missing: (name: string) => void): unknown {
+function fillIn(
+  value: unknown,
+  env: Record<string, string>,
+  found: FileProblem[],
+  at: PropertyKey[] = [],
+): unknown {
   if (typeof value === 'string') {
     return value.replace(
       /\$\{([A-Z][A-Z0-9_]*)(?::-([^}]*))?\}/g,
       (_, name: string, fallback: string | undefined) => {
-        const found = env[name] ?? fallback;
-        if (found === undefined) missing(name);
-        return found ?? '';
+        const text = env[name] ?? fallback;
+        if (text === undefined) {
+          const message = `the variable ${name} is not set; set it, or give it a default: \${${name}:-…}`;
+          found.push({ path: at, message });
+        }
+        return text ?? '';
       },
     );
   }
-  if (Array.isArray(value)) return value.map((item) => interpolate(item, env, missing));
+  if (Array.isArray(value)) return value.map((item, index) => fillIn(item, env, found, [...at, index]));
   if (value !== null && typeof value === 'object') {
     return Object.fromEntries(
-      Object.entries(value).map(([key, item]) => [key, interpolate(item, env, missing)]),
+      Object.entries(value).map(([key, item]) => [key, fillIn(item, env, found, [...at, key])]),
     );
   }
   return value;
-}
-
-/** For each delegation by which a task could come back, the way from its first agent to the same again. */
-function circlesIn(agents: AgentsFile['agents']): string[][] {
-  const circles: string[][] = [];
-  const finished = new Set<string>();
-  const visit = (name: string, way: string[]): void => {
-    const start = way.indexOf(name);
-    if (start !== -1) circles.push([...way.slice(start), name]);
-    if (start !== -1 || finished.has(name)) return;
-    const next = Object.hasOwn(agents, name) ? (agents[name]?.agents ?? []) : [];
-    for (const delegate of new Set(next)) visit(delegate, [...way, name]);
-    finished.add(name);
-  };
-  for (const name of Object.keys(agents)) visit(name, []);
-  return circles;
-}
-
-function crossCheck(file: AgentsFile, env: Record<string, string>, folder: string): string[] {
-  const problems: string[] = [];
-  const needsVariable = (name: string | undefined, where: string) => {
-    if (name !== undefined && env[name] === undefined)
-      problems.push(`${name}: not set, but ${where} reads it`);
-  };
-  for (const [name, agent] of Object.entries(file.agents)) {
-    for (const server of agent.servers) {
-      if (!Object.hasOwn(file.servers, server))
-        problems.push(
-          `agents.${name}.servers: there is no server "${server}"; describe it under servers or remove it`,
-        );
-    }
-    for (const delegate of new Set(agent.agents)) {
-      if (!Object.hasOwn(file.agents, delegate))
-        problems.push(
-          `agents.${name}.agents: there is no agent "${delegate}"; describe it under agents or remove it`,
-        );
-    }
-    const provider = agent.model.split(':', 1)[0] ?? '';
-    const { providers } = file;
-    if (provider === 'openai-compatible') {
-      if (!providers[provider])
-        problems.push(`agents.${name}.model: needs providers.openai-compatible.baseURL`);
-      else needsVariable(providers[provider].apiKeyEnv, 'providers.openai-compatible.apiKeyEnv');
-    } else if (provider === 'openai')
-      needsVariable(providers.openai?.apiKeyEnv ?? 'OPENAI_API_KEY', `agents.${name}.model`);
-    else if (provider === 'anthropic')
-      needsVariable(providers.anthropic?.apiKeyEnv ?? 'ANTHROPIC_API_KEY', `agents.${name}.model`);
-    else if (provider === 'scripted' && !providers.scripted)
-      problems.push(`agents.${name}.model: needs providers.scripted.script`);
-  }
-  for (const circle of circlesIn(file.agents))
-    problems.push(
-      `agents.${circle[0]}.agents: ${circle.join(' → ')} is a circle, and such a task would never end; remove one of them`,
-    );
-  for (const [name, server] of Object.entries(file.servers)) {
-    if (name === 'agent')
-      problems.push(`servers.${name}: agents are offered to each other under this name; choose another`);
-    // Tools are called <server>__<tool>: with two underscores in it, nobody could tell where the server's name ends.
-    if (name.includes('__'))
-      problems.push(`servers.${name}: a server's name has no two underscores in a row; write one`);
-    for (const variable of Object.values(server.headersEnv))
-      needsVariable(variable, `servers.${name}.headersEnv`);
-    for (const variable of Object.values(server.envFrom ?? {}))
-      needsVariable(variable, `servers.${name}.envFrom`);
-    const cwd = path.resolve(folder, server.cwd ?? '.');
-    if (!statSync(cwd, { throwIfNoEntry: false })?.isDirectory())
-      problems.push(`servers.${name}.cwd: there is no folder ${cwd}`);
-    needsVariable(server.oauth?.clientSecretEnv, `servers.${name}.oauth.clientSecretEnv`);
-    if (server.store === 'nango')
-      for (const variable of ['NANGO_HOST', 'NANGO_API_KEY'])
-        needsVariable(variable, `servers.${name}, which keeps its accounts at Nango,`);
-  }
-  return problems;
 }

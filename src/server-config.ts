@@ -3,7 +3,7 @@ import path from 'node:path';
 import { z } from 'zod';
 import { duration } from './duration.ts';
 
-const entrySchema = z.strictObject({
+export const entrySchema = z.strictObject({
   title: z.string().min(1).optional(),
   url: z
     .url({ protocol: /^https?$/ })
@@ -11,7 +11,9 @@ const entrySchema = z.strictObject({
     .optional()
     .describe('Where it is; or write a command'),
   command: z
-    .array(z.string().min(1))
+    .array(z.string().min(1), {
+      error: 'write a list: the program, then each argument, like [npx, -y, tracker-mcp]',
+    })
     .min(1)
     .optional()
     .describe(
@@ -90,24 +92,23 @@ const entrySchema = z.strictObject({
 
 type Entry = z.infer<typeof entrySchema>;
 
-export const serverSchema = entrySchema
-  .check(({ value, issues }) => {
-    for (const [member, message] of conflictsIn(value))
-      issues.push({ code: 'custom', input: value[member], path: [member], message });
-  })
-  .meta({ description: 'An MCP server', oneOf: [{ required: ['url'] }, { required: ['command'] }] });
+export const serverSchema = entrySchema.meta({
+  description: 'An MCP server',
+  oneOf: [{ required: ['url'] }, { required: ['command'] }],
+});
 
 type Conflict = [member: keyof Entry, message: string];
 
-function conflictsIn(entry: Entry): Conflict[] {
+/** Members that exclude or need each other. `entry` has what can be read, `written` the names of all that is there. */
+export function conflictsIn(entry: Partial<Entry>, written: string[]): Conflict[] {
   const { url, command } = entry;
-  if (url === undefined && command === undefined)
+  if (!written.includes('url') && !written.includes('command'))
     return [['url', 'write the url of the server, or a command']];
   if (url !== undefined && command !== undefined)
     return [['command', 'a server has a url or a command; remove one of them']];
   const given = (member: keyof Entry) =>
     Object.keys(Object(entry[member])).length > 0 || typeof entry[member] === 'string';
-  if (command === undefined) {
+  if (!written.includes('command')) {
     const onlyProcesses = ['cwd', 'env', 'envFrom'] as const;
     return [
       ...onlyProcesses
@@ -125,15 +126,20 @@ function conflictsIn(entry: Entry): Conflict[] {
   return conflicts;
 }
 
-function storeConflicts(entry: Entry): Conflict[] {
-  const { store, vault } = entry;
+function storeConflicts(entry: Partial<Entry>): Conflict[] {
+  const { store, vault, headers = {}, headersEnv = {} } = entry;
   const conflicts = (['oauth', 'nango', 'vault'] as const)
     .filter((member) => member !== store && entry[member] !== undefined)
     .map((member): Conflict => [member, `only a server with store: ${member} has this`]);
   if (store === 'nango' && entry.nango === undefined)
     conflicts.push(['nango', 'write which integration of Nango keeps the accounts']);
+  if (store !== 'oauth' && store !== undefined && entry.credentialScope === 'none')
+    conflicts.push([
+      'credentialScope',
+      `with none nobody has an account, so ${store} keeps nothing; write user or project, or remove store`,
+    ]);
   const header = vault?.header.toLowerCase();
-  const named = [...Object.keys(entry.headers), ...Object.keys(entry.headersEnv)];
+  const named = [...Object.keys(headers), ...Object.keys(headersEnv)];
   if (named.some((name) => name.toLowerCase() === header))
     conflicts.push(['vault', `the header ${vault?.header} is set by headers already; remove it there`]);
   return conflicts;

@@ -4,7 +4,7 @@ import { runProcess } from './process.ts';
 import { requireAuth, serveApi } from './serve-api.ts';
 import { connectClient } from './temporal-connection.ts';
 
-await runProcess({ human: false }, async (config, logger, stack) => {
+await runProcess({ human: false, letsIn: true }, async (config, logger, stack) => {
   const parts = await openParts(requireAuth(config), logger);
   stack.defer(() => parts.storage.close());
   const { client, close } = connectClient(config.temporal);

@@ -143,24 +143,24 @@ test('agents may hand tasks to agents that exist, and never in a circle', () => 
   const chain = { a: ['b', 'c'], b: ['c'], c: [] };
   expect(load({}, withAgents(chain)).agents.get('a')?.agents).toEqual(['b', 'c']);
   expect(problemsOf({}, withAgents({ a: ['a'], b: ['x'] }))).toEqual([
-    'agents.b.agents: there is no agent "x"; describe it under agents or remove it',
-    'agents.a.agents: a → a is a circle, and such a task would never end; remove one of them',
+    'agents.yaml:3, agents.a.agents: a → a is a circle, and such a task would never end; remove one of them',
+    'agents.yaml:4, agents.b.agents.0: there is no agent "x"; describe it under agents or remove it',
   ]);
   const circles = problemsOf(
     {},
     withAgents({ a: ['b', 'd'], b: ['c'], c: ['b', 'a'], d: ['a', 'constructor'] }),
   );
   expect(circles.map((problem) => /: (.+ →.+) is a circle|no agent "(.+)"/.exec(problem)?.slice(1))).toEqual([
-    [undefined, 'constructor'],
-    ['b → c → b', undefined],
     ['a → b → c → a', undefined],
     ['a → d → a', undefined],
+    ['b → c → b', undefined],
+    [undefined, 'constructor'],
   ]);
   const nameOf = { agent: 'agents are offered to each other', a__b: 'no two underscores in a row' };
   for (const [server, reason] of Object.entries(nameOf)) {
     const servers = `servers: { ${server}: { url: "http://s/mcp" } }`;
     expect(problemsOf({}, withAgents(chain, servers))).toEqual([
-      expect.stringMatching(new RegExp(`^servers.${server}: .*${reason}`)),
+      expect.stringMatching(new RegExp(`servers.${server}: .*${reason}`)),
     ]);
   }
 });
@@ -172,7 +172,7 @@ test('the agents file may name variables, with defaults', () => {
     'http://127.0.0.1:4002/mcp',
   );
   expect(problemsOf({}, minimal.replace('3002', '${TRACKER_PORT}')).join()).toContain(
-    'TRACKER_PORT: not set',
+    'servers.tracker.url: the variable TRACKER_PORT is not set',
   );
 });
 
@@ -249,7 +249,7 @@ agents: { assistant: { model: scripted, servers: [files] } }
     ['{ url: "http://f/mcp", cwd: . }', 'servers.files.cwd: only a server with a command has this'],
     ['{ url: "http://f/mcp", env: { A: b } }', 'servers.files.env: only a server with a command has this'],
     ['{ command: [f], cwd: ./nowhere }', 'servers.files.cwd: there is no folder'],
-    ['{ command: [f], envFrom: { A: NO_SUCH } }', 'NO_SUCH: not set, but servers.files.envFrom reads it'],
+    ['{ command: [f], envFrom: { A: NO_SUCH } }', 'servers.files.envFrom.A: the variable NO_SUCH is not set'],
   ])('%s is refused: %s', (server, problem) => {
     expect(problemsOf({}, withServer(server)).join('\n')).toContain(problem);
   });

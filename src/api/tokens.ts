@@ -4,8 +4,8 @@
  */
 import { createRemoteJWKSet, customFetch, decodeJwt, decodeProtectedHeader, errors, jwtVerify } from 'jose';
 import type { JWSHeaderParameters, JWTPayload, JWTVerifyGetKey } from 'jose';
-import { z } from 'zod';
 import type { AuthConfig } from '../config.ts';
+import { discoverIssuer, fetchSoon } from '../issuer.ts';
 import { ProblemError, unauthenticated } from './errors.ts';
 import { isDisplayName, isTenantName, isUserId } from './principal.ts';
 import type { UserPrincipal } from './principal.ts';
@@ -24,10 +24,7 @@ const algorithms = [
   'EdDSA',
   'Ed25519',
 ];
-const networkTimeoutMs = 5_000;
 const clockToleranceSeconds = 5;
-
-const discoverySchema = z.object({ issuer: z.string(), jwks_uri: z.url({ protocol: /^https?$/ }) });
 
 export const usualTenantClaim = 'tenant';
 
@@ -123,21 +120,14 @@ function createIssuerKeys(issuer: string): JWTVerifyGetKey {
 
   async function discoverKeys(from: string): Promise<JWTVerifyGetKey> {
     try {
-      const response = await fetchSoon(`${from.replace(/\/$/, '')}/.well-known/openid-configuration`);
-      if (!response.ok) throw new Error(`discovery answered ${response.status}`);
-      const metadata = discoverySchema.parse(await response.json());
-      if (metadata.issuer !== from) throw new Error('discovery names another issuer');
-      return createRemoteJWKSet(new URL(metadata.jwks_uri), { [customFetch]: fetchSoon });
+      const { jwksUri } = await discoverIssuer(from);
+      return createRemoteJWKSet(new URL(jwksUri), { [customFetch]: fetchSoon });
     } catch (error) {
       // The next token tries again.
       found = undefined;
       throw error;
     }
   }
-}
-
-function fetchSoon(url: string, options: RequestInit = {}): Promise<Response> {
-  return fetch(url, { ...options, signal: AbortSignal.timeout(networkTimeoutMs) });
 }
 
 class IssuerUnavailable extends Error {

@@ -37,9 +37,12 @@ test('everything wrong with the configuration is said at once, each with its nam
     TRACKER_URL: '',
     AUTH_CLIENT_ID: '',
     TEMPORAL_ADDRESS: 'temporal',
+    AUTH_ISSUER: 'http://127.0.0.1:4',
   });
-  for (const name of ['PORT', 'DATABASE_URL', 'ELICITATION_TIMEOUT', 'TRACKER_URL', 'TEMPORAL_ADDRESS'])
+  for (const name of ['PORT', 'DATABASE_URL', 'ELICITATION_TIMEOUT', 'TEMPORAL_ADDRESS', 'AUTH_CLIENT_ID'])
     expect(words).toContain(`• ${name}: `);
+  expect(words).toMatch(/• .*\.yaml:\d+, servers\.\w+\.url: the variable TRACKER_URL is not set/);
+  expect(words).toContain('• AUTH_ISSUER: http://127.0.0.1:4 cannot be reached: nothing is listening there');
   expect(words).toMatch(/^The configuration has \d+ problems:$/m);
 });
 

@@ -1,0 +1,45 @@
+/** The known word that somebody probably meant; undefined when none is near. */
+export function nearestSpelling(word: string, known: readonly string[]): string | undefined {
+  const plain = plainly(word);
+  if (plain.length > longestWord) return undefined;
+  const [nearest] = known
+    .map((candidate) => ({ candidate, edits: distance(plain, plainly(candidate)) }))
+    .filter(({ edits }) => edits < plain.length && edits <= Math.max(1, Math.floor(plain.length / 3)))
+    .toSorted((one, other) => one.edits - other.edits);
+  return nearest?.candidate;
+}
+
+/** ` (did you mean …?)`, or nothing. */
+export function didYouMean(word: string, known: readonly string[]): string {
+  const nearest = nearestSpelling(word, known);
+  return nearest === undefined ? '' : ` (did you mean ${nearest}?)`;
+}
+
+const longestWord = 64;
+
+/** `base_url`, `base-url` and `baseURL` are one word. */
+function plainly(word: string): string {
+  return word.toLowerCase().replaceAll(/[-_ ]/g, '');
+}
+
+/** How many letters have to be put in, left out, replaced or swapped with their neighbour. */
+function distance(from: string, to: string): number {
+  let before: number[] = [];
+  let last = Array.from({ length: to.length + 1 }, (_, column) => column);
+  for (let row = 1; row <= from.length; row++) {
+    const current = [row];
+    for (let column = 1; column <= to.length; column++) {
+      const isSame = from[row - 1] === to[column - 1];
+      const isSwapped = from[row - 1] === to[column - 2] && from[row - 2] === to[column - 1];
+      current[column] = Math.min(
+        (last[column] ?? 0) + 1,
+        (current[column - 1] ?? 0) + 1,
+        (last[column - 1] ?? 0) + (isSame ? 0 : 1),
+        isSwapped ? (before[column - 2] ?? 0) + 1 : Infinity,
+      );
+    }
+    before = last;
+    last = current;
+  }
+  return last[to.length] ?? 0;
+}
