@@ -81,6 +81,12 @@ export const entrySchema = z.strictObject({
     .describe('With store: vault, API keys that people enter on our page'),
   headers: z.record(z.string(), z.string()).default({}),
   headersEnv: z.record(z.string(), z.string()).default({}).describe('Header name → environment variable'),
+  local: z
+    .boolean()
+    .optional()
+    .describe(
+      'Whether it is in your own network, where its sign-in may be, too; by default told by how its address is written',
+    ),
   timeout: duration.default(60_000),
   maxRounds: z
     .int()
@@ -107,7 +113,7 @@ export function conflictsIn(entry: Partial<Entry>, written: string[]): Conflict[
   if (url !== undefined && command !== undefined)
     return [['command', 'a server has a url or a command; remove one of them']];
   const given = (member: keyof Entry) =>
-    Object.keys(Object(entry[member])).length > 0 || typeof entry[member] === 'string';
+    Object.keys(Object(entry[member])).length > 0 || ['string', 'boolean'].includes(typeof entry[member]);
   if (!written.includes('command')) {
     const onlyProcesses = ['cwd', 'env', 'envFrom'] as const;
     return [
@@ -117,7 +123,7 @@ export function conflictsIn(entry: Partial<Entry>, written: string[]): Conflict[
       ...storeConflicts(entry),
     ];
   }
-  const onlyHttp = ['oauth', 'nango', 'vault', 'headers', 'headersEnv'] as const;
+  const onlyHttp = ['oauth', 'nango', 'vault', 'headers', 'headersEnv', 'local'] as const;
   const conflicts = onlyHttp
     .filter(given)
     .map((member): Conflict => [member, 'only a server with a url has this; a command has env and envFrom']);

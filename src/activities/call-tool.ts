@@ -109,11 +109,8 @@ export function createToolActivities(dependencies: Dependencies) {
 
   /** In a later attempt, where the store says when and there is one left; else the model is told. */
   async function tryLater(trouble: CredentialStoreError, { input, server, finish }: Attempt) {
-    const { message, retryAfterMs } = trouble;
-    logger.warn(
-      { server: server.name, turnId: input.turn.turnId, reason: message },
-      'credential store cannot answer',
-    );
+    const { message, forOperator: reason, retryAfterMs } = trouble;
+    logger.warn({ server: server.name, turnId: input.turn.turnId, reason }, 'credential store cannot answer');
     if (retryAfterMs !== undefined && mayTryLater())
       throw later(message, 'CredentialStoreAway', retryAfterMs);
     return finish(`${message} The tool did not run. Tell the user to try again later.`);

@@ -24,7 +24,7 @@ export function createConnectionLook(
       return version === null ? { kind: 'nothing-yet', againMs: pauseMs } : { kind: 'connected', version };
     } catch (error) {
       if (!(error instanceof CredentialStoreError)) throw error;
-      const { message: reason, retryAfterMs } = error;
+      const { forOperator: reason, retryAfterMs } = error;
       dependencies.logger.warn({ server: expected.server, reason }, 'an account could not be looked for');
       return { kind: 'nothing-yet', againMs: retryAfterMs ?? pauseMs };
     }

@@ -72,8 +72,8 @@ export function authorizationRoutes(
         );
       }
       case 'failed': {
-        const { elicitationId, server, message, retry: canRetry, isForeign } = done;
-        logger.warn({ server, elicitationId, reason: message }, 'connecting failed');
+        const { elicitationId, server, message, reason, retry: canRetry, isForeign } = done;
+        logger.warn({ server, elicitationId, reason }, 'connecting failed');
         const what = isForeign ? 'a callback from another sign-in server' : 'a callback that cannot be used';
         await refusals.record(request, what, { elicitationId: elicitationId ?? '', detail: server });
         return sendPage(

@@ -88,14 +88,11 @@ export function createDecisions(deps: ConnectDeps): Decisions {
   }
 
   function couldNotBegin(
-    { message }: CredentialStoreError,
+    { message, forOperator: reason }: CredentialStoreError,
     { row, server }: ConnectionQuestion,
     view: QuestionView,
   ): Page {
-    logger.warn(
-      { server: server.name, elicitationId: row.id, reason: message },
-      'connecting could not begin',
-    );
+    logger.warn({ server: server.name, elicitationId: row.id, reason }, 'connecting could not begin');
     return failedPage(view, message, true);
   }
 

@@ -150,7 +150,7 @@ export function settingsRoutes(
       });
     } catch (error) {
       if (!(error instanceof CredentialStoreError)) throw error;
-      logger.warn({ server: name, reason: error.message }, 'connecting could not begin');
+      logger.warn({ server: name, reason: error.forOperator }, 'connecting could not begin');
       const why = { kind: 'failed', message: error.message, canRetry: true } as const;
       const view = signedInAs(session, publicUrl);
       const page = notConnectedPage(view, own, why);

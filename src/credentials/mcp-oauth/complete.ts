@@ -33,8 +33,15 @@ export type Completion =
   | ({ kind: 'denied'; server: string } & Begun)
   /** Unknown, used, expired or another browser's. */
   | { kind: 'unknown-state' }
-  /** `message` is a sentence for people. `retry`: starting again may help. `isForeign`: not its own server's answer. */
-  | ({ kind: 'failed'; server: string; message: string; retry: boolean; isForeign: boolean } & Begun);
+  /** `message` is a sentence for people. `retry`: starting again may help. `isForeign`: not its own server's answer. `reason` is for operators. */
+  | ({
+      kind: 'failed';
+      server: string;
+      message: string;
+      reason: string;
+      retry: boolean;
+      isForeign: boolean;
+    } & Begun);
 
 /** As it was when the person left. */
 interface Begun {
@@ -65,11 +72,16 @@ export function createComplete(deps: Dependencies) {
     if (!taken) return { kind: 'unknown-state' };
     const { elicitationId, attempt } = taken;
     const begun: Begun = { elicitationId, returnUrl: attempt.returnUrl };
-    const failed = (message: string, retry: boolean, isForeign = false): Completion => ({
+    const failed = (
+      message: string,
+      retry: boolean,
+      { isForeign = false, reason = message } = {},
+    ): Completion => ({
       kind: 'failed',
       ...begun,
       server: attempt.key.server,
       message,
+      reason,
       retry,
       isForeign,
     });
@@ -82,7 +94,7 @@ export function createComplete(deps: Dependencies) {
       return failed(
         `The answer did not come from ${server.title}'s sign-in server, so it was not used.`,
         true,
-        true,
+        { isForeign: true },
       );
     }
     await registrations.confirm(attempt.client, attempt.authorizationServer.issuer);
@@ -103,7 +115,8 @@ export function createComplete(deps: Dependencies) {
     } catch (problem) {
       await forgetClientIf(isClientRefused(problem), server, attempt);
       const operatorsFault = isClientRefused(problem) && attempt.client.kind === 'configured';
-      return failed(inWords(server, problem).message, !operatorsFault);
+      const { message, forOperator: reason } = inWords(server, problem);
+      return failed(message, !operatorsFault, { reason });
     }
     const { key } = attempt;
     const name = accountName(tokens);
@@ -133,7 +146,7 @@ export function createComplete(deps: Dependencies) {
       codeVerifier,
       redirectUri: redirectUri(publicUrl),
       resource,
-      fetchFn: outbound.fetch,
+      fetchFn: outbound.of(server).fetch,
     });
   }
 

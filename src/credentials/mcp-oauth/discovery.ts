@@ -36,6 +36,13 @@ export const authorizationServerSchema = z.object({
 });
 export type AuthorizationServer = z.infer<typeof authorizationServerSchema>;
 
+function endpointsOf(server: AuthorizationServer): string[] {
+  const { authorization_endpoint, token_endpoint, registration_endpoint, revocation_endpoint } = server;
+  return [authorization_endpoint, token_endpoint, registration_endpoint, revocation_endpoint].filter(
+    (endpoint) => endpoint !== undefined,
+  );
+}
+
 const needsSchema = z.discriminatedUnion('kind', [
   z.object({ kind: z.literal('nothing') }),
   z.object({
@@ -107,10 +114,9 @@ export function createDiscovery(deps: {
   }
 
   async function readMetadata(server: Named, issuer: string): Promise<AuthorizationServer> {
-    if (new URL(issuer).protocol !== 'https:' && !server.url.startsWith('http:')) {
-      throw trouble(server, 'has a sign-in server without https, so it is not used');
-    }
-    const metadata = await discoverAuthorizationServerMetadata(issuer, { fetchFn: outbound.fetch });
+    const asked = outbound.of(server);
+    asked.check(issuer);
+    const metadata = await discoverAuthorizationServerMetadata(issuer, { fetchFn: asked.fetch });
     const parsed = authorizationServerSchema.safeParse(metadata);
     if (!parsed.success)
       throw trouble(server, 'its sign-in server publishes no usable description; tell its operator');
@@ -123,6 +129,7 @@ export function createDiscovery(deps: {
         'its sign-in server wants pushed authorization requests, which are not made here',
       );
     }
+    for (const endpoint of endpointsOf(parsed.data)) asked.check(endpoint);
     return parsed.data;
   }
 

@@ -59,9 +59,6 @@ export async function challengedResource(
   if (!resourceMetadataUrl) {
     return { resource: resourceUrlFromServerUrl(server.url).href, issuers: [], scopes: scopesOf(scope) };
   }
-  if (resourceMetadataUrl.protocol !== 'https:' && !server.url.startsWith('http:')) {
-    throw trouble(server, 'points to an address without https for its sign-in; it is not followed');
-  }
   const document = await readDocument(server, resourceMetadataUrl, outbound);
   if (!document)
     throw trouble(server, 'points to a document about its sign-in that is not there; tell its operator');
@@ -74,7 +71,7 @@ export async function probe(
   server: ServerConfig,
   outbound: Outbound,
 ): Promise<{ kind: 'open' | 'unclear' } | { kind: 'challenged'; challenge: string | null }> {
-  const response = await outbound.head(server.url, {
+  const response = await outbound.of(server).head(server.url, {
     method: 'POST',
     headers: {
       ...server.headers,
@@ -113,7 +110,7 @@ async function readDocument(
   url: URL,
   outbound: Outbound,
 ): Promise<ProtectedResource | null> {
-  const response = await outbound.fetch(url, { headers: { accept: 'application/json' } });
+  const response = await outbound.of(server).fetch(url, { headers: { accept: 'application/json' } });
   if (response.status >= 500) throw trouble(server, `answers with ${response.status}; try again later`);
   // Sites that answer every path with a page publish nothing by it.
   if (!response.ok || !/[/+]json\b/.test(response.headers.get('content-type') ?? '')) return null;

@@ -94,7 +94,7 @@ export function createRegistrations(deps: {
       const answer = await registerClient(authorizationServer.issuer, {
         metadata: authorizationServer,
         clientMetadata: { ...metadata, token_endpoint_auth_method: authMethod(authorizationServer) },
-        fetchFn: outbound.fetch,
+        fetchFn: outbound.of(server).fetch,
       });
       return registeredSchema.parse(answer);
     } catch (error) {

@@ -92,7 +92,7 @@ export function createRenew(deps: Dependencies): Renew {
       clientInformation,
       refreshToken: account.refreshToken ?? '',
       resource: account.resource,
-      fetchFn: outbound.fetch,
+      fetchFn: outbound.of(server).fetch,
     });
     const { serverUrl, issuer, resource, client, subject } = account;
     const kept = { serverUrl, issuer, resource, client, ...(subject !== undefined && { subject }) };
@@ -118,8 +118,8 @@ export function createRenew(deps: Dependencies): Renew {
 }
 
 /** Somebody has agreed to this account once, so a call that has time waits for who is only away. */
-function soon({ message }: CredentialStoreError): CredentialStoreError {
-  return new CredentialStoreError(message, { retryAfterMs: soonMs });
+function soon({ message, detail }: CredentialStoreError): CredentialStoreError {
+  return new CredentialStoreError(message, { retryAfterMs: soonMs, detail });
 }
 
 /** The account belongs to a sign-in server or client that is not used any more. */

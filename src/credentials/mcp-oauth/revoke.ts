@@ -14,6 +14,7 @@ import type { AuthorizationServer, Discovery } from './discovery.ts';
 import type { Outbound } from './outbound.ts';
 import type { Registrations } from './registration.ts';
 import { inWords, quoteCode } from './trouble.ts';
+import type { Named } from './trouble.ts';
 
 /** `server` is undefined when the agents file does not have it any more. Never throws. */
 export type Revoke = (account: Account, server: ServerConfig | undefined) => Promise<Revocation>;
@@ -37,10 +38,13 @@ export function createRevoke(deps: {
     provider: AuthorizationServer & { revocation_endpoint: string },
     client: OAuthClientInformationMixed,
     [kind, token]: [Kind, string],
+    named: Named,
   ): Promise<Answer> {
     const body = new URLSearchParams({ token, token_type_hint: kind });
     const headers = identify(provider, client, body);
-    const response = await outbound.fetch(provider.revocation_endpoint, { method: 'POST', headers, body });
+    const response = await outbound
+      .of(named)
+      .fetch(provider.revocation_endpoint, { method: 'POST', headers, body });
     if (response.ok) return { kind: 'ended' };
     const parsed = errorSchema.safeParse(await response.json().catch(() => null));
     const code = parsed.data?.error ?? '';
@@ -49,7 +53,7 @@ export function createRevoke(deps: {
 
   async function revoke(account: Account, server: ServerConfig | undefined): Promise<Revocation> {
     const { serverUrl: url, issuer } = account;
-    const named = { title: server?.title ?? new URL(url).host, url };
+    const named = { title: server?.title ?? new URL(url).host, url, local: server?.local };
     try {
       const provider = await discovery.describe(named, issuer);
       const { revocation_endpoint: endpoint } = provider;
@@ -58,7 +62,7 @@ export function createRevoke(deps: {
       const client = registrations.informationOf(account.client, server ?? {});
       if (!client) return { kind: 'failed', reason: 'its client was removed from the configuration' };
       const endOne = (kind: Kind, token: string) =>
-        end({ ...provider, revocation_endpoint: endpoint }, client, [kind, token]);
+        end({ ...provider, revocation_endpoint: endpoint }, client, [kind, token], named);
       const { refreshToken, accessToken } = account;
       if (refreshToken === undefined) return toRevocation(await endOne('access_token', accessToken));
       const answer = await endOne('refresh_token', refreshToken);
@@ -66,7 +70,7 @@ export function createRevoke(deps: {
       await endOne('access_token', accessToken).catch(() => undefined);
       return toRevocation(answer);
     } catch (error) {
-      return { kind: 'failed', reason: inWords(named, error).message };
+      return { kind: 'failed', reason: inWords(named, error).forOperator };
     }
   }
 

@@ -36,15 +36,16 @@ interface Options {
   /** Reads a client secret that the agents file names. */
   secret?: (name: string) => string | undefined;
   fetch?: FetchLike;
+  agentOf?: Parameters<typeof createOutbound>[0]['agentOf'];
   now?: () => number;
   /** How long who disconnects waits for a refresh that is under way, and then for the provider. Default ten seconds each. */
   patienceMs?: number;
 }
 
 export function createOAuthStore(options: Options): OAuthStore {
-  const { storage, keys, publicUrl, secret = () => undefined, fetch, now = Date.now } = options;
+  const { storage, keys, publicUrl, secret = () => undefined, fetch, agentOf, now = Date.now } = options;
   const { patienceMs = 10_000 } = options;
-  const outbound = createOutbound({ fetch });
+  const outbound = createOutbound({ fetch, agentOf });
   const records = createRecords(storage.oauth, keys);
   const discovery = createDiscovery({ records, outbound, now });
   const registrations = createRegistrations({ records, outbound, publicUrl, secret, now });

@@ -5,32 +5,42 @@ import { CredentialStoreError } from '../store.ts';
 import { OutboundError } from './outbound.ts';
 
 /** Whom a failure is about. */
-export type Named = Pick<ServerConfig, 'title' | 'url'>;
+export type Named = Pick<ServerConfig, 'title' | 'url' | 'local'>;
 
-/** Deliberately without `cause`: a peer's error text may quote a token. */
-export function trouble(server: Named, what: string): CredentialStoreError {
-  return new CredentialStoreError(`${server.title} (${new URL(server.url).host}): ${what}.`);
+/** Deliberately without `cause`: a peer's error text may quote a token. `detail` is for operators only. */
+export function trouble(server: Named, what: string, detail?: string): CredentialStoreError {
+  return new CredentialStoreError(`${server.title} (${new URL(server.url).host}): ${what}.`, { detail });
 }
 
 /** An error of the libraries, of a peer or of the network, as ours. */
 export function inWords(server: Named, error: unknown): CredentialStoreError {
-  return error instanceof CredentialStoreError
-    ? error
-    : trouble(server, explain(error, new URL(server.url).host));
+  if (error instanceof CredentialStoreError) return error;
+  if (error instanceof OutboundError) return outboundTrouble(server, error);
+  if (error instanceof IssuerMismatchError) {
+    return trouble(
+      server,
+      'its sign-in server names itself differently from what was expected, so it is not trusted',
+    );
+  }
+  if (error instanceof InsecureTokenEndpointError) return trouble(server, withoutHttps);
+  if (error instanceof OAuthError)
+    return trouble(server, `its sign-in server refused with ${quoteCode(error.code)}`);
+  return trouble(server, noUsableAnswer, 'its sign-in server answered with something unexpected');
 }
 
-function explain(error: unknown, ownHost: string): string {
-  if (error instanceof OutboundError) {
-    const who = error.host === ownHost ? '' : `its sign-in server (${error.host}) `;
-    return `${who}${error.happened}; try again later`;
+const withoutHttps = 'has a sign-in server that is not reached by https, so it is not used';
+/** The same words whatever happened, so that nobody learns from them who listens at the addresses a server names. */
+const noUsableAnswer = 'its sign-in server cannot be reached or gives no usable answer; try again later';
+
+function outboundTrouble(server: Named, error: OutboundError): CredentialStoreError {
+  const { failure, host, happened, message } = error;
+  if (failure === 'plain-http') return trouble(server, withoutHttps, message);
+  if (failure === 'not-public') {
+    const remedy = 'write local: true for this server in the agents file if that is in your own network';
+    return trouble(server, noUsableAnswer, `${message}, so it was not asked; ${remedy}`);
   }
-  if (error instanceof IssuerMismatchError) {
-    return 'its sign-in server names itself differently from what was expected, so it is not trusted';
-  }
-  if (error instanceof InsecureTokenEndpointError)
-    return 'its sign-in server is not reached by https, so it is not used';
-  if (error instanceof OAuthError) return `its sign-in server refused with ${quoteCode(error.code)}`;
-  return 'its sign-in server answered with something unexpected';
+  const isOwn = host === new URL(server.url).host;
+  return isOwn ? trouble(server, `${happened}; try again later`) : trouble(server, noUsableAnswer, message);
 }
 
 /** Codes of the OAuth registries are short words of these characters; anything else is not repeated. */

@@ -185,17 +185,17 @@ test('an answer that names another issuer is not redeemed', async () => {
     const params = await comeBackFrom((await begin(bench, config)).href, `${publicUrl}/auth/callback`);
     if (iss === null) params.delete('iss');
     else params.set('iss', iss);
-    expect(await bench.store.complete({ params, sessionHash: 'laptop', serverByName: () => config })).toEqual(
-      {
-        kind: 'failed',
-        elicitationId: 'q1',
-        server: 'tracker',
-        message: "The answer did not come from Tracker's sign-in server, so it was not used.",
-        retry: true,
-        isForeign: true,
-        returnUrl: null,
-      },
-    );
+    expect(
+      await bench.store.complete({ params, sessionHash: 'laptop', serverByName: () => config }),
+    ).toMatchObject({
+      kind: 'failed',
+      elicitationId: 'q1',
+      server: 'tracker',
+      message: "The answer did not come from Tracker's sign-in server, so it was not used.",
+      retry: true,
+      isForeign: true,
+      returnUrl: null,
+    });
   }
   expect(authorization.tokenRequests).toEqual([]);
 });

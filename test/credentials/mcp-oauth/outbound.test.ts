@@ -2,22 +2,26 @@ import { expect, test } from 'vitest';
 import { createOutbound } from '../../../src/credentials/mcp-oauth/outbound.ts';
 import { startServer } from '../guarded-server.ts';
 
+type Options = Parameters<typeof createOutbound>[0];
+/** For a server on this machine. */
+const outboundHere = (options: Options) => createOutbound(options).of({ url: 'http://127.0.0.1/mcp' });
+
 test('an answer that never ends is cut off', async () => {
   const origin = await startServer((_, response) => {
     response.writeHead(200);
     response.write('…');
   });
-  const outbound = createOutbound({ timeoutMs: 50 });
+  const outbound = outboundHere({ timeoutMs: 50 });
   await expect(outbound.fetch(origin)).rejects.toMatchObject({ failure: 'timeout' });
   expect((await outbound.head(origin)).status).toBe(200);
 });
 
 test('an answer that is too large is refused, however it arrives', async () => {
   const origin = await startServer((_, response) => response.end('x'.repeat(1_001)));
-  await expect(createOutbound({ maxBytes: 1_000 }).fetch(origin)).rejects.toMatchObject({
+  await expect(outboundHere({ maxBytes: 1_000 }).fetch(origin)).rejects.toMatchObject({
     failure: 'too-large',
   });
-  expect(await (await createOutbound({ maxBytes: 1_001 }).fetch(origin)).text()).toHaveLength(1_001);
+  expect(await (await outboundHere({ maxBytes: 1_001 }).fetch(origin)).text()).toHaveLength(1_001);
 });
 
 test('a request that carries a secret is not redirected', async () => {
@@ -27,7 +31,7 @@ test('a request that carries a secret is not redirected', async () => {
     response.end();
   });
   const origin = await startServer((_, response) => response.writeHead(307, { location: elsewhere }).end());
-  const { fetch } = createOutbound({});
+  const { fetch } = outboundHere({});
   await expect(fetch(origin, { method: 'POST', body: 'secret' })).rejects.toMatchObject({
     failure: 'redirected',
   });
@@ -38,14 +42,44 @@ test('a request that carries a secret is not redirected', async () => {
 test.each(['file:///etc/passwd', 'ftp://files.example/', 'http://user:password@127.0.0.1/'])(
   '%s is not asked',
   async (url) => {
-    await expect(createOutbound({}).fetch(url)).rejects.toMatchObject({ failure: 'forbidden' });
+    await expect(outboundHere({}).fetch(url)).rejects.toMatchObject({ failure: 'forbidden' });
   },
 );
 
 test('an error names the host only', async () => {
-  const failure = await createOutbound({})
+  const failure = await outboundHere({})
     .fetch('http://127.0.0.1:1/path?token=secret')
     .catch((error: unknown) => error);
   expect(failure).toMatchObject({ message: '127.0.0.1:1 cannot be reached' });
   expect(failure).not.toHaveProperty('cause');
+});
+
+test.each([
+  ['https://mcp.example/mcp', 'http://sign-in.example/', 'plain-http'],
+  ['https://mcp.example/mcp', 'https://127.0.0.1/', 'not-public'],
+  ['https://mcp.example/mcp', 'https://[::ffff:10.0.0.1]/', 'not-public'],
+  ['https://mcp.example/mcp', 'https://169.254.169.254/', 'not-public'],
+  ['http://mcp.example/mcp', 'http://mcp.example:8080/', 'plain-http'],
+  ['https://localhost/mcp', 'http://localhost:9000/', 'plain-http'],
+  ['http://localhost/mcp', 'http://169.254.169.254/', 'not-public'],
+])('because of %s, %s is not used: %s', (url, named, failure) => {
+  const { check } = createOutbound({}).of({ url });
+  expect(() => check(named)).toThrow(expect.objectContaining({ failure }));
+});
+
+test.each([
+  ['http://mcp.example/mcp', 'http://mcp.example/.well-known/oauth-authorization-server'],
+  ['http://mcp.example/mcp', 'https://sign-in.example/'],
+  ['http://tracker:3002/mcp', 'http://sign-in:9000/'],
+  ['http://127.0.0.1:3002/mcp', 'https://10.0.0.1/'],
+])('because of %s, %s may be used', (url, named) => {
+  createOutbound({}).of({ url }).check(named);
+});
+
+test('the operator may say of a name that it is in their own network, or is not', () => {
+  const { of } = createOutbound({});
+  of({ url: 'https://mcp.company.example/mcp', local: true }).check('https://10.0.0.1/');
+  expect(() => of({ url: 'https://mcp.lan/mcp', local: false }).check('https://10.0.0.1/')).toThrow(
+    /not at an address of the internet/,
+  );
 });
