@@ -7,6 +7,7 @@ import type { Phase } from './use-conversation.ts';
 export function announceTo(element: HTMLElement) {
   const known = new Map<string, string>();
   let wasWorking = false;
+  let asked: string | undefined;
 
   return (messages: readonly Message[], phase: Phase): void => {
     for (const question of questionsIn(messages)) {
@@ -16,6 +17,13 @@ export function announceTo(element: HTMLElement) {
       // What was settled before anybody saw it here is no news.
       if (before === status || (before === undefined && status !== 'pending')) continue;
       tell(element, 'elicitation', { elicitationId, mode, status, server: context.server });
+    }
+    const before = asked;
+    if (phase === 'working') asked = messages.findLast(({ role }) => role === 'user')?.id;
+    // A turn that gave way to a message.
+    if (wasWorking && phase === 'working' && asked !== before) {
+      tell(element, 'turn-ended', {});
+      tell(element, 'turn-started', {});
     }
     if (!wasWorking && phase === 'working') tell(element, 'turn-started', {});
     if (wasWorking && phase === 'idle') tell(element, 'turn-ended', {});

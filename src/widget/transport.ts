@@ -15,10 +15,13 @@ interface Options {
   /** What the page shows, asked with every message. */
   context: () => PageContext;
   onStatus: (status: 'connected' | 'reconnecting') => void;
+  /** A message is on its way, or a turn that was looked for is there; what it returns is called when that is over. */
+  onRequest: () => () => void;
+  onSending: (message: Message) => void;
   /** The service has the message, or the turn that was looked for: it is at work. */
-  onBegin: () => void;
+  onBegin: (message?: Message) => void;
   /** The service did not take the message. */
-  onRefused: () => void;
+  onRefused: (message: Message, problem: unknown) => void;
   /** The turn has failed, and its stream says why. */
   onFailed: () => void;
 }
@@ -29,25 +32,36 @@ export function createTransport(options: Options): ChatTransport<Message> {
     async sendMessages({ chatId, messages, abortSignal: signal }) {
       const message = messages.at(-1);
       if (message?.role !== 'user') throw new Error('Only a new message of the user can be sent.');
-      const shown = await readContext(context());
-      const turn = client.start(
-        {
-          conversationId: chatId,
-          message: { id: message.id, text: textOf(message), ...(shown !== undefined && { context: shown }) },
-          ...(agent !== undefined && { agentId: agent }),
-        },
-        { onStatus, ...(signal && { signal }) },
-      );
+      const over = options.onRequest();
+      options.onSending(message);
       try {
-        return toStream(await begun(turn), options);
+        const shown = await readContext(context());
+        const turn = client.start(
+          {
+            conversationId: chatId,
+            message: {
+              id: message.id,
+              text: textOf(message),
+              ...(shown !== undefined && { context: shown }),
+            },
+            ...(agent !== undefined && { agentId: agent }),
+          },
+          { onStatus, ...(signal && { signal }) },
+        );
+        const taken = await begun(turn);
+        options.onBegin(message);
+        return toStream(taken, options, over);
       } catch (error) {
-        options.onRefused();
+        if (signal?.aborted !== true) options.onRefused(message, error);
+        over();
         throw error;
       }
     },
     async reconnectToStream({ chatId, abortSignal: signal }) {
       const { first, turn } = await begun(client.follow(chatId, { onStatus, ...(signal && { signal }) }));
-      return first ? toStream({ first, turn }, options) : null;
+      if (!first) return null;
+      options.onBegin();
+      return toStream({ first, turn }, options, options.onRequest());
     },
   };
 }
@@ -63,19 +77,28 @@ async function begun(turn: AsyncGenerator<TurnView, void>): Promise<Begun> {
   return { first: done ? undefined : value, turn };
 }
 
-function toStream({ first, turn }: Begun, { onBegin, onFailed }: Options): ReadableStream<UIMessageChunk> {
-  onBegin();
+function toStream(begun: Begun, { onFailed }: Options, over: () => void): ReadableStream<UIMessageChunk> {
+  const views = viewsOf(begun, over);
   let seen: TurnView | undefined;
   return new ReadableStream<UIMessageChunk>({
     async pull(controller) {
-      const next = seen || !first ? await turn.next() : { done: false as const, value: first };
-      if (next.done) return controller.close();
-      if (next.value.status === 'failed') onFailed();
-      for (const chunk of chunksBetween(seen, next.value)) controller.enqueue(chunk);
-      seen = next.value;
+      const { done, value } = await views.next();
+      if (done) return controller.close();
+      if (value.status === 'failed') onFailed();
+      for (const chunk of chunksBetween(seen, value)) controller.enqueue(chunk);
+      seen = value;
     },
     async cancel() {
-      await turn.return();
+      await views.return();
     },
   });
+}
+
+async function* viewsOf({ first, turn }: Begun, over: () => void): AsyncGenerator<TurnView, void> {
+  try {
+    if (first) yield first;
+    yield* turn;
+  } finally {
+    over();
+  }
 }

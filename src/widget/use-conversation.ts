@@ -1,6 +1,6 @@
 /** One conversation on the screen: what was said before, the turn that is live, and what is done to it elsewhere. */
 import { useChat } from '@ai-sdk/react';
-import { useEffect, useMemo, useRef, useState } from 'react';
+import { useMemo, useRef, useState } from 'react';
 import type { Client } from '../client/client.ts';
 import { failureOf } from './failure.ts';
 import type { Failure } from './failure.ts';
@@ -9,6 +9,7 @@ import type { Message } from './message.ts';
 import type { PageContext } from './page-context.ts';
 import { createTransport } from './transport.ts';
 import { useHistory } from './use-history.ts';
+import { useRequests } from './use-requests.ts';
 
 /** `loading` until it is known what was said before; `sending` until the service has the message. */
 export type Phase = 'loading' | 'idle' | 'sending' | 'working';
@@ -44,32 +45,50 @@ export function useConversation(
 ): Conversation {
   const { client, conversationId, isNew, agent, context, onUnknown } = options;
   const [isKnown, setKnown] = useState(!isNew);
-  const [isBegun, setBegun] = useState(false);
+  const [sending, setSending] = useState<Message | null>(null);
   const [isReconnecting, setReconnecting] = useState(false);
-  const [outcome, setOutcome] = useState<'refused' | 'failed' | null>(null);
+  const [hasFailed, setFailed] = useState(false);
+  const [refused, setRefused] = useState<unknown>(null);
   const [trouble, setTrouble] = useState<Failure | null>(null);
+  const requests = useRequests();
+  const { onRequest } = requests;
+  /** Whoever wrote it has it again, instead of a message that nobody got. */
+  const takeBack = useRef<(message: Message) => void>(() => undefined);
   const transport = useMemo(
     () =>
       createTransport({
         client,
         agent,
         context,
+        onRequest,
         onStatus: (status) => setReconnecting(status === 'reconnecting'),
-        onBegin() {
+        onSending: setSending,
+        onBegin(message) {
           setKnown(true);
-          setBegun(true);
+          setSending((now) => (now === message ? null : now));
           setReconnecting(false);
         },
-        onRefused: () => setOutcome('refused'),
-        onFailed: () => setOutcome('failed'),
+        onRefused(message, problem) {
+          setRefused(problem);
+          setTrouble(failureOf(problem));
+          takeBack.current(message);
+        },
+        onFailed: () => setFailed(true),
       }),
-    [client, agent, context],
+    [client, agent, context, onRequest],
   );
   const chat = useChat<Message>({ id: conversationId, transport });
-  const { messages, status, setMessages, sendMessage, clearError, error } = chat;
-  const isAtWork = status === 'submitted' || status === 'streaming';
-  const isSending = status === 'submitted' && !isBegun;
-  const history = useHistory({ client, conversationId, isKnown, chat, isOurs: isAtWork, onUnknown });
+  const { messages, setMessages, sendMessage, clearError } = chat;
+  const error = chat.error === refused ? undefined : chat.error;
+  const isAtWork = requests.isUnderWay;
+  const isSending = sending !== null;
+  const history = useHistory({ client, conversationId, isKnown, chat, requests, onUnknown });
+
+  takeBack.current = (message) => {
+    setSending((now) => (now === message ? null : now));
+    setMessages((shown) => shown.filter(({ id }) => id !== message.id));
+    giveBack(textOf(message));
+  };
 
   /** A word to stop that is still on its way would stop the next turn. */
   const stopping = useRef(new AbortController());
@@ -78,18 +97,18 @@ export function useConversation(
     stopping.current.abort();
     stopping.current = new AbortController();
     clearError();
-    setOutcome(null);
+    setFailed(false);
+    setRefused(null);
     setTrouble(null);
-    setBegun(false);
     setReconnecting(false);
     void sendMessage({ text });
   }
 
   function stop() {
-    if (isSending) {
+    if (sending) {
       // Nobody has the message, as far as we know; should it have arrived, its turn is there to be seen.
       void chat.stop();
-      takeBack();
+      takeBack.current(sending);
       return setKnown(true);
     }
     const { signal } = stopping.current;
@@ -98,27 +117,10 @@ export function useConversation(
       .catch((problem: unknown) => signal.aborted || setTrouble(failureOf(problem, stop)));
   }
 
-  function takeBack() {
-    const last = messages.at(-1);
-    if (last?.role !== 'user') return;
-    setMessages(messages.slice(0, -1));
-    giveBack(textOf(last));
-  }
-
-  useEffect(() => {
-    if (outcome !== 'refused' || !error) return;
-    setOutcome(null);
-    setTrouble(failureOf(error));
-    clearError();
-    takeBack();
-  });
-
   function failed(problem: Error): Failure {
     const asked = messages.findLast(({ role }) => role === 'user');
     // The same message again would only show the same failure.
-    return failureOf(problem, () =>
-      outcome === 'failed' && asked ? send(textOf(asked)) : void history.read(),
-    );
+    return failureOf(problem, () => (hasFailed && asked ? send(textOf(asked)) : void history.read()));
   }
 
   return {

@@ -6,6 +6,7 @@ import { failureOf } from './failure.ts';
 import type { Failure } from './failure.ts';
 import type { Message } from './message.ts';
 import { readHistory, withEarlier, withNewest } from './read-history.ts';
+import type { Requests } from './use-requests.ts';
 import { useWatch } from './use-watch.ts';
 
 interface Options {
@@ -14,8 +15,8 @@ interface Options {
   /** The service has heard of it, so that there is something to read. */
   isKnown: boolean;
   chat: Pick<UseChatHelpers<Message>, 'messages' | 'setMessages' | 'resumeStream'>;
-  /** A turn is followed here, which tells of itself: nothing is read over it. */
-  isOurs: boolean;
+  /** A turn that is followed here tells of itself: nothing is read over it. */
+  requests: Pick<Requests, 'isUnderWay' | 'count'>;
   /** For a conversation that may be gone, or somebody else's: it is not shown at all then. */
   onUnknown: (() => void) | undefined;
 }
@@ -24,19 +25,23 @@ interface Options {
 const slowMs = 4_000;
 
 export function useHistory(options: Options) {
-  const { client, conversationId, isKnown, chat, isOurs, onUnknown } = options;
+  const { client, conversationId, isKnown, chat, requests, onUnknown } = options;
   const { messages, setMessages, resumeStream } = chat;
   const [isLoading, setLoading] = useState(isKnown);
   const [isSlow, setSlow] = useState(false);
   const [earlier, setEarlier] = useState<string | null>(null);
   const [failure, setFailure] = useState<Failure | null>(null);
-  const now = useRef({ isOurs, messages, onUnknown });
-  now.current = { isOurs, messages, onUnknown };
+  const { isUnderWay, count } = requests;
+  const now = useRef({ messages, onUnknown });
+  now.current = { messages, onUnknown };
 
   const read = useCallback(
     async (signal?: AbortSignal): Promise<number | null> => {
       const slow = setTimeout(setSlow, slowMs, true);
-      const isOver = () => signal?.aborted === true || now.current.isOurs;
+      const { begun } = count.current;
+      // What was read before a message was sent does not know of it.
+      const isOver = () =>
+        signal?.aborted === true || count.current.underWay > 0 || count.current.begun > begun;
       try {
         const history = await readHistory(client, conversationId, {
           patient: true,
@@ -66,9 +71,9 @@ export function useHistory(options: Options) {
         setSlow(false);
       }
     },
-    [client, conversationId, setMessages, resumeStream],
+    [client, conversationId, setMessages, resumeStream, count],
   );
-  useWatch({ client, conversationId, isOn: isKnown && !isOurs, read });
+  useWatch({ client, conversationId, isOn: isKnown && !isUnderWay, read });
 
   async function showEarlier(): Promise<void> {
     if (earlier === null) return;

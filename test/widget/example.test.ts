@@ -228,6 +228,33 @@ describe.each(versions)('the React app with the hooks of AI SDK %i', (version) =
     },
   );
 
+  test('keeps a message that is sent while it is about to come back to a lost turn', async () => {
+    const { page, say, leave } = await visit(version, 'bob', line.url);
+    await page.clock.install();
+    await say('list my open issues');
+    await page.getByRole('link', { name: /^Open/ }).waitFor();
+    await page.clock.pauseAt(Date.now() + 60_000);
+    const isRead = page.waitForResponse((response) => response.url().includes('/run/v1/conversations/'));
+    line.cut();
+    await (await isRead).finished();
+    await page.getByRole('button', { name: 'Send', exact: true }).waitFor();
+    const held = Promise.withResolvers<void>();
+    const sent = Promise.withResolvers<void>();
+    await page.route('**/run/api/chat', async (route) => {
+      sent.resolve();
+      await held.promise;
+      await route.continue();
+    });
+    await say('never mind');
+    await sent.promise;
+    await page.clock.runFor(5_000);
+    expect(await page.getByRole('article').allInnerTexts()).toContain('never mind');
+    held.resolve();
+    await page.getByText('You said: never mind').waitFor();
+    await expect.poll(() => page.getByRole('article').count()).toBe(4);
+    await leave(/net::ERR_/);
+  });
+
   test('misses no answer that came while it was loaded again', async () => {
     const { page, say, leave } = await visit(version, 'bob');
     await say('list my open issues');

@@ -71,6 +71,10 @@ const said = (view: Frame | Page) => view.locator('.bubble, .markdown, .settled'
 const heard = (page: Page) =>
   page.evaluate(() => (globalThis as unknown as { heard: { type: string }[] }).heard.map(({ type }) => type));
 
+/** What has been drawn has had its effects. */
+const twoFrames = (page: Page) =>
+  page.evaluate(() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done))));
+
 async function declineToTheEnd(conversationId: string): Promise<void> {
   await declineElsewhere(stage, conversationId);
   const path = `/run/v1/conversations/${conversationId}`;
@@ -141,6 +145,64 @@ test('what was read before a message was sent takes nothing of it away', async (
   await feed;
   expect(await said(page)).toEqual(['first', 'Noted.', 'second', 'Noted.']);
   await leave();
+});
+
+test('a message that takes the place of a question stays on the screen, however early the question’s stream ends', async () => {
+  const { page, say, conversation, leave } = await stage.visit({ user: 'bob' });
+  const asked = new Promise<void>((resolve) => {
+    for (const end of ['requestfinished', 'requestfailed'] as const)
+      page.on(end as 'requestfinished', (request) => {
+        if (request.url().endsWith('/run/api/chat')) resolve();
+      });
+  });
+  await say('ask me');
+  await page.locator('.card').waitFor();
+  const id = await conversation();
+  const reads: string[] = [];
+  page.on('request', (request) => {
+    if (request.url().includes(`/v1/conversations/${id}?`)) reads.push(request.method());
+  });
+  let readMeanwhile: string[] = [];
+  await page.route(
+    '**/run/api/chat',
+    async (route) => {
+      // What the service does when the message arrives; only that the message is still on its way.
+      await bob.request('POST', `/run/api/chat/${id}/cancel`, {});
+      await asked;
+      await twoFrames(page);
+      readMeanwhile = [...reads];
+      expect(await said(page)).toEqual(['ask me', 'Tracker: No longer needed', 'never mind']);
+      await route.continue();
+    },
+    { times: 1 },
+  );
+  await say('never mind');
+  await expect
+    .poll(() => said(page))
+    .toEqual(['ask me', 'Tracker: No longer needed', 'never mind', 'Noted.']);
+  expect(readMeanwhile).toEqual([]);
+  await expect
+    .poll(() => heard(page))
+    .toEqual(['turn-started', 'elicitation', 'elicitation', 'turn-ended', 'turn-started', 'turn-ended']);
+  await leave();
+});
+
+test('a message that was refused beside an open question is given back, and the question stays', async () => {
+  const { page, say, conversation, leave } = await stage.visit({ user: 'bob' });
+  await say('ask me');
+  await page.locator('.card').waitFor();
+  await page.route('**/run/api/chat', (route) =>
+    route.continue({ headers: { ...route.request().headers(), authorization: 'Bearer nonsense' } }),
+  );
+  await say('never mind');
+  await page.getByRole('alert').getByText('token').waitFor();
+  // The stream of the question goes on, and takes neither the reason away nor brings the message back.
+  await declineToTheEnd(await conversation());
+  await page.getByText('Very well.').waitFor();
+  expect(await said(page)).toEqual(['ask me', 'Tracker: You said “not now”', 'Very well.']);
+  expect(await page.locator('textarea').inputValue()).toBe('never mind');
+  expect(await page.getByRole('alert').innerText()).toMatch(/token/);
+  await leave(/status of 401/);
 });
 
 test('a question that gives way to a message from another tab does so in both', async () => {

@@ -20,15 +20,19 @@ export function useConversation({ conversation, said, onCut }: Options) {
   const chat = useChat({ id: conversation, messages: said, transport });
   const { messages, setMessages, sendMessage, resumeStream, status, error } = chat;
   const isBusy = useRef(false);
+  const sends = useRef(0);
   isBusy.current = status === 'submitted' || status === 'streaming';
 
   /** That a stream has ended, with or without an error, says nothing about the turn. What the service has, counts. */
   async function settle(sent?: string) {
+    const before = sends.current;
+    // What was read before a message was sent does not know of it.
+    const isOld = () => isBusy.current || sends.current > before;
     try {
       const { turn, messages: stored } = await read(conversation);
       const hasArrived = sent === undefined || stored.items.some(({ id }) => id === sent);
-      if (isBusy.current || !hasArrived) return;
-      if (turn) setTimeout(onCut, 1_000, stored.items);
+      if (isOld() || !hasArrived) return;
+      if (turn) setTimeout(() => isOld() || onCut(stored.items), 1_000);
       else setMessages(stored.items);
     } catch (failure) {
       if (!(failure instanceof Refused)) setTimeout(settle, 2_000, sent);
@@ -45,11 +49,15 @@ export function useConversation({ conversation, said, onCut }: Options) {
     error,
     isBusy: isBusy.current,
     send(text: string) {
+      sends.current += 1;
       const id = crypto.randomUUID();
       void sendMessage({ id, role: 'user', parts: [{ type: 'text', text }] }).then(() => settle(id));
     },
     /** The same message again is the same turn, if it had arrived after all. */
-    sendAgain: () => void sendMessage().then(() => settle(messages.at(-1)?.id)),
+    sendAgain() {
+      sends.current += 1;
+      void sendMessage().then(() => settle(messages.at(-1)?.id));
+    },
     /** Ends the turn; `stop` of `useChat` only looks away. */
     stop: () => void post(`/run/api/chat/${conversation}/cancel`, {}),
   };
