@@ -70,7 +70,7 @@ function booked(outcome: ToolOutcome | undefined): string {
 
 function planned(outcome: ToolOutcome | undefined): string {
   const [, id, draft, what] =
-    /^(O-\d+): (?:Reserved |(Kept as a draft).*?: )(.+)\.$/s.exec(outcome?.text ?? '') ?? [];
+    /^(O-\d+): (?:Reserved |(Kept as a draft).*?: )(.+?)\.(?=\n|$)/s.exec(outcome?.text ?? '') ?? [];
   if (id === undefined) return undone(outcome, 'reserved');
   return draft === undefined
     ? `The offsite is reserved: **${id}**, ${what}.`
@@ -90,6 +90,8 @@ function paid(outcome: ToolOutcome | undefined): string {
 /** A user who said no hears less about it than one who just closed the question. */
 function undone(outcome: ToolOutcome | undefined, what: string): string {
   const { text = '' } = outcome ?? {};
+  if (/\bnobody answered\b/.test(text))
+    return `Nobody answered in time, so nothing was ${what}. Ask me again when it suits you.`;
   if (/\bdecided (?:against|not)\b/.test(text)) return `All right, nothing was ${what}.`;
   return /\bwithout deciding\b/.test(text)
     ? `The question was closed without an answer, so nothing was ${what}. Ask me again when it suits you.`

@@ -64,12 +64,12 @@ export function createToolActivities(dependencies: Dependencies) {
       settle(input.outcomes ?? []),
     ]);
     if (call.state === 'finished') return { kind: 'finished' };
-    const finish = async (result: string | McpResult): Promise<ToolCallOutcome> => {
+    const finish: Attempt['finish'] = async (result, remark) => {
       const told =
         typeof result === 'string'
           ? ({ kind: 'error', text: result } as const)
           : ({ kind: 'output', output: result } as const);
-      await results.finish(turn, call, told, { by });
+      await results.finish(turn, call, { ...told, remark }, { by });
       return { kind: 'finished' };
     };
     if (!server) return finish(`There is no server "${input.server}" any more. The tool did not run.`);

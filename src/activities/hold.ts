@@ -20,6 +20,7 @@ import { leaver } from './while-wanted.ts';
 export interface ActivityHold extends Hold {
   /** Resolves when the workflow has heard everything there was to tell. */
   told(): Promise<unknown>;
+  hasAsked(): boolean;
 }
 
 const callHasEnded = 'The call has ended.';
@@ -113,7 +114,7 @@ export function createHold(
     const [answer] = await rounds.answersTo(round, [given]);
     const named: QuestionAnswer = { action: 'cancel', ...answer, key: question.key };
     const credential = await credentialOrNone(storeOf(server), server, turn);
-    return { kind: 'answer', answer: named, ...(credential && { credential }) };
+    return { kind: 'answer', answer: named, outcome: given.outcome, ...(credential && { credential }) };
   }
 
   async function settled(elicitationId: string, signal: AbortSignal): Promise<GivenAnswer> {
@@ -146,6 +147,7 @@ export function createHold(
       const elicitationId = asked.get(question);
       if (elicitationId !== undefined) tell({ elicitationIds: [elicitationId], news: 'page_done' });
     },
+    hasAsked: () => asked.size > 0,
     told: () => Promise.all(telling),
   };
 }

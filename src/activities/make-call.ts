@@ -21,6 +21,8 @@ import type { Storage } from '../storage/storage.ts';
 import type { McpResult } from '../turn/tool-result.ts';
 import type { Turn } from '../turn/turn.ts';
 import { createHold } from './hold.ts';
+import type { ActivityHold } from './hold.ts';
+import { remarkOnExpired } from './expired-questions.ts';
 import { besideCall } from './beside-call.ts';
 import { toAsks, toRestartedRound, toRound } from './call-rounds.ts';
 import type { CallRounds, Round } from './call-rounds.ts';
@@ -92,7 +94,7 @@ export async function makeCall(
     switch (outcome.kind) {
       case 'result':
         void parts.catalogue.refresh(turn, server, credential);
-        return finish(outcome.result as McpResult);
+        return finish(outcome.result as McpResult, await remark(hold));
       case 'asks':
         return pause(outcome.pause, isRestarted);
       case 'refused': {
@@ -121,6 +123,7 @@ export async function makeCall(
         await toolCalls.release(turn, toolCallId, by);
         return leg(undefined, { isRenewed, isRestarted: true });
       case 'rejected':
+        return finish(outcome.message, await remark(hold));
       case 'unaskable':
         return finish(outcome.message);
       case 'unknown':
@@ -141,10 +144,16 @@ export async function makeCall(
           { server: server.name, turnId: turn.turnId, toolCallId },
           'outcome of a tool call is unknown',
         );
-        return finish(unknownOutcomeForModel(server.title, outcome.message));
+        return finish(unknownOutcomeForModel(server.title, outcome.message), await remark(hold));
       default:
         return outcome satisfies never;
     }
+  }
+
+  async function remark(hold: ActivityHold): Promise<string | undefined> {
+    if (last === undefined && !hold.hasAsked()) return undefined;
+    const { turn, toolCallId } = input;
+    return remarkOnExpired(parts, { turn, toolCallId, title: server.title });
   }
 
   async function pause(asked: Pause, isRestarted: boolean): Promise<ToolCallOutcome> {

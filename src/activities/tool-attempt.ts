@@ -42,7 +42,8 @@ export interface Attempt {
   known: CatalogueTool | undefined;
   /** Declared read-only or idempotent by its server. */
   isRepeatable: boolean;
-  finish(result: string | McpResult): Promise<ToolCallOutcome>;
+  /** `remark` as in a tool's result. */
+  finish(result: string | McpResult, remark?: string): Promise<ToolCallOutcome>;
 }
 
 export interface CallParts {

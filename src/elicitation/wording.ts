@@ -119,6 +119,19 @@ export function pageNotOpenedForModel(outcome: Exclude<Outcome, 'accept'>, serve
   }
 }
 
+/** Read beside the result of a call in which `expired` of the `asked` questions ran out; for its server they were cancelled. */
+export function expiredForModel(serverTitle: string, expired: number, asked: number): string {
+  const what =
+    asked === 1
+      ? `${serverTitle} asked the user a question in the middle of this call`
+      : `${serverTitle} asked the user ${asked} questions in the middle of this call`;
+  const which =
+    expired === asked
+      ? `nobody answered before ${asked === 1 ? 'it' : 'they'} expired`
+      : `nobody answered ${expired} of them before the time was up`;
+  return `${what}, but ${which}. ${serverTitle} was told "cancel", having no word for that: the user did not dismiss anything. Tell the user that it timed out and that they can ask again.`;
+}
+
 /** A server that is never content: the same page again and again, or one question after another. */
 export function tooManyRoundsForModel(
   serverTitle: string,

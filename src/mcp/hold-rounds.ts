@@ -49,11 +49,11 @@ export function holdRounds({
       const given = await Promise.all(questions.map((question) => hold.ask(question, signal)));
       const refused = given.find((one) => one.kind === 'refused');
       if (refused) return { kind: 'stopped', message: refused.message };
-      const answers = given.flatMap((one) => (one.kind === 'answer' ? [one.answer] : []));
-      const closed = answers.find(({ action }) => action !== 'accept');
-      if (resume.kind === 'again' && closed && closed.action !== 'accept')
-        return { kind: 'stopped', message: pageNotOpenedForModel(closed.action, server.title) };
-      return { kind: 'go-on', goOn: { resume, answers } };
+      const answered = given.filter((one) => one.kind === 'answer');
+      const closed = answered.map(({ outcome }) => outcome).find((outcome) => outcome !== 'accept');
+      if (resume.kind === 'again' && closed)
+        return { kind: 'stopped', message: pageNotOpenedForModel(closed, server.title) };
+      return { kind: 'go-on', goOn: { resume, answers: answered.map(({ answer }) => answer) } };
     } catch (error) {
       if (!signal.aborted) throw error;
       if (deadline.end) return { kind: 'stopped', message: describeTrouble(server, undefined, deadline.end) };

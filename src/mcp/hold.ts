@@ -4,14 +4,21 @@
  */
 import type { JSONRPCMessage } from '@modelcontextprotocol/client';
 import type { Credential } from '../credentials/store.ts';
-import type { ClosedBecause } from '../elicitation/elicitation.ts';
+import type { ClosedBecause, Outcome } from '../elicitation/elicitation.ts';
 import type { Deadline } from './deadline.ts';
 import { toProgress, toResponse } from './line.ts';
 import type { QuestionAnswer, RunningCall, ServerQuestion } from './pause.ts';
 
 export type HoldAnswer =
-  /** `credential`: what to go on with, as the one the call began with may have run out meanwhile. */
-  { kind: 'answer'; answer: QuestionAnswer; credential?: Credential } | { kind: 'refused'; message: string };
+  | {
+      kind: 'answer';
+      answer: QuestionAnswer;
+      /** What the server hears as `cancel` may have run out. */
+      outcome: Outcome;
+      /** What to go on with, as the one the call began with may have run out meanwhile. */
+      credential?: Credential;
+    }
+  | { kind: 'refused'; message: string };
 
 export interface Hold {
   /**

@@ -17,14 +17,19 @@ type Block =
   | { type: 'text'; text: string }
   | { type: 'file'; mediaType: string; data: { type: 'data'; data: string } };
 
-/** `output` of an AI SDK `tool-result`. */
-export function toModelOutput(result: McpResult): unknown {
-  const blocks = fitting(toBlocks(result));
+/** `output` of an AI SDK `tool-result`. `remark`: ours, never cut. */
+export function toModelOutput(result: McpResult, remark?: string): unknown {
+  const said = fitting(toBlocks(result));
+  const blocks = remark === undefined ? said : [...said, { type: 'text' as const, text: remark }];
   const words = blocks.map((block) => (block.type === 'text' ? block.text : null));
-  if (result.isError === true) return { type: 'error-text', value: errorText(result) };
+  if (result.isError === true) return { type: 'error-text', value: withRemark(errorText(result), remark) };
   // Providers that know nothing but text in a result take this as it is, and a list of blocks as JSON.
   if (blocks.length > 0 && !words.includes(null)) return { type: 'text', value: words.join('\n') };
   return blocks.length > 0 ? { type: 'content', value: blocks } : { type: 'json', value: null };
+}
+
+export function withRemark(words: string, remark: string | undefined): string {
+  return remark === undefined ? words : `${words}\n${remark}`;
 }
 
 /** What went wrong, in the tool's words; also for people. */

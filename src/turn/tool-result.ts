@@ -1,15 +1,19 @@
 /** A finished tool call as it is kept: for the model a `tool` message, for the log an event. */
 import type { TurnEvent } from './event.ts';
 import { toKeptOutput } from './kept-output.ts';
-import { errorText, toModelOutput } from './model-output.ts';
+import { errorText, toModelOutput, withRemark } from './model-output.ts';
 import type { McpResult } from './tool-content.ts';
 
 export type { McpResult } from './tool-content.ts';
 
-export type ToolResult =
+export type ToolResult = (
   | { kind: 'output'; output: McpResult }
   /** Something for the model to read instead of a result. */
-  | { kind: 'error'; text: string };
+  | { kind: 'error'; text: string }
+) & {
+  /** For the model alone, beside what the tool says. */
+  remark?: string | undefined;
+};
 
 interface Call {
   toolCallId: string;
@@ -29,7 +33,10 @@ export function toEvent(call: Call, result: ToolResult): TurnEvent {
 /** Content of an AI SDK `tool` message. */
 export function toMessageContent(call: Call, result: ToolResult): unknown {
   const { toolCallId, toolName } = call;
+  const { remark } = result;
   const output =
-    result.kind === 'error' ? { type: 'error-text', value: result.text } : toModelOutput(result.output);
+    result.kind === 'error'
+      ? { type: 'error-text', value: withRemark(result.text, remark) }
+      : toModelOutput(result.output, remark);
   return [{ type: 'tool-result', toolCallId, toolName, output }];
 }

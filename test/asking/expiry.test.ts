@@ -41,6 +41,14 @@ async function waiting({ conversation }: AskedTurn): Promise<void> {
   expect(await handle.query(turnQuery)).toMatchObject({ phase: 'waiting' });
 }
 
+async function toolResults({ conversation }: AskedTurn): Promise<unknown[]> {
+  const messages = await service.storage.messages.list({ tenant: 'demo', conversation });
+  const results = messages.filter(({ role }) => role === 'tool');
+  return results.flatMap(({ content }) =>
+    (content as { output: { value: unknown } }[]).map(({ output }) => output.value),
+  );
+}
+
 test('a question that nobody answers is for its server what a cancel is; late answers are told so', async () => {
   const turn = await begin(asks({ one: form('One'), two: page('https://example.com/') }, 's'));
   await turn.question(1);
@@ -49,7 +57,7 @@ test('a question that nobody answers is for its server what a cancel is; late an
   await environment.sleep('9 minutes');
   expect(server.calls).toHaveLength(1);
   await environment.sleep('61 seconds');
-  expect(await turn.end()).toMatchObject({ text: 'done' });
+  expect((await turn.end()).text).toMatch(/^done\b/);
   expect(turn.statuses().toSorted()).toEqual(['accept', 'expired']);
   expect(server.calls[1]?.params).toMatchObject({
     requestState: 's',
@@ -60,6 +68,30 @@ test('a question that nobody answers is for its server what a cancel is; late an
     status: 410,
     body: { code: 'expired' },
   });
+});
+
+test('the model reads beside the server’s result that nobody answered, and clients get that result as it was', async () => {
+  const turn = await begin(asks({ one: form('One'), two: page('https://example.com/') }, 's'));
+  await turn.question(1);
+  await turn.answerTo('One', city('Rome'));
+  await waiting(turn);
+  await environment.sleep('11 minutes');
+  const chunks = await turn.stream.finished();
+  expect(chunks.find(({ type }) => type === 'tool-output-available')?.['output']).toEqual({
+    content: [{ type: 'text', text: 'done' }],
+  });
+  const [read] = await toolResults(turn);
+  expect(read).toMatch(/^done\n/);
+  expect(read).toContain('Asking asked the user 2 questions in the middle of this call');
+  expect(read).toContain('nobody answered 1 of them before the time was up');
+  expect(read).toContain('the user did not dismiss anything');
+});
+
+test('what a person dismissed is not said to have expired', async () => {
+  const turn = await begin(asks({ one: form('One') }, 's'));
+  await turn.answer(0, { action: 'cancel' });
+  await turn.end();
+  expect(await toolResults(turn)).toEqual(['done']);
 });
 
 test('each round has its own ten minutes', async () => {

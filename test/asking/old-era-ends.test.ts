@@ -25,9 +25,12 @@ afterEach(async () => {
   await server.stop();
 });
 
-async function start(options: Parameters<typeof startPushingServer>[0]) {
+async function start(
+  options: Parameters<typeof startPushingServer>[0],
+  env: Record<string, string> = {},
+): Promise<void> {
   server = await startPushingServer(options);
-  service = await startAsking({ temporal, url: server.config.url });
+  service = await startAsking({ temporal, url: server.config.url, env });
   alice = await service.as('alice');
 }
 const accept = { action: 'accept', content: { colour: 'red' } };
@@ -67,6 +70,14 @@ describe.each(eras)('a question that is $era', ({ store }) => {
     expect(await respond(alice, conversation, question, accept)).toMatchObject({ status: 200 });
     await stream.finished();
     expect(stream.text()).toBe('answered accept');
+  });
+
+  test('that nobody answers in time is a cancel for its server, and for the model what it was', async () => {
+    await start(store(), { ELICITATION_TIMEOUT: '2s' });
+    const stream = await alice.chat(callOf(['watched']), { conversation: randomUUID() });
+    await stream.finished();
+    expect(questionsIn(stream)).toMatchObject([{ status: 'expired' }]);
+    expect(stream.text()).toMatch(/^cancel\nAsking asked the user .* nobody answered before it expired/);
   });
 
   test('is closed by a cancelled turn, and the server hears that nobody waits', async () => {

@@ -22,7 +22,7 @@ type Call = Pick<ServerToolCall, 'name' | 'arguments'>;
 const nobody: Credential = { kind: 'credential', headers: {}, version: 0 };
 /** For servers whose call waits on its connection. */
 const hold: Hold = {
-  ask: (question) => Promise.resolve({ kind: 'answer', answer: acceptAsShown(question) }),
+  ask: (question) => Promise.resolve({ kind: 'answer', outcome: 'accept', answer: acceptAsShown(question) }),
   pageDone: () => undefined,
 };
 const signal = AbortSignal.timeout(20_000);

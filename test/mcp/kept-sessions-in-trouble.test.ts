@@ -61,7 +61,11 @@ const asked = (answerWith: Hold['ask']): Partial<ServerToolCall> => ({
   hold: { ask: answerWith, pageDone: () => undefined },
 });
 const threeNights: Hold['ask'] = ({ key }) =>
-  Promise.resolve({ kind: 'answer', answer: { key, action: 'accept', content: { nights: 3 } } });
+  Promise.resolve({
+    kind: 'answer',
+    outcome: 'accept',
+    answer: { key, action: 'accept', content: { nights: 3 } },
+  });
 
 describe('a session that its server does not know any more', () => {
   test.each([

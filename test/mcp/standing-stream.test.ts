@@ -15,7 +15,11 @@ const requestedSchema = { type: 'object', properties: { nights: { type: 'integer
 function callAsked({ config }: RawMcpServer, isFormShown = true) {
   const hold: Hold = {
     ask: ({ key }) =>
-      Promise.resolve({ kind: 'answer', answer: { key, action: 'accept', content: { nights: 3 } } }),
+      Promise.resolve({
+        kind: 'answer',
+        outcome: 'accept',
+        answer: { key, action: 'accept', content: { nights: 3 } },
+      }),
     pageDone: () => undefined,
   };
   const capabilities = { form: isFormShown, url: false };

@@ -262,7 +262,11 @@ describe('the reference server of MCP, as a program', () => {
       hold: {
         ask(question) {
           asked.push(question);
-          return Promise.resolve({ kind: 'answer', answer: { key: question.key, action: 'decline' } });
+          return Promise.resolve({
+            kind: 'answer',
+            outcome: 'decline',
+            answer: { key: question.key, action: 'decline' },
+          });
         },
         pageDone: () => undefined,
       },

@@ -89,6 +89,14 @@ describe.each(['both', 'old'])('a server of the kind "%s"', (era) => {
     expect(turn.text()).toBe('not booked');
   });
 
+  test('is told "cancel" of a question that nobody answers in time, and the model what it was', async () => {
+    const { alice, conversation } = await start(era, { ELICITATION_TIMEOUT: '2s' });
+    const turn = await alice.chat(callOf(['book', { city: 'Oslo' }]), { conversation });
+    await turn.finished();
+    expect(questionsIn(turn)).toMatchObject([{ status: 'expired' }]);
+    expect(turn.text()).toMatch(/^not booked\nFiles asked the user .* nobody answered before it expired/);
+  });
+
   test('that dies while people think closes its question, and the model is told', async () => {
     const { alice, conversation } = await start(era);
     const turn = await alice.chat(callOf(['book', { city: 'Oslo' }]), { conversation });
