@@ -150,7 +150,7 @@ test('in a corner of the page it opens on demand, says what waits, and gives the
   await page.keyboard.press('Escape');
   const launcher = page.getByRole('button', { name: 'Open the conversation, one question waits for you' });
   await launcher.waitFor();
-  expect(await launcher.evaluate((button) => button.matches(':focus'))).toBe(true);
+  await expect.poll(() => launcher.evaluate((button) => button.matches(':focus'))).toBe(true);
   await page.keyboard.press('Enter');
   await page.getByRole('button', { name: 'Not now' }).click();
   await leave();
