@@ -14,7 +14,6 @@ import { CredentialStoreError } from '../credentials/store.ts';
 import { refusalForModel, unknownOutcomeForModel } from '../elicitation/wording.ts';
 import type { KeptSessions } from '../mcp/kept-sessions.ts';
 import type { CatalogueTool, Storage } from '../storage/storage.ts';
-import type { McpResult } from '../turn/tool-result.ts';
 import type { Turn } from '../turn/turn.ts';
 import { toAsks } from './call-rounds.ts';
 import type { CallRounds } from './call-rounds.ts';
