@@ -1,11 +1,19 @@
 import { availableParallelism } from 'node:os';
 import { defineConfig } from 'vitest/config';
 
+/** What `npm run test:full` runs, and `npm test` does not: see docs/decisions/0048-two-suites.md. */
+const full = [
+  'test/**/*.full.test.ts',
+  'test/api/connect/nango-question.test.ts',
+  'test/connections/{key-rotation,nango-away,nango-killed,nango-life,nango-told,no-secrets}.test.ts',
+  'test/widget/{accessible,cards,example,firefox,full-browser,history,host,lines,looks,stages}.test.ts',
+];
+
 export default defineConfig({
   test: {
-    include: ['test/**/*.test.ts'],
-    // Forks: Temporal's native bridge crashes alone and exits cleanly.
+    // Forks: Temporal's native bridge crashes alone and exits cleanly. What files import is loaded once per process.
     pool: 'forks',
+    isolate: false,
     // Most of them wait for servers and clocks most of the time.
     maxWorkers: availableParallelism() + 1,
     globalSetup: 'test/setup/global-setup.ts',
@@ -15,5 +23,9 @@ export default defineConfig({
     hookTimeout: 60_000,
     // Goes on as soon as it holds; a busy machine takes longer than the usual second.
     expect: { poll: { timeout: 10_000 } },
+    projects: [
+      { extends: true, test: { name: 'daily', include: ['test/**/*.test.ts'], exclude: full } },
+      { extends: true, test: { name: 'full', include: full } },
+    ],
   },
 });

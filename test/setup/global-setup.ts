@@ -1,12 +1,13 @@
 /**
- * What is costly and shared by test files: the workflow bundle and a PostgreSQL server. Test files run in processes of
- * their own, so they ask for it over HTTP; nothing is made before somebody asks.
+ * What is costly and shared by test files: the workflow bundle, a Temporal and a PostgreSQL server. Test files run in
+ * other processes, so they ask for it over HTTP; nothing is made before somebody asks.
  */
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { TestProject } from 'vitest/node';
 import { buildWorkflowBundle } from './bundle.ts';
 import { startPostgres } from './postgres-server.ts';
+import { startSharedTemporal } from './temporal-server.ts';
 
 declare module 'vitest' {
   interface ProvidedContext {
@@ -22,8 +23,10 @@ export default async function setup(project: TestProject): Promise<() => Promise
   };
   const postgres = once(async () => stack.use(await startPostgres(process.env['DATABASE_URL'])));
   const bundle = once(async () => stack.use(await buildWorkflowBundle()));
+  const temporal = once(async () => stack.use(await startSharedTemporal()));
   const routes: Record<string, () => Promise<string>> = {
     '/database': async () => (await postgres()).createDatabase(),
+    '/temporal': async () => (await temporal()).address,
     '/workflow-bundle': async () => (await bundle()).codePath,
   };
 
