@@ -42,6 +42,7 @@ const { values: options } = parseArgs({
   },
 });
 const samples = options.quick ? 15 : 60;
+const only = options.only?.split(',');
 const measurements: Record<string, (stage: Stage) => Promise<Section>> = {
   firstText,
   answering,
@@ -112,11 +113,11 @@ if (database !== undefined) {
 }
 
 async function measure(title: string, around: Surroundings, names: string[]): Promise<void> {
-  if (options.only !== undefined && !names.includes(options.only)) return;
+  const wanted = names.filter((name) => only === undefined || only.includes(name));
+  if (wanted.length === 0) return;
   await using stage = await setStage(around, client, samples);
   await warmUp(stage);
-  for (const name of names) {
-    if (options.only !== undefined && options.only !== name) continue;
+  for (const name of wanted) {
     const section = await measurements[name]?.(stage);
     if (section) print({ ...section, title: `${section.title} (${title})` });
   }
