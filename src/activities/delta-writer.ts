@@ -1,9 +1,10 @@
 /**
  * Writes a step's events to the turn log while the model speaks.
  *
- * The first delta of a part is written at once, so that its reader waits for nothing; what follows is gathered
- * for a few milliseconds and written together. One write at a time keeps the order, and while a slow database
- * is busy the next batch simply grows, up to a bound at which the model has to wait.
+ * The first delta of a part is written at once, so that its reader waits for nothing. What follows is gathered for
+ * four times as long as the last write took: an idle database passes every token on, a busy one gets fewer and larger
+ * writes. One write at a time keeps the order, and while a write lasts the next batch simply grows, up to a bound at
+ * which the model has to wait.
  */
 import type { TurnEvent } from '../turn/event.ts';
 
@@ -16,22 +17,28 @@ export interface DeltaWriter {
   failed: AbortSignal;
 }
 
+/** From the beginning of a write to the next one, as a multiple of its duration. */
+const intervalPerWrite = 4;
+
 interface Options {
-  /** Pause between two writes, in milliseconds. Longer saves writes and makes the text come in larger pieces. */
-  everyMs?: number;
+  /** Least time from the beginning of a write to the next, in milliseconds. Default 5. */
+  leastMs?: number;
+  /** Most time that is waited for more text, in milliseconds, however slow the database is. Default 40. */
+  mostMs?: number;
   /** Unwritten characters at which `write` waits. */
   bound?: number;
 }
 
 export function createDeltaWriter(
   append: (events: TurnEvent[]) => Promise<void>,
-  { everyMs = 20, bound = 65_536 }: Options = {},
+  { leastMs = 5, mostMs = 40, bound = 65_536 }: Options = {},
 ): DeltaWriter {
   let waiting: TurnEvent[] = [];
   let waitingLength = 0;
   let urgent = false;
   let lastPart: string | undefined;
   let lastWriteAt = 0;
+  let intervalMs = leastMs;
   let callOff: (() => void) | undefined;
   let writing: Promise<void> | undefined;
   const failure = new AbortController();
@@ -48,6 +55,8 @@ export function createDeltaWriter(
     writing = append(batch)
       .catch((error: unknown) => failure.abort(error))
       .finally(() => {
+        const tookMs = performance.now() - lastWriteAt;
+        intervalMs = Math.min(mostMs, Math.max(leastMs, intervalPerWrite * tookMs));
         writing = undefined;
         plan();
       });
@@ -56,7 +65,7 @@ export function createDeltaWriter(
   function plan(): void {
     if (writing || failed.aborted || waiting.length === 0) return;
     if (urgent) return flush();
-    callOff ??= later(flush, lastWriteAt + everyMs - performance.now());
+    callOff ??= later(flush, lastWriteAt + intervalMs - performance.now());
   }
 
   return {

@@ -5,6 +5,8 @@
 import type { DatabaseSync, SQLInputValue } from 'node:sqlite';
 import { SqliteAdapter, SqliteIntrospector, SqliteQueryCompiler } from 'kysely';
 import type { CompiledQuery, DatabaseConnection, Dialect, Driver, QueryResult } from 'kysely';
+import { keepStatements } from './sqlite-statements.ts';
+import type { Statements } from './sqlite-statements.ts';
 import { createSqliteWriter, whenNotBusy } from './sqlite-writer.ts';
 import type { SqliteWriter } from './sqlite-writer.ts';
 
@@ -12,6 +14,12 @@ import type { SqliteWriter } from './sqlite-writer.ts';
 export interface SqliteConnections {
   writer: DatabaseSync;
   reader: DatabaseSync;
+}
+
+/** The same object twice where both connections are one. */
+interface ConnectionStatements {
+  writer: Statements;
+  reader: Statements;
 }
 
 export function sqliteDialect(connections: SqliteConnections): Dialect {
@@ -25,17 +33,21 @@ export function sqliteDialect(connections: SqliteConnections): Dialect {
 
 class TurnTakingDriver implements Driver {
   readonly #connections: SqliteConnections;
+  readonly #statements: ConnectionStatements;
   readonly #turns: SqliteWriter;
 
   constructor(connections: SqliteConnections) {
+    const { writer, reader } = connections;
     this.#connections = connections;
-    this.#turns = createSqliteWriter(connections.writer);
+    const written = keepStatements(writer);
+    this.#statements = { writer: written, reader: reader === writer ? written : keepStatements(reader) };
+    this.#turns = createSqliteWriter(writer, written);
   }
 
   async init(): Promise<void> {}
 
   async acquireConnection(): Promise<Lent> {
-    return new Lent(this.#connections, this.#turns);
+    return new Lent(this.#connections.writer, this.#statements, this.#turns);
   }
 
   async beginTransaction(connection: Lent): Promise<void> {
@@ -68,18 +80,20 @@ class TurnTakingDriver implements Driver {
 class Lent implements DatabaseConnection {
   /** In the middle of a transaction. */
   isWriting = false;
-  readonly #connections: SqliteConnections;
+  readonly #database: DatabaseSync;
+  readonly #statements: ConnectionStatements;
   readonly #turns: SqliteWriter;
 
-  constructor(connections: SqliteConnections, turns: SqliteWriter) {
-    this.#connections = connections;
+  constructor(database: DatabaseSync, statements: ConnectionStatements, turns: SqliteWriter) {
+    this.#database = database;
+    this.#statements = statements;
     this.#turns = turns;
   }
 
   async executeQuery<R>(query: CompiledQuery): Promise<QueryResult<R>> {
-    const { reader, writer } = this.#connections;
+    const { reader, writer } = this.#statements;
     if (this.isWriting) {
-      if (!writer.isTransaction) throw new Error('the transaction was rolled back by SQLite');
+      if (!this.#database.isTransaction) throw new Error('the transaction was rolled back by SQLite');
       return run(writer, query);
     }
     switch (query.query.kind) {
@@ -100,7 +114,7 @@ class Lent implements DatabaseConnection {
     await this.#turns.enter();
     let result: QueryResult<R>;
     try {
-      result = run(this.#connections.writer, query);
+      result = run(this.#statements.writer, query);
     } catch (error) {
       this.#turns.discard();
       throw error;
@@ -114,10 +128,10 @@ class Lent implements DatabaseConnection {
   }
 }
 
-function run<R>(database: DatabaseSync, { sql, parameters }: CompiledQuery): QueryResult<R> {
-  const statement = database.prepare(sql);
+function run<R>(statements: Statements, { sql, parameters }: CompiledQuery): QueryResult<R> {
+  const { statement, returnsRows } = statements.prepare(sql);
   const values = parameters as SQLInputValue[];
-  if (statement.columns().length > 0) return { rows: statement.all(...values) as R[] };
+  if (returnsRows) return { rows: statement.all(...values) as R[] };
   const { changes, lastInsertRowid } = statement.run(...values);
   return { rows: [], numAffectedRows: BigInt(changes), insertId: BigInt(lastInsertRowid) };
 }

@@ -13,6 +13,7 @@
  */
 import type { DatabaseSync } from 'node:sqlite';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { keepStatements } from './sqlite-statements.ts';
 
 const busyTimeoutMs = 10_000;
 const busy = 5;
@@ -39,7 +40,11 @@ interface Group {
   committed: PromiseWithResolvers<void>;
 }
 
-export function createSqliteWriter(database: DatabaseSync): SqliteWriter {
+export function createSqliteWriter(
+  database: DatabaseSync,
+  statements = keepStatements(database),
+): SqliteWriter {
+  const run = (sql: string) => void statements.prepare(sql).statement.run();
   const waiting: (() => void)[] = [];
   let isTaken = false;
   let group: Group | undefined;
@@ -73,7 +78,7 @@ export function createSqliteWriter(database: DatabaseSync): SqliteWriter {
     const { committed, kept } = group;
     group = undefined;
     try {
-      database.exec(kept > 0 ? 'commit' : 'rollback');
+      run(kept > 0 ? 'commit' : 'rollback');
       committed.resolve();
     } catch (error) {
       if (database.isTransaction) database.exec('rollback');
@@ -96,10 +101,10 @@ export function createSqliteWriter(database: DatabaseSync): SqliteWriter {
     await takeTurn();
     try {
       if (group) {
-        database.exec('savepoint part');
+        run('savepoint part');
         return;
       }
-      await whenNotBusy(() => database.exec('begin immediate'));
+      await whenNotBusy(() => run('begin immediate'));
       group = { openedAt: performance.now(), kept: 0, committed: Promise.withResolvers() };
       // Whoever keeps something waits for it; a group that nobody kept anything in has nobody to tell.
       group.committed.promise.catch(() => undefined);
@@ -118,7 +123,7 @@ export function createSqliteWriter(database: DatabaseSync): SqliteWriter {
           fail();
           throw new Error('the transaction was rolled back by SQLite');
         }
-        if (joined.kept > 0) database.exec('release part');
+        if (joined.kept > 0) run('release part');
         joined.kept += 1;
         const isFull = joined.kept >= mostTogether || performance.now() - joined.openedAt > longestTogetherMs;
         if (isFull) isOverdue = true;

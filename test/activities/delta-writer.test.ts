@@ -1,4 +1,4 @@
-import { expect, test } from 'vitest';
+import { expect, onTestFinished, test, vi } from 'vitest';
 import { createDeltaWriter } from '../../src/activities/delta-writer.ts';
 import type { TurnEvent } from '../../src/turn/event.ts';
 
@@ -21,7 +21,7 @@ function slowLog() {
 
 test('the first delta is written at once, with all that came before it', async () => {
   const log = slowLog();
-  const writer = createDeltaWriter(log.append, { everyMs: 60_000 });
+  const writer = createDeltaWriter(log.append, { leastMs: 60_000, mostMs: 60_000 });
   await writer.write({ type: 'start-step', step: 0 });
   await writer.write(start());
   expect(log.batches).toEqual([]);
@@ -31,7 +31,7 @@ test('the first delta is written at once, with all that came before it', async (
 
 test('deltas that come during a write are written together after it, one write at a time', async () => {
   const log = slowLog();
-  const writer = createDeltaWriter(log.append, { everyMs: 0 });
+  const writer = createDeltaWriter(log.append, { leastMs: 0, mostMs: 0 });
   for (const word of ['one ', 'two ', 'three']) await writer.write(delta(word));
   expect(log.batches).toEqual([[delta('one ')]]);
   const next = log.nextBatch();
@@ -42,7 +42,7 @@ test('deltas that come during a write are written together after it, one write a
 
 test('deltas that come at the same moment, after a pause, are written together', async () => {
   const log = slowLog();
-  const writer = createDeltaWriter(log.append, { everyMs: 0 });
+  const writer = createDeltaWriter(log.append, { leastMs: 0, mostMs: 0 });
   await writer.write(delta('one '));
   log.writes[0]?.done();
   await new Promise((resolve) => setImmediate(resolve));
@@ -54,16 +54,40 @@ test('deltas that come at the same moment, after a pause, are written together',
 
 test('a quiet model is shown at the next pause even if nothing more comes', async () => {
   const log = slowLog();
-  const writer = createDeltaWriter(log.append, { everyMs: 1 });
+  const writer = createDeltaWriter(log.append, { leastMs: 1, mostMs: 1 });
   const written = log.nextBatch();
   await writer.write({ type: 'start-step', step: 0 });
   await written;
   expect(log.batches).toEqual([[{ type: 'start-step', step: 0 }]]);
 });
 
+test('the slower the database, the longer text is gathered, within bounds', async () => {
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'setImmediate', 'performance'] });
+  onTestFinished(() => void vi.useRealTimers());
+  const log = slowLog();
+  const writer = createDeltaWriter(log.append, { leastMs: 5, mostMs: 40 });
+  const intervalAfter = async (writeMs: number) => {
+    await vi.advanceTimersByTimeAsync(writeMs);
+    await writer.write(delta('more '));
+    const before = log.batches.length;
+    log.writes.at(-1)?.done();
+    for (let ms = writeMs; ; ms += 1) {
+      await vi.advanceTimersByTimeAsync(0);
+      if (log.batches.length > before) return ms;
+      await vi.advanceTimersByTimeAsync(1);
+    }
+  };
+  await writer.write(delta('one '));
+  expect(await intervalAfter(0)).toBe(5);
+  expect(await intervalAfter(2)).toBe(8);
+  expect(await intervalAfter(8)).toBe(32);
+  expect(await intervalAfter(20)).toBe(40);
+  expect(await intervalAfter(90)).toBe(90);
+});
+
 test('the first delta of every part is urgent, and parts are never mixed', async () => {
   const log = slowLog();
-  const writer = createDeltaWriter(log.append, { everyMs: 60_000 });
+  const writer = createDeltaWriter(log.append, { leastMs: 60_000, mostMs: 60_000 });
   await writer.write(delta('thinking', 'a'));
   await writer.write(delta(' more', 'a'));
   await writer.write(delta('answer', 'b'));
@@ -75,7 +99,7 @@ test('the first delta of every part is urgent, and parts are never mixed', async
 
 test('what is left over is handed back after the write under way, and nothing is written later', async () => {
   const log = slowLog();
-  const writer = createDeltaWriter(log.append, { everyMs: 60_000 });
+  const writer = createDeltaWriter(log.append, { leastMs: 60_000, mostMs: 60_000 });
   await writer.write(delta('one '));
   await writer.write(delta('two'));
   const rest = writer.rest();
@@ -90,7 +114,7 @@ test('nothing is lost or reordered, whatever the pace of model and database', as
     batches.push(events);
     if (batches.length % 3 === 0) await new Promise((resolve) => setImmediate(resolve));
   };
-  const writer = createDeltaWriter(append, { everyMs: 1 });
+  const writer = createDeltaWriter(append, { leastMs: 1, mostMs: 1 });
   const words = Array.from({ length: 500 }, (_, index) => `${index} `);
   for (const [index, word] of words.entries()) {
     await writer.write(delta(word));
@@ -105,7 +129,7 @@ test('nothing is lost or reordered, whatever the pace of model and database', as
 
 test('the model waits while too much is unwritten', async () => {
   const log = slowLog();
-  const writer = createDeltaWriter(log.append, { everyMs: 0, bound: 10 });
+  const writer = createDeltaWriter(log.append, { leastMs: 0, mostMs: 0, bound: 10 });
   await writer.write(delta('x'));
   let accepted = false;
   const full = writer.write(delta('y'.repeat(11))).then(() => (accepted = true));
@@ -118,7 +142,7 @@ test('the model waits while too much is unwritten', async () => {
 
 test('a failed write is reported to whoever writes next, and to the end', async () => {
   const log = slowLog();
-  const writer = createDeltaWriter(log.append, { everyMs: 0 });
+  const writer = createDeltaWriter(log.append, { leastMs: 0, mostMs: 0 });
   await writer.write(delta('x'));
   log.writes[0]?.fail(new Error('disk full'));
   await new Promise((resolve) => setImmediate(resolve));
