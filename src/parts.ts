@@ -30,7 +30,7 @@ export async function openParts(config: Config, logger: Logger): Promise<Parts> 
   const { nango, servers } = config;
   const { publicUrl } = config.http;
   const stores: Stores = {
-    oauth: createOAuthStore({ storage, keys, publicUrl, secret: config.secret }),
+    oauth: createOAuthStore({ storage, keys, publicUrl, servers, secret: config.secret }),
     vault: createVaultStore({ storage, keys }),
     nango: nango ? createNangoStore({ storage, keys, nango, publicUrl, servers, logger }) : null,
   };

@@ -44,14 +44,21 @@ export const entrySchema = z.strictObject({
     .describe('Where accounts are kept: oauth and vault, here and sealed; nango, at Nango'),
   oauth: z
     .strictObject({
-      clientId: z.string(),
+      issuer: z
+        .url({ protocol: /^https?$/ })
+        .optional()
+        .describe(
+          'The only sign-in server people are sent to; by default the first one that the server named',
+        ),
+      clientId: z
+        .string()
+        .optional()
+        .describe('A client registered beforehand at this issuer; without it, registration is automatic'),
       clientSecretEnv: z.string().optional(),
       scopes: z.array(z.string()).optional(),
     })
     .optional()
-    .describe(
-      'A client registered beforehand at the authorization server; without it, registration is automatic',
-    ),
+    .describe('How accounts are connected; with store: oauth'),
   nango: z
     .strictObject({
       integration: z.string().min(1).describe("The integration's unique key at Nango"),
@@ -133,7 +140,7 @@ export function conflictsIn(entry: Partial<Entry>, written: string[]): Conflict[
 }
 
 function storeConflicts(entry: Partial<Entry>): Conflict[] {
-  const { store, vault, headers = {}, headersEnv = {} } = entry;
+  const { store, oauth, vault, headers = {}, headersEnv = {} } = entry;
   const conflicts = (['oauth', 'nango', 'vault'] as const)
     .filter((member) => member !== store && entry[member] !== undefined)
     .map((member): Conflict => [member, `only a server with store: ${member} has this`]);
@@ -143,6 +150,13 @@ function storeConflicts(entry: Partial<Entry>): Conflict[] {
     conflicts.push([
       'credentialScope',
       `with none nobody has an account, so ${store} keeps nothing; write user or project, or remove store`,
+    ]);
+  if (oauth?.clientSecretEnv !== undefined && oauth.clientId === undefined)
+    conflicts.push(['oauth', 'a secret belongs to a client; write its id under clientId']);
+  if (oauth?.clientId !== undefined && oauth.issuer === undefined)
+    conflicts.push([
+      'oauth',
+      'write under issuer at which sign-in server this client is registered: it is used nowhere else',
     ]);
   const header = vault?.header.toLowerCase();
   const named = [...Object.keys(headers), ...Object.keys(headersEnv)];

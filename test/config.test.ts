@@ -246,6 +246,15 @@ agents: { assistant: { model: scripted, servers: [files] } }
     ],
     ['{ command: [f], headers: { a: b } }', 'servers.files.headers: only a server with a url has this'],
     ['{ command: [f], oauth: { clientId: c } }', 'servers.files.oauth: only a server with a url has this'],
+    [
+      '{ url: "https://f.example/mcp", oauth: { clientId: c } }',
+      'servers.files.oauth: write under issuer at which sign-in server this client is registered',
+    ],
+    [
+      '{ url: "https://f.example/mcp", oauth: { issuer: "https://i.example", clientSecretEnv: PATH } }',
+      'servers.files.oauth: a secret belongs to a client; write its id under clientId',
+    ],
+    ['{ command: [f], local: true }', 'servers.files.local: only a server with a url has this'],
     ['{ url: "http://f/mcp", cwd: . }', 'servers.files.cwd: only a server with a command has this'],
     ['{ url: "http://f/mcp", env: { A: b } }', 'servers.files.env: only a server with a command has this'],
     ['{ command: [f], cwd: ./nowhere }', 'servers.files.cwd: there is no folder'],

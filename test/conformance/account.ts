@@ -5,6 +5,7 @@
 import path from 'node:path';
 import type { ServerConfig } from '../../src/config.ts';
 import { createOAuthStore } from '../../src/credentials/mcp-oauth/store.ts';
+import { IssuerNotAgreed } from '../../src/credentials/mcp-oauth/trusted-issuers.ts';
 import { generateKey, parseKeys } from '../../src/credentials/sealing.ts';
 import type { ConnectionRequired, Credential, Refusal } from '../../src/credentials/store.ts';
 import { openStorage } from '../../src/storage/database.ts';
@@ -40,27 +41,49 @@ export async function openAccount({
   const store = createOAuthStore({ storage, keys, publicUrl, secret: () => secret });
   const key = { tenant: 'acme', server: server.name, user: 'alice' };
   let connects = 0;
+  let current = server.oauth?.clientId === undefined ? server : await pinned(server);
+
+  /** With an operator who agrees when the server has moved to another sign-in server. */
+  async function agreeing<T>(act: (as: ServerConfig) => Promise<T>): Promise<T> {
+    try {
+      return await act(current);
+    } catch (error) {
+      if (!(error instanceof IssuerNotAgreed)) throw error;
+      current = await pinned(server);
+      return act(current);
+    }
+  }
 
   async function settle(answer: Credential | ConnectionRequired): Promise<Credential | null> {
     if (answer.kind === 'credential') return answer;
     if (connects === maxConnects) return null;
     connects++;
     const { scopes } = answer;
-    const { url } = await store.begin({ server, key, elicitationId: null, sessionHash, scopes });
-    const params = await comeBackFrom(url, `${publicUrl}/auth/callback`);
-    const done = await store.complete({ params, sessionHash, serverByName: () => server });
+    const { url } = await agreeing((as) =>
+      store.begin({ server: as, key, elicitationId: null, sessionHash, scopes }),
+    );
+    const callback = await comeBackFrom(url, `${publicUrl}/auth/callback`);
+    const done = await store.complete({ callback, sessionHash, serverByName: () => current });
     if (done.kind !== 'connected') throw new Error(`not connected: ${JSON.stringify(done)}`);
-    return settle(await store.resolve(server, key));
+    return settle(await agreeing((as) => store.resolve(as, key)));
   }
 
   return {
     async credential() {
-      const credential = await settle(await store.resolve(server, key));
+      const credential = await settle(await agreeing((as) => store.resolve(as, key)));
       if (credential === null) throw new Error('connected, and yet there is no credential');
       return credential;
     },
     after: async ({ version, tokenId }, { status, challenge }) =>
-      settle(await store.reject(server, key, { version, tokenId, status, challenge })),
+      settle(await agreeing((as) => store.reject(as, key, { version, tokenId, status, challenge }))),
     close: () => storage.close(),
   };
+}
+
+/** As an operator writes it who has looked what the server names now. */
+async function pinned(server: ServerConfig): Promise<ServerConfig> {
+  const { origin, pathname } = new URL(server.url);
+  const answer = await fetch(`${origin}/.well-known/oauth-protected-resource${pathname}`);
+  const { authorization_servers: named } = (await answer.json()) as { authorization_servers: string[] };
+  return { ...server, oauth: { ...server.oauth, issuer: named[0] } };
 }

@@ -1,5 +1,6 @@
 /** What has been done to pages like ours, done to ours: each time refused, nothing changed, and in the audit. */
 import { describe, expect, test } from 'vitest';
+import { issuerTag } from '../../src/credentials/mcp-oauth/client-metadata.ts';
 import type { AuditEntry } from '../../src/storage/storage.ts';
 import { Browser, unescaped, words } from '../api/connect/browser.ts';
 import type { Shown } from '../api/connect/browser.ts';
@@ -491,6 +492,11 @@ describe('answers of sign-in servers that are not the ones that were asked', () 
       (own, other) => own.searchParams.set('code', other.searchParams.get('code') ?? ''),
     ],
     ['a code that nobody gave', useless, ({ searchParams }) => searchParams.set('code', 'x'.repeat(43))],
+    ...['', `/${issuerTag('https://another.example')}`, '/x'].map((end): (typeof cases)[number] => [
+      `an answer at the address of another one: "${end}"`,
+      foreign,
+      (own) => (own.pathname = `/auth/callback${end}`),
+    ]),
     ['no code', useless, ({ searchParams }) => searchParams.delete('code')],
   ];
 
@@ -569,6 +575,7 @@ describe('link scanners', () => {
     '/connections?server=tracker&action=disconnect',
     '/connections/disconnect?server=tracker',
     '/auth/client.json',
+    `/auth/client/${issuerTag('https://sign-in.example')}.json`,
   ];
 
   test.each(['GET', 'HEAD'])('%s of every address changes nothing and signs nobody in', async (method) => {

@@ -246,7 +246,7 @@ describe('no secret is found', () => {
 
   test('in any address, but for what a provider and the way back from it have to know', () => {
     const inAddress = ({ url }: Received) => {
-      const isWayBack = ['/auth/callback', '/auth/login/callback'].includes(url.pathname);
+      const isWayBack = /^\/auth\/(login\/callback|callback\/[\w-]{22})$/.test(url.pathname);
       const isProvider = url.origin !== world.baseUrl;
       return namesIn(
         url.href,

@@ -8,6 +8,7 @@ import { exportJWK, generateKeyPair } from 'jose';
 import { errors, Provider } from 'oidc-provider';
 import type { AdapterFactory, ClientMetadata, Configuration } from 'oidc-provider';
 import { listen } from '../../demo/listen.ts';
+import { issuerTag } from '../../src/credentials/mcp-oauth/client-metadata.ts';
 import { createMemoryAdapter } from '../../demo/memory-adapter.ts';
 
 export interface AuthorizationServer {
@@ -43,7 +44,7 @@ export async function startAuthorizationServer(options: Options): Promise<Author
   const adapter = createMemoryAdapter();
   const provider = new Provider(
     issuer,
-    configuration(options, adapter, () => provider),
+    configuration(issuer, options, adapter, () => provider),
   );
   const seen: AuthorizationServer = {
     issuer,
@@ -79,7 +80,12 @@ export async function startAuthorizationServer(options: Options): Promise<Author
   return seen;
 }
 
-function configuration(options: Options, adapter: AdapterFactory, provider: () => Provider): Configuration {
+function configuration(
+  issuer: string,
+  options: Options,
+  adapter: AdapterFactory,
+  provider: () => Provider,
+): Configuration {
   const {
     resource,
     accessTokenLifeSeconds = 3600,
@@ -90,7 +96,11 @@ function configuration(options: Options, adapter: AdapterFactory, provider: () =
   return {
     adapter,
     jwks,
-    clients,
+    // As an operator registers them: with the address that is for this very server.
+    clients: clients.map((client) => ({
+      ...client,
+      redirect_uris: (client.redirect_uris ?? []).map((uri) => `${uri}/${issuerTag(issuer)}`),
+    })),
     scopes: ['openid', 'offline_access', 'email'],
     claims: { openid: ['sub'], email: ['email'] },
     conformIdTokenClaims: false,

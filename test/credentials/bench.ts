@@ -44,8 +44,8 @@ export async function createBench(options: Options = {}) {
       sessionHash: session,
       scopes,
     });
-    const params = await comeBackFrom(url, `${settings.publicUrl}/auth/callback`, cookies);
-    return store.complete({ params, sessionHash: session, serverByName: () => server });
+    const callback = await comeBackFrom(url, `${settings.publicUrl}/auth/callback`, cookies);
+    return store.complete({ callback, sessionHash: session, serverByName: () => server });
   }
 
   return {

@@ -6,10 +6,10 @@ export async function comeBackFrom(
   url: string,
   until: string,
   cookies = new Map<string, string>(),
-): Promise<URLSearchParams> {
+): Promise<URL> {
   let address = url;
   for (let hop = 0; hop < 20; hop++) {
-    if (address.startsWith(until)) return new URL(address).searchParams;
+    if (address.startsWith(until)) return new URL(address);
     const cookie = [...cookies].map(([name, value]) => `${name}=${value}`).join('; ');
     const response = await fetch(address, { redirect: 'manual', headers: cookie === '' ? {} : { cookie } });
     for (const line of response.headers.getSetCookie()) {
@@ -22,4 +22,12 @@ export async function comeBackFrom(
     address = new URL(location, address).href;
   }
   throw new Error('too many redirects');
+}
+
+/** Where a browser comes back to that was sent there, with this answer. */
+export function comingBack(leaving: URL, answer: Record<string, string>): URL {
+  const callback = new URL(leaving.searchParams.get('redirect_uri') ?? '');
+  const state = leaving.searchParams.get('state') ?? '';
+  callback.search = new URLSearchParams({ state, ...answer }).toString();
+  return callback;
 }

@@ -1,12 +1,12 @@
 /** `/auth/callback`: the authorization server sends the browser back, with an account or without. */
-import type { FastifyInstance } from 'fastify';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { sharedCallbackPath } from '../../credentials/mcp-oauth/client-metadata.ts';
 import { notConnectedPage } from './connection-pages.ts';
 import type { ConnectDeps } from './deps.ts';
 import { sendPage } from './layout.ts';
 import type { Page } from './layout.ts';
 import { finishedPage, notice, unknownPage } from './outcome-pages.ts';
 import { deniedPage, failedPage } from './question-pages.ts';
-import { queryOf } from './query.ts';
 import { findQuestion, viewOf } from './question.ts';
 import type { Refusals } from './refusals.ts';
 import { allowedReturnUrl, keepingReturn } from './return-url.ts';
@@ -29,16 +29,18 @@ export function authorizationRoutes(
   const { config, storage, stores, announce, logger } = deps;
   const { publicUrl, returnUrls } = config.http;
 
-  fastify.get('/auth/callback', async (request, reply) => {
+  // Each sign-in server has its own.
+  for (const path of [sharedCallbackPath, `${sharedCallbackPath}/:issuer`]) fastify.get(path, comeBack);
+
+  async function comeBack(request: FastifyRequest, reply: FastifyReply) {
     const here = sessions.read(request);
     if (!here) {
       logger.warn({ address: request.ip }, 'an authorization came back to a browser that is not signed in');
       await refusals.record(request, 'a callback without a session');
       return sendPage(reply, wrongBrowser);
     }
-    const params = new URLSearchParams(queryOf(request));
     const done = await stores.oauth.complete({
-      params,
+      callback: new URL(publicUrl + request.url),
       sessionHash: sessionHash(here),
       serverByName: (name) => config.servers.get(name),
     });
@@ -89,7 +91,7 @@ export function authorizationRoutes(
       default:
         return done satisfies never;
     }
-  });
+  }
 
   /** The same for who came from the settings page. */
   function settings(server: string, session: Session, why: Parameters<typeof notConnectedPage>[2]): Page {

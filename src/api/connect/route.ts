@@ -6,10 +6,10 @@
 import cookies from '@fastify/cookie';
 import forms from '@fastify/formbody';
 import type { FastifyInstance } from 'fastify';
-import { clientMetadata } from '../../credentials/mcp-oauth/registration.ts';
 import { explainDatabaseTrouble } from '../database-trouble.ts';
 import { problemFor } from '../errors.ts';
 import { authorizationRoutes } from './authorization.ts';
+import { clientRoutes } from './client-documents.ts';
 import type { ConnectDeps } from './deps.ts';
 import { pageHeaders, sendPage } from './layout.ts';
 import { limitPages } from './limits.ts';
@@ -60,7 +60,7 @@ export async function connectPages(fastify: FastifyInstance, deps: ConnectDeps):
     });
     if (nango) await pages.register(async (asked) => nangoRoutes(asked, deps, sessions, refusals, nango));
     if (deps.playground) playgroundRoutes(pages, { ...deps.playground, publicUrl, sessions });
-    pages.get('/auth/client.json', () => clientMetadata(publicUrl));
+    clientRoutes(pages, deps);
   });
 }
 

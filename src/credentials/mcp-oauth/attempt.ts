@@ -16,6 +16,8 @@ const attemptSchema = z.object({
   serverUrl: z.string(),
   /** As it was when the person left: a code is redeemed only where it was asked for. */
   authorizationServer: authorizationServerSchema,
+  /** Where its answer has to arrive; absent of attempts from before every sign-in server had an address of its own. */
+  redirectUri: z.string().optional(),
   client: clientSchema,
   resource: z.string(),
   scopes: z.array(z.string()),

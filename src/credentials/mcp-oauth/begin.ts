@@ -7,9 +7,9 @@ import type { KeyRing } from '../sealing.ts';
 import { tryOpenAccount } from './account.ts';
 import { newState } from './attempt.ts';
 import type { Attempts } from './attempt.ts';
+import { redirectUri } from './client-metadata.ts';
 import type { Discovery, OAuthNeeds } from './discovery.ts';
 import { scopesOf } from './protected-resource.ts';
-import { redirectUri } from './registration.ts';
 import type { Registrations } from './registration.ts';
 import { inWords, trouble } from './trouble.ts';
 
@@ -46,18 +46,19 @@ export function createBegin(deps: Dependencies) {
       throw trouble(server, 'does not ask for an account any more; go back and try again');
     const { authorizationServer, resource } = needs;
     const client = await registrations.clientFor(server, authorizationServer);
-    const clientInformation = registrations.informationOf(client, server);
+    const clientInformation = registrations.informationOf(client, authorizationServer.issuer, server);
     if (!clientInformation) throw trouble(server, 'its client was removed from the configuration');
 
     const key = connectionKey(server, input.key);
     const held = heldScopes(keys, server, needs, await storage.connections.get(key));
     const scopes = scopesToRequest(server, needs, [...held, ...(input.scopes ?? [])]);
     const state = newState();
+    const redirect = redirectUri(publicUrl, authorizationServer.issuer);
     try {
       const { authorizationUrl, codeVerifier } = await startAuthorization(authorizationServer.issuer, {
         metadata: authorizationServer,
         clientInformation,
-        redirectUrl: redirectUri(publicUrl),
+        redirectUrl: redirect,
         state,
         resource,
         ...(scopes.length > 0 && { scope: scopes.join(' ') }),
@@ -66,6 +67,7 @@ export function createBegin(deps: Dependencies) {
         key,
         serverUrl: server.url,
         authorizationServer,
+        redirectUri: redirect,
         client,
         resource,
         scopes,

@@ -7,16 +7,17 @@ import type { KeyRing } from '../sealing.ts';
 import { accountFrom, accountName, freshUntil, sealAccount, subjectOf } from './account.ts';
 import type { Account } from './account.ts';
 import type { Attempt, Attempts } from './attempt.ts';
+import { sharedCallbackPath } from './client-metadata.ts';
 import type { Discovery } from './discovery.ts';
 import type { Outbound } from './outbound.ts';
 import { scopesOf } from './protected-resource.ts';
-import { redirectUri } from './registration.ts';
 import type { Registrations } from './registration.ts';
 import type { RevokeReplaced } from './replaced.ts';
 import { inWords, isClientRefused, quoteCode, trouble } from './trouble.ts';
 
 export interface CompleteInput {
-  params: URLSearchParams;
+  /** The address at which the browser came back, with all it brought. */
+  callback: URL;
   sessionHash: string;
   serverByName: (name: string) => ServerConfig | undefined;
 }
@@ -66,7 +67,8 @@ export function createComplete(deps: Dependencies) {
   const { storage, keys, attempts, discovery, registrations, outbound, revokeReplaced, publicUrl, now } =
     deps;
 
-  async function complete({ params, sessionHash, serverByName }: CompleteInput): Promise<Completion> {
+  async function complete({ callback, sessionHash, serverByName }: CompleteInput): Promise<Completion> {
+    const params = callback.searchParams;
     const state = params.get('state');
     const taken = state === null ? null : await attempts.take({ state, sessionHash });
     if (!taken) return { kind: 'unknown-state' };
@@ -90,14 +92,14 @@ export function createComplete(deps: Dependencies) {
     if (!server || server.url !== attempt.serverUrl) {
       return failed('The configuration of this server has changed in the meantime. Start again.', true);
     }
-    if (!isFromIssuer(params, attempt)) {
+    if (!isAt(callback, redirectOf(attempt)) || !isFromIssuer(params, attempt)) {
       return failed(
         `The answer did not come from ${server.title}'s sign-in server, so it was not used.`,
         true,
         { isForeign: true },
       );
     }
-    await registrations.confirm(attempt.client, attempt.authorizationServer.issuer);
+    await registrations.confirm(attempt.client, accountOrigin(attempt));
     const error = params.get('error');
     if (error === 'access_denied') return { kind: 'denied', ...begun, server: server.name };
     if (error !== null) {
@@ -135,7 +137,7 @@ export function createComplete(deps: Dependencies) {
 
   async function redeem(server: ServerConfig, attempt: Attempt, code: string): Promise<OAuthTokens> {
     const { authorizationServer, client, codeVerifier, resource } = attempt;
-    const clientInformation = registrations.informationOf(client, server);
+    const clientInformation = registrations.informationOf(client, authorizationServer.issuer, server);
     if (!clientInformation) throw trouble(server, 'its client was removed from the configuration');
     return exchangeAuthorization(authorizationServer.issuer, {
       metadata: authorizationServer,
@@ -144,20 +146,20 @@ export function createComplete(deps: Dependencies) {
       // Checked before, together with the error answers.
       iss: authorizationServer.issuer,
       codeVerifier,
-      redirectUri: redirectUri(publicUrl),
+      redirectUri: redirectOf(attempt),
       resource,
       fetchFn: outbound.of(server).fetch,
     });
   }
 
-  async function forgetClientIf(
-    refused: boolean,
-    server: ServerConfig,
-    { client, authorizationServer }: Attempt,
-  ) {
+  async function forgetClientIf(refused: boolean, server: ServerConfig, attempt: Attempt) {
     if (!refused) return;
-    await registrations.forget(client, authorizationServer.issuer);
+    await registrations.forget(attempt.client, accountOrigin(attempt));
     await discovery.forget(server);
+  }
+
+  function redirectOf({ redirectUri }: Attempt): string {
+    return redirectUri ?? publicUrl + sharedCallbackPath;
   }
 
   return complete;
@@ -165,6 +167,12 @@ export function createComplete(deps: Dependencies) {
 
 function accountOrigin({ serverUrl, authorizationServer, resource, client }: Attempt) {
   return { serverUrl, issuer: authorizationServer.issuer, resource, client };
+}
+
+/** RFC 9700 §4.4.2.2: only this sign-in server was given this address. */
+function isAt(callback: URL, redirect: string): boolean {
+  const { origin, pathname } = new URL(redirect);
+  return callback.origin === origin && callback.pathname === pathname;
 }
 
 /** RFC 9207. Error answers of servers that otherwise send `iss` often lack it; nothing is redeemed from those. */

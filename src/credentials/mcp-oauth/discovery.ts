@@ -2,6 +2,7 @@
 import { discoverAuthorizationServerMetadata } from '@modelcontextprotocol/client';
 import { z } from 'zod';
 import type { ServerConfig } from '../../config.ts';
+import { isSameIssuer } from './client-metadata.ts';
 import { OutboundError } from './outbound.ts';
 import type { Outbound } from './outbound.ts';
 import {
@@ -15,6 +16,8 @@ import type { ProtectedResource } from './protected-resource.ts';
 import type { Records } from './records.ts';
 import { inWords, trouble } from './trouble.ts';
 import type { Named } from './trouble.ts';
+import { IssuerNotAgreed } from './trusted-issuers.ts';
+import type { TrustedIssuers } from './trusted-issuers.ts';
 
 const httpUrl = z.url({ protocol: /^https?$/ });
 
@@ -61,10 +64,20 @@ export interface Discovery {
   needsOf(server: ServerConfig): Promise<Needs>;
   /** After a 401 that was not expected: looks again, and believes the challenge. */
   needsAfterRefusal(server: ServerConfig, challenge: string | null): Promise<OAuthNeeds>;
+  /**
+   * The description of this issuer, from which somebody has an account of this server. Null when the server has moved
+   * to another one; while the operator has not agreed to that, the account stays where it is.
+   */
+  currentIssuer(server: ServerConfig, issuer: string): Promise<AuthorizationServer | null>;
   /** What this authorization server says about itself right now, whatever the MCP server names today. */
   describe(server: Named, issuer: string): Promise<AuthorizationServer>;
   /** The next look is a fresh one. */
   forget(server: ServerConfig): Promise<void>;
+}
+
+function isAsWritten({ oauth }: ServerConfig, needs: Needs): boolean {
+  if (oauth?.issuer === undefined) return true;
+  return needs.kind === 'oauth' && isSameIssuer(needs.authorizationServer.issuer, oauth.issuer);
 }
 
 const lookAgainAfterMs = 24 * 3_600_000;
@@ -72,9 +85,10 @@ const lookAgainAfterMs = 24 * 3_600_000;
 export function createDiscovery(deps: {
   records: Records;
   outbound: Outbound;
+  trustedIssuers: TrustedIssuers;
   now: () => number;
 }): Discovery {
-  const { records, outbound, now } = deps;
+  const { records, outbound, trustedIssuers, now } = deps;
   const recordKey = (server: ServerConfig) => `server:${server.url}`;
 
   async function look(server: ServerConfig): Promise<{ needs: Needs; certain: boolean }> {
@@ -101,12 +115,16 @@ export function createDiscovery(deps: {
     { resource, issuers, scopes }: ProtectedResource,
   ): Promise<OAuthNeeds> {
     // Servers from before protected-resource metadata are their own authorization server.
-    const candidates = issuers.length > 0 ? issuers.slice(0, 3) : [new URL(server.url).origin];
+    const named = issuers.length > 0 ? issuers : [server.oauth?.issuer ?? new URL(server.url).origin];
+    const candidates = await trustedIssuers.among(server, named);
     let failure: unknown;
-    for (const issuer of candidates) {
+    for (const issuer of candidates.slice(0, 3)) {
       try {
-        return { kind: 'oauth', resource, scopes, authorizationServer: await readMetadata(server, issuer) };
+        const authorizationServer = await readMetadata(server, issuer);
+        await trustedIssuers.admit(server, authorizationServer.issuer);
+        return { kind: 'oauth', resource, scopes, authorizationServer };
       } catch (error) {
+        if (error instanceof IssuerNotAgreed) throw error;
         failure = error;
       }
     }
@@ -133,19 +151,38 @@ export function createDiscovery(deps: {
     return parsed.data;
   }
 
+  async function needsOf(server: ServerConfig): Promise<Needs> {
+    const key = recordKey(server);
+    const known = await records.recall(key, needsSchema);
+    // An operator may have decided otherwise since.
+    const isUsable = known && isAsWritten(server, known.value);
+    if (isUsable && now() - known.updatedAt < lookAgainAfterMs) return admitted(server, known.value);
+    try {
+      const { needs, certain } = await look(server);
+      if (certain) await records.remember(key, needs);
+      return needs;
+    } catch (error) {
+      // What held yesterday is a better guess than failing while the server is away.
+      if (isUsable && error instanceof OutboundError) return admitted(server, known.value);
+      throw inWords(server, error);
+    }
+  }
+
+  async function admitted(server: ServerConfig, needs: Needs): Promise<Needs> {
+    if (needs.kind === 'oauth') await trustedIssuers.admit(server, needs.authorizationServer.issuer);
+    return needs;
+  }
+
   return {
-    async needsOf(server) {
-      const key = recordKey(server);
-      const known = await records.recall(key, needsSchema);
-      if (known && now() - known.updatedAt < lookAgainAfterMs) return known.value;
+    needsOf,
+    async currentIssuer(server, issuer) {
       try {
-        const { needs, certain } = await look(server);
-        if (certain) await records.remember(key, needs);
-        return needs;
+        const needs = await needsOf(server);
+        const isSame = needs.kind === 'oauth' && needs.authorizationServer.issuer === issuer;
+        return isSame ? needs.authorizationServer : null;
       } catch (error) {
-        // What held yesterday is a better guess than failing while the server is away.
-        if (known && error instanceof OutboundError) return known.value;
-        throw inWords(server, error);
+        if (!(error instanceof IssuerNotAgreed)) throw error;
+        return readMetadata(server, issuer);
       }
     },
     async needsAfterRefusal(server, challenge) {

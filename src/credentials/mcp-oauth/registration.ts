@@ -1,11 +1,19 @@
 /**
  * Who we are at an authorization server. In this order: a client that an operator registered there, our own
- * metadata document as client id, dynamic registration. A registration is kept per server and redirect address.
+ * metadata document as client id, dynamic registration. A registration is kept per server, sign-in server and redirect
+ * address: what one server has a part in is never used for another.
  */
 import { registerClient, RegistrationRejectedError } from '@modelcontextprotocol/client';
 import type { OAuthClientInformationMixed } from '@modelcontextprotocol/client';
 import { z } from 'zod';
 import type { ServerConfig } from '../../config.ts';
+import {
+  clientDocumentUrl,
+  clientMetadata,
+  isSameIssuer,
+  issuerTag,
+  redirectUri,
+} from './client-metadata.ts';
 import type { AuthorizationServer } from './discovery.ts';
 import type { Outbound } from './outbound.ts';
 import type { Records } from './records.ts';
@@ -32,32 +40,23 @@ const recordSchema = z.object({
   awayFrom: z.number().nullable(),
 });
 
-/** Served at `<PUBLIC_URL>/auth/client.json`; its own address is the client id. */
-export function clientMetadata(publicUrl: string) {
-  return {
-    client_id: `${publicUrl}/auth/client.json`,
-    client_name: 'Interlude',
-    client_uri: publicUrl,
-    redirect_uris: [redirectUri(publicUrl)],
-    grant_types: ['authorization_code', 'refresh_token'],
-    response_types: ['code'],
-    token_endpoint_auth_method: 'none',
-    application_type: isLoopback(publicUrl) ? 'native' : 'web',
-  };
-}
-
-export function redirectUri(publicUrl: string): string {
-  return `${publicUrl}/auth/callback`;
-}
-
 export interface Registrations {
   clientFor(server: ServerConfig, authorizationServer: AuthorizationServer): Promise<Client>;
-  /** What the token endpoint is told; null when the configuration no longer has this client. */
-  informationOf(client: Client, server: Pick<ServerConfig, 'oauth'>): OAuthClientInformationMixed | null;
+  /** What this issuer's token endpoint is told; null when the configuration does not have this client there. */
+  informationOf(
+    client: Client,
+    issuer: string,
+    server: Pick<ServerConfig, 'oauth'>,
+  ): OAuthClientInformationMixed | null;
   /** Somebody came back from the server as this client, so the server knows it. */
-  confirm(client: Client, issuer: string): Promise<void>;
+  confirm(client: Client, where: Where): Promise<void>;
   /** The server does not know the client any more; the next one registers anew. */
-  forget(client: Client, issuer: string): Promise<void>;
+  forget(client: Client, where: Where): Promise<void>;
+}
+
+interface Where {
+  serverUrl: string;
+  issuer: string;
 }
 
 /**
@@ -74,10 +73,11 @@ export function createRegistrations(deps: {
   now: () => number;
 }): Registrations {
   const { records, outbound, publicUrl, secret, now } = deps;
-  const recordKey = (issuer: string) => `client:${issuer} ${redirectUri(publicUrl)}`;
+  const recordKey = ({ serverUrl, issuer }: Where) =>
+    `client:${serverUrl} ${issuer} ${redirectUri(publicUrl, issuer)}`;
 
   async function registered(server: ServerConfig, authorizationServer: AuthorizationServer): Promise<Client> {
-    const key = recordKey(authorizationServer.issuer);
+    const key = recordKey({ serverUrl: server.url, issuer: authorizationServer.issuer });
     const known = (await records.recall(key, recordSchema))?.value;
     if (known && !isSpent(known.registration) && !isSuspicious(known.awayFrom)) {
       if (known.awayFrom === null) await records.remember(key, { ...known, awayFrom: now() });
@@ -89,7 +89,7 @@ export function createRegistrations(deps: {
   }
 
   async function register(server: ServerConfig, authorizationServer: AuthorizationServer) {
-    const { client_id: _, ...metadata } = clientMetadata(publicUrl);
+    const { client_id: _, ...metadata } = clientMetadata(publicUrl, issuerTag(authorizationServer.issuer));
     try {
       const answer = await registerClient(authorizationServer.issuer, {
         metadata: authorizationServer,
@@ -100,50 +100,54 @@ export function createRegistrations(deps: {
     } catch (error) {
       if (error instanceof RegistrationRejectedError) {
         const overloaded = error.status >= 500 || error.status === 429;
-        throw trouble(
-          server,
-          overloaded
-            ? 'its sign-in server cannot register us now; try again later'
-            : byHand('refuses to register us'),
-        );
+        throw overloaded
+          ? trouble(server, 'its sign-in server cannot register us now; try again later')
+          : byHand(server, authorizationServer, 'refuses to register us');
       }
       throw inWords(server, error);
     }
   }
 
-  const byHand = (problem: string) =>
-    `its sign-in server ${problem}; register a client there with the redirect ${redirectUri(publicUrl)} ` +
-    'and put its id under oauth.clientId of the server in the agents file';
+  const byHand = (server: ServerConfig, { issuer }: AuthorizationServer, problem: string) =>
+    trouble(
+      server,
+      `its sign-in server ${problem}, so the operator of this service has to do it`,
+      `register a client there with the redirect ${redirectUri(publicUrl, issuer)} and put its id under ` +
+        `oauth.clientId, and ${issuer} under oauth.issuer, of servers.${server.name} in the agents file`,
+    );
   const isSpent = ({ client_secret_expires_at: end }: z.infer<typeof registeredSchema>) =>
     Boolean(end && end * 1000 <= now() + 60_000);
   const isSuspicious = (awayFrom: number | null) => awayFrom !== null && now() - awayFrom > suspiciousAfterMs;
 
   async function ifCurrent(
     client: Client,
-    issuer: string,
+    where: Where,
     then: (key: string) => Promise<void>,
   ): Promise<void> {
     if (client.kind !== 'registered') return;
-    const key = recordKey(issuer);
+    const key = recordKey(where);
     const known = (await records.recall(key, recordSchema))?.value;
     if (known?.registration.client_id === client.registration.client_id) await then(key);
   }
 
   return {
     async clientFor(server, authorizationServer) {
-      if (server.oauth) return { kind: 'configured', clientId: server.oauth.clientId };
+      const clientId = server.oauth?.clientId;
+      if (clientId !== undefined) return { kind: 'configured', clientId };
       if (authorizationServer.client_id_metadata_document_supported && publicUrl.startsWith('https:')) {
-        return { kind: 'document', clientId: clientMetadata(publicUrl).client_id };
+        return { kind: 'document', clientId: clientDocumentUrl(publicUrl, authorizationServer.issuer) };
       }
       if (authorizationServer.registration_endpoint) return registered(server, authorizationServer);
-      throw trouble(server, byHand('does not let us register ourselves'));
+      throw byHand(server, authorizationServer, 'does not let us register ourselves');
     },
 
-    informationOf(client, server) {
+    informationOf(client, issuer, { oauth }) {
       switch (client.kind) {
         case 'configured': {
-          if (server.oauth?.clientId !== client.clientId) return null;
-          const name = server.oauth.clientSecretEnv;
+          // It is a client of the sign-in server it was written for, and its secret goes nowhere else.
+          const isThere = oauth?.issuer !== undefined && isSameIssuer(oauth.issuer, issuer);
+          if (oauth?.clientId !== client.clientId || !isThere) return null;
+          const name = oauth.clientSecretEnv;
           const clientSecret = name === undefined ? undefined : secret(name);
           return {
             client_id: client.clientId,
@@ -159,12 +163,12 @@ export function createRegistrations(deps: {
       }
     },
 
-    confirm: (client, issuer) =>
-      ifCurrent(client, issuer, async (key) => {
+    confirm: (client, where) =>
+      ifCurrent(client, where, async (key) => {
         if (client.kind === 'registered')
           await records.remember(key, { registration: client.registration, awayFrom: null });
       }),
-    forget: (client, issuer) => ifCurrent(client, issuer, (key) => records.forget(key)),
+    forget: (client, where) => ifCurrent(client, where, (key) => records.forget(key)),
   };
 }
 
@@ -174,9 +178,4 @@ function authMethod({ token_endpoint_auth_methods_supported: supported }: Author
   return (
     ['client_secret_post', 'client_secret_basic', 'none'].find((method) => methods.includes(method)) ?? 'none'
   );
-}
-
-function isLoopback(publicUrl: string): boolean {
-  const { hostname } = new URL(publicUrl);
-  return ['localhost', '127.0.0.1', '[::1]'].includes(hostname) || hostname.endsWith('.localhost');
 }

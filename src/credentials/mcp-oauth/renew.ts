@@ -71,7 +71,7 @@ export function createRenew(deps: Dependencies): Renew {
       if (!(error instanceof ProviderMoved) && !isFinal(error, account))
         throw isOutage(error) ? soon(inWords(server, error)) : inWords(server, error);
       if (isClientRefused(error)) {
-        await registrations.forget(account.client, account.issuer);
+        await registrations.forget(account.client, account);
         await discovery.forget(server);
       }
       await connections.markBroken(key, row.version, 'revoked');
@@ -81,14 +81,13 @@ export function createRenew(deps: Dependencies): Renew {
   }
 
   async function ask(server: ServerConfig, account: Account) {
-    const needs = await discovery.needsOf(server);
     // A refresh token goes to the server that issued it, whatever the MCP server says today.
-    if (needs.kind !== 'oauth' || needs.authorizationServer.issuer !== account.issuer)
-      throw new ProviderMoved();
-    const clientInformation = registrations.informationOf(account.client, server);
+    const provider = await discovery.currentIssuer(server, account.issuer);
+    if (provider === null) throw new ProviderMoved();
+    const clientInformation = registrations.informationOf(account.client, account.issuer, server);
     if (!clientInformation) throw new ProviderMoved();
     const tokens = await refreshAuthorization(account.issuer, {
-      metadata: needs.authorizationServer,
+      metadata: provider,
       clientInformation,
       refreshToken: account.refreshToken ?? '',
       resource: account.resource,

@@ -59,7 +59,7 @@ export function createRevoke(deps: {
       const { revocation_endpoint: endpoint } = provider;
       if (endpoint === undefined) return { kind: 'not-offered' };
       assertSecureTokenEndpoint(endpoint);
-      const client = registrations.informationOf(account.client, server ?? {});
+      const client = registrations.informationOf(account.client, issuer, server ?? {});
       if (!client) return { kind: 'failed', reason: 'its client was removed from the configuration' };
       const endOne = (kind: Kind, token: string) =>
         end({ ...provider, revocation_endpoint: endpoint }, client, [kind, token], named);

@@ -3,6 +3,7 @@
  * call and sealed everywhere else.
  */
 import type { FetchLike } from '@modelcontextprotocol/client';
+import type { ServerConfig } from '../../server-config.ts';
 import type { Storage } from '../../storage/storage.ts';
 import type { KeyRing } from '../sealing.ts';
 import type { CredentialStore } from '../store.ts';
@@ -21,6 +22,7 @@ import { createResolver } from './resolve.ts';
 import { createRevokeReplaced } from './replaced.ts';
 import { createRevoke } from './revoke.ts';
 import { createStanding } from './standing.ts';
+import { createTrustedIssuers } from './trusted-issuers.ts';
 
 export interface OAuthStore extends CredentialStore {
   /** Where to send the person. Throws `CredentialStoreError`, whose message may be shown. */
@@ -33,6 +35,8 @@ interface Options {
   storage: Pick<Storage, 'connections' | 'oauth'>;
   keys: KeyRing;
   publicUrl: string;
+  /** All that are configured: what one of them uses, another does not get without the operator's word. */
+  servers?: ReadonlyMap<string, ServerConfig>;
   /** Reads a client secret that the agents file names. */
   secret?: (name: string) => string | undefined;
   fetch?: FetchLike;
@@ -44,10 +48,11 @@ interface Options {
 
 export function createOAuthStore(options: Options): OAuthStore {
   const { storage, keys, publicUrl, secret = () => undefined, fetch, agentOf, now = Date.now } = options;
-  const { patienceMs = 10_000 } = options;
+  const { patienceMs = 10_000, servers = new Map() } = options;
   const outbound = createOutbound({ fetch, agentOf });
   const records = createRecords(storage.oauth, keys);
-  const discovery = createDiscovery({ records, outbound, now });
+  const trustedIssuers = createTrustedIssuers({ records, servers });
+  const discovery = createDiscovery({ records, outbound, trustedIssuers, now });
   const registrations = createRegistrations({ records, outbound, publicUrl, secret, now });
   const attempts = createAttempts({ oauth: storage.oauth, keys, now });
   const revoke = createRevoke({ discovery, registrations, outbound, patienceMs });

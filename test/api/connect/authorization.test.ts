@@ -1,4 +1,9 @@
 import { expect, test } from 'vitest';
+import {
+  clientDocumentUrl,
+  issuerTag,
+  redirectUri,
+} from '../../../src/credentials/mcp-oauth/client-metadata.ts';
 import { startGuardedServer } from '../../credentials/guarded-server.ts';
 import { words } from './browser.ts';
 import { onward } from './onward.ts';
@@ -121,9 +126,34 @@ test('the connection stands when telling the turn fails; the page does not blame
   expect(stage.log.join()).toContain('could not tell the turn');
 });
 
-test('the client metadata document is public', async () => {
-  const stage = await createStage();
-  const response = await fetch(`${stage.publicUrl}/auth/client.json`);
+test('the client metadata documents are public, one for each sign-in server, and the one of old accounts', async () => {
+  const { publicUrl } = await createStage();
+  const issuer = 'https://sign-in.example';
+  const address = clientDocumentUrl(publicUrl, issuer);
+  const response = await fetch(address);
   expect(response.headers.get('content-type')).toMatch(/^application\/json/);
-  expect(await response.json()).toMatchObject({ redirect_uris: [`${stage.publicUrl}/auth/callback`] });
+  expect(await response.json()).toMatchObject({
+    client_id: address,
+    redirect_uris: [redirectUri(publicUrl, issuer)],
+  });
+  const shared = await fetch(`${publicUrl}/auth/client.json`);
+  expect(await shared.json()).toMatchObject({
+    client_id: `${publicUrl}/auth/client.json`,
+    redirect_uris: [`${publicUrl}/auth/callback`],
+  });
+  for (const name of ['x.json', `${issuerTag(issuer)}.html`, issuerTag(issuer)])
+    expect((await fetch(`${publicUrl}/auth/client/${name}`)).status).toBe(404);
+});
+
+test('the log says which address an operator has to register, and that is the one people come back to', async () => {
+  const tracker = await startGuardedServer();
+  const { issuer } = tracker.authorization;
+  const stage = await createStage({ ...tracker.config, oauth: { issuer } });
+  expect(stage.log.map((line) => JSON.parse(line) as object)).toContainEqual(
+    expect.objectContaining({ server: 'tracker', issuer, redirectUri: redirectUri(stage.publicUrl, issuer) }),
+  );
+  await stage.ask();
+  const { browser, page } = await stage.openAs('alice');
+  const leaving = onward(await browser.press(page, { action: 'connect' }));
+  expect(new URL(leaving).searchParams.get('redirect_uri')).toBe(redirectUri(stage.publicUrl, issuer));
 });

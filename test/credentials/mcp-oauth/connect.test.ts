@@ -1,8 +1,9 @@
 import { expect, onTestFinished, test } from 'vitest';
+import { redirectUri } from '../../../src/credentials/mcp-oauth/client-metadata.ts';
 import { startAuthorizationServer } from '../authorization-server.ts';
 import { alice, createBench, publicUrl } from '../bench.ts';
 import { json, resourceDocument, serverConfig, startGuardedServer, startServer } from '../guarded-server.ts';
-import { comeBackFrom } from '../person.ts';
+import { comeBackFrom, comingBack } from '../person.ts';
 
 const bob = { ...alice, user: 'bob' };
 
@@ -47,14 +48,14 @@ test('a person who connects is missing before, and has a credential the server t
 });
 
 test('the request for authorization carries PKCE, the resource, a long state and the scopes', async () => {
-  const { config } = await startGuardedServer();
+  const { config, authorization } = await startGuardedServer();
   const bench = await createBench();
   const { searchParams } = await begin(bench, config);
   expect(Object.fromEntries(searchParams)).toMatchObject({
     response_type: 'code',
     code_challenge_method: 'S256',
     resource: config.url,
-    redirect_uri: `${publicUrl}/auth/callback`,
+    redirect_uri: redirectUri(publicUrl, authorization.issuer),
     scope: 'issues:read offline_access openid email',
   });
   expect(Buffer.from(searchParams.get('state') ?? '', 'base64url')).toHaveLength(32);
@@ -70,9 +71,10 @@ test('an account at a sign-in server that is no longer used leaves it no scopes 
   guarded.authorization = await startAuthorizationServer({ resource: config.url });
   onTestFinished(guarded.authorization.stop);
   bench.later(25 * 3_600_000);
-  expect(await bench.store.resolve(config, alice)).toMatchObject({ reason: 'revoked' });
+  const moved = { ...config, oauth: { issuer: guarded.authorization.issuer } };
+  expect(await bench.store.resolve(moved, alice)).toMatchObject({ reason: 'revoked' });
 
-  expect(await bench.connect(config)).toMatchObject({ kind: 'connected', version: 2 });
+  expect(await bench.connect(moved)).toMatchObject({ kind: 'connected', version: 2 });
   const scope = guarded.authorization.authorization.get('scope');
   expect(scope).toBe('issues:read offline_access openid email');
   const token = old.headers['authorization']?.slice('Bearer '.length) ?? '';
@@ -80,7 +82,7 @@ test('an account at a sign-in server that is no longer used leaves it no scopes 
 });
 
 test('who the person is is not asked for where an operator has chosen the scopes', async () => {
-  const { config } = await startGuardedServer({
+  const { config, authorization } = await startGuardedServer({
     clients: [
       {
         client_id: 'by-hand',
@@ -92,7 +94,10 @@ test('who the person is is not asked for where an operator has chosen the scopes
     ],
   });
   const bench = await createBench();
-  const server = { ...config, oauth: { clientId: 'by-hand', scopes: ['issues:read'] } };
+  const server = {
+    ...config,
+    oauth: { issuer: authorization.issuer, clientId: 'by-hand', scopes: ['issues:read'] },
+  };
   expect((await begin(bench, server)).searchParams.get('scope')).toBe('issues:read offline_access');
   expect(await bench.connect(server)).toMatchObject({ kind: 'connected', account: null });
 });
@@ -133,8 +138,9 @@ test('a server that needs no credential is asked nothing', async () => {
 test('a state is good for one return only', async () => {
   const { config } = await startGuardedServer();
   const bench = await createBench();
-  const params = await comeBackFrom((await begin(bench, config)).href, `${publicUrl}/auth/callback`);
-  const complete = () => bench.store.complete({ params, sessionHash: 'laptop', serverByName: () => config });
+  const callback = await comeBackFrom((await begin(bench, config)).href, `${publicUrl}/auth/callback`);
+  const complete = () =>
+    bench.store.complete({ callback, sessionHash: 'laptop', serverByName: () => config });
   const both = await Promise.all([complete(), complete()]);
   expect(both.map(({ kind }) => kind).toSorted()).toEqual(['connected', 'unknown-state']);
 });
@@ -142,9 +148,9 @@ test('a state is good for one return only', async () => {
 test("another browser's return is refused and leaves the right browser's attempt alone", async () => {
   const { config } = await startGuardedServer();
   const bench = await createBench();
-  const params = await comeBackFrom((await begin(bench, config)).href, `${publicUrl}/auth/callback`);
+  const callback = await comeBackFrom((await begin(bench, config)).href, `${publicUrl}/auth/callback`);
   const from = (sessionHash: string) =>
-    bench.store.complete({ params, sessionHash, serverByName: () => config });
+    bench.store.complete({ callback, sessionHash, serverByName: () => config });
   expect(await from('phone')).toEqual({ kind: 'unknown-state' });
   expect(await bench.storage.connections.get(alice)).toBeNull();
   expect(await from('laptop')).toMatchObject({ kind: 'connected' });
@@ -153,13 +159,17 @@ test("another browser's return is refused and leaves the right browser's attempt
 test('a state that is older than ten minutes, made up or absent is unknown', async () => {
   const { config, authorization } = await startGuardedServer();
   const bench = await createBench();
-  const params = await comeBackFrom((await begin(bench, config)).href, `${publicUrl}/auth/callback`);
-  const from = (query: URLSearchParams) =>
-    bench.store.complete({ params: query, sessionHash: 'laptop', serverByName: () => config });
-  expect(await from(new URLSearchParams('code=x&state=made-up'))).toEqual({ kind: 'unknown-state' });
-  expect(await from(new URLSearchParams('code=x'))).toEqual({ kind: 'unknown-state' });
+  const callback = await comeBackFrom((await begin(bench, config)).href, `${publicUrl}/auth/callback`);
+  const from = (query: string) =>
+    bench.store.complete({
+      callback: new URL(query, callback),
+      sessionHash: 'laptop',
+      serverByName: () => config,
+    });
+  expect(await from('?code=x&state=made-up')).toEqual({ kind: 'unknown-state' });
+  expect(await from('?code=x')).toEqual({ kind: 'unknown-state' });
   bench.later(600_001);
-  expect(await from(params)).toEqual({ kind: 'unknown-state' });
+  expect(await from(callback.search)).toEqual({ kind: 'unknown-state' });
   expect(authorization.tokenRequests).toEqual([]);
 });
 
@@ -182,11 +192,11 @@ test('an answer that names another issuer is not redeemed', async () => {
   const { config, authorization } = await startGuardedServer();
   const bench = await createBench();
   for (const iss of ['https://evil.example', null]) {
-    const params = await comeBackFrom((await begin(bench, config)).href, `${publicUrl}/auth/callback`);
-    if (iss === null) params.delete('iss');
-    else params.set('iss', iss);
+    const callback = await comeBackFrom((await begin(bench, config)).href, `${publicUrl}/auth/callback`);
+    if (iss === null) callback.searchParams.delete('iss');
+    else callback.searchParams.set('iss', iss);
     expect(
-      await bench.store.complete({ params, sessionHash: 'laptop', serverByName: () => config }),
+      await bench.store.complete({ callback, sessionHash: 'laptop', serverByName: () => config }),
     ).toMatchObject({
       kind: 'failed',
       elicitationId: 'q1',
@@ -205,9 +215,9 @@ test('a code stolen from another flow does not pass, because the verifier is not
   const bench = await createBench();
   const mine = await comeBackFrom((await begin(bench, config)).href, `${publicUrl}/auth/callback`);
   const theirs = await comeBackFrom((await begin(bench, config)).href, `${publicUrl}/auth/callback`);
-  mine.set('code', theirs.get('code') ?? '');
+  mine.searchParams.set('code', theirs.searchParams.get('code') ?? '');
   expect(
-    await bench.store.complete({ params: mine, sessionHash: 'laptop', serverByName: () => config }),
+    await bench.store.complete({ callback: mine, sessionHash: 'laptop', serverByName: () => config }),
   ).toMatchObject({
     kind: 'failed',
     message: expect.stringContaining('its sign-in server refused with "invalid_grant".'),
@@ -219,10 +229,10 @@ test('a code stolen from another flow does not pass, because the verifier is not
 test('a server whose address was changed meanwhile gets no account of the old one', async () => {
   const { config, authorization } = await startGuardedServer();
   const bench = await createBench();
-  const params = await comeBackFrom((await begin(bench, config)).href, `${publicUrl}/auth/callback`);
+  const callback = await comeBackFrom((await begin(bench, config)).href, `${publicUrl}/auth/callback`);
   const moved = { ...config, url: 'http://127.0.0.1:1/mcp' };
   expect(
-    await bench.store.complete({ params, sessionHash: 'laptop', serverByName: () => moved }),
+    await bench.store.complete({ callback, sessionHash: 'laptop', serverByName: () => moved }),
   ).toMatchObject({
     kind: 'failed',
     retry: true,
@@ -255,14 +265,12 @@ test('what a provider writes when it fails is not repeated to anybody', async ()
 test('an error code that is no code is not repeated either', async () => {
   const { config } = await startGuardedServer();
   const bench = await createBench();
-  const state = (await begin(bench, config)).searchParams.get('state') ?? '';
-  const params = new URLSearchParams({
-    state,
+  const callback = comingBack(await begin(bench, config), {
     error: '<b>Call 555-1234</b>',
     error_description: 'Send money',
   });
   const completion = await bench.store.complete({
-    params,
+    callback,
     sessionHash: 'laptop',
     serverByName: () => config,
   });
@@ -288,11 +296,10 @@ test('a token of another kind, or one that fits no header, is not kept', async (
       json(response, resourceDocument(`${origin}/mcp`, [issuer])),
     );
     const bench = await createBench();
-    const server = serverConfig(`${origin}/mcp`, { oauth: { clientId: 'by-hand' } });
-    const state = (await begin(bench, server)).searchParams.get('state') ?? '';
-    const params = new URLSearchParams({ state, code: 'code' });
+    const server = serverConfig(`${origin}/mcp`, { oauth: { issuer, clientId: 'by-hand' } });
+    const callback = comingBack(await begin(bench, server), { code: 'code' });
     const completion = await bench.store.complete({
-      params,
+      callback,
       sessionHash: 'laptop',
       serverByName: () => server,
     });

@@ -108,12 +108,12 @@ test('a server that publishes nothing is probed once, and where its 401 points i
 });
 
 test('a server of the first generation is its own authorization server', async () => {
-  const { config } = await scripted((origin) => ({
+  const { config, origin } = await scripted((own) => ({
     'POST /mcp': { status: 401, headers: { 'www-authenticate': 'Bearer' } },
-    'GET /.well-known/oauth-authorization-server': metadata(origin),
+    'GET /.well-known/oauth-authorization-server': metadata(own),
   }));
   const { store } = await createBench();
-  const server = { ...config, oauth: { clientId: 'by-hand' } };
+  const server = { ...config, oauth: { issuer: origin, clientId: 'by-hand' } };
   expect(await store.resolve(server, alice)).toMatchObject(missing);
   const { url } = await store.begin({ server, key: alice, elicitationId: 'q', sessionHash: 's' });
   expect(new URL(url).searchParams.get('resource')).toBe(config.url);

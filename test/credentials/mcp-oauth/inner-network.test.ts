@@ -9,6 +9,7 @@ import type { Reach } from '../../../src/network/addresses.ts';
 import { createGuardedAgent } from '../../../src/network/guarded-agent.ts';
 import { alice, createBench } from '../bench.ts';
 import { json, serverConfig } from '../guarded-server.ts';
+import { comingBack } from '../person.ts';
 
 /** Stands for an address of the internet. */
 const outside = '127.0.0.9';
@@ -185,9 +186,8 @@ test('nothing is registered at, and no code or token goes to, a name that is an 
   );
   const begin = () => store.begin({ server: config, key: alice, elicitationId: null, sessionHash: 's' });
   const comeBack = async () => {
-    const { searchParams } = new URL((await begin()).url);
-    const params = new URLSearchParams({ state: searchParams.get('state') ?? '', code: 'c' });
-    return store.complete({ params, sessionHash: 's', serverByName: () => config });
+    const callback = comingBack(new URL((await begin()).url), { code: 'c' });
+    return store.complete({ callback, sessionHash: 's', serverByName: () => config });
   };
   bad = 'registration_endpoint';
   expect(await message(begin())).toContain(oneWording);

@@ -1,7 +1,8 @@
 import { expect, test } from 'vitest';
-import { clientMetadata } from '../../../src/credentials/mcp-oauth/registration.ts';
+import { clientMetadata, issuerTag } from '../../../src/credentials/mcp-oauth/client-metadata.ts';
 import { alice, createBench } from '../bench.ts';
 import { startGuardedServer } from '../guarded-server.ts';
+import { comingBack } from '../person.ts';
 
 test('a client that was registered by hand comes first, with its secret from the environment', async () => {
   const { config, authorization } = await startGuardedServer({
@@ -17,7 +18,12 @@ test('a client that was registered by hand comes first, with its secret from the
   });
   const server = {
     ...config,
-    oauth: { clientId: 'by-hand', clientSecretEnv: 'TRACKER_SECRET', scopes: ['issues:write'] },
+    oauth: {
+      issuer: authorization.issuer,
+      clientId: 'by-hand',
+      clientSecretEnv: 'TRACKER_SECRET',
+      scopes: ['issues:write'],
+    },
   };
   const secret = (name: string) => (name === 'TRACKER_SECRET' ? 'kept in the environment' : undefined);
   const bench = await createBench({ publicUrl: 'https://interlude.example', secret });
@@ -31,7 +37,7 @@ test('a client that was registered by hand comes first, with its secret from the
 });
 
 test('a wrong secret is the operator’s to mend: the person is not told to try again', async () => {
-  const { config } = await startGuardedServer({
+  const { config, authorization } = await startGuardedServer({
     clients: [
       {
         client_id: 'by-hand',
@@ -40,7 +46,10 @@ test('a wrong secret is the operator’s to mend: the person is not told to try 
       },
     ],
   });
-  const server = { ...config, oauth: { clientId: 'by-hand', clientSecretEnv: 'S' } };
+  const server = {
+    ...config,
+    oauth: { issuer: authorization.issuer, clientId: 'by-hand', clientSecretEnv: 'S' },
+  };
   const bench = await createBench({ secret: () => 'wrong' });
   expect(await bench.connect(server)).toMatchObject({
     kind: 'failed',
@@ -54,12 +63,12 @@ test('our metadata document is the client where the server takes it and our addr
   const fetched: string[] = [];
   const fetchDocument = (url: string) => {
     fetched.push(url);
-    return Response.json(clientMetadata(publicUrl));
+    return Response.json(clientMetadata(publicUrl, issuerTag(authorization.issuer)));
   };
   const { config, authorization } = await startGuardedServer({ fetchDocument });
   const bench = await createBench({ publicUrl });
   expect(await bench.connect(config)).toMatchObject({ kind: 'connected' });
-  expect(fetched).toEqual(['https://interlude.example/auth/client.json']);
+  expect(fetched).toEqual([`https://interlude.example/auth/client/${issuerTag(authorization.issuer)}.json`]);
   expect(authorization.registrations).toEqual([]);
 
   const local = await createBench();
@@ -75,7 +84,7 @@ test('elsewhere we register once, and say what we are', async () => {
   expect(authorization.registrations).toEqual([
     expect.objectContaining({
       client_name: 'Interlude',
-      redirect_uris: ['http://127.0.0.1:3000/auth/callback'],
+      redirect_uris: [`http://127.0.0.1:3000/auth/callback/${issuerTag(authorization.issuer)}`],
       grant_types: ['authorization_code', 'refresh_token'],
       application_type: 'native',
     }),
@@ -105,11 +114,10 @@ test('a registration that is refused at the exchange is forgotten at once', asyn
     elicitationId: 'q1',
     sessionHash: 'laptop',
   });
-  const state = new URL(url).searchParams.get('state') ?? '';
   await authorization.lose('Client', new URL(url).searchParams.get('client_id') ?? '');
-  const params = new URLSearchParams({ state, code: 'any', iss: authorization.issuer });
+  const callback = comingBack(new URL(url), { code: 'any', iss: authorization.issuer });
   expect(
-    await bench.store.complete({ params, sessionHash: 'laptop', serverByName: () => config }),
+    await bench.store.complete({ callback, sessionHash: 'laptop', serverByName: () => config }),
   ).toMatchObject({
     kind: 'failed',
     retry: true,
@@ -118,12 +126,14 @@ test('a registration that is refused at the exchange is forgotten at once', asyn
 });
 
 test('a server without any way to register says what the operator has to do', async () => {
-  const { config } = await startGuardedServer({ registration: false });
+  const { config, authorization } = await startGuardedServer({ registration: false });
+  const redirect = `http://127.0.0.1:3000/auth/callback/${issuerTag(authorization.issuer)}`;
   const bench = await createBench();
   await expect(bench.connect(config)).rejects.toMatchObject({
     name: 'CredentialStoreError',
-    message: expect.stringMatching(
-      /does not let us register ourselves; register a client there with the redirect http:\/\/127.0.0.1:3000\/auth\/callback and put its id under oauth.clientId/,
+    message: expect.stringMatching(/does not let us register ourselves, so the operator .* has to do it\.$/),
+    forOperator: expect.stringContaining(
+      `register a client there with the redirect ${redirect} and put its id under oauth.clientId`,
     ),
   });
 });

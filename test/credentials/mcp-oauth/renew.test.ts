@@ -126,7 +126,7 @@ test('a token without a successor is used to its end and then asked for again', 
       },
     ],
   });
-  const config = { ...guarded.config, oauth: { clientId: 'short' } };
+  const config = { ...guarded.config, oauth: { issuer: guarded.authorization.issuer, clientId: 'short' } };
   const { store, connect, later } = await createBench();
   await connect(config);
   later(hour - 10_000);
@@ -141,8 +141,8 @@ test('a refresh token is not shown to another sign-in server that the MCP server
   const { issuer } = authorization;
   authorization.issuer = thief.authorization.issuer;
   later(25 * hour);
-  expect(await store.resolve(config, alice)).toMatchObject({ reason: 'revoked' });
+  expect(await store.resolve(config, alice)).toMatchObject({ kind: 'credential', version: 1 });
   expect(thief.authorization.tokenRequests).toEqual([]);
-  expect(refreshes()).toEqual([]);
+  expect(refreshes()).toHaveLength(1);
   authorization.issuer = issuer;
 });

@@ -32,7 +32,11 @@ async function connected({ secret, patienceMs, ...options }: Options = {}) {
   });
   const [client] = options.clients ?? [];
   const oauth = client && {
-    oauth: { clientId: client.client_id, ...(secret !== undefined && { clientSecretEnv: 'SECRET' }) },
+    oauth: {
+      issuer: guarded.authorization.issuer,
+      clientId: client.client_id,
+      ...(secret !== undefined && { clientSecretEnv: 'SECRET' }),
+    },
   };
   const config: ServerConfig = { ...guarded.config, ...oauth };
   await bench.connect(config);

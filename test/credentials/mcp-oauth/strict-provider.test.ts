@@ -228,9 +228,9 @@ test('a provider that is away when the person comes back connects nothing, and s
     elicitationId: 'q1',
     sessionHash: 'laptop',
   });
-  const params = await comeBackFrom(url, `${publicUrl}/auth/callback`);
+  const callback = await comeBackFrom(url, `${publicUrl}/auth/callback`);
   await authorization.leave();
-  const complete = () => store.complete({ params, sessionHash: 'laptop', serverByName: () => config });
+  const complete = () => store.complete({ callback, sessionHash: 'laptop', serverByName: () => config });
   expect(await complete()).toMatchObject({
     kind: 'failed',
     retry: true,
@@ -287,8 +287,8 @@ test('who connects the same account again keeps it: what is replaced is not ende
   const cookies = new Map<string, string>();
   const again = async () => {
     const { url } = await store.begin({ server: config, key: alice, elicitationId: null, sessionHash: 's' });
-    const params = await comeBackFrom(url, `${publicUrl}/auth/callback`, cookies);
-    return store.complete({ params, sessionHash: 's', serverByName: () => config });
+    const callback = await comeBackFrom(url, `${publicUrl}/auth/callback`, cookies);
+    return store.complete({ callback, sessionHash: 's', serverByName: () => config });
   };
   expect(await again()).toMatchObject({ version: 1 });
   const before = (await storage.connections.get(alice))!;

@@ -1,0 +1,161 @@
+/**
+ * Two sign-in servers, one of them malicious (RFC 9700 §4.4): its page passes the person on to the honest one, which
+ * does not name itself in its answers, to have us hand the code it gives to the wrong one.
+ */
+import { expect, test } from 'vitest';
+import type { ServerConfig } from '../../../src/config.ts';
+import { createAttempts } from '../../../src/credentials/mcp-oauth/attempt.ts';
+import {
+  clientMetadata,
+  issuerTag,
+  redirectUri,
+} from '../../../src/credentials/mcp-oauth/client-metadata.ts';
+import { alice, createBench, publicUrl } from '../bench.ts';
+import { json, resourceDocument, serverConfig, startGuardedServer, startServer } from '../guarded-server.ts';
+import { comeBackFrom, comingBack } from '../person.ts';
+
+const mallory = { ...alice, user: 'mallory' };
+const sessions = { alice: 'laptop of alice', mallory: 'laptop of mallory' };
+
+/** An MCP server and its sign-in server in one; `onward`: where its page passes people on to. */
+async function malicious() {
+  const codes: string[] = [];
+  const asked: URLSearchParams[] = [];
+  const evil = { onward: (_asked: URLSearchParams): string => '', codes, asked };
+  const origin: string = await startServer(async (request, response) => {
+    const { pathname, searchParams } = new URL(request.url ?? '', origin);
+    if (pathname === '/.well-known/oauth-protected-resource/mcp')
+      return json(response, resourceDocument(`${origin}/mcp`, [origin]));
+    if (pathname === '/.well-known/oauth-authorization-server')
+      return json(response, {
+        issuer: origin,
+        authorization_endpoint: `${origin}/authorize`,
+        token_endpoint: `${origin}/token`,
+        registration_endpoint: `${origin}/register`,
+        response_types_supported: ['code'],
+        code_challenge_methods_supported: ['S256'],
+        client_id_metadata_document_supported: true,
+      });
+    if (pathname === '/register') return json(response, { client_id: 'c', redirect_uris: [] }, 201);
+    if (pathname === '/authorize') {
+      asked.push(searchParams);
+      return response.writeHead(302, { location: evil.onward(searchParams) }).end();
+    }
+    let body = '';
+    for await (const chunk of request) body += String(chunk);
+    codes.push(new URLSearchParams(body).get('code') ?? '');
+    return json(response, { access_token: 'whatever', token_type: 'bearer' });
+  });
+  const config = serverConfig(`${origin}/mcp`, { name: 'evil', title: 'Evil' });
+  return Object.assign(evil, { origin, config });
+}
+
+async function scene(options: Parameters<typeof startGuardedServer>[0] = {}, at = publicUrl) {
+  const honest = await startGuardedServer(options);
+  const evil = await malicious();
+  const bench = await createBench({ publicUrl: at });
+  const begin = async (server: ServerConfig, user: 'alice' | 'mallory') => {
+    const key = { ...(user === 'alice' ? alice : mallory), server: server.name };
+    const sessionHash = sessions[user];
+    return new URL((await bench.store.begin({ server, key, elicitationId: null, sessionHash })).url);
+  };
+  const complete = (callback: URL, user: 'alice' | 'mallory') => {
+    // As of a sign-in server that knows nothing of RFC 9207.
+    callback.searchParams.delete('iss');
+    const serverByName = (name: string) => (name === 'evil' ? evil.config : honest.config);
+    return bench.store.complete({ callback, sessionHash: sessions[user], serverByName });
+  };
+  return { honest, evil, bench, begin, complete };
+}
+
+test('a code that comes back at the address of another sign-in server is given to nobody', async () => {
+  const { honest, evil, begin, complete, bench } = await scene();
+  // Mallory begins at the honest server, and has Alice bring a code for his challenge.
+  const mallorys = await begin(honest.config, 'mallory');
+  evil.onward = (asked) => {
+    const onward = new URL(mallorys);
+    onward.searchParams.set('state', asked.get('state') ?? '');
+    return onward.href;
+  };
+  const alices = await begin(evil.config, 'alice');
+  const callback = await comeBackFrom(alices.href, `${publicUrl}/auth/callback`);
+  const code = callback.searchParams.get('code') ?? '';
+  expect(code).not.toBe('');
+  expect(await complete(callback, 'alice')).toMatchObject({
+    kind: 'failed',
+    server: 'evil',
+    isForeign: true,
+    message: "The answer did not come from Evil's sign-in server, so it was not used.",
+  });
+  expect(evil.codes).toEqual([]);
+  expect(honest.authorization.tokenRequests).toEqual([]);
+  expect(await bench.storage.connections.list({ tenant: 'acme', user: 'mallory' })).toEqual([]);
+});
+
+test('an honest sign-in server sends nobody to the address of another one', async () => {
+  const { honest, evil, begin } = await scene();
+  const mallorys = await begin(honest.config, 'mallory');
+  evil.onward = (asked) => {
+    const onward = new URL(mallorys);
+    for (const name of ['state', 'redirect_uri']) onward.searchParams.set(name, asked.get(name) ?? '');
+    return onward.href;
+  };
+  const alices = await begin(evil.config, 'alice');
+  await expect(comeBackFrom(alices.href, `${publicUrl}/auth/callback`)).rejects.toThrow(/stuck with 400/);
+});
+
+test('the same where our client is a document: each has the one address only', async () => {
+  const at = 'https://interlude.example';
+  const fetchDocument = (url: string) => {
+    const [, tag = ''] = /\/auth\/client\/(.*)\.json$/.exec(url) ?? [];
+    return Response.json(clientMetadata(at, tag));
+  };
+  const { honest, evil, begin, complete } = await scene({ fetchDocument }, at);
+  const mallorys = await begin(honest.config, 'mallory');
+  const names = ['state', 'redirect_uri'];
+  evil.onward = (asked) => {
+    const onward = new URL(mallorys);
+    for (const name of names) onward.searchParams.set(name, asked.get(name) ?? '');
+    return onward.href;
+  };
+  const alices = await begin(evil.config, 'alice');
+  expect(alices.searchParams.get('client_id')).toBe(`${at}/auth/client/${issuerTag(evil.origin)}.json`);
+  await expect(comeBackFrom(alices.href, at)).rejects.toThrow(/stuck with 400/);
+  names.pop();
+  const callback = await comeBackFrom((await begin(evil.config, 'alice')).href, `${at}/auth/callback`);
+  expect(await complete(callback, 'alice')).toMatchObject({ kind: 'failed', isForeign: true });
+  expect(evil.codes).toEqual([]);
+});
+
+test('without an attack, both are connected at addresses of their own', async () => {
+  const { honest, evil, begin, complete } = await scene();
+  evil.onward = (asked) => `${asked.get('redirect_uri')}?code=own&state=${asked.get('state')}`;
+  for (const server of [honest.config, evil.config]) {
+    const callback = await comeBackFrom((await begin(server, 'alice')).href, `${publicUrl}/auth/callback`);
+    expect(await complete(callback, 'alice')).toMatchObject({
+      kind: server === evil.config ? 'connected' : 'failed',
+    });
+  }
+  const [at = ''] = evil.asked.map((asked) => asked.get('redirect_uri') ?? '');
+  expect(at).toBe(redirectUri(publicUrl, evil.origin));
+  expect(at).not.toBe(redirectUri(publicUrl, honest.authorization.issuer));
+  expect(evil.codes).toEqual(['own']);
+});
+
+test('who is on the way while the service is upgraded comes back where they were told to', async () => {
+  const { evil, bench, begin, complete } = await scene();
+  const attempts = createAttempts({ oauth: bench.storage.oauth, keys: bench.keys, now: Date.now });
+  const leaving = await begin(evil.config, 'alice');
+  const binding = { state: leaving.searchParams.get('state') ?? '', sessionHash: sessions.alice };
+  const { attempt } = (await attempts.take(binding))!;
+  const { redirectUri: _, ...old } = attempt;
+  const shared = new URL(leaving);
+  shared.searchParams.set('redirect_uri', `${publicUrl}/auth/callback`);
+  await attempts.save({ ...binding, elicitationId: null, attempt: old });
+  expect(await complete(comingBack(shared, { code: 'c' }), 'alice')).toMatchObject({ kind: 'connected' });
+
+  const now = await begin(evil.config, 'alice');
+  now.searchParams.set('redirect_uri', `${publicUrl}/auth/callback`);
+  expect(await complete(comingBack(now, { code: 'd' }), 'alice')).toMatchObject({ isForeign: true });
+  expect(evil.codes).toEqual(['c']);
+});
