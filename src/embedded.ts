@@ -5,7 +5,8 @@ import { openParts } from './parts.ts';
 import { runProcess } from './process.ts';
 import { serveApi } from './serve-api.ts';
 import { connectClient, connectWorker } from './temporal-connection.ts';
-import { registerSearchAttributes } from './search-attributes.ts';
+import { requireNamespace } from './temporal-namespace.ts';
+import { keepTellingReadiness, lacksAtStart } from './tell-readiness.ts';
 import { startTemporalServer } from './temporal-server.ts';
 import { takeTurns } from './take-turns.ts';
 import { installRuntime } from './turn-worker.ts';
@@ -26,7 +27,7 @@ await runProcess({ human: true, letsIn: true }, async (given, logger, stack) => 
   stack.defer(() => parts.storage.close());
   const connection = await connectWorker(config.temporal);
   stack.defer(() => connection.close());
-  await registerSearchAttributes(connection, config.temporal.namespace);
+  await requireNamespace(connection, config.temporal.namespace);
   const { client, close } = connectClient(config.temporal);
   stack.defer(close);
   await takeTurns(parts, { connection, bundle, isAlone: given.temporal.address === undefined }, stack);
@@ -39,8 +40,10 @@ await runProcess({ human: true, letsIn: true }, async (given, logger, stack) => 
           tokenFor: (user: string) => demoToken(auth.issuer, user),
         }
       : undefined;
-  await serveApi({ ...parts, playground }, client, stack);
-  process.stdout.write(welcome(config, temporal.uiUrl, given.auth === undefined));
+  const lacks = await serveApi({ ...parts, playground }, client, stack);
+  const said = await lacksAtStart(lacks);
+  process.stdout.write(welcome(config, temporal.uiUrl, given.auth === undefined, said));
+  keepTellingReadiness(lacks, { logger, url: config.http.publicUrl, said }, stack);
 });
 
 async function startTemporal(config: Config, logger: Logger, stack: AsyncDisposableStack) {

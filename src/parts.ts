@@ -1,6 +1,7 @@
 /** What both processes are made of, opened once from the configuration and handed to everyone who needs it. */
 import type { Logger } from 'pino';
 import type { Config, ServerConfig } from './config.ts';
+import { proveKeys } from './credentials/key-proofs.ts';
 import { openKeys } from './credentials/key-file.ts';
 import { createOAuthStore } from './credentials/mcp-oauth/store.ts';
 import type { KeyRing } from './credentials/sealing.ts';
@@ -27,6 +28,13 @@ export async function openParts(config: Config, logger: Logger): Promise<Parts> 
   if ([...config.servers.values()].some(({ store }) => store === 'nango')) await loadNangoSdk();
   const keys = await openKeys(config);
   const storage = await openStorage(config.database, { logger });
+  try {
+    const lack = await proveKeys(storage, keys);
+    if (lack !== null) throw new WrongKeys(lack);
+  } catch (error) {
+    await storage.close();
+    throw error;
+  }
   const { nango, servers } = config;
   const { publicUrl } = config.http;
   const stores: Stores = {
@@ -35,4 +43,8 @@ export async function openParts(config: Config, logger: Logger): Promise<Parts> 
     nango: nango ? createNangoStore({ storage, keys, nango, publicUrl, servers, logger }) : null,
   };
   return { config, storage, keys, stores, storeOf: (server) => storeOf(stores, server), logger };
+}
+
+class WrongKeys extends Error {
+  override name = 'WrongKeys';
 }

@@ -7,11 +7,14 @@ import { ConfigError } from './config.ts';
 import { startLostTurns } from './lost-turns/lost-turns.ts';
 import type { Parts } from './parts.ts';
 
+/** What the API says at /readyz that it lacks; nothing, when it is ready. */
+export type Lacks = () => Promise<string[]>;
+
 export async function serveApi(
   parts: Parts & Pick<AppParts, 'playground'>,
   client: Client,
   stack: AsyncDisposableStack,
-): Promise<void> {
+): Promise<Lacks> {
   const config = requireAuth(parts.config);
   const { port, host } = config.http;
   const app = createApp({ ...parts, config, client });
@@ -26,6 +29,10 @@ export async function serveApi(
       `PORT: ${port} is taken by another program; choose a free one, for example PORT=${port + 1}`,
     ]);
   }
+  return async () => {
+    const { notReady = [] } = (await app.inject('/readyz')).json<{ notReady?: { detail: string }[] }>();
+    return notReady.map(({ detail }) => detail);
+  };
 }
 
 /** Outside the demo nobody is signed in by accident: an API without an issuer does not start. */

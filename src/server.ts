@@ -2,6 +2,7 @@
 import { openParts } from './parts.ts';
 import { runProcess } from './process.ts';
 import { requireAuth, serveApi } from './serve-api.ts';
+import { keepTellingReadiness } from './tell-readiness.ts';
 import { connectClient } from './temporal-connection.ts';
 
 await runProcess({ human: false, letsIn: true }, async (config, logger, stack) => {
@@ -9,6 +10,6 @@ await runProcess({ human: false, letsIn: true }, async (config, logger, stack) =
   stack.defer(() => parts.storage.close());
   const { client, close } = connectClient(config.temporal);
   stack.defer(close);
-  await serveApi(parts, client, stack);
-  logger.info(`API ready on ${config.http.publicUrl}`);
+  const lacks = await serveApi(parts, client, stack);
+  keepTellingReadiness(lacks, { logger, url: config.http.publicUrl }, stack);
 });

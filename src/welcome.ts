@@ -1,8 +1,13 @@
 import { styleText } from 'node:util';
 import type { Config } from './config.ts';
 
-/** What `npm start` prints once everything is up: what to type next, and where to look. */
-export function welcome(config: Config, temporalUi: string | undefined, isDemoIdentity: boolean): string {
+/** What `npm start` prints once everything is up: what to type next, and where to look; or what is missing. */
+export function welcome(
+  config: Config,
+  temporalUi: string | undefined,
+  isDemoIdentity: boolean,
+  lacks: string[],
+): string {
   const dim = (text: string) => styleText('dim', text);
   const command = (text: string) => styleText(['bold', 'cyan'], text);
   const { publicUrl } = config.http;
@@ -22,21 +27,25 @@ export function welcome(config: Config, temporalUi: string | undefined, isDemoId
   rows.push(['Agents', agents]);
 
   const lines = rows.map(([name, value]) => `  ${dim(name.padEnd(16))}${value}`);
-  const talk = isDemoIdentity
-    ? [
-        '',
-        '  Now talk to it, in a second terminal:',
-        '',
-        `    ${command('npm run chat -- --as alice')}`,
-        '',
-        `  and ask: ${command('List my open issues in Tracker.')}`,
-        `       or: ${command('Book a trip to Lisbon.')}`,
-      ]
-    : [];
+  const isReady = lacks.length === 0;
+  const talk =
+    isDemoIdentity && isReady
+      ? [
+          '',
+          '  Now talk to it, in a second terminal:',
+          '',
+          `    ${command('npm run chat -- --as alice')}`,
+          '',
+          `  and ask: ${command('List my open issues in Tracker.')}`,
+          `       or: ${command('Book a trip to Lisbon.')}`,
+        ]
+      : [];
   return [
     '',
-    styleText('bold', '  Interlude is ready'),
+    styleText('bold', isReady ? '  Interlude is ready' : '  Interlude runs, and is not ready'),
     '',
+    ...lacks.map((lack) => `  • ${lack}`),
+    ...(isReady ? [] : ['']),
     ...lines,
     ...talk,
     '',

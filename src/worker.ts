@@ -2,7 +2,7 @@
 import { versionOf } from './deployment.ts';
 import { openParts } from './parts.ts';
 import { runProcess } from './process.ts';
-import { registerSearchAttributes } from './search-attributes.ts';
+import { requireNamespace } from './temporal-namespace.ts';
 import { connectWorker } from './temporal-connection.ts';
 import { takeTurns } from './take-turns.ts';
 import { installRuntime } from './turn-worker.ts';
@@ -14,7 +14,7 @@ await runProcess({ human: false }, async (config, logger, stack) => {
   stack.defer(() => parts.storage.close());
   const [connection, bundle] = await Promise.all([connectWorker(config.temporal), openWorkflowBundle()]);
   stack.defer(() => connection.close());
-  await registerSearchAttributes(connection, config.temporal.namespace);
+  await requireNamespace(connection, config.temporal.namespace);
   await takeTurns(parts, { connection, bundle, isAlone: false }, stack);
   const { buildId } = versionOf(config.temporal, bundle.buildId);
   logger.info(`worker ready on task queue ${config.temporal.taskQueue}, version ${buildId}`);

@@ -9,7 +9,7 @@ import path from 'node:path';
 import { Client, Connection } from '@temporalio/client';
 import { pino } from 'pino';
 import { afterEach, beforeEach, expect, onTestFinished, test, vi } from 'vitest';
-import { registerSearchAttributes } from '../src/search-attributes.ts';
+import { requireNamespace } from '../src/temporal-namespace.ts';
 import { startTemporalServer } from '../src/temporal-server.ts';
 import { recordedServer } from '../src/temporal-server-record.ts';
 import { searchAttributes } from '../src/workflows/messages.ts';
@@ -69,8 +69,8 @@ function isAlive(pid: number): boolean {
 test('what Temporal was told survives a stop and a start', async () => {
   const first = await startTemporalServer({ temporal, dataDir, logger });
   const client = await clientOf(first.address);
-  await registerSearchAttributes(client.connection, 'default');
-  await registerSearchAttributes(client.connection, 'default');
+  await requireNamespace(client.connection, 'default');
+  await requireNamespace(client.connection, 'default');
   await startWorkflow(client, 'kept');
   expect((await fetch(first.uiUrl)).status).toBe(200);
   await first.stop();
@@ -85,7 +85,7 @@ test('a killed server is started again at the same address and forgets nothing',
   const server = await startTemporalServer({ temporal, dataDir, logger });
   onTestFinished(() => server.stop());
   const client = await clientOf(server.address);
-  await registerSearchAttributes(client.connection, 'default');
+  await requireNamespace(client.connection, 'default');
   await startWorkflow(client, 'kept');
   const killed = recordedServer(dataDir) ?? 0;
 
@@ -99,7 +99,7 @@ test('a server dies with its killed owner, and the next start goes on with its d
   const orphan = recordedServer(dataDir) ?? 0;
   expect(isAlive(orphan)).toBe(true);
   const client = await clientOf(address);
-  await registerSearchAttributes(client.connection, 'default');
+  await requireNamespace(client.connection, 'default');
   await startWorkflow(client, 'kept');
 
   owner.kill('SIGKILL');

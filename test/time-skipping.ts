@@ -7,7 +7,7 @@ import { once } from 'node:events';
 import { Connection } from '@temporalio/client';
 import { TestWorkflowEnvironment } from '@temporalio/testing';
 import { readTools } from '../scripts/setup/tools.mjs';
-import { registerSearchAttributes } from '../src/search-attributes.ts';
+import { requireNamespace } from '../src/temporal-namespace.ts';
 import { freePort } from './free-port.ts';
 import { installQuietRuntime } from './quiet-runtime.ts';
 
@@ -17,7 +17,7 @@ export async function createTimeSkipping(): Promise<TestWorkflowEnvironment> {
     throw new Error('The time-skipping server is not set up: run npm run setup temporal time-skipping');
   installQuietRuntime();
   const environment = await start(path);
-  await registerSearchAttributes(environment.connection, environment.namespace ?? 'default');
+  await requireNamespace(environment.connection, environment.namespace ?? 'default');
   return environment;
 }
 

@@ -1,7 +1,7 @@
 /** `/healthz`: this process runs. `/readyz`: it can do its work, and if not, what is missing. */
 import type { FastifyInstance } from 'fastify';
 import { NotReadySchema, ReadySchema, RunningSchema } from '../contract/health.ts';
-import { recordContext } from '../credentials/mcp-oauth/records.ts';
+import { lackOfKeys } from '../credentials/key-proofs.ts';
 import type { KeyRing } from '../credentials/sealing.ts';
 import type { Storage } from '../storage/storage.ts';
 import { describeRoute, json } from './describe-route.ts';
@@ -29,10 +29,8 @@ export function healthRoutes(fastify: FastifyInstance, { storage, workflows, key
     },
     // While Temporal itself does not answer, nothing is known about workers.
     workers: { check: workflows.readiness.workers, remedy: null },
-    keys: {
-      check: keysFitDatabase(storage, keys),
-      remedy: 'INTERLUDE_KEYS does not open what this database holds; put the missing key back',
-    },
+    // While the database does not answer, nothing is known about keys.
+    keys: { check: () => lackOfKeys(storage, keys), remedy: null },
   };
   const cached = Object.entries(checks).map(([name, { check, remedy }]) => ({
     name,
@@ -87,18 +85,4 @@ async function inTime(check: Check, otherwise: string | null): Promise<string | 
   } finally {
     clearTimeout(timer);
   }
-}
-
-/** A marker sealed by whoever came first proves that this process holds the keys of this database. */
-function keysFitDatabase(storage: Storage, keys: KeyRing): Check {
-  const name = 'marker:keys';
-  let isProven = false;
-  return async () => {
-    if (isProven) return;
-    const marker = await storage.oauth.recall(name);
-    if (marker) keys.open(marker.sealed, recordContext(name));
-    // Sealed afresh under the newest key, so that older ones can be retired.
-    await storage.oauth.remember(name, keys.seal(name, recordContext(name)));
-    isProven = true;
-  };
 }

@@ -1,42 +1,21 @@
 /** What Temporal lacks for turns to go on, in words for operators. */
-import { isGrpcServiceError } from '@temporalio/client';
 import type { Client } from '@temporalio/client';
 import type { TemporalConfig } from '../config.ts';
 import { isSame, takersOf } from '../deployment.ts';
-import { missingSearchAttributes } from '../search-attributes.ts';
-
-/** gRPC's `NOT_FOUND`. */
-const notFound = 5;
+import { prepareNamespace } from '../temporal-namespace.ts';
 
 export interface TemporalReadiness {
-  /** Null when the namespace can be used; rejects when Temporal does not answer. */
+  /** Null when turns can start in the namespace; rejects when Temporal does not answer. */
   namespace(): Promise<string | null>;
   /** Null when new turns find a worker, or nothing is known about workers. */
   workers(): Promise<string | null>;
 }
 
 export function createTemporalReadiness(
-  client: Pick<Client, 'connection'>,
+  { connection }: Pick<Client, 'connection'>,
   temporal: Pick<TemporalConfig, 'namespace' | 'taskQueue'>,
 ): TemporalReadiness {
-  const { connection } = client;
   const { namespace, taskQueue } = temporal;
-  let hasAttributes = false;
-
-  async function lackOfNamespace(): Promise<string | null> {
-    try {
-      await connection.workflowService.describeNamespace({ namespace });
-    } catch (error) {
-      if (!isGrpcServiceError(error) || Number(error.code) !== notFound) throw error;
-      return `Temporal has no namespace "${namespace}"; create it (temporal operator namespace create --namespace ${namespace}) or correct TEMPORAL_NAMESPACE`;
-    }
-    if (hasAttributes) return null;
-    const missing = await missingSearchAttributes(connection, namespace).catch(() => []);
-    hasAttributes = missing.length === 0;
-    return hasAttributes
-      ? null
-      : `Temporal does not know the search attributes ${missing.join(', ')}; a worker registers them when it starts`;
-  }
 
   async function lackOfWorkers(): Promise<string | null> {
     const { current, polling } = await takersOf(connection, temporal);
@@ -50,5 +29,8 @@ export function createTemporalReadiness(
       : `new turns go to version ${current.buildId}, and ${others}; ${remedy}`;
   }
 
-  return { namespace: lackOfNamespace, workers: () => lackOfWorkers().catch(() => null) };
+  return {
+    namespace: () => prepareNamespace(connection, namespace),
+    workers: () => lackOfWorkers().catch(() => null),
+  };
 }

@@ -7,7 +7,7 @@
  */
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Client } from '@temporalio/client';
-import { isGrpcServiceError, ServiceError, WorkflowNotFoundError } from '@temporalio/client';
+import { WorkflowNotFoundError } from '@temporalio/client';
 import { WorkflowExecutionAlreadyStartedError } from '@temporalio/common';
 import type { Logger } from 'pino';
 import type { Elicitation } from '../elicitation/lifecycle.ts';
@@ -27,6 +27,7 @@ import { startOptions } from './start-options.ts';
 import type { StartConfig } from './start-options.ts';
 import { createTemporalReadiness } from './temporal-readiness.ts';
 import type { TemporalReadiness } from './temporal-readiness.ts';
+import { isOfTemporal, wasAnswered } from './temporal-trouble.ts';
 
 // The client's own retries may overrun a deadline by a second; callers are answered within five.
 const startDeadlineMs = 3_500;
@@ -99,7 +100,7 @@ export function createTurnWorkflows({ client, storage, config, logger }: Parts):
     } catch (error) {
       logger.warn({ err: error, turnId: next.turnId }, 'a turn could not be started');
       if (!(await storage.turns.withdraw(next))) return { kind: 'started', turn: refOf(next) };
-      throw unavailable(error, 'The turn was not started.');
+      throw await unavailable(error, 'The turn was not started.');
     }
   }
 
@@ -136,6 +137,20 @@ export function createTurnWorkflows({ client, storage, config, logger }: Parts):
     }
   }
 
+  /** Trouble with Temporal reads as 503, and says which; anything else stays what it is. */
+  async function unavailable(error: unknown, consequence: string): Promise<unknown> {
+    if (!isOfTemporal(error)) return error;
+    const lack = wasAnswered(error)
+      ? await within(queryDeadlineMs, readiness.namespace).catch(() => null)
+      : null;
+    if (lack !== null) logger.error(`turns cannot start: ${lack}`);
+    const detail =
+      lack === null
+        ? `The workflow engine cannot be reached. ${consequence} Try again in a few seconds.`
+        : `The workflow engine is not set up yet. ${consequence} The operator reads at /readyz what is missing.`;
+    return new ProblemError('unavailable', detail, { headers: { 'retry-after': '5' }, cause: error });
+  }
+
   /** `gone` when the addressed workflow is closed or forgotten; any other failure is a 503. */
   async function deliver(message: () => Promise<void>): Promise<'told' | 'gone'> {
     try {
@@ -143,7 +158,7 @@ export function createTurnWorkflows({ client, storage, config, logger }: Parts):
       return 'told';
     } catch (error) {
       if (error instanceof WorkflowNotFoundError) return 'gone';
-      throw unavailable(error, 'Nothing was changed.');
+      throw await unavailable(error, 'Nothing was changed.');
     }
   }
 
@@ -151,9 +166,11 @@ export function createTurnWorkflows({ client, storage, config, logger }: Parts):
     start,
     async cancel(conversation) {
       const running = await storage.turns.live(conversation);
-      const open = await within(queryDeadlineMs, () => openTurn(conversation)).catch((error: unknown) => {
-        throw unavailable(error, 'Nothing was changed.');
-      });
+      const open = await within(queryDeadlineMs, () => openTurn(conversation)).catch(
+        async (error: unknown) => {
+          throw await unavailable(error, 'Nothing was changed.');
+        },
+      );
       if (open.kind === 'live') {
         const { handle, turnId } = open;
         const told = await deliver(async () => void (await handle.cancel()));
@@ -205,11 +222,4 @@ export function createTurnWorkflows({ client, storage, config, logger }: Parts):
 
 function refOf({ tenant, conversation, turnId }: TurnRef): TurnRef {
   return { tenant, conversation, turnId };
-}
-
-/** Temporal's own trouble reads as 503; anything else is a bug and stays what it is. */
-function unavailable(error: unknown, consequence: string): unknown {
-  if (!(error instanceof ServiceError) && !isGrpcServiceError(error)) return error;
-  const detail = `The workflow engine cannot be reached. ${consequence} Try again in a few seconds.`;
-  return new ProblemError('unavailable', detail, { headers: { 'retry-after': '5' }, cause: error });
 }

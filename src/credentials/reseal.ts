@@ -5,6 +5,7 @@
  */
 import type { SealedTable, SealedValue, Storage } from '../storage/storage.ts';
 import { contextOf } from './binding.ts';
+import { forgetUnusedKeys } from './key-proofs.ts';
 import { prefixOf, sealedWith, SealingError } from './sealing.ts';
 import type { KeyRing } from './sealing.ts';
 import { underLock } from './under-lock.ts';
@@ -30,7 +31,7 @@ export interface TableReport {
 }
 
 export interface ResealOptions {
-  storage: Pick<Storage, 'sealed' | 'connections'>;
+  storage: Pick<Storage, 'sealed' | 'connections' | 'keyProofs'>;
   keys: KeyRing;
   /** Counts what there is to do and does nothing. Default false. */
   dryRun?: boolean;
@@ -52,7 +53,7 @@ interface Change {
 const writingPasses = 4;
 
 export async function reseal(options: ResealOptions): Promise<ResealReport> {
-  const { storage, keys, signal } = options;
+  const { storage, keys, dryRun = false, signal } = options;
   const tables: TableReport[] = [];
   for (const table of storage.sealed.tables) tables.push(await resealTable(table, options));
   if (signal?.aborted) return { tables, unused: [], wasStopped: true };
@@ -60,6 +61,7 @@ export async function reseal(options: ResealOptions): Promise<ResealReport> {
   const unused: string[] = [];
   // Counted at the very end: in the tables that came first, somebody may have written since.
   for (const keyId of older) if (!(await isUsed(storage, keyId))) unused.push(keyId);
+  if (!dryRun) await forgetUnusedKeys(storage, keys, (keyId) => isUsed(storage, keyId));
   return { tables, unused, wasStopped: false };
 }
 
@@ -100,7 +102,7 @@ async function goThrough(
   const progress = { table, done: 0, of: counted.all - counted.withPrefix };
   for (let after: SealedValue | null = null; !signal?.aborted;) {
     const values: SealedValue[] = await storage.sealed.page(table, {
-      except: prefix,
+      except: [prefix],
       after,
       limit: batchSize,
     });

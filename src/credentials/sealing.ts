@@ -10,7 +10,8 @@ import { createCipheriv, createDecipheriv, hkdfSync, randomBytes } from 'node:cr
 export interface KeyRing {
   /** Names of the keys, newest first. */
   ids: string[];
-  seal(plaintext: string, context: string): string;
+  /** With the newest key, or with the one of the ring that is named. */
+  seal(plaintext: string, context: string, keyId?: string): string;
   /** Throws `SealingError` when the key is not in the ring, or the value or its context was changed. */
   open(sealed: string, context: string): string;
 }
@@ -85,7 +86,11 @@ function keyRing(keys: Key[]): KeyRing {
 
   return {
     ids: keys.map((key) => key.id),
-    seal: (plaintext, context) => sealWith(newest, plaintext, context),
+    seal(plaintext, context, keyId = newest.id) {
+      const key = sealing.find(({ id }) => id === keyId);
+      if (!key) throw new SealingError('unknown-key', `there is no key "${keyId}" to seal with`);
+      return sealWith(key, plaintext, context);
+    },
     open(sealed, context) {
       const [prefix, id, encoded, ...rest] = sealed.split('.');
       if (prefix !== version || id === undefined || encoded === undefined || rest.length > 0) {

@@ -16,6 +16,7 @@ import { createElicitations } from './elicitations.ts';
 import { createLocks } from './locks.ts';
 import type { SharedLock } from './locks.ts';
 import { createIdempotencyKeys } from './idempotency-keys.ts';
+import { createKeyProofs } from './key-proofs.ts';
 import { createLooks } from './looks.ts';
 import { createMergeQueue } from './merge-queue.ts';
 import { createMessages } from './messages.ts';
@@ -103,6 +104,7 @@ export async function openStorage(
     apiKeys: createApiKeys(parts),
     audit: createAudit(parts),
     sealed: createSealedValues(parts),
+    keyProofs: createKeyProofs(parts),
     async ping() {
       await backend.checkFile?.();
       await sql`select 1`.execute(query);

@@ -35,6 +35,7 @@ const migrations: Record<string, Migration> = {
   '013-ending-turns': { up: addEndingTurns },
   '014-attempts': { up: addAttempts },
   '015-looks': { up: addLooks },
+  '016-key-proofs': { up: createKeyProofs },
 };
 
 async function createConversations(db: Kysely<unknown>): Promise<void> {
@@ -332,4 +333,13 @@ async function addLooks(db: Kysely<unknown>): Promise<void> {
   await sql`create index looks_due on looks (due_at)`.execute(db);
   await sql`alter table elicitations add column look text`.execute(db);
   await sql`create index elicitations_of_look on elicitations (look) where look is not null`.execute(db);
+}
+
+/** Which keys have sealed what there is. Written by the first process that starts, after it has tried its keys. */
+async function createKeyProofs(db: Kysely<unknown>): Promise<void> {
+  await sql`create table key_proofs (
+    key_id text not null primary key,
+    proof text not null,
+    created_at bigint not null
+  )`.execute(db);
 }

@@ -51,7 +51,7 @@ const pages: {
       .selectFrom('connections')
       .select(['tenant', 'server', 'user_id', 'store', 'sealed'])
       .where('sealed', '!=', '')
-      .where(sql<boolean>`not ${begins('sealed', except)}`)
+      .where(beginsWithNone('sealed', except))
       .where(sql<boolean>`(tenant, server, user_id) > (${tenant}, ${server}, ${user ?? ''})`)
       .orderBy('tenant')
       .orderBy('server')
@@ -70,7 +70,7 @@ const pages: {
     const rows = await query
       .selectFrom('oauth_records')
       .select(['key', 'sealed'])
-      .where(sql<boolean>`not ${begins('sealed', except)}`)
+      .where(beginsWithNone('sealed', except))
       .where('key', '>', after?.table === 'oauth_records' ? after.key : '')
       .orderBy('key')
       .limit(limit)
@@ -83,7 +83,7 @@ const pages: {
       .selectFrom('oauth_attempts')
       .select(['state_hash as stateHash', 'sealed'])
       .where('expires_at', '>', now)
-      .where(sql<boolean>`not ${begins('sealed', except)}`)
+      .where(beginsWithNone('sealed', except))
       .where('state_hash', '>', after?.table === 'oauth_attempts' ? after.stateHash : '')
       .orderBy('state_hash')
       .limit(limit)
@@ -98,7 +98,7 @@ const pages: {
       .select(['elicitation_id as elicitationId', 'response_id as responseId'])
       .select(({ ref }) => ref('sealed_content').$notNull().as('sealed'))
       .where('sealed_content', 'is not', null)
-      .where(sql<boolean>`not ${begins('sealed_content', except)}`)
+      .where(beginsWithNone('sealed_content', except))
       .where(sql<boolean>`(elicitation_id, response_id) > (${elicitationId}, ${responseId})`)
       .orderBy('elicitation_id')
       .orderBy('response_id')
@@ -112,7 +112,7 @@ const pages: {
     const rows = await query
       .selectFrom('tool_call_rounds')
       .select(['turn_id as turnId', 'tool_call_id as toolCallId', 'round', 'sealed'])
-      .where(sql<boolean>`not ${begins('sealed', except)}`)
+      .where(beginsWithNone('sealed', except))
       .where(sql<boolean>`(turn_id, tool_call_id, round) > (${turnId}, ${toolCallId}, ${round})`)
       .orderBy('turn_id')
       .orderBy('tool_call_id')
@@ -166,6 +166,11 @@ function update(write: Kysely<Tables>, value: SealedValue, sealed: string): Prom
     default:
       return value satisfies never;
   }
+}
+
+function beginsWithNone(column: string, prefixes: string[]) {
+  const conditions = prefixes.map((prefix) => sql`not ${begins(column, prefix)}`);
+  return conditions.length === 0 ? sql<boolean>`true` : sql<boolean>`${sql.join(conditions, sql` and `)}`;
 }
 
 /** Not `like`: the names of keys may have characters in them that mean something there. */

@@ -43,6 +43,7 @@ export interface Storage {
   apiKeys: ApiKeys;
   audit: Audit;
   sealed: SealedValues;
+  keyProofs: KeyProofs;
   /** Resolves when the database answers; rejects with the driver's error. */
   ping(): Promise<void>;
   close(): Promise<void>;
@@ -622,15 +623,30 @@ export type SealedTable = SealedValue['table'];
 export interface SealedValues {
   tables: readonly SealedTable[];
   /**
-   * Values that do not begin with `except`, in the order of their keys, from the one after `after` on. What nobody
+   * Values that begin with none of `except`, in the order of their keys, from the one after `after` on. What nobody
    * can use any more, such as attempts whose time is up, is left out.
    */
   page(
     table: SealedTable,
-    page: { except: string; after: SealedValue | null; limit: number },
+    page: { except: string[]; after: SealedValue | null; limit: number },
   ): Promise<SealedValue[]>;
   /** How many there are, of which how many begin with `prefix`. */
   count(table: SealedTable, prefix: string): Promise<{ all: number; withPrefix: number }>;
   /** Each compare-and-set on what was read, all in one transaction. Nothing else of the rows changes. */
   replace(changes: { value: SealedValue; sealed: string }[]): Promise<boolean[]>;
+}
+
+/** By which a process knows whether its keys are those of this database: one for every key that seals or has sealed. */
+export interface KeyProofs {
+  all(): Promise<KeyProof[]>;
+  /** False, and nothing changes, when there is one for this key. */
+  add(proof: KeyProof): Promise<boolean>;
+  /** Nothing changes when the proof is another one by now. */
+  remove(proof: KeyProof): Promise<void>;
+}
+
+export interface KeyProof {
+  keyId: string;
+  /** A text that this key has encrypted. */
+  proof: string;
 }

@@ -205,6 +205,11 @@ export interface Tables {
     sealed: string;
     updated_at: number;
   };
+  key_proofs: {
+    key_id: string;
+    proof: string;
+    created_at: number;
+  };
   tool_catalogue: {
     tenant: string;
     server: string;

@@ -42,24 +42,6 @@ describe('health', () => {
   });
 });
 
-test('with the wrong keys for its database it is not ready, and says that it is the keys', async () => {
-  const first = await startApi();
-  await first.app.inject('/readyz');
-  const { database } = first.config;
-  if (database.kind !== 'sqlite') throw new Error('expected the embedded database');
-  const other = Buffer.alloc(32, 7).toString('base64');
-  const second = await startApi({
-    env: { DATABASE_URL: `sqlite:${database.path}`, INTERLUDE_KEYS: `other:${other}` },
-  });
-  const response = await second.app.inject('/readyz');
-  expect(response.json().notReady).toContainEqual({
-    name: 'keys',
-    detail: expect.stringContaining('INTERLUDE_KEYS'),
-  });
-  await second.stop();
-  await first.stop();
-});
-
 test('over the limit a caller is told how long to wait, and others are not held up', async () => {
   const api = await startApi({ env: { RATE_LIMIT_PER_MINUTE: '2' } });
   const statuses = [];

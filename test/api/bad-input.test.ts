@@ -116,8 +116,6 @@ beforeAll(async () => {
   await ask(api.storage, await beginTurn(api.storage, 'of-alice'));
   const form = { request: formRequest(requestedSchema), server: null, seenVersion: null };
   formId = await ask(api.storage, await beginTurn(api.storage, 'with-a-form'), form);
-  // Leaves the marker by which it knows its keys again.
-  await api.app.inject('/readyz');
   before = everything();
 });
 afterAll(() => api.stop());

@@ -7,7 +7,7 @@ import { Client, Connection } from '@temporalio/client';
 import { pino } from 'pino';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createTurnWorkflows } from '../../src/api/turns.ts';
-import { registerSearchAttributes } from '../../src/search-attributes.ts';
+import { requireNamespace } from '../../src/temporal-namespace.ts';
 import { startTemporalServer } from '../../src/temporal-server.ts';
 import { turnWorkflowId } from '../../src/workflows/messages.ts';
 import type { AnswerElicitation } from '../../src/workflows/messages.ts';
@@ -31,7 +31,7 @@ beforeAll(async () => {
   const { address } = server;
   const connection = await Connection.connect({ address });
   stack.defer(() => connection.close());
-  await registerSearchAttributes(connection, 'default');
+  await requireNamespace(connection, 'default');
   client = new Client({ connection });
   api = await startApi({ temporal: address });
   stack.defer(() => api.stop());

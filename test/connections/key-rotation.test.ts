@@ -110,23 +110,37 @@ test('old key reads, new key writes, and then the old one is gone', { timeout: 1
   expect(world.tracker.calls).toHaveLength(4);
 });
 
-test('a process whose keys do not open the database is not ready, and says what is missing', async () => {
+test('a process with other keys serves nothing and takes no turns: it says which key is missing, and ends', async () => {
   await deploy(k2);
-  const port = String(await freePort());
-  const baseUrl = `http://127.0.0.1:${port}`;
-  const service = world.spawn('server', { INTERLUDE_KEYS: k3, PORT: port });
-  await vi.waitFor(async () => expect(await readiness(baseUrl)).toBe(503), {
-    timeout: 20_000,
-    interval: 100,
-  });
-  const { notReady } = (await (await fetch(`${baseUrl}/readyz`)).json()) as { notReady: { name: string }[] };
-  expect(notReady.map(({ name }) => name)).toEqual(['keys']);
+  const baseUrl = `http://127.0.0.1:${await freePort()}`;
+  const others = [
+    world.spawn('server', { INTERLUDE_KEYS: k3, PORT: new URL(baseUrl).port }),
+    world.spawn('worker', { INTERLUDE_KEYS: k3 }),
+  ];
+  for (const service of others) {
+    expect(await service.ended).toEqual({ code: 1, signal: null });
+    expect(service.output()).toMatch(/INTERLUDE_KEYS .* lacks the key "k2"; put it back/);
+    expect(service.output()).not.toContain('ready');
+  }
+  expect(await readiness(baseUrl)).toBe(0);
+  await listIssues();
   expect(await reseal(k3)).toMatchObject({
     code: 1,
     output: expect.stringContaining(
       'cannot be opened (sealed with "k2", which INTERLUDE_KEYS does not have)',
     ),
   });
-  expect(await readiness(baseUrl)).toBe(503);
-  await service.kill('SIGTERM');
+});
+
+test('a process that runs is not ready any more when others seal with a key it does not have', async () => {
+  await deploy(k2);
+  await world.start('worker', { INTERLUDE_KEYS: `${k3},${k2}` }).then((worker) => worker.kill('SIGTERM'));
+  await vi.waitFor(async () => expect(await readiness(world.baseUrl)).toBe(503), {
+    timeout: 10_000,
+    interval: 100,
+  });
+  const { notReady } = (await (await fetch(`${world.baseUrl}/readyz`)).json()) as {
+    notReady: { name: string; detail: string }[];
+  };
+  expect(notReady).toMatchObject([{ name: 'keys', detail: expect.stringContaining('lacks the key "k3"') }]);
 });

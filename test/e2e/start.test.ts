@@ -3,6 +3,9 @@ import { once } from 'node:events';
 import { createServer } from 'node:net';
 import type { AddressInfo } from 'node:net';
 import { afterAll, afterEach, beforeAll, expect, onTestFinished, test } from 'vitest';
+import { proveKeys } from '../../src/credentials/key-proofs.ts';
+import { generateKey, parseKeys } from '../../src/credentials/sealing.ts';
+import { openStorage } from '../../src/storage/database.ts';
 import { readiness } from './processes.ts';
 import type { Entry } from './processes.ts';
 import { createWorld, showOutput, someKeys } from './world.ts';
@@ -10,7 +13,7 @@ import type { World } from './world.ts';
 
 let world: World;
 beforeAll(async () => {
-  world = await createWorld();
+  world = await createWorld({ env: { INTERLUDE_KEYS: someKeys } });
 });
 afterAll(() => world.stop());
 afterEach(showOutput(() => world));
@@ -52,7 +55,7 @@ test.each(['embedded', 'server'] as const)(
     const port = await takenPort();
     const words = await lastWords(entry, {
       PORT: String(port),
-      ...(entry === 'server' && { TEMPORAL_ADDRESS: '127.0.0.1:4', INTERLUDE_KEYS: someKeys }),
+      ...(entry === 'server' && { TEMPORAL_ADDRESS: '127.0.0.1:4' }),
     });
     expect(words).toContain(
       `PORT: ${port} is taken by another program; choose a free one, for example PORT=`,
@@ -73,7 +76,7 @@ test('a database that cannot be opened is named without its password', async () 
 });
 
 test('an API without Temporal starts, and says that it is not ready', async () => {
-  const service = world.spawn('server', { TEMPORAL_ADDRESS: '127.0.0.1:4', INTERLUDE_KEYS: someKeys });
+  const service = world.spawn('server', { TEMPORAL_ADDRESS: '127.0.0.1:4' });
   await expect.poll(() => readiness(world.baseUrl), { timeout: 20_000 }).toBe(503);
   const response = await fetch(`${world.baseUrl}/readyz`);
   expect(await response.json()).toEqual({
@@ -87,7 +90,25 @@ test('an API without Temporal starts, and says that it is not ready', async () =
 test.each(['worker', 'embedded'] as const)(
   '%s: a Temporal that is configured and does not answer is named with its variable',
   async (entry) => {
-    const words = await lastWords(entry, { TEMPORAL_ADDRESS: '127.0.0.1:4', INTERLUDE_KEYS: someKeys });
+    const words = await lastWords(entry, { TEMPORAL_ADDRESS: '127.0.0.1:4' });
     expect(words).toMatch(/Temporal .*\. Check TEMPORAL_ADDRESS/);
+  },
+);
+
+test.each(['embedded', 'server', 'worker'] as const)(
+  '%s: a database whose key is another one is noticed before anything else is done',
+  async (entry) => {
+    const dataDir = `${world.dataDir}/keys-of-${entry}`;
+    const database = { kind: 'sqlite', path: `${dataDir}/interlude.db` } as const;
+    const storage = await openStorage(database);
+    expect(await proveKeys(storage, parseKeys(someKeys))).toBeNull();
+    await storage.close();
+    const words = await lastWords(entry, {
+      INTERLUDE_DATA: dataDir,
+      INTERLUDE_KEYS: generateKey('k1'),
+      TEMPORAL_ADDRESS: '127.0.0.1:4',
+    });
+    expect(words).toContain('INTERLUDE_KEYS does not open what this database holds: its key "k1" is another');
+    expect(words).not.toContain('ready');
   },
 );

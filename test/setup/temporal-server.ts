@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { Connection } from '@temporalio/client';
 import { createLogger } from '../../src/logger.ts';
-import { registerSearchAttributes } from '../../src/search-attributes.ts';
+import { requireNamespace } from '../../src/temporal-namespace.ts';
 import { startTemporalServer } from '../../src/temporal-server.ts';
 import { freePort } from '../free-port.ts';
 
@@ -20,7 +20,7 @@ export async function startSharedTemporal(): Promise<AsyncDisposable & { address
   });
   stack.defer(stop);
   const connection = await Connection.connect({ address });
-  await registerSearchAttributes(connection, namespace);
+  await requireNamespace(connection, namespace);
   await connection.close();
   const started = stack.move();
   return { address, [Symbol.asyncDispose]: () => started.disposeAsync() };
