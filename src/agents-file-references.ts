@@ -7,6 +7,7 @@ import path from 'node:path';
 import { membersOf } from './agents-file.ts';
 import type { ReadableParts } from './agents-file.ts';
 import { delegationCircles } from './delegation-circles.ts';
+import { providerOptionNames } from './model-settings.ts';
 import { didYouMean } from './nearest-spelling.ts';
 import { conflictsIn } from './server-config.ts';
 import type { FileProblem } from './what-to-write.ts';
@@ -28,13 +29,24 @@ export function checkReferences(
   const agentNames = Object.keys(file.agents);
 
   for (const [name, agent] of Object.entries(file.agents)) {
-    for (const [index, server] of (agent.servers ?? []).entries())
-      if (!serverNames.includes(server))
-        say(['agents', name, 'servers', index], noSuch('server', server, serverNames));
+    const uses = (agent.servers ?? []).map((use) => use.name);
+    for (const [index, server] of uses.entries()) {
+      const at = ['agents', name, 'servers', index];
+      if (!serverNames.includes(server)) say(at, noSuch('server', server, serverNames));
+      if (uses.indexOf(server) !== index) say(at, `"${server}" stands here already; write it once`);
+    }
     for (const [index, delegate] of (agent.agents ?? []).entries())
       if (!agentNames.includes(delegate) && agent.agents?.indexOf(delegate) === index)
         say(['agents', name, 'agents', index], noSuch('agent', delegate, agentNames));
     checkModel(['agents', name, 'model'], agent.model ?? '');
+    const provider = providerOf(agent.model ?? '');
+    const known = providerOptionNames(provider);
+    for (const key of Object.keys(agent.modelSettings?.providerOptions ?? {}))
+      if (provider !== '' && !known.includes(key))
+        say(
+          ['agents', name, 'modelSettings', 'providerOptions', key],
+          `this agent's model is of another provider; write ${known.join(' or ')}`,
+        );
   }
   const delegates = new Map(
     Object.entries(file.agents).map(([name, { agents = [] }]) => [name, agents] as const),
@@ -67,7 +79,7 @@ export function checkReferences(
   return problems;
 
   function checkModel(at: PropertyKey[], model: string): void {
-    const provider = model.split(':', 1)[0] ?? '';
+    const provider = providerOf(model);
     const { providers } = file;
     const isUnreadable = !Object.hasOwn(providers, provider);
     if (isUnreadable && Object.hasOwn(membersOf(membersOf(document)['providers']), provider)) return;
@@ -89,6 +101,10 @@ export function checkReferences(
       default:
     }
   }
+}
+
+function providerOf(model: string): string {
+  return model.split(':', 1)[0] ?? '';
 }
 
 function noSuch(what: 'server' | 'agent', name: string, known: string[]): string {

@@ -1,5 +1,6 @@
 /** The agents file: what a team writes to say which agents, MCP servers and model providers there are. */
 import { z } from 'zod';
+import { modelSettingsSchema } from './model-settings.ts';
 import { entrySchema, serverSchema } from './server-config.ts';
 
 const name = z
@@ -13,6 +14,26 @@ const serverName = name
 
 const modelWords = 'write scripted, openai:…, anthropic:… or openai-compatible:…, for example openai:gpt-5';
 
+const useWords = 'write the name of a server, or { name: tracker, tools: [list_issues] }';
+
+const serverUseSchema = z.strictObject({
+  name,
+  tools: z
+    .array(z.string().min(1))
+    .min(1)
+    .describe("The tools' own names at the server; no other one is offered, nor can be called"),
+});
+
+/** What an agent may use of a server; without `tools`, whatever there is. */
+export interface ServerUse {
+  name: string;
+  tools?: string[] | undefined;
+}
+
+function toServerUse(written: string | ServerUse): ServerUse {
+  return typeof written === 'string' ? { name: written } : written;
+}
+
 const agentSchema = z.strictObject({
   title: z.string().min(1).optional(),
   description: z.string().default(''),
@@ -20,7 +41,11 @@ const agentSchema = z.strictObject({
     .string({ error: ({ input }) => (input === undefined ? `missing; ${modelWords}` : undefined) })
     .regex(/^(scripted|(openai|anthropic|openai-compatible):.+)$/, modelWords),
   instructions: z.string().default(''),
-  servers: z.array(name).default([]),
+  modelSettings: modelSettingsSchema.default({}),
+  servers: z
+    .array(z.union([name, serverUseSchema], useWords).transform(toServerUse))
+    .default([])
+    .describe('Servers whose tools it may use: all of them, or those that are listed'),
   agents: z
     .array(name)
     .default([])

@@ -3,7 +3,7 @@ export function nearestSpelling(word: string, known: readonly string[]): string 
   const plain = plainly(word);
   if (plain.length > longestWord) return undefined;
   const [nearest] = known
-    .map((candidate) => ({ candidate, edits: distance(plain, plainly(candidate)) }))
+    .map((candidate) => ({ candidate, edits: editsBetween(plain, plainly(candidate)) }))
     .filter(({ edits }) => edits < plain.length && edits <= Math.max(1, Math.floor(plain.length / 3)))
     .toSorted((one, other) => one.edits - other.edits);
   return nearest?.candidate;
@@ -20,6 +20,14 @@ const longestWord = 64;
 /** `base_url`, `base-url` and `baseURL` are one word. */
 function plainly(word: string): string {
   return word.toLowerCase().replaceAll(/[-_ ]/g, '');
+}
+
+/** `maxTokens` is short for `maxOutputTokens`: what was left out in the middle counts as one edit. */
+function editsBetween(from: string, to: string): number {
+  const cut = Array.from(from, (_, index) => index).some(
+    (index) => index >= 3 && to.startsWith(from.slice(0, index)) && to.endsWith(from.slice(index)),
+  );
+  return cut && to.length > from.length ? 1 : distance(from, to);
 }
 
 /** How many letters have to be put in, left out, replaced or swapped with their neighbour. */

@@ -9,6 +9,7 @@ import { safeFailures } from './activities/safe-failures.ts';
 import type { Version } from './deployment.ts';
 import { createCatalogue } from './mcp/catalogue.ts';
 import type { KeptSessions } from './mcp/kept-sessions.ts';
+import { logModelWarnings } from './models/log-warnings.ts';
 import { createModels } from './models/provider.ts';
 import type { Parts } from './parts.ts';
 import { workerSlots } from './worker-slots.ts';
@@ -23,6 +24,7 @@ export async function createTurnWorker(
   const { config, storage, logger } = parts;
   const { namespace, taskQueue } = config.temporal;
   const catalogue = createCatalogue({ storage, logger });
+  logModelWarnings(logger);
   return Worker.create({
     connection,
     namespace,

@@ -48,9 +48,20 @@ export function problemsOf(
       const rule = issue.issues[0]?.message ?? issue.message;
       return [{ path: issue.path, message: `${rule}${exampleFor(String(issue.path.at(-1)))}` }];
     }
+    case 'invalid_union': {
+      const meant = issue.errors.find((inner) => !inner.some(isOfAnotherKind)) ?? [];
+      if (meant.length === 0) return [{ path: issue.path, message: issue.message }];
+      return meant.flatMap((inner) =>
+        problemsOf({ ...inner, path: [...issue.path, ...inner.path] }, members),
+      );
+    }
     default:
       return [{ path: issue.path, message: issue.message }];
   }
+}
+
+function isOfAnotherKind({ code, path }: z.core.$ZodIssue): boolean {
+  return code === 'invalid_type' && path.length === 0;
 }
 
 /** What may be written where the path leads, if that is an object with members of its own. */

@@ -158,6 +158,52 @@ const files: [name: string, file: string, problems: string[]][] = [
     ['agents.yaml:6, agents.assistant.servers: write a list, like [one, two]'],
   ],
   [
+    'a tool list that is none',
+    agent('model: scripted', 'servers: [{ name: tracker, tool: [list] }]'),
+    [
+      'agents.yaml:6, agents.assistant.servers.0.tools: missing; write a list, like [one, two]',
+      'agents.yaml:6, agents.assistant.servers.0.tool: unknown (did you mean tools?); what may stand here: name, tools',
+    ],
+  ],
+  [
+    'a tool list without a tool, and a server that is neither',
+    agent('model: scripted', 'servers: [{ name: tracker, tools: [] }, 7]'),
+    [
+      'agents.yaml:6, agents.assistant.servers.0.tools: name at least 1',
+      'agents.yaml:6, agents.assistant.servers.1: write the name of a server, or { name: tracker, tools: [list_issues] }',
+    ],
+  ],
+  [
+    'a server that stands twice',
+    agent('model: scripted', 'servers: [tracker, { name: tracker, tools: [list] }]'),
+    ['agents.yaml:6, agents.assistant.servers.1: "tracker" stands here already; write it once'],
+  ],
+  [
+    'settings of a model',
+    agent(
+      'model: scripted',
+      'modelSettings:',
+      '  temperature: hot',
+      '  maxTokens: 5',
+      '  topP: 2',
+      '  seed: 1.5',
+    ),
+    [
+      'agents.yaml:7, agents.assistant.modelSettings.temperature: write a number',
+      'agents.yaml:8, agents.assistant.modelSettings.maxTokens: unknown (did you mean maxOutputTokens?); what may stand here: temperature, maxOutputTokens, topP, topK, presencePenalty, frequencyPenalty, stopSequences, seed, reasoning, providerOptions',
+      'agents.yaml:9, agents.assistant.modelSettings.topP: write 1 or less',
+      'agents.yaml:10, agents.assistant.modelSettings.seed: write a whole number',
+    ],
+  ],
+  [
+    'options of another provider',
+    agent('model: openai-compatible:m', 'modelSettings: { providerOptions: { openai: { user: u } } }'),
+    [
+      'agents.yaml:5, agents.assistant.model: needs providers.openai-compatible.baseURL; write where the model is',
+      "agents.yaml:6, agents.assistant.modelSettings.providerOptions.openai: this agent's model is of another provider; write openaiCompatible",
+    ],
+  ],
+  [
     'an agent without a model',
     agent('title: A'),
     [

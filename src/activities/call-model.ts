@@ -27,6 +27,7 @@ import { taskIn, toDelegateTool } from './delegate-tool.ts';
 import type { DelegateTool } from './delegate-tool.ts';
 import { createDeltaWriter } from './delta-writer.ts';
 import { whileHeartbeating } from './heartbeat.ts';
+import { createAgentTools } from './agent-tools.ts';
 import { keepStep, keptStep } from './keep-step.ts';
 import type { Done, Step, StepResult } from './keep-step.ts';
 import { stopped, stopSignal, whileWanted } from './while-wanted.ts';
@@ -55,7 +56,8 @@ interface Dependencies {
 const defaultPatience: Patience = { firstMs: 240_000, nextMs: 90_000 };
 
 export function createCallModel({ storage, patience = defaultPatience, ...dependencies }: Dependencies) {
-  const { models, agents, servers, catalogue, config, logger } = dependencies;
+  const { models, agents, config, logger } = dependencies;
+  const toolsOf = createAgentTools(dependencies);
 
   return {
     callModel: (input: ModelCallInput) =>
@@ -120,7 +122,7 @@ export function createCallModel({ storage, patience = defaultPatience, ...depend
       storage.steps.append(turn, { step, attempt }, keyed(events)),
     );
     const signal = AbortSignal.any([stopSignal(), writer.failed]);
-    const { instructions } = agent;
+    const { instructions, modelSettings: settings } = agent;
     const prefix = turn.delegation ? `${turn.delegation.toolCallId}.` : '';
     const history = toModelMessages(messages);
     let done: Done | undefined;
@@ -131,6 +133,7 @@ export function createCallModel({ storage, patience = defaultPatience, ...depend
         model,
         identity,
         instructions,
+        settings,
         messages: history,
         tools,
         signal,
@@ -165,12 +168,6 @@ export function createCallModel({ storage, patience = defaultPatience, ...depend
       { id: `${turnId}/agent/${delegation.toolCallId}`, turnId, role: 'user', content: task },
       ...messages,
     ];
-  }
-
-  async function toolsOf(agent: AgentConfig, turn: Turn): Promise<(ModelTool | DelegateTool)[]> {
-    const own = agent.servers.flatMap((name) => servers.get(name) ?? []);
-    const delegates = agent.agents.flatMap((name) => agents.get(name) ?? []);
-    return [...(await catalogue.toolsFor(turn, own)), ...delegates.map(toDelegateTool)];
   }
 
   function agentOf(turn: Turn): AgentConfig {

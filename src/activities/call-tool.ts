@@ -11,10 +11,11 @@ import type { Logger } from 'pino';
 import type { Config, ServerConfig } from '../config.ts';
 import { connectionKey } from '../credentials/connection-key.ts';
 import { CredentialStoreError } from '../credentials/store.ts';
-import { refusalForModel, unknownOutcomeForModel } from '../elicitation/wording.ts';
+import { notAllowedForModel, refusalForModel, unknownOutcomeForModel } from '../elicitation/wording.ts';
 import type { KeptSessions } from '../mcp/kept-sessions.ts';
 import type { CatalogueTool, Storage } from '../storage/storage.ts';
 import type { Turn } from '../turn/turn.ts';
+import { mayUse } from './agent-tools.ts';
 import { toAsks } from './call-rounds.ts';
 import type { CallRounds } from './call-rounds.ts';
 import { whileHeartbeating } from './heartbeat.ts';
@@ -35,12 +36,13 @@ interface Dependencies extends CallParts {
   rounds: CallRounds;
   sessions: KeptSessions;
   heldPlaces: HeldPlaces;
+  agents: Config['agents'];
   servers: Config['servers'];
   logger: Logger;
 }
 
 export function createToolActivities(dependencies: Dependencies) {
-  const { storage, rounds, servers, storeOf, logger } = dependencies;
+  const { storage, rounds, agents, servers, storeOf, logger } = dependencies;
   const results = createToolResults(storage);
   const settle = createSettle({ storage, logger });
 
@@ -72,6 +74,9 @@ export function createToolActivities(dependencies: Dependencies) {
       return { kind: 'finished' };
     };
     if (!server) return finish(`There is no server "${input.server}" any more. The tool did not run.`);
+    // It was offered, and the agent's list may have become shorter since. What has begun comes to its end.
+    if (call.state === 'requested' && !mayUse(agents.get(turn.agent), server.name, tool))
+      return finish(notAllowedForModel(call.toolName));
     if (!credential) return finish(refusalForModel('no-user', server.title));
     const attempt: Attempt = {
       input,

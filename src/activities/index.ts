@@ -38,7 +38,7 @@ export function createActivities(dependencies: ActivityDependencies) {
     ...createTurnActivities(dependencies),
     ...createDelegationActivities({ ...dependencies, agents }),
     ...createElicitationActivities({ ...dependencies, rounds }),
-    ...createToolActivities({ ...dependencies, rounds, servers }),
+    ...createToolActivities({ ...dependencies, rounds, agents, servers }),
     ...createFindConnection({ ...dependencies, servers }),
     ...createAbandonCall({ ...dependencies, rounds, servers }),
     ...createRefuseToolCall({ ...dependencies, servers }),

@@ -1,12 +1,14 @@
 /** The `connect_<server>` tool: the account is there, so its tools can be listed for the next step. */
+import type { Config } from '../config.ts';
 import type { Credential } from '../credentials/store.ts';
 import { refusalForModel } from '../elicitation/wording.ts';
+import { mayUse } from './agent-tools.ts';
 import { ask, reject } from './tool-attempt.ts';
 import type { Attempt, CallParts, ToolCallOutcome } from './tool-attempt.ts';
 import { stopSignal } from './while-wanted.ts';
 
 export async function learnTools(
-  parts: CallParts,
+  parts: CallParts & { agents: Config['agents'] },
   attempt: Attempt,
   credential: Credential,
   isRenewed = false,
@@ -15,7 +17,11 @@ export async function learnTools(
   const listed = await parts.catalogue.learn(input.turn, server, credential, stopSignal());
   switch (listed.kind) {
     case 'tools': {
-      const names = listed.tools.map((tool) => tool.name).join(', ');
+      const agent = parts.agents.get(input.turn.agent);
+      const names = listed.tools
+        .map(({ name }) => name)
+        .filter((name) => mayUse(agent, server.name, name))
+        .join(', ');
       const text = `${server.title} is connected. These tools are available now: ${names || 'none'}.`;
       return finish({ content: [{ type: 'text', text }] });
     }

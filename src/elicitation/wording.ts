@@ -150,6 +150,11 @@ export function tooManyHeldForModel(serverTitle: string): string {
   return `${serverTitle} had a question in the middle of the call, but as many users as can be waited for are being waited for already, so nobody was asked. The call was stopped; what it had done before stays done. Tell the user that it may be tried again later.`;
 }
 
+/** The agents file does not list it for this agent. */
+export function notAllowedForModel(toolName: string): string {
+  return `This agent may not use ${toolName}, so it did not run. Go on without it.`;
+}
+
 /**
  * The request may have reached the server, and no answer came: it must not be repeated blindly. `trouble`: what is
  * known of the reason, in a sentence.

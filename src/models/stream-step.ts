@@ -12,6 +12,7 @@ import type {
   TextStreamPart,
   ToolSet,
 } from 'ai';
+import type { ModelSettings } from '../model-settings.ts';
 import type { Usage } from '../turn/turn.ts';
 import { classifyModelError, ModelStalledError } from './model-trouble.ts';
 import type { ModelIdentity, ModelTrouble } from './model-trouble.ts';
@@ -30,6 +31,7 @@ export interface StepRequest {
   model: LanguageModel;
   identity: ModelIdentity;
   instructions: string;
+  settings: ModelSettings;
   messages: ModelMessage[];
   tools: { modelName: string; description: string; inputSchema: Record<string, unknown> }[];
   signal: AbortSignal;
@@ -62,8 +64,10 @@ export async function* streamStep(request: StepRequest): AsyncGenerator<StepPart
 }
 
 async function* parts(request: StepRequest): AsyncGenerator<StepPart> {
-  const { model, instructions, messages, signal, patience } = request;
+  const { model, instructions, settings, messages, signal, patience } = request;
+  const { providerOptions = {}, ...common } = settings;
   const result = streamText({
+    ...withoutGaps(common),
     model,
     messages,
     ...(instructions !== '' && { instructions }),
@@ -73,7 +77,7 @@ async function* parts(request: StepRequest): AsyncGenerator<StepPart> {
     abortSignal: signal,
     timeout: { firstChunkMs: patience.firstMs, chunkMs: patience.nextMs },
     // The history is ours; OpenAI need not keep a copy, and reasoning then travels inside it.
-    providerOptions: { openai: { store: false } },
+    providerOptions: { ...providerOptions, openai: { store: false, ...providerOptions['openai'] } },
     // Errors are parts of the stream; the default would print them, prompt and all.
     onError: () => undefined,
   });
@@ -115,6 +119,13 @@ async function* parts(request: StepRequest): AsyncGenerator<StepPart> {
         break;
     }
   }
+}
+
+type Given<T> = { [K in keyof T]?: Exclude<T[K], undefined> };
+
+/** The SDK tells "not given" from "given as undefined". */
+function withoutGaps<T extends object>(settings: T): Given<T> {
+  return Object.fromEntries(Object.entries(settings).filter(([, value]) => value !== undefined)) as Given<T>;
 }
 
 function toToolSet(tools: StepRequest['tools']): ToolSet {

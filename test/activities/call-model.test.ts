@@ -2,7 +2,8 @@ import { CancelledFailure } from '@temporalio/common';
 import { describe, expect, test } from 'vitest';
 import { toolEventKey, toolMessageId } from '../../src/activities/tool-results.ts';
 import { toEvent, toMessageContent } from '../../src/turn/tool-result.ts';
-import { activityEnvironment, openModelStep, turn } from './model-step.ts';
+import type { AgentConfig } from '../../src/config.ts';
+import { activityEnvironment, agent, openModelStep, turn } from './model-step.ts';
 
 describe('an answer in words', () => {
   test('is streamed into the log, kept as a message, and counted', async () => {
@@ -184,4 +185,65 @@ test('cancelling hangs up on the model and stores nothing', async () => {
   expect(await ended).toBe('left');
   expect(await it.storage.messages.list(turn)).toHaveLength(1);
   expect(it.logged()).not.toContain('model call failed');
+});
+
+describe('what the agents file says of an agent', () => {
+  const own = (more: Partial<AgentConfig>) => ({ agents: new Map([[agent.name, { ...agent, ...more }]]) });
+
+  test('reaches its model: the common settings, and those of the provider', async () => {
+    await using it = await openModelStep({ kind: 'text', chunks: ['ok'] });
+    const modelSettings = {
+      temperature: 0.2,
+      maxOutputTokens: 300,
+      topP: 0.9,
+      presencePenalty: 0.1,
+      frequencyPenalty: -0.1,
+      stopSequences: ['END'],
+      seed: 7,
+      providerOptions: { openaiCompatible: { user: 'u1', verbosity: 'low' } },
+    };
+    await it.callModel(own({ modelSettings }));
+    expect(it.server.requests[0]?.body).toMatchObject({
+      temperature: 0.2,
+      max_tokens: 300,
+      top_p: 0.9,
+      presence_penalty: 0.1,
+      frequency_penalty: -0.1,
+      stop: ['END'],
+      seed: 7,
+      user: 'u1',
+      verbosity: 'low',
+    });
+  });
+
+  test('decides nothing where it says nothing', async () => {
+    await using it = await openModelStep({ kind: 'text', chunks: ['ok'] });
+    await it.callModel();
+    expect(Object.keys(it.server.requests[0]?.body ?? {}).toSorted()).toEqual([
+      'messages',
+      'model',
+      'stream',
+      'stream_options',
+      'tool_choice',
+      'tools',
+    ]);
+  });
+
+  test('is the list of tools that its model sees, and that may be called', async () => {
+    await using it = await openModelStep(
+      { kind: 'tool-calls', calls: [{ id: 'a', name: 'tracker__list_issues', arguments: '{}' }] },
+      { kind: 'text', chunks: ['Sorry.'] },
+    );
+    const servers = [
+      { name: 'tracker', tools: ['delete_issue'] },
+      { name: 'notes', tools: ['read'] },
+    ];
+    const options = own({ servers });
+    expect(await it.callModel(options)).toEqual({ finish: 'tool-calls', toolCalls: [] });
+    const offered = it.server.requests[0]?.body.tools?.map((tool) => tool.function.name);
+    expect(offered).toEqual(['connect_notes']);
+    expect((await it.events()).find(({ type }) => type === 'tool-output-error')).toMatchObject({
+      errorText: expect.stringMatching(/There is no tool "tracker__list_issues".*connect_notes/),
+    });
+  });
 });

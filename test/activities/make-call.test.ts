@@ -29,12 +29,22 @@ import { begunTurn, firstAttempt, keptStep } from '../storage/contract/fixtures.
 const toolCallId = 'c1';
 
 async function openCall(...moves: Move[]) {
+  return openCallOf({}, ...moves);
+}
+
+/** `tools`: the only ones that the agent may use. */
+async function openCallOf({ tools }: { tools?: string[] }, ...moves: Move[]) {
   const folder = await mkdtemp(path.join(tmpdir(), 'interlude-'));
   const server = await startPlayingServer();
   server.play(...moves);
   const logger = pino({ level: 'silent' });
   const env = { INTERLUDE_CONFIG: roundsAgents, INTERLUDE_DATA: folder, ASKING_URL: server.url };
   const config = loadConfig(env, folder);
+  const { assistant } = Object.fromEntries(config.agents);
+  const shorten = (to: string[]) => {
+    if (assistant) config.agents.set('assistant', { ...assistant, servers: [{ name: 'asking', tools: to }] });
+  };
+  if (tools) shorten(tools);
   const parts = await openParts(config, logger);
   const { storage } = parts;
   onTestFinished(async () => {
@@ -80,7 +90,7 @@ async function openCall(...moves: Move[]) {
     return JSON.stringify(messages.filter(({ role }) => role === 'tool'));
   }
 
-  return { server, storage, turn, attempt, told };
+  return { server, storage, turn, attempt, told, shorten };
 }
 
 function declined(outcome: ToolCallOutcome): GivenAnswer[] {
@@ -210,3 +220,19 @@ function gate() {
     },
   };
 }
+
+test('a tool that the agents file does not list for the agent is not called, whoever asks for it', async () => {
+  const { server, attempt, told } = await openCallOf({ tools: ['other'] }, done('done'));
+  expect(await attempt(0, [])).toEqual({ kind: 'finished' });
+  expect(await told()).toContain('This agent may not use asking__ask, so it did not run.');
+  expect(server.calls).toHaveLength(0);
+});
+
+test('a call that waits for an answer goes on, though the list has become shorter', async () => {
+  const { server, attempt, told, shorten } = await openCallOf({}, one, done('done'));
+  const answers = declined(await attempt(0, []));
+  shorten(['other']);
+  expect(await attempt(1, answers)).toEqual({ kind: 'finished' });
+  expect(await told()).toContain('done');
+  expect(server.calls).toHaveLength(2);
+});

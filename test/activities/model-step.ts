@@ -33,7 +33,8 @@ export const agent: AgentConfig = {
   description: '',
   model: 'openai-compatible:small',
   instructions: 'You help.',
-  servers: [],
+  modelSettings: {},
+  servers: [{ name: 'tracker' }, { name: 'notes' }],
   agents: [],
   maxSteps: 20,
 };

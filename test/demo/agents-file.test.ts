@@ -36,7 +36,7 @@ test('the demo’s agents file is what the program starts with', () => {
   expect(config.demo.servers).toEqual({ trackerPort: 4002, travelPort: 4003 });
   expect(config.agents.get('assistant')).toMatchObject({
     model: 'scripted',
-    servers: ['tracker', 'travel'],
+    servers: [{ name: 'tracker' }, { name: 'travel' }],
     agents: ['researcher'],
   });
 });

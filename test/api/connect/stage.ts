@@ -31,7 +31,8 @@ const assistant: AgentConfig = {
   description: '',
   model: 'scripted:demo',
   instructions: '',
-  servers: ['tracker'],
+  modelSettings: {},
+  servers: [{ name: 'tracker' }],
   agents: [],
   maxSteps: 20,
 };
