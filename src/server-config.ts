@@ -1,6 +1,7 @@
 /** An MCP server in the agents file: somewhere on the network by its `url`, or a process of ours by its `command`. */
 import path from 'node:path';
 import { z } from 'zod';
+import { commonVariables } from './common-variables.ts';
 import { duration } from './duration.ts';
 
 export const entrySchema = z.strictObject({
@@ -184,17 +185,6 @@ export type ServerConfig = Omit<Entry, OfProcess | 'url' | 'credentialScope'> & 
   process?: ServerProcess;
 };
 
-/** Nothing of these is a secret, and hardly a program works without them. */
-const basics = ['PATH', 'HOME', 'USER', 'LOGNAME', 'SHELL', 'LANG', 'LC_ALL', 'TZ', 'TMPDIR'].concat([
-  'PATHEXT',
-  'SYSTEMROOT',
-  'COMSPEC',
-  'TEMP',
-  'USERPROFILE',
-  'APPDATA',
-  'LOCALAPPDATA',
-]);
-
 /** Entry of the file → what the program works with. Values that stand in the environment are filled in. */
 export function toServerConfig(
   name: string,
@@ -209,7 +199,9 @@ export function toServerConfig(
     const { url = '', credentialScope = 'user' } = entry;
     return { ...common, url, credentialScope, headers: { ...entry.headers, ...filled(headersEnv) } };
   }
-  const inherited = basics.flatMap((key) => (variables[key] === undefined ? [] : [[key, variables[key]]]));
+  const inherited = commonVariables.flatMap((key) =>
+    variables[key] === undefined ? [] : [[key, variables[key]]],
+  );
   return {
     ...common,
     url: `stdio://${name}`,

@@ -235,6 +235,17 @@ agents: { assistant: { model: scripted, servers: [files] } }
     expect(JSON.stringify([...servers])).not.toContain('AAAA');
   });
 
+  test('gets out over the proxy that we go out over, and trusts whom we trust', () => {
+    const env = {
+      HTTPS_PROXY: 'http://proxy:3128',
+      no_proxy: 'localhost',
+      SSL_CERT_FILE: '/etc/company.pem',
+      NODE_EXTRA_CA_CERTS: '/etc/company.pem',
+    };
+    const { servers } = load(env, withServer('{ command: [f], env: { SSL_CERT_FILE: /own.pem } }'));
+    expect(servers.get('files')?.process?.env).toEqual({ ...env, SSL_CERT_FILE: '/own.pem' });
+  });
+
   test.each([
     ['{}', 'servers.files.url: write the url of the server, or a command'],
     ['{ url: "http://f/mcp", command: [f] }', 'servers.files.command: a server has a url or a command'],

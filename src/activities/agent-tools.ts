@@ -9,8 +9,14 @@ import type { DelegateTool } from './delegate-tool.ts';
 interface Dependencies {
   agents: Config['agents'];
   servers: Config['servers'];
-  catalogue: Pick<Catalogue, 'toolsFor'>;
+  catalogue: Pick<Catalogue, 'toolsFor' | 'away'>;
   logger: Pick<Logger, 'warn'>;
+}
+
+export interface AgentTools {
+  tools: (ModelTool | DelegateTool)[];
+  /** Titles of servers whose tools are not known because they cannot be reached. */
+  away: string[];
 }
 
 /** `tool`: its own name at its server; null stands for connecting the account. */
@@ -22,15 +28,22 @@ export function mayUse(agent: AgentConfig | undefined, server: string, tool: str
 export function createAgentTools({ agents, servers, catalogue, logger }: Dependencies) {
   const missing = new Set<string>();
 
-  return async (agent: AgentConfig, owner: TurnOwner): Promise<(ModelTool | DelegateTool)[]> => {
+  return async (agent: AgentConfig, owner: TurnOwner): Promise<AgentTools> => {
     const own = agent.servers.flatMap(({ name }) => servers.get(name) ?? []);
     const listed = await catalogue.toolsFor(owner, own);
     warnOfMissing(agent, listed);
     const delegates = agent.agents.flatMap((name) => agents.get(name) ?? []);
-    return [
-      ...listed.filter(({ server, tool }) => mayUse(agent, server, tool)),
-      ...delegates.map(toDelegateTool),
-    ];
+    const away = own.filter(
+      (server) =>
+        catalogue.away.trouble(server) !== null && !listed.some((one) => one.server === server.name),
+    );
+    return {
+      tools: [
+        ...listed.filter(({ server, tool }) => mayUse(agent, server, tool)),
+        ...delegates.map(toDelegateTool),
+      ],
+      away: away.map(({ title }) => title),
+    };
   };
 
   /** Once for each: what a server lists may depend on the user, and is known only when somebody has listed it. */

@@ -10,7 +10,8 @@ import { ApplicationFailure, Context } from '@temporalio/activity';
 import { ApplicationFailureCategory } from '@temporalio/common';
 import type { Logger } from 'pino';
 import type { AgentConfig, Config } from '../config.ts';
-import type { Catalogue, ModelTool } from '../mcp/catalogue.ts';
+import type { Catalogue } from '../mcp/catalogue.ts';
+import { awayForModel } from '../elicitation/wording.ts';
 import { classifyModelError, emptyAnswer } from '../models/model-trouble.ts';
 import type { ModelIdentity, ModelTrouble } from '../models/model-trouble.ts';
 import { keyVariable } from '../models/provider.ts';
@@ -23,8 +24,7 @@ import type { TurnEvent } from '../turn/event.ts';
 import { keyOfReset, keyOfSpeech } from '../turn/step-keys.ts';
 import { toModelMessages } from '../turn/transcript.ts';
 import type { Turn } from '../turn/turn.ts';
-import { taskIn, toDelegateTool } from './delegate-tool.ts';
-import type { DelegateTool } from './delegate-tool.ts';
+import { taskIn } from './delegate-tool.ts';
 import { createDeltaWriter } from './delta-writer.ts';
 import { whileHeartbeating } from './heartbeat.ts';
 import { createAgentTools } from './agent-tools.ts';
@@ -46,7 +46,7 @@ interface Dependencies {
   models: Models;
   agents: Config['agents'];
   servers: Config['servers'];
-  catalogue: Pick<Catalogue, 'toolsFor'>;
+  catalogue: Pick<Catalogue, 'toolsFor' | 'away'>;
   config: Pick<Config, 'providers'>;
   logger: Logger;
   patience?: Patience;
@@ -68,7 +68,7 @@ export function createCallModel({ storage, patience = defaultPatience, ...depend
     const { attempt } = Context.current().info;
     if (step === 0 && !turn.delegation && !(await begin(turn, attempt))) return { finish: 'withdrawn' };
     const agent = agentOf(turn);
-    const [start, messages, tools] = await Promise.all([
+    const [start, messages, { tools, away }] = await Promise.all([
       storage.steps.begin(turn, { step, attempt }),
       transcriptOf(turn),
       toolsOf(agent, turn),
@@ -80,7 +80,7 @@ export function createCallModel({ storage, patience = defaultPatience, ...depend
     const startedAt = performance.now();
     const ms = () => Math.round(performance.now() - startedAt);
     try {
-      const { done, events } = await speak(agent, current, start.isRepeat);
+      const { done, events } = await speak(agent, current, { isRepeat: start.isRepeat, away });
       const result = await keepStep(storage, current, done, events);
       if (typeof result === 'string') return await stored(current, result);
       log.debug({ finish: result.finish, usage: done.usage, ms: ms() }, 'model step');
@@ -109,7 +109,7 @@ export function createCallModel({ storage, patience = defaultPatience, ...depend
   async function speak(
     agent: AgentConfig,
     current: Step,
-    isRepeat: boolean,
+    { isRepeat, away }: { isRepeat: boolean; away: string[] },
   ): Promise<{ done: Done; events: NewEvent[] }> {
     const { turn, step, attempt, messages, tools } = current;
     const identity = { spec: agent.model, keyVariable: keyVariable(agent.model, config.providers) };
@@ -122,7 +122,8 @@ export function createCallModel({ storage, patience = defaultPatience, ...depend
       storage.steps.append(turn, { step, attempt }, keyed(events)),
     );
     const signal = AbortSignal.any([stopSignal(), writer.failed]);
-    const { instructions, modelSettings: settings } = agent;
+    const { modelSettings: settings } = agent;
+    const instructions = [agent.instructions, awayForModel(away)].filter((text) => text !== '').join('\n\n');
     const prefix = turn.delegation ? `${turn.delegation.toolCallId}.` : '';
     const history = toModelMessages(messages);
     let done: Done | undefined;

@@ -70,6 +70,11 @@ export async function makeCall(
   ): Promise<ToolCallOutcome> {
     const { turn, toolCallId } = input;
     const { toolCalls } = parts.storage;
+    const { away } = parts.catalogue;
+    // Over the network each attempt costs next to nothing, and one connection's trouble is not another's.
+    const trouble = server.process && goOn === undefined ? away.trouble(server) : null;
+    if (trouble !== null && attempt.call.state === 'requested')
+      return finish(`${trouble} It was tried a moment ago, and not again. The tool did not run.`);
     const isFirst = await toolCalls.start(turn, toolCallId, by);
     // A stream that is taken up again tells what became of the call: nothing is sent twice.
     const canRepeat = attempt.isRepeatable || goOn?.resume.kind === 'detached';
@@ -91,6 +96,8 @@ export async function makeCall(
     });
     await beside.settled();
     await hold.told();
+    if (server.process && outcome.kind === 'unreachable') away.failed(server, outcome.message);
+    if (outcome.kind === 'result') away.reached(server);
     switch (outcome.kind) {
       case 'result':
         void parts.catalogue.refresh(turn, server, credential);

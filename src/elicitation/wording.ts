@@ -150,6 +150,12 @@ export function tooManyHeldForModel(serverTitle: string): string {
   return `${serverTitle} had a question in the middle of the call, but as many users as can be waited for are being waited for already, so nobody was asked. The call was stopped; what it had done before stays done. Tell the user that it may be tried again later.`;
 }
 
+/** For the instructions. Servers that cannot be reached, so that nobody knows their tools; empty where there are none. */
+export function awayForModel(serverTitles: string[]): string {
+  if (serverTitles.length === 0) return '';
+  return `Not available right now: ${serverTitles.join(', ')}. If the request needs one of these, tell the user that it cannot be reached at the moment and may be tried again later.`;
+}
+
 /** The agents file does not list it for this agent. */
 export function notAllowedForModel(toolName: string): string {
   return `This agent may not use ${toolName}, so it did not run. Go on without it.`;

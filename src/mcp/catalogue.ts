@@ -14,6 +14,8 @@ import { connectionKey } from '../credentials/connection-key.ts';
 import type { Credential } from '../credentials/store.ts';
 import type { Storage, ToolList } from '../storage/storage.ts';
 import type { TurnOwner } from '../turn/turn.ts';
+import { createBackOff } from './back-off.ts';
+import type { BackOff } from './back-off.ts';
 import { listServerTools } from './list.ts';
 import type { ListOutcome } from './list.ts';
 import { logProcess } from './process-log.ts';
@@ -35,6 +37,8 @@ export interface Catalogue {
     credential: Credential,
     signal: AbortSignal,
   ): Promise<ListOutcome>;
+  /** Servers that are not to be tried for a while, and why. */
+  away: BackOff;
   /** Lists them again if need be. For use beside other work: it never rejects. */
   refresh(owner: TurnOwner, server: ServerConfig, credential: Credential, when?: RefreshWhen): Promise<void>;
 }
@@ -51,10 +55,12 @@ interface Options {
   soonestMs?: number;
   /** How long a turn may wait for a list that nobody has yet. Default five seconds. */
   patienceMs?: number;
+  away?: BackOff;
 }
 
 /** One at a time for each list; whoever needs one that was begun later than now waits in `next`. */
 interface Renewal {
+  startedAt: number;
   work: Promise<void>;
   next?: Promise<void>;
 }
@@ -67,6 +73,7 @@ export function createCatalogue({
   freshMs = 600_000,
   soonestMs = 15_000,
   patienceMs = 5_000,
+  away = createBackOff(),
 }: Options): Catalogue {
   const underWay = new Map<string, Renewal>();
   const { toolCatalogue } = storage;
@@ -78,14 +85,27 @@ export function createCatalogue({
       return known.tools.map((tool) => toModelTool(server, tool));
     }
     if (server.credentialScope !== 'none') return [connectTool(server)];
-    // One that takes longer, because it has to be installed first, is there for a later turn.
-    const tooLate = new AbortController();
-    const late = sleep(patienceMs, undefined, { signal: tooLate.signal }).catch(() => undefined);
-    await Promise.race([refresh(owner, server, nobody), late]);
-    tooLate.abort();
+    if (away.trouble(server) !== null) return [];
+    await isListed(owner, server);
     const listed = await toolCatalogue.get(connectionKey(server, owner));
-    if (!listed) logger.warn({ server: server.name }, 'the model does without the tools of a server');
     return (listed?.tools ?? []).map((tool) => toModelTool(server, tool));
+  }
+
+  /** One that takes longer, because it has to be installed first, is there for a later turn, and is waited for once. */
+  async function isListed(owner: TurnOwner, server: ServerConfig): Promise<void> {
+    const listing = refresh(owner, server, nobody);
+    const { startedAt } = underWay.get(renewalKey(owner, server)) ?? { startedAt: 0 };
+    const leftMs = startedAt + patienceMs - Date.now();
+    if (leftMs <= 0) return;
+    const tooLate = new AbortController();
+    const late = sleep(leftMs, true, { signal: tooLate.signal }).catch(() => false);
+    const isLate = await Promise.race([listing.then(() => false), late]);
+    tooLate.abort();
+    if (isLate)
+      logger.warn(
+        { server: server.name },
+        `server "${server.name}" has not listed its tools within ${patienceMs / 1000} s; turns do without them until it has`,
+      );
   }
 
   async function learn(
@@ -97,7 +117,9 @@ export function createCatalogue({
     const listed = await listServerTools(server, credential, signal, {
       onReport: logProcess(logger, server),
     });
-    if (listed.kind !== 'tools') return listed;
+    if (listed.kind === 'unreachable') return listed;
+    away.reached(server);
+    if (listed.kind === 'refused') return listed;
     for (const one of listed.leftOut)
       logger.warn({ server: server.name, ...one }, 'a tool cannot be offered');
     const { tools, audience, freshMs: saidMs } = listed;
@@ -129,12 +151,23 @@ export function createCatalogue({
     try {
       const known = await toolCatalogue.get(connectionKey(server, owner));
       if (known?.isOwn === true && !isDue(known, when)) return;
+      if (when !== 'now' && away.trouble(server) !== null) return;
       const listed = await learn(owner, server, credential, new AbortController().signal);
       if (listed.kind === 'tools') return;
-      const reason = listed.kind === 'refused' ? `it answered HTTP ${listed.status}` : listed.message;
-      logger.warn({ server: server.name, reason }, 'tools of a server cannot be listed');
+      const facts = { server: server.name };
+      const what = `the tools of server "${server.name}" cannot be listed`;
+      if (listed.kind === 'refused') {
+        logger.warn({ ...facts, reason: `it answered HTTP ${listed.status}` }, what);
+        return;
+      }
+      const retryInMs = away.failed(server, listed.message);
+      const next = `; it is not tried again for ${Math.ceil(retryInMs / 1000)} s`;
+      logger.warn({ ...facts, reason: listed.message, retryInMs }, what + next);
     } catch (error) {
-      logger.warn({ server: server.name, err: error }, 'tools of a server cannot be listed');
+      logger.warn(
+        { server: server.name, err: error },
+        `the tools of server "${server.name}" cannot be listed`,
+      );
     }
   }
 
@@ -144,10 +177,11 @@ export function createCatalogue({
     credential: Credential,
     when: RefreshWhen = 'old',
   ): Promise<void> {
-    const key = JSON.stringify(connectionKey(server, owner));
+    const key = renewalKey(owner, server);
     const current = underWay.get(key);
     if (!current) {
-      const renewal = { work: renew(owner, server, credential, when).finally(() => underWay.delete(key)) };
+      const work = renew(owner, server, credential, when).finally(() => underWay.delete(key));
+      const renewal = { startedAt: Date.now(), work };
       underWay.set(key, renewal);
       return renewal.work;
     }
@@ -162,5 +196,10 @@ export function createCatalogue({
       (await Promise.all(servers.map((server) => toolsOf(owner, server)))).flat(),
     learn,
     refresh,
+    away,
   };
+}
+
+function renewalKey(owner: TurnOwner, server: ServerConfig): string {
+  return JSON.stringify(connectionKey(server, owner));
 }

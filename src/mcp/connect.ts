@@ -23,6 +23,7 @@ import { unsendableHeader } from './headers.ts';
 import { openTransport } from './open-transport.ts';
 import type { Destination, Operation, OpenTransport } from './open-transport.ts';
 import { ProcessTrouble } from './stdio-process.ts';
+import type { ProcessReport } from './stdio-process.ts';
 import { StdioTransport } from './stdio-transport.ts';
 import { describeTrouble, nameOf } from './trouble.ts';
 import type { Wire } from './wire.ts';
@@ -72,7 +73,11 @@ export async function connect(target: Target): Promise<Connection | Refused | Un
   const { server } = target;
   // Only servers of the old era have sessions.
   const known = target.session ? undefined : recallEra(server);
-  const { connection, wire } = await attempt(target, known);
+  const probe = holdReport(target);
+  const { connection, wire } = await attempt({ ...target, onReport: probe.onReport }, known);
+  const isOver = connection !== undefined || target.deadline.end !== undefined;
+  const diedOfIt = !isOver && !known && server.process !== undefined && diedOfProbe(wire);
+  if (!diedOfIt) probe.release();
   if (connection) return connection;
 
   const status = wire.last()?.status;
@@ -88,9 +93,10 @@ export async function connect(target: Target): Promise<Connection | Refused | Un
       return troubleOf(target, old.wire);
     }
     // Some old servers end when they are asked something before they were greeted.
-    if (!known && server.process && diedOfProbe(wire)) {
+    if (diedOfIt) {
       const old = await attempt(target, { kind: 'legacy' });
       if (old.connection) rememberEra(server, { kind: 'legacy' });
+      probe.release(old.connection !== undefined);
       return old.connection ?? troubleOf(target, old.wire);
     }
   }
@@ -100,6 +106,25 @@ export async function connect(target: Target): Promise<Connection | Refused | Un
 /** Whether an answer can mean that the server now speaks another era than the remembered one. */
 export function mayHaveChanged(status: number | undefined): boolean {
   return status !== undefined && status >= 400 && status < 500 && ![401, 403, 408, 429].includes(status);
+}
+
+/** Whether the end of a process was a failure shows when it was greeted in another way. */
+function holdReport({ onReport }: Target) {
+  let held: ProcessReport | undefined;
+  let isExcused: boolean | undefined;
+  const pass = () => {
+    if (held && isExcused !== undefined) onReport?.({ ...held, isFailure: held.isFailure && !isExcused });
+  };
+  return {
+    onReport(report: ProcessReport) {
+      held = report;
+      pass();
+    },
+    release(excused = false) {
+      isExcused = excused;
+      pass();
+    },
+  };
 }
 
 function diedOfProbe(wire: Wire): boolean {

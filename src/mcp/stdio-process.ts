@@ -30,6 +30,8 @@ export interface ProcessReport {
   /** How much it wrote to its standard error, and how that ended: whatever its author wanted to say, secrets included. */
   stderrBytes: number;
   stderrEnd: string;
+  /** It ended by itself, or had to be ended without having said anything that we understand. */
+  isFailure: boolean;
 }
 
 export interface RunningProcess {
@@ -42,7 +44,7 @@ export interface RunningProcess {
 interface Watch {
   onOutput(chunk: Buffer): void;
   /** Called once, when everything it wrote has been heard. */
-  onEnd(trouble: ProcessTrouble, report: ProcessReport): void;
+  onEnd(trouble: ProcessTrouble, report: Omit<ProcessReport, 'isFailure'> & { wasTold: boolean }): void;
 }
 
 const stderrKept = 4_096;
@@ -67,6 +69,7 @@ export async function startProcess(
   child.on('error', () => undefined);
   child.stdin.on('error', () => undefined);
 
+  let wasTold = false;
   let stderrBytes = 0;
   let stderrEnd = '';
   child.stderr.on('data', (chunk: Buffer) => {
@@ -88,6 +91,7 @@ export async function startProcess(
         signal,
         stderrBytes,
         stderrEnd: end,
+        wasTold,
       });
       resolve();
     });
@@ -100,6 +104,7 @@ export async function startProcess(
         child.stdin.write(text, (error) => (error ? reject(error) : resolve()));
       }),
     async stop() {
+      wasTold = true;
       child.stdin.end();
       if (await endsWithin(stepMs)) return;
       killGroup(child, 'SIGTERM');

@@ -30,6 +30,7 @@ export class StdioTransport implements Transport {
   readonly #onLeft: (exchange: Exchange) => void;
   readonly #exchanges: Exchange[] = [];
   #starting: Promise<RunningProcess> | undefined;
+  #hasSpoken = false;
   #unread = '';
   #size = 0;
   #isClosed = false;
@@ -54,9 +55,9 @@ export class StdioTransport implements Transport {
     const decoder = new TextDecoder();
     this.#starting = startProcess(this.#server, {
       onOutput: (chunk) => this.#read(decoder.decode(chunk, { stream: true }), chunk.byteLength),
-      onEnd: (trouble, report) => {
+      onEnd: (trouble, { wasTold, ...report }) => {
         this.#fail(trouble);
-        this.#onReport(report);
+        this.#onReport({ ...report, isFailure: !wasTold || !this.#hasSpoken });
         this.#end();
       },
     });
@@ -114,6 +115,7 @@ export class StdioTransport implements Transport {
     this.#unread = lines.pop() ?? '';
     for (const line of lines) {
       const message = readMessage(line);
+      if (message) this.#hasSpoken = true;
       if (message && !this.#isClosed) this.onmessage?.(message);
     }
   }

@@ -56,7 +56,7 @@ function describeProcess({ command, cwd }: ServerProcess, name: string, failure:
       return `${name} cannot be started (${what.code}). ${checkCommand}`;
     case 'ended': {
       const how = what.signal === null ? `exit code ${what.exitCode}` : what.signal;
-      return `${name} ended before it had answered (${how}). The operator can read what it had to say in the worker's log, at level "trace".`;
+      return `${name} ended before it had answered (${how}). The operator can read what it had to say in the worker's log.`;
     }
     default:
       return what satisfies never;

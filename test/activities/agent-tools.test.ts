@@ -3,6 +3,7 @@ import { expect, test } from 'vitest';
 import { createAgentTools, mayUse } from '../../src/activities/agent-tools.ts';
 import type { AgentConfig, ServerConfig } from '../../src/config.ts';
 import type { ModelTool } from '../../src/mcp/catalogue.ts';
+import { createBackOff } from '../../src/mcp/back-off.ts';
 import { connectTool, toModelTool } from '../../src/mcp/model-tools.ts';
 import { serverConfig } from '../credentials/guarded-server.ts';
 import { agent } from './model-step.ts';
@@ -13,14 +14,17 @@ const tool = (name: string) => toModelTool(tracker, { name, inputSchema: { type:
 
 function toolsOf(listed: ModelTool[], agents: AgentConfig[]) {
   const warnings: object[] = [];
+  const away = createBackOff();
   const of = createAgentTools({
     agents: new Map(agents.map((one) => [one.name, one])),
     servers: new Map([['tracker', tracker]]),
-    catalogue: { toolsFor: async (_, servers) => (servers.length > 0 ? listed : []) },
+    catalogue: { toolsFor: async (_, servers) => (servers.length > 0 ? listed : []), away },
     logger: { warn: (about: object) => void warnings.push(about) },
   });
   return {
-    of: async (one: AgentConfig) => (await of(one, owner)).map(({ modelName }) => modelName),
+    of: async (one: AgentConfig) => (await of(one, owner)).tools.map(({ modelName }) => modelName),
+    awayFor: async (one: AgentConfig) => (await of(one, owner)).away,
+    away,
     warnings,
   };
 }
@@ -59,4 +63,15 @@ test('while nobody has listed a server, nothing is known to be missing, and its 
   const { of, warnings } = toolsOf([connectTool(tracker)], [one]);
   expect(await of(one)).toEqual(['connect_tracker']);
   expect(warnings).toEqual([]);
+});
+
+test('a server that cannot be reached is named, unless its tools are known all the same', async () => {
+  const one = { ...agent, servers: [{ name: 'tracker' }] };
+  const unknown = toolsOf([], [one]);
+  expect(await unknown.awayFor(one)).toEqual([]);
+  unknown.away.failed(tracker, 'Tracker cannot be reached.');
+  expect(await unknown.awayFor(one)).toEqual(['Tracker']);
+  const known = toolsOf([tool('list')], [one]);
+  known.away.failed(tracker, 'Tracker cannot be reached.');
+  expect(await known.awayFor(one)).toEqual([]);
 });

@@ -2,6 +2,7 @@
  * Attempts at a tool call after one of them was lost: what the next may do depends on what the first left behind, and
  * on nothing else. The activity as workers run it, on a real database, against a server that counts.
  */
+import { existsSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
@@ -90,7 +91,7 @@ async function openCallOf({ tools }: { tools?: string[] }, ...moves: Move[]) {
     return JSON.stringify(messages.filter(({ role }) => role === 'tool'));
   }
 
-  return { server, storage, turn, attempt, told, shorten };
+  return { server, storage, turn, attempt, told, shorten, config, catalogue };
 }
 
 function declined(outcome: ToolCallOutcome): GivenAnswer[] {
@@ -235,4 +236,17 @@ test('a call that waits for an answer goes on, though the list has become shorte
   expect(await attempt(1, answers)).toEqual({ kind: 'finished' });
   expect(await told()).toContain('done');
   expect(server.calls).toHaveLength(2);
+});
+
+test('a program that failed a moment ago is not started again, and the model is told at once', async () => {
+  const { attempt, told, config, catalogue } = await openCall();
+  const asking = config.servers.get('asking');
+  if (!asking) throw new Error('The agents file has no such server.');
+  const marker = path.join(config.dataDir, 'started');
+  const process = { command: 'touch', args: [marker], cwd: config.dataDir, env: {} };
+  config.servers.set('asking', { ...asking, credentialScope: 'none', process });
+  catalogue.away.failed(asking, 'Asking (this machine) ended before it had answered (exit code 3).');
+  expect(await attempt(0, [])).toEqual({ kind: 'finished' });
+  expect(await told()).toContain('(exit code 3). It was tried a moment ago, and not again.');
+  expect(existsSync(marker)).toBe(false);
 });

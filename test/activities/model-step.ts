@@ -10,6 +10,7 @@ import type { ModelCallResult } from '../../src/activities/call-model.ts';
 import type { StepResult } from '../../src/activities/keep-step.ts';
 import type { AgentConfig } from '../../src/config.ts';
 import type { ModelTool } from '../../src/mcp/catalogue.ts';
+import { createBackOff } from '../../src/mcp/back-off.ts';
 import { createModels } from '../../src/models/provider.ts';
 import { openStorage } from '../../src/storage/database.ts';
 import type { Storage } from '../../src/storage/storage.ts';
@@ -113,7 +114,7 @@ export async function openModelStep(...replies: (Reply | Promise<Reply>)[]): Pro
         models: createModels({ providers, configDir: folder, secret: () => 'sk-secret' }),
         agents: options.agents ?? new Map([[agent.name, { ...agent, model }]]),
         servers: new Map(),
-        catalogue: { toolsFor: async () => [listIssues, connectNotes] },
+        catalogue: { toolsFor: async () => [listIssues, connectNotes], away: createBackOff() },
         config: { providers },
         logger: pino({}, { write: (line: string) => void (logged += line) }),
         patience: { firstMs: patienceMs, nextMs: patienceMs },

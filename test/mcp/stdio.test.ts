@@ -116,7 +116,9 @@ test('one that dies in the middle of a call leaves its outcome unknown', async (
     kind: 'unknown',
     message: expect.stringContaining('Files (this machine) ended before it had answered (exit code 7).'),
   });
-  expect(reports).toMatchObject([{ exitCode: 7, signal: null, stderrEnd: 'a secret on stderr\n' }]);
+  expect(reports).toMatchObject([
+    { exitCode: 7, signal: null, stderrEnd: 'a secret on stderr\n', isFailure: true },
+  ]);
   expect(JSON.stringify(outcome)).not.toContain('secret');
 });
 
@@ -304,4 +306,28 @@ describe('what is left of it when we end,', () => {
     child.kill('SIGKILL');
     await gone(pid);
   });
+});
+
+test.each(['both', 'old', 'touchy'])(
+  'the end of a server of the kind "%s" that did its work is no failure',
+  async (era) => {
+    const reports: ProcessReport[] = [];
+    const onReport = (report: ProcessReport) => void reports.push(report);
+    expect(await call(peer(era), 'echo', { arguments: { text: 'hi' }, onReport })).toMatchObject({
+      kind: 'result',
+    });
+    await expect.poll(() => reports.length).toBe(era === 'touchy' ? 2 : 1);
+    expect(reports.filter(({ isFailure }) => isFailure)).toEqual([]);
+  },
+);
+
+test.each([
+  ['ends at once', 'console.error("no config"); process.exit(3)'],
+  ['says nothing that is MCP', 'console.error("usage: …"); setInterval(() => {}, 1000)'],
+])('one that %s is reported as a failure', async (_, code) => {
+  const reports: ProcessReport[] = [];
+  const onReport = (report: ProcessReport) => void reports.push(report);
+  const outcome = await call({ ...inline(code), timeout: 1_000 }, 'echo', { onReport });
+  expect(outcome.kind).toBe('unreachable');
+  await expect.poll(() => reports.some(({ isFailure }) => isFailure), { timeout: 8_000 }).toBe(true);
 });
