@@ -1,0 +1,149 @@
+/**
+ * A worker that stands still for longer than Temporal waits for it (a paused machine, a full disk), while another one
+ * takes over what it had, and that wakes up again and goes on as if nothing had happened.
+ */
+import { writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import { pino } from 'pino';
+import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
+import { openStorage } from '../../src/storage/database.ts';
+import { startTemporalServer } from '../../src/temporal-server.ts';
+import { freePort } from '../free-port.ts';
+import { createOpenAIServer } from '../peers/openai-server.ts';
+import type { OpenAIServer, Reply } from '../peers/openai-server.ts';
+import { answer } from '../peers/raw-mcp-server.ts';
+import { done, startPlayingServer } from '../peers/playing-server.ts';
+import type { PlayingServer } from '../peers/playing-server.ts';
+import { postgresUrl } from '../postgres.ts';
+import type { ServiceProcess } from './processes.ts';
+import { callsIn, expectSameForNewcomer, failuresIn, say, textOf } from './watch.ts';
+import { createWorld, showOutput, someKeys } from './world.ts';
+import type { World } from './world.ts';
+
+let world: World;
+let model: OpenAIServer;
+let server: PlayingServer;
+let reply: (index: number) => Reply | Promise<Reply>;
+let databaseUrl: string;
+/** The only one, whenever a test begins. */
+let worker: ServiceProcess;
+
+const askedFor = (id: string): Reply => ({
+  kind: 'tool-calls',
+  calls: [{ id, name: 'asking__ask', arguments: '{}' }],
+});
+const text = (words: string): Reply => ({ kind: 'text', chunks: [words] });
+
+beforeAll(async () => {
+  let before = 0;
+  model = await createOpenAIServer({
+    reply: (_, index) => {
+      if (model.requests.length === 1) before = index;
+      return reply(index - before);
+    },
+  });
+  server = await startPlayingServer();
+  databaseUrl = await postgresUrl();
+  const temporalPort = await freePort();
+  world = await createWorld({
+    env: {
+      DATABASE_URL: databaseUrl,
+      TEMPORAL_ADDRESS: `127.0.0.1:${temporalPort}`,
+      INTERLUDE_KEYS: someKeys,
+    },
+  });
+  world.defer(() => model.stop());
+  world.defer(() => server.stop());
+  const config = path.join(world.dataDir, 'frozen.yaml');
+  await writeFile(
+    config,
+    `providers: { openai-compatible: { baseURL: '${model.baseURL}' } }
+servers: { asking: { url: '${server.url}', credentialScope: none } }
+agents: { assistant: { model: 'openai-compatible:any', servers: [asking] } }
+`,
+  );
+  world.environment['INTERLUDE_CONFIG'] = config;
+  const temporal = await startTemporalServer({
+    temporal: { namespace: 'default', port: temporalPort, uiPort: await freePort() },
+    dataDir: `${world.dataDir}/temporal`,
+    logger: pino({ level: 'silent' }),
+  });
+  world.defer(() => temporal.stop());
+  [worker] = await Promise.all([world.start('worker'), world.start('server')]);
+  // The server's tools are learnt.
+  reply = () => text('Hello.');
+  await say(world.client('alice'), 'hello').end();
+}, 90_000);
+afterAll(() => world.stop());
+afterEach(showOutput(() => world));
+
+/** Runs `work` while the only worker stands still and another one is there; then both run. Returns the first one. */
+async function whileFrozen(work: () => Promise<unknown>): Promise<ServiceProcess> {
+  const frozen = worker;
+  worker = await world.start('worker');
+  process.kill(frozen.pid, 'SIGSTOP');
+  world.defer(() => frozen.isAlive() && process.kill(frozen.pid, 'SIGCONT'));
+  await work();
+  process.kill(frozen.pid, 'SIGCONT');
+  return frozen;
+}
+
+const begin = (next: typeof reply) => {
+  reply = next;
+  model.requests.length = 0;
+  return say(world.client('alice'), 'go');
+};
+
+async function eventsOf(conversation: string) {
+  const storage = await openStorage({ kind: 'postgres', url: databaseUrl });
+  const log = await storage.turnLog.read({ tenant: 'demo', conversation }, 0);
+  await storage.close();
+  return log.map(({ event }) => event);
+}
+
+test(
+  'while the model thinks: the second attempt is the only one, whatever the first one hears after all',
+  { timeout: 120_000 },
+  async () => {
+    const late = Promise.withResolvers<Reply>();
+    server.play(done('ran'));
+    const turn = begin((index) => [late.promise, askedFor('second'), text('It ran.')][index] ?? text('?'));
+    while (model.requests.length === 0) await model.next();
+    const frozen = await whileFrozen(async () => {
+      const end = await turn.end();
+      expect(end.status).toBe('completed');
+      expect(textOf(end)).toBe('It ran.');
+    });
+    late.resolve(askedFor('first'));
+    // It has heard what the model said, and has nothing left to do.
+    await frozen.kill('SIGTERM');
+    expect(server.calls).toHaveLength(1);
+    expect(callsIn(await turn.end())).toEqual(['asking__ask: done']);
+    const events = await eventsOf(turn.message.conversationId);
+    expect(events.at(-1)).toMatchObject({ type: 'turn-ended' });
+    expect(JSON.stringify(events)).not.toContain('"first"');
+    await expectSameForNewcomer(world.client('alice'), turn);
+  },
+);
+
+test(
+  'while a tool works: the model reads that nobody knows, and what comes late changes nothing',
+  { timeout: 120_000 },
+  async () => {
+    const called = Promise.withResolvers<() => void>();
+    server.play((message, response) => called.resolve(() => answer(message, response, done('late'))));
+    const turn = begin((index) => (index === 0 ? askedFor('only') : text('Nobody knows.')));
+    const finishLate = await called.promise;
+    const frozen = await whileFrozen(async () => {
+      const end = await turn.end();
+      expect(end.status).toBe('completed');
+      expect(failuresIn(end)).toEqual([expect.stringContaining('unknown whether')]);
+    });
+    finishLate();
+    await frozen.kill('SIGTERM');
+    expect(server.calls).toHaveLength(1);
+    const events = await eventsOf(turn.message.conversationId);
+    expect(events.at(-1)).toMatchObject({ type: 'turn-ended' });
+    expect(JSON.stringify(events)).not.toContain('late');
+  },
+);
