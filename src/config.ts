@@ -34,6 +34,8 @@ export interface AuthConfig {
   audience: string;
   /** The claim that every token must have; null: `tenant` where there is one, and the tenant `default` where not. */
   tenantClaim: string | null;
+  /** Who looks after shared accounts: users whose token has this role in this claim. Absent: nobody by their token. */
+  operator?: { claim: string; role: string } | undefined;
   client: { id: string; secret: string | undefined };
 }
 
@@ -174,6 +176,10 @@ export function loadConfig(env: Record<string, string | undefined>, cwd: string)
           issuer: values.AUTH_ISSUER,
           audience: values.AUTH_AUDIENCE,
           tenantClaim: values.AUTH_TENANT_CLAIM ?? null,
+          operator:
+            values.AUTH_OPERATOR_ROLE === undefined
+              ? undefined
+              : { claim: values.AUTH_OPERATOR_CLAIM, role: values.AUTH_OPERATOR_ROLE },
           client: { id: values.AUTH_CLIENT_ID ?? '', secret: values.AUTH_CLIENT_SECRET },
         }
       : undefined,

@@ -73,6 +73,8 @@ const environmentSchema = z.object({
   AUTH_ISSUER: httpUrl.optional(),
   AUTH_AUDIENCE: z.string().default('interlude'),
   AUTH_TENANT_CLAIM: z.string().optional(),
+  AUTH_OPERATOR_ROLE: z.string().optional(),
+  AUTH_OPERATOR_CLAIM: z.string().default('roles'),
   AUTH_CLIENT_ID: z.string().optional(),
   AUTH_CLIENT_SECRET: z.string().optional(),
   NANGO_HOST: httpUrl.transform(withoutSlash).optional(),

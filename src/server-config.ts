@@ -39,6 +39,11 @@ export const entrySchema = z.strictObject({
     .enum(['user', 'project', 'none'])
     .optional()
     .describe('Whose account a call uses; user, unless given, and none with a command'),
+  contact: z
+    .string()
+    .regex(/^[^\p{C}]{1,200}$/u, 'write one line of at most 200 characters')
+    .optional()
+    .describe('Whom people ask about a shared account, with credentialScope: project'),
   store: z
     .enum(['oauth', 'nango', 'vault'])
     .default('oauth')

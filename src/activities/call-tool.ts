@@ -28,7 +28,7 @@ import { resolveCredential } from './resolve-credential.ts';
 import { createSettle } from './settle.ts';
 import { ask, attemptAt } from './tool-attempt.ts';
 import type { Attempt, CallParts, ToolCallInput, ToolCallOutcome } from './tool-attempt.ts';
-import { createToolResults } from './tool-results.ts';
+import { accountNotice, createToolResults } from './tool-results.ts';
 import { stopSignal, whileWanted } from './while-wanted.ts';
 
 interface Dependencies extends CallParts {
@@ -65,12 +65,13 @@ export function createToolActivities(dependencies: Dependencies) {
       settle(input.outcomes ?? []),
     ]);
     if (call.state === 'finished') return { kind: 'finished' };
-    const finish: Attempt['finish'] = async (result, remark) => {
+    const finish: Attempt['finish'] = async (result, remark, message) => {
       const told =
         typeof result === 'string'
           ? ({ kind: 'error', text: result } as const)
           : ({ kind: 'output', output: result } as const);
-      await results.finish(turn, call, { ...told, remark }, { by });
+      const notice = server && message !== undefined ? accountNotice(call, server, message) : undefined;
+      await results.finish(turn, call, { ...told, remark }, { by, notice });
       return { kind: 'finished' };
     };
     if (!server) return finish(`There is no server "${input.server}" any more. The tool did not run.`);
@@ -85,6 +86,7 @@ export function createToolActivities(dependencies: Dependencies) {
       server,
       known,
       isRepeatable: isRepeatable(input, known),
+      logger,
       finish,
     };
     // One that nothing was sent for has no rounds: a call that has some goes back to `paused`, not to `requested`.

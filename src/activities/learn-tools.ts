@@ -1,9 +1,8 @@
 /** The `connect_<server>` tool: the account is there, so its tools can be listed for the next step. */
 import type { Config } from '../config.ts';
 import type { Credential } from '../credentials/store.ts';
-import { refusalForModel } from '../elicitation/wording.ts';
 import { mayUse } from './agent-tools.ts';
-import { ask, reject } from './tool-attempt.ts';
+import { ask, reject, stillRefused } from './tool-attempt.ts';
 import type { Attempt, CallParts, ToolCallOutcome } from './tool-attempt.ts';
 import { stopSignal } from './while-wanted.ts';
 
@@ -28,9 +27,7 @@ export async function learnTools(
     case 'refused': {
       const next = await reject(parts, attempt, credential, listed);
       if (next.kind === 'connection-required') return ask(next, attempt);
-      return isRenewed
-        ? finish(refusalForModel('still-refused', server.title))
-        : learnTools(parts, attempt, next, true);
+      return isRenewed ? stillRefused(attempt) : learnTools(parts, attempt, next, true);
     }
     case 'unreachable':
       return finish(listed.message);

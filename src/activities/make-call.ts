@@ -9,7 +9,6 @@ import { cannotAsk } from '../elicitation/capabilities.ts';
 import {
   interruptedForModel,
   pageNotOpenedForModel,
-  refusalForModel,
   unknownOutcomeForModel,
 } from '../elicitation/wording.ts';
 import { callServerTool } from '../mcp/call.ts';
@@ -29,7 +28,7 @@ import type { CallRounds, Round } from './call-rounds.ts';
 import type { HeldPlaces } from './held-places.ts';
 import { later, mayTryLater } from './later.ts';
 import { tooManyRounds } from './round-limits.ts';
-import { ask, reject } from './tool-attempt.ts';
+import { ask, reject, stillRefused } from './tool-attempt.ts';
 import type { Attempt, CallParts, ToolCallOutcome } from './tool-attempt.ts';
 import { isTurnEnding, isWorkerLeaving, stopSignal } from './while-wanted.ts';
 
@@ -109,7 +108,7 @@ export async function makeCall(
         const next = await reject(parts, attempt, credential, outcome);
         if (next.kind === 'connection-required') return ask(next, attempt);
         // Renewed: once more with that.
-        if (isRenewed) return finish(refusalForModel('still-refused', server.title));
+        if (isRenewed) return stillRefused(attempt);
         credential = next;
         return leg(goOn, { isRenewed: true, isRestarted });
       }

@@ -14,7 +14,7 @@ import type { Settlement } from '../elicitation/elicitation.ts';
 import type { NewEvent, Storage, ToolCallRow } from '../storage/storage.ts';
 import type { Turn } from '../turn/turn.ts';
 import { createSettle } from './settle.ts';
-import { createToolResults } from './tool-results.ts';
+import { accountNotice, createToolResults } from './tool-results.ts';
 
 interface Dependencies {
   storage: Pick<Storage, 'toolCalls' | 'toolCatalogue' | 'elicitations'>;
@@ -50,19 +50,12 @@ export function createRefuseToolCall({ storage, servers, logger }: Dependencies)
   };
 
   /** The person is there, only their client cannot show the question: they can connect the account elsewhere. */
-  async function accountMissing(
-    turn: Turn,
-    { toolCallId, toolName }: ToolCallRow,
-    config: ServerConfig,
-  ): Promise<NewEvent> {
+  async function accountMissing(turn: Turn, call: ToolCallRow, config: ServerConfig): Promise<NewEvent> {
     const { name: server, title: serverTitle, store } = config;
     const by = store === 'vault' ? 'key' : 'account';
     const known = await storage.toolCatalogue.get(connectionKey(config, turn));
-    const tool = known?.tools.find(({ name }) => modelNameOf(server, name) === toolName)?.name;
+    const tool = known?.tools.find(({ name }) => modelNameOf(server, name) === call.toolName)?.name;
     const message = elsewhere(connectionMessage(serverTitle, 'missing', tool, by), false);
-    return {
-      key: `tool/${toolCallId}/auth-required`,
-      event: { type: 'tool-auth-required', toolCallId, toolName, server, serverTitle, message },
-    };
+    return accountNotice(call, config, message);
   }
 }

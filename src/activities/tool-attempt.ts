@@ -1,9 +1,12 @@
 /** What every step of one attempt at a tool call works with, and how such a step may end. */
 import { activityInfo } from '@temporalio/activity';
+import type { Logger } from 'pino';
 import type { Catalogue } from '../mcp/catalogue.ts';
 import type { ServerConfig } from '../config.ts';
 import { connectionKey } from '../credentials/connection-key.ts';
 import type { ConnectionRequired, Credential, CredentialStore, Refusal } from '../credentials/store.ts';
+import type { ConnectionReason } from '../elicitation/elicitation.ts';
+import { sharedAccountForModel, sharedAccountMessage } from '../elicitation/shared-account.ts';
 import { refusalForModel } from '../elicitation/wording.ts';
 import type { Settlement } from '../elicitation/elicitation.ts';
 import type { CallAttempt, CatalogueTool, ToolCallRow } from '../storage/storage.ts';
@@ -42,8 +45,9 @@ export interface Attempt {
   known: CatalogueTool | undefined;
   /** Declared read-only or idempotent by its server. */
   isRepeatable: boolean;
-  /** `remark` as in a tool's result. */
-  finish(result: string | McpResult, remark?: string): Promise<ToolCallOutcome>;
+  logger: Logger;
+  /** `remark` as in a tool's result. `notice`: for the person, beside what the model is told. */
+  finish(result: string | McpResult, remark?: string, notice?: string): Promise<ToolCallOutcome>;
 }
 
 export interface CallParts {
@@ -67,11 +71,13 @@ export function reject(
   return storeOf(server).reject(server, connectionKey(server, input.turn), refusal);
 }
 
-/** Only a person can connect an account, also one that the whole tenant shares. */
+/** Only a person can connect an account; of one that the whole tenant shares, nobody who happens to call a tool is asked. */
 export function ask(
   { reason, seenVersion, scopes }: ConnectionRequired,
-  { input, server, finish }: Attempt,
+  attempt: Attempt,
 ): ToolCallOutcome | Promise<ToolCallOutcome> {
+  const { input, server, finish } = attempt;
+  if (server.credentialScope === 'project') return tellOfShared(attempt, reason);
   const { user } = input.turn;
   if (user === null) return finish(refusalForModel('no-user', server.title));
   const tool = input.tool === null ? {} : { tool: input.tool };
@@ -87,4 +93,20 @@ export function ask(
       ...(scopes && { scopes }),
     },
   };
+}
+
+/** The server refuses an account that is as new as can be. */
+export function stillRefused(attempt: Attempt): Promise<ToolCallOutcome> {
+  const { server, finish } = attempt;
+  if (server.credentialScope === 'project') return tellOfShared(attempt, 'rejected');
+  return finish(refusalForModel('still-refused', server.title));
+}
+
+function tellOfShared(
+  { server, finish, logger }: Attempt,
+  reason: ConnectionReason,
+): Promise<ToolCallOutcome> {
+  logger.warn({ server: server.name, reason }, 'a shared account is needed that cannot be used');
+  const account = { serverTitle: server.title, reason, contact: server.contact };
+  return finish(sharedAccountForModel(account), undefined, sharedAccountMessage(account));
 }

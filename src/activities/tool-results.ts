@@ -1,4 +1,5 @@
 /** How a tool call ends: with a result, or with words for the model; once, in the transcript and in the log. */
+import type { ServerConfig } from '../config.ts';
 import type { CallAttempt, CallResult, NewEvent, Storage, ToolCallRow } from '../storage/storage.ts';
 import { toEvent, toMessageContent } from '../turn/tool-result.ts';
 import type { ToolResult } from '../turn/tool-result.ts';
@@ -35,6 +36,18 @@ export function toCallResult(turn: TurnRef, call: ToolCallRow, result: ToolResul
   return {
     message: { id: toolMessageId(turn, toolCallId), role: 'tool', content: toMessageContent(call, result) },
     event: { key: toolEventKey(toolCallId), event: toEvent(call, result) },
+  };
+}
+
+/** For the person, once per call: an account is missing that they are not asked for. */
+export function accountNotice(
+  { toolCallId, toolName }: Pick<ToolCallRow, 'toolCallId' | 'toolName'>,
+  { name: server, title: serverTitle }: Pick<ServerConfig, 'name' | 'title'>,
+  message: string,
+): NewEvent {
+  return {
+    key: `tool/${toolCallId}/auth-required`,
+    event: { type: 'tool-auth-required', toolCallId, toolName, server, serverTitle, message },
   };
 }
 

@@ -31,6 +31,7 @@ import { rateLimitKey } from './principal.ts';
 import { nangoWebhook } from './nango-webhook/route.ts';
 import { openaiSurface } from './openai/route.ts';
 import { describeApi } from './openapi.ts';
+import { createMayChange } from './account-rights.ts';
 import { createOwnConnections } from './own-connections.ts';
 import { readToTheEnd } from './read-to-the-end.ts';
 import { createReaders } from './readers.ts';
@@ -75,7 +76,8 @@ export function createApp(parts: AppParts): FastifyInstance {
   const workflows = createTurnWorkflows({ client, storage, config, logger });
   const news = createConnectionNews({ storage, config, workflows, logger });
   const answer = createAnswerQuestion({ storage, keys, workflows, news });
-  const connections = createOwnConnections({ config, storage, stores, logger });
+  const mayChange = createMayChange(storage);
+  const connections = createOwnConnections({ config, storage, stores, mayChange, logger });
   const readers = createReaders(app);
   const perMinute = { max: config.http.rateLimitPerMinute, timeWindow: 60_000 };
 
@@ -116,6 +118,7 @@ export function createApp(parts: AppParts): FastifyInstance {
       keys,
       stores,
       connections,
+      mayChange,
       answer,
       announce: (key, version) => news.announce(key, version),
       logger,

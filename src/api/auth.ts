@@ -18,7 +18,7 @@ export type { Principal } from './principal.ts';
 export type Authenticate = (authorization: string | undefined) => Promise<Principal>;
 
 export interface AuthParts {
-  auth: Pick<AuthConfig, 'issuer' | 'audience' | 'tenantClaim'>;
+  auth: Pick<AuthConfig, 'issuer' | 'audience' | 'tenantClaim' | 'operator'>;
   apiKeys: ApiKeys;
 }
 

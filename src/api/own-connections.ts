@@ -1,7 +1,7 @@
 /**
- * Whose connections somebody sees, and who may end which. A user sees their own and those the whole tenant shares, and
- * may end their own; a service, which has no user, sees and ends the shared ones. Whatever else there is does not exist
- * for them.
+ * Whose connections somebody sees, and who may end which. A user sees their own and that there are those the whole
+ * tenant shares, a service the latter. As whom a shared one is connected, only whoever may change it sees. Whatever else
+ * there is does not exist for them.
  */
 import type { Logger } from 'pino';
 import type { Config, ServerConfig } from '../config.ts';
@@ -10,15 +10,22 @@ import type { Disconnected, Standing } from '../credentials/store.ts';
 import { keeperOf } from '../credentials/stores.ts';
 import type { Stores } from '../credentials/stores.ts';
 import type { ConnectionKey, ConnectionRow, Storage } from '../storage/storage.ts';
+import type { MayChange } from './account-rights.ts';
 import { userOf } from './conversation-access.ts';
 import { ProblemError } from './errors.ts';
 import type { Principal } from './principal.ts';
+
+export type Scope = 'user' | 'project';
 
 export interface OwnConnection {
   server: string;
   serverTitle: string;
   host: string | null;
-  scope: 'user' | 'project';
+  scope: Scope;
+  /** By whoever looks at it. */
+  mayChange: boolean;
+  /** Whom to ask about it otherwise, as configured. */
+  contact: string | undefined;
   /** In the agents file, so that it can be connected (again). */
   isInUse: boolean;
   /** The store that accounts of this server are kept in: as configured, or as it was while it still was. */
@@ -37,7 +44,7 @@ export interface OwnConnections {
   /** Audited, refusals included. `address`: where it came from. */
   disconnect(
     principal: Principal,
-    server: string,
+    of: { server: string; scope: Scope },
     address: string,
   ): Promise<{
     serverTitle: string;
@@ -57,10 +64,11 @@ interface Parts {
   config: Pick<Config, 'servers'>;
   storage: Pick<Storage, 'connections' | 'audit'>;
   stores: Stores;
+  mayChange: MayChange;
   logger: Logger;
 }
 
-export function createOwnConnections({ config, storage, stores, logger }: Parts): OwnConnections {
+export function createOwnConnections({ config, storage, stores, mayChange, logger }: Parts): OwnConnections {
   async function list(principal: Principal): Promise<OwnConnection[]> {
     const { tenant } = principal;
     const user = userOf(principal);
@@ -70,23 +78,34 @@ export function createOwnConnections({ config, storage, stores, logger }: Parts)
     const inUse = [...config.servers.values()].filter(({ credentialScope }) =>
       user === null ? credentialScope === 'project' : credentialScope !== 'none',
     );
-    const known = inUse.map((server) => {
+    const known = inUse.map(async (server) => {
       const key = connectionKey(server, { tenant, user });
       const index = left.findIndex((row) => row.server === key.server && row.user === key.user);
       const [row] = index === -1 ? [] : left.splice(index, 1);
-      return toOwn(key, server, row);
+      return toOwn(principal, key, server, row);
     });
-    return [...known, ...left.map((row) => toOwn(row, undefined, row))];
+    const first = await Promise.all(known);
+    return [...first, ...(await Promise.all(left.map((row) => toOwn(principal, row, undefined, row))))];
   }
 
-  function toOwn(key: ConnectionKey, server: ServerConfig | undefined, row?: ConnectionRow): OwnConnection {
-    const state = row ? { row, ...standingOf(row, server) } : { status: 'missing' as const };
+  async function toOwn(
+    principal: Principal,
+    key: ConnectionKey,
+    server: ServerConfig | undefined,
+    row?: ConnectionRow,
+  ): Promise<OwnConnection> {
+    const isTheirs = await mayChange(principal, key);
+    const state = row
+      ? { row: isTheirs ? row : withoutWhom(row), ...standingOf(row, server) }
+      : { status: 'missing' as const };
     const ownHost = server ? new URL(server.url).host : null;
     return {
       server: key.server,
       serverTitle: server?.title ?? config.servers.get(key.server)?.title ?? key.server,
       host: 'host' in state && !server ? state.host : ownHost,
       scope: key.user === null ? 'project' : 'user',
+      mayChange: isTheirs,
+      contact: server?.contact,
       isInUse: server !== undefined,
       store: server?.store ?? row?.store ?? '',
       state,
@@ -113,33 +132,37 @@ export function createOwnConnections({ config, storage, stores, logger }: Parts)
     };
   }
 
-  async function disconnect(principal: Principal, server: string, address: string) {
+  async function disconnect(
+    principal: Principal,
+    { server, scope }: { server: string; scope: Scope },
+    address: string,
+  ) {
     const { tenant } = principal;
     const listed = (await list(principal)).filter((own) => own.server === server);
-    const mine = principal.kind === 'service' ? 'project' : 'user';
-    const own = listed.find(({ scope }) => scope === mine);
+    const own = listed.find((one) => one.scope === scope);
     const by = principal.kind === 'service' ? ` (key ${principal.keyId})` : '';
-    const audit = (action: 'disconnected' | 'refused', what: string) =>
+    const audit = (action: 'disconnected' | 'refused', detail: string) =>
       storage.audit.record({
         at: Date.now(),
         tenant,
         elicitationId: '',
         actor: userOf(principal),
         action,
-        detail: `${server}: ${what}${by}`,
+        detail: `${server}: ${detail}${by}`,
         address,
       });
-    if (!own && listed.length > 0) {
+    const shared = listed.find((one) => one.scope === 'project');
+    if (!own?.mayChange) {
+      if (!shared)
+        throw new ProblemError('unknown_server', 'You have no connection to a server of this name.');
+      const everybodys = `Everybody uses this account of ${shared.serverTitle}`;
+      // Whoever ends an account of their own, and does so twice, has not ended everybody's.
+      if (shared.mayChange)
+        throw new ProblemError('invalid_request', `${everybodys}; say scope=project to disconnect it.`);
       await audit('refused', 'disconnecting a shared account');
-      throw new ProblemError(
-        'forbidden',
-        `Everybody uses this account of ${listed[0]?.serverTitle ?? server}; only a service with an API key can disconnect it.`,
-      );
+      throw new ProblemError('forbidden', `${everybodys}; only an operator can disconnect it.`);
     }
-    if (!own) {
-      throw new ProblemError('unknown_server', 'You have no connection to a server of this name.');
-    }
-    const key = { tenant, server, user: userOf(principal) };
+    const key = { tenant, server, user: scope === 'project' ? null : userOf(principal) };
     const ended = await end(key, own.isInUse ? config.servers.get(server) : undefined);
     if (ended.kind === 'nothing-there')
       return { serverTitle: own.serverTitle, wasThere: false, wasKey: false, revokedAtProvider: null };
@@ -152,4 +175,9 @@ export function createOwnConnections({ config, storage, stores, logger }: Parts)
   }
 
   return { list, disconnect };
+}
+
+/** Everybody may know that there is one and whether it works, and no more. */
+function withoutWhom(row: ConnectionRow): ConnectionRow {
+  return { ...row, account: null, scopes: [] };
 }

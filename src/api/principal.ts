@@ -1,6 +1,9 @@
-/** Who is calling: a person with a user id, or a program that acts for a whole tenant and has no user. */
+/**
+ * Who is calling: a person with a user id, or a program that acts for a whole tenant and has no user. An operator looks
+ * after the accounts that everybody in their tenant shares.
+ */
 export type Principal =
-  | { kind: 'user'; tenant: string; user: string; name?: string }
+  | { kind: 'user'; tenant: string; user: string; name?: string; isOperator?: true }
   | { kind: 'service'; tenant: string; keyId: string };
 
 export type UserPrincipal = Extract<Principal, { kind: 'user' }>;

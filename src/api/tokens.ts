@@ -28,7 +28,7 @@ const clockToleranceSeconds = 5;
 
 export const usualTenantClaim = 'tenant';
 
-export type TokenRules = Pick<AuthConfig, 'issuer' | 'audience' | 'tenantClaim'>;
+export type TokenRules = Pick<AuthConfig, 'issuer' | 'audience' | 'tenantClaim' | 'operator'>;
 
 export function createTokenVerifier(rules: TokenRules): (token: string) => Promise<UserPrincipal> {
   const keys = createIssuerKeys(rules.issuer);
@@ -43,7 +43,7 @@ export function createTokenVerifier(rules: TokenRules): (token: string) => Promi
         clockTolerance: clockToleranceSeconds,
       });
       requireAccessToken(protectedHeader, payload);
-      return userFromClaims(payload, rules.tenantClaim);
+      return userFromClaims(payload, rules);
     } catch (error) {
       throw explain(error, rules);
     }
@@ -65,7 +65,10 @@ function requireAccessToken({ typ }: JWSHeaderParameters, claims: JWTPayload): v
 }
 
 /** The same claims mean the same user, in an access token here and in an ID token on the connect page. */
-export function userFromClaims(claims: JWTPayload, configured: TokenRules['tenantClaim']): UserPrincipal {
+export function userFromClaims(
+  claims: JWTPayload,
+  { tenantClaim: configured, operator }: Pick<TokenRules, 'tenantClaim' | 'operator'>,
+): UserPrincipal {
   const { sub, name } = claims;
   const tenantClaim = configured ?? usualTenantClaim;
   const tenant = claims[tenantClaim] ?? (configured === null ? 'default' : undefined);
@@ -80,7 +83,13 @@ export function userFromClaims(claims: JWTPayload, configured: TokenRules['tenan
     );
   }
   const shown = typeof name === 'string' && isDisplayName(name) ? { name } : {};
-  return { kind: 'user', tenant, user: sub, ...shown };
+  const isOperator = operator && rolesIn(claims[operator.claim]).includes(operator.role);
+  return { kind: 'user', tenant, user: sub, ...shown, ...(isOperator && { isOperator }) };
+}
+
+/** A list, or one by itself. */
+function rolesIn(claim: unknown): unknown[] {
+  return Array.isArray(claim) ? claim : [claim];
 }
 
 /** What no key could make right is refused before the issuer is asked for its keys. */

@@ -8,7 +8,7 @@ export const ConnectionSchema = z
     host: z.string().nullable().meta({ description: 'Of the server; null when it cannot be told any more' }),
     scope: z.enum(['user', 'project']).meta({
       description:
-        '`user`: the caller’s own account. `project`: one that everybody in the tenant uses; only a service removes it',
+        '`user`: the caller’s own account. `project`: one that everybody in the tenant uses; only an operator connects or removes it',
     }),
     status: z
       .enum(['active', 'broken', 'missing'])
@@ -20,10 +20,10 @@ export const ConnectionSchema = z
         description:
           'Why it is broken. `server_changed`: the service no longer uses the server it was connected for. `unreadable`: the key it is kept with is missing',
       }),
-    account: z
-      .string()
-      .nullable()
-      .meta({ description: 'As whom; of an API key, how it ends; null where there is nothing to say' }),
+    account: z.string().nullable().meta({
+      description:
+        'As whom; of an API key, how it ends; null where there is nothing to say, and of a shared one to all but operators',
+    }),
     scopes: z.array(z.string()),
     connectedAt: z.iso.datetime().nullable(),
   })
@@ -75,4 +75,15 @@ export const ServerParamsSchema = z.object({
     .string()
     .regex(form, 'no server has such a name: 1–32 of a-z, 0-9, - and _, starting with a letter')
     .meta({ description: 'Its name in the agents file', examples: ['tracker'] }),
+});
+
+/** Which of two accounts of one name is meant. */
+export const ScopeQuerySchema = z.object({
+  scope: z
+    .enum(['user', 'project'])
+    .default('user')
+    .meta({
+      description: '`project`: the account that everybody in the tenant uses, for operators',
+      examples: ['project'],
+    }),
 });

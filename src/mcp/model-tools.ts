@@ -42,8 +42,10 @@ export function connectTool(server: ServerConfig): ModelTool {
     server: server.name,
     tool: null,
     description:
-      `Connects the user's ${server.title} account. The tools of ${server.title} become available only after that, ` +
-      'so call this first whenever the request needs them. The user is asked to agree.',
+      server.credentialScope === 'project'
+        ? `Makes the tools of ${server.title} available, so call this first whenever the request needs them.`
+        : `Connects the user's ${server.title} account. The tools of ${server.title} become available only after that, ` +
+          'so call this first whenever the request needs them. The user is asked to agree.',
     inputSchema: { type: 'object', properties: {}, additionalProperties: false },
     readOnly: true,
     idempotent: true,

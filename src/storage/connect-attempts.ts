@@ -6,7 +6,7 @@ export function createConnectAttempts({ query, now }: Database): ConnectAttempts
   const open = () => query.selectFrom('connect_attempts').selectAll().where('expires_at', '>', now());
 
   return {
-    async save({ id, tenant, server, user, elicitationId, createdAt, expiresAt }) {
+    async save({ id, tenant, server, user, elicitationId, actor, createdAt, expiresAt }) {
       await query.deleteFrom('connect_attempts').where('expires_at', '<=', now()).execute();
       await query
         .insertInto('connect_attempts')
@@ -16,6 +16,7 @@ export function createConnectAttempts({ query, now }: Database): ConnectAttempts
           server,
           user_id: user ?? '',
           elicitation_id: elicitationId ?? '',
+          actor,
           created_at: createdAt,
           expires_at: expiresAt,
         })
@@ -47,6 +48,7 @@ function toAttempt(row: Selectable<Tables['connect_attempts']>): ConnectAttempt 
     server: row.server,
     user: row.user_id === '' ? null : row.user_id,
     elicitationId: row.elicitation_id === '' ? null : row.elicitation_id,
+    actor: row.actor,
     createdAt: row.created_at,
     expiresAt: row.expires_at,
   };

@@ -6,6 +6,7 @@ import type { Kysely } from 'kysely';
 import { pino } from 'pino';
 import type { Logger } from 'pino';
 import type { Config } from '../config.ts';
+import { createAccountPermits } from './account-permits.ts';
 import { createApiKeys } from './api-keys.ts';
 import { createAudit } from './audit.ts';
 import { createConnectAttempts } from './connect-attempts.ts';
@@ -100,6 +101,7 @@ export async function openStorage(
     connections: createConnections(parts, createLocks(backend.lock)),
     oauth: createOAuthRecords(parts),
     connectAttempts: createConnectAttempts(parts),
+    accountPermits: createAccountPermits(parts),
     toolCatalogue: createToolCatalogue(parts),
     apiKeys: createApiKeys(parts),
     audit: createAudit(parts),

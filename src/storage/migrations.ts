@@ -36,6 +36,7 @@ const migrations: Record<string, Migration> = {
   '014-attempts': { up: addAttempts },
   '015-looks': { up: addLooks },
   '016-key-proofs': { up: createKeyProofs },
+  '017-shared-accounts': { up: addSharedAccounts },
 };
 
 async function createConversations(db: Kysely<unknown>): Promise<void> {
@@ -341,5 +342,19 @@ async function createKeyProofs(db: Kysely<unknown>): Promise<void> {
     key_id text not null primary key,
     proof text not null,
     created_at bigint not null
+  )`.execute(db);
+}
+
+/** Who begins to connect an account, and who may connect a shared one. Whoever began one before may have been anybody. */
+async function addSharedAccounts(db: Kysely<unknown>): Promise<void> {
+  await sql`delete from connect_attempts where user_id = ''`.execute(db);
+  await sql`alter table connect_attempts add column actor text not null default ''`.execute(db);
+  await sql`update connect_attempts set actor = user_id`.execute(db);
+  await sql`create table account_permits (
+    tenant text not null,
+    server text not null,
+    user_id text not null,
+    expires_at bigint not null,
+    primary key (tenant, server, user_id)
   )`.execute(db);
 }

@@ -39,6 +39,7 @@ export interface Storage {
   connections: Connections;
   oauth: OAuthRecords;
   connectAttempts: ConnectAttempts;
+  accountPermits: AccountPermits;
   toolCatalogue: ToolCatalogue;
   apiKeys: ApiKeys;
   audit: Audit;
@@ -542,6 +543,8 @@ export interface ConnectAttempt extends ConnectionKey {
   id: string;
   /** The question it is to answer; null when the user connects of their own accord. */
   elicitationId: string | null;
+  /** Who began it: for an account that is shared, that is not `user`. */
+  actor: string;
   createdAt: number;
   expiresAt: number;
 }
@@ -554,6 +557,19 @@ export interface ConnectAttempts {
   openOf(key: ConnectionKey): Promise<ConnectAttempt[]>;
   /** Whatever still comes of them is not wanted any more. */
   dropOf(key: ConnectionKey): Promise<void>;
+}
+
+/** Who, besides operators, may connect or end the shared account of a server: given on the command line, for a while. */
+export interface AccountPermits {
+  /** Again: until the new time. */
+  give(permit: AccountPermit & { expiresAt: number }): Promise<void>;
+  holds(permit: AccountPermit): Promise<boolean>;
+}
+
+export interface AccountPermit {
+  tenant: string;
+  server: string;
+  user: string;
 }
 
 /* ---- catalogue, keys, audit -------------------------------------------------------------------------- */

@@ -184,7 +184,15 @@ export interface Tables {
     user_id: string;
     /** Empty when no question is to be answered by it. */
     elicitation_id: string;
+    /** Who began it. */
+    actor: string;
     created_at: number;
+    expires_at: number;
+  };
+  account_permits: {
+    tenant: string;
+    server: string;
+    user_id: string;
     expires_at: number;
   };
   locks: {

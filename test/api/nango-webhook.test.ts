@@ -45,7 +45,12 @@ async function listening(): Promise<Hooked> {
     url,
     log,
     async begin() {
-      const { id, pageUrl } = await store.begin({ server: stage.tracker, key: alices, elicitationId: null });
+      const { id, pageUrl } = await store.begin({
+        server: stage.tracker,
+        key: alices,
+        elicitationId: null,
+        actor: 'alice',
+      });
       return { attempt: id, pageUrl };
     },
     close: () => app.close(),

@@ -39,13 +39,18 @@ export async function createBench(options: Options = {}) {
   ) {
     const { url } = await store.begin({
       server,
-      key: alice,
+      key: { ...alice, user: server.credentialScope === 'project' ? null : alice.user },
       elicitationId: 'q1',
       sessionHash: session,
       scopes,
     });
     const callback = await comeBackFrom(url, `${settings.publicUrl}/auth/callback`, cookies);
-    return store.complete({ callback, sessionHash: session, serverByName: () => server });
+    return store.complete({
+      callback,
+      sessionHash: session,
+      serverByName: () => server,
+      mayChange: async () => true,
+    });
   }
 
   return {

@@ -1,6 +1,7 @@
 /** `/auth/callback`: the authorization server sends the browser back, with an account or without. */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { sharedCallbackPath } from '../../credentials/mcp-oauth/client-metadata.ts';
+import type { ConnectionKey } from '../../storage/storage.ts';
 import { notConnectedPage } from './connection-pages.ts';
 import type { ConnectDeps } from './deps.ts';
 import { sendPage } from './layout.ts';
@@ -10,7 +11,7 @@ import { deniedPage, failedPage } from './question-pages.ts';
 import { findQuestion, viewOf } from './question.ts';
 import type { Refusals } from './refusals.ts';
 import { allowedReturnUrl, keepingReturn } from './return-url.ts';
-import { sessionHash } from './session.ts';
+import { principalOf, sessionHash } from './session.ts';
 import type { Session, Sessions } from './session.ts';
 import { signedInAs } from './settings-routes.ts';
 
@@ -18,6 +19,12 @@ const wrongBrowser = notice(
   400,
   'This cannot be finished here',
   'Connecting was begun in another browser, or too long ago. Nothing was connected; begin again where you came from.',
+);
+
+const notForYou = notice(
+  403,
+  'This is not yours to connect',
+  'Everybody uses this account, and only an operator connects it. Nothing was connected.',
 );
 
 export function authorizationRoutes(
@@ -43,6 +50,7 @@ export function authorizationRoutes(
       callback: new URL(publicUrl + request.url),
       sessionHash: sessionHash(here),
       serverByName: (name) => config.servers.get(name),
+      mayChange: (key) => deps.mayChange(principalOf(here), key),
     });
     if (done.kind !== 'unknown-state') request.returnUrl = allowedReturnUrl(done.returnUrl, returnUrls);
     const session = { ...here, returnUrl: request.returnUrl };
@@ -65,11 +73,11 @@ export function authorizationRoutes(
         return reply.redirect(publicUrl + keepingReturn(doneAt(elicitationId, server), request), 303);
       }
       case 'denied': {
-        const { elicitationId, server } = done;
+        const { elicitationId } = done;
         return sendPage(
           reply,
           elicitationId === null
-            ? settings(server, session, { kind: 'denied' })
+            ? settings(done.key, session, { kind: 'denied' })
             : await stillOpen(elicitationId, session, (question) => deniedPage(question)),
         );
       }
@@ -81,9 +89,15 @@ export function authorizationRoutes(
         return sendPage(
           reply,
           elicitationId === null
-            ? settings(server, session, { kind: 'failed', message, canRetry })
+            ? settings(done.key, session, { kind: 'failed', message, canRetry })
             : await stillOpen(elicitationId, session, (question) => failedPage(question, message, canRetry)),
         );
+      }
+      case 'not-allowed': {
+        const elicitationId = done.elicitationId ?? '';
+        const detail = done.server;
+        await refusals.record(request, 'connecting a shared account', { elicitationId, detail });
+        return sendPage(reply, notForYou);
       }
       case 'unknown-state':
         await refusals.record(request, 'callback without an attempt in this browser');
@@ -94,9 +108,14 @@ export function authorizationRoutes(
   }
 
   /** The same for who came from the settings page. */
-  function settings(server: string, session: Session, why: Parameters<typeof notConnectedPage>[2]): Page {
+  function settings(
+    { server, user }: ConnectionKey,
+    session: Session,
+    why: Parameters<typeof notConnectedPage>[2],
+  ): Page {
     const serverTitle = config.servers.get(server)?.title ?? server;
-    return notConnectedPage(signedInAs(session, publicUrl), { server, serverTitle }, why);
+    const scope = user === null ? 'project' : 'user';
+    return notConnectedPage(signedInAs(session, publicUrl), { server, serverTitle, scope }, why);
   }
 
   /** The page to decide again on, unless the question has been settled meanwhile. */

@@ -9,12 +9,18 @@ import { connectForm, hidden } from './settings-forms.ts';
 import { signedIn } from './signed-in.ts';
 import type { SignedIn } from './signed-in.ts';
 
-export function confirmPage(view: SignedIn, { server, serverTitle, isInUse, state }: OwnConnection): Page {
+export function confirmPage(view: SignedIn, own: OwnConnection): Page {
+  const { serverTitle, isInUse, state, scope } = own;
+  const isShared = scope === 'project';
   const account = state.status === 'missing' ? null : state.row.account;
   const noun = isKey(state) ? 'key' : 'account';
-  const mine = isKey(state) ? 'your' : 'your account';
+  const mine = isShared ? `everybody’s ${noun}` : isKey(state) ? 'your' : 'your account';
   const whose = account === null ? html`this ${noun}` : html`${mine} <strong>${account}</strong>`;
-  const next = isInUse && 'The next time an agent needs it, you are asked again.';
+  const next =
+    isInUse &&
+    (isShared
+      ? 'Whoever needs it is told whom to ask.'
+      : 'The next time an agent needs it, you are asked again.');
   return {
     status: 200,
     title: `Disconnect ${serverTitle}?`,
@@ -25,7 +31,7 @@ export function confirmPage(view: SignedIn, { server, serverTitle, isInUse, stat
         ${next}
       </p>
       <form method="post" action="${view.publicUrl}/connections" class="actions">
-        ${hidden(view, server)}
+        ${hidden(view, own)}
         <button name="action" value="disconnect">Disconnect ${serverTitle}</button>
         <a class="button quiet" href="${settingsUrl(view)}">Keep it</a>
       </form>`,
@@ -72,9 +78,10 @@ function afterwards(
 /** Connecting did not work, or was not wanted. */
 export function notConnectedPage(
   view: SignedIn,
-  { server, serverTitle }: Pick<OwnConnection, 'server' | 'serverTitle'>,
+  own: Pick<OwnConnection, 'server' | 'serverTitle' | 'scope'>,
   why: { kind: 'denied' } | { kind: 'failed'; message: string; canRetry: boolean },
 ): Page {
+  const { serverTitle } = own;
   const isDenied = why.kind === 'denied';
   const heading = isDenied ? `${serverTitle} was not connected` : `${serverTitle} could not be connected`;
   const lead = isDenied ? `Access was not given at ${serverTitle}. Nothing was changed.` : why.message;
@@ -85,7 +92,7 @@ export function notConnectedPage(
       <h1>${heading}</h1>
       <p class="lead">${lead}</p>
       <div class="actions">
-        ${(isDenied || why.canRetry) && connectForm(view, server, html`Try again`, false)}
+        ${(isDenied || why.canRetry) && connectForm(view, own, html`Try again`, false)}
         <a class="button quiet" href="${settingsUrl(view)}">Your connections</a>
       </div>`,
     footer: signedIn(view, null),

@@ -1,6 +1,6 @@
 /** What the two buttons do. Each answers with the page to show next. */
-import { connectionKey } from '../../credentials/connection-key.ts';
 import { CredentialStoreError } from '../../credentials/store.ts';
+import type { ConnectionKey } from '../../storage/storage.ts';
 import { ProblemError } from '../errors.ts';
 import type { ConnectDeps } from './deps.ts';
 import { createEnterKey } from './key-entry.ts';
@@ -54,7 +54,7 @@ export function createDecisions(deps: ConnectDeps): Decisions {
       const { scopes } = row.request.context;
       return await leaveTo(stores.oauth, {
         server,
-        key: connectionKey(server, row),
+        key: keyOf(question),
         elicitationId: row.id,
         sessionHash: sessionHash(session),
         returnUrl: session.returnUrl,
@@ -73,13 +73,19 @@ export function createDecisions(deps: ConnectDeps): Decisions {
     address: string,
   ): Promise<Page | Redirect> {
     const { row, server } = question;
-    const key = connectionKey(server, row);
+    const key = keyOf(question);
     try {
       const begun = await nango.lookBack(key, row.id, address);
       if (begun.length > 0 && (await findQuestion(deps, row.id, session)).kind !== 'open')
         return done(row.id, session);
       const { scopes } = row.request.context;
-      return await leaveByNango(nango.store, { server, key, elicitationId: row.id, scopes });
+      return await leaveByNango(nango.store, {
+        server,
+        key,
+        elicitationId: row.id,
+        actor: session.user,
+        scopes,
+      });
     } catch (error) {
       if (!(error instanceof CredentialStoreError)) throw error;
       const view = viewOf(question, config, session);
@@ -111,7 +117,7 @@ export function createDecisions(deps: ConnectDeps): Decisions {
     const show = (problem?: KeyProblem) =>
       keyQuestionPage(viewOf(question, config, session), server.vault?.hint, problem);
     if (entered === undefined) return show();
-    const key = connectionKey(server, row);
+    const key = keyOf(question);
     const { user } = session;
     const problem = await enterKey({ server, key, entered, user, address, elicitationId: row.id });
     if (problem) return show(problem);
@@ -143,4 +149,9 @@ export function createDecisions(deps: ConnectDeps): Decisions {
   }
 
   return { connect, connectByNango, giveKey, refuse };
+}
+
+/** The asked user's own: what everybody shares is connected on another page. */
+function keyOf({ row: { tenant, user }, server: { name: server } }: ConnectionQuestion): ConnectionKey {
+  return { tenant, server, user };
 }

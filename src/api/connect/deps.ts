@@ -4,6 +4,7 @@ import type { AuthConfig, Config } from '../../config.ts';
 import type { KeyRing } from '../../credentials/sealing.ts';
 import type { Stores } from '../../credentials/stores.ts';
 import type { Storage } from '../../storage/storage.ts';
+import type { MayChange } from '../account-rights.ts';
 import type { AnswerQuestion } from '../answer.ts';
 import type { ConnectionNews } from '../connection-news.ts';
 import type { PlaygroundParts } from './playground-routes.ts';
@@ -19,6 +20,7 @@ export interface ConnectDeps {
     vault: Pick<Stores['vault'], 'keep'>;
   };
   connections: OwnConnections;
+  mayChange: MayChange;
   /** Stores and signals an answer; a question that is over is a `ProblemError`. */
   answer: AnswerQuestion;
   /** Tells every turn that waits for this account. Idempotent. */

@@ -59,14 +59,15 @@ export function createIdentityClient(auth: AuthConfig, redirectUri: string): Ide
       });
       const claims = tokens.claims();
       if (!claims) throw new Error('the issuer sent no ID token');
-      const complete =
-        claims['name'] !== undefined && claims[auth.tenantClaim ?? usualTenantClaim] !== undefined;
+      const wanted = ['name', auth.tenantClaim ?? usualTenantClaim];
+      if (auth.operator) wanted.push(auth.operator.claim);
+      const complete = wanted.every((claim) => claims[claim] !== undefined);
       // Many issuers tell more at the userinfo endpoint than in the ID token; the ID token has the last word.
       const more =
         complete || !issuer.serverMetadata().userinfo_endpoint
           ? {}
           : await openid.fetchUserInfo(issuer, tokens.access_token, claims.sub);
-      return userFromClaims({ ...more, ...claims }, auth.tenantClaim);
+      return userFromClaims({ ...more, ...claims }, auth);
     },
   };
 }

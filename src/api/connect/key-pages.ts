@@ -11,6 +11,7 @@ import { questionFields, questionPage } from './question-pages.ts';
 import type { QuestionView } from './question-pages.ts';
 import { keepingReturn } from './return-url.ts';
 import { hidden } from './settings-forms.ts';
+import { becomesShared } from './shared-pages.ts';
 import { signedIn } from './signed-in.ts';
 import type { SignedIn } from './signed-in.ts';
 
@@ -43,12 +44,15 @@ export function keyQuestionPage(view: QuestionView, hint: Hint, problem?: KeyPro
 
 /** Nobody asked: they come from the settings page. */
 export function keyPage(view: SignedIn, own: OwnConnection, hint: Hint, problem?: KeyProblem): Page {
-  const { server, serverTitle, state } = own;
+  const { serverTitle, scope, state } = own;
   const host = own.host ?? serverTitle;
   const isNew = !isKey(state);
-  const heading = isNew ? `Connect ${serverTitle}` : `Replace your key for ${serverTitle}`;
+  const isShared = scope === 'project';
+  const heading = isNew
+    ? `Connect ${serverTitle}`
+    : `Replace ${isShared ? 'everybody’s' : 'your'} key for ${serverTitle}`;
   const lead = isNew
-    ? `Agents use ${serverTitle} with an API key of yours.`
+    ? `Agents use ${serverTitle} with an API key${isShared ? '' : ' of yours'}.`
     : 'The new key takes the place of the one before, which is forgotten here.';
   const before = isNew || state.status === 'missing' ? null : state.row.account;
   const page: Page = {
@@ -61,8 +65,9 @@ export function keyPage(view: SignedIn, own: OwnConnection, hint: Hint, problem?
         ${detail('Server', html`<strong>${host}</strong>`)}
         ${before !== null && detail('Now', html`<strong>${before}</strong>`)}
       </dl>
+      ${isShared && becomesShared(serverTitle, view.tenant)}
       <form method="post" action="${view.publicUrl}/connections">
-        ${hidden(view, server)} ${keyField({ serverTitle, host, hint, problem: problem?.message })}
+        ${hidden(view, own)} ${keyField({ serverTitle, host, hint, problem: problem?.message })}
         <div class="actions">
           <button name="action" value="connect">${isNew ? `Connect ${serverTitle}` : 'Replace key'}</button>
           <a class="button quiet" href="${keepingReturn(`${view.publicUrl}/connections`, view)}"

@@ -2,15 +2,15 @@
 import type { FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import type { ServerConfig } from '../../config.ts';
-import { ServerParamsSchema } from '../../contract/connections.ts';
+import { ScopeQuerySchema, ServerParamsSchema } from '../../contract/connections.ts';
 import { ElicitationIdSchema } from '../../contract/ids.ts';
-import { connectionKey } from '../../credentials/connection-key.ts';
 import type { ConnectionKey } from '../../storage/storage.ts';
 import { ProblemError } from '../errors.ts';
 import type { ConnectDeps } from './deps.ts';
 import { findQuestion } from './question.ts';
 import type { Refusals } from './refusals.ts';
 import { keepingReturn } from './return-url.ts';
+import { principalOf } from './session.ts';
 import type { Session } from './session.ts';
 
 export const goalSchema = z.union([
@@ -19,6 +19,7 @@ export const goalSchema = z.union([
     server: ServerParamsSchema.shape.server,
     /** Of the connection that the page showed; 0 for none. */
     seenVersion: z.int().min(0),
+    scope: ScopeQuerySchema.shape.scope,
   }),
 ]);
 export type Goal = z.infer<typeof goalSchema>;
@@ -58,10 +59,14 @@ export function createFindGoal(deps: ConnectDeps, refusals: Refusals): FindGoal 
       case 'connected':
       case 'finished':
         return over(`/auth/done?${new URLSearchParams({ e: id }).toString()}`, request);
+      case 'shared':
+        await refusals.record(request, 'connecting a shared account', { elicitationId: id });
+        throw new ProblemError('forbidden', 'Only an operator can connect an account that everybody uses.');
       case 'open': {
         const { row, server } = found.question;
         const { scopes } = row.request.context;
-        return { kind: 'open', server, key: connectionKey(server, row), elicitationId: id, scopes };
+        const key = { tenant: row.tenant, server: server.name, user: row.user };
+        return { kind: 'open', server, key, elicitationId: id, scopes };
       }
       default:
         return found satisfies never;
@@ -69,16 +74,18 @@ export function createFindGoal(deps: ConnectDeps, refusals: Refusals): FindGoal 
   }
 
   async function ofUser(
-    { server: name, seenVersion }: Extract<Goal, { server: string }>,
-    { tenant, user }: Session,
+    { server: name, seenVersion, scope }: Extract<Goal, { server: string }>,
+    session: Session,
     request: FastifyRequest,
   ): Promise<GoalState> {
     const server = config.servers.get(name);
-    if (server?.store !== 'nango' || server.credentialScope !== 'user') {
+    const { tenant } = session;
+    const key = { tenant, server: name, user: scope === 'project' ? null : session.user };
+    const isTheirs = await deps.mayChange(principalOf(session), key);
+    if (server?.store !== 'nango' || server.credentialScope !== scope || !isTheirs) {
       await refusals.record(request, 'connecting what is not a connection of their own');
       throw new ProblemError('unknown_server', 'You have no such connection to change.');
     }
-    const key = { tenant, server: name, user };
     const row = await storage.connections.get(key);
     if (row?.status === 'active' && row.version > seenVersion)
       return over(`/connections?${new URLSearchParams({ connected: name }).toString()}`, request);

@@ -14,6 +14,7 @@ import { deniedPage, failedPage, questionFields } from './question-pages.ts';
 import type { QuestionView } from './question-pages.ts';
 import { keepingReturn } from './return-url.ts';
 import { connectForm, hidden } from './settings-forms.ts';
+import { becomesShared } from './shared-pages.ts';
 import { signedIn } from './signed-in.ts';
 import type { SignedIn } from './signed-in.ts';
 
@@ -45,7 +46,7 @@ export function connectPage(
   scopes: string[],
   script: PageScript | null,
 ): Page {
-  const { server, serverTitle, host, state } = own;
+  const { serverTitle, host, state, scope } = own;
   const settingsUrl = keepingReturn(`${view.publicUrl}/connections`, view);
   const isAgain = state.status !== 'missing';
   const account = state.status === 'missing' ? null : state.row.account;
@@ -54,14 +55,20 @@ export function connectPage(
     title: `Connect ${serverTitle}`,
     body: html`${monogram(serverTitle)}
       <h1>Connect ${serverTitle}${isAgain && ' again'}</h1>
-      <p class="lead">Agents that you talk to may use your account there, until you disconnect it.</p>
+      ${
+        scope === 'project'
+          ? becomesShared(serverTitle, view.tenant)
+          : html`<p class="lead">
+              Agents that you talk to may use your account there, until you disconnect it.
+            </p>`
+      }
       <dl>
         ${detail('Server', html`<strong>${host ?? serverTitle}</strong>`)}
         ${account === null ? '' : detail('Until now', html`connected as <strong>${account}</strong>`)}
         ${detail('Permissions', scopes.length > 0 ? scopeList(scopes) : html`${serverTitle} shows them before you agree`)}
       </dl>
       <div class="actions">
-        ${connectForm(view, server, html`Connect ${serverTitle}`, false)}
+        ${connectForm(view, own, html`Connect ${serverTitle}`, false)}
         <a class="button quiet" href="${settingsUrl}">Not now</a>
       </div>`,
     footer: signedIn(view, null),
@@ -77,12 +84,12 @@ export function connectWithNango(
   script: PageScript | null,
 ): Page {
   if (!script) return page;
-  const { server, serverTitle, state } = own;
+  const { server, scope, serverTitle, state } = own;
   return withSteps(page, script, view, {
-    goal: { server, seenVersion: state.status === 'missing' ? 0 : state.row.version },
+    goal: { server, scope, seenVersion: state.status === 'missing' ? 0 : state.row.version },
     waiting: waitingFor(
       serverTitle,
-      { action: `${view.publicUrl}/connections`, fields: hidden(view, server) },
+      { action: `${view.publicUrl}/connections`, fields: hidden(view, own) },
       html`<a class="button quiet" href="${keepingReturn(`${view.publicUrl}/connections`, view)}"
         >Not now</a
       >`,

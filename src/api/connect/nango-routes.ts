@@ -50,7 +50,12 @@ export function nangoRoutes(
     const state = begun.length > 0 ? await findGoal(goal, session, request) : open;
     if (state.kind === 'over') return told(state);
     const { kind: _, ...wanted } = state;
-    const { id: attempt, expiresAt, pageUrl: __, ...window } = await nango.store.begin(wanted);
+    const {
+      id: attempt,
+      expiresAt,
+      pageUrl: __,
+      ...window
+    } = await nango.store.begin({ ...wanted, actor: session.user });
     return {
       state: 'open',
       attempt,
@@ -109,7 +114,7 @@ export function nangoRoutes(
     request: FastifyRequest,
   ): Promise<ConnectAttempt | null> {
     const attempt = await storage.connectAttempts.get(attemptId);
-    if (!attempt || (attempt.tenant === tenant && (attempt.user ?? user) === user)) return attempt;
+    if (!attempt || (attempt.tenant === tenant && attempt.actor === user)) return attempt;
     const elicitationId = attempt.elicitationId ?? '';
     await refusals.record(request, 'an attempt of somebody else', { elicitationId, tenant: attempt.tenant });
     throw new ProblemError('forbidden', 'Only whoever began to connect can go on with it.');

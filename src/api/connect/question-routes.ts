@@ -24,8 +24,9 @@ import { questionPage } from './question-pages.ts';
 import { findQuestion, viewOf } from './question.ts';
 import type { Found } from './question.ts';
 import type { Refusals } from './refusals.ts';
-import { displayName } from './session.ts';
+import { displayName, principalOf } from './session.ts';
 import type { Session, Sessions } from './session.ts';
+import { sharedQuestionPage } from './shared-pages.ts';
 
 const query = z.object({ e: ElicitationIdSchema });
 const form = z.object({
@@ -77,17 +78,19 @@ export function questionRoutes(
     }
     if (found.kind === 'finished' || found.kind === 'unknown')
       await refusals.record(request, 'an answer nobody waits for', { elicitationId: e });
+    if (action !== 'connect' && (found.kind === 'open' || found.kind === 'shared'))
+      return sendPage(reply, await decisions.refuse(found.question, action, session, request.ip));
+    if (found.kind === 'shared') {
+      await refusals.record(request, 'connecting a shared account', { elicitationId: e });
+      return sendPage(reply, { ...(await pageFor(found, session, request)), status: 403 });
+    }
     if (found.kind !== 'open') return sendPage(reply, await pageFor(found, session, request));
-    if (action === 'connect' && found.question.server.store === 'vault')
+    const { store } = found.question.server;
+    if (store === 'vault')
       return sendPage(reply, await decisions.giveKey(found.question, key, session, request.ip));
-    if (action === 'connect' && nango && found.question.server.store === 'nango')
+    if (nango && store === 'nango')
       return sendPage(reply, await decisions.connectByNango(nango, found.question, session, request.ip));
-    return sendPage(
-      reply,
-      await (action === 'connect'
-        ? decisions.connect(found.question, session)
-        : decisions.refuse(found.question, action, session, request.ip)),
-    );
+    return sendPage(reply, await decisions.connect(found.question, session));
   });
 
   async function pageFor(found: Found, session: Session, request: FastifyRequest): Promise<Page> {
@@ -110,6 +113,16 @@ export function questionRoutes(
         if (server.store === 'vault') return keyQuestionPage(view, server.vault?.hint);
         const page = questionPage(view);
         return server.store === 'nango' ? questionWithNango(page, view, nango?.script ?? null) : page;
+      }
+      case 'shared': {
+        const { server, row } = found.question;
+        const { tenant } = row;
+        const key = { tenant, server: server.name, user: null };
+        return sharedQuestionPage(viewOf(found.question, config, session), {
+          tenant,
+          contact: server.contact,
+          mayChange: await deps.mayChange(principalOf(session), key),
+        });
       }
       case 'connected':
         return connectedPage(found.question.server.title, found.account, found.tooLate);

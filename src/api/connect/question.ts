@@ -18,6 +18,8 @@ export type Found =
   | { kind: 'unknown' }
   | { kind: 'somebody-elses'; row: ElicitationRow }
   | { kind: 'open'; question: ConnectionQuestion }
+  /** Open, but about an account that is not theirs to connect. */
+  | { kind: 'shared'; question: ConnectionQuestion }
   /** Whether or not the turn has taken notice yet: the account is there. */
   | { kind: 'connected'; question: ConnectionQuestion; account: string | null; tooLate: boolean }
   | { kind: 'finished'; outcome: Exclude<Outcome, 'accept'> };
@@ -36,14 +38,16 @@ export async function findQuestion(
 
   const question = { row, server };
   const connection = await storage.connections.get(connectionKey(server, row));
-  const connected = { kind: 'connected' as const, question, account: connection?.account ?? null };
+  const isShared = server.credentialScope === 'project';
+  const account = isShared ? null : (connection?.account ?? null);
+  const connected = { kind: 'connected' as const, question, account };
   switch (row.status) {
     case 'accept':
       return { ...connected, tooLate: false };
     case 'pending':
       if (isNews(connection, row)) return { ...connected, tooLate: false };
       return row.deadline > Date.now()
-        ? { kind: 'open', question }
+        ? { kind: isShared ? 'shared' : 'open', question }
         : { kind: 'finished', outcome: 'expired' };
     case 'expired':
       // Who was at the provider when time ran out has an account now, and a turn that went on without it.
@@ -81,6 +85,7 @@ export function viewOf(
     deadline: new Date(row.deadline),
     minutesLeft: Math.floor((row.deadline - Date.now()) / 60_000),
     signedInAs: displayName(session),
+    tenant: session.tenant,
     csrf: session.csrf,
     publicUrl: http.publicUrl,
     returnUrl: session.returnUrl,

@@ -22,6 +22,7 @@ const sessionSchema = z.object({
   tenant: z.string(),
   user: z.string(),
   name: z.string().optional(),
+  isOperator: z.boolean().default(false),
   csrf: z.string(),
   expiresAt: z.number(),
 });
@@ -93,12 +94,13 @@ export function createSessions(keys: KeyRing, publicUrl: string): Sessions {
       const session = read(request, sessionCookie, sessionSchema);
       return session && { ...session, returnUrl: request.returnUrl };
     },
-    start(reply, { tenant, user, name }) {
+    start(reply, { tenant, user, name, isOperator = false }) {
       const session = {
         id: randomText(),
         tenant,
         user,
         ...(name !== undefined && { name }),
+        isOperator,
         csrf: randomText(),
         expiresAt: Date.now() + sessionLifeMs,
       };
@@ -127,6 +129,11 @@ export function createSessions(keys: KeyRing, publicUrl: string): Sessions {
 /** How the credential store recognises the browser that began an authorization. */
 export function sessionHash(session: Session): string {
   return sha256(session.id);
+}
+
+/** Who the session acts for. */
+export function principalOf({ tenant, user, isOperator }: Session): UserPrincipal {
+  return { kind: 'user', tenant, user, ...(isOperator && { isOperator }) };
 }
 
 export function displayName(session: Session): string {

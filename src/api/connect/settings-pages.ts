@@ -8,7 +8,8 @@ import type { Html } from './html.ts';
 import type { Page } from './layout.ts';
 import { dash, monogram } from './marks.ts';
 import { keepingReturn } from './return-url.ts';
-import { connectForm, connectLink, keyLink } from './settings-forms.ts';
+import { askWhom } from '../../elicitation/shared-account.ts';
+import { connectForm, connectLink, keyLink, queryOf } from './settings-forms.ts';
 import { signedIn } from './signed-in.ts';
 import type { SignedIn } from './signed-in.ts';
 
@@ -42,7 +43,7 @@ export function settingsPage(view: SettingsView): Page {
 
 /** Said only of what is so: the address of the page is nobody's word. */
 function newsOf({ connections, news }: SettingsView): Html | false {
-  const one = connections.find(({ server, scope }) => server === news && scope === 'user');
+  const one = connections.find(({ server, isInUse, mayChange }) => server === news && isInUse && mayChange);
   if (one?.state.status !== 'active') return false;
   const { account } = one.state.row;
   const who = account === null ? '' : html` as <strong>${account}</strong>`;
@@ -82,10 +83,11 @@ function badge({ isInUse, state }: OwnConnection): Html {
 }
 
 function remark(connection: OwnConnection): Html {
-  const { scope, isInUse, state } = connection;
+  const { scope, isInUse, mayChange, contact, state } = connection;
+  const look = mayChange ? 'You look after it.' : `Operators look after it. ${askWhom(contact)}`;
   const shared =
     scope === 'project' &&
-    html`<p class="remark">One account for everybody in your organisation. Its operator looks after it.</p>`;
+    html`<p class="remark">One account for everybody in your organisation. ${look}</p>`;
   const words = state.status === 'broken' && brokenWords(connection, state.reason);
   const wrong = words !== false && html`<p class="remark ${isInUse && 'warn'}">${words}</p>`;
   return html`${shared}${wrong}`;
@@ -136,20 +138,18 @@ function details({
 /** The reader's time zone is unknown without a script, and a day is all they need. */
 const day = new Intl.DateTimeFormat('en-GB', { dateStyle: 'long', timeZone: 'UTC' });
 
-function actions(
-  view: SignedIn,
-  { server, serverTitle, scope, isInUse, store, state }: OwnConnection,
-): Html | false {
-  if (scope === 'project') return false;
+function actions(view: SignedIn, own: OwnConnection): Html | false {
+  const { serverTitle, scope, mayChange, isInUse, store, state } = own;
+  if (!mayChange) return false;
   const { status } = state;
   const again = store === 'vault' && isKey(state) ? 'Replace key' : 'Reconnect';
   const verb = status === 'missing' ? 'Connect' : again;
-  const parameters = new URLSearchParams({ server });
-  const confirmUrl = keepingReturn(`${view.publicUrl}/connections/disconnect?${parameters.toString()}`, view);
+  const confirmUrl = keepingReturn(`${view.publicUrl}/connections/disconnect?${queryOf(own)}`, view);
   const of = html`<span class="unseen"> ${serverTitle}</span>`;
-  const way = { vault: keyLink, nango: connectLink }[store] ?? connectForm;
+  const way =
+    { vault: keyLink, nango: connectLink }[store] ?? (scope === 'project' ? connectLink : connectForm);
   return html`<div class="choices">
-    ${isInUse && way(view, server, html`${verb}${of}`, status === 'active')}
+    ${isInUse && way(view, own, html`${verb}${of}`, status === 'active')}
     ${status !== 'missing' && html`<a class="button quiet" href="${confirmUrl}">Disconnect${of}</a>`}
   </div>`;
 }

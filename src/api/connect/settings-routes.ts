@@ -2,11 +2,11 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import type { ServerConfig } from '../../config.ts';
-import { ServerParamsSchema } from '../../contract/connections.ts';
+import { ScopeQuerySchema, ServerParamsSchema } from '../../contract/connections.ts';
 import { CredentialStoreError } from '../../credentials/store.ts';
+import type { ConnectionKey } from '../../storage/storage.ts';
 import { ProblemError } from '../errors.ts';
-import type { OwnConnection } from '../own-connections.ts';
-import type { UserPrincipal } from '../principal.ts';
+import type { OwnConnection, Scope } from '../own-connections.ts';
 import { confirmPage, disconnectedPage, notConnectedPage } from './connection-pages.ts';
 import type { ConnectDeps } from './deps.ts';
 import { isFromOurPage } from './form.ts';
@@ -22,21 +22,28 @@ import { connectPage, connectWithNango } from './nango-pages.ts';
 import { notice, signInAgainPage } from './outcome-pages.ts';
 import type { Refusals } from './refusals.ts';
 import { keepingReturn } from './return-url.ts';
-import { displayName, sessionHash } from './session.ts';
+import { displayName, principalOf, sessionHash } from './session.ts';
 import type { Session, Sessions } from './session.ts';
 import { settingsPage } from './settings-pages.ts';
 import type { SignedIn } from './signed-in.ts';
 
 const { server } = ServerParamsSchema.shape;
+const { scope } = ScopeQuerySchema.shape;
 const listQuery = z.object({ connected: server.optional() });
-const oneQuery = z.object({ server });
+const oneQuery = z.object({ server, scope });
 const form = z.object({
   server,
+  scope,
   csrf: z.string(),
   action: z.enum(['connect', 'disconnect']),
   /** An API key, where one is asked for. */
   key: z.string().optional(),
 });
+
+interface Which {
+  server: string;
+  scope: Scope;
+}
 
 export function settingsRoutes(
   fastify: FastifyInstance,
@@ -69,8 +76,12 @@ export function settingsRoutes(
   });
   showOne('/connections/connect', (own, view) => {
     const target = config.servers.get(own.server);
-    if (target?.store !== 'nango') return null;
-    return connectPage(view, own, target.nango?.scopes ?? [], nango?.script ?? null);
+    // Whoever gives an account to everybody is told so before.
+    if (!target || target.store === 'vault' || (target.store === 'oauth' && own.scope === 'user'))
+      return null;
+    const isNango = target.store === 'nango';
+    const scopes = (isNango ? target.nango : target.oauth)?.scopes ?? [];
+    return connectPage(view, own, scopes, isNango ? (nango?.script ?? null) : null);
   });
 
   /** A page about one connection; null, or no such connection: it leads to all of them. */
@@ -79,7 +90,7 @@ export function settingsRoutes(
       const session = sessions.read(request);
       if (!session) return reply.redirect(signIn(request), 303);
       const query = oneQuery.safeParse(request.query);
-      const own = query.success ? await find(session, query.data.server) : undefined;
+      const own = query.success ? await find(session, query.data) : undefined;
       const page = own && show(own, signedInAs(session, publicUrl));
       return page ? sendPage(reply, page) : reply.redirect(settingsUrl(request), 303);
     });
@@ -101,49 +112,52 @@ export function settingsRoutes(
       await refusals.record(request, 'form from another page');
       return sendPage(reply, foreignForm(settingsUrl(request)));
     }
-    const { server: name, action, key } = input.data;
+    const { action, key } = input.data;
     return sendPage(
       reply,
       await (action === 'connect'
-        ? connect(session, name, key, request)
-        : disconnect(session, name, request)),
+        ? connect(session, input.data, key, request)
+        : disconnect(session, input.data, request)),
     );
   });
 
-  async function find(session: Session, name: string): Promise<OwnConnection | undefined> {
+  /** Only what they may change. */
+  async function find(session: Session, which: Which): Promise<OwnConnection | undefined> {
     const list = await connections.list(principalOf(session));
-    return list.find((own) => own.server === name && own.scope === 'user');
+    return list.find((own) => own.server === which.server && own.scope === which.scope && own.mayChange);
   }
 
   async function connect(
     session: Session,
-    name: string,
+    which: Which,
     entered: string | undefined,
     request: FastifyRequest,
   ): Promise<Page | Redirect> {
-    const own = await find(session, name);
+    const { server: name } = which;
+    const own = await find(session, which);
     const target = config.servers.get(name);
     if (!own?.isInUse || !target) {
       await refusals.record(request, 'connecting what is not a connection of their own');
       return notYours(settingsUrl(request));
     }
     const { tenant, user } = session;
+    const account = { tenant, server: name, user: own.scope === 'project' ? null : user };
     if (target.store === 'vault') {
       const show = (problem?: KeyProblem) =>
         keyPage(signedInAs(session, publicUrl), own, target.vault?.hint, problem);
       if (entered === undefined) return show();
-      const key = { tenant, server: name, user };
       const address = request.ip;
-      const problem = await enterKey({ server: target, key, entered, user, address, elicitationId: null });
+      const given = { server: target, key: account, entered };
+      const problem = await enterKey({ ...given, user, address, elicitationId: null });
       if (problem) return show(problem);
       return isConnected(name, request);
     }
     try {
       if (nango && target.store === 'nango')
-        return await connectByNango(nango, own, target, session, request);
+        return await connectByNango(nango, { own, target, account }, session, request);
       return await leaveTo(stores.oauth, {
         server: target,
-        key: { tenant, server: name, user },
+        key: account,
         elicitationId: null,
         sessionHash: sessionHash(session),
         returnUrl: session.returnUrl,
@@ -160,17 +174,15 @@ export function settingsRoutes(
 
   async function connectByNango(
     { lookBack, store }: NangoConnecting,
-    own: OwnConnection,
-    target: ServerConfig,
-    { tenant, user }: Session,
+    { own, target, account: key }: { own: OwnConnection; target: ServerConfig; account: ConnectionKey },
+    { user: actor }: Session,
     request: FastifyRequest,
   ): Promise<Page | Redirect> {
-    const key = { tenant, server: target.name, user };
     const before = own.state.status === 'missing' ? 0 : own.state.row.version;
     await lookBack(key, null, request.ip);
     const row = await storage.connections.get(key);
     if (row?.status === 'active' && row.version > before) return isConnected(target.name, request);
-    return leaveByNango(store, { server: target, key, elicitationId: null });
+    return leaveByNango(store, { server: target, key, elicitationId: null, actor });
   }
 
   function isConnected(name: string, request: FastifyRequest): Redirect {
@@ -178,14 +190,14 @@ export function settingsRoutes(
     return { redirectTo: keepingReturn(`${publicUrl}/connections?${news}`, request) };
   }
 
-  async function disconnect(session: Session, name: string, request: FastifyRequest): Promise<Page> {
+  async function disconnect(session: Session, which: Which, request: FastifyRequest): Promise<Page> {
     try {
-      const ended = await connections.disconnect(principalOf(session), name, request.ip);
+      const ended = await connections.disconnect(principalOf(session), which, request.ip);
       return disconnectedPage(signedInAs(session, publicUrl), ended.serverTitle, ended);
     } catch (error) {
-      if (!(error instanceof ProblemError) || ![403, 404].includes(error.statusCode)) throw error;
+      if (!(error instanceof ProblemError) || ![400, 403, 404].includes(error.statusCode)) throw error;
       // A shared one is refused, and that is recorded, where connections are ended.
-      if (error.statusCode === 404)
+      if (error.statusCode !== 403)
         await refusals.record(request, 'disconnecting what is not a connection of their own');
       return notYours(settingsUrl(request));
     }
@@ -194,12 +206,8 @@ export function settingsRoutes(
 
 /** How a session appears on its pages. */
 export function signedInAs(session: Session, publicUrl: string): SignedIn {
-  const { csrf, returnUrl } = session;
-  return { signedInAs: displayName(session), csrf, publicUrl, returnUrl };
-}
-
-function principalOf({ tenant, user }: Session): UserPrincipal {
-  return { kind: 'user', tenant, user };
+  const { tenant, csrf, returnUrl } = session;
+  return { signedInAs: displayName(session), tenant, csrf, publicUrl, returnUrl };
 }
 
 function foreignForm(settingsUrl: string): Page {

@@ -5,6 +5,7 @@ import { returnField } from './return-url.ts';
 
 export interface SignedIn {
   signedInAs: string;
+  tenant: string;
   /** Proves that a form came from a page we served to this session. */
   csrf: string;
   publicUrl: string;

@@ -1,5 +1,10 @@
 /** The accounts a caller has connected: what there is, and the end of one. */
-import { ConnectionListSchema, DisconnectedSchema, ServerParamsSchema } from '../../contract/connections.ts';
+import {
+  ConnectionListSchema,
+  DisconnectedSchema,
+  ScopeQuerySchema,
+  ServerParamsSchema,
+} from '../../contract/connections.ts';
 import { describeRoute, json } from '../describe-route.ts';
 import type { OwnConnections } from '../own-connections.ts';
 import type { Api } from '../validation.ts';
@@ -24,15 +29,15 @@ export function connectionsSurface(api: Api, { connections }: { connections: Own
     summary: 'Disconnect an account',
     description:
       'Forgets it here in any case, and tells its provider where that is possible. Safe to repeat. A user ends their own; ' +
-      'one that everybody shares is ended by a service.',
+      'one that everybody shares, an operator, with `scope=project`.',
     response: { 200: json('It is not connected any more', DisconnectedSchema) },
     problems: ['forbidden', 'unknown_server'],
   });
   api.delete(
     '/run/v1/connections/:server',
-    { schema: { ...remove, params: ServerParamsSchema } },
-    async ({ principal, params: { server }, ip }) => {
-      const { revokedAtProvider } = await connections.disconnect(principal, server, ip);
+    { schema: { ...remove, params: ServerParamsSchema, querystring: ScopeQuerySchema } },
+    async ({ principal, params: { server }, query: { scope }, ip }) => {
+      const { revokedAtProvider } = await connections.disconnect(principal, { server, scope }, ip);
       return { server, revokedAtProvider };
     },
   );

@@ -38,7 +38,8 @@ export function createTranslator({ capabilities, operations, resets }: Reader): 
     const notices = toNotices(event);
     if (event.type === 'elicitation-request' && canPresent(event.mode, capabilities))
       return [{ type: 'data-elicitation-request', id: event.elicitationId, data: event }];
-    if (!capabilities.url && notices.length > 0) return notices;
+    // In place of a question for whoever cannot be asked; that nobody was, everybody is told.
+    if (event.type === 'tool-auth-required' || (!capabilities.url && notices.length > 0)) return notices;
     return event.path === undefined ? toSpeech(event) : [];
   }
 

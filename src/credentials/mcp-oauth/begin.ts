@@ -2,7 +2,7 @@
 import { computeScopeUnion, startAuthorization } from '@modelcontextprotocol/client';
 import type { ServerConfig } from '../../config.ts';
 import type { ConnectionKey, ConnectionRow, Storage } from '../../storage/storage.ts';
-import { connectionKey } from '../connection-key.ts';
+import { givenKey } from '../given-key.ts';
 import type { KeyRing } from '../sealing.ts';
 import { tryOpenAccount } from './account.ts';
 import { newState } from './attempt.ts';
@@ -49,7 +49,7 @@ export function createBegin(deps: Dependencies) {
     const clientInformation = registrations.informationOf(client, authorizationServer.issuer, server);
     if (!clientInformation) throw trouble(server, 'its client was removed from the configuration');
 
-    const key = connectionKey(server, input.key);
+    const key = givenKey(server, input.key);
     const held = heldScopes(keys, server, needs, await storage.connections.get(key));
     const scopes = scopesToRequest(server, needs, [...held, ...(input.scopes ?? [])]);
     const state = newState();

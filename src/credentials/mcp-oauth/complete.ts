@@ -20,13 +20,14 @@ export interface CompleteInput {
   callback: URL;
   sessionHash: string;
   serverByName: (name: string) => ServerConfig | undefined;
+  /** Whether whoever comes back may give this account, also by now. Default: only one of their own. */
+  mayChange?: (key: ConnectionKey) => Promise<boolean>;
 }
 
 export type Completion =
   | ({
       kind: 'connected';
       server: string;
-      key: ConnectionKey;
       version: number;
       account: string | null;
     } & Begun)
@@ -34,6 +35,7 @@ export type Completion =
   | ({ kind: 'denied'; server: string } & Begun)
   /** Unknown, used, expired or another browser's. */
   | { kind: 'unknown-state' }
+  | ({ kind: 'not-allowed'; server: string } & Begun)
   /** `message` is a sentence for people. `retry`: starting again may help. `isForeign`: not its own server's answer. `reason` is for operators. */
   | ({
       kind: 'failed';
@@ -49,6 +51,7 @@ interface Begun {
   /** Null when nobody asked. */
   elicitationId: string | null;
   returnUrl: string | null;
+  key: ConnectionKey;
 }
 
 interface Dependencies {
@@ -67,13 +70,19 @@ export function createComplete(deps: Dependencies) {
   const { storage, keys, attempts, discovery, registrations, outbound, revokeReplaced, publicUrl, now } =
     deps;
 
-  async function complete({ callback, sessionHash, serverByName }: CompleteInput): Promise<Completion> {
+  async function complete({
+    callback,
+    sessionHash,
+    serverByName,
+    mayChange = async ({ user }) => user !== null,
+  }: CompleteInput): Promise<Completion> {
     const params = callback.searchParams;
     const state = params.get('state');
     const taken = state === null ? null : await attempts.take({ state, sessionHash });
     if (!taken) return { kind: 'unknown-state' };
     const { elicitationId, attempt } = taken;
-    const begun: Begun = { elicitationId, returnUrl: attempt.returnUrl };
+    const { key, returnUrl } = attempt;
+    const begun: Begun = { elicitationId, returnUrl, key };
     const failed = (
       message: string,
       retry: boolean,
@@ -88,6 +97,7 @@ export function createComplete(deps: Dependencies) {
       isForeign,
     });
 
+    if (!(await mayChange(key))) return { kind: 'not-allowed', ...begun, server: key.server };
     const server = serverByName(attempt.key.server);
     if (!server || server.url !== attempt.serverUrl) {
       return failed('The configuration of this server has changed in the meantime. Start again.', true);
@@ -120,7 +130,6 @@ export function createComplete(deps: Dependencies) {
       const { message, forOperator: reason } = inWords(server, problem);
       return failed(message, !operatorsFault, { reason });
     }
-    const { key } = attempt;
     const name = accountName(tokens);
     const replaced = await storage.connections.get(key);
     const version = await storage.connections.establish(key, {
@@ -130,9 +139,10 @@ export function createComplete(deps: Dependencies) {
       sealed: sealAccount(keys, key, account),
       freshUntil: freshUntil(account),
     });
-    // Nobody waits for it: whoever asked is told of the new account first.
-    if (replaced) void revokeReplaced(replaced, account, server);
-    return { kind: 'connected', ...begun, server: server.name, key, version, account: name };
+    // Nobody waits for it: whoever asked is told of the new account first. Of an account that is shared, calls of
+    // everybody may be under way: it ends at its provider when an operator disconnects it, and not before.
+    if (replaced && key.user !== null) void revokeReplaced(replaced, account, server);
+    return { kind: 'connected', ...begun, server: server.name, version, account: name };
   }
 
   async function redeem(server: ServerConfig, attempt: Attempt, code: string): Promise<OAuthTokens> {

@@ -145,6 +145,8 @@ export function createResolver({ storage, keys, discovery, renew, now }: Depende
     }
     // The server may have moved to another sign-in server; the next connect finds out.
     await discovery.forget(server);
+    // One call of one user does not take an account away from everybody; a provider that does not renew it does.
+    if (key.user === null) return required('rejected', row.version, row.scopes);
     return broken(key, row, 'rejected');
   }
 

@@ -2,7 +2,7 @@
 import { randomBytes } from 'node:crypto';
 import type { NangoConfig, ServerConfig } from '../../config.ts';
 import type { ConnectAttempt, ConnectionKey, ConnectionRow, Storage } from '../../storage/storage.ts';
-import { connectionKey } from '../connection-key.ts';
+import { givenKey } from '../given-key.ts';
 import type { KeyRing } from '../sealing.ts';
 import type { NangoClient, Session, WantedSession } from './client.ts';
 import { NangoError, toStoreError } from './failure.ts';
@@ -31,14 +31,14 @@ export function createBegin({ storage, keys, client, nango, installation, now }:
   const { connections, connectAttempts } = storage;
 
   return async function begin(input: NangoBegin): Promise<NangoAttempt> {
-    const { server, elicitationId } = input;
-    const key = connectionKey(server, input.key);
+    const { server, elicitationId, actor } = input;
+    const key = givenKey(server, input.key);
     const integration = integrationOf(server);
     const row = await connections.get(key);
     const opened = openLink(keys, row);
     const link = opened.kind === 'link' ? opened.link : null;
-    const known = await attemptOf(key, elicitationId, link);
-    const attempt = known ?? newAttempt(key, elicitationId);
+    const known = await attemptOf(key, elicitationId, actor, link);
+    const attempt = known ?? newAttempt(key, elicitationId, actor);
     const session = await open(server, link, {
       integration,
       tags: tagsOf(installation, attempt.id),
@@ -65,21 +65,23 @@ export function createBegin({ storage, keys, client, nango, installation, now }:
   async function attemptOf(
     key: ConnectionKey,
     elicitationId: string | null,
+    actor: string,
     link: Link | null,
   ): Promise<ConnectAttempt | undefined> {
     const open = await connectAttempts.openOf(key);
     return open.find(
       (attempt) =>
         attempt.elicitationId === elicitationId &&
+        attempt.actor === actor &&
         attempt.id !== link?.attemptId &&
         attempt.expiresAt - now() > attemptLifeMs - takenUpForMs,
     );
   }
 
-  function newAttempt(key: ConnectionKey, elicitationId: string | null): ConnectAttempt {
+  function newAttempt(key: ConnectionKey, elicitationId: string | null, actor: string): ConnectAttempt {
     const createdAt = now();
     const id = randomBytes(16).toString('base64url');
-    return { ...key, id, elicitationId, createdAt, expiresAt: createdAt + attemptLifeMs };
+    return { ...key, id, elicitationId, actor, createdAt, expiresAt: createdAt + attemptLifeMs };
   }
 
   async function open(server: ServerConfig, link: Link | null, wanted: WantedSession): Promise<Session> {

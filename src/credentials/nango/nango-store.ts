@@ -25,6 +25,8 @@ export interface NangoBegin {
   key: ConnectionKey;
   /** Null when nobody asked: the user connects of their own accord. */
   elicitationId: string | null;
+  /** Who goes there. */
+  actor: string;
   /** What the question asked for. */
   scopes?: string[] | undefined;
 }
@@ -47,6 +49,7 @@ export interface Connected {
   kind: 'connected';
   key: ConnectionKey;
   elicitationId: string | null;
+  actor: string;
   version: number;
   account: string | null;
   /** Recorded just now, and not before. */

@@ -90,9 +90,10 @@ export function createRecorder(deps: Dependencies): Recorder {
     }
     const version = await establish(attempt, server, connection, link);
     const account = nameIn(connection);
-    const { elicitationId } = attempt;
+    const { elicitationId, actor } = attempt;
+    const key = keyOf(attempt);
     return {
-      confirmation: { kind: 'connected', key: keyOf(attempt), elicitationId, version, account, isNews: true },
+      confirmation: { kind: 'connected', key, elicitationId, actor, version, account, isNews: true },
       ...(link && link.connectionId !== connectionId && { surplus: link }),
     };
   }
@@ -146,8 +147,8 @@ export function createRecorder(deps: Dependencies): Recorder {
 export function standing(attempt: ConnectAttempt, row: ConnectionRow): Confirmation {
   if (row.status === 'broken') return { kind: 'nothing-yet' };
   const { version, account } = row;
-  const { elicitationId } = attempt;
-  return { kind: 'connected', key: keyOf(attempt), elicitationId, version, account, isNews: false };
+  const { elicitationId, actor } = attempt;
+  return { kind: 'connected', key: keyOf(attempt), elicitationId, actor, version, account, isNews: false };
 }
 
 function keyOf({ tenant, server, user }: ConnectAttempt) {

@@ -65,7 +65,7 @@ export function createReject({ storage, tokens, resolver, now }: Dependencies) {
     try {
       const current = await tokens.read(of);
       if (current.id !== tokenId) return await renewedTo(current, row);
-      if (now() - row.updatedAt < tooYoungToRenewMs) return await broken(row, 'rejected');
+      if (now() - row.updatedAt < tooYoungToRenewMs) return await refused(row);
       const renewed = await tokens.read(of, { renew: true });
       if (renewed.id !== tokenId) return await renewedTo(renewed, row);
     } catch (error) {
@@ -73,7 +73,12 @@ export function createReject({ storage, tokens, resolver, now }: Dependencies) {
         return resolver.afterFailure(server, usable, error);
     }
     tokens.forget(of);
-    return broken(row, 'rejected');
+    return refused(row);
+  }
+
+  /** One call of one user does not take an account away from everybody. */
+  async function refused(row: ConnectionRow): Promise<Answer> {
+    return row.user === null ? required('rejected', row.version, row.scopes) : broken(row, 'rejected');
   }
 
   async function renewedTo(token: Token, row: ConnectionRow): Promise<Answer> {

@@ -3,6 +3,7 @@ import type { ConnectionReason } from '../../elicitation/elicitation.ts';
 import type { ConnectionKey, Storage } from '../../storage/storage.ts';
 import { readChallenge, scopesOf } from '../mcp-oauth/protected-resource.ts';
 import { trouble } from '../mcp-oauth/trouble.ts';
+import { givenKey } from '../given-key.ts';
 import { ownKey } from '../own-key.ts';
 import type { KeyRing } from '../sealing.ts';
 import type { ConnectionRequired, Credential } from '../store.ts';
@@ -49,14 +50,15 @@ export function createVaultStore({ storage, keys }: Options): VaultStore {
       // Another key since, or none: that is the answer.
       if (row?.version !== version || row.status === 'broken') return resolve(server, key);
       if (status === 403) return forbidden(version, challenge);
-      await connections.markBroken(key, version, 'rejected');
+      // One call of one user does not take an account away from everybody.
+      if (key.user !== null) await connections.markBroken(key, version, 'rejected');
       return required('rejected', version);
     },
     async keep(server, wanted, entered) {
       const read = readKey(entered);
       if (read.kind === 'malformed') return read;
       const { apiKey } = read;
-      const key = ownKey(server, wanted);
+      const key = givenKey(server, wanted);
       const tried = server.vault?.check === false ? 'accepted' : await tryKey(server, apiKey);
       if (tried !== 'accepted') return tried;
       const account = accountOf(apiKey);

@@ -247,15 +247,6 @@ test('who came with a way back keeps it through a wrong key and a good one', asy
   expect(again.url).toBe(`${stage.publicUrl}/connections?connected=tracker&${returnUrl}`);
 });
 
-test('a key that a project shares is given by whoever is asked, and is everybody’s', async () => {
-  const { enter, announced, storage } = await asked({ credentialScope: 'project' });
-  expect(words(await enter(goodKey))).toContain('Tracker is connected');
-  const shared = { ...alices, user: null };
-  expect(await storage.connections.get(shared)).toMatchObject({ store: 'vault', version: 1 });
-  expect(announced).toEqual([[shared, 1]]);
-  expect(await storage.audit.ofElicitation('q1')).toMatchObject([{ action: 'connected', actor: 'alice' }]);
-});
-
 test('a key that lacks permissions is asked for with those it has to have', async () => {
   const tracker = await startTracker();
   const stage = await createStage(tracker.of());

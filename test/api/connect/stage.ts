@@ -12,6 +12,7 @@ import { listen } from '../../../demo/listen.ts';
 import { connectPages } from '../../../src/api/connect/route.ts';
 import type { ConnectDeps } from '../../../src/api/connect/route.ts';
 import type { AgentConfig, NangoConfig, ServerConfig } from '../../../src/config.ts';
+import { createMayChange } from '../../../src/api/account-rights.ts';
 import { createOwnConnections } from '../../../src/api/own-connections.ts';
 import { createOAuthStore } from '../../../src/credentials/mcp-oauth/store.ts';
 import { generateKey, parseKeys } from '../../../src/credentials/sealing.ts';
@@ -52,6 +53,7 @@ export async function createStage(
   moreServers: ServerConfig[] = [],
   http: Partial<ConnectDeps['config']['http']> = {},
   nango?: NangoConfig,
+  auth: Partial<ConnectDeps['config']['auth']> = {},
 ) {
   const folder = await mkdtemp(path.join(tmpdir(), 'interlude-connect-'));
   const file = path.join(folder, 'test.db');
@@ -77,6 +79,7 @@ export async function createStage(
     vault: createVaultStore({ storage, keys }),
     nango: nango ? createNangoStore({ storage, keys, nango, publicUrl, servers, logger }) : null,
   };
+  const mayChange = createMayChange(storage);
   const app = fastifyFactory({
     serverFactory: (handler) => listener.on('request', handler),
     logger: { level: 'info', stream: { write: (line) => log.push(line) } },
@@ -100,6 +103,7 @@ export async function createStage(
         audience: 'interlude',
         tenantClaim: 'tenant',
         client: { id: demoLoginClient, secret: undefined },
+        ...auth,
       },
       agents: new Map([['assistant', assistant]]),
       servers,
@@ -108,7 +112,8 @@ export async function createStage(
     storage,
     keys,
     stores,
-    connections: createOwnConnections({ config: { servers }, storage, stores, logger }),
+    connections: createOwnConnections({ config: { servers }, storage, stores, mayChange, logger }),
+    mayChange,
     // Stands where the workflow stands: the answer counts, and the row follows.
     answer: async (row, { action }, principal) => {
       answers.push({ id: row.id, action, user: principal.kind === 'user' ? principal.user : '' });

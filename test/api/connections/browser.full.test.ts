@@ -102,7 +102,7 @@ test('every kind of connection is shown for what it is', async () => {
     expect.stringMatching(/^C Chat chat\.example\.com Not connected Connect Chat$/),
     expect.stringMatching(/Not working It is kept with a key that is missing/),
     expect.stringMatching(
-      /^B Billing billing\.example\.com Connected One account for everybody in your organisation.* issues:read$/,
+      /^B Billing billing\.example\.com Connected One account for everybody in your organisation\. Operators look after it\. Ask the operator of this service\. Since [^@]*$/,
     ),
     expect.stringMatching(
       /^G gone gone\.example\.com Not in use No agent uses this server any more.* Disconnect gone$/,

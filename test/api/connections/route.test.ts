@@ -12,7 +12,8 @@ const agentsFile = fileURLToPath(new URL('../../fixtures/connections-agents.yaml
 
 let api: ApiUnderTest;
 beforeEach(async () => {
-  api = await startApi({ env: { INTERLUDE_CONFIG: agentsFile } });
+  const operatorIsBob = { AUTH_OPERATOR_CLAIM: 'sub', AUTH_OPERATOR_ROLE: 'bob' };
+  api = await startApi({ env: { INTERLUDE_CONFIG: agentsFile, ...operatorIsBob } });
 });
 afterEach(() => api.stop());
 
@@ -35,8 +36,8 @@ async function list(who: Who) {
 const summary = ({ items }: Awaited<ReturnType<typeof list>>) =>
   items.map(({ server, scope, status, reason }) => [server, scope, status, ...(reason ? [reason] : [])]);
 
-const disconnect = (who: Who, server: string) =>
-  api.send(who, { method: 'DELETE', url: `/run/v1/connections/${encodeURIComponent(server)}` });
+const disconnect = (who: Who, server: string, scope = '') =>
+  api.send(who, { method: 'DELETE', url: `/run/v1/connections/${encodeURIComponent(server)}${scope}` });
 
 test('what is connected is listed with what is missing, in the order of the agents file', async () => {
   await put(alices('wiki'));
@@ -133,23 +134,39 @@ test('a user ends their own connection, and only that; again is the same answer'
   ]);
 });
 
-test('a shared account is not for a user to end: refused and audited', async () => {
+test('a shared account is for operators to end: users and services are refused, and it is audited', async () => {
   await put(shared);
-  const response = await disconnect('alice', 'billing');
-  expect([response.statusCode, response.json().code]).toEqual([403, 'forbidden']);
+  for (const who of ['alice', 'service'] as const)
+    for (const scope of ['', '?scope=user', '?scope=project']) {
+      const response = await disconnect(who, 'billing', scope);
+      expect([who, scope, response.statusCode, response.json().code]).toEqual([who, scope, 403, 'forbidden']);
+    }
   expect(await api.storage.connections.get(shared)).toMatchObject({ status: 'active' });
-  expect(await api.storage.audit.ofElicitation('')).toMatchObject([{ actor: 'alice', action: 'refused' }]);
+  const audit = await api.storage.audit.ofElicitation('');
+  expect(audit).toHaveLength(6);
+  expect(new Set(audit.map(({ action }) => action))).toEqual(new Set(['refused']));
+  expect(audit.at(-1)?.detail).toMatch(/^billing: disconnecting a shared account \(key /);
 
-  const byService = await disconnect('service', 'billing');
-  expect([byService.statusCode, byService.json()]).toEqual([
-    200,
-    { server: 'billing', revokedAtProvider: false },
-  ]);
+  // Bob is an operator, and says which of two accounts he means.
+  const vague = await disconnect('bob', 'billing');
+  expect([vague.statusCode, vague.json().detail]).toEqual([400, expect.stringContaining('scope=project')]);
+  const ended = await disconnect('bob', 'billing', '?scope=project');
+  expect([ended.statusCode, ended.json()]).toEqual([200, { server: 'billing', revokedAtProvider: false }]);
   expect(await api.storage.connections.get(shared)).toBeNull();
-  expect(await api.storage.audit.ofElicitation('')).toMatchObject([
-    { action: 'refused' },
-    { actor: null, action: 'disconnected', detail: expect.stringMatching(/^billing: not revoked .* \(key /) },
-  ]);
+});
+
+test('as whom a shared account is connected, operators see and nobody else', async () => {
+  await put(shared);
+  for (const who of ['alice', 'service'] as const) {
+    const { items } = await list(who);
+    expect(items.find(({ server }) => server === 'billing')).toMatchObject({
+      status: 'active',
+      account: null,
+      scopes: [],
+    });
+  }
+  const { items } = await list('bob');
+  expect(items.find(({ server }) => server === 'billing')).toMatchObject({ account: 'alice@example.com' });
 });
 
 test('a service ends nobody’s own account, and no other tenant’s', async () => {
@@ -157,10 +174,7 @@ test('a service ends nobody’s own account, and no other tenant’s', async () 
   await put(shared);
   const response = await disconnect('service', 'wiki');
   expect([response.statusCode, response.json().code]).toEqual([404, 'unknown_server']);
-  expect((await disconnect('stranger', 'billing')).json()).toEqual({
-    server: 'billing',
-    revokedAtProvider: null,
-  });
+  expect((await disconnect('stranger', 'billing', '?scope=project')).statusCode).toBe(403);
   expect(await api.storage.connections.get(alices('wiki'))).toMatchObject({ status: 'active' });
   expect(await api.storage.connections.get(shared)).toMatchObject({ status: 'active' });
 });

@@ -179,6 +179,7 @@ test('who says no at the provider is denied, nothing is connected, and may start
   authorization.refuse.consent = true;
   expect(await bench.connect(config)).toEqual({
     kind: 'denied',
+    key: alice,
     elicitationId: 'q1',
     server: 'tracker',
     returnUrl: null,

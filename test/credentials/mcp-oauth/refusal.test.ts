@@ -161,3 +161,20 @@ test('an outage of the sign-in server during healing asks nobody', async () => {
   await expect(refuse(first)).rejects.toMatchObject({ name: 'CredentialStoreError' });
   expect(await storage.connections.get(alice)).toMatchObject({ status: 'active' });
 });
+
+test('a shared account that one call is refused with stays for the calls of everybody else', async () => {
+  const { config } = await startGuardedServer();
+  const { connect, store, storage } = await createBench();
+  const shared = { ...config, credentialScope: 'project' as const };
+  await connect(shared);
+  for (const status of [401, 403] as const)
+    expect(await store.reject(shared, alice, { version: 1, status, challenge: null })).toMatchObject({
+      kind: 'connection-required',
+      reason: 'rejected',
+    });
+  expect(await storage.connections.get({ ...alice, user: null })).toMatchObject({ status: 'active' });
+  expect(await store.resolve(shared, { ...alice, user: 'bob' })).toMatchObject({
+    kind: 'credential',
+    version: 1,
+  });
+});

@@ -2,6 +2,7 @@
  * The life of an account at a provider that forgives nothing: a refresh token that is used twice ends the grant, and
  * an MCP server that asks what a token is worth notices at once.
  */
+import { openAccount } from '../../../src/credentials/mcp-oauth/account.ts';
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import path from 'node:path';
@@ -382,4 +383,17 @@ test('a provider that wants pushed requests is told about before anybody is sent
   const { resolve, authorization } = await stage({ requiresPushedRequests: true });
   await expect(resolve()).rejects.toThrow(/wants pushed authorization requests, which are not made here/);
   expect(authorization.authorizations).toEqual([]);
+});
+
+test('a shared account that an operator replaces is not ended at the provider: calls of everybody may be under way', async () => {
+  const { authorization, store, config, storage, connect, keys } = await stage();
+  const shared = { ...config, credentialScope: 'project' as const };
+  const key = { ...alice, user: null };
+  await connect(shared);
+  const before = openAccount(keys, (await storage.connections.get(key))!, shared);
+  authorization.person.account = 'bob';
+  for (const version of [2, 3]) expect(await connect(shared)).toMatchObject({ version });
+  expect(await authorization.introspect(before.accessToken)).not.toBeNull();
+  expect(authorization.revocations).toEqual([]);
+  expect(await store.disconnect(key, shared)).toMatchObject({ revocation: { kind: 'revoked' } });
 });

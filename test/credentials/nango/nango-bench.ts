@@ -82,7 +82,7 @@ export async function createNangoBench(options: Options = {}) {
   const { store, storage } = await openProcess();
 
   const begin = (more: Partial<Parameters<typeof store.begin>[0]> = {}) =>
-    store.begin({ server, key: alice, elicitationId: 'q1', ...more });
+    store.begin({ server, key: alice, elicitationId: 'q1', actor: 'alice', ...more });
 
   /** Everything up to the page's success, which nobody hears of: the id is what Nango's page would say. */
   async function visit({ pageUrl }: NangoAttempt, person?: 'alice' | 'bob'): Promise<string> {

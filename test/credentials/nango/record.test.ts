@@ -13,6 +13,7 @@ test('a connection is recorded with its account, its scopes and its question, an
     key: alice,
     elicitationId: 'q1',
     version: 1,
+    actor: 'alice',
     account: 'alice@acme.test',
   };
   expect(await store.confirm(attempt.id, connectionId)).toEqual({ ...expected, isNews: true });

@@ -136,3 +136,13 @@ test('a scope that is held already is not asked for again', async () => {
   expect(await forbid(bench, bench.used, 'Bearer')).toMatchObject({ reason: 'rejected', seenVersion: 1 });
   expect(await bench.row()).toMatchObject({ status: 'active' });
 });
+
+test('a shared account that one call is refused with stays for the calls of everybody else', async () => {
+  const bench = await createNangoBench();
+  bench.server.credentialScope = 'project';
+  await bench.connect({ key: { ...alice, user: null } });
+  const used = credentialIn(await bench.resolve());
+  expect(await refuse(bench, used)).toMatchObject({ kind: 'connection-required', reason: 'rejected' });
+  expect(await bench.storage.connections.get({ ...alice, user: null })).toMatchObject({ status: 'active' });
+  expect(await bench.resolve()).toMatchObject({ kind: 'credential' });
+});

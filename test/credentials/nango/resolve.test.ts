@@ -26,7 +26,7 @@ test('a turn without a user gets nobody’s account', async () => {
 test('a server for everybody needs no account, and one of the whole tenant has one', async () => {
   const { resolve, connect, server } = await createNangoBench();
   server.credentialScope = 'project';
-  await connect();
+  await connect({ key: { ...alice, user: null } });
   expect(await resolve()).toMatchObject({ kind: 'credential', version: 1 });
   expect(await resolve(bob)).toMatchObject({ kind: 'credential', version: 1 });
   server.credentialScope = 'none';

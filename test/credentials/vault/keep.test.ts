@@ -212,7 +212,8 @@ test('everybody has their own key, and one that a project shares is everybody’
 
   const shared = tracker.of({ name: 'shared', credentialScope: 'project' });
   const wanted = { ...alice, server: 'shared' };
-  await store.keep(shared, wanted, 'of-all');
+  await expect(store.keep(shared, wanted, 'of-all')).rejects.toThrow('which operators connect');
+  await store.keep(shared, { ...wanted, user: null }, 'of-all');
   for (const user of ['alice', 'bob', null])
     expect(headersOf(await store.resolve(shared, { ...wanted, user }))).toEqual({
       authorization: 'Bearer of-all',

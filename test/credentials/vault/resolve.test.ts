@@ -166,3 +166,17 @@ test("a sealed key that is copied into another user's row does not open", async 
   await storage.connections.establish(bob, stored);
   await expect(store.resolve(server, bob)).rejects.toMatchObject({ name: 'CredentialStoreError' });
 });
+
+test('a shared key that one call is refused with stays for the calls of everybody else', async () => {
+  const { store, storage } = await createVault();
+  const shared = { ...server, credentialScope: 'project' as const };
+  const key = { ...alice, user: null };
+  await store.keep(shared, key, goodKey);
+  for (const status of [401, 403] as const)
+    expect(await store.reject(shared, alice, { version: 1, status, challenge: null })).toMatchObject({
+      kind: 'connection-required',
+      reason: 'rejected',
+    });
+  expect(await storage.connections.get(key)).toMatchObject({ status: 'active' });
+  expect(await store.resolve(shared, bob)).toMatchObject({ kind: 'credential', version: 1 });
+});

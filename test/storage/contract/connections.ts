@@ -21,6 +21,7 @@ export function connectionsContract(subject: () => Subject): void {
         ...key,
         id: randomUUID(),
         elicitationId: null,
+        actor: 'alice',
         expiresAt: now + 60_000,
         ...more,
       });

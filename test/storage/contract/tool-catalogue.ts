@@ -30,6 +30,8 @@ async function backTo009(
   const logger = pino({ level: 'silent' });
   const { query, close } =
     database.kind === 'sqlite' ? await openSqlite(database.path) : openPostgres(database.url, logger);
+  await sql`drop table account_permits`.execute(query);
+  await sql`drop table key_proofs`.execute(query);
   await sql`drop table looks`.execute(query);
   await sql`drop index elicitations_of_look`.execute(query);
   await sql`alter table elicitations drop column look`.execute(query);
