@@ -58,6 +58,8 @@ export function doing(view: TurnView | undefined): string {
     case 'tool_progress':
     case 'delegation':
       return `${who}${plain(operation.label)} …`;
+    case 'waiting_for_worker':
+      return operation.details.status === 'waiting' ? `${plain(operation.label)} …` : '…';
     case 'model_step':
     case 'tool_result':
     case 'elicitation':

@@ -2,19 +2,25 @@
  * A turn as a reader sees it: its log entries from the first to `turn-ended`, whenever the reader arrives.
  * Shared by every surface that shows one turn.
  */
-import type { Storage } from '../storage/storage.ts';
+import type { Storage, TurnRow } from '../storage/storage.ts';
 import type { LogEntry } from '../turn/event.ts';
 import type { TurnEndStatus, TurnRef } from '../turn/turn.ts';
 import { withoutVoidSpeech } from '../turn/void-speech.ts';
 
 /** How often a reader that has seen nothing yet makes sure that there will be something to see. */
 const lookEveryMs = 2_000;
+/** A worker takes a turn up within milliseconds; one that is being replaced, within a few seconds. */
+const waitsAfterMs = 4_000;
 
-/** Batches as they come, never empty. Ends after the batch with `turn-ended`, or early when `signal` aborts. */
+/**
+ * Batches as they come, never empty. Ends after the batch with `turn-ended`, or early when `signal` aborts. `onWaiting` is
+ * called while no worker has taken the turn up after some seconds.
+ */
 export async function* turnEntries(
   { turnLog, turns }: Pick<Storage, 'turnLog' | 'turns'>,
   turn: TurnRef,
   signal: AbortSignal,
+  onWaiting?: (turn: TurnRow) => void,
 ): AsyncGenerator<LogEntry[]> {
   // In this order: a turn that begins between the two reads lies after `latest`.
   const latest = await turnLog.latest(turn);
@@ -24,7 +30,11 @@ export async function* turnEntries(
   const look = async () => {
     const [row, start] = await Promise.all([turns.get(turn), turnLog.startOf(turn)]);
     // Not in the log, and no longer about to begin: nothing will ever be logged.
-    if (start !== null || row?.status === 'starting' || row?.status === 'running') return;
+    if (start !== null) return;
+    if (row?.status === 'starting' || row?.status === 'running') {
+      if (Date.now() - row.createdAt >= waitsAfterMs) onWaiting?.(row);
+      return;
+    }
     end = row?.status ?? end;
     stillborn.abort();
   };

@@ -71,6 +71,12 @@ export interface NoticePart {
 
 export type OperationSeen = Operation & { id: string };
 
+/** Nobody is at work on the turn. Known only where `operations` was asked for. */
+export function waitsForWorker({ operations }: TurnView): boolean {
+  const last = operations.at(-1);
+  return last?.type === 'waiting_for_worker' && last.details.status === 'waiting';
+}
+
 export function newView(conversationId: string, turnId: string | null): TurnView {
   return { conversationId, turnId, status: 'running', parts: [], operations: [] };
 }
@@ -139,6 +145,10 @@ export function withOperation(
 ): readonly OperationSeen[] {
   const known = seen.find(({ id }) => id === operation.id);
   if (!known) return [...seen, operation];
+  if (known.type === 'waiting_for_worker' && operation.type === 'waiting_for_worker')
+    return operation.details.status === known.details.status
+      ? seen
+      : seen.with(seen.indexOf(known), operation);
   if (known.type !== 'tool_progress' || operation.type !== 'tool_progress') return seen;
   if (operation.details.progress <= known.details.progress) return seen;
   return [...seen.filter((one) => one !== known), operation];

@@ -20,6 +20,8 @@ export const OperationSchema = z
     /** Said again as it grows, under the same id. `total`: what `progress` comes to in the end, if that is known. */
     operation('tool_progress', { ...tool, progress: z.number(), total: z.number().optional() }),
     operation('tool_result', { ...tool, status: z.enum(['done', 'failed']) }),
+    /** Not in the log, and so not on the feed: a state of the moment, told again with `over` when a worker is there. */
+    operation('waiting_for_worker', { status: z.enum(['waiting', 'over']) }),
     operation('delegation', { ...call, delegate: z.string() }),
     operation('elicitation', {
       elicitationId: z.string(),

@@ -22,6 +22,8 @@ export type Operation =
   /** Also of a delegation. */
   | Described<'tool_result', { toolCallId: string; toolName: string; status: 'done' | 'failed' }>
   | Described<'delegation', { toolCallId: string; delegate: string }>
+  /** As long as no worker has taken the turn up, and once more when one has. In no log. */
+  | Described<'waiting_for_worker', { status: 'waiting' | 'over' }>
   | Described<
       'elicitation',
       { elicitationId: string; mode: Mode; trigger: Trigger; server: string; status: Status }
@@ -97,6 +99,16 @@ export function operationOf({ at, event }: LogEntry, rootAgent: string): Operati
     default:
       return event satisfies never;
   }
+}
+
+export function waitingForWorker(
+  agent: string,
+  status: 'waiting' | 'over',
+  at: number,
+): { id: string; operation: Operation } {
+  const label = status === 'waiting' ? 'Waiting for a worker' : 'A worker has taken the turn';
+  const details = { timestamp: new Date(at).toISOString(), agent, status };
+  return { id: 'op-worker', operation: { type: 'waiting_for_worker', label, details } };
 }
 
 /** `tracker__list_issues` → `tracker · list issues`; who is asked for help goes by their name alone. */

@@ -26,7 +26,7 @@ export function Chat({ words, suggestions, onChange, ...options }: ChatProps) {
   const { client, conversationId } = options;
   const back = useRef<(text: string) => void>(() => undefined);
   const conversation = useConversation(options, (text) => back.current(text));
-  const { messages, phase, isReconnecting, failure } = conversation;
+  const { messages, phase, isReconnecting, isUnattended, failure } = conversation;
   const draft = useDraft(conversationId, phase !== 'loading');
   back.current = draft.giveBack;
   const answering = useMemo(() => answerWith(client, conversationId), [client, conversationId]);
@@ -100,7 +100,7 @@ export function Chat({ words, suggestions, onChange, ...options }: ChatProps) {
           {(isBusy || isReconnecting) && (
             <p className={isReconnecting ? 'working lost' : 'working'}>
               <span className="pulse" aria-hidden="true" />
-              {isReconnecting ? words.reconnecting : words.working}
+              {isReconnecting ? words.reconnecting : isUnattended ? words.unattended : words.working}
             </p>
           )}
         </div>

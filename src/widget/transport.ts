@@ -1,6 +1,7 @@
 /** `useChat` over our client: connections that break are healed below it, so it sees one stream per turn. */
 import type { ChatTransport, UIMessageChunk } from 'ai';
 import type { Client } from '../client/client.ts';
+import { waitsForWorker } from '../client/turn-view.ts';
 import type { TurnView } from '../client/turn-view.ts';
 import { textOf } from './message.ts';
 import type { Message } from './message.ts';
@@ -22,6 +23,8 @@ interface Options {
   onBegin: (message?: Message) => void;
   /** The service did not take the message. */
   onRefused: (message: Message, problem: unknown) => void;
+  /** Whether the turn waits for somebody to take it up. */
+  onWaiting: (isWaiting: boolean) => void;
   /** The turn has failed, and its stream says why. */
   onFailed: () => void;
 }
@@ -46,7 +49,7 @@ export function createTransport(options: Options): ChatTransport<Message> {
             },
             ...(agent !== undefined && { agentId: agent }),
           },
-          { onStatus, ...(signal && { signal }) },
+          { onStatus, operations: true, ...(signal && { signal }) },
         );
         const taken = await begun(turn);
         options.onBegin(message);
@@ -58,7 +61,9 @@ export function createTransport(options: Options): ChatTransport<Message> {
       }
     },
     async reconnectToStream({ chatId, abortSignal: signal }) {
-      const { first, turn } = await begun(client.follow(chatId, { onStatus, ...(signal && { signal }) }));
+      const { first, turn } = await begun(
+        client.follow(chatId, { onStatus, operations: true, ...(signal && { signal }) }),
+      );
       if (!first) return null;
       options.onBegin();
       return toStream({ first, turn }, options, options.onRequest());
@@ -77,16 +82,25 @@ async function begun(turn: AsyncGenerator<TurnView, void>): Promise<Begun> {
   return { first: done ? undefined : value, turn };
 }
 
-function toStream(begun: Begun, { onFailed }: Options, over: () => void): ReadableStream<UIMessageChunk> {
+function toStream(
+  begun: Begun,
+  { onWaiting, onFailed }: Options,
+  over: () => void,
+): ReadableStream<UIMessageChunk> {
   const views = viewsOf(begun, over);
   let seen: TurnView | undefined;
   return new ReadableStream<UIMessageChunk>({
     async pull(controller) {
-      const { done, value } = await views.next();
-      if (done) return controller.close();
-      if (value.status === 'failed') onFailed();
-      for (const chunk of chunksBetween(seen, value)) controller.enqueue(chunk);
-      seen = value;
+      // Nobody pulls again after a pull that brought nothing, as from a view with nothing but operations.
+      for (let chunks: UIMessageChunk[] = []; chunks.length === 0;) {
+        const { done, value } = await views.next();
+        if (done) return controller.close();
+        onWaiting(waitsForWorker(value));
+        if (value.status === 'failed') onFailed();
+        chunks = chunksBetween(seen, value);
+        for (const chunk of chunks) controller.enqueue(chunk);
+        seen = value;
+      }
     },
     async cancel() {
       await views.return();

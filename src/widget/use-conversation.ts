@@ -18,6 +18,8 @@ export interface Conversation {
   messages: Message[];
   phase: Phase;
   isReconnecting: boolean;
+  /** Nobody has taken the turn up yet, for longer than that usually takes. */
+  isUnattended: boolean;
   failure: Failure | null;
   send(text: string): void;
   /** Ends the turn; while its message is still on its way, gives that up. */
@@ -47,6 +49,7 @@ export function useConversation(
   const [isKnown, setKnown] = useState(!isNew);
   const [sending, setSending] = useState<Message | null>(null);
   const [isReconnecting, setReconnecting] = useState(false);
+  const [isUnattended, setUnattended] = useState(false);
   const [hasFailed, setFailed] = useState(false);
   const [refused, setRefused] = useState<unknown>(null);
   const [trouble, setTrouble] = useState<Failure | null>(null);
@@ -73,6 +76,7 @@ export function useConversation(
           setTrouble(failureOf(problem));
           takeBack.current(message);
         },
+        onWaiting: setUnattended,
         onFailed: () => setFailed(true),
       }),
     [client, agent, context, onRequest],
@@ -98,6 +102,7 @@ export function useConversation(
     stopping.current = new AbortController();
     clearError();
     setFailed(false);
+    setUnattended(false);
     setRefused(null);
     setTrouble(null);
     setReconnecting(false);
@@ -127,6 +132,7 @@ export function useConversation(
     messages,
     phase: isSending ? 'sending' : isAtWork ? 'working' : history.isLoading ? 'loading' : 'idle',
     isReconnecting: isAtWork ? isReconnecting : history.isSlow,
+    isUnattended: isAtWork && isUnattended,
     failure: error ? failed(error) : (trouble ?? history.failure),
     send,
     stop,

@@ -95,6 +95,7 @@ const operations: Record<Operation['type'], Json> = {
   tool_call: call,
   tool_progress: { ...call, progress: 2.5, total: 5 },
   tool_result: { ...call, status: 'failed' },
+  waiting_for_worker: { status: 'waiting' },
   delegation: { toolCallId: 'call', delegate: 'researcher' },
   elicitation: {
     elicitationId: 'question',

@@ -11,7 +11,7 @@ export interface Reply {
 export interface Caller {
   chat(text: string, options?: ChatOptions): Promise<ChatStream>;
   /** Follows the live turn again, from its start; null when the conversation is idle. */
-  rejoin(conversation: string): Promise<ChatStream | null>;
+  rejoin(conversation: string, headers?: Record<string, string>): Promise<ChatStream | null>;
   answer(body: { conversationId: string; elicitationId: string; action: string }): Promise<Reply>;
   cancel(conversation: string): Promise<Reply>;
   request(method: string, path: string, body?: unknown, headers?: Record<string, string>): Promise<Reply>;
@@ -24,6 +24,7 @@ export interface ChatOptions {
   agentId?: string;
   /** The capability header; null leaves it out. */
   supports?: string | null;
+  headers?: Record<string, string>;
 }
 
 /** `conversations` collects the ids of all conversations that were begun. */
@@ -46,12 +47,18 @@ export function createCaller(baseUrl: string, token: string, conversations = new
 
   return {
     async chat(text, options = {}) {
-      const { conversation = randomUUID(), messageId = randomUUID(), supports = 'true', agentId } = options;
+      const {
+        conversation = randomUUID(),
+        messageId = randomUUID(),
+        supports = 'true',
+        agentId,
+        headers = {},
+      } = options;
       conversations.add(conversation);
       const abort = new AbortController();
       const response = await fetch(`${baseUrl}/run/api/chat`, {
         method: 'POST',
-        headers: { ...json, ...(supports !== null && { 'x-supports-elicitation': supports }) },
+        headers: { ...json, ...(supports !== null && { 'x-supports-elicitation': supports }), ...headers },
         body: JSON.stringify({
           id: conversation,
           ...(agentId !== undefined && { agentId }),
@@ -63,10 +70,10 @@ export function createCaller(baseUrl: string, token: string, conversations = new
         throw new Error(`chat answered ${response.status}: ${await response.text()}`);
       return readChatStream(response, abort);
     },
-    async rejoin(conversation) {
+    async rejoin(conversation, headers = {}) {
       const abort = new AbortController();
       const response = await fetch(`${baseUrl}/run/api/chat/${conversation}/stream`, {
-        headers: { authorization, 'x-supports-elicitation': 'true' },
+        headers: { authorization, 'x-supports-elicitation': 'true', ...headers },
         signal: abort.signal,
       });
       return response.status === 204 ? null : readChatStream(response, abort);

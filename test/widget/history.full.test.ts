@@ -12,7 +12,9 @@ import { createOpenAIServer } from '../peers/openai-server.ts';
 import type { ChatRequest, OpenAIServer, Reply } from '../peers/openai-server.ts';
 import type { Caller } from '../service/user.ts';
 import { declineElsewhere } from './elsewhere.ts';
+import { picture } from './look.ts';
 import { createStage } from './stage.ts';
+import type { Storage } from '../../src/storage/storage.ts';
 import type { Stage } from './stage.ts';
 
 let temporal: DevelopmentServer;
@@ -30,7 +32,8 @@ beforeAll(async () => {
     createOpenAIServer({ reply }),
   ]);
   const env = { MODEL_URL: model.baseURL };
-  stage = await createStage({ browser, temporal, folder, env, agents: 'stages-agents.yaml' });
+  const agents = 'stages-agents.yaml';
+  stage = await createStage({ browser, temporal, folder, env, agents, around: withLateWorker });
   bob = await stage.service.as('bob');
 });
 afterAll(async () => {
@@ -40,6 +43,17 @@ afterAll(async () => {
   await temporal.stop();
   await rm(folder, { recursive: true });
 });
+
+/** Until it is there, no turn begins. */
+let worker: Promise<void> | undefined;
+
+function withLateWorker(storage: Storage): Storage {
+  const begin: Storage['turns']['begin'] = async (turn) => {
+    await worker;
+    return storage.turns.begin(turn);
+  };
+  return { ...storage, turns: { ...storage.turns, begin } };
+}
 
 let isModelWell = true;
 let held: Promise<void> | undefined;
@@ -203,6 +217,22 @@ test('a message that was refused beside an open question is given back, and the 
   expect(await page.locator('textarea').inputValue()).toBe('never mind');
   expect(await page.getByRole('alert').innerText()).toMatch(/token/);
   await leave(/status of 401/);
+});
+
+test('a turn that nobody takes up says so, until somebody does', async () => {
+  const { page, say, leave } = await stage.visit({ user: 'bob' });
+  const arriving = Promise.withResolvers<void>();
+  worker = arriving.promise;
+  const notice = page.getByText('Nobody has taken this up yet. Still waiting…');
+  await say('first');
+  await notice.waitFor();
+  expect(await page.getByRole('button', { name: 'Stop' }).isEnabled()).toBe(true);
+  await picture(page, 'nobody-at-work');
+  arriving.resolve();
+  worker = undefined;
+  await expect.poll(() => said(page)).toEqual(['first', 'Noted.']);
+  expect(await notice.count()).toBe(0);
+  await leave();
 });
 
 test('a question that gives way to a message from another tab does so in both', async () => {

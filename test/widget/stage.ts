@@ -53,6 +53,7 @@ interface Setting {
   env?: Record<string, string>;
   /** The agents file, of the fixtures. */
   agents?: string;
+  around?: ServiceOptions['around'];
 }
 
 export async function createStage({
@@ -61,6 +62,7 @@ export async function createStage({
   folder,
   env = {},
   agents = 'widget-agents.yaml',
+  around,
 }: Setting): Promise<Stage> {
   const users = new Map<string, string>();
   const host = createServer((request, response) => {
@@ -80,6 +82,7 @@ export async function createStage({
   const service = await startService({
     temporal,
     env: { INTERLUDE_CONFIG: fixture(agents), TRAVEL_URL: travel.url, CORS_ORIGINS: origin, ...env },
+    ...(around && { around }),
   });
   for (const user of ['alice', 'bob']) users.set(user, await service.token(user));
 

@@ -1,8 +1,10 @@
 /** A turn, to whoever asked: as a stream while it goes on, or as one JSON answer when it is over. */
+import type { UIMessageChunk } from 'ai';
 import type { FastifyReply } from 'fastify';
 import type { z } from 'zod';
 import type { ChatAnswerSchema } from '../../contract/chat.ts';
-import type { Storage } from '../../storage/storage.ts';
+import type { Storage, TurnRow } from '../../storage/storage.ts';
+import { waitingForWorker } from '../../turn/operations.ts';
 import type { TurnRef } from '../../turn/turn.ts';
 import { ProblemError } from '../errors.ts';
 import { sendEventStream } from '../event-stream.ts';
@@ -11,6 +13,8 @@ import type { Readers } from '../readers.ts';
 import type { Reader } from '../request-headers.ts';
 import { turnEntries, wholeTurn } from '../turn-entries.ts';
 import { nameTurn } from '../turn-headers.ts';
+import { withWorkerWait } from '../waiting-for-worker.ts';
+import type { Told } from '../waiting-for-worker.ts';
 import { createTranslator } from '../ui-message/translate.ts';
 import { toTurnMessage } from '../ui-message/turn-message.ts';
 
@@ -34,8 +38,9 @@ interface Parts {
 export function createShowTurn({ storage, readers }: Parts): ShowTurn {
   async function* texts({ turn, reader }: Shown, signal: AbortSignal): AsyncGenerator<string> {
     const toChunks = createTranslator(reader);
-    for await (const entries of turnEntries(storage, turn, signal)) {
-      const chunks = entries.flatMap(toChunks);
+    const read = (onWaiting: (row: TurnRow) => void) => turnEntries(storage, turn, signal, onWaiting);
+    for await (const told of withWorkerWait(read)) {
+      const chunks = told.kind === 'entries' ? told.entries.flatMap(toChunks) : toOperation(told, reader);
       if (chunks.length > 0) yield chunks.map((chunk) => `data: ${JSON.stringify(chunk)}\n\n`).join('');
     }
     if (!signal.aborted) yield 'data: [DONE]\n\n';
@@ -80,6 +85,16 @@ export function createShowTurn({ storage, readers }: Parts): ShowTurn {
       };
     },
   };
+}
+
+/** `transient`: `useChat` keeps nothing of it, and before a message has begun there is none that could have it. */
+function toOperation(
+  { agent, status }: Extract<Told, { kind: 'worker' }>,
+  { operations }: Reader,
+): UIMessageChunk[] {
+  if (!operations) return [];
+  const { id, operation: data } = waitingForWorker(agent, status, Date.now());
+  return [{ type: 'data-operation', id, data, transient: true }];
 }
 
 function streamPath({ conversation }: TurnRef): string {

@@ -12,6 +12,7 @@ export const de: Words = {
   stop: 'Anhalten',
   welcome: 'Was kann ich für dich tun?',
   working: 'Arbeitet …',
+  unattended: 'Noch hat niemand übernommen. Es wird weiter gewartet …',
   reconnecting: 'Verbindung verloren. Sie wird wiederhergestellt …',
   tryAgain: 'Noch einmal',
   noAnswer: 'Es kam keine Antwort.',

@@ -11,6 +11,8 @@ export interface Words {
   stop: string;
   welcome: string;
   working: string;
+  /** Beside what works: nobody has begun. */
+  unattended: string;
   reconnecting: string;
   tryAgain: string;
   noAnswer: string;
@@ -78,6 +80,7 @@ export const en: Words = {
   stop: 'Stop',
   welcome: 'What can I do for you?',
   working: 'Working…',
+  unattended: 'Nobody has taken this up yet. Still waiting…',
   reconnecting: 'Connection lost. Reconnecting…',
   tryAgain: 'Try again',
   noAnswer: 'There was no answer.',

@@ -1,0 +1,33 @@
+/**
+ * A turn that nobody has taken up yet: no worker runs, or none of the version that new turns go to. It is a state of the
+ * moment and no part of what the turn does, so that it is told to whoever listens and stands in no log.
+ */
+import type { LogEntry } from '../turn/event.ts';
+import type { TurnRow } from '../storage/storage.ts';
+
+export type WorkerWait = 'waiting' | 'over';
+
+export type Told =
+  | { kind: 'entries'; entries: LogEntry[] }
+  | { kind: 'worker'; agent: string; status: WorkerWait };
+
+/** What the turn says, and before its first word that it waits for a worker, should `read` find that out. */
+export async function* withWorkerWait(
+  read: (onWaiting: (turn: TurnRow) => void) => AsyncGenerator<LogEntry[]>,
+): AsyncGenerator<Told> {
+  const { promise: waiting, resolve } = Promise.withResolvers<TurnRow>();
+  const batches = read(resolve);
+  try {
+    const next = batches.next();
+    const turn = await Promise.race([waiting, next.then(() => null)]);
+    if (turn) yield { kind: 'worker', agent: turn.agent, status: 'waiting' };
+    const first = await next;
+    if (first.done) return;
+    const isTaken = first.value.some(({ event }) => event.type === 'turn-started');
+    if (turn && isTaken) yield { kind: 'worker', agent: turn.agent, status: 'over' };
+    yield { kind: 'entries', entries: first.value };
+    for await (const entries of batches) yield { kind: 'entries', entries };
+  } finally {
+    await batches.return(undefined);
+  }
+}

@@ -1,0 +1,101 @@
+/** A turn that no worker takes up says so, to everybody who listens and in no log, and goes on when one is there. */
+import { randomUUID } from 'node:crypto';
+import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
+import { createClient } from '../../src/client/client.ts';
+import { waitsForWorker } from '../../src/client/turn-view.ts';
+import type { TurnView } from '../../src/client/turn-view.ts';
+import { OperationSchema } from '../../src/contract/operation.ts';
+import { startDevelopmentServer } from '../development-server.ts';
+import type { DevelopmentServer } from '../development-server.ts';
+import type { ChatStream, Chunk } from '../service/chat-stream.ts';
+import { startService } from '../service/service.ts';
+import type { Service } from '../service/service.ts';
+import type { Caller } from '../service/user.ts';
+
+let temporal: DevelopmentServer;
+let service: Service;
+let alice: Caller;
+let arrives: () => void;
+
+beforeAll(async () => {
+  temporal = await startDevelopmentServer();
+});
+afterAll(() => temporal.stop());
+beforeEach(async () => {
+  const worker = Promise.withResolvers<void>();
+  arrives = worker.resolve;
+  service = await startService({
+    temporal,
+    around: (storage) => ({
+      ...storage,
+      turns: {
+        ...storage.turns,
+        begin: async (turn) => {
+          await worker.promise;
+          return storage.turns.begin(turn);
+        },
+      },
+    }),
+  });
+  alice = await service.as('alice');
+});
+afterEach(() => {
+  arrives();
+  return service.stop();
+});
+
+const isWait = ({ data }: Chunk) => (data as { type?: string } | undefined)?.type === 'waiting_for_worker';
+const waitsIn = (chunks: Chunk[]) =>
+  chunks.filter(isWait).map(({ data }) => OperationSchema.parse(data).details['status']);
+const told = { 'x-emit-operations': 'true' };
+
+async function rejoin(conversation: string): Promise<ChatStream> {
+  const stream = await alice.rejoin(conversation, told);
+  if (!stream) throw new Error('the turn is not live');
+  return stream;
+}
+
+test('those who want to know what the turn does are told, also when they come later, and when it is over', async () => {
+  const conversation = randomUUID();
+  const stream = await alice.chat('hello', { conversation, headers: told });
+  const wait = await stream.until(isWait);
+  // Nothing of it stays in the message of a `useChat` app.
+  expect(wait).toMatchObject({
+    type: 'data-operation',
+    transient: true,
+    data: { label: 'Waiting for a worker' },
+  });
+  const later = await rejoin(conversation);
+  await later.until(isWait);
+  arrives();
+  for (const reader of [stream, later]) expect(waitsIn(await reader.finished())).toEqual(['waiting', 'over']);
+  expect(stream.text()).toBe('You said: hello');
+  const again = await service.storage.turnLog.read({ tenant: 'demo', conversation }, 0);
+  expect(JSON.stringify(again)).not.toContain('worker');
+});
+
+test('nobody else is, and a worker that is there at once says nothing', async () => {
+  const conversation = randomUUID();
+  const quiet = await alice.chat('hello', { conversation });
+  const knowing = await rejoin(conversation);
+  await knowing.until(isWait);
+  arrives();
+  expect((await quiet.finished()).filter(({ type }) => type === 'data-operation')).toEqual([]);
+  const prompt = await alice.chat('hello', { headers: told });
+  expect(waitsIn(await prompt.finished())).toEqual([]);
+});
+
+test('the client shows it as what the turn does', async () => {
+  const client = createClient({ baseUrl: service.baseUrl, token: await service.token('alice') });
+  const views: TurnView[] = [];
+  for await (const view of client.start({ message: { text: 'hello' } }, { operations: true })) {
+    if (waitsForWorker(view)) arrives();
+    views.push(view);
+  }
+  expect(waitsForWorker(views[0] as TurnView)).toBe(true);
+  expect(waitsForWorker(views.at(-1) as TurnView)).toBe(false);
+  expect(views.at(-1)?.operations[0]).toMatchObject({
+    type: 'waiting_for_worker',
+    label: 'A worker has taken the turn',
+  });
+});
