@@ -43,7 +43,13 @@ const everywhere: ProblemCode[] = [
 /** What may go wrong in the same way on several surfaces. */
 export const problemsOf = {
   takingABody: ['body_too_large', 'unsupported_media_type'],
-  startingATurn: ['unknown_agent', 'conversation_not_found', 'turn_in_progress', 'idempotency_key_reused'],
+  startingATurn: [
+    'unknown_agent',
+    'conversation_not_found',
+    'turn_in_progress',
+    'idempotency_key_reused',
+    'message_id_reused',
+  ],
   answering: [
     'not_your_question',
     'elicitation_not_found',

@@ -26,6 +26,7 @@ export const problems = {
   body_too_large: { status: 413, title: 'The body is too large' },
   unsupported_media_type: { status: 415, title: 'This content type is not understood' },
   idempotency_key_reused: { status: 422, title: 'The Idempotency-Key belongs to another request' },
+  message_id_reused: { status: 422, title: 'The message id belongs to another message' },
   invalid_content: { status: 422, title: 'The answer does not fit the question' },
   turn_failed: { status: 424, title: 'The turn failed' },
   turn_unfinished: { status: 424, title: 'The turn goes on, but its answer cannot be waited for here' },

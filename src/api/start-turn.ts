@@ -72,6 +72,11 @@ export async function startTurn(
       throw busy(start);
     case 'foreign-conversation':
       throw conversationNotFound();
+    case 'other-message':
+      throw new ProblemError(
+        'message_id_reused',
+        'Another message was already sent under this id in this conversation, with other words. Choose a new id for each message, also for one that is sent again with changes.',
+      );
     default:
       return start satisfies never;
   }

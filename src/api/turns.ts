@@ -11,7 +11,8 @@ import { WorkflowNotFoundError } from '@temporalio/client';
 import { WorkflowExecutionAlreadyStartedError } from '@temporalio/common';
 import type { Logger } from 'pino';
 import type { Elicitation } from '../elicitation/lifecycle.ts';
-import type { ElicitationRow, NewTurn, Storage } from '../storage/storage.ts';
+import type { ElicitationRow, NewTurn, Storage, TurnRow } from '../storage/storage.ts';
+import { wordsOf } from '../turn/page-context.ts';
 import type { ConversationRef, TurnRef } from '../turn/turn.ts';
 import {
   agentTurnWorkflow,
@@ -45,7 +46,9 @@ type Start =
   /** The same client message again: this is the turn it started the first time. */
   | { kind: 'joined'; turn: TurnRef }
   | { kind: 'busy'; turnId: string; isEnding: boolean }
-  | { kind: 'foreign-conversation' };
+  | { kind: 'foreign-conversation' }
+  /** The client's message id belongs to a message with other words. */
+  | { kind: 'other-message' };
 
 export interface TurnWorkflows {
   /**
@@ -90,6 +93,7 @@ export function createTurnWorkflows({ client, storage, config, logger }: Parts):
     const earlier = await storage.turns.byClientMessage(turn, turn.clientMessageId);
     // Somebody else's, begun since the caller's conversation was looked for.
     if (earlier && earlier.user !== turn.user) return { kind: 'foreign-conversation' };
+    if (earlier && !(await saysTheSame(turn, earlier))) return { kind: 'other-message' };
     if (earlier && earlier.status !== 'starting') return { kind: 'joined', turn: refOf(earlier) };
     // Still `starting`: another request is at it, or died at it. Starting the same turn twice is harmless.
     const next: NewTurn = earlier ? { ...earlier, messages: [] } : turn;
@@ -102,6 +106,13 @@ export function createTurnWorkflows({ client, storage, config, logger }: Parts):
       if (!(await storage.turns.withdraw(next))) return { kind: 'started', turn: refOf(next) };
       throw await unavailable(error, 'The turn was not started.');
     }
+  }
+
+  /** Whether it is the earlier turn's message that is sent again. */
+  async function saysTheSame(turn: NewTurn, earlier: Pick<TurnRow, keyof TurnRef | 'clientMessageId'>) {
+    const before = await storage.turns.given(earlier);
+    const now = turn.messages.at(-1)?.content;
+    return before === null || now === undefined || wordsOf(before) === wordsOf(now);
   }
 
   async function startWorkflow(turn: NewTurn, onBusy: OnBusy): Promise<Start> {
@@ -126,6 +137,8 @@ export function createTurnWorkflows({ client, storage, config, logger }: Parts):
         if (outlook === 'yes') deadline = begunAt + stopAndStartDeadlineMs;
         if (outlook === 'no' || Date.now() > deadline - marginMs) {
           await storage.turns.withdraw(turn);
+          const other = { ...turn, turnId: open.turnId };
+          if (isSame && !(await saysTheSame(turn, other))) return { kind: 'other-message' };
           return isSame
             ? { kind: 'joined', turn: { ...refOf(turn), turnId: open.turnId } }
             : { kind: 'busy', turnId: open.turnId, isEnding: outlook === 'yes' };

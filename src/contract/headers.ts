@@ -12,8 +12,15 @@ const idempotencyKey = z
     description: 'Names the request: sent again within a day, it is the same request, not another one',
   });
 
-const supportsElicitation = z
-  .string()
+/** What is not understood is refused: a client that gets the words wrong would only notice that nobody is ever asked. */
+const words = (allowed: RegExp, inWords: string) =>
+  z.string().regex(allowed, { error: `say ${inWords}, or leave the header out` });
+const yesOrNo = words(/^(?:true|false)$/i, '`true` or `false`');
+
+const supportsElicitation = words(
+  /^(?:true|false|(?:url|form)(?: *, *(?:url|form))*)$/i,
+  '`true`, `url`, `form`, `url,form` or `false`',
+)
   .optional()
   .meta({
     examples: ['true'],
@@ -21,22 +28,16 @@ const supportsElicitation = z
       'Which questions the caller can put in front of a person: `true`, `url`, `form` or `url,form`. Absent: none, and nobody is asked',
   });
 
-const emitOperations = z
-  .string()
-  .optional()
-  .meta({
-    examples: ['true'],
-    description: '`true` adds events that say what the turn is doing',
-  });
+const emitOperations = yesOrNo.optional().meta({
+  examples: ['true'],
+  description: '`true` adds events that say what the turn is doing',
+});
 
-const supportsResetStep = z
-  .string()
-  .optional()
-  .meta({
-    examples: ['true'],
-    description:
-      '`true`: the caller reads the part `reset-step` of a UI message stream, as AI SDK 7 does, and takes back what a model call said before it was repeated',
-  });
+const supportsResetStep = yesOrNo.optional().meta({
+  examples: ['true'],
+  description:
+    '`true`: the caller reads the part `reset-step` of a UI message stream, as AI SDK 7 does, and takes back what a model call said before it was repeated',
+});
 
 export const ReaderHeadersSchema = z.looseObject({
   'x-supports-elicitation': supportsElicitation,

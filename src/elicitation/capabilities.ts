@@ -11,7 +11,7 @@ export function canPresent(mode: Mode, capabilities: Capabilities): boolean {
 
 /**
  * Reads `x-supports-elicitation`: `true` for both modes, or a comma-separated list of modes.
- * Absent, `false` and unknown words mean "cannot": a caller that is not understood is never left waiting.
+ * Absent and `false` mean "cannot"; other words are refused before they come here.
  */
 export function parseCapabilities(header: string | undefined): Capabilities {
   const words = new Set((header ?? '').split(',').map((word) => word.trim().toLowerCase()));

@@ -178,6 +178,8 @@ export interface Turns {
   live(ref: ConversationRef): Promise<TurnRow | null>;
   /** The turn that a client's message id started in this conversation, whatever became of it. */
   byClientMessage(ref: ConversationRef, clientMessageId: string): Promise<TurnRow | null>;
+  /** Content of the message that the turn began with, also before it has begun; null when it was withdrawn. */
+  given(turn: TurnRef & Pick<TurnRow, 'clientMessageId'>): Promise<unknown>;
 }
 
 export interface Messages {

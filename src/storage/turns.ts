@@ -1,7 +1,8 @@
 import { conversationColumns, toConversationRow } from './conversation-rows.ts';
 import { isConversation } from './conversation-write.ts';
 import { claimDueTurns } from './due-turns.ts';
-import type { Turns } from './storage.ts';
+import type { StoredMessage, Turns } from './storage.ts';
+import { fromJson } from './tables.ts';
 import type { Database } from './tables.ts';
 import { endTurn } from './turn-end.ts';
 import { beginTurn, prepareTurn, withdrawTurn } from './turn-lifecycle.ts';
@@ -64,6 +65,22 @@ export function createTurns(database: Database): Turns {
       // Of two racing requests with one message, the turn that got to run is the one to join.
       const row = rows.find(({ status }) => status !== 'starting') ?? rows[0];
       return row ? toTurn(row) : null;
+    },
+    async given({ tenant, conversation, turnId, clientMessageId: id }) {
+      const said = await query
+        .selectFrom('messages')
+        .select('content')
+        .where(isConversation({ tenant, conversation }))
+        .where('id', '=', id)
+        .executeTakeFirst();
+      if (said) return fromJson(said.content);
+      const row = await query
+        .selectFrom('turns')
+        .select('staged')
+        .where('turn_id', '=', turnId)
+        .executeTakeFirst();
+      const staged = fromJson<Omit<StoredMessage, 'turnId'>[]>(row?.staged ?? '[]');
+      return staged.find((message) => message.id === id)?.content ?? null;
     },
   };
 }

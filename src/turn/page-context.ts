@@ -18,6 +18,13 @@ export function isPageContext(part: object): boolean {
   return providerOptions?.interlude?.kind === mark.interlude.kind;
 }
 
+/** What the user said in a message that is kept, without what their page showed. */
+export function wordsOf(content: unknown): string {
+  if (typeof content === 'string') return content;
+  const parts = Array.isArray(content) ? (content as { text?: string }[]) : [];
+  return JSON.stringify(parts.filter((part) => !isPageContext(part)).map(({ text }) => text));
+}
+
 /** To a model. Every line is quoted, so that nothing in it can pass for something that stands behind the quotation. */
 export function inModelWords(text: string): string {
   const lines = text.toWellFormed().split(lineEnds);

@@ -62,11 +62,6 @@ const letIn: { operations: string[]; places: string[]; because: string }[] = [
     because: 'what a form may contain, the question says; there is none here',
   },
   {
-    operations: ['chat', 'createChatCompletion', 'followLiveTurn', 'readConversation', 'followConversation'],
-    places: ['/x-supports-elicitation', '/x-emit-operations', '/x-supports-reset-step'],
-    because: 'what is not understood means no: there will be more to say, and old servers to say it to',
-  },
-  {
     operations: ['createChatCompletion'],
     places: ['/x-stainless-retry-count'],
     because: 'what is no number above 0 means that the request is new',

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { ask, beginTurn, startApi, tenant } from '../api-under-test.ts';
+import { beginTurn, startApi, tenant } from '../api-under-test.ts';
 import type { ApiUnderTest } from '../api-under-test.ts';
 
 let api: ApiUnderTest;
@@ -229,25 +229,83 @@ describe("somebody else's conversation", () => {
   });
 });
 
-test.each(['yes', 'video', 'TRUE!', ',', 'url;form'])(
-  'a capability header that nobody understands (%s) is no capability, and no mistake',
-  async (header) => {
+describe('a header that says what the caller can do', () => {
+  const said = (headers: Record<string, string>) =>
+    api.send('alice', { method: 'POST', url: '/run/api/chat', headers, payload: chat });
+
+  test.each(['yes', 'video', 'url,video', 'TRUE!', ',', 'url;form', '1', ''])(
+    'is refused, with what may stand there, when nobody understands it (%s)',
+    async (header) => {
+      const response = await said({ 'x-supports-elicitation': header });
+      expect([response.statusCode, response.json().errors]).toEqual([
+        400,
+        [
+          {
+            pointer: '/x-supports-elicitation',
+            detail: 'say `true`, `url`, `form`, `url,form` or `false`, or leave the header out',
+          },
+        ],
+      ]);
+    },
+  );
+
+  test.each(['x-emit-operations', 'x-supports-reset-step'])('%s is yes or no', async (name) => {
+    const response = await said({ [name]: 'yes' });
+    expect([response.statusCode, response.json().errors]).toEqual([
+      400,
+      [{ pointer: `/${name}`, detail: 'say `true` or `false`, or leave the header out' }],
+    ]);
+  });
+
+  test.each(['TRUE', 'false', 'url , form'])('may be written like this: “%s”', async (header) => {
     const conversation = `header-${Buffer.from(header).toString('hex')}`;
-    const turn = await beginTurn(api.storage, conversation);
-    await ask(api.storage, turn);
-    await api.storage.turns.end(turn, 'completed');
+    await api.storage.turns.end(await beginTurn(api.storage, conversation), 'completed');
     const response = await api.send('alice', {
       method: 'POST',
       url: '/run/api/chat',
-      headers: { 'x-supports-elicitation': header, 'x-emit-operations': header },
-      payload: { ...chat, id: conversation },
+      headers: { 'x-supports-elicitation': header },
+      payload: {
+        id: conversation,
+        messages: [{ ...userMessage, id: 'm1', parts: [{ type: 'text', text: 'hello' }] }],
+      },
     });
-    expect([response.statusCode, response.headers['x-turn-id']]).toEqual([200, turn.turnId]);
-    expect(response.body).toContain('"type":"start"');
-    expect(response.body).not.toContain('data-elicitation-request');
-    expect(response.body).not.toContain('data-operation');
-  },
-);
+    expect(response.statusCode).toBe(200);
+  });
+});
+
+describe('a message that is sent again under its id', () => {
+  const again = async (conversation: string, text: string) => {
+    const message = { id: 'm1', role: 'user', parts: [{ type: 'text', text }] };
+    return post({ id: conversation, messages: [message], stream: false });
+  };
+
+  test('is the same turn with the same words, and refused with others, whether its turn has begun or is over', async () => {
+    const ref = { tenant, conversation: 'said-twice', turnId: 'turn-of-said-twice' };
+    const turn = { ...ref, agent: 'assistant', user: 'alice', capabilities: { url: true, form: true } };
+    const message = { id: 'm1', role: 'user', content: [{ type: 'text', text: 'hello' }] } as const;
+    await api.storage.turns.prepare({ ...turn, clientMessageId: 'm1', messages: [message] });
+    const refused = async () => {
+      const { statusCode, json } = await again('said-twice', 'goodbye');
+      expect([statusCode, json().code]).toEqual([422, 'message_id_reused']);
+      expect(json().detail).toContain('Choose a new id');
+    };
+    await refused();
+    await api.storage.turns.begin(turn);
+    await refused();
+    await api.storage.turns.end(turn, 'completed');
+    await refused();
+    const same = await again('said-twice', 'hello');
+    expect([same.statusCode, same.json().turnId]).toEqual([200, turn.turnId]);
+  });
+
+  test('is the same message whatever the page shows by now', async () => {
+    await api.storage.turns.end(await beginTurn(api.storage, 'page-moved'), 'completed');
+    const context = { type: 'data-page-context', data: { text: 'another page' } };
+    const message = { id: 'm1', role: 'user', parts: [{ type: 'text', text: 'hello' }, context] };
+    const response = await post({ id: 'page-moved', messages: [message], stream: false });
+    expect(response.statusCode).toBe(200);
+  });
+});
 
 test('a conversation stays with the agent it began with', async () => {
   await beginTurn(api.storage, 'with-researcher', 'researcher');

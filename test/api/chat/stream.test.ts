@@ -17,7 +17,8 @@ afterAll(() => api.stop());
 const userMessage = {
   id: 'm1',
   role: 'user',
-  parts: [{ type: 'text', text: 'List my open issues in Tracker.' }],
+  // As the turns here began.
+  parts: [{ type: 'text', text: 'hello' }],
 };
 
 describe('a turn that is running', () => {
