@@ -1,6 +1,7 @@
 /** A question of the service to the person in front of the widget, and what became of it. */
 import { useRef } from 'react';
 import type { ElicitationRequest } from '../contract/elicitation.ts';
+import { whoAsks } from '../elicitation/wording.ts';
 import type { Answering } from './answering.ts';
 import { Countdown } from './countdown.tsx';
 import { FormQuestion } from './form-question.tsx';
@@ -36,7 +37,7 @@ export function QuestionCard({ question, answering, now, words, askAgain }: Prop
     return <SettledQuestion {...{ question, words, askAgain }} isLate={answer.isLate} place={settled} />;
   const { context, message, expiresAt, elicitationId } = question;
   const id = cardId(elicitationId);
-  const who = [context.agent, ...(context.path ?? [])].join(' › ');
+  const who = whoAsks(context).join(' › ');
   const tool = context.toolName === undefined ? '' : ` ${words.needsTool(toolName(context.toolName))}`;
   return (
     <section

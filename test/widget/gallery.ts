@@ -90,8 +90,8 @@ export function question(part: Partial<Omit<ElicitationRequest, 'context'>> & { 
   const elicitationId = crypto.randomUUID();
   const context = {
     trigger: 'mcp_elicitation',
-    agent: 'Assistant',
-    path: ['Researcher'],
+    agent: 'Researcher',
+    path: ['researcher'],
     server: 'archive',
     serverTitle: 'Archive',
     host: 'archive.example',

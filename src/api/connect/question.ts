@@ -2,6 +2,7 @@
 import type { ServerConfig } from '../../config.ts';
 import { connectionKey } from '../../credentials/connection-key.ts';
 import type { Outcome } from '../../elicitation/elicitation.ts';
+import { whoAsks } from '../../elicitation/wording.ts';
 import type { ConnectionRow, ElicitationRow } from '../../storage/storage.ts';
 import type { ConnectDeps } from './deps.ts';
 import type { QuestionView } from './question-pages.ts';
@@ -78,7 +79,7 @@ export function viewOf(
     serverTitle: server.title,
     host: context.host,
     message,
-    askedBy: [context.agent, ...(context.path ?? [])].map(titleOf),
+    askedBy: whoAsks(context).map(titleOf),
     reason: context.reason ?? 'missing',
     scopes: context.scopes ?? [],
     warnings: context.warnings ?? [],

@@ -229,7 +229,8 @@ test('who asks, for what and why are on the page: all agents on the way, and onl
   const { request } = await stage.ask();
   const context = {
     ...request.context,
-    path: ['researcher'],
+    agent: 'Researcher',
+    path: ['planner', 'researcher'],
     reason: 'insufficient_scope' as const,
     scopes: ['issues:write'],
   };
@@ -239,7 +240,7 @@ test('who asks, for what and why are on the page: all agents on the way, and onl
   for (const said of [
     'Connect Tracker again',
     message,
-    'Asked by Assistant → researcher',
+    'Asked by planner → Researcher',
     'Server tracker.example.com',
     'New permissions issues:write In addition to what you allowed before',
   ]) {
