@@ -5,6 +5,7 @@ import { openParts } from './parts.ts';
 import { runProcess } from './process.ts';
 import { serveApi } from './serve-api.ts';
 import { connectClient, connectWorker } from './temporal-connection.ts';
+import { suggestionsFor } from './suggestions.ts';
 import { requireNamespace } from './temporal-namespace.ts';
 import { keepTellingReadiness, lacksAtStart } from './tell-readiness.ts';
 import { startTemporalServer } from './temporal-server.ts';
@@ -36,7 +37,7 @@ await runProcess({ human: true, letsIn: true }, async (given, logger, stack) => 
     given.auth === undefined && auth
       ? {
           temporalUi: temporal.uiUrl ?? null,
-          suggestions: ['List my open issues in Tracker.', 'Book a trip to Lisbon.', 'Pay the deposit.'],
+          suggestions: suggestionsFor(config),
           tokenFor: (user: string) => demoToken(auth.issuer, user),
         }
       : undefined;

@@ -1,5 +1,6 @@
 import { styleText } from 'node:util';
 import type { Config } from './config.ts';
+import { suggestionsFor } from './suggestions.ts';
 
 /** What `npm start` prints once everything is up: what to type next, and where to look; or what is missing. */
 export function welcome(
@@ -28,16 +29,19 @@ export function welcome(
 
   const lines = rows.map(([name, value]) => `  ${dim(name.padEnd(16))}${value}`);
   const isReady = lacks.length === 0;
+  const [first] = config.agents.keys();
+  const suggestions = suggestionsFor(config)[first ?? ''] ?? [];
   const talk =
     isDemoIdentity && isReady
       ? [
           '',
           '  Now talk to it, in a second terminal:',
           '',
-          `    ${command('npm run chat -- --as alice')}`,
-          '',
-          `  and ask: ${command('List my open issues in Tracker.')}`,
-          `       or: ${command('Book a trip to Lisbon.')}`,
+          `    ${command(chatCommand(config))}`,
+          ...(suggestions.length > 0 ? [''] : []),
+          ...suggestions
+            .slice(0, 2)
+            .map((text, index) => `  ${index === 0 ? 'and ask' : '     or'}: ${command(text)}`),
         ]
       : [];
   return [
@@ -53,4 +57,11 @@ export function welcome(
     '',
     '',
   ].join('\n');
+}
+
+/** For a terminal that knows nothing of the environment of this one. */
+function chatCommand({ http, demo }: Config): string {
+  const identity = demo.identityPort === 3001 ? '' : `DEMO_IDENTITY_PORT=${demo.identityPort} `;
+  const url = http.publicUrl === 'http://127.0.0.1:3000' ? '' : ` --url ${http.publicUrl}`;
+  return `${identity}npm run chat -- --as alice${url}`;
 }

@@ -8,6 +8,9 @@ import { TurnEvents } from './turn-events.tsx';
 import { useAgents } from './use-agents.ts';
 import { useOpened } from './use-opened.ts';
 
+/** The same each time. */
+const none: string[] = [];
+
 interface Props extends Settings {
   client: Client;
   signIn: SignIn;
@@ -56,7 +59,13 @@ export function Playground({ client, signIn, userName, temporalUi, suggestions }
         {opened.kind === 'looking' ? (
           <div />
         ) : (
-          <Conversation {...{ opened, suggestions }} token={signIn.token} onBegun={begun} onNews={tell} />
+          <Conversation
+            opened={opened}
+            suggestions={suggestions[agent ?? agents.ids[0] ?? ''] ?? none}
+            token={signIn.token}
+            onBegun={begun}
+            onNews={tell}
+          />
         )}
         <TurnEvents key={conversation} {...{ client, conversation, news, temporalUi }} />
       </div>

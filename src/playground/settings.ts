@@ -3,7 +3,8 @@ export interface Settings {
   user: string;
   userName: string;
   temporalUi: string | null;
-  suggestions: string[];
+  /** By agent. */
+  suggestions: Record<string, string[]>;
 }
 
 /** Null on the page of somebody who is not signed in. */

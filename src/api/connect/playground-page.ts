@@ -4,7 +4,8 @@ export interface PlaygroundView {
   user: string;
   userName: string;
   temporalUi: string | null;
-  suggestions: string[];
+  /** By agent. */
+  suggestions: Record<string, string[]>;
 }
 
 const style = `

@@ -9,7 +9,8 @@ export interface PlaygroundParts {
   publicUrl: string;
   sessions: Sessions;
   temporalUi: string | null;
-  suggestions: string[];
+  /** By agent. */
+  suggestions: Record<string, string[]>;
   /** For the API, in the name of somebody who has signed in. */
   tokenFor(user: string): Promise<string>;
 }
