@@ -4,7 +4,8 @@ import { stdin, stdout, stderr } from 'node:process';
 import { demoToken } from '../demo/identity-token.ts';
 import { createClient } from '../src/client/client.ts';
 import { converse } from './chat/conversation.ts';
-import { readOptions, usage } from './chat/options.ts';
+import { createFormDrafts, draftsFolder } from './chat/form-drafts.ts';
+import { comeBack, readOptions, usage } from './chat/options.ts';
 import type { ChatOptions } from './chat/options.ts';
 import { createPlainScreen } from './chat/screen.ts';
 import { createTerminalScreen } from './chat/terminal-screen.ts';
@@ -26,9 +27,12 @@ async function chat(options: ChatOptions): Promise<boolean> {
     capabilities: { url: true, form: true },
   });
   const isInteractive = stdin.isTTY && stdout.isTTY;
+  const conversationId = conversation ?? randomUUID();
   return converse({
     client,
-    conversationId: conversation ?? randomUUID(),
+    conversationId,
+    drafts: createFormDrafts(draftsFolder(process.env)),
+    comeBack: comeBack(options, conversationId),
     agentId: agent,
     who: token === undefined ? as : 'you',
     resume: conversation !== undefined,

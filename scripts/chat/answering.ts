@@ -7,7 +7,8 @@ import type { FieldError } from '../../src/client/interlude-error.ts';
 import type { ElicitationRequest } from '../../src/contract/elicitation.ts';
 import type { ElicitationResponse } from '../../src/elicitation/elicitation.ts';
 import { readRequestedSchema } from '../../src/elicitation/requested-schema.ts';
-import { beginForm, correct, enterLine } from './form-entry.ts';
+import type { Answers, FormDrafts } from './form-drafts.ts';
+import { beginForm, correct, enterLine, resumeForm } from './form-entry.ts';
 import type { FormEntry } from './form-entry.ts';
 import { fieldCount, problemLine, stepLines, stepPrompt, takenLine } from './form-wording.ts';
 import type { Narrator } from './narrator.ts';
@@ -35,6 +36,7 @@ interface Parts {
   narrator: Narrator;
   screen: Screen;
   isInteractive: boolean;
+  drafts: FormDrafts;
   /** False the first time in a conversation. */
   knowsForms(): boolean;
   send(elicitationId: string, response: ElicitationResponse): Promise<unknown>;
@@ -50,7 +52,7 @@ interface Current {
 }
 
 export function createAnswering(parts: Parts): Answering {
-  const { narrator, screen, isInteractive } = parts;
+  const { narrator, screen, isInteractive, drafts } = parts;
   let current: Current | undefined;
 
   const isOpen = () => {
@@ -65,15 +67,21 @@ export function createAnswering(parts: Parts): Answering {
     if (current?.question.elicitationId === question?.elicitationId) return;
     // Half an answer must not become a message.
     if (current?.form && !narrator.isAnswered(current.question.elicitationId)) screen.discard();
-    current = question && begin(question);
+    if (current?.form && isOver(current.question)) drafts.forget(current.question.elicitationId);
+    const kept = question && drafts.read(question);
+    current = question && begin(question, kept);
     if (!question || !current) return;
     const { asking, form } = current;
     screen.gap();
     const knowsForms = form !== undefined && parts.knowsForms();
     for (const line of questionCard(question, { asking, isInteractive, knowsForms })) screen.line(line);
     screen.gap();
+    if (kept?.size) screen.line(dim('  What you had filled in is there again; /back goes through it.'));
     if (form) showStep(form);
   }
+
+  const isOver = ({ elicitationId }: ElicitationRequest) =>
+    narrator.pendingQuestion()?.elicitationId !== elicitationId;
 
   function showStep(form: FormEntry): void {
     if (form.at.kind === 'review' && form.fields.length > 1) screen.gap();
@@ -102,7 +110,10 @@ export function createAnswering(parts: Parts): Answering {
   }
 
   function goTo(form: FormEntry): void {
-    if (current) current = { ...current, form };
+    if (current) {
+      current = { ...current, form };
+      drafts.keep(current.question, form.answers);
+    }
     showStep(form);
   }
 
@@ -111,7 +122,8 @@ export function createAnswering(parts: Parts): Answering {
     if (!question) return screen.line(dim('  No question is open.'));
     const { elicitationId } = question;
     narrator.setAnswered(elicitationId, true);
-    parts.send(elicitationId, response).catch((error: unknown) => {
+    const taken = () => drafts.forget(elicitationId);
+    parts.send(elicitationId, response).then(taken, (error: unknown) => {
       narrator.setAnswered(elicitationId, false);
       if (!isOpen() || !takeBack(error)) parts.sayTrouble(error);
       parts.reopened();
@@ -145,7 +157,7 @@ export function createAnswering(parts: Parts): Answering {
   };
 }
 
-function begin(question: ElicitationRequest): Current {
+function begin(question: ElicitationRequest, kept: Answers = new Map()): Current {
   if (question.mode === 'url') {
     const isConnection = question.context.trigger === 'credential_required';
     return { question, asking: { kind: isConnection ? 'connection' : 'page' }, form: undefined };
@@ -154,7 +166,8 @@ function begin(question: ElicitationRequest): Current {
   if (read.kind === 'unsupported')
     return { question, asking: { kind: 'unreadable', reason: read.reason }, form: undefined };
   const { fields } = read;
-  return { question, asking: { kind: 'form', fieldCount: fieldCount(fields) }, form: beginForm(fields) };
+  const form = resumeForm(beginForm(fields), kept);
+  return { question, asking: { kind: 'form', fieldCount: fieldCount(fields) }, form };
 }
 
 /** `/content/extras/1` is about the field `extras`. */

@@ -6,6 +6,7 @@ import { InterludeError } from '../../src/client/interlude-error.ts';
 import { createAnswering } from './answering.ts';
 import { readEntry } from './entry.ts';
 import type { Entry } from './entry.ts';
+import type { FormDrafts } from './form-drafts.ts';
 import { beginTurn } from './live-turn.ts';
 import type { LiveTurn, Open } from './live-turn.ts';
 import { createNarrator } from './narrator.ts';
@@ -18,6 +19,9 @@ interface Parts {
   conversationId: string;
   agentId: string | undefined;
   who: string;
+  drafts: FormDrafts;
+  /** What to type to come back to this conversation. */
+  comeBack: string;
   /** A person can be told that it is not the moment; a pipe's lines wait for theirs. */
   isInteractive: boolean;
   openScreen: (keyboard: Keyboard) => Screen;
@@ -28,7 +32,7 @@ const lastWordsMs = 1_000;
 
 /** Resolves when people leave: true when every turn went well, or goes on without them. */
 export function converse(parts: Parts & { resume: boolean }): Promise<boolean> {
-  const { client, conversationId, agentId, who, isInteractive } = parts;
+  const { client, conversationId, agentId, who, drafts, isInteractive } = parts;
   const { promise: over, resolve: leave } = Promise.withResolvers<boolean>();
   const lines: string[] = [];
   let turn: LiveTurn | undefined;
@@ -40,7 +44,10 @@ export function converse(parts: Parts & { resume: boolean }): Promise<boolean> {
   let knowsForms = false;
 
   const screen = parts.openScreen({ line: enter, interrupt, end });
-  if (isInteractive) screen.note(dim('\n  /help lists the commands; Ctrl+C twice leaves.'));
+  if (isInteractive) {
+    screen.note(dim('\n  /help lists the commands; Ctrl+C twice leaves.'));
+    screen.note(dim(`  Come back to this conversation with: ${parts.comeBack}`));
+  }
   screen.gap();
   screen.prompt(bottomLine);
   if (parts.resume) void resume();
@@ -129,6 +136,7 @@ export function converse(parts: Parts & { resume: boolean }): Promise<boolean> {
       narrator,
       screen,
       isInteractive,
+      drafts,
       knowsForms() {
         const before = knowsForms;
         knowsForms = true;
@@ -212,7 +220,7 @@ export function converse(parts: Parts & { resume: boolean }): Promise<boolean> {
     turn?.successor?.leave();
     const goesOn = turn ? 'The turn goes on without you. ' : '';
     if (turn || (isInteractive && hasSpoken)) {
-      screen.note(dim(`  ${goesOn}Come back with: --conversation ${conversationId}`));
+      screen.note(dim(`  ${goesOn}Come back with: ${parts.comeBack}`));
     }
     screen.close();
     leave(isFine);

@@ -38,6 +38,15 @@ export function beginForm(fields: readonly Field[]): FormEntry {
   return { fields, answers, problems: new Map(), at };
 }
 
+/** Where somebody was who had given these answers: at the first field they had not come to. */
+export function resumeForm(entry: FormEntry, kept: ReadonlyMap<string, unknown>): FormEntry {
+  if (kept.size === 0) return entry;
+  const answers = new Map([...entry.answers, ...kept]);
+  const index = entry.fields.findIndex(({ name }) => !answers.has(name));
+  const isReview = index < 0 || entry.at.kind === 'review';
+  return { ...entry, answers, at: isReview ? { kind: 'review' } : fieldAt(index) };
+}
+
 function hasDefault(field: Field): boolean {
   return field.default !== undefined;
 }

@@ -24,6 +24,20 @@ export const usage = `Talk to an agent in the terminal.
   --token <token>        an API token, instead of a demo user
 `;
 
+const defaultUrl = 'http://127.0.0.1:3000';
+
+/** A token does not belong on a screen. */
+export function comeBack({ as, url, token, issuer }: ChatOptions, conversation: string): string {
+  const given = [
+    token === undefined ? `--as ${as}` : '--token …',
+    ...(url === defaultUrl ? [] : [`--url ${url}`]),
+    `--conversation ${conversation}`,
+  ];
+  const { port } = new URL(issuer);
+  const identity = token !== undefined || port === '3001' ? '' : `DEMO_IDENTITY_PORT=${port} `;
+  return `${identity}npm run chat -- ${given.join(' ')}`;
+}
+
 /** `null` when help was asked for. Throws an error that says what is wrong. */
 export function readOptions(args: string[], environment: NodeJS.ProcessEnv): ChatOptions | null {
   const { values } = parseArgs({

@@ -169,6 +169,7 @@ test('who comes back sees what was said before, then what is going on', async ()
   await sees('Still at it.');
   expect(screen()).toEqual([
     '  /help lists the commands; Ctrl+C twice leaves.',
+    '  Come back to this conversation with: npm run chat -- --conversation c1',
     '  What was said before that is not shown.',
     'alice › Hel[2Jlo',
     'Hello, Alice.',
@@ -190,7 +191,11 @@ test('a conversation that does not exist yet begins without a word about that', 
   await expect.poll(bottomLine, patience).toBe('alice › ');
   keyboard.line('Hello');
   await sees('Welcome.');
-  expect(screen()).toEqual(['  /help lists the commands; Ctrl+C twice leaves.', 'Welcome.']);
+  expect(screen()).toEqual([
+    '  /help lists the commands; Ctrl+C twice leaves.',
+    '  Come back to this conversation with: npm run chat -- --conversation c1',
+    'Welcome.',
+  ]);
 });
 
 test('leaving while a message is taking a question’s place leaves', async () => {

@@ -1,6 +1,10 @@
 /** A person in front of the terminal client, for tests: what they type, and what stands on their screen. */
+import { randomUUID } from 'node:crypto';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
 import { stripVTControlCharacters } from 'node:util';
 import { afterEach, expect } from 'vitest';
+import { createFormDrafts } from '../../scripts/chat/form-drafts.ts';
 import { converse } from '../../scripts/chat/conversation.ts';
 import type { Keyboard, Screen } from '../../scripts/chat/screen.ts';
 import { createClient } from '../../src/client/client.ts';
@@ -27,7 +31,11 @@ export interface Sitting {
   left: Promise<boolean>;
 }
 
-export async function sitDown(reply: Reply, { resume = false } = {}): Promise<Sitting> {
+/** `drafts`: what is kept of forms; nothing is unless given. */
+export async function sitDown(
+  reply: Reply,
+  { resume = false, drafts = path.join(tmpdir(), randomUUID()) } = {},
+): Promise<Sitting> {
   const server = await startStreamServer(reply);
   stack.defer(() => server.stop());
   const timing = { firstRetryMs: 1, lastRetryMs: 4 };
@@ -57,6 +65,8 @@ export async function sitDown(reply: Reply, { resume = false } = {}): Promise<Si
     conversationId: 'c1',
     agentId: undefined,
     who: 'alice',
+    drafts: createFormDrafts(drafts),
+    comeBack: 'npm run chat -- --conversation c1',
     resume,
     isInteractive: true,
     openScreen(given) {
