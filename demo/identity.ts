@@ -10,6 +10,7 @@ import { expiredPage } from './identity-page.ts';
 import { askWhoYouAre } from './identity-sign-in.ts';
 import { demoGrantType, demoTokenClient } from './identity-token.ts';
 import { demoTenant, demoUser, userNames } from './identity-users.ts';
+import { isKnownHost } from '../src/network/host-names.ts';
 import { listen } from './listen.ts';
 import { createMemoryAdapter } from './memory-adapter.ts';
 import { loadOrCreateProviderKeys } from './provider-keys.ts';
@@ -46,6 +47,8 @@ export async function startIdentityProvider(options: IdentityProviderOptions): P
   const provider = await createProvider(issuer, options);
   const callback = provider.callback();
   server.on('request', (request, response) => {
+    // Otherwise any page could take its visitor's place here: it gives tokens to whoever asks.
+    if (!isKnownHost(request.headers.host)) return void response.writeHead(421).end();
     const answered = request.url?.startsWith('/interaction/')
       ? askWhoYouAre(provider, request, response)
       : callback(request, response);

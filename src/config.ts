@@ -58,6 +58,8 @@ export interface Config {
     trustProxy: string[];
     /** Whose pages may call the API from a browser. */
     corsOrigins: string[];
+    /** Under which names we answer, besides that of `publicUrl`, this machine's own and addresses. */
+    allowedHosts: string[];
     /** Where the connect page may send people back to: these addresses and what lies below them. */
     returnUrls: string[];
     bodyLimit: number;
@@ -160,6 +162,7 @@ export function loadConfig(env: Record<string, string | undefined>, cwd: string)
       publicUrl: values.PUBLIC_URL ?? `http://${reachableHost(values.HOST)}:${values.PORT}`,
       trustProxy: values.TRUST_PROXY,
       corsOrigins: values.CORS_ORIGINS,
+      allowedHosts: values.ALLOWED_HOSTS,
       returnUrls: values.RETURN_URLS,
       bodyLimit: values.BODY_LIMIT,
       rateLimitPerMinute: values.RATE_LIMIT_PER_MINUTE,

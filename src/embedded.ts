@@ -1,6 +1,7 @@
 /** Everything in one process, for a fresh machine: `npm start`. Whatever is configured is used instead of ours. */
 import type { Logger } from 'pino';
 import type { Config } from './config.ts';
+import { startDemoIdentity } from './demo-identity.ts';
 import { openParts } from './parts.ts';
 import { runProcess } from './process.ts';
 import { serveApi } from './serve-api.ts';
@@ -16,8 +17,9 @@ import { openWorkflowBundle } from './workflow-bundle.ts';
 
 await runProcess({ human: true, letsIn: true }, async (given, logger, stack) => {
   installRuntime(logger);
-  const [auth, temporal, bundle] = await Promise.all([
-    given.auth ?? startDemoIdentity(given, stack),
+  // Refuses what is no demo, before anything else is there.
+  const auth = given.auth ?? (await startDemoIdentity(given, stack));
+  const [temporal, bundle] = await Promise.all([
     startTemporal(given, logger, stack),
     openWorkflowBundle(),
     startDemoServers(given, stack),
@@ -53,21 +55,6 @@ async function startTemporal(config: Config, logger: Logger, stack: AsyncDisposa
   const server = await startTemporalServer({ temporal, dataDir, logger });
   stack.defer(() => server.stop());
   return server;
-}
-
-async function startDemoIdentity(
-  config: Config,
-  stack: AsyncDisposableStack,
-): Promise<NonNullable<Config['auth']>> {
-  const { demoAudience, demoLoginClient, startIdentityProvider } = await import('../demo/identity.ts');
-  const provider = await startIdentityProvider({
-    port: config.demo.identityPort,
-    dataDir: `${config.dataDir}/identity`,
-    redirectUris: [`${config.http.publicUrl}/auth/login/callback`],
-  });
-  stack.defer(() => provider.stop());
-  const client = { id: demoLoginClient, secret: undefined };
-  return { issuer: provider.issuer, audience: demoAudience, tenantClaim: 'tenant', client };
 }
 
 async function startDemoServers({ demo, dataDir }: Config, stack: AsyncDisposableStack): Promise<void> {

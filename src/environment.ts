@@ -27,6 +27,13 @@ const environmentSchema = z.object({
       error: 'write the origins of pages, like https://app.example, separated by commas and without a path',
     })
     .default([]),
+  ALLOWED_HOSTS: z
+    .string()
+    .transform((text) => text.split(',').map((part) => part.trim().toLowerCase()))
+    .refine((names) => names.every((name) => /^[\w-]+(\.[\w-]+)*$/.test(name)), {
+      error: 'write host names without scheme and port, like interlude.internal, separated by commas',
+    })
+    .default([]),
   RETURN_URLS: z
     .string()
     .transform((text) => text.split(',').map((part) => part.trim()))

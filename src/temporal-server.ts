@@ -4,6 +4,7 @@
  * would destroy it.
  */
 import type { ChildProcess } from 'node:child_process';
+import { randomInt } from 'node:crypto';
 import { mkdirSync } from 'node:fs';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -11,7 +12,8 @@ import type { Logger } from 'pino';
 import { readTools } from '../scripts/setup/tools.mjs';
 import { spawnBound } from './bound-process.ts';
 import type { TemporalConfig } from './config.ts';
-import { choosePort } from './ports.ts';
+import { startCheckedProxy } from './checked-proxy.ts';
+import { choosePort, freePort } from './ports.ts';
 import { clearLeftover, recordServer } from './temporal-server-record.ts';
 import { waitUntilReady } from './temporal-server-ready.ts';
 
@@ -70,10 +72,15 @@ export async function startTemporalServer({
     variable: 'TEMPORAL_UI_PORT',
     logger,
   });
+  // The server's own pages answer under any name, so that a page of the web could read them; ours in front do not. Where
+  // the system lets us, theirs are at an address that nobody can guess.
+  const ui = { host: secretLoopback(), port: 0 };
+  ui.port = await freePort(ui.host);
   const flags = [
     `--ip=${host}`,
     `--port=${port}`,
-    `--ui-port=${uiPort}`,
+    `--ui-ip=${ui.host}`,
+    `--ui-port=${ui.port}`,
     `--db-filename=${database}`,
     `--namespace=${temporal.namespace}`,
     '--log-level=error',
@@ -95,16 +102,29 @@ export async function startTemporalServer({
     await sleep(200);
     if (!stopping) await start().catch((err: unknown) => logger.error({ err }, 'Temporal does not start'));
   };
-  await start();
+  const proxy = await startCheckedProxy({ host, port: uiPort }, ui);
+  try {
+    await start();
+  } catch (error) {
+    await proxy.stop();
+    throw error;
+  }
   hasRun = true;
   return {
     address: `${host}:${port}`,
     uiUrl: `http://${host}:${uiPort}`,
     async stop() {
       stopping = true;
+      await proxy.stop();
       await end(server);
     },
   };
+}
+
+/** All of 127.0.0.0/8 is this machine on Linux, elsewhere only its first address. */
+function secretLoopback(): string {
+  if (process.platform !== 'linux') return host;
+  return `127.${[0, 0, 0].map(() => randomInt(1, 255)).join('.')}`;
 }
 
 async function end(server: ChildProcess): Promise<void> {

@@ -1,3 +1,4 @@
+import { get } from 'node:http';
 import { spawn } from 'node:child_process';
 import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
@@ -73,6 +74,9 @@ test('what Temporal was told survives a stop and a start', async () => {
   await requireNamespace(client.connection, 'default');
   await startWorkflow(client, 'kept');
   expect((await fetch(first.uiUrl)).status).toBe(200);
+  const namespaces = `${first.uiUrl}/api/v1/namespaces`;
+  await vi.waitFor(async () => expect((await fetch(namespaces)).status).toBe(200), 10_000);
+  expect(await statusAs('evil.example', first.uiUrl)).toBe(421);
   await first.stop();
   await expect(fetch(first.uiUrl)).rejects.toThrow('fetch failed');
 
@@ -138,3 +142,12 @@ test('a port that was asked for and is taken is named together with its variable
   const start = startTemporalServer({ temporal: { ...temporal, uiPort: port }, dataDir, logger });
   await expect(start).rejects.toThrow(`TEMPORAL_UI_PORT: port ${port} is taken`);
 });
+
+function statusAs(host: string, url: string): Promise<number | undefined> {
+  return new Promise((resolve, reject) => {
+    get(url, { headers: { host } }, (response) => resolve(response.resume().statusCode)).once(
+      'error',
+      reject,
+    );
+  });
+}

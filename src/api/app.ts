@@ -26,6 +26,7 @@ import { explainDatabaseTrouble } from './database-trouble.ts';
 import { elicitationResponsesSurface } from './elicitation-responses/route.ts';
 import { answerWithProblems, problemFor, sendProblem } from './errors.ts';
 import { healthRoutes } from './health.ts';
+import { refuseUnknownHosts } from './known-hosts.ts';
 import { createRefusalLimit, limitOpenRequests } from './limits.ts';
 import { rateLimitKey } from './principal.ts';
 import { nangoWebhook } from './nango-webhook/route.ts';
@@ -82,6 +83,7 @@ export function createApp(parts: AppParts): FastifyInstance {
   const perMinute = { max: config.http.rateLimitPerMinute, timeWindow: 60_000 };
 
   answerWithProblems(app);
+  refuseUnknownHosts(app, config.http);
   describeApi(app, { publicUrl: config.http.publicUrl, limit: perMinute });
   app.register(async (service) => healthRoutes(service, { storage, workflows, keys }));
 

@@ -35,6 +35,7 @@ interface Content {
 const everywhere: ProblemCode[] = [
   'invalid_request',
   'unauthenticated',
+  'unknown_host',
   'rate_limited',
   'internal',
   'unavailable',

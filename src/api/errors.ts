@@ -25,6 +25,7 @@ export const problems = {
   turn_over: { status: 410, title: 'The turn that asked is over' },
   body_too_large: { status: 413, title: 'The body is too large' },
   unsupported_media_type: { status: 415, title: 'This content type is not understood' },
+  unknown_host: { status: 421, title: 'This is not the name of this service' },
   idempotency_key_reused: { status: 422, title: 'The Idempotency-Key belongs to another request' },
   message_id_reused: { status: 422, title: 'The message id belongs to another message' },
   invalid_content: { status: 422, title: 'The answer does not fit the question' },

@@ -38,6 +38,7 @@ async function openQuestions() {
         publicUrl: 'http://interlude',
         trustProxy: [],
         corsOrigins: [],
+        allowedHosts: [],
         returnUrls: [],
         bodyLimit: 1,
         rateLimitPerMinute: 1,

@@ -112,3 +112,13 @@ test.each(['embedded', 'server', 'worker'] as const)(
     expect(words).not.toContain('ready');
   },
 );
+
+test.each([
+  ['HOST=0.0.0.0', { HOST: '0.0.0.0' }],
+  ['PUBLIC_URL=https://agents.example', { PUBLIC_URL: 'https://agents.example' }],
+  ['a PostgreSQL database (DATABASE_URL)', { DATABASE_URL: 'postgres://127.0.0.1:4/interlude' }],
+  ['a Temporal of your own (TEMPORAL_ADDRESS)', { TEMPORAL_ADDRESS: '127.0.0.1:4' }],
+])('the demo makes nobody alice or bob beside %s', async (named, env) => {
+  const words = await lastWords('embedded', { AUTH_ISSUER: '', AUTH_CLIENT_ID: '', ...env });
+  expect(words).toContain(`• AUTH_ISSUER: needed beside ${named}; `);
+});

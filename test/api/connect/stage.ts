@@ -92,6 +92,7 @@ export async function createStage(
         publicUrl,
         trustProxy: [],
         corsOrigins: [],
+        allowedHosts: [],
         returnUrls: [],
         bodyLimit: 10_000,
         rateLimitPerMinute: 600,
