@@ -86,8 +86,8 @@ const files: [name: string, file: string, problems: string[]][] = [
     'a misspelt member',
     server('url: http://t/mcp', 'timeuot: 30s', 'credentials: none'),
     [
-      'agents.yaml:5, servers.tracker.timeuot: unknown (did you mean timeout?); what may stand here: title, url, command, cwd, env, envFrom, credentialScope, store, oauth, nango, vault, headers, headersEnv, timeout, maxRounds',
-      'agents.yaml:6, servers.tracker.credentials: unknown; what may stand here: title, url, command, cwd, env, envFrom, credentialScope, store, oauth, nango, vault, headers, headersEnv, timeout, maxRounds',
+      'agents.yaml:5, servers.tracker.timeuot: unknown (did you mean timeout?); what may stand here: title, url, command, cwd, env, envFrom, credentialScope, contact, store, oauth, nango, vault, headers, headersEnv, local, timeout, maxRounds',
+      'agents.yaml:6, servers.tracker.credentials: unknown; what may stand here: title, url, command, cwd, env, envFrom, credentialScope, contact, store, oauth, nango, vault, headers, headersEnv, local, timeout, maxRounds',
     ],
   ],
   [
@@ -112,7 +112,7 @@ const files: [name: string, file: string, problems: string[]][] = [
     server('url: http://t/mcp', 'command: [t]', 'titel: T'),
     [
       'agents.yaml:5, servers.tracker.command: a server has a url or a command; remove one of them',
-      'agents.yaml:6, servers.tracker.titel: unknown (did you mean title?); what may stand here: title, url, command, cwd, env, envFrom, credentialScope, store, oauth, nango, vault, headers, headersEnv, timeout, maxRounds',
+      'agents.yaml:6, servers.tracker.titel: unknown (did you mean title?); what may stand here: title, url, command, cwd, env, envFrom, credentialScope, contact, store, oauth, nango, vault, headers, headersEnv, local, timeout, maxRounds',
     ],
   ],
   [
