@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { readMarkdown } from '../../src/widget/markdown.ts';
 import type { Block } from '../../src/widget/markdown.ts';
 import type { Span } from '../../src/widget/markdown-spans.ts';
-import { pieces, repeated, slowestOf } from './hostile-markdown.ts';
+import { msToRead, pieces, repeated, slowestOf } from './hostile-markdown.ts';
 
 /** As a reader would hear it, with everything that is not text said aloud. */
 const said = (text: string) => readMarkdown(text).map(block).join(' ¶ ');
@@ -120,10 +120,8 @@ describe('of a stranger', () => {
     ['a table without end', `|a|\n|-|\n${'|x|\n'.repeat(20_000)}`],
     ['tildes', '~~a'.repeat(15_000)],
   ])('50,000 characters of %s are read in no time, and nothing is lost', (_, text) => {
-    const start = performance.now();
-    const blocks = readMarkdown(text);
-    expect(blocks.length).toBeGreaterThan(0);
-    expect(performance.now() - start).toBeLessThan(2_000);
+    expect(readMarkdown(text).length).toBeGreaterThan(0);
+    expect(msToRead(text)).toBeLessThan(2_000);
   });
 });
 
