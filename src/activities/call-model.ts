@@ -87,8 +87,9 @@ export function createCallModel({ storage, patience = defaultPatience, ...depend
       return result;
     } catch (error) {
       if (!(error instanceof ModelCallError)) throw error;
-      const { type, status } = error.trouble;
-      log.warn({ type, status, ms: ms() }, 'model call failed');
+      const { type, status, forOperator, said } = error.trouble;
+      const itSaid = said === undefined ? '' : ` It said: ${said}`;
+      log.warn({ type, status, said, ms: ms() }, `model call failed: ${forOperator}${itSaid}`);
       throw toFailure(error.trouble);
     }
   }

@@ -1,8 +1,8 @@
 /** A program's words about its trouble, without what may be a secret: they are read by many, and its own it knows. */
 import { commonVariables } from '../common-variables.ts';
 import type { ServerProcess } from '../server-config.ts';
+import { hidden, withoutKeys } from '../without-keys.ts';
 
-const hidden = '[hidden]';
 const shortestSecret = 6;
 
 /** What it was given, and whatever looks like a key. */
@@ -12,17 +12,7 @@ export function withoutSecrets(text: string, { env, args }: Pick<ServerProcess, 
     .filter((value) => value.length >= shortestSecret)
     .toSorted((one, other) => other.length - one.length);
   const withoutKnown = known.reduce((words, value) => words.replaceAll(value, hidden), text);
-  return withoutKnown
-    .replaceAll(/\/\/[^\s/@]{1,200}@/g, `//${hidden}@`)
-    .replaceAll(/\b(Bearer|Basic) [^\s"',]{6,}/g, `$1 ${hidden}`)
-    .replaceAll(
-      /((?:token|secret|password|passwd|api[_-]?key|authorization)["']?[:=] ?)["']?[^\s"',]+/gi,
-      `$1${hidden}`,
-    )
-    .replaceAll(/\b[A-Za-z0-9_+=-]{32,}/g, (word) =>
-      /\d/.test(word) && /[A-Za-z]/.test(word) ? hidden : word,
-    )
-    .replaceAll(/\b(?:sk|pk|ghp|gho|ghs|glpat|xox[abpr])[-_][A-Za-z0-9_-]{8,}/g, hidden);
+  return withoutKeys(withoutKnown);
 }
 
 /** `--token=…`, and what stands after `--token`. */

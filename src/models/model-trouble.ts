@@ -1,10 +1,12 @@
 /**
  * What went wrong with a model call, sorted by what to do about it. Pure.
  *
- * Messages are read by users, land in workflow history and in logs, so they are written here and name only the
- * model, its host and a status: a provider's own words may repeat the prompt or the key.
+ * Two people read of it. Whoever waits for the answer learns what they can do; that text lands in workflow history.
+ * The operator learns in the log which model, where, what it said, and the remedy.
  */
 import { APICallError, StreamProviderError } from 'ai';
+import { plainLine } from '../elicitation/plain-text.ts';
+import { withoutKeys } from '../without-keys.ts';
 import { ModelConfigError } from './provider.ts';
 
 export interface ModelTrouble {
@@ -18,7 +20,12 @@ export interface ModelTrouble {
     | 'ModelContentPolicy'
     | 'ModelEmptyAnswer'
     | 'ModelMisconfigured';
+  /** For whoever waits for the answer. */
   message: string;
+  /** For the operator: names the model, its host, a status and the remedy. */
+  forOperator: string;
+  /** In the provider's own words, as far as they can be logged: they may repeat the key or the prompt. */
+  said?: string;
   /** Whether the same call can succeed later. */
   retry: boolean;
   /** How long the provider asked us to wait, in milliseconds. */
@@ -42,16 +49,23 @@ const longestWaitMs = 60_000;
 
 export function classifyModelError(error: unknown, model: ModelIdentity, now = Date.now()): ModelTrouble {
   if (error instanceof ModelConfigError) {
-    return { type: 'ModelMisconfigured', message: error.message, retry: false };
+    return {
+      type: 'ModelMisconfigured',
+      message: forUsers.ModelMisconfigured,
+      forOperator: error.message,
+      retry: false,
+    };
   }
   const facts = factsOf(error, now);
   const at = facts.host === undefined ? '' : ` at ${facts.host}`;
   const code = facts.status === undefined ? '' : ` (${facts.status})`;
   const subject = `The model ${model.spec}${at}`;
-  const trouble = (type: ModelTrouble['type'], retry: boolean, message: string): ModelTrouble => ({
+  const trouble = (type: ModelTrouble['type'], retry: boolean, forOperator: string): ModelTrouble => ({
     type,
-    message,
+    message: forUsers[type],
+    forOperator,
     retry,
+    ...(facts.said !== undefined && { said: facts.said }),
     ...(retry && facts.retryAfterMs !== undefined && { retryAfterMs: facts.retryAfterMs }),
     ...(facts.status !== undefined && { status: facts.status }),
   });
@@ -64,7 +78,11 @@ export function classifyModelError(error: unknown, model: ModelIdentity, now = D
         `${subject} refused the call${code}: its quota is used up. Check plan and billing there.`,
       );
     case 'rate':
-      return trouble('ModelRateLimited', true, `${subject} is rate-limited${code}. Try again in a moment.`);
+      return trouble(
+        'ModelRateLimited',
+        true,
+        `${subject} is rate-limited${code}. Ask the provider for a higher limit if it happens often.`,
+      );
     case 'key': {
       const remedy =
         model.keyVariable === null
@@ -76,14 +94,10 @@ export function classifyModelError(error: unknown, model: ModelIdentity, now = D
       return trouble(
         'ModelContentPolicy',
         false,
-        `${subject} declined to answer because of its content policy. Rephrase the request.`,
+        `${subject} declined to answer because of its content policy${code}.`,
       );
     case 'length':
-      return trouble(
-        'ModelContextTooLong',
-        false,
-        `This conversation is too long for ${model.spec}. Start a new one.`,
-      );
+      return trouble('ModelContextTooLong', false, `A conversation is too long for ${model.spec}${code}.`);
     case 'unknown-model':
       return trouble(
         'ModelRefusedRequest',
@@ -94,30 +108,53 @@ export function classifyModelError(error: unknown, model: ModelIdentity, now = D
       return trouble(
         'ModelRefusedRequest',
         false,
-        `${subject} did not accept the request${code}. Check that it supports tools and streaming.`,
+        `${subject} did not accept the request${code}. Check that it supports tools and streaming, and the agent's modelSettings.`,
       );
     case 'stalled':
-      return trouble('ModelUnavailable', true, `${subject} stopped answering. Try again in a moment.`);
+      return trouble('ModelUnavailable', true, `${subject} stopped answering.`);
     case 'unavailable':
       return trouble(
         'ModelUnavailable',
         true,
-        `${subject} cannot be reached or is out of order${code}. Try again in a moment.`,
+        `${subject} cannot be reached or is out of order${code}. Check that it runs and the provider's baseURL in the agents file.`,
       );
   }
 }
 
+const notSetUp =
+  'The assistant cannot answer because of a problem in its set-up. Tell whoever runs this service.';
+const away = 'The assistant cannot be reached right now. Try again in a moment.';
+
+const forUsers: Record<ModelTrouble['type'], string> = {
+  ModelRateLimited: 'The assistant has too much to do right now. Try again in a moment.',
+  ModelQuotaExhausted: notSetUp,
+  ModelUnavailable: away,
+  ModelUnauthorized: notSetUp,
+  ModelRefusedRequest: notSetUp,
+  ModelContextTooLong: 'This conversation is too long for the assistant. Start a new one.',
+  ModelContentPolicy: 'The assistant declined to answer because of its content policy. Rephrase the request.',
+  ModelEmptyAnswer: 'The assistant answered with nothing. Ask again, or in other words.',
+  ModelMisconfigured: notSetUp,
+};
+
 /** Nothing was said and nothing called. Out of room is final; anything else may be better next time. */
 export function emptyAnswer(finish: string, { spec }: ModelIdentity): ModelTrouble {
   if (finish === 'content-filter') {
-    const message = `The model ${spec} declined to answer because of its content policy. Rephrase the request.`;
-    return { type: 'ModelContentPolicy', message, retry: false };
+    const forOperator = `The model ${spec} declined to answer because of its content policy.`;
+    return { type: 'ModelContentPolicy', message: forUsers.ModelContentPolicy, forOperator, retry: false };
   }
-  const retry = finish !== 'length';
-  const message = retry
-    ? `The model ${spec} answered with nothing. Ask again, or in other words.`
-    : `The model ${spec} ran out of room before it said anything. Ask for something shorter.`;
-  return { type: 'ModelEmptyAnswer', message, retry, ...(retry && { retryAfterMs: 250 }) };
+  if (finish === 'length') {
+    const message = 'The assistant ran out of room before it said anything. Ask for something shorter.';
+    const forOperator = `The model ${spec} ran out of room before it said anything. Give the agent more modelSettings.maxOutputTokens, or less to think about.`;
+    return { type: 'ModelEmptyAnswer', message, forOperator, retry: false };
+  }
+  return {
+    type: 'ModelEmptyAnswer',
+    message: forUsers.ModelEmptyAnswer,
+    forOperator: `The model ${spec} answered with nothing (${finish}).`,
+    retry: true,
+    retryAfterMs: 250,
+  };
 }
 
 interface Facts {
@@ -127,6 +164,7 @@ interface Facts {
   /** The provider's own error codes, lower case. */
   codes: string[];
   retryAfterMs?: number | undefined;
+  said?: string | undefined;
 }
 
 function kindOf({ name, status, codes }: Facts) {
@@ -164,6 +202,7 @@ function factsOf(error: unknown, now: number): Facts {
       // A 200 here means that the answer could not be read: no fault of the request.
       status: error.statusCode === 200 ? undefined : error.statusCode,
       codes: codesIn(answer),
+      said: loggable(messageIn(answer) ?? error.message),
       retryAfterMs: retryAfter(error.responseHeaders ?? {}, now),
     };
   }
@@ -171,9 +210,29 @@ function factsOf(error: unknown, now: number): Facts {
     const codes = [error.type, error.code].flatMap((code) =>
       typeof code === 'string' ? code.toLowerCase() : [],
     );
-    return { name, status: error.statusCode, codes: [...codes, ...codesIn(error.data)] };
+    const said = loggable(error.message);
+    return { name, status: error.statusCode, codes: [...codes, ...codesIn(error.data)], said };
   }
-  return { name, codes: [] };
+  return { name, codes: [], said: error instanceof Error ? loggable(error.message) : undefined };
+}
+
+function messageIn(body: unknown): string | undefined {
+  if (typeof body !== 'object' || body === null) return undefined;
+  const { error, message } = body as Record<string, unknown>;
+  return typeof message === 'string' ? message : typeof error === 'string' ? error : messageIn(error);
+}
+
+const longestSaid = 300;
+/** Longer than any name of a model or a parameter: it may be what somebody has written. */
+const longestQuote = 60;
+
+/** On one line, without what looks like a key and without long quotations. */
+function loggable(words: string): string | undefined {
+  const short = plainLine(words.slice(0, 4 * longestSaid));
+  const quiet = withoutKeys(short).replaceAll(/"[^"]*"|'[^']*'|`[^`]*`/g, (quote) =>
+    quote.length > longestQuote ? '"…"' : quote,
+  );
+  return quiet === '' ? undefined : quiet.slice(0, longestSaid);
 }
 
 /** `code` and `type` of an OpenAI or Anthropic error body, and of the bare error object in a stream. */

@@ -36,9 +36,21 @@ describe('a model that answers with an error', () => {
     expect(failure).toMatchObject({ type, nonRetryable: false, ...expected });
     // One attempt is one request: repeating is Temporal's business.
     expect(it.server.requests).toHaveLength(1);
-    expect(`${failure.message} ${failure.stack} ${it.logged()}`).not.toMatch(
-      /sk-secret|told to fail|open issues/,
-    );
+    expect(`${failure.message} ${failure.stack} ${it.logged()}`).not.toMatch(/sk-secret|open issues/);
+    // What it was, its host and the provider's words are for the log and not for the user.
+    expect(`${failure.message} ${failure.stack}`).not.toMatch(/told to fail|127\.0\.0\.1|openai-compatible/);
+    const logged = it
+      .logged()
+      .split('\n')
+      .find((line) => line.includes('model call failed'));
+    expect(JSON.parse(logged ?? '{}')).toMatchObject({
+      type,
+      status: reply.status,
+      msg: expect.stringMatching(
+        /model call failed: The model openai-compatible:small at 127\.0\.0\.1:\d+ .*\./,
+      ),
+    });
+    expect(logged).toContain(reply.body === undefined ? 'model call failed' : 'told to fail');
     expect(failure.cause).toBeUndefined();
     expect(await it.storage.messages.list(turn)).toHaveLength(1);
   });
@@ -84,21 +96,21 @@ describe('a model that fails on the way', () => {
     expect(failure).toMatchObject({ type: 'ModelEmptyAnswer', nonRetryable: true });
   });
 
-  test('a model that is not there is named with its host', async () => {
+  test('a model that is not there is named with its host, in the log', async () => {
     await using it = await openModelStep();
     await using elsewhere = await openModelStep();
     await elsewhere.server.stop();
     const failure = await failureOf(elsewhere.callModel());
     expect(failure).toMatchObject({ type: 'ModelUnavailable', nonRetryable: false });
-    expect(failure.message).toContain(new URL(elsewhere.server.baseURL).host);
+    expect(elsewhere.logged()).toContain(new URL(elsewhere.server.baseURL).host);
     expect(it.server.requests).toEqual([]);
   });
 
-  test('a model that is not configured says what is missing', async () => {
+  test('what a model lacks that is not configured is in the log', async () => {
     await using it = await openModelStep();
     const failure = await failureOf(it.callModel({ model: 'scripted' }));
     expect(failure).toMatchObject({ type: 'ModelMisconfigured', nonRetryable: true });
-    expect(failure.message).toContain('providers.scripted.script');
+    expect(it.logged()).toContain('providers.scripted.script');
   });
 
   test('an agent that is gone is a clear end', async () => {

@@ -99,7 +99,7 @@ describe('an agent with a task', () => {
       { kind: 'text', chunks: ['Look'] },
     );
     await expect(it.callModel({ agents, of: delegated('a'), patienceMs: 200 })).rejects.toThrow(
-      'stopped answering',
+      'cannot be reached right now',
     );
     await it.callModel({ agents, of: delegated('b'), attempt: 2 });
     await it.callModel({ agents, of: delegated('a'), attempt: 2 });

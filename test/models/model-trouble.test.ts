@@ -88,16 +88,43 @@ describe('what a model call can fail with', () => {
   ] as const)('%s', (_, error, type, retry) => {
     const trouble = classifyModelError(error, model);
     expect(trouble).toMatchObject({ type, retry });
-    expect(JSON.stringify(trouble)).not.toMatch(/secret|nobody|api_key|pw/);
+    const { said, ...ours } = trouble;
+    expect(JSON.stringify(ours)).not.toMatch(/secret|nobody|api_key|pw/);
+    expect(said ?? '').not.toMatch(/api_key|pw/);
     expect(trouble.message).toMatch(/\.$/);
+    // Nobody who waits for an answer can do anything about a model, its address or its key.
+    expect(trouble.message).not.toMatch(/model|MODEL|agents file|baseURL|https?:|\d/i);
   });
 
-  test('the message names model, host, status and the remedy', () => {
-    expect(classifyModelError(answered(401), model).message).toBe(
-      'The model openai-compatible:small at models.test:9000 refused our key (401). Check the key in MODEL_API_KEY.',
+  test('the operator is told model, host, status, the remedy and what was said', () => {
+    expect(classifyModelError(answered(401), model)).toMatchObject({
+      message:
+        'The assistant cannot answer because of a problem in its set-up. Tell whoever runs this service.',
+      forOperator:
+        'The model openai-compatible:small at models.test:9000 refused our key (401). Check the key in MODEL_API_KEY.',
+    });
+    expect(classifyModelError(answered(403), { ...model, keyVariable: null }).forOperator).toContain(
+      'apiKeyEnv',
     );
-    expect(classifyModelError(answered(403), { ...model, keyVariable: null }).message).toContain('apiKeyEnv');
-    expect(classifyModelError(answered(404), model).message).toContain("Check the model's name");
+    const unknown = answered(404, { body: { error: { message: 'The model `small` does not exist' } } });
+    expect(classifyModelError(unknown, model)).toMatchObject({
+      forOperator: expect.stringContaining("Check the model's name and the provider's baseURL"),
+      said: 'The model `small` does not exist',
+    });
+    expect(classifyModelError(new ModelConfigError('Set X.'), model).forOperator).toBe('Set X.');
+  });
+
+  test.each([
+    ['Incorrect API key provided: sk-abcdef1234567890.', 'Incorrect API key provided: [hidden].'],
+    [
+      `Invalid 'messages[0]': '${'words of a user '.repeat(8)}' is too long`,
+      `Invalid 'messages[0]': "…" is too long`,
+    ],
+    ['one\n\u001b[31mtwo', 'one [31mtwo'],
+    ['x '.repeat(500), 'x '.repeat(150)],
+  ])('of what a provider says, "%s" is logged as "%s"', (words, expected) => {
+    const error = answered(400, { body: { error: { message: words } } });
+    expect(classifyModelError(error, model).said).toBe(expected);
   });
 
   test.each([
