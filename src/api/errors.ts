@@ -108,7 +108,7 @@ function toFieldErrors(issue: z.core.$ZodIssue): FieldError[] {
   if (issue.code !== 'unrecognized_keys') return [{ pointer: toPointer(issue.path), detail: issue.message }];
   return issue.keys.map((key) => ({
     pointer: toPointer([...issue.path, key]),
-    detail: 'unknown; leave it out',
+    detail: key === 'messages' ? 'unknown here; messages go to POST /run/api/chat' : 'unknown; leave it out',
   }));
 }
 
@@ -145,9 +145,19 @@ export function answerWithProblems(fastify: FastifyInstance): void {
   fastify.setNotFoundHandler((request, reply) =>
     sendProblem(
       reply,
-      new ProblemError('not_found', `There is nothing at ${request.method} ${pathOf(request)}.`),
+      new ProblemError(
+        'not_found',
+        `There is nothing at ${request.method} ${pathOf(request)}.${whereInstead(pathOf(request))}`,
+      ),
     ),
   );
+}
+
+/** For clients that were given an address with too much or too little in it. */
+function whereInstead(path: string): string {
+  if (/\/v1(?:\/|$)|completions|responses|models/.test(path))
+    return ' OpenAI clients take /run/v1 of this service as their base URL, and post to /run/v1/chat/completions.';
+  return /^\/(?:run|api|chat)(?:\/|$)/.test(path) ? ' useChat posts to /run/api/chat.' : '';
 }
 
 /** The problem to answer with. Anything that is our fault is logged here, once, and masked. */

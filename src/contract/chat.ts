@@ -15,6 +15,16 @@ const PartSchema = z
     message: 'a text part needs its text',
   });
 
+const needsParts =
+  'missing; a message here has parts: [{ "type": "text", "text": "…" }]. Messages with content are OpenAI\'s, for POST /run/v1/chat/completions';
+const needsMessages =
+  'missing; send messages: [{ "role": "user", "parts": [{ "type": "text", "text": "…" }] }]';
+
+/** What to say where nothing was sent. */
+function missing(words: string): ({ input }: { input?: unknown }) => string | undefined {
+  return ({ input }) => (input === undefined ? words : undefined);
+}
+
 const MessageSchema = z.object({
   id: ClientIdSchema.optional().meta({
     description: 'Chosen by the client. The same id again joins the turn that it began the first time',
@@ -22,7 +32,7 @@ const MessageSchema = z.object({
   role: z
     .enum(['system', 'user', 'assistant'])
     .meta({ description: "The last message is the user's. What is said as `system` counts as the user's" }),
-  parts: z.array(PartSchema).meta({
+  parts: z.array(PartSchema, { error: missing(needsParts) }).meta({
     description:
       'Text is what counts; other parts are ignored. In the last message, a part `{type: "data-page-context", data: {text}}` tells the agent what the page around the chat shows, and a part `{type: "data-elicitation-response", data: {elicitationId, action, content?}}` answers a question instead of starting a turn, and stands alone',
   }),
@@ -52,7 +62,7 @@ export const ChatRequestSchema = z
         'The conversation. Its stored messages are the history, and only the last message here is new. Without it, a new conversation begins with these messages.',
     }),
     messages: z
-      .array(MessageSchema)
+      .array(MessageSchema, { error: missing(needsMessages) })
       .min(1, 'send at least the new user message')
       .meta({ description: 'The last one is new' }),
     agentId: AgentNameSchema.optional().meta({

@@ -14,16 +14,21 @@ const PartSchema = z
     message: 'a text part needs its text',
   });
 
-const MessageSchema = z.looseObject({
-  role: z.enum(['system', 'developer', 'user', 'assistant', 'tool', 'function']).meta({
-    description:
-      "What is said as `system` or `developer` counts as the user's; `tool` and `function` are left out",
-  }),
-  content: z
-    .union([z.string(), z.array(PartSchema)], 'send a text or a list of parts')
-    .nullish()
-    .meta({ description: 'Text, or parts of type `text`' }),
-});
+const MessageSchema = z
+  .looseObject({
+    role: z.enum(['system', 'developer', 'user', 'assistant', 'tool', 'function']).meta({
+      description:
+        "What is said as `system` or `developer` counts as the user's; `tool` and `function` are left out",
+    }),
+    content: z
+      .union([z.string(), z.array(PartSchema)], 'send a text or a list of parts')
+      .nullish()
+      .meta({ description: 'Text, or parts of type `text`' }),
+  })
+  .refine((message) => message.content != null || !Array.isArray(message['parts']), {
+    path: ['content'],
+    message: 'missing; messages with parts are for POST /run/api/chat, where useChat posts',
+  });
 
 const ownTools = 'the agent brings its own tools; leave this out';
 

@@ -1,7 +1,11 @@
+import { randomUUID } from 'node:crypto';
 import fastifyFactory from 'fastify';
 import type { FastifyInstance } from 'fastify';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { z } from 'zod';
+import { ChatRequestSchema } from '../../src/contract/chat.ts';
+import { ElicitationResponseSchema } from '../../src/contract/elicitation.ts';
+import { ChatCompletionRequestSchema } from '../../src/contract/openai.ts';
 import { answerWithProblems, parseInput, ProblemError, toPointer } from '../../src/api/errors.ts';
 
 let app: FastifyInstance;
@@ -77,6 +81,53 @@ test('an unknown route is a problem document too', async () => {
     code: 'not_found',
     detail: 'There is nothing at GET /nowhere.',
   });
+});
+
+test.each([
+  ['/run/v1', '/run/v1/chat/completions'],
+  ['/v1/chat/completions', '/run/v1/chat/completions'],
+  ['/chat/completions', '/run/v1/chat/completions'],
+  ['/run/v1/responses', '/run/v1/chat/completions'],
+  ['/api/chat', 'useChat posts to /run/api/chat.'],
+  ['/run', 'useChat posts to /run/api/chat.'],
+])('whoever posts to %s is told where to', async (url, words) => {
+  const response = await app.inject({ method: 'POST', url });
+  expect(response.json()).toMatchObject({ status: 404, detail: expect.stringContaining(words) });
+});
+
+test.each([
+  [
+    'messages of OpenAI at the chat',
+    ChatRequestSchema,
+    { messages: [{ role: 'user', content: 'Hello.' }] },
+    { pointer: '/messages/0/parts', detail: expect.stringContaining('POST /run/v1/chat/completions') },
+  ],
+  [
+    'no messages at the chat',
+    ChatRequestSchema,
+    { message: 'Hello.' },
+    { pointer: '/messages', detail: expect.stringContaining('"parts": [{ "type": "text"') },
+  ],
+  [
+    'messages of useChat at the completions',
+    ChatCompletionRequestSchema,
+    { model: 'assistant', messages: [{ role: 'user', parts: [{ type: 'text', text: 'Hello.' }] }] },
+    { pointer: '/messages/0/content', detail: expect.stringContaining('POST /run/api/chat') },
+  ],
+  [
+    'messages where an answer is expected',
+    ElicitationResponseSchema,
+    { conversationId: 'c1', elicitationId: randomUUID(), action: 'decline', messages: [] },
+    { pointer: '/messages', detail: 'unknown here; messages go to POST /run/api/chat' },
+  ],
+])('%s are told where they belong', (_, schema, body, error) => {
+  let told: unknown;
+  try {
+    parseInput(schema, body);
+  } catch (problem) {
+    told = problem instanceof ProblemError ? problem.members['errors'] : problem;
+  }
+  expect(told).toEqual([error]);
 });
 
 test('a bug is masked for the caller and logged for the operator', async () => {
