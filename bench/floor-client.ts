@@ -50,7 +50,7 @@ export async function startFloor(temporal: {
 }): Promise<Floor & AsyncDisposable> {
   const { address, namespace, modelUrl } = temporal;
   const child = fork(fileURLToPath(new URL('floor.ts', import.meta.url)), [address, namespace, modelUrl], {
-    execArgv: ['--expose-gc'],
+    execArgv: ['--expose-gc', '--import', fileURLToPath(new URL('collect-in-threads.ts', import.meta.url))],
   });
   const exited = once(child, 'exit');
   const [ready] = (await Promise.race([

@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { garbageChannel } from './collect-in-threads.ts';
 
 /** In bytes. */
 export interface MemoryUse {
@@ -7,12 +8,15 @@ export interface MemoryUse {
   inUse: number;
 }
 
-/** Once everything is collected that can be. Needs `--expose-gc`. */
+/** Once everything is collected that can be, in every thread. Needs `--expose-gc`. */
 export async function memoryUse(): Promise<MemoryUse> {
+  const threads = new BroadcastChannel(garbageChannel);
   for (let round = 0; round < 3; round++) {
+    threads.postMessage('collect');
     globalThis.gc?.();
     await sleep(100);
   }
+  threads.close();
   const { rss, heapUsed, external } = process.memoryUsage();
   return { resident: rss, inUse: heapUsed + external };
 }

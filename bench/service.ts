@@ -119,7 +119,7 @@ export async function startService(surroundings: Surroundings, client: Client): 
   const [baseUrl = ''] = baseUrls;
   const run = (program: 'embedded' | 'server' | 'worker', env: NodeJS.ProcessEnv) =>
     fork(at(`../src/${program}.ts`), {
-      execArgv: ['--expose-gc', '--import', at('inside-service.ts')],
+      execArgv: ['--expose-gc', '--import', at('collect-in-threads.ts'), '--import', at('inside-service.ts')],
       env,
       stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
     });
