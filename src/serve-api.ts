@@ -5,6 +5,7 @@ import type { AppParts } from './api/app.ts';
 import type { AuthConfig, Config } from './config.ts';
 import { ConfigError } from './config.ts';
 import { startLostTurns } from './lost-turns/lost-turns.ts';
+import { isLocalHost } from './network/addresses.ts';
 import type { Parts } from './parts.ts';
 
 /** What the API says at /readyz that it lacks; nothing, when it is ready. */
@@ -28,6 +29,12 @@ export async function serveApi(
     throw new ConfigError([
       `PORT: ${port} is taken by another program; choose a free one, for example PORT=${port + 1}`,
     ]);
+  }
+  const { protocol, hostname } = new URL(config.http.publicUrl);
+  if (protocol === 'http:' && !isLocalHost(hostname)) {
+    parts.logger.warn(
+      `PUBLIC_URL is http on a public host: tokens, sign-ins and answers can be read and changed on their way; put a proxy with TLS in front and write https`,
+    );
   }
   return async () => {
     const { notReady = [] } = (await app.inject('/readyz')).json<{ notReady?: { detail: string }[] }>();

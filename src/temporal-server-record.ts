@@ -12,7 +12,7 @@ interface ServerRecord {
 export function recordServer(dataDir: string, server: number | undefined): void {
   if (server === undefined) return;
   const record: ServerRecord = { server, owner: process.pid };
-  writeFileSync(fileIn(dataDir), JSON.stringify(record));
+  writeFileSync(fileIn(dataDir), JSON.stringify(record), { mode: 0o600 });
 }
 
 /** The process id of the server last started on this folder. */

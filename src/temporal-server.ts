@@ -5,7 +5,6 @@
  */
 import type { ChildProcess } from 'node:child_process';
 import { randomInt } from 'node:crypto';
-import { mkdirSync } from 'node:fs';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from 'pino';
@@ -14,6 +13,7 @@ import { spawnBound } from './bound-process.ts';
 import type { TemporalConfig } from './config.ts';
 import { startCheckedProxy } from './checked-proxy.ts';
 import { choosePort, freePort } from './ports.ts';
+import { makePrivate, makePrivateFolder } from './private-files.ts';
 import { clearLeftover, recordServer } from './temporal-server-record.ts';
 import { waitUntilReady } from './temporal-server-ready.ts';
 
@@ -55,8 +55,9 @@ export async function startTemporalServer({
       'The Temporal CLI is not set up: run npm start, or npm run setup temporal, or set TEMPORAL_ADDRESS',
     );
   }
-  mkdirSync(dataDir, { recursive: true, mode: 0o700 });
+  makePrivateFolder(dataDir);
   const database = path.resolve(dataDir, 'temporal.db');
+  makePrivate(database);
   await clearLeftover(dataDir, database);
   const port = await choosePort({
     host,
@@ -91,7 +92,7 @@ export async function startTemporalServer({
   let stopping = false;
   let hasRun = false;
   const start = async () => {
-    server = spawnBound(executable, ['server', 'start-dev', ...flags]);
+    server = spawnBound(...privately(executable, ['server', 'start-dev', ...flags]));
     // One that never ran would not run the next time either: that is for the caller to know.
     server.once('exit', () => void (stopping || !hasRun || restart()));
     recordServer(dataDir, server.pid);
@@ -125,6 +126,12 @@ export async function startTemporalServer({
 function secretLoopback(): string {
   if (process.platform !== 'linux') return host;
   return `127.${[0, 0, 0].map(() => randomInt(1, 255)).join('.')}`;
+}
+
+/** Whatever it writes is its owner's alone. */
+function privately(command: string, args: string[]): [string, string[]] {
+  if (process.platform === 'win32') return [command, args];
+  return ['/bin/sh', ['-c', 'umask 077; exec "$@"', 'sh', command, ...args]];
 }
 
 async function end(server: ChildProcess): Promise<void> {

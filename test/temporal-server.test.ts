@@ -3,6 +3,7 @@ import { spawn } from 'node:child_process';
 import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { chmod, readdir, stat } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -79,9 +80,17 @@ test('what Temporal was told survives a stop and a start', async () => {
   expect(await statusAs('evil.example', first.uiUrl)).toBe(421);
   await first.stop();
   await expect(fetch(first.uiUrl)).rejects.toThrow('fetch failed');
+  const files = (await readdir(dataDir)).filter((name) => name.startsWith('temporal.'));
+  expect(files).toEqual(expect.arrayContaining(['temporal.db', 'temporal.json']));
+  expect(await Promise.all(files.map(modeOf))).toEqual(files.map(() => 0o600));
+  // As older versions left them.
+  await Promise.all(files.map((name) => chmod(path.join(dataDir, name), 0o644)));
+  await chmod(dataDir, 0o755);
 
   const second = await startTemporalServer({ temporal, dataDir, logger });
   onTestFinished(() => second.stop());
+  const kept = (await readdir(dataDir)).filter((name) => name.startsWith('temporal.db'));
+  expect(await Promise.all(['.', ...kept].map(modeOf))).toEqual([0o700, ...kept.map(() => 0o600)]);
   expect(await isRunning(await clientOf(second.address), 'kept')).toBe('RUNNING');
 });
 
@@ -150,4 +159,8 @@ function statusAs(host: string, url: string): Promise<number | undefined> {
       reject,
     );
   });
+}
+
+async function modeOf(name: string): Promise<number> {
+  return (await stat(path.join(dataDir, name))).mode & 0o777;
 }

@@ -9,6 +9,7 @@ import { isTenantName } from './principal.ts';
 import type { Principal } from './principal.ts';
 import { sameText } from './same-text.ts';
 
+const usedEveryMs = 60_000;
 const form = /^ilk_([0-9a-f]{16})_([A-Za-z0-9_-]{43})$/;
 
 export function isApiKey(credential: string): boolean {
@@ -16,11 +17,15 @@ export function isApiKey(credential: string): boolean {
 }
 
 /** Makes a key for a tenant. The only moment its text exists is now. */
-export async function createApiKey(storage: Pick<Storage, 'apiKeys'>, tenant: string): Promise<string> {
+export async function createApiKey(
+  storage: Pick<Storage, 'apiKeys'>,
+  tenant: string,
+  createdBy: string | null = null,
+): Promise<string> {
   if (!isTenantName(tenant)) throw new Error('The tenant has to be a name without control characters.');
   const id = randomBytes(8).toString('hex');
   const secret = randomBytes(32).toString('base64url');
-  await storage.apiKeys.create({ id, tenant, hash: hashOf(secret) });
+  await storage.apiKeys.create({ id, tenant, hash: hashOf(secret), createdBy });
   return `ilk_${id}_${secret}`;
 }
 
@@ -33,6 +38,9 @@ export async function principalOfApiKey(apiKeys: ApiKeys, credential: string): P
   if (key.revokedAt !== null) {
     throw unauthenticated('This API key was revoked; ask the operator for a new one.', 'invalid_token');
   }
+  // A write a minute; whether it succeeds is nothing to the caller.
+  if (key.lastUsedAt === null || Date.now() - key.lastUsedAt > usedEveryMs)
+    await apiKeys.used(key.id).catch(() => undefined);
   return { kind: 'service', tenant: key.tenant, keyId: key.id };
 }
 

@@ -37,6 +37,7 @@ const migrations: Record<string, Migration> = {
   '015-looks': { up: addLooks },
   '016-key-proofs': { up: createKeyProofs },
   '017-shared-accounts': { up: addSharedAccounts },
+  '018-api-key-use': { up: addApiKeyUse },
 };
 
 async function createConversations(db: Kysely<unknown>): Promise<void> {
@@ -357,4 +358,10 @@ async function addSharedAccounts(db: Kysely<unknown>): Promise<void> {
     expires_at bigint not null,
     primary key (tenant, server, user_id)
   )`.execute(db);
+}
+
+/** Who made a key, and when it was last used. */
+async function addApiKeyUse(db: Kysely<unknown>): Promise<void> {
+  await sql`alter table api_keys add column created_by text`.execute(db);
+  await sql`alter table api_keys add column last_used_at bigint`.execute(db);
 }

@@ -5,6 +5,7 @@ import { DatabaseSync } from 'node:sqlite';
 import { Kysely, sql } from 'kysely';
 import type { Backend } from './database.ts';
 import { migrate } from './migrations.ts';
+import { makePrivate } from '../private-files.ts';
 import { sqliteDialect } from './sqlite-dialect.ts';
 import type { SqliteConnections } from './sqlite-dialect.ts';
 import { createSqliteLock } from './sqlite-lock.ts';
@@ -46,6 +47,7 @@ async function openFile(file: string): Promise<SqliteConnections> {
   try {
     await whenNotBusy(() => writer.exec('pragma journal_mode = wal'));
     writer.exec('pragma synchronous = full');
+    if (file !== ':memory:') makePrivate(file);
     const reader = file === ':memory:' ? writer : new DatabaseSync(file, { timeout: 0, readOnly: true });
     return { writer, reader };
   } catch (error) {

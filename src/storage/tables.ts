@@ -233,6 +233,8 @@ export interface Tables {
     id: string;
     tenant: string;
     hash: string;
+    created_by: string | null;
+    last_used_at: number | null;
     created_at: number;
     revoked_at: number | null;
   };

@@ -1,4 +1,4 @@
-import { mkdtemp, rm, stat } from 'node:fs/promises';
+import { chmod, mkdtemp, rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
@@ -63,7 +63,10 @@ test('a file that is no database is named in the error', async () => {
 
 test('only its owner may read the file, wherever it is', async () => {
   const folder = path.dirname(path.dirname((await fresh()).path));
-  const storage = await openStorage({ kind: 'sqlite', path: path.join(folder, 'interlude.db') });
+  const database = { kind: 'sqlite', path: path.join(folder, 'interlude.db') } as const;
+  await (await openStorage(database)).close();
+  await chmod(database.path, 0o644);
+  const storage = await openStorage(database);
   await begunTurn(storage);
   for (const name of ['interlude.db', 'interlude.db-wal', 'interlude.db-shm'])
     expect([name, (await stat(path.join(folder, name))).mode & 0o777]).toEqual([name, 0o600]);

@@ -99,11 +99,27 @@ export function recordsContract(subject: () => Subject): void {
 
     test('an API key is found by its id', async () => {
       const { storage } = subject();
-      const key = { id: randomUUID(), tenant: 'acme', hash: 'hash' };
+      const key = { id: randomUUID(), tenant: 'acme', hash: 'hash', createdBy: 'carol' };
       await storage.apiKeys.create(key);
-      expect(await storage.apiKeys.get(key.id)).toEqual({ ...key, revokedAt: null });
+      expect(await storage.apiKeys.get(key.id)).toMatchObject({ ...key, lastUsedAt: null, revokedAt: null });
       expect(await storage.apiKeys.get('unknown')).toBeNull();
       await expect(storage.apiKeys.create(key)).rejects.toThrow(/unique/i);
+    });
+
+    test('API keys are listed by tenant; one that is revoked is so for everybody at once, and stays', async () => {
+      const { storage, other } = subject();
+      const tenant = randomUUID();
+      const ids = [randomUUID(), randomUUID()];
+      for (const id of ids) await storage.apiKeys.create({ id, tenant, hash: 'hash', createdBy: null });
+      await storage.apiKeys.used(ids[0]!);
+      expect(await other.apiKeys.revoke(ids[0]!)).toBe(true);
+      const revoked = await storage.apiKeys.get(ids[0]!);
+      expect(revoked).toMatchObject({ lastUsedAt: expect.any(Number), revokedAt: expect.any(Number) });
+      expect(await other.apiKeys.revoke(ids[0]!)).toBe(true);
+      expect(await storage.apiKeys.get(ids[0]!)).toEqual(revoked);
+      expect((await storage.apiKeys.list(tenant)).map(({ id }) => id).toSorted()).toEqual(ids.toSorted());
+      expect((await storage.apiKeys.list(null)).length).toBeGreaterThanOrEqual(2);
+      expect(await storage.apiKeys.revoke('unknown')).toBe(false);
     });
 
     test('the audit of a question is in the order of time', async () => {
