@@ -2,6 +2,9 @@ import type { ExpressionBuilder, Selectable } from 'kysely';
 import type { ConnectAttempt, ConnectAttempts, ConnectionKey } from './storage.ts';
 import type { Database, Tables } from './tables.ts';
 
+/** As long as an attempt is taken up again. */
+const underwayMs = 12 * 3_600_000;
+
 export function createConnectAttempts({ query, now }: Database): ConnectAttempts {
   const open = () => query.selectFrom('connect_attempts').selectAll().where('expires_at', '>', now());
 
@@ -29,6 +32,11 @@ export function createConnectAttempts({ query, now }: Database): ConnectAttempts
     async openOf(key) {
       const rows = await open().where(isOf(key)).orderBy('created_at', 'desc').orderBy('id').execute();
       return rows.map(toAttempt);
+    },
+    async isUnderway({ tenant, actor }) {
+      const since = now() - underwayMs;
+      const own = open().where('tenant', '=', tenant).where('actor', '=', actor);
+      return (await own.where('created_at', '>', since).limit(1).executeTakeFirst()) !== undefined;
     },
     async dropOf(key) {
       await query.deleteFrom('connect_attempts').where(isOf(key)).execute();

@@ -557,6 +557,8 @@ export interface ConnectAttempts {
   get(id: string): Promise<ConnectAttempt | null>;
   /** Those that may still bring an account, newest first. */
   openOf(key: ConnectionKey): Promise<ConnectAttempt[]>;
+  /** Whether this person has begun something within the last twelve hours that may still bring an account. */
+  isUnderway(by: { tenant: string; actor: string }): Promise<boolean>;
   /** Whatever still comes of them is not wanted any more. */
   dropOf(key: ConnectionKey): Promise<void>;
 }

@@ -1,6 +1,7 @@
 /** What could be tried where accounts are kept at Nango, whose own answers bind nobody: only we know whose is what. */
 import { expect, test } from 'vitest';
-import type { Browser, Shown } from '../api/connect/browser.ts';
+import { Browser } from '../api/connect/browser.ts';
+import type { Shown } from '../api/connect/browser.ts';
 import { formOf } from './attack-stage.ts';
 import { createNangoStage } from '../api/connect/nango-stage.ts';
 import type { NangoStage } from '../api/connect/nango-stage.ts';
@@ -165,7 +166,37 @@ test('a provider’s page that is forwarded brings nobody’s account to anybody
   expect(scene.announced).toEqual([]);
 });
 
-test('whoever opens the page that Nango begins with connects for whom it was made: its address is a secret', async () => {
+test('Nango’s page or the provider’s, forwarded, links nobody’s account to anybody where the callback is ours', async () => {
+  const scene = await createScene();
+  scene.nango.enforceStateCookie = true;
+  scene.nango.callbackUrl = `${scene.publicUrl}/auth/nango/callback`;
+  const alice = await scene.at('alice', 'q1');
+  const { attempt, pageUrl } = await alice.begin({ e: 'q1' });
+  // The victim opens the very page that Nango begins with, so that Nango's cookie is in their browser.
+  const strangers = [new Browser(), (await scene.openAs('bob', 'q1')).browser];
+  for (const victim of strangers) {
+    const there = await goToProvider(pageUrl);
+    const shown = await victim.open(await decide(there, 'bob'));
+    expect([shown.status, shown.url]).toEqual([400, expect.stringContaining('/auth/nango/callback?')]);
+  }
+  expect(scene.nango.connections()).toEqual([]);
+  expect(scene.dump()['connections']).toEqual([]);
+  expect(refused(scene)).toMatchObject([
+    { actor: 'bob', elicitation_id: 'q1' },
+    { tenant: '', detail: 'a provider’s answer that nobody here has begun' },
+    { actor: 'bob', detail: 'a provider’s answer that nobody here has begun' },
+  ]);
+
+  // Whoever has begun it gets through, with the cookie of Nango's.
+  const there = await goToProvider(pageUrl);
+  const callback = `${scene.nango.host}/oauth/callback`;
+  const passed = await alice.browser.until(await decide(there, 'alice'), callback);
+  expect((await comeBack(passed.url, there)).status).toBe(200);
+  const told = await alice.ask('/look', { e: 'q1', attempt });
+  expect(JSON.parse(told.text)).toMatchObject({ state: 'over' });
+});
+
+test('without our callback, whoever opens the page that Nango begins with connects for whom it was made', async () => {
   const scene = await createScene();
   scene.nango.enforceStateCookie = true;
   const alice = await scene.at('alice', 'q1');

@@ -15,6 +15,7 @@ import { pageHeaders, sendPage } from './layout.ts';
 import { limitPages } from './limits.ts';
 import { loginRoutes } from './login.ts';
 import { nangoAssets } from './nango-assets.ts';
+import { nangoCallback } from './nango-callback.ts';
 import { createNangoConnecting } from './nango-connecting.ts';
 import type { NangoConnecting } from './nango-connecting.ts';
 import { nangoRoutes } from './nango-routes.ts';
@@ -57,6 +58,7 @@ export async function connectPages(fastify: FastifyInstance, deps: ConnectDeps):
       questionRoutes(forms, deps, sessions, refusals, nango);
       authorizationRoutes(forms, deps, sessions, refusals);
       settingsRoutes(forms, deps, sessions, refusals, nango);
+      if (nango) nangoCallback(forms, deps, sessions, refusals);
     });
     if (nango) await pages.register(async (asked) => nangoRoutes(asked, deps, sessions, refusals, nango));
     if (deps.playground) playgroundRoutes(pages, { ...deps.playground, publicUrl, sessions });

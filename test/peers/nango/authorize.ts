@@ -42,7 +42,7 @@ export function authorize(state: NangoState, integration: string, query: URLSear
 }
 
 function providerUrl(
-  { provider, host }: NangoState,
+  { provider, host, settings }: NangoState,
   { state, codeVerifier, connectionConfig }: Flow,
   query: URLSearchParams,
   pinned: Defaults,
@@ -53,7 +53,7 @@ function providerUrl(
   const params = {
     response_type: 'code',
     client_id: provider.clientId,
-    redirect_uri: `${host}/oauth/callback`,
+    redirect_uri: settings.callbackUrl ?? `${host}/oauth/callback`,
     scope: scopes.map((scope) => scope.trim()).join(' '),
     state,
     code_challenge: createHash('sha256').update(codeVerifier).digest('base64url'),

@@ -52,7 +52,7 @@ function record(state: NangoState, flow: Flow, raw: Record<string, unknown>): st
 }
 
 async function exchange(
-  { provider, host }: NangoState,
+  { provider, host, settings }: NangoState,
   { codeVerifier }: Flow,
   code: string,
 ): Promise<Record<string, unknown> | null> {
@@ -62,7 +62,7 @@ async function exchange(
       grant_type: 'authorization_code',
       code,
       code_verifier: codeVerifier,
-      redirect_uri: `${host}/oauth/callback`,
+      redirect_uri: settings.callbackUrl ?? `${host}/oauth/callback`,
       client_id: provider.clientId,
       client_secret: provider.clientSecret,
     }),

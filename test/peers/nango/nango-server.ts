@@ -47,7 +47,7 @@ export async function openNangoServer(given: NangoDoubleOptions): Promise<NangoS
   await listen();
   const host = `http://127.0.0.1:${port}`;
   const apiKey = randomUUID();
-  const redirectUri = () => `${host}/oauth/callback`;
+  const redirectUri = () => settings.callbackUrl ?? `${host}/oauth/callback`;
   const settings: Settings = {
     onAuthCreation: true,
     onAuthRefreshError: true,
@@ -57,6 +57,7 @@ export async function openNangoServer(given: NangoDoubleOptions): Promise<NangoS
     dropSuccessFrame: false,
     hang: false,
     retryAfterSeconds: null,
+    callbackUrl: null,
     enforceStateCookie: false,
     tokenLifeMs: options.tokenLifeMs,
   };

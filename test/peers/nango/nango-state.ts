@@ -51,6 +51,7 @@ export interface Settings {
   dropSuccessFrame: boolean;
   hang: boolean;
   retryAfterSeconds: number | null;
+  callbackUrl: string | null;
   enforceStateCookie: boolean;
   tokenLifeMs: number | null;
 }

@@ -120,6 +120,8 @@ export interface NangoDouble {
   /** Refreshing failed on four days. */
   exhaust(connectionId: string): void;
   /** Refuses callbacks of browsers that the flow was not begun in. */
+  /** The environment's; null: Nango's own. */
+  callbackUrl: string | null;
   enforceStateCookie: boolean;
   /** Life of the provider's tokens given from now on; null gives tokens that never end. */
   tokenLifeMs: number | null;

@@ -34,6 +34,9 @@ export function connectionsContract(subject: () => Subject): void {
       expect(await storage.connectAttempts.openOf({ ...key, user: null })).toEqual([shared]);
       expect(await storage.connectAttempts.get(newer.id)).toEqual(newer);
       expect(await storage.connectAttempts.get(over.id)).toBeNull();
+      const { tenant } = key;
+      expect(await storage.connectAttempts.isUnderway({ tenant, actor: 'alice' })).toBe(true);
+      expect(await storage.connectAttempts.isUnderway({ tenant, actor: 'bob' })).toBe(false);
       await storage.connectAttempts.dropOf(key);
       expect(await storage.connectAttempts.openOf(key)).toEqual([]);
       expect(await storage.connectAttempts.get(older.id)).toBeNull();
