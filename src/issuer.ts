@@ -6,7 +6,7 @@ const networkTimeoutMs = 5_000;
 const discoverySchema = z.object({ issuer: z.string(), jwks_uri: z.url({ protocol: /^https?$/ }) });
 
 /** The message says what is wrong and what to do. */
-export class IssuerError extends Error {
+class IssuerError extends Error {
   override name = 'IssuerError';
 }
 

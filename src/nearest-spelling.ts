@@ -1,5 +1,5 @@
 /** The known word that somebody probably meant; undefined when none is near. */
-export function nearestSpelling(word: string, known: readonly string[]): string | undefined {
+function nearestSpelling(word: string, known: readonly string[]): string | undefined {
   const plain = plainly(word);
   if (plain.length > longestWord) return undefined;
   const [nearest] = known

@@ -84,6 +84,6 @@ export const ScopeQuerySchema = z.object({
     .default('user')
     .meta({
       description: '`project`: the account that everybody in the tenant uses, for operators',
-      examples: ['project'],
+      examples: ['user'],
     }),
 });
