@@ -5,10 +5,11 @@
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import type { AgentConfig, ProvidersConfig } from './agents-file.ts';
-import { readEnvironment } from './environment.ts';
+import { isOurVariable, readEnvironment } from './environment.ts';
 import type { Environment } from './environment.ts';
 import { issuerProblem } from './issuer.ts';
 import { readAgentsFile } from './read-agents-file.ts';
+import { withSecretFiles } from './secret-files.ts';
 import { toServerConfig } from './server-config.ts';
 import type { ServerConfig } from './server-config.ts';
 
@@ -137,11 +138,12 @@ function configOrError(): Config | ConfigError {
 
 export function loadConfig(env: Record<string, string | undefined>, cwd: string): Config {
   const problems: string[] = [];
-  const filled = Object.fromEntries(
+  const set = Object.fromEntries(
     Object.entries(env).flatMap(([name, value]) =>
       value === undefined || value === '' ? [] : [[name, value]],
     ),
   );
+  const filled = withSecretFiles(set, isOurVariable, problems);
   const configPath = path.resolve(cwd, filled['INTERLUDE_CONFIG'] ?? 'demo/agents.yaml');
   const values = readEnvironment(filled, problems);
   const shown = path.relative(cwd, configPath);

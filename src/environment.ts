@@ -137,6 +137,11 @@ function withoutSlash(url: string): string {
   return url.replace(/\/+$/, '');
 }
 
+/** Whether the service itself reads it, whatever the agents file names. */
+export function isOurVariable(name: string): boolean {
+  return name in environmentSchema.shape;
+}
+
 /** Null when something is wrong; what, is added to `problems`. */
 export function readEnvironment(given: Record<string, string>, problems: string[]): Environment | null {
   const parsed = environmentSchema.safeParse(given, { error: whatToWrite });

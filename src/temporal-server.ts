@@ -92,7 +92,10 @@ export async function startTemporalServer({
   let stopping = false;
   let hasRun = false;
   const start = async () => {
-    server = spawnBound(...privately(executable, ['server', 'start-dev', ...flags]));
+    server = spawnBound(...privately(executable, ['server', 'start-dev', ...flags]), {
+      // Nothing of ours: others can read what a process was started with.
+      env: {},
+    });
     // One that never ran would not run the next time either: that is for the caller to know.
     server.once('exit', () => void (stopping || !hasRun || restart()));
     recordServer(dataDir, server.pid);

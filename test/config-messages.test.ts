@@ -320,3 +320,33 @@ const environments: [env: Record<string, string>, problems: string[]][] = [
 test.each(environments)('%j', (env, problems) => {
   expect(problemsOf(agent('model: scripted'), env)).toEqual(problems);
 });
+
+test('a variable may be read from a file, also one that the agents file names', () => {
+  const folder = mkdtempSync(path.join(tmpdir(), 'interlude-secrets-'));
+  const put = (name: string, text: string) => {
+    writeFileSync(path.join(folder, name), text);
+    return path.join(folder, name);
+  };
+  put('agents.yaml', server('url: "http://tracker/mcp"', 'headersEnv: { x-key: TRACKER_KEY }'));
+  const env = { INTERLUDE_CONFIG: 'agents.yaml' };
+  const files = {
+    TRACKER_KEY_FILE: put('key', 'secret\n'),
+    DATABASE_URL_FILE: put('database', 'sqlite:other.db\n'),
+  };
+  const config = loadConfig({ ...env, ...files }, folder);
+  expect(config.database).toEqual({ kind: 'sqlite', path: path.join(folder, 'other.db') });
+  expect(config.servers.get('tracker')?.headers).toEqual({ 'x-key': 'secret' });
+});
+
+test('a file that cannot be read, and one beside its variable, are told with what to write', () => {
+  const agents = server('url: "http://tracker/mcp"');
+  expect(problemsOf(agents, { INTERLUDE_KEYS_FILE: '/nowhere/keys' })).toEqual([
+    'INTERLUDE_KEYS_FILE: /nowhere/keys cannot be read; write the path of a file with the value of INTERLUDE_KEYS',
+  ]);
+  expect(problemsOf(agents, { PORT: '3000', PORT_FILE: '/dev/null' })).toEqual([
+    'PORT_FILE: PORT is set as well; remove one of them',
+  ]);
+  expect(problemsOf(agents, { PORT_FILE: '/dev/null' })).toEqual([
+    'PORT_FILE: /dev/null is empty; write the path of a file with the value of PORT',
+  ]);
+});
