@@ -11,7 +11,7 @@ import { queryOf } from './query.ts';
 import type { Refusals } from './refusals.ts';
 import type { Sessions } from './session.ts';
 
-export const nangoCallbackPath = '/auth/nango/callback';
+const nangoCallbackPath = '/auth/nango/callback';
 
 const notBegunHere = notice(
   400,
