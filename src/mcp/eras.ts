@@ -23,6 +23,11 @@ export function forgetEra(server: ServerConfig): void {
   verdicts.delete(keyOf(server));
 }
 
+/** All of them: a test's servers get ports that servers of another test had. */
+export function forgetEras(): void {
+  verdicts.clear();
+}
+
 function keyOf({ url, process }: ServerConfig): string {
   return process ? JSON.stringify([process.command, process.args, process.cwd]) : url;
 }

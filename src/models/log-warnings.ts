@@ -7,7 +7,10 @@ import type { Logger } from 'pino';
  */
 export function logModelWarnings(logger: Pick<Logger, 'warn'>): void {
   const seen = new Set<string>();
-  const log: LogWarningsFunction = ({ warnings, provider, model }) => {
+  const log: LogWarningsFunction = (given) => {
+    // Version 5 of the AI SDK, should it be in the same process, hands over the list alone.
+    if (Array.isArray(given)) return;
+    const { warnings, provider, model } = given;
     for (const warning of warnings) {
       const key = JSON.stringify([provider, model, warning]);
       if (seen.has(key)) continue;

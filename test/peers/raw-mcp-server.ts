@@ -6,6 +6,7 @@ import { createServer } from 'node:http';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { ServerConfig } from '../../src/config.ts';
+import { forgetEra } from '../../src/mcp/eras.ts';
 import { serverConfig } from './mcp-server.ts';
 
 export interface RawMessage {
@@ -83,8 +84,11 @@ export async function startRawMcpServer({
   http.keepAliveTimeout = 60_000;
   await new Promise<void>((resolve) => http.listen(wanted, '127.0.0.1', resolve));
   const { port } = http.address() as AddressInfo;
+  const config = serverConfig(`http://127.0.0.1:${port}/mcp`);
+  // What is remembered of the address is another server's.
+  if (wanted === 0) forgetEra(config);
   return {
-    config: serverConfig(`http://127.0.0.1:${port}/mcp`),
+    config,
     messages,
     connections: () => new Promise((resolve) => http.getConnections((_, count) => resolve(count))),
     count: (method) => messages.filter((message) => message.method === method).length,

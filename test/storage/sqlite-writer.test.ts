@@ -2,6 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
+import type { StatementSync } from 'node:sqlite';
 import { expect, onTestFinished, test } from 'vitest';
 import { createSqliteWriter } from '../../src/storage/sqlite-writer.ts';
 import type { SqliteWriter } from '../../src/storage/sqlite-writer.ts';
@@ -9,9 +10,15 @@ import type { SqliteWriter } from '../../src/storage/sqlite-writer.ts';
 class Counted extends DatabaseSync {
   commits = 0;
 
-  override exec(sql: string): void {
-    if (sql === 'commit') this.commits += 1;
-    super.exec(sql);
+  override prepare(sql: string): StatementSync {
+    const statement = super.prepare(sql);
+    if (sql !== 'commit') return statement;
+    const run = statement.run.bind(statement);
+    statement.run = () => {
+      this.commits += 1;
+      return run();
+    };
+    return statement;
   }
 }
 
