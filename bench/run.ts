@@ -88,16 +88,20 @@ const surroundings: Surroundings = {
   asking: askingPeers,
 };
 
-const database = options.postgres ? await startPostgresFor(stack) : undefined;
+const postgres = options.postgres ? stack.use(await startPostgres(process.env['DATABASE_URL'])) : undefined;
 const load = () => loadavg()[0]?.toFixed(1);
 const machine = `Node ${process.version}, ${availableParallelism()} cores, load ${load()}`;
 console.log(`Interlude bench: ${samples} samples of each, ${machine}
 The service (API and worker) runs in one process, the floor in another; both on one Temporal development server.
 In production's shape the service is four processes.`);
 await measure('SQLite, embedded', surroundings, Object.keys(measurements));
-if (database !== undefined) {
-  const onPostgres: Surroundings = { ...surroundings, databaseUrl: database };
-  await measure('PostgreSQL', onPostgres, [
+if (postgres) {
+  // A database each: every service comes with keys of its own.
+  const onPostgres = async (): Promise<Surroundings> => ({
+    ...surroundings,
+    databaseUrl: await postgres.createDatabase(),
+  });
+  await measure('PostgreSQL', await onPostgres(), [
     'firstText',
     'answering',
     'throughput',
@@ -105,7 +109,7 @@ if (database !== undefined) {
     'streaming',
     'readers',
   ]);
-  await measure('PostgreSQL, two APIs and two workers', { ...onPostgres, shape: 'production' }, [
+  await measure('PostgreSQL, two APIs and two workers', { ...(await onPostgres()), shape: 'production' }, [
     'answering',
     'throughput',
     'burst',
@@ -128,10 +132,4 @@ async function warmUp(stage: Stage): Promise<void> {
   const quickly = { ...stage, samples: 5 };
   await firstText(quickly);
   await answering(quickly);
-}
-
-async function startPostgresFor(owner: AsyncDisposableStack): Promise<string> {
-  const server = await startPostgres(process.env['DATABASE_URL']);
-  owner.use(server);
-  return server.createDatabase();
 }
