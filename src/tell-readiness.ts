@@ -28,12 +28,16 @@ export function keepTellingReadiness(
     if (missing === '') logger.info(`API ready on ${url}`);
     else logger.warn(`API on ${url} is not ready: ${missing}`);
   };
-  let looking = look();
-  const timer = setInterval(() => {
-    looking = looking.then(look);
-  }, lookEveryMs);
+  const stopping = new AbortController();
+  const { signal } = stopping;
+  const telling = (async () => {
+    while (!signal.aborted) {
+      await look();
+      await sleep(lookEveryMs, undefined, { signal }).catch(() => undefined);
+    }
+  })();
   stack.defer(async () => {
-    clearInterval(timer);
-    await looking;
+    stopping.abort();
+    await telling;
   });
 }

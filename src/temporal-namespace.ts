@@ -21,14 +21,27 @@ const notOurs = [7, 12, 16];
 
 /** Null when turns can start, else what is missing and what to do. Rejects when Temporal does not answer. */
 export async function prepareNamespace(connection: Temporal, namespace: string): Promise<string | null> {
+  return (await lackOfNamespace(connection, namespace)) ?? lackOfAttributes(connection, namespace);
+}
+
+/** As `prepareNamespace`, of the namespace alone: once it was prepared, it keeps its attributes as long as it is there. */
+export async function lackOfNamespace(
+  { workflowService }: Temporal,
+  namespace: string,
+): Promise<string | null> {
   try {
-    await connection.workflowService.describeNamespace({ namespace });
+    await workflowService.describeNamespace({ namespace });
+    return null;
   } catch (error) {
     const code = codeOf(error);
     if (code === notFound)
       return `Temporal has no namespace "${namespace}"; create it (temporal operator namespace create --namespace ${namespace}) or correct TEMPORAL_NAMESPACE`;
     if (code === undefined || !notOurs.includes(code)) throw error;
+    return null;
   }
+}
+
+async function lackOfAttributes(connection: Temporal, namespace: string): Promise<string | null> {
   const missing = await missingAttributes(connection, namespace);
   if (missing?.length === 0) return null;
   // What is there already may be added again.

@@ -2,7 +2,7 @@
 import type { Client } from '@temporalio/client';
 import type { TemporalConfig } from '../config.ts';
 import { isSame, takersOf } from '../deployment.ts';
-import { prepareNamespace } from '../temporal-namespace.ts';
+import { lackOfNamespace, prepareNamespace } from '../temporal-namespace.ts';
 
 export interface TemporalReadiness {
   /** Null when turns can start in the namespace; rejects when Temporal does not answer. */
@@ -16,6 +16,14 @@ export function createTemporalReadiness(
   temporal: Pick<TemporalConfig, 'namespace' | 'taskQueue'>,
 ): TemporalReadiness {
   const { namespace, taskQueue } = temporal;
+  let isPrepared = false;
+
+  async function lackInNamespace(): Promise<string | null> {
+    const look = isPrepared ? lackOfNamespace : prepareNamespace;
+    const lack = await look(connection, namespace);
+    isPrepared = lack === null;
+    return lack;
+  }
 
   async function lackOfWorkers(): Promise<string | null> {
     const { current, polling } = await takersOf(connection, temporal);
@@ -30,7 +38,7 @@ export function createTemporalReadiness(
   }
 
   return {
-    namespace: () => prepareNamespace(connection, namespace),
+    namespace: lackInNamespace,
     workers: () => lackOfWorkers().catch(() => null),
   };
 }
