@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs';
 import { z } from 'zod';
 import { parseKeys, SealingError } from './credentials/sealing.ts';
 import { duration } from './duration.ts';
+import { isLoopbackHost } from './network/addresses.ts';
 import { whatToWrite } from './what-to-write.ts';
 
 const port = z.coerce.number('write a port number').int().min(0).max(65_535);
@@ -120,7 +121,7 @@ function isReturnUrl(text: string): boolean {
 /** What is sent there is encrypted, or does not leave this machine. */
 function isConfidential(url: string): boolean {
   const { protocol, hostname } = new URL(url);
-  return protocol === 'https:' || /^(?:127\.\d+\.\d+\.\d+|\[::1\]|(?:.+\.)?localhost)$/.test(hostname);
+  return protocol === 'https:' || isLoopbackHost(hostname);
 }
 
 function faultOfKeys(text: string): string | null {
