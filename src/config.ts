@@ -117,8 +117,8 @@ export function readConfig(): Config {
 
 /** As `readConfig`, of a process that lets people in: whether its issuer answers belongs to what is checked. */
 export async function readConfigAndIssuer(): Promise<Config> {
-  const { AUTH_ISSUER: issuer = '' } = process.env;
   const config = configOrError();
+  const issuer = (config instanceof ConfigError ? process.env['AUTH_ISSUER'] : config.auth?.issuer) ?? '';
   const problems = config instanceof ConfigError ? config.problems : [];
   const isAsked = URL.canParse(issuer) && !problems.some((problem) => problem.startsWith('AUTH_ISSUER: '));
   const trouble = isAsked ? await issuerProblem(issuer) : null;
