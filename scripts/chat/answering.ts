@@ -6,7 +6,7 @@ import { InterludeError } from '../../src/client/interlude-error.ts';
 import type { FieldError } from '../../src/client/interlude-error.ts';
 import type { ElicitationRequest } from '../../src/contract/elicitation.ts';
 import type { ElicitationResponse } from '../../src/elicitation/elicitation.ts';
-import { readRequestedSchema } from '../../src/elicitation/requested-schema.ts';
+import { readRequestedSchema } from '../../src/elicitation/form/requested-schema.ts';
 import type { Answers, FormDrafts } from './form-drafts.ts';
 import { beginForm, correct, enterLine, resumeForm } from './form-entry.ts';
 import type { FormEntry } from './form-entry.ts';

@@ -2,8 +2,8 @@
  * Filling in a form line by line: where somebody is in it, and what the next line makes of that. Pure; what it looks
  * like is for others to say.
  */
-import { defaultsOf } from '../../src/elicitation/requested-schema.ts';
-import type { Field } from '../../src/elicitation/requested-schema.ts';
+import { defaultsOf } from '../../src/elicitation/form/requested-schema.ts';
+import type { Field } from '../../src/elicitation/form/requested-schema.ts';
 import { readAnswer } from './read-answer.ts';
 
 export interface FormEntry {

@@ -1,6 +1,6 @@
 /** What somebody typed for one field of a form, as the value the field asks for, or why it is none. Pure. */
-import { coerceContent } from '../../src/elicitation/coerce-content.ts';
-import type { Field } from '../../src/elicitation/requested-schema.ts';
+import { coerceContent } from '../../src/elicitation/form/coerce-content.ts';
+import type { Field } from '../../src/elicitation/form/requested-schema.ts';
 
 /** `why` is a sentence to the person. */
 export type ReadAnswer = { kind: 'value'; value: unknown } | { kind: 'wrong'; why: string };

@@ -1,7 +1,7 @@
 /** Does an answer's content fit what was asked? Checked before anything is stored; the question stays open if not. */
-import { coerceContent } from '../elicitation/coerce-content.ts';
+import { coerceContent } from '../elicitation/form/coerce-content.ts';
 import type { ElicitationRequest, ElicitationResponse } from '../elicitation/elicitation.ts';
-import { readRequestedSchema } from '../elicitation/requested-schema.ts';
+import { readRequestedSchema } from '../elicitation/form/requested-schema.ts';
 import { firstOf, invalidRequest, ProblemError, toPointer } from './errors.ts';
 import { checkForm } from './form-check.ts';
 

@@ -2,7 +2,7 @@
 import { Ajv } from 'ajv';
 import type { ErrorObject } from 'ajv';
 import addFormats from 'ajv-formats';
-import type { Field, Input, NumberInput } from '../elicitation/requested-schema.ts';
+import type { Field, Input, NumberInput } from '../elicitation/form/requested-schema.ts';
 import { boundedPatterns } from './bounded-patterns.ts';
 import { detailOf } from './form-words.ts';
 

@@ -5,10 +5,10 @@
 import { z } from 'zod';
 import { canPresent } from '../elicitation/capabilities.ts';
 import type { Capabilities } from '../elicitation/capabilities.ts';
-import { plainSchema } from '../elicitation/plain-schema.ts';
+import { plainSchema } from '../elicitation/form/plain-schema.ts';
 import { isVisible, plainMessage } from '../elicitation/plain-text.ts';
-import { readRequestedSchema } from '../elicitation/requested-schema.ts';
-import { Unsupported } from '../elicitation/schema-words.ts';
+import { readRequestedSchema } from '../elicitation/form/requested-schema.ts';
+import { Unsupported } from '../elicitation/form/schema-keywords.ts';
 import { inspectUrl } from '../elicitation/url-safety.ts';
 import type { Asked } from './pause.ts';
 

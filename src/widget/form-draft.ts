@@ -1,6 +1,6 @@
 /** A form while somebody fills it in: what is in each field, as the browser has it, and what is wrong with it. Pure. */
-import { coerceContent } from '../elicitation/coerce-content.ts';
-import type { Field, TextInput } from '../elicitation/requested-schema.ts';
+import { coerceContent } from '../elicitation/form/coerce-content.ts';
+import type { Field, TextInput } from '../elicitation/form/requested-schema.ts';
 import type { FieldError } from '../client/interlude-error.ts';
 import type { Words } from './words.ts';
 

@@ -1,6 +1,6 @@
 import { useMemo, useRef, useState } from 'react';
 import type { FormEvent } from 'react';
-import { readRequestedSchema } from '../elicitation/requested-schema.ts';
+import { readRequestedSchema } from '../elicitation/form/requested-schema.ts';
 import { FormField } from './form-field.tsx';
 import { contentOf, emptyDraft, problemsFrom, problemsIn } from './form-draft.ts';
 import type { Entry, Problems } from './form-draft.ts';

@@ -7,7 +7,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import type { Credential } from '../../src/credentials/store.ts';
-import { defaultsOf, readRequestedSchema } from '../../src/elicitation/requested-schema.ts';
+import { defaultsOf, readRequestedSchema } from '../../src/elicitation/form/requested-schema.ts';
 import { callServerTool } from '../../src/mcp/call.ts';
 import type { ServerToolCall } from '../../src/mcp/call.ts';
 import type { Hold } from '../../src/mcp/hold.ts';

@@ -4,8 +4,8 @@ import { beginForm, correct, currentField, enterLine } from '../../scripts/chat/
 import type { FormEntry, Step } from '../../scripts/chat/form-entry.ts';
 import { stepLines, stepPrompt, takenLine } from '../../scripts/chat/form-wording.ts';
 import { readAnswer } from '../../scripts/chat/read-answer.ts';
-import { readRequestedSchema } from '../../src/elicitation/requested-schema.ts';
-import type { Field } from '../../src/elicitation/requested-schema.ts';
+import { readRequestedSchema } from '../../src/elicitation/form/requested-schema.ts';
+import type { Field } from '../../src/elicitation/form/requested-schema.ts';
 
 function fieldsOf(properties: object, required: string[] = []): Field[] {
   const read = readRequestedSchema({ type: 'object', properties, required });

@@ -1,7 +1,7 @@
 /** The schema of a form as it can be handed to any client: what it shows to people is plain text. */
-import { plainText } from './plain-text.ts';
-import { isRecord, quoted, Unsupported } from './schema-words.ts';
-import type { Schema } from './schema-words.ts';
+import { plainText } from '../plain-text.ts';
+import { isRecord, quoted, Unsupported } from './schema-keywords.ts';
+import type { Schema } from './schema-keywords.ts';
 
 /** A form is flat. What lies deeper is an annotation, and too deep for those who read it recursively. */
 const deepest = 12;

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { defaultsOf, readRequestedSchema } from '../../src/elicitation/requested-schema.ts';
-import type { Field } from '../../src/elicitation/requested-schema.ts';
+import { defaultsOf, readRequestedSchema } from '../../../src/elicitation/form/requested-schema.ts';
+import type { Field } from '../../../src/elicitation/form/requested-schema.ts';
 
 type Schema = Record<string, unknown>;
 

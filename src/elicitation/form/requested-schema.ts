@@ -2,9 +2,9 @@
  * What a form may ask for: MCP's restricted JSON Schema, read into fields that every client can draw.
  * The schema comes from a stranger, so what is not understood is refused with a reason instead of being half shown.
  */
-import { isLargerThan } from './json-size.ts';
+import { isLargerThan } from '../json-size.ts';
 import { readField } from './read-field.ts';
-import { isRecord, quoted, refuseKeywords, Unsupported } from './schema-words.ts';
+import { isRecord, quoted, refuseKeywords, Unsupported } from './schema-keywords.ts';
 
 export interface Choice {
   value: string;

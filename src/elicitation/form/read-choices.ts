@@ -1,7 +1,7 @@
 /** The values of a choice, in each of the ways MCP has had to write them. */
 import type { Choice } from './requested-schema.ts';
-import { isRecord, textOf, Unsupported } from './schema-words.ts';
-import type { Schema } from './schema-words.ts';
+import { isRecord, textOf, Unsupported } from './schema-keywords.ts';
+import type { Schema } from './schema-keywords.ts';
 
 const maximalChoices = 500;
 

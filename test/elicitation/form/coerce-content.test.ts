@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { coerceContent } from '../../src/elicitation/coerce-content.ts';
-import { readRequestedSchema } from '../../src/elicitation/requested-schema.ts';
+import { coerceContent } from '../../../src/elicitation/form/coerce-content.ts';
+import { readRequestedSchema } from '../../../src/elicitation/form/requested-schema.ts';
 
 const properties = {
   text: { type: 'string' },

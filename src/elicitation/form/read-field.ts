@@ -2,9 +2,9 @@
 import { fitsChoices, fitsNumber, fitsText } from './fits-input.ts';
 import { readEnumeration } from './read-choices.ts';
 import type { ChoicesInput, Field, Input, NumberInput, TextFormat, TextInput } from './requested-schema.ts';
-import { isRecord, quoted, refuseKeywords, textOf, Unsupported } from './schema-words.ts';
-import type { Schema } from './schema-words.ts';
-import { inWords } from './wording.ts';
+import { isRecord, quoted, refuseKeywords, textOf, Unsupported } from './schema-keywords.ts';
+import type { Schema } from './schema-keywords.ts';
+import { inWords } from '../wording.ts';
 
 export function readField(name: string, given: unknown, isRequired: boolean): Field {
   const what = `The field ${quoted(name)}`;
