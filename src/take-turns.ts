@@ -2,7 +2,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Client } from '@temporalio/client';
 import type { NativeConnection } from '@temporalio/worker';
-import { createHeldPlaces } from './activities/held-places.ts';
+import { createHeldPlaces } from './activities/call-tool/held-call-limit.ts';
 import { isSame, makeCurrent, takersOf, versionOf } from './deployment.ts';
 import type { Version } from './deployment.ts';
 import { startLooks } from './looks/looks.ts';

@@ -3,7 +3,7 @@ import { DefaultLogger, Runtime, Worker, makeTelemetryFilterString } from '@temp
 import type { LogLevel, NativeConnection, WorkerOptions, WorkflowBundleOption } from '@temporalio/worker';
 import type { Logger } from 'pino';
 import { heartbeatMs } from './activities/heartbeat.ts';
-import type { HeldPlaces } from './activities/held-places.ts';
+import type { HeldPlaces } from './activities/call-tool/held-call-limit.ts';
 import { createActivities } from './activities/index.ts';
 import { safeFailures } from './activities/safe-failures.ts';
 import type { Version } from './deployment.ts';

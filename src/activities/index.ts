@@ -7,15 +7,15 @@ import type { Catalogue } from '../mcp/catalogue.ts';
 import type { KeptSessions } from '../mcp/kept-sessions.ts';
 import type { Models } from '../models/provider.ts';
 import type { Storage } from '../storage/storage.ts';
-import { createAbandonCall } from './abandon-call.ts';
-import { createCallModel } from './call-model.ts';
-import { createCallRounds } from './call-rounds.ts';
-import { createToolActivities } from './call-tool.ts';
+import { createAbandonCall } from './call-tool/abandon-call.ts';
+import { createCallModel } from './call-model/call-model.ts';
+import { createCallRounds } from './call-tool/rounds.ts';
+import { createToolActivities } from './call-tool/call-tool.ts';
 import { createDelegationActivities } from './delegations.ts';
-import { createElicitationActivities } from './elicitations.ts';
+import { createElicitationActivities } from './questions.ts';
 import { createFindConnection } from './find-connection.ts';
-import type { HeldPlaces } from './held-places.ts';
-import { createRefuseToolCall } from './refuse-tool-call.ts';
+import type { HeldPlaces } from './call-tool/held-call-limit.ts';
+import { createRefuseToolCall } from './call-tool/refuse-tool-call.ts';
 import { createTurnActivities } from './turns.ts';
 
 export interface ActivityDependencies {

@@ -2,8 +2,8 @@
 import type { NewLook } from '../storage/storage.ts';
 import type { Turn } from '../turn/turn.ts';
 import type { ExpectedConnection } from './find-connection.ts';
-import type { AskedCall } from './asked-call.ts';
-import type { Round } from './call-rounds.ts';
+import type { AskedCall } from './call-tool/open-rounds.ts';
+import type { Round } from './call-tool/rounds.ts';
 
 /** Before the clocks of stock servers, which give up after a minute; most people answer sooner. */
 const firstLookAtStreamMs = 15_000;

@@ -5,8 +5,8 @@ import type { NewEvent, Storage, ToolCallRow } from '../storage/storage.ts';
 import { turnEnded } from '../telemetry/events.ts';
 import type { ToolResult } from '../turn/tool-result.ts';
 import type { Turn, TurnEndStatus } from '../turn/turn.ts';
-import { isDelegateTool } from './delegate-tool.ts';
-import { logSettled } from './settle.ts';
+import { isDelegateTool } from './call-model/delegate-tool.ts';
+import { logSettled } from './settle-questions.ts';
 import { toCallResult } from './tool-results.ts';
 
 export interface TurnFailure {

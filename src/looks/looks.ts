@@ -5,8 +5,8 @@
 import { Client, WorkflowNotFoundError } from '@temporalio/client';
 import type { WorkflowHandle } from '@temporalio/client';
 import type { NativeConnection } from '@temporalio/worker';
-import { createAskedCalls } from '../activities/asked-call.ts';
-import { createCallRounds } from '../activities/call-rounds.ts';
+import { createAskedCalls } from '../activities/call-tool/open-rounds.ts';
+import { createCallRounds } from '../activities/call-tool/rounds.ts';
 import { startLeasedLoop } from '../leased-loop.ts';
 import type { LeasedLoop } from '../leased-loop.ts';
 import type { Parts } from '../parts.ts';

@@ -1,6 +1,6 @@
 /** What a server of the old era does while people think: whether it still waits, or says that its page is done. */
-import type { AskedCall, AskedCalls } from '../activities/asked-call.ts';
-import type { Round } from '../activities/call-rounds.ts';
+import type { AskedCall, AskedCalls } from '../activities/call-tool/open-rounds.ts';
+import type { Round } from '../activities/call-tool/rounds.ts';
 import { listenForPages, lookAtCall } from '../mcp/watch.ts';
 import type { Sight } from '../mcp/watch.ts';
 import type { ServerNews } from '../workflows/messages.ts';

@@ -3,7 +3,7 @@
  * and durations only; never what anybody said.
  */
 import type { Logger } from 'pino';
-import type { Ask } from '../activities/elicitations.ts';
+import type { Ask } from '../activities/questions.ts';
 import type { Outcome } from '../elicitation/elicitation.ts';
 import type { Turn, TurnEndStatus } from '../turn/turn.ts';
 

@@ -4,15 +4,15 @@
  * to it.
  */
 import { CancellationScope, allHandlersFinished, condition, isCancellation } from '@temporalio/workflow';
-import type { DelegatedCall, ServerCall } from '../activities/keep-step.ts';
+import type { DelegatedCall, ServerCall } from '../activities/call-model/store-step.ts';
 import type { TurnFailure } from '../activities/turns.ts';
 import type { TurnEndStatus } from '../turn/turn.ts';
 import { announceEnd, callModel, endTurn } from './activities.ts';
-import { createConnect } from './connect.ts';
+import { createConnect } from './connect-account.ts';
 import { createDelegates } from './delegates.ts';
 import { createQuestions } from './elicit.ts';
 import { failureOf, outlastingTheDatabase } from './failures.ts';
-import { createHeldCalls } from './held-calls.ts';
+import { createHeldCalls } from './server-signals.ts';
 import type { DelegationResult, TurnInput, TurnResult } from './messages.ts';
 import { showCalls, showEnd, showThinking } from './operator-view.ts';
 import { createPhase } from './phase.ts';

@@ -14,7 +14,7 @@ import {
 import { WorkflowExecutionAlreadyStartedError } from '@temporalio/common';
 import type { ChildWorkflowHandle, ChildWorkflowOptions, Workflow, WorkflowInfo } from '@temporalio/workflow';
 import type { DelegationEnd } from '../activities/delegations.ts';
-import type { DelegatedCall } from '../activities/keep-step.ts';
+import type { DelegatedCall } from '../activities/call-model/store-step.ts';
 import type { Delegation } from '../turn/turn.ts';
 import { finishDelegation } from './activities.ts';
 import type { Asked } from './elicit.ts';

@@ -3,8 +3,8 @@
  * deadline, and the outcome is written down by whatever goes on because of it.
  */
 import { CancellationScope, setHandler, uuid4, workflowInfo } from '@temporalio/workflow';
-import type { GivenAnswer } from '../activities/call-rounds.ts';
-import type { Ask, Opened } from '../activities/elicitations.ts';
+import type { GivenAnswer } from '../activities/call-tool/rounds.ts';
+import type { Ask, Opened } from '../activities/questions.ts';
 import { canPresent } from '../elicitation/capabilities.ts';
 import type { Outcome } from '../elicitation/elicitation.ts';
 import { advance } from '../elicitation/lifecycle.ts';

@@ -1,7 +1,7 @@
 /** What is said to and asked of a turn's workflow. Shared by the API (which speaks) and the workflow (which listens). */
 import { defineQuery, defineSignal } from '@temporalio/workflow';
 import { defineSearchAttributeKey, SearchAttributeType } from '@temporalio/common';
-import type { Asks } from '../activities/call-rounds.ts';
+import type { Asks } from '../activities/call-tool/rounds.ts';
 import type { DelegationEnd } from '../activities/delegations.ts';
 import type { Action, ClosedBecause } from '../elicitation/elicitation.ts';
 import type { Elicitation } from '../elicitation/lifecycle.ts';

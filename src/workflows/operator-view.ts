@@ -1,6 +1,6 @@
 /** What operators see of an agent at work in Temporal's UI: ids, names and times, and nothing that anybody said. */
 import { setCurrentDetails, upsertSearchAttributes } from '@temporalio/workflow';
-import type { DelegatedCall, ServerCall } from '../activities/keep-step.ts';
+import type { DelegatedCall, ServerCall } from '../activities/call-model/store-step.ts';
 import type { Elicitation } from '../elicitation/lifecycle.ts';
 import type { TurnEndStatus } from '../turn/turn.ts';
 import { searchAttributes } from './messages.ts';

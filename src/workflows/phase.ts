@@ -4,7 +4,7 @@
  */
 import { CancelledFailure, setHandler } from '@temporalio/workflow';
 import type { CancellationScope } from '@temporalio/workflow';
-import { callerOf } from './caller.ts';
+import { callerOf } from './parent-agent.ts';
 import type { Delegates } from './delegates.ts';
 import type { Questions } from './elicit.ts';
 import { supersede, turnQuery } from './messages.ts';

@@ -1,10 +1,10 @@
 /** The questions a server asks in the middle of one tool call, and what becomes of them. */
 import { CancellationScope, isCancellation } from '@temporalio/workflow';
-import type { Asks, GivenAnswer } from '../activities/call-rounds.ts';
-import type { ServerCall } from '../activities/keep-step.ts';
-import type { AskedCall } from '../activities/asked-call.ts';
+import type { Asks, GivenAnswer } from '../activities/call-tool/rounds.ts';
+import type { ServerCall } from '../activities/call-model/store-step.ts';
+import type { AskedCall } from '../activities/call-tool/open-rounds.ts';
 import { abandonCall } from './activities.ts';
-import type { Listener } from './held-calls.ts';
+import type { Listener } from './server-signals.ts';
 import type { ServerNews, TurnInput } from './messages.ts';
 import type { Asking } from './tool-call.ts';
 

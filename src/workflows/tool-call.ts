@@ -6,15 +6,15 @@ import {
   sleep,
   TimeoutFailure,
 } from '@temporalio/workflow';
-import type { GivenAnswer } from '../activities/call-rounds.ts';
-import type { ServerCall } from '../activities/keep-step.ts';
-import type { ToolCallInput, ToolCallOutcome } from '../activities/tool-attempt.ts';
+import type { GivenAnswer } from '../activities/call-tool/rounds.ts';
+import type { ServerCall } from '../activities/call-model/store-step.ts';
+import type { ToolCallInput, ToolCallOutcome } from '../activities/call-tool/attempt.ts';
 import type { Refusal } from '../elicitation/wording.ts';
 import { callTool, refuseToolCall } from './activities.ts';
-import type { Connect } from './connect.ts';
+import type { Connect } from './connect-account.ts';
 import type { Questions } from './elicit.ts';
 import { outlastingTheDatabase } from './failures.ts';
-import type { HeldCalls } from './held-calls.ts';
+import type { HeldCalls } from './server-signals.ts';
 import type { TurnInput } from './messages.ts';
 import { createServerQuestions } from './server-questions.ts';
 

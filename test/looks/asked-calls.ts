@@ -4,7 +4,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import type { NativeConnection } from '@temporalio/worker';
-import { createCallRounds, toRound } from '../../src/activities/call-rounds.ts';
+import { createCallRounds, toRound } from '../../src/activities/call-tool/rounds.ts';
 import { lookAtRound } from '../../src/activities/looks.ts';
 import { loadConfig } from '../../src/config.ts';
 import { createLogger } from '../../src/logger.ts';

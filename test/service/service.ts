@@ -7,7 +7,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import type { Client } from '@temporalio/client';
 import type { NativeConnection } from '@temporalio/worker';
-import { createHeldPlaces } from '../../src/activities/held-places.ts';
+import { createHeldPlaces } from '../../src/activities/call-tool/held-call-limit.ts';
 import { demoToken } from '../../demo/identity-token.ts';
 import type { Tracker } from '../../demo/tracker/tracker.ts';
 import { createApiKey } from '../../src/api/api-keys.ts';

@@ -1,0 +1,65 @@
+/** What an agent may use: its servers' tools, all or those it lists, and the agents it may hand tasks to. */
+import type { Logger } from 'pino';
+import type { AgentConfig, Config } from '../../config.ts';
+import type { Catalogue, ModelTool } from '../../mcp/catalogue.ts';
+import type { TurnOwner } from '../../turn/turn.ts';
+import { toDelegateTool } from './delegate-tool.ts';
+import type { DelegateTool } from './delegate-tool.ts';
+
+interface Dependencies {
+  agents: Config['agents'];
+  servers: Config['servers'];
+  catalogue: Pick<Catalogue, 'toolsFor' | 'away'>;
+  logger: Pick<Logger, 'warn'>;
+}
+
+export interface AgentTools {
+  tools: (ModelTool | DelegateTool)[];
+  /** Titles of servers whose tools are not known because they cannot be reached. */
+  away: string[];
+}
+
+/** `tool`: its own name at its server; null stands for connecting the account. */
+export function mayUse(agent: AgentConfig | undefined, server: string, tool: string | null): boolean {
+  const use = agent?.servers.find(({ name }) => name === server);
+  return use !== undefined && (tool === null || use.tools === undefined || use.tools.includes(tool));
+}
+
+export function createAgentTools({ agents, servers, catalogue, logger }: Dependencies) {
+  const missing = new Set<string>();
+
+  return async (agent: AgentConfig, owner: TurnOwner): Promise<AgentTools> => {
+    const own = agent.servers.flatMap(({ name }) => servers.get(name) ?? []);
+    const listed = await catalogue.toolsFor(owner, own);
+    warnOfMissing(agent, listed);
+    const delegates = agent.agents.flatMap((name) => agents.get(name) ?? []);
+    const away = own.filter(
+      (server) =>
+        catalogue.away.trouble(server) !== null && !listed.some((one) => one.server === server.name),
+    );
+    return {
+      tools: [
+        ...listed.filter(({ server, tool }) => mayUse(agent, server, tool)),
+        ...delegates.map(toDelegateTool),
+      ],
+      away: away.map(({ title }) => title),
+    };
+  };
+
+  /** Once for each: what a server lists may depend on the user, and is known only when somebody has listed it. */
+  function warnOfMissing({ name: agent, servers: uses }: AgentConfig, listed: ModelTool[]): void {
+    for (const { name: server, tools = [] } of uses) {
+      const there = listed.flatMap((one) => (one.server === server && one.tool !== null ? one.tool : []));
+      if (there.length === 0) continue;
+      for (const tool of tools) {
+        const key = JSON.stringify([agent, server, tool]);
+        if (there.includes(tool) || missing.has(key)) continue;
+        missing.add(key);
+        logger.warn(
+          { agent, server, tool, there },
+          `the agents file lists a tool that its server does not have; correct agents.${agent}.servers`,
+        );
+      }
+    }
+  }
+}

@@ -1,0 +1,41 @@
+/** Other agents as the model sees them: tools named `agent__<name>` that take a task. */
+import type { AgentConfig } from '../../config.ts';
+
+export interface DelegateTool {
+  modelName: string;
+  agent: string;
+  /** How many steps the agent may take for its task. */
+  maxSteps: number;
+  description: string;
+  inputSchema: Record<string, unknown>;
+}
+
+const prefix = 'agent__';
+
+export function toDelegateTool({ name, title, description, maxSteps }: AgentConfig): DelegateTool {
+  const who = description === '' ? title : `${title} (${description})`;
+  return {
+    modelName: prefix + name,
+    agent: name,
+    maxSteps,
+    description:
+      `Hands a task to another agent, ${who}, and returns its answer. It works on its own and may ask the user ` +
+      'itself. It sees nothing of this conversation, so put into the task whatever it has to know.',
+    inputSchema: {
+      type: 'object',
+      properties: { task: { type: 'string', description: 'What to do or find out, complete in itself.' } },
+      required: ['task'],
+      additionalProperties: false,
+    },
+  };
+}
+
+export function isDelegateTool(toolName: string): boolean {
+  return toolName.startsWith(prefix);
+}
+
+/** Null when the model did not keep to the schema. */
+export function taskIn(input: unknown): string | null {
+  const { task } = (input ?? {}) as { task?: unknown };
+  return typeof task === 'string' && task.trim() !== '' ? task : null;
+}

@@ -1,0 +1,138 @@
+/**
+ * What remains of a model call: its message, the calls it asked for, and the news for the workflow.
+ *
+ * All of it goes in together, in one transaction, so that no call exists that the log has not announced, and whoever
+ * finds the step kept finds everything. The workflow is told of what is kept, whichever attempt has said it.
+ */
+import type { ModelTool } from '../../mcp/catalogue.ts';
+import type { AssistantPart, StepPart } from '../../models/stream-step.ts';
+import type { NewEvent, StepFinish, Storage, StoredMessage } from '../../storage/storage.ts';
+import type { TurnEvent } from '../../turn/event.ts';
+import { toEvent, toMessageContent } from '../../turn/tool-result.ts';
+import type { Turn } from '../../turn/turn.ts';
+import { isDelegateTool, taskIn } from './delegate-tool.ts';
+import type { DelegateTool } from './delegate-tool.ts';
+import { isToolCall, withFreshIds } from './unique-call-ids.ts';
+import type { ToolCall } from './unique-call-ids.ts';
+import { toolEventKey, toolMessageId } from '../tool-results.ts';
+
+export interface StepResult {
+  finish: StepFinish;
+  /** The calls to run. Those the model got wrong are not among them: it has been told already. */
+  toolCalls: (ServerCall | DelegatedCall)[];
+}
+
+export interface ServerCall {
+  toolCallId: string;
+  toolName: string;
+  server: string;
+  /** The tool's own name at its server; null for the `connect_<server>` tool. */
+  tool: string | null;
+}
+
+/** A task for another agent, which may take so many steps for it. */
+export interface DelegatedCall {
+  toolCallId: string;
+  toolName: string;
+  agent: string;
+  maxSteps: number;
+}
+
+export interface Step {
+  turn: Turn;
+  step: number;
+  attempt: number;
+  /** The agent's transcript before this step. */
+  messages: StoredMessage[];
+  tools: (ModelTool | DelegateTool)[];
+}
+
+export type Done = Extract<StepPart, { type: 'done' }>;
+type OwnEnd = 'length' | 'refused' | undefined;
+
+/** `events` come before the step's own last ones. Only how it ended: another attempt has kept the step before. */
+export async function keepStep(
+  { steps }: Pick<Storage, 'steps'>,
+  of: Step,
+  done: Done,
+  events: NewEvent[],
+): Promise<StepResult | StepFinish> {
+  const { turn, step, attempt, tools } = of;
+  const { content, mistakes } = withFreshIds(done, of);
+  const calls = content.filter(isToolCall);
+  const ownEnd = endOf(done.finish);
+  const wrong = calls.flatMap((call) => {
+    const text = mistakes.get(call.toolCallId) ?? missingTask(call);
+    return text === undefined ? [] : [{ call, result: { kind: 'error', text } as const }];
+  });
+  const answered = new Set(wrong.map(({ call }) => call.toolCallId));
+  const open = calls.filter(({ toolCallId }) => !answered.has(toolCallId));
+  const finish = calls.length > 0 ? 'tool-calls' : (ownEnd ?? 'stop');
+  const kept = {
+    finish,
+    usage: done.usage,
+    calls: open.map(({ toolCallId, toolName, input }) => ({ toolCallId, toolName, input })),
+    messages: [
+      { id: messageIdOf(turn, step), role: 'assistant', content },
+      ...wrong.map(({ call, result }) => ({
+        id: toolMessageId(turn, call.toolCallId),
+        role: 'tool' as const,
+        content: toMessageContent(call, result),
+      })),
+    ],
+    events: [
+      ...events,
+      ...calls.map((call) => ({ key: `tool/${call.toolCallId}`, event: inputEvent(call, tools) })),
+      ...wrong.map(({ call, result }) => ({
+        key: toolEventKey(call.toolCallId),
+        event: toEvent(call, result),
+      })),
+      { key: `step/${step}/finish`, event: { type: 'finish-step', step, ...(ownEnd && { finish: ownEnd }) } },
+    ],
+  } satisfies Parameters<Storage['steps']['keep']>[2];
+  return (await steps.keep(turn, { step, attempt }, kept)) ?? toResult(finish, open, tools);
+}
+
+/** What the attempt that kept the step has told the workflow, or would have. `messages`: as they are now. */
+export function keptStep({ turn, step, tools, messages }: Step, finish: StepFinish): StepResult {
+  const said = messages.find(({ id }) => id === messageIdOf(turn, step));
+  const calls = ((said?.content ?? []) as AssistantPart[]).filter(isToolCall);
+  const ids = new Set(messages.map(({ id }) => id));
+  const open = calls.filter(({ toolCallId }) => !ids.has(toolMessageId(turn, toolCallId)));
+  return toResult(finish, open, tools);
+}
+
+function toResult(finish: StepFinish, open: ToolCall[], tools: Step['tools']): StepResult {
+  return {
+    finish,
+    toolCalls: open.map(({ toolCallId, toolName }) => {
+      const known = tools.find(({ modelName }) => modelName === toolName);
+      if (known && 'agent' in known)
+        return { toolCallId, toolName, agent: known.agent, maxSteps: known.maxSteps };
+      // Offered when the model was asked, gone since: running the call will say so.
+      const { server, tool } = known ?? { server: toolName, tool: toolName };
+      return { toolCallId, toolName, server, tool };
+    }),
+  };
+}
+
+function messageIdOf({ turnId, delegation }: Turn, step: number): string {
+  return delegation ? `${turnId}/agent/${delegation.toolCallId}/${step}` : `${turnId}/${step}`;
+}
+
+function missingTask({ toolName, input }: ToolCall): string | undefined {
+  return isDelegateTool(toolName) && taskIn(input) === null
+    ? `${toolName} needs a "task" in words, so nobody was asked. Call it again with one.`
+    : undefined;
+}
+
+function inputEvent({ toolCallId, toolName, input }: ToolCall, tools: Step['tools']): TurnEvent {
+  const event = { type: 'tool-input-available', toolCallId, toolName, input } as const;
+  const known = tools.find(({ modelName }) => modelName === toolName);
+  return known && 'agent' in known ? { ...event, agent: known.agent } : event;
+}
+
+function endOf(finish: Done['finish']): OwnEnd {
+  if (finish === 'content-filter') return 'refused';
+  return finish === 'length' ? 'length' : undefined;
+}

@@ -1,0 +1,27 @@
+/**
+ * A worker that held a call has died, and whoever comes after it begins anew: the server, which may still wait for an
+ * answer there, is told that nobody comes back. A courtesy, within a moment.
+ */
+import type { ServerConfig } from '../../config.ts';
+import type { RunningCall } from '../../mcp/pause.ts';
+import { abandonServerCall } from '../../mcp/watch.ts';
+import type { Turn } from '../../turn/turn.ts';
+import type { Round } from './rounds.ts';
+import { credentialOrNone } from './resolve-credential.ts';
+import type { CallParts } from './attempt.ts';
+
+export async function leaveHeldCalls(
+  { storeOf }: Pick<CallParts, 'storeOf'>,
+  { server, turn, signal }: { server: ServerConfig; turn: Turn; signal: AbortSignal },
+  rounds: Round[],
+): Promise<void> {
+  const calls = new Map<string, RunningCall>();
+  for (const { resume } of rounds)
+    if (resume.kind === 'held' && resume.call) calls.set(resume.call.sessionId, resume.call);
+  if (calls.size === 0) return;
+  const credential = await credentialOrNone(storeOf(server), server, turn);
+  if (!credential) return;
+  await Promise.all(
+    [...calls.values()].map((call) => abandonServerCall({ server, credential, signal }, call)),
+  );
+}

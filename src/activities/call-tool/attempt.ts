@@ -1,0 +1,112 @@
+/** What every step of one attempt at a tool call works with, and how such a step may end. */
+import { activityInfo } from '@temporalio/activity';
+import type { Logger } from 'pino';
+import type { Catalogue } from '../../mcp/catalogue.ts';
+import type { ServerConfig } from '../../config.ts';
+import { connectionKey } from '../../credentials/connection-key.ts';
+import type { ConnectionRequired, Credential, CredentialStore, Refusal } from '../../credentials/store.ts';
+import type { ConnectionReason } from '../../elicitation/elicitation.ts';
+import { sharedAccountForModel, sharedAccountMessage } from '../../elicitation/shared-account.ts';
+import { refusalForModel } from '../../elicitation/wording.ts';
+import type { Settlement } from '../../elicitation/elicitation.ts';
+import type { CallAttempt, CatalogueTool, ToolCallRow } from '../../storage/storage.ts';
+import type { McpResult } from '../../turn/tool-result.ts';
+import type { Turn } from '../../turn/turn.ts';
+import type { Asks, GivenAnswer } from './rounds.ts';
+import type { ConnectionAsk } from '../questions.ts';
+
+export interface ToolCallInput {
+  turn: Turn;
+  toolCallId: string;
+  server: string;
+  /** The tool's own name at its server; null for the `connect_<server>` tool. */
+  tool: string | null;
+  /** How often the user was asked to connect an account for this call so far. */
+  connects: number;
+  /** How many of the server's own rounds were answered so far, and what became of all their questions. */
+  round: number;
+  answers: GivenAnswer[];
+  /** Of questions, not written down yet as far as the workflow knows: one of them may be why the call goes on. */
+  outcomes?: Settlement[];
+}
+
+export type ToolCallOutcome =
+  | { kind: 'finished' }
+  | { kind: 'connection-required'; user: string; ask: ConnectionAsk }
+  | Asks;
+
+export interface Attempt {
+  input: ToolCallInput;
+  /** What an older attempt writes is refused. */
+  by: CallAttempt;
+  call: ToolCallRow;
+  server: ServerConfig;
+  /** As its server listed it. */
+  known: CatalogueTool | undefined;
+  /** Declared read-only or idempotent by its server. */
+  isRepeatable: boolean;
+  logger: Logger;
+  /** `remark` as in a tool's result. `notice`: for the person, beside what the model is told. */
+  finish(result: string | McpResult, remark?: string, notice?: string): Promise<ToolCallOutcome>;
+}
+
+export interface CallParts {
+  storeOf(server: ServerConfig): CredentialStore;
+  catalogue: Catalogue;
+}
+
+/** Each connect and each round of answers lets the activity be executed once more. */
+export function attemptAt({ connects, round }: ToolCallInput): CallAttempt {
+  return { execution: connects + round, attempt: activityInfo().attempt };
+}
+
+/** The server wants another credential: there is one, or somebody has to be asked. */
+export function reject(
+  { storeOf }: Pick<CallParts, 'storeOf'>,
+  { server, input }: Attempt,
+  { version, tokenId }: Credential,
+  { status, challenge }: Pick<Refusal, 'status' | 'challenge'>,
+): Promise<Credential | ConnectionRequired> {
+  const refusal = { version, tokenId, status, challenge };
+  return storeOf(server).reject(server, connectionKey(server, input.turn), refusal);
+}
+
+/** Only a person can connect an account; of one that the whole tenant shares, nobody who happens to call a tool is asked. */
+export function ask(
+  { reason, seenVersion, scopes }: ConnectionRequired,
+  attempt: Attempt,
+): ToolCallOutcome | Promise<ToolCallOutcome> {
+  const { input, server, finish } = attempt;
+  if (server.credentialScope === 'project') return tellOfShared(attempt, reason);
+  const { user } = input.turn;
+  if (user === null) return finish(refusalForModel('no-user', server.title));
+  const tool = input.tool === null ? {} : { tool: input.tool };
+  return {
+    kind: 'connection-required',
+    user,
+    ask: {
+      kind: 'connection',
+      server: server.name,
+      reason,
+      seenVersion,
+      ...tool,
+      ...(scopes && { scopes }),
+    },
+  };
+}
+
+/** The server refuses an account that is as new as can be. */
+export function stillRefused(attempt: Attempt): Promise<ToolCallOutcome> {
+  const { server, finish } = attempt;
+  if (server.credentialScope === 'project') return tellOfShared(attempt, 'rejected');
+  return finish(refusalForModel('still-refused', server.title));
+}
+
+function tellOfShared(
+  { server, finish, logger }: Attempt,
+  reason: ConnectionReason,
+): Promise<ToolCallOutcome> {
+  logger.warn({ server: server.name, reason }, 'a shared account is needed that cannot be used');
+  const account = { serverTitle: server.title, reason, contact: server.contact };
+  return finish(sharedAccountForModel(account), undefined, sharedAccountMessage(account));
+}

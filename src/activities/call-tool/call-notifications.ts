@@ -1,0 +1,71 @@
+/**
+ * What goes on beside a tool call: the user's own list of tools is learnt, where there is none yet; it is renewed when
+ * the server says that it has changed; and the log hears how far the call has come. None of it can make a call fail,
+ * and none of it begins before the call is on its way: nothing is to stand between a person's answer and their call.
+ */
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Logger } from 'pino';
+import type { Credential } from '../../credentials/store.ts';
+import type { RefreshWhen } from '../../mcp/catalogue.ts';
+import type { CallProgress, Listener } from '../../mcp/news.ts';
+import { logProcess } from '../../mcp/process-log.ts';
+import type { Storage } from '../../storage/storage.ts';
+import { createProgressWriter } from './progress-writer.ts';
+import type { Attempt, CallParts } from './attempt.ts';
+
+interface Parts extends Pick<CallParts, 'catalogue'> {
+  storage: { toolCalls: Pick<Storage['toolCalls'], 'noteProgress'> };
+  logger: Logger;
+}
+
+export interface BesideCall {
+  listener: Listener;
+  /** Resolves when the last progress is in the log and the next step has the tools, or would have to wait too long. */
+  settled(): Promise<void>;
+}
+
+/** How long a call that is over waits for a list, in milliseconds: the next step can do without. */
+const patienceMs = 1_000;
+
+export function besideCall(
+  { storage, catalogue, logger }: Parts,
+  { input, by, call, server }: Pick<Attempt, 'input' | 'by' | 'call' | 'server'>,
+  credential: Credential,
+): BesideCall {
+  const { turn, toolCallId } = input;
+  const lists = new Set<Promise<void>>();
+
+  function list(when: RefreshWhen): void {
+    const work = catalogue.refresh(turn, server, credential, when).finally(() => lists.delete(work));
+    lists.add(work);
+  }
+
+  async function write(progress: CallProgress): Promise<void> {
+    const event = { type: 'tool-progress', toolCallId, toolName: call.toolName, ...progress } as const;
+    // Progress only grows, so that no two notices of a call have the same key.
+    const key = `tool/${toolCallId}/progress/${progress.progress}`;
+    try {
+      await storage.toolCalls.noteProgress(turn, toolCallId, progress.progress, { key, event }, by);
+    } catch (error) {
+      logger.warn({ turnId: turn.turnId, toolCallId, err: error }, 'progress of a tool call not noted');
+    }
+  }
+
+  const progress = createProgressWriter(write);
+  return {
+    listener: {
+      onSent: () => list('missing'),
+      onProgress: (next) => progress.note(next),
+      onToolsChanged: () => list('now'),
+      onReport: logProcess(logger, server),
+    },
+    async settled() {
+      await progress.rest();
+      if (lists.size === 0) return;
+      const late = new AbortController();
+      const tooLate = sleep(patienceMs, undefined, { signal: late.signal }).catch(() => undefined);
+      await Promise.race([Promise.all(lists), tooLate]);
+      late.abort();
+    },
+  };
+}

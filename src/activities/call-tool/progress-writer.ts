@@ -1,0 +1,53 @@
+/**
+ * How far a call has come, written as often as somebody may want to look. The first notice is written at once; of those
+ * that follow in quick succession only the newest, and the last one always. Notices that say nothing new are left out.
+ */
+import type { CallProgress } from '../../mcp/news.ts';
+
+export interface ProgressWriter {
+  note(progress: CallProgress): void;
+  /** Writes what is not written yet. Nothing is taken after this. */
+  rest(): Promise<void>;
+}
+
+interface Options {
+  /** Pause between two writes, in milliseconds. */
+  everyMs?: number;
+}
+
+/** `write` must not reject. */
+export function createProgressWriter(
+  write: (progress: CallProgress) => Promise<void>,
+  { everyMs = 500 }: Options = {},
+): ProgressWriter {
+  let newest = -Infinity;
+  let waiting: CallProgress | undefined;
+  let pause: NodeJS.Timeout | undefined;
+  let writing = Promise.resolve();
+  let isOver = false;
+
+  function flush(): void {
+    pause = undefined;
+    if (!waiting) return;
+    const notice = waiting;
+    waiting = undefined;
+    writing = writing.then(() => write(notice));
+    pause = setTimeout(flush, everyMs);
+  }
+
+  return {
+    note(progress) {
+      if (isOver || !(progress.progress > newest)) return;
+      newest = progress.progress;
+      waiting = progress;
+      if (!pause) flush();
+    },
+    async rest() {
+      isOver = true;
+      clearTimeout(pause);
+      flush();
+      clearTimeout(pause);
+      await writing;
+    },
+  };
+}

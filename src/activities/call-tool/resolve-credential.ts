@@ -1,0 +1,37 @@
+import { sleep } from '@temporalio/activity';
+import type { ServerConfig } from '../../config.ts';
+import { connectionKey } from '../../credentials/connection-key.ts';
+import type { ConnectionRequired, Credential, CredentialStore } from '../../credentials/store.ts';
+import type { Turn } from '../../turn/turn.ts';
+
+const tries = 3;
+const pauseMs = 500;
+
+/** Once an account was connected for this call, a connection that was just made may take a moment to be visible here. */
+export async function resolveCredential(
+  store: CredentialStore,
+  server: ServerConfig,
+  { turn, connects }: { turn: Turn; connects: number },
+): Promise<Credential | ConnectionRequired> {
+  const key = connectionKey(server, turn);
+  let found = await store.resolve(server, key);
+  for (let count = 0; connects > 0 && count < tries && isMissing(found); count++) {
+    await sleep(pauseMs);
+    found = await store.resolve(server, key);
+  }
+  return found;
+}
+
+/** For what can do without: null also when the store cannot tell. */
+export async function credentialOrNone(
+  store: CredentialStore,
+  server: ServerConfig,
+  turn: Turn,
+): Promise<Credential | null> {
+  const found = await store.resolve(server, connectionKey(server, turn)).catch(() => null);
+  return found?.kind === 'credential' ? found : null;
+}
+
+function isMissing(found: Credential | ConnectionRequired): boolean {
+  return found.kind === 'connection-required' && found.reason === 'missing';
+}

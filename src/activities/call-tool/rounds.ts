@@ -1,0 +1,136 @@
+/**
+ * The rounds of a tool call, as they are kept between two activities: what the server asked, under which ids people
+ * know it, and how the call goes on. Sealed, because servers put their state in, which is nobody else's business.
+ */
+import { randomUUID } from 'node:crypto';
+import type { KeyRing } from '../../credentials/sealing.ts';
+import { openAnswer } from '../../credentials/sealed-answer.ts';
+import { openRound, sealRound } from '../../credentials/sealed-round.ts';
+import type { Mode, Outcome } from '../../elicitation/elicitation.ts';
+import type { Pause, QuestionAnswer, ServerQuestion } from '../../mcp/pause.ts';
+import type { CallAttempt, Storage } from '../../storage/storage.ts';
+import type { TurnRef } from '../../turn/turn.ts';
+
+export interface KeptQuestion extends ServerQuestion {
+  elicitationId: string;
+  /** Answered in an earlier round, and asked again word for word after the server had lost its state. */
+  isAnswered?: boolean;
+}
+
+export interface Round extends Pause {
+  questions: KeptQuestion[];
+  /** The call was begun anew once, because the server did not know its own state any more. */
+  isRestarted?: boolean;
+}
+
+/** What became of a question, as workflows know it: the content of the answer is in the database. */
+export interface GivenAnswer {
+  elicitationId: string;
+  outcome: Outcome;
+  /** The answer that counts; null when a fact or the clock decided. */
+  responseId: string | null;
+}
+
+/** What a workflow learns of a round. */
+export interface Asks {
+  kind: 'asks';
+  round: number;
+  /** None: nobody is to be asked, the server only wants to be called again a little later. */
+  questions: { elicitationId: string; mode: Mode }[];
+  /** The server keeps its half of the call, and is to be told when nobody waits for it any more. */
+  isLeftOpen?: true;
+}
+
+export interface CallRounds {
+  list(turn: TurnRef, toolCallId: string): Promise<Round[]>;
+  /**
+   * Keeps what was asked as the round after `before`. Answers with the round that counts, which is another one if
+   * another process came first; null when the call has meanwhile ended.
+   */
+  keep(
+    turn: TurnRef,
+    toolCallId: string,
+    before: Round[],
+    next: Round,
+    by: CallAttempt,
+  ): Promise<Round | null>;
+  /** What goes back to the server. Deadlines and ends of questions are for it what a person's "cancel" is. */
+  answersTo(round: Round, given: GivenAnswer[]): Promise<QuestionAnswer[]>;
+}
+
+export function createCallRounds({ storage, keys }: { storage: Storage; keys: KeyRing }): CallRounds {
+  const { toolCalls, elicitations } = storage;
+
+  async function list(turn: TurnRef, toolCallId: string): Promise<Round[]> {
+    const kept = await toolCalls.rounds(turn, toolCallId);
+    const call = { turnId: turn.turnId, toolCallId };
+    return kept.map(({ sealed }) => JSON.parse(openRound(keys, call, sealed)) as Round);
+  }
+
+  return {
+    list,
+    async keep(turn, toolCallId, before, next, by) {
+      const round = before.length + 1;
+      const sealed = sealRound(keys, { turnId: turn.turnId, toolCallId }, JSON.stringify(next));
+      const state = next.resume.kind === 'held' ? 'started' : 'paused';
+      if (await toolCalls.keepRound(turn, toolCallId, { round, sealed }, state, by)) return next;
+      return (await list(turn, toolCallId))[round - 1] ?? null;
+    },
+    answersTo: (round, given) =>
+      Promise.all(
+        round.questions.map(async ({ key, elicitationId, request }): Promise<QuestionAnswer> => {
+          const answer = given.find((one) => one.elicitationId === elicitationId);
+          const { outcome = 'cancel', responseId = null } = answer ?? {};
+          if (outcome !== 'accept') return { key, action: outcome === 'expired' ? 'cancel' : outcome };
+          const stored = responseId === null ? null : await elicitations.answer(elicitationId, responseId);
+          const sealed = stored?.sealedContent ?? null;
+          if (sealed === null && request.mode === 'form')
+            throw new Error(`The answer to question ${elicitationId} is not in the database.`);
+          if (sealed === null) return { key, action: 'accept' };
+          const content = JSON.parse(openAnswer(keys, elicitationId, sealed)) as Record<string, unknown>;
+          return { key, action: 'accept', content };
+        }),
+      ),
+  };
+}
+
+/** Gives each question the id people will know it by. */
+export function toRound(pause: Pause): Round {
+  return {
+    ...pause,
+    questions: pause.questions.map((question) => ({ ...question, elicitationId: randomUUID() })),
+  };
+}
+
+/**
+ * As `toRound`, after a restart: what was asked before in the same words has its answer already. Once, that is: a server
+ * that asks it yet again was not content with the answer.
+ */
+export function toRestartedRound(pause: Pause, before: Round[]): Round {
+  const known = before.flatMap(({ questions }) => questions);
+  const round = toRound(pause);
+  return {
+    ...round,
+    isRestarted: true,
+    questions: round.questions.map((question) => {
+      const same = known.filter((one) => isSame(one, question));
+      const [latest] = same.slice(-1);
+      const isNew = latest === undefined || same.some(({ isAnswered }) => isAnswered);
+      return isNew ? question : { ...question, elicitationId: latest.elicitationId, isAnswered: true };
+    }),
+  };
+}
+
+export function toAsks({ questions, resume }: Round, number: number): Asks {
+  const open = questions.filter(({ isAnswered }) => isAnswered !== true);
+  return {
+    kind: 'asks',
+    round: number,
+    questions: open.map(({ elicitationId, request: { mode } }) => ({ elicitationId, mode })),
+    ...(resume.kind === 'detached' && { isLeftOpen: true }),
+  };
+}
+
+function isSame(one: ServerQuestion, other: ServerQuestion): boolean {
+  return one.key === other.key && JSON.stringify(one.request) === JSON.stringify(other.request);
+}

@@ -1,0 +1,77 @@
+/** What of its servers' tools an agent is offered, by what the agents file lists for it. */
+import { expect, test } from 'vitest';
+import { createAgentTools, mayUse } from '../../../src/activities/call-model/agent-tools.ts';
+import type { AgentConfig, ServerConfig } from '../../../src/config.ts';
+import type { ModelTool } from '../../../src/mcp/catalogue.ts';
+import { createBackOff } from '../../../src/mcp/back-off.ts';
+import { connectTool, toModelTool } from '../../../src/mcp/model-tools.ts';
+import { serverConfig } from '../../credentials/guarded-server.ts';
+import { agent } from './model-step.ts';
+
+const owner = { tenant: 'acme', user: 'alice' };
+const tracker: ServerConfig = serverConfig('http://tracker.example/mcp');
+const tool = (name: string) => toModelTool(tracker, { name, inputSchema: { type: 'object' } });
+
+function toolsOf(listed: ModelTool[], agents: AgentConfig[]) {
+  const warnings: object[] = [];
+  const away = createBackOff();
+  const of = createAgentTools({
+    agents: new Map(agents.map((one) => [one.name, one])),
+    servers: new Map([['tracker', tracker]]),
+    catalogue: { toolsFor: async (_, servers) => (servers.length > 0 ? listed : []), away },
+    logger: { warn: (about: object) => void warnings.push(about) },
+  });
+  return {
+    of: async (one: AgentConfig) => (await of(one, owner)).tools.map(({ modelName }) => modelName),
+    awayFor: async (one: AgentConfig) => (await of(one, owner)).away,
+    away,
+    warnings,
+  };
+}
+
+test('an agent that lists nothing is offered whatever there is', async () => {
+  const all = { ...agent, servers: [{ name: 'tracker' }] };
+  const { of, warnings } = toolsOf([tool('list'), tool('delete')], [all]);
+  expect(await of(all)).toEqual(['tracker__list', 'tracker__delete']);
+  expect(warnings).toEqual([]);
+});
+
+test('each agent has a list of its own, also one that another one hands tasks to', async () => {
+  const reader = { ...agent, name: 'reader', servers: [{ name: 'tracker', tools: ['list'] }] };
+  const boss = { ...agent, servers: [{ name: 'tracker', tools: ['delete'] }], agents: ['reader'] };
+  const { of } = toolsOf([tool('list'), tool('delete')], [boss, reader]);
+  expect(await of(boss)).toEqual(['tracker__delete', 'agent__reader']);
+  expect(await of(reader)).toEqual(['tracker__list']);
+  expect(mayUse(boss, 'tracker', 'list')).toBe(false);
+  expect(mayUse(reader, 'tracker', 'list')).toBe(true);
+  expect(mayUse(reader, 'notes', null)).toBe(false);
+  expect(mayUse(undefined, 'tracker', 'list')).toBe(false);
+});
+
+test('a listed tool that the server does not have is named once, with those that it has', async () => {
+  const one = { ...agent, servers: [{ name: 'tracker', tools: ['list_issues', 'delete'] }] };
+  const { of, warnings } = toolsOf([tool('list'), tool('delete')], [one]);
+  expect(await of(one)).toEqual(['tracker__delete']);
+  await of(one);
+  expect(warnings).toEqual([
+    { agent: 'assistant', server: 'tracker', tool: 'list_issues', there: ['list', 'delete'] },
+  ]);
+});
+
+test('while nobody has listed a server, nothing is known to be missing, and its account can be connected', async () => {
+  const one = { ...agent, servers: [{ name: 'tracker', tools: ['list'] }] };
+  const { of, warnings } = toolsOf([connectTool(tracker)], [one]);
+  expect(await of(one)).toEqual(['connect_tracker']);
+  expect(warnings).toEqual([]);
+});
+
+test('a server that cannot be reached is named, unless its tools are known all the same', async () => {
+  const one = { ...agent, servers: [{ name: 'tracker' }] };
+  const unknown = toolsOf([], [one]);
+  expect(await unknown.awayFor(one)).toEqual([]);
+  unknown.away.failed(tracker, 'Tracker cannot be reached.');
+  expect(await unknown.awayFor(one)).toEqual(['Tracker']);
+  const known = toolsOf([tool('list')], [one]);
+  known.away.failed(tracker, 'Tracker cannot be reached.');
+  expect(await known.awayFor(one)).toEqual([]);
+});

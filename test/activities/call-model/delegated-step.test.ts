@@ -1,0 +1,136 @@
+/** Steps of agents that hand out tasks, and of those that have one. */
+import { describe, expect, test } from 'vitest';
+import { createDelegationActivities } from '../../../src/activities/delegations.ts';
+import type { AgentConfig } from '../../../src/config.ts';
+import type { Turn } from '../../../src/turn/turn.ts';
+import { activityEnvironment, agent, openModelStep, turn } from './model-step.ts';
+import type { ModelStep } from './model-step.ts';
+
+const researcher: AgentConfig = {
+  ...agent,
+  name: 'researcher',
+  title: 'Researcher',
+  description: 'looks things up',
+  instructions: 'You look things up.',
+  maxSteps: 7,
+};
+const agents = new Map([agent, researcher].map((one) => [one.name, one]));
+agents.set(agent.name, { ...agent, agents: ['researcher'] });
+
+const task = { task: 'Find Zanzibar' };
+const handOver = (id: string, input: object = task) => ({
+  id,
+  name: 'agent__researcher',
+  arguments: JSON.stringify(input),
+});
+
+function delegated(toolCallId: string): Turn {
+  return { ...turn, agent: 'researcher', delegation: { toolCallId, path: ['researcher'] } };
+}
+
+/** The turn's own agent has handed two tasks over. */
+async function handedOver(...replies: Parameters<typeof openModelStep>): Promise<ModelStep> {
+  const it = await openModelStep({ kind: 'tool-calls', calls: [handOver('a'), handOver('b')] }, ...replies);
+  await it.callModel({ agents });
+  return it;
+}
+
+describe('an agent with others to ask', () => {
+  test('is offered them as tools, and names them in the call and in the log', async () => {
+    await using it = await openModelStep({ kind: 'tool-calls', calls: [handOver('a')] });
+    const call = { toolCallId: 'a', toolName: 'agent__researcher' };
+    expect(await it.callModel({ agents })).toEqual({
+      finish: 'tool-calls',
+      toolCalls: [{ ...call, agent: 'researcher', maxSteps: 7 }],
+    });
+    const offered = it.server.requests[0]?.body.tools?.at(-1)?.function;
+    expect(offered?.name).toBe('agent__researcher');
+    expect(JSON.stringify(offered)).toMatch(/Researcher \(looks things up\).*"required":\["task"\]/);
+    expect(await it.events()).toContainEqual({
+      type: 'tool-input-available',
+      ...call,
+      input: task,
+      agent: 'researcher',
+    });
+  });
+
+  test.each([{}, { task: '' }, { task: 5 }, { job: 'Find Zanzibar' }])(
+    'is told what is missing when it hands over no task: %o',
+    async (input) => {
+      await using it = await openModelStep({ kind: 'tool-calls', calls: [handOver('a', input)] });
+      expect(await it.callModel({ agents })).toEqual({ finish: 'tool-calls', toolCalls: [] });
+      const errors = (await it.events()).filter(({ type }) => type === 'tool-output-error');
+      expect(errors).toMatchObject([{ errorText: expect.stringContaining('needs a "task"') }]);
+      // Once more, after a crash: it is still no call.
+      expect(await it.callModel({ agents, attempt: 2 })).toEqual({ finish: 'tool-calls', toolCalls: [] });
+    },
+  );
+});
+
+describe('an agent with a task', () => {
+  test('sees the task and nothing of the conversation', async () => {
+    await using it = await handedOver({ kind: 'text', chunks: ['Found.'] });
+    await it.callModel({ agents, of: delegated('a') });
+    expect(it.server.requests.at(-1)?.body.messages).toEqual([
+      { role: 'system', content: 'You look things up.' },
+      { role: 'user', content: 'Find Zanzibar' },
+    ]);
+  });
+
+  test('has parts, steps and calls of its own, whatever its model calls them', async () => {
+    const list = { id: 'a', name: 'tracker__list_issues', arguments: '{}' };
+    const reply = { kind: 'tool-calls' as const, calls: [list] };
+    await using it = await handedOver(reply, reply, reply);
+    const ids = ['a'];
+    for (const lane of [delegated('a'), delegated('b')]) {
+      const { toolCalls } = await it.callModel({ agents, of: lane });
+      expect(toolCalls).toMatchObject([{ server: 'tracker', tool: 'list_issues' }]);
+      ids.push(...toolCalls.map(({ toolCallId }) => toolCallId));
+      expect((await it.storage.messages.list(lane)).map(({ role }) => role)).toEqual(['assistant']);
+    }
+    expect(new Set(ids).size).toBe(3);
+    expect(await it.storage.messages.list(turn)).toHaveLength(2);
+  });
+
+  test('starts its words again without touching those of another', async () => {
+    await using it = await handedOver(
+      { kind: 'hang', chunks: ['Lo'] },
+      { kind: 'text', chunks: ['Here'] },
+      { kind: 'text', chunks: ['Look'] },
+    );
+    await expect(it.callModel({ agents, of: delegated('a'), patienceMs: 200 })).rejects.toThrow(
+      'cannot be reached right now',
+    );
+    await it.callModel({ agents, of: delegated('b'), attempt: 2 });
+    await it.callModel({ agents, of: delegated('a'), attempt: 2 });
+    const resets = (await it.events()).filter(({ type }) => type === 'reset-step');
+    expect(resets).toMatchObject([{ path: ['researcher'], parentToolCallId: 'a' }]);
+    const said = (await it.events()).flatMap((event) =>
+      event.type === 'text-delta' ? [[event.parentToolCallId, event.delta]] : [],
+    );
+    expect(said).toEqual([
+      ['b', 'Here'],
+      ['a', 'Look'],
+    ]);
+  });
+
+  test('leaves its last words to the one that asked, once', async () => {
+    await using it = await handedOver({ kind: 'text', chunks: ['Fou', 'nd.'] });
+    await it.callModel({ agents, of: delegated('a') });
+    const { finishDelegation } = createDelegationActivities({ storage: it.storage, agents });
+    const input = { turn, delegation: { toolCallId: 'a', path: ['researcher'] } };
+    const finish = (status: 'completed' | 'failed') =>
+      activityEnvironment().run(finishDelegation, { ...input, end: { status } });
+    await finish('completed');
+    await finish('failed');
+    expect((await it.events()).filter(({ type }) => type.startsWith('tool-output'))).toEqual([
+      {
+        type: 'tool-output-available',
+        toolCallId: 'a',
+        toolName: 'agent__researcher',
+        output: { content: [{ type: 'text', text: 'Found.' }] },
+      },
+    ]);
+    expect((await it.storage.messages.list(turn)).at(-1)).toMatchObject({ role: 'tool' });
+  });
+});

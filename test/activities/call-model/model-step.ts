@@ -1,0 +1,144 @@
+/** One step of one turn: the real activity between a real database and a real model server. */
+import { mkdtemp, rm } from 'node:fs/promises';
+import os from 'node:os';
+import path from 'node:path';
+import { MockActivityEnvironment } from '@temporalio/testing';
+import { DefaultLogger } from '@temporalio/worker';
+import { pino } from 'pino';
+import { createCallModel } from '../../../src/activities/call-model/call-model.ts';
+import type { ModelCallResult } from '../../../src/activities/call-model/call-model.ts';
+import type { StepResult } from '../../../src/activities/call-model/store-step.ts';
+import type { AgentConfig } from '../../../src/config.ts';
+import type { ModelTool } from '../../../src/mcp/catalogue.ts';
+import { createBackOff } from '../../../src/mcp/back-off.ts';
+import { createModels } from '../../../src/models/provider.ts';
+import { openStorage } from '../../../src/storage/database.ts';
+import type { Storage } from '../../../src/storage/storage.ts';
+import type { TurnEvent } from '../../../src/turn/event.ts';
+import type { Turn } from '../../../src/turn/turn.ts';
+import { createOpenAIServer } from '../../peers/openai-server.ts';
+import type { OpenAIServer, Reply } from '../../peers/openai-server.ts';
+
+export const turn: Turn = {
+  tenant: 'acme',
+  conversation: 'c1',
+  turnId: 't1',
+  agent: 'assistant',
+  user: 'alice',
+  capabilities: { url: true, form: true },
+};
+
+export const agent: AgentConfig = {
+  name: 'assistant',
+  title: 'Assistant',
+  description: '',
+  model: 'openai-compatible:small',
+  instructions: 'You help.',
+  modelSettings: {},
+  servers: [{ name: 'tracker' }, { name: 'notes' }],
+  agents: [],
+  maxSteps: 20,
+};
+
+const listIssues: ModelTool = {
+  modelName: 'tracker__list_issues',
+  server: 'tracker',
+  tool: 'list_issues',
+  description: 'Lists issues',
+  inputSchema: { type: 'object' },
+  readOnly: true,
+  idempotent: true,
+};
+const connectNotes: ModelTool = { ...listIssues, modelName: 'connect_notes', server: 'notes', tool: null };
+
+export interface CallOptions {
+  attempt?: number;
+  step?: number;
+  model?: string;
+  agents?: Map<string, AgentConfig>;
+  /** Whose step it is, when not the turn's own agent's. */
+  of?: Turn;
+  /** How long the model may be silent. */
+  patienceMs?: number;
+  /** Puts something in front of the database, to make it fail. */
+  storage?: Storage;
+  environment?: MockActivityEnvironment;
+}
+
+export interface ModelStep extends AsyncDisposable {
+  server: OpenAIServer;
+  storage: Storage;
+  /** Everything logged so far. */
+  logged(): string;
+  callModel(options?: CallOptions): Promise<StepResult>;
+  /** The turn's log, without its first entry. */
+  events(): Promise<TurnEvent[]>;
+  /** The same as a reader sees it: types, and each run of deltas joined. */
+  story(): Promise<string[]>;
+}
+
+export function activityEnvironment(attempt = 1): MockActivityEnvironment {
+  return new MockActivityEnvironment({ attempt }, { logger: new DefaultLogger('ERROR') });
+}
+
+/** The model server gives these replies in turn, each as soon as it is there, and fails after the last. */
+export async function openModelStep(...replies: (Reply | Promise<Reply>)[]): Promise<ModelStep> {
+  const folder = await mkdtemp(path.join(os.tmpdir(), 'interlude-'));
+  const storage = await openStorage({ kind: 'sqlite', path: path.join(folder, 'test.db') });
+  const server = await createOpenAIServer({
+    reply: (_, index) => replies[index] ?? { kind: 'status', status: 500 },
+  });
+  await storage.turns.prepare({
+    ...turn,
+    clientMessageId: 'm1',
+    messages: [{ id: 'm1', role: 'user', content: 'List my open issues in Tracker.' }],
+  });
+  await storage.turns.begin(turn);
+  let logged = '';
+
+  async function events(): Promise<TurnEvent[]> {
+    const entries = await storage.turnLog.read(turn, 0);
+    return entries.map(({ event }) => event).filter(({ type }) => type !== 'turn-started');
+  }
+
+  return {
+    server,
+    storage,
+    logged: () => logged,
+    events,
+    async callModel({ attempt = 1, step = 0, patienceMs = 5_000, model = agent.model, ...options } = {}) {
+      const { baseURL } = server;
+      const providers = { 'openai-compatible': { baseURL, apiKeyEnv: 'MODEL_API_KEY', headers: {} } };
+      const activities = createCallModel({
+        storage: options.storage ?? storage,
+        models: createModels({ providers, configDir: folder, secret: () => 'sk-secret' }),
+        agents: options.agents ?? new Map([[agent.name, { ...agent, model }]]),
+        servers: new Map(),
+        catalogue: { toolsFor: async () => [listIssues, connectNotes], away: createBackOff() },
+        config: { providers },
+        logger: pino({}, { write: (line: string) => void (logged += line) }),
+        patience: { firstMs: patienceMs, nextMs: patienceMs },
+      });
+      const environment = options.environment ?? activityEnvironment(attempt);
+      const input = { turn: options.of ?? turn, step };
+      const result: ModelCallResult = await environment.run(activities.callModel, input);
+      if (result.finish === 'withdrawn') throw new Error('This turn has begun.');
+      return result;
+    },
+    async story() {
+      const lines: string[] = [];
+      for (const event of await events()) {
+        const last = lines.length - 1;
+        if (event.type !== 'text-delta' && event.type !== 'reasoning-delta') lines.push(event.type);
+        else if (lines[last]?.startsWith(`${event.type}: `)) lines[last] += event.delta;
+        else lines.push(`${event.type}: ${event.delta}`);
+      }
+      return lines;
+    },
+    async [Symbol.asyncDispose]() {
+      await server.stop();
+      await storage.close();
+      await rm(folder, { recursive: true });
+    },
+  };
+}

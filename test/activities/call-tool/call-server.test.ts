@@ -1,0 +1,252 @@
+/**
+ * Attempts at a tool call after one of them was lost: what the next may do depends on what the first left behind, and
+ * on nothing else. The activity as workers run it, on a real database, against a server that counts.
+ */
+import { existsSync } from 'node:fs';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { Client, Connection } from '@temporalio/client';
+import { DefaultLogger } from '@temporalio/worker';
+import { MockActivityEnvironment } from '@temporalio/testing';
+import { pino } from 'pino';
+import { expect, onTestFinished, test } from 'vitest';
+import type { GivenAnswer } from '../../../src/activities/call-tool/rounds.ts';
+import { createHeldPlaces } from '../../../src/activities/call-tool/held-call-limit.ts';
+import { createActivities } from '../../../src/activities/index.ts';
+import type { ToolCallOutcome } from '../../../src/activities/call-tool/attempt.ts';
+import { loadConfig } from '../../../src/config.ts';
+import { createCatalogue } from '../../../src/mcp/catalogue.ts';
+import { createKeptSessions } from '../../../src/mcp/kept-sessions.ts';
+import { createModels } from '../../../src/models/provider.ts';
+import { openParts } from '../../../src/parts.ts';
+import { roundsAgents } from '../../asking/stage.ts';
+import type { ToolCalls } from '../../../src/storage/storage.ts';
+import { asks, dies, done, form, page, startPlayingServer } from '../../peers/playing-server.ts';
+import type { Move } from '../../peers/playing-server.ts';
+import { answer } from '../../peers/raw-mcp-server.ts';
+import { begunTurn, firstAttempt, keptStep } from '../../storage/contract/fixtures.ts';
+
+const toolCallId = 'c1';
+
+async function openCall(...moves: Move[]) {
+  return openCallOf({}, ...moves);
+}
+
+/** `tools`: the only ones that the agent may use. */
+async function openCallOf({ tools }: { tools?: string[] }, ...moves: Move[]) {
+  const folder = await mkdtemp(path.join(tmpdir(), 'interlude-'));
+  const server = await startPlayingServer();
+  server.play(...moves);
+  const logger = pino({ level: 'silent' });
+  const env = { INTERLUDE_CONFIG: roundsAgents, INTERLUDE_DATA: folder, ASKING_URL: server.url };
+  const config = loadConfig(env, folder);
+  const { assistant } = Object.fromEntries(config.agents);
+  const shorten = (to: string[]) => {
+    if (assistant) config.agents.set('assistant', { ...assistant, servers: [{ name: 'asking', tools: to }] });
+  };
+  if (tools) shorten(tools);
+  const parts = await openParts(config, logger);
+  const { storage } = parts;
+  onTestFinished(async () => {
+    await server.stop();
+    await storage.close();
+    await rm(folder, { recursive: true });
+  });
+  const catalogue = createCatalogue({ storage, logger });
+  const sessions = createKeptSessions();
+  const prepared = await begunTurn(storage, { tenant: 'demo' });
+  const { tenant, conversation, turnId } = prepared;
+  const capabilities = { form: true, url: true };
+  const turn = { tenant, conversation, turnId, agent: 'assistant', user: 'alice', capabilities };
+  await keptStep(storage, turn, { calls: [{ toolCallId, toolName: 'asking__ask', input: { a: 1 } }] });
+
+  /** The workflow's view: `given` for the rounds so far. `calls`: what stands in front of the rows of calls. */
+  function attempt(
+    round: number,
+    answers: GivenAnswer[],
+    count = 1,
+    calls: Partial<ToolCalls> = {},
+  ): Promise<ToolCallOutcome> {
+    const toolCalls = { ...storage.toolCalls, ...calls };
+    const seen = { ...parts, storage: { ...storage, toolCalls } };
+    const { callTool } = createActivities({
+      ...seen,
+      catalogue,
+      sessions,
+      heldPlaces: createHeldPlaces(1),
+      models: createModels(config),
+    });
+    const client = new Client({ connection: Connection.lazy() });
+    const environment = new MockActivityEnvironment(
+      { attempt: count },
+      { client, logger: new DefaultLogger('ERROR') },
+    );
+    const input = { turn, toolCallId, server: 'asking', tool: 'ask', connects: 0, round, answers };
+    return environment.run(callTool, input);
+  }
+
+  async function told(): Promise<string> {
+    const messages = await storage.messages.list(turn);
+    return JSON.stringify(messages.filter(({ role }) => role === 'tool'));
+  }
+
+  return { server, storage, turn, attempt, told, shorten, config, catalogue };
+}
+
+function declined(outcome: ToolCallOutcome): GivenAnswer[] {
+  if (outcome.kind !== 'asks') throw new Error('Nothing was asked.');
+  return outcome.questions.map(({ elicitationId }) => ({
+    elicitationId,
+    outcome: 'decline',
+    responseId: null,
+  }));
+}
+
+const one = asks({ one: form('One') }, 's1');
+
+test('a worker that dies after the server has asked: the next one knows the question, and does not call again', async () => {
+  const { server, attempt } = await openCall(one);
+  const first = await attempt(0, []);
+  expect(first).toMatchObject({ kind: 'asks', round: 1, questions: [{ mode: 'form' }] });
+  expect(await attempt(0, [], 2)).toEqual(first);
+  expect(server.calls).toHaveLength(1);
+});
+
+test('a worker that dies with the answers under way: nobody sends them again, and the model is told', async () => {
+  const { server, storage, turn, attempt, told } = await openCall(one);
+  const answers = declined(await attempt(0, []));
+  // All that is left of an attempt that was killed after its request had gone out.
+  await storage.toolCalls.start(turn, toolCallId, firstAttempt);
+  expect(await attempt(1, answers, 2)).toEqual({ kind: 'finished' });
+  expect(await told()).toContain('unknown whether the action took place');
+  expect(server.calls).toHaveLength(1);
+});
+
+test('of two attempts at once, one sends the answers', async () => {
+  const { server, attempt } = await openCall(one);
+  const answers = declined(await attempt(0, []));
+  const outcomes = await Promise.all([attempt(1, answers), attempt(1, answers)]);
+  expect(outcomes).toEqual([{ kind: 'finished' }, { kind: 'finished' }]);
+  expect(server.calls).toHaveLength(2);
+});
+
+test('a call that has its result is not made again, whatever is asked of it', async () => {
+  const { server, attempt, told } = await openCall(one, done('booked'));
+  const answers = declined(await attempt(0, []));
+  expect(await attempt(1, answers)).toEqual({ kind: 'finished' });
+  for (const round of [0, 1, 2]) expect(await attempt(round, answers, 2)).toEqual({ kind: 'finished' });
+  expect(server.calls).toHaveLength(2);
+  expect(await told()).toContain('booked');
+});
+
+test('answers whose server is away are kept for a later attempt; those that may have arrived are not', async () => {
+  const { server, storage, turn, attempt, told } = await openCall(one, dies);
+  const answers = declined(await attempt(0, []));
+  await server.leave();
+  await expect(attempt(1, answers)).rejects.toThrow('the answers are sent later');
+  expect((await storage.toolCalls.get(turn, toolCallId))?.state).toBe('paused');
+  expect(await storage.toolCalls.rounds(turn, toolCallId)).toHaveLength(1);
+  await server.comeBack();
+  expect(await attempt(1, answers, 2)).toEqual({ kind: 'finished' });
+  expect(await told()).toContain('unknown whether the action took place');
+  expect(server.calls).toHaveLength(2);
+});
+
+test('a call whose server wants to be asked later says so without a question, and goes on with its state', async () => {
+  const { server, attempt } = await openCall(
+    asks(undefined, 's1'),
+    asks({ p: page('https://example.com') }, 's2'),
+  );
+  expect(await attempt(0, [])).toEqual({ kind: 'asks', round: 1, questions: [] });
+  const second = await attempt(1, []);
+  expect(second).toMatchObject({ kind: 'asks', round: 2, questions: [{ mode: 'url' }] });
+  expect(await attempt(2, declined(second))).toEqual({ kind: 'finished' });
+  expect(server.calls.map(({ params: { requestState } }) => requestState)).toEqual([undefined, 's1', 's2']);
+});
+
+const newerAttempt = { name: 'WriteRefused', reason: 'newer-attempt' };
+
+test('an attempt whose result comes after the next attempt has given the call up does not change what the model reads', async () => {
+  const result = Promise.withResolvers<object>();
+  const arrived = Promise.withResolvers<void>();
+  const { server, storage, turn, attempt, told } = await openCall((message, response) => {
+    arrived.resolve();
+    void result.promise.then((one) => answer(message, response, one));
+  });
+  const first = attempt(0, []).catch((error: unknown) => error);
+  await arrived.promise;
+  expect(await attempt(0, [], 2)).toEqual({ kind: 'finished' });
+  const before = [await told(), await storage.turnLog.read(turn, 0)];
+  result.resolve(done('booked'));
+  // The call is finished, and so is the attempt: nobody asks which of them it was.
+  expect(await first).toEqual({ kind: 'finished' });
+  expect([await told(), await storage.turnLog.read(turn, 0)]).toEqual(before);
+  expect(before[0]).toContain('unknown whether the action took place');
+  expect(server.calls).toHaveLength(1);
+});
+
+test('an attempt that was stopped before it sent anything sends nothing once the next one is at work', async () => {
+  const { server, storage, attempt, told } = await openCall(done('booked'));
+  const [early, late] = [gate(), gate()];
+  const start = (one: ReturnType<typeof gate>): Partial<ToolCalls> => ({
+    start: async (...args) => {
+      await one.wait();
+      return storage.toolCalls.start(...args);
+    },
+  });
+  const first = attempt(0, [], 1, start(early)).catch((error: unknown) => error);
+  await early.reached;
+  const second = attempt(0, [], 2, start(late));
+  await late.reached;
+  early.open();
+  expect(await first).toMatchObject(newerAttempt);
+  expect(server.calls).toHaveLength(0);
+  late.open();
+  expect(await second).toEqual({ kind: 'finished' });
+  expect(server.calls).toHaveLength(1);
+  expect(await told()).toContain('booked');
+});
+
+/** Something that waits in the middle of its work. */
+function gate() {
+  const arrival = Promise.withResolvers<void>();
+  const opening = Promise.withResolvers<void>();
+  return {
+    reached: arrival.promise,
+    open: () => opening.resolve(),
+    wait() {
+      arrival.resolve();
+      return opening.promise;
+    },
+  };
+}
+
+test('a tool that the agents file does not list for the agent is not called, whoever asks for it', async () => {
+  const { server, attempt, told } = await openCallOf({ tools: ['other'] }, done('done'));
+  expect(await attempt(0, [])).toEqual({ kind: 'finished' });
+  expect(await told()).toContain('This agent may not use asking__ask, so it did not run.');
+  expect(server.calls).toHaveLength(0);
+});
+
+test('a call that waits for an answer goes on, though the list has become shorter', async () => {
+  const { server, attempt, told, shorten } = await openCallOf({}, one, done('done'));
+  const answers = declined(await attempt(0, []));
+  shorten(['other']);
+  expect(await attempt(1, answers)).toEqual({ kind: 'finished' });
+  expect(await told()).toContain('done');
+  expect(server.calls).toHaveLength(2);
+});
+
+test('a program that failed a moment ago is not started again, and the model is told at once', async () => {
+  const { attempt, told, config, catalogue } = await openCall();
+  const asking = config.servers.get('asking');
+  if (!asking) throw new Error('The agents file has no such server.');
+  const marker = path.join(config.dataDir, 'started');
+  const process = { command: 'touch', args: [marker], cwd: config.dataDir, env: {} };
+  config.servers.set('asking', { ...asking, credentialScope: 'none', process });
+  catalogue.away.failed(asking, 'Asking (this machine) ended before it had answered (exit code 3).');
+  expect(await attempt(0, [])).toEqual({ kind: 'finished' });
+  expect(await told()).toContain('(exit code 3). It was tried a moment ago, and not again.');
+  expect(existsSync(marker)).toBe(false);
+});

@@ -1,0 +1,67 @@
+/** Nothing stands between a person's answer and their call: what is learnt beside it comes after it. */
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { pino } from 'pino';
+import { expect, onTestFinished, test } from 'vitest';
+import { besideCall } from '../../../src/activities/call-tool/call-notifications.ts';
+import type { Credential } from '../../../src/credentials/store.ts';
+import { callServerTool } from '../../../src/mcp/call.ts';
+import { createCatalogue } from '../../../src/mcp/catalogue.ts';
+import { openStorage } from '../../../src/storage/database.ts';
+import { answer, startRawMcpServer } from '../../peers/raw-mcp-server.ts';
+import { begunTurn, firstAttempt } from '../../storage/contract/fixtures.ts';
+
+const credential: Credential = { kind: 'credential', headers: { authorization: 'Bearer t' }, version: 1 };
+const logger = pino({ level: 'silent' });
+const done = { resultType: 'complete', content: [{ type: 'text', text: 'paid' }] };
+const listed = {
+  ...done,
+  ttlMs: 0,
+  cacheScope: 'private',
+  tools: [{ name: 'pay', inputSchema: { type: 'object' } }],
+};
+
+test.each([
+  ['modern', ['server/discover']],
+  ['legacy', ['server/discover', 'initialize', 'notifications/initialized']],
+] as const)('a user without a list of a %s server has their call sent first', async (era, handshake) => {
+  const folder = await mkdtemp(path.join(tmpdir(), 'list-after-call-'));
+  const storage = await openStorage({ kind: 'sqlite', path: path.join(folder, 'test.db') });
+  const server = await startRawMcpServer({
+    era,
+    on: {
+      'tools/call': (message, response) => answer(message, response, done),
+      'tools/list': (message, response) => answer(message, response, listed),
+    },
+  });
+  onTestFinished(async () => {
+    await server.stop();
+    await storage.close();
+    await rm(folder, { recursive: true });
+  });
+  const turn = await begunTurn(storage);
+  const call = { toolCallId: 'c1', toolName: 'peer__pay', input: {}, state: 'started' as const };
+  const input = { turn, toolCallId: 'c1', server: 'peer', tool: 'pay', connects: 0, round: 0, answers: [] };
+  const catalogue = createCatalogue({ storage, logger });
+  const beside = besideCall(
+    { storage, catalogue, logger },
+    { input, by: firstAttempt, call, server: server.config },
+    credential,
+  );
+  const signal = new AbortController().signal;
+  const outcome = await callServerTool(server.config, credential, {
+    name: 'pay',
+    arguments: {},
+    callId: 'c1',
+    signal,
+    ...beside.listener,
+  });
+  expect(outcome.kind).toBe('result');
+  await beside.settled();
+  const seen = server.messages.map(({ method }) => method);
+  expect(seen.slice(0, seen.indexOf('tools/call'))).toEqual(handshake);
+  expect(seen).toContain('tools/list');
+  const own = { tenant: turn.tenant, server: 'peer', user: turn.user };
+  expect(await storage.toolCatalogue.get(own)).toMatchObject({ isOwn: true, tools: [{ name: 'pay' }] });
+});

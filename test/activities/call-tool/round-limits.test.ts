@@ -1,0 +1,25 @@
+import { expect, test } from 'vitest';
+import { tooManyRounds } from '../../../src/activities/call-tool/round-limits.ts';
+import type { Pause, ServerQuestion } from '../../../src/mcp/pause.ts';
+
+const server = { title: 'Asking', maxRounds: 3 };
+const page = (url: string): ServerQuestion => ({ key: url, request: { mode: 'url', message: 'Open', url } });
+const round = (...questions: ServerQuestion[]): Pause => ({ questions, resume: { kind: 'retry' } });
+const many = { ...server, maxRounds: 100 };
+
+test('as many rounds as allowed are asked, whatever is in them', () => {
+  const asked = [round(), round(page('https://a')), round()];
+  expect(tooManyRounds(server, asked.slice(0, 2), round())).toBeNull();
+  expect(tooManyRounds(server, asked, round())).toContain('it was given 3 rounds of answers');
+});
+
+test('one page is shown three times, in whichever rounds', () => {
+  const twice = [round(page('https://a'), page('https://b')), round(), round(page('https://a'))];
+  expect(tooManyRounds(many, twice, round(page('https://a')))).toBeNull();
+  const thrice = [...twice, round(page('https://a'))];
+  expect(tooManyRounds(many, thrice, round(page('https://b'), page('https://a')))).toContain(
+    'same page 3 times',
+  );
+  expect(tooManyRounds(many, thrice, round(page('https://b')))).toBeNull();
+  expect(tooManyRounds(many, thrice, round(page('https://a/')))).toBeNull();
+});
