@@ -2,8 +2,8 @@
  * What the demo's model says: enough English to work with Tracker and the Travel Desk. Put a real model into
  * agents.yaml and these files are out of the picture; nothing else changes.
  */
-import { defineScript } from '../src/models/script.ts';
-import type { Rule } from '../src/models/script.ts';
+import { defineScript } from '../src/models/scripted/script.ts';
+import type { Rule } from '../src/models/scripted/script.ts';
 import { readRules, trackerAbility, writeRules } from './script/tracker.ts';
 import { travelAbility, travelRules } from './script/travel.ts';
 

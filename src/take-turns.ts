@@ -6,7 +6,7 @@ import { createHeldPlaces } from './activities/call-tool/held-call-limit.ts';
 import { isSame, makeCurrent, takersOf, versionOf } from './deployment.ts';
 import type { Version } from './deployment.ts';
 import { startLooks } from './looks/looks.ts';
-import { createKeptSessions } from './mcp/kept-sessions.ts';
+import { createKeptSessions } from './remote/mcp/legacy/session-pool.ts';
 import type { Parts } from './parts.ts';
 import { keepTakingStrandedTurns, takeStrandedTurns } from './stranded-turns.ts';
 import { createTurnWorker, runWorker } from './turn-worker.ts';

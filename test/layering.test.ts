@@ -88,7 +88,9 @@ const rules: { name: string; about: (file: string) => boolean; allows: (found: I
   {
     name: 'leaves know neither workflows, activities nor the API',
     about: (file) =>
-      ['storage', 'credentials', 'mcp', 'models', 'elicitation', 'turn'].some((folder) => isIn(file, folder)),
+      ['storage', 'credentials', 'remote', 'models', 'elicitation', 'turn'].some((folder) =>
+        isIn(file, folder),
+      ),
     allows: ({ to }) => !['workflows', 'activities', 'api'].some((folder) => isIn(to, folder)),
   },
   {

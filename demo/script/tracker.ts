@@ -1,6 +1,6 @@
 /** Working with Tracker, in the demo's few words of English. */
-import type { Rule, ToolOutcome } from '../../src/models/script.ts';
-import { toolRule } from '../../src/models/tool-rule.ts';
+import type { Rule, ToolOutcome } from '../../src/models/scripted/script.ts';
+import { toolRule } from '../../src/models/scripted/tool-rule.ts';
 
 export const trackerAbility = [
   'List my open issues in Tracker.',

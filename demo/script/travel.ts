@@ -1,6 +1,6 @@
 /** Working with the Travel Desk, which asks the user for whatever it has to know. */
-import type { Conversation, Rule, ToolOutcome } from '../../src/models/script.ts';
-import { toolRule } from '../../src/models/tool-rule.ts';
+import type { Conversation, Rule, ToolOutcome } from '../../src/models/scripted/script.ts';
+import { toolRule } from '../../src/models/scripted/tool-rule.ts';
 
 export const travelAbility = [
   'Book a trip to Lisbon.',

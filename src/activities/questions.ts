@@ -6,7 +6,7 @@ import type { CredentialStore } from '../credentials/store.ts';
 import type { ConnectionReason, Context, ElicitationRequest, Mode } from '../elicitation/elicitation.ts';
 import { inspectUrl } from '../elicitation/url-safety.ts';
 import { connectionMessage } from '../elicitation/wording.ts';
-import { placeOf } from '../mcp/trouble.ts';
+import { placeOf } from '../remote/mcp/failure-message.ts';
 import type { Settlement } from '../elicitation/elicitation.ts';
 import type { ElicitationRow, NewLook, Storage } from '../storage/storage.ts';
 import { questionOpened } from '../telemetry/events.ts';

@@ -1,8 +1,8 @@
 /** What a server of the old era does while people think: whether it still waits, or says that its page is done. */
 import type { AskedCall, AskedCalls } from '../activities/call-tool/open-rounds.ts';
 import type { Round } from '../activities/call-tool/rounds.ts';
-import { listenForPages, lookAtCall } from '../mcp/watch.ts';
-import type { Sight } from '../mcp/watch.ts';
+import { listenForPages, lookAtCall } from '../remote/mcp/legacy/observe-call.ts';
+import type { Sight } from '../remote/mcp/legacy/observe-call.ts';
 import type { ServerNews } from '../workflows/messages.ts';
 
 export type ServerSight =

@@ -6,8 +6,8 @@ import path from 'node:path';
 import { pathToFileURL } from 'node:url';
 import type { LanguageModel } from 'ai';
 import type { Config, ProvidersConfig } from '../config.ts';
-import { filesInWords } from './files-in-words.ts';
-import type { Script } from './script.ts';
+import { filesInWords } from './describe-files.ts';
+import type { Script } from './scripted/script.ts';
 
 export type Models = (spec: string) => Promise<LanguageModel>;
 
@@ -57,7 +57,7 @@ async function createModel(
   }
   switch (provider) {
     case 'scripted': {
-      const { createScriptedModel } = await import('./scripted-model.ts');
+      const { createScriptedModel } = await import('./scripted/scripted-model.ts');
       return createScriptedModel(await loadScript(providers.scripted?.script, configDir));
     }
     case 'openai': {

@@ -14,8 +14,8 @@ import type {
 } from 'ai';
 import type { ModelSettings } from '../model-settings.ts';
 import type { Usage } from '../turn/turn.ts';
-import { classifyModelError, ModelStalledError } from './model-trouble.ts';
-import type { ModelIdentity, ModelTrouble } from './model-trouble.ts';
+import { classifyModelError, ModelStalledError } from './model-failure.ts';
+import type { ModelIdentity, ModelTrouble } from './model-failure.ts';
 
 export type AssistantPart = Exclude<AssistantModelMessage['content'], string>[number];
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { script } from '../../demo/script.ts';
-import type { Move, ToolOutcome } from '../../src/models/script.ts';
+import type { Move, ToolOutcome } from '../../src/models/scripted/script.ts';
 
 const names = ['list_issues', 'get_issue', 'create_issue', 'comment_on_issue', 'close_issue'];
 const travelNames = ['book_trip', 'plan_offsite', 'pay_deposit', 'list_trips'];

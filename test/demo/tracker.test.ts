@@ -5,8 +5,8 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { startTracker } from '../../demo/tracker/tracker.ts';
 import type { Tracker } from '../../demo/tracker/tracker.ts';
 import type { Credential } from '../../src/credentials/store.ts';
-import { callServerTool } from '../../src/mcp/call.ts';
-import { listServerTools } from '../../src/mcp/list.ts';
+import { callServerTool } from '../../src/remote/mcp/call.ts';
+import { listServerTools } from '../../src/remote/mcp/list-tools.ts';
 import { serverConfig } from '../peers/mcp-server.ts';
 import { connectAccount, registerClient } from '../peers/tracker-account.ts';
 

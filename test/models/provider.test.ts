@@ -21,7 +21,7 @@ beforeAll(async () => {
       body: { type: 'error', error: { type: 'not_found', message: 'nope' } },
     }),
   });
-  const define = pathToFileURL(path.resolve('src/models/script.ts')).href;
+  const define = pathToFileURL(path.resolve('src/models/scripted/script.ts')).href;
   await writeFile(
     path.join(folder, 'script.mjs'),
     `import { defineScript } from '${define}';\nexport const script = defineScript([() => ({ say: 'hi' })], { wordDelayMs: 0 });\n`,

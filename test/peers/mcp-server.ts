@@ -6,7 +6,7 @@ import type { AddressInfo } from 'node:net';
 import { NodeStreamableHTTPServerTransport, toNodeHandler, toWebRequest } from '@modelcontextprotocol/node';
 import { createMcpHandler, isLegacyRequest } from '@modelcontextprotocol/server';
 import type { EventStore, McpServer } from '@modelcontextprotocol/server';
-import { forgetEra } from '../../src/mcp/eras.ts';
+import { forgetEra } from '../../src/remote/mcp/era-cache.ts';
 import type { ServerConfig } from '../../src/config.ts';
 
 export interface TestMcpServer {

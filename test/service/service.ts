@@ -16,7 +16,7 @@ import { loadConfig } from '../../src/config.ts';
 import { createLogger } from '../../src/logger.ts';
 import { startLooks } from '../../src/looks/looks.ts';
 import { startLostTurns } from '../../src/lost-turns/lost-turns.ts';
-import { createKeptSessions } from '../../src/mcp/kept-sessions.ts';
+import { createKeptSessions } from '../../src/remote/mcp/legacy/session-pool.ts';
 import { openParts } from '../../src/parts.ts';
 import type { Parts } from '../../src/parts.ts';
 import type { Storage } from '../../src/storage/storage.ts';

@@ -4,9 +4,9 @@
  */
 import type { ServerConfig } from '../../config.ts';
 import type { CredentialStore } from '../../credentials/store.ts';
-import { sayGoodbye } from '../../mcp/goodbyes.ts';
-import type { RunningCall } from '../../mcp/pause.ts';
-import { abandonServerCall } from '../../mcp/watch.ts';
+import { sayGoodbye } from '../../remote/best-effort.ts';
+import type { RunningCall } from '../../remote/input-required.ts';
+import { abandonServerCall } from '../../remote/mcp/legacy/observe-call.ts';
 import type { Turn } from '../../turn/turn.ts';
 import type { AskedCall, AskedCallDependencies } from './open-rounds.ts';
 import type { Round } from './rounds.ts';

@@ -3,8 +3,8 @@
  * answer there, is told that nobody comes back. A courtesy, within a moment.
  */
 import type { ServerConfig } from '../../config.ts';
-import type { RunningCall } from '../../mcp/pause.ts';
-import { abandonServerCall } from '../../mcp/watch.ts';
+import type { RunningCall } from '../../remote/input-required.ts';
+import { abandonServerCall } from '../../remote/mcp/legacy/observe-call.ts';
 import type { Turn } from '../../turn/turn.ts';
 import type { Round } from './rounds.ts';
 import { credentialOrNone } from './resolve-credential.ts';

@@ -4,8 +4,8 @@
  */
 import { Context } from '@temporalio/activity';
 import { tooManyHeldForModel } from '../../elicitation/wording.ts';
-import type { Hold } from '../../mcp/hold.ts';
-import type { QuestionAnswer, RunningCall, ServerQuestion } from '../../mcp/pause.ts';
+import type { Hold } from '../../remote/mcp/legacy/held-questions.ts';
+import type { QuestionAnswer, RunningCall, ServerQuestion } from '../../remote/input-required.ts';
 import type { Storage } from '../../storage/storage.ts';
 import { serverAsks, serverNews } from '../../workflows/messages.ts';
 import type { ServerNews } from '../../workflows/messages.ts';

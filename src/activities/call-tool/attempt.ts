@@ -1,7 +1,7 @@
 /** What every step of one attempt at a tool call works with, and how such a step may end. */
 import { activityInfo } from '@temporalio/activity';
 import type { Logger } from 'pino';
-import type { Catalogue } from '../../mcp/catalogue.ts';
+import type { Catalogue } from '../../remote/catalogue.ts';
 import type { ServerConfig } from '../../config.ts';
 import { connectionKey } from '../../credentials/connection-key.ts';
 import type { ConnectionRequired, Credential, CredentialStore, Refusal } from '../../credentials/store.ts';

@@ -6,9 +6,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from 'pino';
 import type { Credential } from '../../credentials/store.ts';
-import type { RefreshWhen } from '../../mcp/catalogue.ts';
-import type { CallProgress, Listener } from '../../mcp/news.ts';
-import { logProcess } from '../../mcp/process-log.ts';
+import type { RefreshWhen } from '../../remote/catalogue.ts';
+import type { CallProgress, Listener } from '../../remote/mcp/notifications.ts';
+import { logProcess } from '../../remote/mcp/stdio/log-process-exit.ts';
 import type { Storage } from '../../storage/storage.ts';
 import { createProgressWriter } from './progress-writer.ts';
 import type { Attempt, CallParts } from './attempt.ts';

@@ -11,11 +11,11 @@ import {
   pageNotOpenedForModel,
   unknownOutcomeForModel,
 } from '../../elicitation/wording.ts';
-import { callServerTool } from '../../mcp/call.ts';
-import type { ServerToolCall } from '../../mcp/call.ts';
-import type { KeptSessions } from '../../mcp/kept-sessions.ts';
-import type { Pause } from '../../mcp/pause.ts';
-import { abandonServerCall } from '../../mcp/watch.ts';
+import { callServerTool } from '../../remote/mcp/call.ts';
+import type { ServerToolCall } from '../../remote/mcp/call.ts';
+import type { KeptSessions } from '../../remote/mcp/legacy/session-pool.ts';
+import type { Pause } from '../../remote/input-required.ts';
+import { abandonServerCall } from '../../remote/mcp/legacy/observe-call.ts';
 import type { Storage } from '../../storage/storage.ts';
 import type { McpResult } from '../../turn/tool-result.ts';
 import type { Turn } from '../../turn/turn.ts';

@@ -12,7 +12,7 @@ import type { Config, ServerConfig } from '../../config.ts';
 import { connectionKey } from '../../credentials/connection-key.ts';
 import { CredentialStoreError } from '../../credentials/store.ts';
 import { notAllowedForModel, refusalForModel, unknownOutcomeForModel } from '../../elicitation/wording.ts';
-import type { KeptSessions } from '../../mcp/kept-sessions.ts';
+import type { KeptSessions } from '../../remote/mcp/legacy/session-pool.ts';
 import type { CatalogueTool, Storage } from '../../storage/storage.ts';
 import type { Turn } from '../../turn/turn.ts';
 import { mayUse } from '../call-model/agent-tools.ts';

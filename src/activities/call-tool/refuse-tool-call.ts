@@ -9,7 +9,7 @@ import {
   unknownOutcomeForModel,
 } from '../../elicitation/wording.ts';
 import type { Refusal } from '../../elicitation/wording.ts';
-import { modelNameOf } from '../../mcp/model-tools.ts';
+import { modelNameOf } from '../../remote/model-tools.ts';
 import type { Settlement } from '../../elicitation/elicitation.ts';
 import type { NewEvent, Storage, ToolCallRow } from '../../storage/storage.ts';
 import type { Turn } from '../../turn/turn.ts';

@@ -1,7 +1,7 @@
 /** A server that asks for ever is stopped: nobody has to answer the same machine all day. */
 import type { ServerConfig } from '../../config.ts';
 import { tooManyRoundsForModel } from '../../elicitation/wording.ts';
-import type { Pause } from '../../mcp/pause.ts';
+import type { Pause } from '../../remote/input-required.ts';
 
 /** People press "done" before the page has noticed; three times is no coincidence. */
 const maxSamePage = 3;

@@ -7,7 +7,7 @@ import type { KeyRing } from '../../credentials/sealing.ts';
 import { openAnswer } from '../../credentials/sealed-answer.ts';
 import { openRound, sealRound } from '../../credentials/sealed-round.ts';
 import type { Mode, Outcome } from '../../elicitation/elicitation.ts';
-import type { Pause, QuestionAnswer, ServerQuestion } from '../../mcp/pause.ts';
+import type { Pause, QuestionAnswer, ServerQuestion } from '../../remote/input-required.ts';
 import type { CallAttempt, Storage } from '../../storage/storage.ts';
 import type { TurnRef } from '../../turn/turn.ts';
 

@@ -3,7 +3,7 @@
  * stays at the configured address, so that a redirect takes no key anywhere.
  */
 import type { ServerConfig } from '../../config.ts';
-import { listServerTools } from '../../mcp/list.ts';
+import { listServerTools } from '../../remote/mcp/list-tools.ts';
 import { credentialOf, headerOf } from './entry.ts';
 import type { Kept } from './vault-store.ts';
 

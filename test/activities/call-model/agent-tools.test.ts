@@ -2,9 +2,9 @@
 import { expect, test } from 'vitest';
 import { createAgentTools, mayUse } from '../../../src/activities/call-model/agent-tools.ts';
 import type { AgentConfig, ServerConfig } from '../../../src/config.ts';
-import type { ModelTool } from '../../../src/mcp/catalogue.ts';
-import { createBackOff } from '../../../src/mcp/back-off.ts';
-import { connectTool, toModelTool } from '../../../src/mcp/model-tools.ts';
+import type { ModelTool } from '../../../src/remote/catalogue.ts';
+import { createBackOff } from '../../../src/remote/backoff.ts';
+import { connectTool, toModelTool } from '../../../src/remote/model-tools.ts';
 import { serverConfig } from '../../credentials/guarded-server.ts';
 import { agent } from './model-step.ts';
 

@@ -9,8 +9,8 @@ import { createCallModel } from '../../../src/activities/call-model/call-model.t
 import type { ModelCallResult } from '../../../src/activities/call-model/call-model.ts';
 import type { StepResult } from '../../../src/activities/call-model/store-step.ts';
 import type { AgentConfig } from '../../../src/config.ts';
-import type { ModelTool } from '../../../src/mcp/catalogue.ts';
-import { createBackOff } from '../../../src/mcp/back-off.ts';
+import type { ModelTool } from '../../../src/remote/catalogue.ts';
+import { createBackOff } from '../../../src/remote/backoff.ts';
 import { createModels } from '../../../src/models/provider.ts';
 import { openStorage } from '../../../src/storage/database.ts';
 import type { Storage } from '../../../src/storage/storage.ts';

@@ -5,7 +5,7 @@ import { pino } from 'pino';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { besideCall } from '../../../src/activities/call-tool/call-notifications.ts';
 import type { Credential } from '../../../src/credentials/store.ts';
-import { createCatalogue } from '../../../src/mcp/catalogue.ts';
+import { createCatalogue } from '../../../src/remote/catalogue.ts';
 import { openStorage } from '../../../src/storage/database.ts';
 import type { NewTurn, Storage } from '../../../src/storage/storage.ts';
 import { answer, startRawMcpServer } from '../../peers/raw-mcp-server.ts';

@@ -16,8 +16,8 @@ import { createHeldPlaces } from '../../../src/activities/call-tool/held-call-li
 import { createActivities } from '../../../src/activities/index.ts';
 import type { ToolCallOutcome } from '../../../src/activities/call-tool/attempt.ts';
 import { loadConfig } from '../../../src/config.ts';
-import { createCatalogue } from '../../../src/mcp/catalogue.ts';
-import { createKeptSessions } from '../../../src/mcp/kept-sessions.ts';
+import { createCatalogue } from '../../../src/remote/catalogue.ts';
+import { createKeptSessions } from '../../../src/remote/mcp/legacy/session-pool.ts';
 import { createModels } from '../../../src/models/provider.ts';
 import { openParts } from '../../../src/parts.ts';
 import { roundsAgents } from '../../asking/stage.ts';

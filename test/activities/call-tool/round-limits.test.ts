@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { tooManyRounds } from '../../../src/activities/call-tool/round-limits.ts';
-import type { Pause, ServerQuestion } from '../../../src/mcp/pause.ts';
+import type { Pause, ServerQuestion } from '../../../src/remote/input-required.ts';
 
 const server = { title: 'Asking', maxRounds: 3 };
 const page = (url: string): ServerQuestion => ({ key: url, request: { mode: 'url', message: 'Open', url } });

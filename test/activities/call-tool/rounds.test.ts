@@ -11,7 +11,7 @@ import type { Round } from '../../../src/activities/call-tool/rounds.ts';
 import { sealContent } from '../../../src/api/answer-record.ts';
 import { generateKey, parseKeys } from '../../../src/credentials/sealing.ts';
 import type { ElicitationRequest } from '../../../src/elicitation/elicitation.ts';
-import type { Asked, Pause } from '../../../src/mcp/pause.ts';
+import type { Asked, Pause } from '../../../src/remote/input-required.ts';
 import { openStorage } from '../../../src/storage/database.ts';
 import type { TurnRef } from '../../../src/turn/turn.ts';
 import { begunTurn, firstAttempt, keptStep } from '../../storage/contract/fixtures.ts';

@@ -10,7 +10,7 @@ import { expect, onTestFinished, test } from 'vitest';
 import type { ServerConfig } from '../../../src/config.ts';
 import { generateKey, parseKeys } from '../../../src/credentials/sealing.ts';
 import type { ConnectionRequired, Credential } from '../../../src/credentials/store.ts';
-import { callServerTool } from '../../../src/mcp/call.ts';
+import { callServerTool } from '../../../src/remote/mcp/call.ts';
 import { startStrictFiles } from '../../peers/strict-files.ts';
 import { serverConfig } from '../../peers/mcp-server.ts';
 import { alice, createBench, publicUrl } from '../bench.ts';

@@ -1,6 +1,6 @@
 /** A key that somebody entered: what is kept, what is not, and who gets to see it on the way. */
 import { expect, test } from 'vitest';
-import { listServerTools } from '../../../src/mcp/list.ts';
+import { listServerTools } from '../../../src/remote/mcp/list-tools.ts';
 import { startKeyedServer } from '../../peers/keyed-server.ts';
 import { startRawMcpServer } from '../../peers/raw-mcp-server.ts';
 import { alice, bob, createVault, goodKey, headersOf, startTracker, vaultServer } from './bench.ts';

@@ -1,0 +1,156 @@
+/**
+ * What became of a tool call, from what is known of its request. The line between "certainly did not run" and
+ * "unknown" is drawn here, because nothing may run twice:
+ *
+ * - the request never left, or was answered with a status that refuses it before processing: did not run;
+ * - it left and no answer came, or the server failed while it worked on it: unknown.
+ *
+ * 503 on the call itself is unknown: proxies also say it when the server died with the request in its hands.
+ */
+import type { CallToolResult, JSONRPCMessage } from '@modelcontextprotocol/client';
+import type { ServerConfig } from '../../config.ts';
+import type { Capabilities } from '../../elicitation/capabilities.ts';
+import { plainLine } from '../../elicitation/plain-text.ts';
+import { isDeeperThan } from '../../elicitation/json-size.ts';
+import type { Refused, Unreachable } from './connect.ts';
+import type { Deadline } from '../deadline.ts';
+import { readInputRequired } from './modern/input-required.ts';
+import type { Pause } from '../input-required.ts';
+import { readRequiredPages } from './legacy/url-elicitation-required.ts';
+import { describeTrouble, nameOf } from './failure-message.ts';
+import type { Exchange } from './tracked-fetch.ts';
+
+export type CallOutcome =
+  /** As received: every content block and field kept, `isError` included. */
+  | { kind: 'result'; result: CallToolResult }
+  /** The tool did not run. */
+  | Refused
+  /** The tool did not run. */
+  | Unreachable
+  /** The server wants to ask people before it goes on. */
+  | { kind: 'asks'; pause: Pause }
+  /** It asked for something that cannot be put to a person. The call did not complete. */
+  | { kind: 'unaskable'; message: string }
+  /** The server does not know its own state any more: the answers were not taken. */
+  | { kind: 'state-expired'; message: string }
+  /** The server turned the call down, in its own words, which are for the model and not for logs. */
+  | { kind: 'rejected'; message: string }
+  /** The request left and its answer is missing or says nothing: the tool may have run. */
+  | { kind: 'unknown'; message: string };
+
+/** What was seen of one tool call. */
+export interface Sighting {
+  exchange: Exchange | undefined;
+  /** The JSON-RPC answer to it, as it came. */
+  answer: JSONRPCMessage | undefined;
+  end: Deadline['end'];
+}
+
+export function judge(
+  server: ServerConfig,
+  { exchange, answer, end }: Sighting,
+  capabilities: Capabilities,
+): CallOutcome {
+  return answer ? fromAnswer(server, answer, capabilities) : fromExchange(server, exchange, end);
+}
+
+function fromExchange(
+  server: ServerConfig,
+  exchange: Exchange | undefined,
+  end: Deadline['end'],
+): CallOutcome {
+  const message = describeTrouble(server, exchange, end);
+  const status = exchange?.status;
+  if (!exchange?.left) return { kind: 'unreachable', message };
+  if (status === 401 || status === 403) return { kind: 'refused', status, challenge: exchange.challenge };
+  if (status === undefined || status < 300 || status === 303 || status === 408 || status >= 500) {
+    return { kind: 'unknown', message };
+  }
+  const isElsewhereOrLater = status < 400 || status === 404 || status === 410 || status === 429;
+  return isElsewhereOrLater ? { kind: 'unreachable', message } : { kind: 'rejected', message };
+}
+
+function fromAnswer(server: ServerConfig, answer: JSONRPCMessage, capabilities: Capabilities): CallOutcome {
+  if ('error' in answer) return fromError(server, answer.error, capabilities);
+  const result: unknown = 'result' in answer ? answer.result : undefined;
+  if (!isRecord(result)) return unreadable(server);
+  const { resultType: type, ...rest } = result;
+  const resultType = type ?? 'complete';
+  // Drafts of the new era asked like this. It must not pass for a result, whatever else is in it.
+  if (type === undefined && rest['inputRequests'] !== undefined)
+    return unaskable(server, 'it sent inputRequests without the resultType "input_required"');
+  if (resultType === 'input_required') {
+    const read = readInputRequired(rest, capabilities);
+    return read.kind === 'pause' ? { kind: 'asks', pause: read.pause } : unaskable(server, read.reason);
+  }
+  if (resultType !== 'complete' || !isToolResult(rest) || isDeeperThan(rest, deepest))
+    return unreadable(server);
+  return { kind: 'result', result: rest };
+}
+
+/** Levels of nesting in a result. What reads it later, here and in clients, does so recursively. */
+const deepest = 200;
+
+/** Codes that turn a request down before anything is done. All others say only that something went wrong. */
+const refusals = new Set([-32700, -32600, -32601, -32602, -32002, -32020, -32022]);
+const missingCapability = -32021;
+const pagesRequired = -32042;
+
+function fromError(
+  server: ServerConfig,
+  error: { code: number; message: string; data?: unknown },
+  capabilities: Capabilities,
+): CallOutcome {
+  if (error.code === pagesRequired) {
+    const read = readRequiredPages(error.data, capabilities);
+    return read.kind === 'pause' ? { kind: 'asks', pause: read.pause } : unaskable(server, read.reason);
+  }
+  if (error.code === missingCapability)
+    return unaskable(server, 'it needs to ask the user something that their client cannot show');
+  const words = plainLine(error.message).slice(0, 500);
+  if (refusals.has(error.code)) {
+    const kind =
+      isRecord(error.data) && error.data['reason'] === 'invalid_request_state' ? 'state-expired' : 'rejected';
+    return { kind, message: `${nameOf(server)} refused the call: ${words}` };
+  }
+  return {
+    kind: 'unknown',
+    message: `${nameOf(server)} failed while it handled the call (error ${error.code}).`,
+  };
+}
+
+/** A server that was told that nobody can be asked, and copes with it, has simply answered. */
+export function unlessItCoped(
+  server: ServerConfig,
+  outcome: CallOutcome,
+  refused: string | undefined,
+): CallOutcome {
+  const failed = outcome.kind === 'result' ? outcome.result.isError === true : couldFollow.has(outcome.kind);
+  return refused !== undefined && failed ? unaskable(server, refused) : outcome;
+}
+
+/** Ends that may well come from not having been told what the server wanted to know. */
+const couldFollow = new Set<CallOutcome['kind']>(['rejected', 'unknown']);
+
+export function unaskable(server: ServerConfig, reason: string): CallOutcome {
+  const why = reason.replace(/\.$/, '');
+  const message = `${nameOf(server)} asked for something that could not be put to the user: ${why}. Nobody was asked, and the call did not complete.`;
+  return { kind: 'unaskable', message };
+}
+
+function unreadable(server: ServerConfig): CallOutcome {
+  return { kind: 'unknown', message: `${nameOf(server)} answered in a form that cannot be read.` };
+}
+
+/** Content of kinds nobody knows yet passes: whoever reads it decides what to do with it. */
+function isToolResult(value: Record<string, unknown>): value is CallToolResult {
+  const { content } = value;
+  if (content === undefined) return value['structuredContent'] !== undefined;
+  return (
+    Array.isArray(content) && content.every((block) => isRecord(block) && typeof block['type'] === 'string')
+  );
+}
+
+function isRecord(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}

@@ -1,0 +1,101 @@
+/**
+ * What went wrong between us and a server, in words a person can act on: which server, where, what, what to do.
+ * Only status numbers and error codes are read, so nothing secret can end up in these sentences.
+ */
+import type { ServerConfig } from '../../config.ts';
+import type { ServerProcess } from '../../server-config.ts';
+import { answerLimitBytes, AnswerTooLarge } from '../response-body.ts';
+import type { Deadline } from '../deadline.ts';
+import { ProcessTrouble } from './stdio/process.ts';
+import type { Exchange } from './tracked-fetch.ts';
+
+const checkAddress = 'The operator should check that it runs and that its url in the agents file is right.';
+
+/** How people and the model read of a server: its title and where it is. */
+export function nameOf(server: ServerConfig): string {
+  return `${server.title} (${placeOf(server)})`;
+}
+
+export function placeOf({ url, process }: ServerConfig): string {
+  return process ? 'this machine' : new URL(url).host;
+}
+
+export function describeTrouble(
+  server: ServerConfig,
+  exchange: Exchange | undefined,
+  end: Deadline['end'],
+): string {
+  const name = nameOf(server);
+  if (end === 'cancelled') return `The call to ${name} was cancelled.`;
+  if (end === 'timeout') return `${name} did not answer within ${server.timeout / 1000} s.`;
+  if (exchange?.failure instanceof AnswerTooLarge) {
+    return `${name} sent an answer larger than ${answerLimitBytes / 1024 / 1024} MB, which is not read any further.`;
+  }
+  if (server.process) return describeProcess(server.process, name, exchange?.failure);
+  const wasAnswering = exchange?.status === 200 && (exchange.isStream || exchange.failure !== undefined);
+  if (wasAnswering) return `${name} ended the connection before it had answered.`;
+  if (exchange?.status !== undefined) return describeStatus(name, exchange.status);
+  return describeFailure(name, codeOf(exchange?.failure));
+}
+
+const checkCommand = 'The operator should check its command in the agents file.';
+
+/** Arguments may be anything, passwords included: only the program is named. */
+function describeProcess({ command, cwd }: ServerProcess, name: string, failure: unknown): string {
+  if (!(failure instanceof ProcessTrouble))
+    return `${name} did not answer like an MCP server. ${checkCommand}`;
+  const { what } = failure;
+  switch (what.kind) {
+    case 'not-found':
+      return `${name} cannot be started: command not found: ${command}. The operator should install it, or correct the command in the agents file.`;
+    case 'not-executable':
+      return `${name} cannot be started: ${command} may not be executed. ${checkCommand}`;
+    case 'no-folder':
+      return `${name} cannot be started: there is no folder ${cwd}. The operator should correct its cwd in the agents file.`;
+    case 'not-started':
+      return `${name} cannot be started (${what.code}). ${checkCommand}`;
+    case 'ended': {
+      const how = what.signal === null ? `exit code ${what.exitCode}` : what.signal;
+      return `${name} ended before it had answered (${how}). The operator can read what it had to say in the worker's log.`;
+    }
+    default:
+      return what satisfies never;
+  }
+}
+
+function describeStatus(name: string, status: number): string {
+  if (status < 300) return `${name} did not answer like an MCP server. ${checkAddress}`;
+  if (status < 400)
+    return `${name} sent a redirect (HTTP ${status}) that is not followed. The agents file should name the final url.`;
+  if (status === 404) return `${name} has no MCP endpoint at this address (HTTP 404). ${checkAddress}`;
+  if (status === 429) return `${name} is receiving too many requests (HTTP 429). Try again later.`;
+  if (status < 500) return `${name} refused the request (HTTP ${status}). ${checkAddress}`;
+  return `${name} is in trouble (HTTP ${status}). Try again later.`;
+}
+
+function describeFailure(name: string, code: string): string {
+  switch (code) {
+    case 'ECONNREFUSED':
+      return `${name} cannot be reached: nothing is listening there. ${checkAddress}`;
+    case 'ENOTFOUND':
+    case 'EAI_AGAIN':
+      return `${name} cannot be reached: its host name is not known. ${checkAddress}`;
+    case 'ETIMEDOUT':
+    case 'UND_ERR_CONNECT_TIMEOUT':
+      return `${name} cannot be reached: it did not accept a connection in time. ${checkAddress}`;
+    case 'ECONNRESET':
+    case 'UND_ERR_SOCKET':
+      return `${name} broke the connection off. Try again later.`;
+    default:
+      return /CERT|TLS|SSL|SELF_SIGNED|ALTNAME/.test(code)
+        ? `${name} cannot be reached: its TLS certificate was not accepted (${code}). The operator should check it.`
+        : `${name} cannot be reached${code && ` (${code})`}. ${checkAddress}`;
+  }
+}
+
+function codeOf(failure: unknown): string {
+  for (let error = failure; error instanceof Error; error = error.cause) {
+    if ('code' in error && typeof error.code === 'string') return error.code;
+  }
+  return '';
+}

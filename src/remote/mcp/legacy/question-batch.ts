@@ -1,0 +1,32 @@
+/** Questions that come one by one and are put to the user together: servers that want two things ask for both at once. */
+import type { ServerQuestion } from '../../input-required.ts';
+import { mostQuestions } from '../read-question.ts';
+
+/** Long enough for the second of two to arrive, too short to be noticed. */
+const gatheringMs = 50;
+
+export interface GatheredQuestions extends Disposable {
+  add(question: ServerQuestion): void;
+  withdraw(key: string): void;
+  count(): number;
+  /** Resolves with all of them a moment after the first; never when there are none. */
+  complete: Promise<ServerQuestion[]>;
+}
+
+/** `tooMany` is called when more come than anybody can be asked. */
+export function gatherQuestions(tooMany: () => void): GatheredQuestions {
+  const questions = new Map<string, ServerQuestion>();
+  const { promise: complete, resolve } = Promise.withResolvers<ServerQuestion[]>();
+  let timer: NodeJS.Timeout | undefined;
+  return {
+    add(question) {
+      if (questions.size >= mostQuestions) return tooMany();
+      questions.set(question.key, question);
+      timer ??= setTimeout(() => resolve([...questions.values()]), gatheringMs);
+    },
+    withdraw: (key) => void questions.delete(key),
+    count: () => questions.size,
+    complete,
+    [Symbol.dispose]: () => clearTimeout(timer),
+  };
+}

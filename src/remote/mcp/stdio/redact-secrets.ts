@@ -1,0 +1,25 @@
+/** A program's words about its trouble, without what may be a secret: they are read by many, and its own it knows. */
+import { commonVariables } from '../../../common-variables.ts';
+import type { ServerProcess } from '../../../server-config.ts';
+import { hidden, withoutKeys } from '../../../without-keys.ts';
+
+const shortestSecret = 6;
+
+/** What it was given, and whatever looks like a key. */
+export function withoutSecrets(text: string, { env, args }: Pick<ServerProcess, 'env' | 'args'>): string {
+  const given = Object.entries(env).flatMap(([name, value]) => (commonVariables.includes(name) ? [] : value));
+  const known = [...given, ...args.flatMap(secretArgument)]
+    .filter((value) => value.length >= shortestSecret)
+    .toSorted((one, other) => other.length - one.length);
+  const withoutKnown = known.reduce((words, value) => words.replaceAll(value, hidden), text);
+  return withoutKeys(withoutKnown);
+}
+
+/** `--token=…`, and what stands after `--token`. */
+function secretArgument(argument: string, index: number, all: string[]): string[] {
+  const isNamed = (text: string) => /^-.*(?:token|secret|password|key|auth)/i.test(text);
+  const [name = '', ...value] = argument.split('=');
+  if (value.length > 0) return isNamed(name) ? [value.join('=')] : [];
+  const before = all[index - 1];
+  return before !== undefined && !before.includes('=') && isNamed(before) ? [argument] : [];
+}

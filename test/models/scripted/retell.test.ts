@@ -1,0 +1,30 @@
+import { expect, test } from 'vitest';
+import { refusalForModel, unknownOutcomeForModel } from '../../../src/elicitation/wording.ts';
+import type { Refusal } from '../../../src/elicitation/wording.ts';
+import { retell } from '../../../src/models/scripted/retell.ts';
+
+const expected: Record<Refusal, RegExp> = {
+  decline: /leave your Tracker account alone/,
+  cancel: /closed the question about Tracker/,
+  expired: /Nobody connected Tracker in time/,
+  unsupported: /cannot ask you for it from here/,
+  'no-user': /caller is a service/,
+  'too-many-open': /cannot ask you for it from here/,
+  'question-too-many': /Tracker has a question, but you have too many open/,
+  'still-refused': /it refuses your account/,
+  failed: /Tracker could not be called/,
+};
+
+test.each(Object.entries(expected))('"%s" reaches the user as a sentence to the user', (refusal, words) => {
+  const told = retell(refusalForModel(refusal as Refusal, 'Tracker'));
+  expect(told).toMatch(words);
+  expect(told).not.toMatch(/\bthe user\b|Tell|undefined/i);
+});
+
+test('an unknown outcome stays unknown', () => {
+  expect(retell(unknownOutcomeForModel('Tracker'))).toMatch(/Tracker never answered, so I cannot tell/);
+});
+
+test('an error of a tool is passed on in its own words', () => {
+  expect(retell('There is no issue #99.')).toBe('Sorry, that did not work. There is no issue #99.');
+});

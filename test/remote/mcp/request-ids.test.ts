@@ -1,0 +1,12 @@
+/** The SDK begins every client's ids at zero; this fails when it can no longer be told otherwise. */
+import { expect, test } from 'vitest';
+import { answer } from '../../peers/raw-mcp-server.ts';
+import { call, done, peer } from './one-call.ts';
+
+test.each(['modern', 'legacy'] as const)('no two requests to a %s server share an id', async (era) => {
+  const server = await peer(era, { 'tools/call': (message, response) => answer(message, response, done) });
+  for (const _ of [1, 2, 3]) expect(await call(server.config)).toMatchObject({ kind: 'result' });
+  const ids = server.messages.flatMap(({ method, id }) => (method === 'tools/call' ? [id] : []));
+  expect(ids).toHaveLength(3);
+  expect(new Set(ids).size).toBe(3);
+});
