@@ -36,6 +36,8 @@ const startDeadlineMs = 3_500;
 const stopAndStartDeadlineMs = 10_000;
 const signalDeadlineMs = 3_500;
 const queryDeadlineMs = 2_000;
+/** How long another request with the same message is left to start the turn that it prepared. */
+const otherRequestMs = 1_000;
 /** Left of the start's deadline when a turn that is to make room has not: enough to say so. */
 const marginMs = 500;
 /** About what a workflow takes from writing its turn's end to closing. */
@@ -90,21 +92,38 @@ export function createTurnWorkflows({ client, storage, config, logger }: Parts):
   const { openTurn, makeRoom, stillLeaves } = createOpenTurns(client, storage.turns);
 
   async function start(turn: NewTurn, onBusy: OnBusy): Promise<Start> {
-    const earlier = await storage.turns.byClientMessage(turn, turn.clientMessageId);
-    // Somebody else's, begun since the caller's conversation was looked for.
-    if (earlier && earlier.user !== turn.user) return { kind: 'foreign-conversation' };
-    if (earlier && !(await saysTheSame(turn, earlier))) return { kind: 'other-message' };
-    if (earlier && earlier.status !== 'starting') return { kind: 'joined', turn: refOf(earlier) };
-    // Still `starting`: another request is at it, or died at it. Starting the same turn twice is harmless.
-    const next: NewTurn = earlier ? { ...earlier, messages: [] } : turn;
-    if (!earlier && (await storage.turns.prepare(turn)) === 'foreign-conversation')
-      return { kind: 'foreign-conversation' };
+    const claim = await claimMessage(turn);
+    if (claim.kind !== 'to-start') return claim;
+    const next = claim.turn;
     try {
       return await startWorkflow(next, onBusy);
     } catch (error) {
       logger.warn({ err: error, turnId: next.turnId }, 'a turn could not be started');
       if (!(await storage.turns.withdraw(next))) return { kind: 'started', turn: refOf(next) };
       throw await unavailable(error, 'The turn was not started.');
+    }
+  }
+
+  /** One turn per client message: the given one, or the one that an earlier request with this message prepared. */
+  async function claimMessage(turn: NewTurn): Promise<Start | { kind: 'to-start'; turn: NewTurn }> {
+    const prepared = await storage.turns.prepare(turn);
+    if (prepared === 'prepared') return { kind: 'to-start', turn };
+    if (prepared === 'foreign-conversation') return { kind: prepared };
+    const earlier = await earlierTurn(turn);
+    if (!earlier) return claimMessage(turn);
+    if (!(await saysTheSame(turn, earlier))) return { kind: 'other-message' };
+    if (earlier.status !== 'starting') return { kind: 'joined', turn: refOf(earlier) };
+    // The request that prepared it has died, or is slow: starting the same turn twice is harmless.
+    return { kind: 'to-start', turn: { ...earlier, messages: [] } };
+  }
+
+  /** The turn that another request prepared for this message, once that has started it; null when it was withdrawn. */
+  async function earlierTurn(turn: NewTurn): Promise<TurnRow | null> {
+    const deadline = Date.now() + otherRequestMs;
+    for (;;) {
+      const earlier = await storage.turns.byClientMessage(turn, turn.clientMessageId);
+      if (earlier?.status !== 'starting' || Date.now() > deadline) return earlier;
+      await delay(closingMs);
     }
   }
 

@@ -148,9 +148,10 @@ export interface Turns {
   conversation(ref: ConversationRef): Promise<ConversationRow | null>;
   /**
    * Writes the turn as `starting`, with its messages set aside. The conversation row is made if it is new.
-   * A conversation of another owner in the same tenant is refused. Nothing is visible to readers yet.
+   * A conversation of another owner in the same tenant is refused. `known`: another turn was prepared for the same
+   * client message, and nothing is written. Nothing is visible to readers yet.
    */
-  prepare(turn: NewTurn): Promise<'prepared' | 'foreign-conversation'>;
+  prepare(turn: NewTurn): Promise<'prepared' | 'known' | 'foreign-conversation'>;
   /**
    * `starting` → `running`: the messages enter the conversation and `turn-started` enters the log, in one
    * transaction. Again on a running turn: true, nothing changes. False when it was withdrawn. Another turn that is

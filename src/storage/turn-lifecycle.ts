@@ -48,6 +48,18 @@ export async function prepareTurn(write: Write, turn: NewTurn, now: number) {
     .executeTakeFirstOrThrow();
   if (owner !== user) return 'foreign-conversation' as const;
 
+  // Asked only now: whoever was quicker with the same message has let go of the conversation's row.
+  const known = await write
+    .selectFrom('turns')
+    .select('turn_id')
+    .where('tenant', '=', tenant)
+    .where('conversation', '=', conversation)
+    .where('client_message_id', '=', turn.clientMessageId)
+    .where('turn_id', '!=', turnId)
+    .limit(1)
+    .executeTakeFirst();
+  if (known) return 'known' as const;
+
   await write
     .insertInto('turns')
     .values({

@@ -57,13 +57,9 @@ export function createTurns(database: Database): Turns {
       return row ? toTurn(row) : null;
     },
     async byClientMessage(ref, clientMessageId) {
-      const rows = await selectTurns(query, ref)
+      const row = await selectTurns(query, ref)
         .where('client_message_id', '=', clientMessageId)
-        .orderBy('created_at')
-        .orderBy('turns.turn_id')
-        .execute();
-      // Of two racing requests with one message, the turn that got to run is the one to join.
-      const row = rows.find(({ status }) => status !== 'starting') ?? rows[0];
+        .executeTakeFirst();
       return row ? toTurn(row) : null;
     },
     async given({ tenant, conversation, turnId, clientMessageId: id }) {

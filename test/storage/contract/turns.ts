@@ -92,23 +92,37 @@ export function turnsContract(subject: () => Subject): void {
       expect(await storage.turns.prepare(newTurn({ conversation, user: 'bob' }))).toBe('prepared');
     });
 
-    test('of two requests with the same message, the turn that runs is the one to join', async () => {
+    test('of requests with the same message at once, one prepares its turn and the others find it', async () => {
+      const { storage, other } = subject();
+      const first = newTurn();
+      const { tenant, conversation, clientMessageId, messages } = first;
+      const again = () => newTurn({ tenant, conversation, clientMessageId, messages });
+      const racing = [first, again(), again(), again(), again(), again()];
+      const prepared = await Promise.all(
+        racing.map((turn, at) => (at % 2 === 0 ? storage : other).turns.prepare(turn)),
+      );
+      expect(prepared.toSorted()).toEqual([...Array<string>(5).fill('known'), 'prepared']);
+      const winner = racing[prepared.indexOf('prepared')] ?? first;
+      const found = { turnId: winner.turnId, status: 'starting' };
+      expect(await storage.turns.byClientMessage(first, clientMessageId)).toMatchObject(found);
+      expect(await storage.turns.byClientMessage(first, 'unknown')).toBeNull();
+
+      expect(await storage.turns.prepare(winner)).toBe('prepared');
+      await storage.turns.begin(winner);
+      await storage.turns.end(winner, 'completed');
+      expect(await other.turns.prepare(again())).toBe('known');
+      expect(await storage.messages.list(first)).toHaveLength(1);
+    });
+
+    test('a message whose turn was withdrawn may be prepared again', async () => {
       const { storage } = subject();
-      const lost = newTurn();
-      const { tenant, conversation, clientMessageId, messages } = lost;
-      const won = newTurn({ tenant, conversation, clientMessageId, messages });
-      await storage.turns.prepare(lost);
-      await storage.turns.prepare(won);
-      expect(await storage.turns.byClientMessage(lost, clientMessageId)).toMatchObject({
-        status: 'starting',
-      });
-      await storage.turns.begin(won);
-      expect(await storage.turns.byClientMessage(lost, clientMessageId)).toMatchObject({
-        turnId: won.turnId,
-      });
-      expect(await storage.turns.withdraw(lost)).toBe(true);
-      expect(await storage.turns.byClientMessage(lost, 'unknown')).toBeNull();
-      expect(await storage.messages.list(lost)).toHaveLength(1);
+      const withdrawn = newTurn();
+      const { tenant, conversation, clientMessageId, messages } = withdrawn;
+      await storage.turns.prepare(withdrawn);
+      expect(await storage.turns.withdraw(withdrawn)).toBe(true);
+      expect(await storage.turns.byClientMessage(withdrawn, clientMessageId)).toBeNull();
+      const again = newTurn({ tenant, conversation, clientMessageId, messages });
+      expect(await storage.turns.prepare(again)).toBe('prepared');
     });
 
     test('the first end wins, and reports what was used', async () => {
