@@ -15,7 +15,7 @@ import { fileURLToPath } from 'node:url';
 import type { Client } from '@temporalio/client';
 import { connectionKey } from '../src/credentials/connection-key.ts';
 import { sealAccount } from '../src/credentials/mcp-oauth/account.ts';
-import { generateKey, parseKeys } from '../src/credentials/sealing.ts';
+import { generateKey, parseKeys } from '../src/credentials/sealing/key-ring.ts';
 import { loadConfig } from '../src/config.ts';
 import type { Config } from '../src/config.ts';
 import { createLogger } from '../src/logger.ts';

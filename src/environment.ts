@@ -1,7 +1,7 @@
 /** The environment: every variable we read, its default, and what is only wrong in combination. */
 import { readFileSync } from 'node:fs';
 import { z } from 'zod';
-import { parseKeys, SealingError } from './credentials/sealing.ts';
+import { parseKeys, SealingError } from './credentials/sealing/key-ring.ts';
 import { duration } from './duration.ts';
 import { isLoopbackHost } from './network/addresses.ts';
 import { whatToWrite } from './what-to-write.ts';

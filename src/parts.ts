@@ -1,10 +1,10 @@
 /** What both processes are made of, opened once from the configuration and handed to everyone who needs it. */
 import type { Logger } from 'pino';
 import type { Config, ServerConfig } from './config.ts';
-import { proveKeys } from './credentials/key-proofs.ts';
-import { openKeys } from './credentials/key-file.ts';
+import { proveKeys } from './credentials/sealing/key-proofs.ts';
+import { openKeys } from './credentials/sealing/key-file.ts';
 import { createOAuthStore } from './credentials/mcp-oauth/store.ts';
-import type { KeyRing } from './credentials/sealing.ts';
+import type { KeyRing } from './credentials/sealing/key-ring.ts';
 import { loadNangoSdk } from './credentials/nango/sdk.ts';
 import { createNangoStore } from './credentials/nango/store.ts';
 import type { CredentialStore } from './credentials/store.ts';

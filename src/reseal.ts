@@ -4,9 +4,9 @@
  */
 import { parseArgs } from 'node:util';
 import { readConfig } from './config.ts';
-import { openKeys } from './credentials/key-file.ts';
-import { reseal } from './credentials/reseal.ts';
-import { describeReseal, isDone } from './credentials/reseal-words.ts';
+import { openKeys } from './credentials/sealing/key-file.ts';
+import { reseal } from './credentials/sealing/reseal.ts';
+import { describeReseal, isDone } from './credentials/sealing/reseal-report.ts';
 import { openStorage } from './storage/database.ts';
 
 const progressEveryMs = 2_000;

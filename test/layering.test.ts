@@ -142,7 +142,7 @@ describe('a planted violation is found:', () => {
     ['src/playground/planted.ts', "import { createApp } from '../api/app.ts';"],
     ['src/workflows/planted.ts', "import { createHash } from 'node:crypto';"],
     ['src/workflows/planted.ts', "import { createActivities } from '../activities/index.ts';"],
-    ['src/api/chat/planted.ts', "const { card } = await import('../connect/pages.ts');"],
+    ['src/api/chat/planted.ts', "const { card } = await import('../pages/layout.ts');"],
     ['src/api/ui-message/planted.ts', "import { chatSurface } from '../chat/route.ts';"],
     ['src/storage/planted.ts', "import type { Principal } from '../api/principal.ts';"],
     ['src/api/planted.ts', "import '../activities/index.ts';"],

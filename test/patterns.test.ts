@@ -9,7 +9,7 @@ import { expect, test } from 'vitest';
 const ownText = [
   'src/ai-sdk/call-error.ts',
   'src/client/send.ts',
-  'src/credentials/key-file.ts',
+  'src/credentials/sealing/key-file.ts',
   'src/environment.ts',
   'src/read-agents-file.ts',
 ];

@@ -1,6 +1,6 @@
 /** The content of an answer as it is kept: sealed, and spelled in one way only, so that equal answers are seen to be equal. */
-import { openAnswer, sealAnswer } from '../credentials/sealed-answer.ts';
-import type { KeyRing } from '../credentials/sealing.ts';
+import { openAnswer, sealAnswer } from '../credentials/sealing/sealed-answer.ts';
+import type { KeyRing } from '../credentials/sealing/key-ring.ts';
 import type { ElicitationResponse } from '../elicitation/elicitation.ts';
 import type { Answer } from '../storage/storage.ts';
 import { canonicalJson } from './canonical-json.ts';

@@ -3,7 +3,7 @@
  * that asked, then wait until it has written down what became of the question. The status is the truth as that
  * workflow knows it.
  */
-import type { KeyRing } from '../credentials/sealing.ts';
+import type { KeyRing } from '../credentials/sealing/key-ring.ts';
 import type { ElicitationResponse, Outcome } from '../elicitation/elicitation.ts';
 import { receiptFor } from '../elicitation/lifecycle.ts';
 import type { Elicitation } from '../elicitation/lifecycle.ts';

@@ -1,8 +1,8 @@
 /** `/healthz`: this process runs. `/readyz`: it can do its work, and if not, what is missing. */
 import type { FastifyInstance } from 'fastify';
 import { NotReadySchema, ReadySchema, RunningSchema } from '../contract/health.ts';
-import { lackOfKeys } from '../credentials/key-proofs.ts';
-import type { KeyRing } from '../credentials/sealing.ts';
+import { lackOfKeys } from '../credentials/sealing/key-proofs.ts';
+import type { KeyRing } from '../credentials/sealing/key-ring.ts';
 import type { Storage } from '../storage/storage.ts';
 import { describeRoute, json } from './describe-route.ts';
 import type { TurnWorkflows } from './turns.ts';

@@ -483,7 +483,7 @@ export interface ConnectionRow extends ConnectionKey {
   scopes: string[];
   createdAt: number;
   updatedAt: number;
-  /** The store's secret material, sealed (see credentials/sealing.ts), and when it stops being fresh. */
+  /** The store's secret material, sealed (see credentials/sealing/key-ring.ts), and when it stops being fresh. */
   sealed: string;
   freshUntil: number | null;
   /** Since when its store has been unable to say whether it still works; null while it can. */

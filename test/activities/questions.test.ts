@@ -5,7 +5,7 @@ import { createCallRounds } from '../../src/activities/call-tool/rounds.ts';
 import { createElicitationActivities } from '../../src/activities/questions.ts';
 import type { ServerConfig } from '../../src/config.ts';
 import { createOAuthStore } from '../../src/credentials/mcp-oauth/store.ts';
-import { generateKey, parseKeys } from '../../src/credentials/sealing.ts';
+import { generateKey, parseKeys } from '../../src/credentials/sealing/key-ring.ts';
 import { openStorage } from '../../src/storage/database.ts';
 import { begunTurn } from '../storage/contract/fixtures.ts';
 

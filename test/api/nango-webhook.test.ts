@@ -10,8 +10,8 @@ import { isSignedBy } from '../../src/api/nango-webhook/signature.ts';
 import type { NangoStore } from '../../src/credentials/nango/nango-store.ts';
 import { walkThrough } from '../peers/nango/walk.ts';
 import { startApi } from './api-under-test.ts';
-import { alices, createNangoStage } from './connect/nango-stage.ts';
-import type { NangoStage } from './connect/nango-stage.ts';
+import { alices, createNangoStage } from './pages/nango-stage.ts';
+import type { NangoStage } from './pages/nango-stage.ts';
 
 interface Hooked {
   stage: NangoStage;

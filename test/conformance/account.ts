@@ -6,7 +6,7 @@ import path from 'node:path';
 import type { ServerConfig } from '../../src/config.ts';
 import { createOAuthStore } from '../../src/credentials/mcp-oauth/store.ts';
 import { IssuerNotAgreed } from '../../src/credentials/mcp-oauth/trusted-issuers.ts';
-import { generateKey, parseKeys } from '../../src/credentials/sealing.ts';
+import { generateKey, parseKeys } from '../../src/credentials/sealing/key-ring.ts';
 import type { ConnectionRequired, Credential, Refusal } from '../../src/credentials/store.ts';
 import { openStorage } from '../../src/storage/database.ts';
 import { comeBackFrom } from '../credentials/person.ts';

@@ -1,10 +1,10 @@
 /** What attacks begin with: people at their pages, and the way to say what an attack has changed. */
 import type { AuditEntry } from '../../src/storage/storage.ts';
-import { hiddenFields } from '../api/connect/browser.ts';
-import type { Shown } from '../api/connect/browser.ts';
-import { onward } from '../api/connect/onward.ts';
-import { returnUrls } from '../api/connect/open-redirects.ts';
-import { createStage } from '../api/connect/stage.ts';
+import { hiddenFields } from '../api/pages/browser.ts';
+import type { Shown } from '../api/pages/browser.ts';
+import { onward } from '../api/pages/onward.ts';
+import { returnUrls } from '../api/pages/open-redirects.ts';
+import { createStage } from '../api/pages/stage.ts';
 import { startGuardedServer } from '../credentials/guarded-server.ts';
 
 export type Scene = Awaited<ReturnType<typeof createScene>>;

@@ -2,10 +2,10 @@
 import { describe, expect, test } from 'vitest';
 import { issuerTag } from '../../src/credentials/mcp-oauth/client-metadata.ts';
 import type { AuditEntry } from '../../src/storage/storage.ts';
-import { Browser, unescaped, words } from '../api/connect/browser.ts';
-import type { Shown } from '../api/connect/browser.ts';
-import { onward } from '../api/connect/onward.ts';
-import { openRedirects } from '../api/connect/open-redirects.ts';
+import { Browser, unescaped, words } from '../api/pages/browser.ts';
+import type { Shown } from '../api/pages/browser.ts';
+import { onward } from '../api/pages/onward.ts';
+import { openRedirects } from '../api/pages/open-redirects.ts';
 import { createScene, formOf } from './attack-stage.ts';
 import type { Scene } from './attack-stage.ts';
 

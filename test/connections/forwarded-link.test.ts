@@ -1,8 +1,8 @@
 /** Links that somebody sends on, against the whole service: turns that wait, Tracker, and two people with browsers. */
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, beforeEach, afterEach, expect, test } from 'vitest';
-import { hiddenFields } from '../api/connect/browser.ts';
-import { onward } from '../api/connect/onward.ts';
+import { hiddenFields } from '../api/pages/browser.ts';
+import { onward } from '../api/pages/onward.ts';
 import { startDevelopmentServer } from '../development-server.ts';
 import type { DevelopmentServer } from '../development-server.ts';
 import { openBrowser } from '../peers/browser.ts';

@@ -8,7 +8,7 @@ import { once } from 'node:events';
 import path from 'node:path';
 import { pino } from 'pino';
 import { afterAll, afterEach, beforeAll, expect, test, vi } from 'vitest';
-import { generateKey } from '../../src/credentials/sealing.ts';
+import { generateKey } from '../../src/credentials/sealing/key-ring.ts';
 import { startTemporalServer } from '../../src/temporal-server.ts';
 import { accept, asTurn } from '../asking/stage.ts';
 import { readiness } from '../e2e/processes.ts';

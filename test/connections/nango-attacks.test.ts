@@ -1,10 +1,10 @@
 /** What could be tried where accounts are kept at Nango, whose own answers bind nobody: only we know whose is what. */
 import { expect, test } from 'vitest';
-import { Browser } from '../api/connect/browser.ts';
-import type { Shown } from '../api/connect/browser.ts';
+import { Browser } from '../api/pages/browser.ts';
+import type { Shown } from '../api/pages/browser.ts';
 import { formOf } from './attack-stage.ts';
-import { createNangoStage } from '../api/connect/nango-stage.ts';
-import type { NangoStage } from '../api/connect/nango-stage.ts';
+import { createNangoStage } from '../api/pages/nango-stage.ts';
+import type { NangoStage } from '../api/pages/nango-stage.ts';
 import { comeBack, connectPage, decide, goToProvider, walkThrough } from '../peers/nango/walk.ts';
 
 interface Attempt {

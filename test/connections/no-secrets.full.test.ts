@@ -7,7 +7,7 @@ import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { pino } from 'pino';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { generateKey } from '../../src/credentials/sealing.ts';
+import { generateKey } from '../../src/credentials/sealing/key-ring.ts';
 import { startTemporalServer } from '../../src/temporal-server.ts';
 import { createWorld } from '../e2e/world.ts';
 import type { World } from '../e2e/world.ts';

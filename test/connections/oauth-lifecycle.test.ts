@@ -6,7 +6,7 @@ import { randomUUID } from 'node:crypto';
 import { fileURLToPath } from 'node:url';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test, vi } from 'vitest';
 import { openAccount, sealAccount } from '../../src/credentials/mcp-oauth/account.ts';
-import { generateKey, parseKeys } from '../../src/credentials/sealing.ts';
+import { generateKey, parseKeys } from '../../src/credentials/sealing/key-ring.ts';
 import type { Storage } from '../../src/storage/storage.ts';
 import { turnWorkflowId } from '../../src/workflows/messages.ts';
 import { startDevelopmentServer } from '../development-server.ts';

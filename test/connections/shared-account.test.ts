@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
-import { generateKey } from '../../src/credentials/sealing.ts';
+import { generateKey } from '../../src/credentials/sealing/key-ring.ts';
 import { startDevelopmentServer } from '../development-server.ts';
 import type { DevelopmentServer } from '../development-server.ts';
 import { startKeyedServer } from '../peers/keyed-server.ts';

@@ -5,7 +5,7 @@ import type { Browser } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import { turnWorkflowId } from '../../src/workflows/messages.ts';
 import { putAccount } from '../api/connections/accounts.ts';
-import { createStage } from '../api/connect/stage.ts';
+import { createStage } from '../api/pages/stage.ts';
 import { vaultServer } from '../credentials/vault/bench.ts';
 import { startDevelopmentServer } from '../development-server.ts';
 import type { DevelopmentServer } from '../development-server.ts';

@@ -3,7 +3,7 @@
  * once when it is told to go, and answers with the names of the tokens it got.
  */
 import { createOAuthStore } from '../../src/credentials/mcp-oauth/store.ts';
-import { parseKeys } from '../../src/credentials/sealing.ts';
+import { parseKeys } from '../../src/credentials/sealing/key-ring.ts';
 import type { ServerConfig } from '../../src/config.ts';
 import { openStorage } from '../../src/storage/database.ts';
 import type { ConnectionKey } from '../../src/storage/storage.ts';

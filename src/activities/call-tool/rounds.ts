@@ -3,9 +3,9 @@
  * know it, and how the call goes on. Sealed, because servers put their state in, which is nobody else's business.
  */
 import { randomUUID } from 'node:crypto';
-import type { KeyRing } from '../../credentials/sealing.ts';
-import { openAnswer } from '../../credentials/sealed-answer.ts';
-import { openRound, sealRound } from '../../credentials/sealed-round.ts';
+import type { KeyRing } from '../../credentials/sealing/key-ring.ts';
+import { openAnswer } from '../../credentials/sealing/sealed-answer.ts';
+import { openRound, sealRound } from '../../credentials/sealing/sealed-round.ts';
 import type { Mode, Outcome } from '../../elicitation/elicitation.ts';
 import type { Pause, QuestionAnswer, ServerQuestion } from '../../remote/input-required.ts';
 import type { CallAttempt, Storage } from '../../storage/storage.ts';

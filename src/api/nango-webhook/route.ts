@@ -11,7 +11,7 @@ import { attemptIn } from '../../credentials/nango/tags.ts';
 import { CredentialStoreError } from '../../credentials/store.ts';
 import type { Storage } from '../../storage/storage.ts';
 import { parseInput, ProblemError } from '../errors.ts';
-import { createNangoArrivals } from '../nango-arrivals.ts';
+import { createNangoArrivals } from '../../service/nango-arrivals.ts';
 import type { ConnectionNews } from '../connection-news.ts';
 import { takeHints } from './hints.ts';
 import { isSignedBy } from './signature.ts';

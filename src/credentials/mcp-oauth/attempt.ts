@@ -6,8 +6,8 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { z } from 'zod';
 import type { OAuthRecords } from '../../storage/storage.ts';
-import { SealingError } from '../sealing.ts';
-import type { KeyRing } from '../sealing.ts';
+import { SealingError } from '../sealing/key-ring.ts';
+import type { KeyRing } from '../sealing/key-ring.ts';
 import { authorizationServerSchema } from './discovery.ts';
 import { clientSchema } from './registration.ts';
 

@@ -3,7 +3,7 @@ import { computeScopeUnion, startAuthorization } from '@modelcontextprotocol/cli
 import type { ServerConfig } from '../../config.ts';
 import type { ConnectionKey, ConnectionRow, Storage } from '../../storage/storage.ts';
 import { givenKey } from '../given-key.ts';
-import type { KeyRing } from '../sealing.ts';
+import type { KeyRing } from '../sealing/key-ring.ts';
 import { tryOpenAccount } from './account.ts';
 import { newState } from './attempt.ts';
 import type { Attempts } from './attempt.ts';

@@ -3,7 +3,7 @@ import { exchangeAuthorization, validateAuthorizationResponseIssuer } from '@mod
 import type { OAuthTokens } from '@modelcontextprotocol/client';
 import type { ServerConfig } from '../../config.ts';
 import type { ConnectionKey, Storage } from '../../storage/storage.ts';
-import type { KeyRing } from '../sealing.ts';
+import type { KeyRing } from '../sealing/key-ring.ts';
 import { accountFrom, accountName, freshUntil, sealAccount, subjectOf } from './account.ts';
 import type { Account } from './account.ts';
 import type { Attempt, Attempts } from './attempt.ts';

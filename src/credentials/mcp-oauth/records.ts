@@ -4,8 +4,8 @@
  */
 import type { z } from 'zod';
 import type { OAuthRecords } from '../../storage/storage.ts';
-import { SealingError } from '../sealing.ts';
-import type { KeyRing } from '../sealing.ts';
+import { SealingError } from '../sealing/key-ring.ts';
+import type { KeyRing } from '../sealing/key-ring.ts';
 
 export interface Records {
   recall<T>(key: string, schema: z.ZodType<T>): Promise<{ value: T; updatedAt: number } | null>;

@@ -5,7 +5,7 @@
 import { refreshAuthorization } from '@modelcontextprotocol/client';
 import type { ServerConfig } from '../../config.ts';
 import type { ConnectionKey, ConnectionRow, Storage } from '../../storage/storage.ts';
-import type { KeyRing } from '../sealing.ts';
+import type { KeyRing } from '../sealing/key-ring.ts';
 import { CredentialStoreError } from '../store.ts';
 import { underLock } from '../under-lock.ts';
 import { accountFrom, freshUntil, openAccount, sealAccount, tokenIdOf } from './account.ts';

@@ -5,7 +5,7 @@
  */
 import type { ServerConfig } from '../../config.ts';
 import type { ConnectionRow } from '../../storage/storage.ts';
-import type { KeyRing } from '../sealing.ts';
+import type { KeyRing } from '../sealing/key-ring.ts';
 import { tryOpenAccount } from './account.ts';
 import type { Account } from './account.ts';
 import type { Revoke } from './revoke.ts';

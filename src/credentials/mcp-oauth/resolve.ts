@@ -3,7 +3,7 @@ import type { ServerConfig } from '../../config.ts';
 import type { ConnectionReason } from '../../elicitation/elicitation.ts';
 import type { ConnectionKey, ConnectionRow, Storage } from '../../storage/storage.ts';
 import { ownKey } from '../own-key.ts';
-import type { KeyRing } from '../sealing.ts';
+import type { KeyRing } from '../sealing/key-ring.ts';
 import { permissionsAmong } from '../permissions.ts';
 import { CredentialStoreError } from '../store.ts';
 import type { ConnectionRequired, Credential, CredentialStore, Refusal } from '../store.ts';

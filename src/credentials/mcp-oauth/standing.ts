@@ -1,7 +1,7 @@
 /** What a stored connection is worth, without asking anybody: what the next call would make of it. */
 import type { ServerConfig } from '../../config.ts';
 import type { ConnectionRow } from '../../storage/storage.ts';
-import type { KeyRing } from '../sealing.ts';
+import type { KeyRing } from '../sealing/key-ring.ts';
 import type { Standing } from '../store.ts';
 import { tryOpenAccount } from './account.ts';
 

@@ -5,7 +5,7 @@
 import type { FetchLike } from '@modelcontextprotocol/client';
 import type { ServerConfig } from '../../server-config.ts';
 import type { Storage } from '../../storage/storage.ts';
-import type { KeyRing } from '../sealing.ts';
+import type { KeyRing } from '../sealing/key-ring.ts';
 import type { CredentialStore } from '../store.ts';
 import { createAttempts } from './attempt.ts';
 import { createBegin } from './begin.ts';

@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto';
 import type { NangoConfig, ServerConfig } from '../../config.ts';
 import type { ConnectAttempt, ConnectionKey, ConnectionRow, Storage } from '../../storage/storage.ts';
 import { givenKey } from '../given-key.ts';
-import type { KeyRing } from '../sealing.ts';
+import type { KeyRing } from '../sealing/key-ring.ts';
 import type { NangoClient, Session, WantedSession } from './client.ts';
 import { NangoError, toStoreError } from './failure.ts';
 import { openLink } from './link.ts';

@@ -2,8 +2,8 @@
 import { z } from 'zod';
 import type { ServerConfig } from '../../config.ts';
 import type { ConnectionKey, ConnectionRow } from '../../storage/storage.ts';
-import { SealingError } from '../sealing.ts';
-import type { KeyRing } from '../sealing.ts';
+import { SealingError } from '../sealing/key-ring.ts';
+import type { KeyRing } from '../sealing/key-ring.ts';
 
 const linkSchema = z.object({
   integration: z.string(),

@@ -2,7 +2,7 @@
 import type { Config, ServerConfig } from '../../config.ts';
 import type { ConnectAttempt, ConnectionKey, Storage } from '../../storage/storage.ts';
 import { connectionKey } from '../connection-key.ts';
-import type { KeyRing } from '../sealing.ts';
+import type { KeyRing } from '../sealing/key-ring.ts';
 import type { Listed } from './answers.ts';
 import { auditEntryOf } from './audit-entry.ts';
 import type { NangoClient } from './client.ts';

@@ -5,7 +5,7 @@
 import type { ServerConfig } from '../../config.ts';
 import type { ConnectAttempt, ConnectionRow, Storage } from '../../storage/storage.ts';
 import { accountName } from '../mcp-oauth/account.ts';
-import type { KeyRing } from '../sealing.ts';
+import type { KeyRing } from '../sealing/key-ring.ts';
 import { underLock } from '../under-lock.ts';
 import type { Connection } from './answers.ts';
 import type { NangoClient } from './client.ts';

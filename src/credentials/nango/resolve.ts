@@ -3,7 +3,7 @@ import type { Logger } from 'pino';
 import type { ServerConfig } from '../../config.ts';
 import type { ConnectionReason } from '../../elicitation/elicitation.ts';
 import type { ConnectionKey, ConnectionRow, Storage } from '../../storage/storage.ts';
-import type { KeyRing } from '../sealing.ts';
+import type { KeyRing } from '../sealing/key-ring.ts';
 import { ownKey } from '../own-key.ts';
 import { CredentialStoreError } from '../store.ts';
 import type { ConnectionRequired, Credential, CredentialStore } from '../store.ts';

@@ -1,7 +1,7 @@
 import type { Logger } from 'pino';
 import type { Config, NangoConfig } from '../../config.ts';
 import type { Storage } from '../../storage/storage.ts';
-import type { KeyRing } from '../sealing.ts';
+import type { KeyRing } from '../sealing/key-ring.ts';
 import { createBegin } from './begin.ts';
 import { createNangoClient } from './client.ts';
 import { createDisconnect } from './disconnect.ts';

@@ -3,8 +3,8 @@ import { createHash } from 'node:crypto';
 import { z } from 'zod';
 import type { ServerConfig } from '../../config.ts';
 import type { ConnectionKey, ConnectionRow } from '../../storage/storage.ts';
-import { SealingError } from '../sealing.ts';
-import type { KeyRing } from '../sealing.ts';
+import { SealingError } from '../sealing/key-ring.ts';
+import type { KeyRing } from '../sealing/key-ring.ts';
 import type { Credential } from '../store.ts';
 
 const entrySchema = z.object({

@@ -5,7 +5,7 @@ import { readChallenge, scopesOf } from '../mcp-oauth/protected-resource.ts';
 import { trouble } from '../mcp-oauth/trouble.ts';
 import { givenKey } from '../given-key.ts';
 import { ownKey } from '../own-key.ts';
-import type { KeyRing } from '../sealing.ts';
+import type { KeyRing } from '../sealing/key-ring.ts';
 import type { ConnectionRequired, Credential } from '../store.ts';
 import { accountOf, readKey } from './api-key.ts';
 import { credentialOf, openEntry, sealEntry } from './entry.ts';

@@ -9,7 +9,7 @@ import {
 } from '../../../src/activities/call-tool/rounds.ts';
 import type { Round } from '../../../src/activities/call-tool/rounds.ts';
 import { sealContent } from '../../../src/api/answer-record.ts';
-import { generateKey, parseKeys } from '../../../src/credentials/sealing.ts';
+import { generateKey, parseKeys } from '../../../src/credentials/sealing/key-ring.ts';
 import type { ElicitationRequest } from '../../../src/elicitation/elicitation.ts';
 import type { Asked, Pause } from '../../../src/remote/input-required.ts';
 import { openStorage } from '../../../src/storage/database.ts';

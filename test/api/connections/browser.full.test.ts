@@ -5,7 +5,7 @@ import { startGuardedServer, serverConfig } from '../../credentials/guarded-serv
 import { sitDown } from '../../e2e/person.ts';
 import type { Person } from '../../e2e/person.ts';
 import { launchChromium } from '../../peers/chromium.ts';
-import { createStage } from '../connect/stage.ts';
+import { createStage } from '../pages/stage.ts';
 import { putAccount } from './accounts.ts';
 
 let browser: Browser;

@@ -1,10 +1,10 @@
 /** The settings page over plain HTTP: what it refuses, and that looking changes nothing. */
 import { expect, test } from 'vitest';
 import { startGuardedServer, serverConfig } from '../../credentials/guarded-server.ts';
-import { Browser, words } from '../connect/browser.ts';
-import type { Shown } from '../connect/browser.ts';
-import { onward } from '../connect/onward.ts';
-import { createStage } from '../connect/stage.ts';
+import { Browser, words } from '../pages/browser.ts';
+import type { Shown } from '../pages/browser.ts';
+import { onward } from '../pages/onward.ts';
+import { createStage } from '../pages/stage.ts';
 import { putAccount } from './accounts.ts';
 
 const alices = { tenant: 'demo', server: 'tracker', user: 'alice' };

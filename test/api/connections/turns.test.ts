@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
 import { createClient } from '../../../src/client/client.ts';
 import { openAccount } from '../../../src/credentials/mcp-oauth/account.ts';
-import { generateKey, parseKeys } from '../../../src/credentials/sealing.ts';
+import { generateKey, parseKeys } from '../../../src/credentials/sealing/key-ring.ts';
 import { connectionEstablished, elicitationQuery } from '../../../src/workflows/messages.ts';
 import { serverConfig } from '../../credentials/guarded-server.ts';
 import { startDevelopmentServer } from '../../development-server.ts';

@@ -2,7 +2,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import type { ServerConfig } from '../../../src/config.ts';
-import { generateKey, parseKeys } from '../../../src/credentials/sealing.ts';
+import { generateKey, parseKeys } from '../../../src/credentials/sealing/key-ring.ts';
 import type { ConnectionRequired, Credential } from '../../../src/credentials/store.ts';
 import { alice, createBench } from '../bench.ts';
 import { startGuardedServer } from '../guarded-server.ts';

@@ -7,7 +7,7 @@ import { onTestFinished } from 'vitest';
 import type { Config, ServerConfig } from '../../../src/config.ts';
 import type { Confirmation, NangoAttempt } from '../../../src/credentials/nango/nango-store.ts';
 import { createNangoStore } from '../../../src/credentials/nango/store.ts';
-import { generateKey, parseKeys } from '../../../src/credentials/sealing.ts';
+import { generateKey, parseKeys } from '../../../src/credentials/sealing/key-ring.ts';
 import type { CredentialStoreError, Credential, ConnectionRequired } from '../../../src/credentials/store.ts';
 import { openStorage } from '../../../src/storage/database.ts';
 import type { ConnectionKey } from '../../../src/storage/storage.ts';

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { onTestFinished } from 'vitest';
 import type { ServerConfig } from '../../../src/config.ts';
-import { generateKey, parseKeys } from '../../../src/credentials/sealing.ts';
+import { generateKey, parseKeys } from '../../../src/credentials/sealing/key-ring.ts';
 import type { ConnectionRequired, Credential } from '../../../src/credentials/store.ts';
 import { createVaultStore } from '../../../src/credentials/vault/store.ts';
 import { openStorage } from '../../../src/storage/database.ts';

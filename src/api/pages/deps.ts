@@ -1,0 +1,30 @@
+/** What the hosted pages are handed. */
+import type { Logger } from 'pino';
+import type { AuthConfig, Config } from '../../config.ts';
+import type { KeyRing } from '../../credentials/sealing/key-ring.ts';
+import type { Stores } from '../../credentials/stores.ts';
+import type { Storage } from '../../storage/storage.ts';
+import type { MayChange } from '../account-rights.ts';
+import type { AnswerQuestion } from '../answer.ts';
+import type { ConnectionNews } from '../connection-news.ts';
+import type { PlaygroundParts } from './playground/routes.ts';
+import type { OwnConnections } from '../own-connections.ts';
+
+export interface ConnectDeps {
+  config: Pick<Config, 'http' | 'agents' | 'servers' | 'nango'> & { auth: AuthConfig };
+  storage: Pick<Storage, 'elicitations' | 'connections' | 'connectAttempts' | 'audit' | 'ping'>;
+  keys: KeyRing;
+  /** What the pages need of each store: a way there, and what to do with what comes back. */
+  stores: Pick<Stores, 'nango'> & {
+    oauth: Pick<Stores['oauth'], 'begin' | 'complete'>;
+    vault: Pick<Stores['vault'], 'keep'>;
+  };
+  connections: OwnConnections;
+  mayChange: MayChange;
+  /** Stores and signals an answer; a question that is over is a `ProblemError`. */
+  answer: AnswerQuestion;
+  /** Tells every turn that waits for this account. Idempotent. */
+  announce: ConnectionNews['announce'];
+  logger: Logger;
+  playground?: Omit<PlaygroundParts, 'sessions' | 'publicUrl'> | undefined;
+}

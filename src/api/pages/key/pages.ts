@@ -1,0 +1,86 @@
+/** Where an API key is entered: on the question itself, or on a page of its own. Pure: data in, `Page` out. */
+import { isKey } from '../../own-connections.ts';
+import type { OwnConnection } from '../../own-connections.ts';
+import { detail, scopeList } from '../details.ts';
+import { html } from '../html.ts';
+import { keyField } from './form.ts';
+import type { KeyField } from './form.ts';
+import type { Page } from '../layout.ts';
+import { monogram } from '../marks.ts';
+import { questionFields, questionPage } from '../question/pages.ts';
+import type { QuestionView } from '../question/pages.ts';
+import { keepingReturn } from '../return-url.ts';
+import { hidden } from '../settings/forms.ts';
+import { becomesShared } from '../question/shared-account-pages.ts';
+import { signedIn } from '../signed-in.ts';
+import type { SignedIn } from '../signed-in.ts';
+
+type Hint = KeyField['hint'];
+
+/** Why a key that was entered is not kept. */
+export interface KeyProblem {
+  status: number;
+  message: string;
+}
+
+export function keyQuestionPage(view: QuestionView, hint: Hint, problem?: KeyProblem): Page {
+  const { scopes } = view;
+  const needed =
+    scopes.length === 0
+      ? html`Those that your key has`
+      : html`${scopeList(scopes)}<small>Your key has to have them</small>`;
+  const page = questionPage(view, {
+    permissions: detail('Permissions', needed),
+    form: html`<form method="post" action="${view.publicUrl}/auth/connect">
+      ${questionFields(view)} ${keyField({ ...view, hint, problem: problem?.message })}
+      <div class="actions">
+        <button name="action" value="connect">Connect ${view.serverTitle}</button>
+        <button name="action" value="decline" class="quiet" formnovalidate>Not now</button>
+      </div>
+    </form>`,
+  });
+  return withProblem(page, problem);
+}
+
+/** Nobody asked: they come from the settings page. */
+export function keyPage(view: SignedIn, own: OwnConnection, hint: Hint, problem?: KeyProblem): Page {
+  const { serverTitle, scope, state } = own;
+  const host = own.host ?? serverTitle;
+  const isNew = !isKey(state);
+  const isShared = scope === 'project';
+  const heading = isNew
+    ? `Connect ${serverTitle}`
+    : `Replace ${isShared ? 'everybody’s' : 'your'} key for ${serverTitle}`;
+  const lead = isNew
+    ? `Agents use ${serverTitle} with an API key${isShared ? '' : ' of yours'}.`
+    : 'The new key takes the place of the one before, which is forgotten here.';
+  const before = isNew || state.status === 'missing' ? null : state.row.account;
+  const page: Page = {
+    status: 200,
+    title: heading,
+    body: html`${monogram(serverTitle)}
+      <h1>${heading}</h1>
+      <p class="lead">${lead}</p>
+      <dl>
+        ${detail('Server', html`<strong>${host}</strong>`)}
+        ${before !== null && detail('Now', html`<strong>${before}</strong>`)}
+      </dl>
+      ${isShared && becomesShared(serverTitle, view.tenant)}
+      <form method="post" action="${view.publicUrl}/connections">
+        ${hidden(view, own)} ${keyField({ serverTitle, host, hint, problem: problem?.message })}
+        <div class="actions">
+          <button name="action" value="connect">${isNew ? `Connect ${serverTitle}` : 'Replace key'}</button>
+          <a class="button quiet" href="${keepingReturn(`${view.publicUrl}/connections`, view)}"
+            >Your connections</a
+          >
+        </div>
+      </form>`,
+    footer: signedIn(view, null),
+  };
+  return withProblem(page, problem);
+}
+
+/** Whoever hears pages instead of seeing them hears the title first. */
+function withProblem(page: Page, problem: KeyProblem | undefined): Page {
+  return problem ? { ...page, status: problem.status, title: `Not connected yet: ${page.title}` } : page;
+}

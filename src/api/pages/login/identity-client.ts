@@ -1,0 +1,94 @@
+/** Signing a person in at the configured issuer: authorization code, PKCE and nonce, by `openid-client`. */
+import * as openid from 'openid-client';
+import type { AuthConfig } from '../../../config.ts';
+import type { UserPrincipal } from '../../principal.ts';
+import { userFromClaims, usualTenantClaim } from '../../tokens.ts';
+import type { SignIn } from './session.ts';
+
+export interface IdentityClient {
+  /** Where to send the browser, and what to remember until it is back. */
+  begin(
+    elicitationId: string | null,
+    options: { asSomeoneElse: boolean },
+  ): Promise<{ url: URL } & Omit<SignIn, 'expiresAt' | 'returnUrl' | 'to'>>;
+  /** `query` is what the issuer sent the browser back with. */
+  complete(query: string, signIn: SignIn): Promise<UserPrincipal>;
+}
+
+const timeoutSeconds = 10;
+
+export function createIdentityClient(auth: AuthConfig, redirectUri: string): IdentityClient {
+  let discovered: Promise<openid.Configuration> | undefined;
+
+  /** Asked once; after a failure the next person's sign-in asks again. */
+  async function configuration(): Promise<openid.Configuration> {
+    discovered ??= discover(auth);
+    try {
+      return await discovered;
+    } catch (error) {
+      discovered = undefined;
+      throw error;
+    }
+  }
+
+  return {
+    async begin(elicitationId, { asSomeoneElse }) {
+      const issuer = await configuration();
+      const state = openid.randomState();
+      const nonce = openid.randomNonce();
+      const codeVerifier = openid.randomPKCECodeVerifier();
+      const url = openid.buildAuthorizationUrl(issuer, {
+        redirect_uri: redirectUri,
+        scope: 'openid profile',
+        state,
+        nonce,
+        code_challenge: await openid.calculatePKCECodeChallenge(codeVerifier),
+        code_challenge_method: 'S256',
+        ...(asSomeoneElse && { prompt: 'login' }),
+      });
+      return { url, state, nonce, codeVerifier, elicitationId };
+    },
+
+    async complete(query, { state, nonce, codeVerifier }) {
+      const issuer = await configuration();
+      const tokens = await openid.authorizationCodeGrant(issuer, new URL(`${redirectUri}?${query}`), {
+        expectedState: state,
+        expectedNonce: nonce,
+        pkceCodeVerifier: codeVerifier,
+        idTokenExpected: true,
+      });
+      const claims = tokens.claims();
+      if (!claims) throw new Error('the issuer sent no ID token');
+      const wanted = ['name', auth.tenantClaim ?? usualTenantClaim];
+      if (auth.operator) wanted.push(auth.operator.claim);
+      const complete = wanted.every((claim) => claims[claim] !== undefined);
+      // Many issuers tell more at the userinfo endpoint than in the ID token; the ID token has the last word.
+      const more =
+        complete || !issuer.serverMetadata().userinfo_endpoint
+          ? {}
+          : await openid.fetchUserInfo(issuer, tokens.access_token, claims.sub);
+      return userFromClaims({ ...more, ...claims }, auth);
+    },
+  };
+}
+
+async function discover({ issuer, client }: AuthConfig): Promise<openid.Configuration> {
+  const isPlainHttp = issuer.startsWith('http:');
+  const found = await openid.discovery(new URL(issuer), client.id, undefined, authentication(client.secret), {
+    timeout: timeoutSeconds,
+    ...(isPlainHttp && { execute: [openid.allowInsecureRequests] }),
+  });
+  return found;
+}
+
+/** OpenID's own default, HTTP Basic, unless the issuer says that it only takes the secret in the body. */
+function authentication(secret: string | undefined): openid.ClientAuth {
+  if (secret === undefined) return openid.None();
+  const basic = openid.ClientSecretBasic(secret);
+  const post = openid.ClientSecretPost(secret);
+  return (server, ...rest) => {
+    const methods = server.token_endpoint_auth_methods_supported ?? ['client_secret_basic'];
+    const chosen = methods.includes('client_secret_basic') ? basic : post;
+    chosen(server, ...rest);
+  };
+}

@@ -1,0 +1,138 @@
+/** Signing in and out on the pages. A sign-in leads back to where it was begun: a question, or the settings page. */
+import type { FastifyInstance, FastifyRequest } from 'fastify';
+import { z } from 'zod';
+import { ElicitationIdSchema } from '../../../contract/ids.ts';
+import type { ConnectDeps } from '../deps.ts';
+import { isFromOurPage } from '../form.ts';
+import { createIdentityClient } from './identity-client.ts';
+import { sendPage } from '../layout.ts';
+import { queryOf } from '../query.ts';
+import { foreignFormPage, notice, signedOutPage, unknownPage } from '../outcome-pages.ts';
+import type { Refusals } from '../refusals.ts';
+import { keepingReturn } from '../return-url.ts';
+import { otherGoals } from './session.ts';
+import type { Sessions, SignIn } from './session.ts';
+
+const as = z.literal('other').optional();
+const loginQuery = z.union([
+  z.object({ e: ElicitationIdSchema, as }).transform((query) => ({ ...query, to: undefined })),
+  z.object({ to: z.enum(otherGoals), as }).transform((query) => ({ ...query, e: null })),
+]);
+const callbackQuery = z.object({ state: z.string(), error: z.string().optional() });
+const logoutForm = z.object({ e: ElicitationIdSchema.nullable().default(null), csrf: z.string() });
+
+export function loginRoutes(
+  fastify: FastifyInstance,
+  { config, logger }: Pick<ConnectDeps, 'config' | 'logger'>,
+  sessions: Sessions,
+  refusals: Refusals,
+): void {
+  const { publicUrl } = config.http;
+  const identity = createIdentityClient(config.auth, `${publicUrl}/auth/login/callback`);
+
+  fastify.get('/auth/login', async (request, reply) => {
+    const query = loginQuery.safeParse(request.query);
+    if (!query.success) return sendPage(reply, unknownPage());
+    try {
+      const { url, ...signIn } = await identity.begin(query.data.e, {
+        asSomeoneElse: query.data.as === 'other',
+      });
+      const { to = 'connections' } = query.data;
+      sessions.rememberSignIn(request, reply, { ...signIn, to, returnUrl: request.returnUrl });
+      return await reply.redirect(url.href, 303);
+    } catch (error) {
+      logger.error(
+        { issuer: config.auth.issuer, reason: reasonOf(error) },
+        'sign-in cannot begin: the issuer does not answer',
+      );
+      const again = loginUrl(publicUrl, query.data.e, request);
+      return sendPage(
+        reply,
+        notice(
+          503,
+          'Signing in is not possible right now',
+          'The sign-in service does not answer. Try again in a moment.',
+          again,
+        ),
+      );
+    }
+  });
+
+  fastify.get('/auth/login/callback', async (request, reply) => {
+    const query = callbackQuery.safeParse(request.query);
+    const signIn = query.success && sessions.takeSignIn(request, reply, query.data.state);
+    if (!signIn) {
+      logger.warn({ address: request.ip }, 'a sign-in came back to a browser that did not begin it');
+      await refusals.record(request, 'a sign-in that this browser did not begin');
+      return sendPage(
+        reply,
+        notice(
+          400,
+          'This sign-in cannot be finished here',
+          'It was begun in another browser or too long ago. Open the page you came from again.',
+        ),
+      );
+    }
+    const again = loginUrl(publicUrl, signIn.elicitationId, signIn);
+    if (query.data.error !== undefined) {
+      return sendPage(reply, notice(403, 'You are not signed in', 'The sign-in was not completed.', again));
+    }
+    try {
+      sessions.start(reply, await identity.complete(queryOf(request), signIn));
+    } catch (error) {
+      logger.warn({ issuer: config.auth.issuer, reason: reasonOf(error) }, 'a sign-in failed');
+      await refusals.record(request, 'a sign-in whose answer cannot be used');
+      return sendPage(
+        reply,
+        notice(
+          502,
+          'Signing in did not work',
+          'The sign-in service gave an answer that cannot be used. Try again.',
+          again,
+        ),
+      );
+    }
+    return reply.redirect(keepingReturn(goalUrl(publicUrl, signIn), signIn), 303);
+  });
+
+  fastify.post('/auth/logout', async (request, reply) => {
+    const form = logoutForm.safeParse(request.body);
+    if (!form.success) {
+      await refusals.record(request, 'an incomplete form');
+      return sendPage(reply, unknownPage());
+    }
+    const session = sessions.read(request);
+    if (session && !isFromOurPage(request, publicUrl, session, form.data.csrf)) {
+      await refusals.record(request, 'form from another page');
+      return sendPage(reply, foreignFormPage());
+    }
+    sessions.end(reply);
+    return sendPage(
+      reply,
+      signedOutPage(loginUrl(publicUrl, form.data.e, request, 'other'), form.data.e !== null),
+    );
+  });
+}
+
+/** `elicitationId`: the question to go on with; null for the settings page. `from` has the way back, if any. */
+export function loginUrl(
+  publicUrl: string,
+  elicitationId: string | null,
+  from: Pick<FastifyRequest, 'returnUrl'>,
+  asWhom?: 'other',
+): string {
+  const goal = elicitationId === null ? { to: 'connections' } : { e: elicitationId };
+  const parameters = new URLSearchParams({ ...goal, ...(asWhom && { as: asWhom }) });
+  return keepingReturn(`${publicUrl}/auth/login?${parameters.toString()}`, from);
+}
+
+function goalUrl(publicUrl: string, { elicitationId, to }: Pick<SignIn, 'elicitationId' | 'to'>): string {
+  if (elicitationId !== null) return `${publicUrl}/auth/connect?e=${encodeURIComponent(elicitationId)}`;
+  return to === 'playground' ? `${publicUrl}/` : `${publicUrl}/connections`;
+}
+
+/** A stable word for the log. The errors themselves may hold the issuer's answer, tokens included. */
+function reasonOf(error: unknown): string {
+  if (!(error instanceof Error)) return 'unknown';
+  return 'code' in error && typeof error.code === 'string' ? error.code : error.name;
+}

@@ -1,0 +1,149 @@
+/**
+ * What the pages know about a browser: who is signed in, and sign-ins under way. Both live in sealed cookies,
+ * so any API process can serve any request. With https the names carry the `__Host-` prefix: nothing but this
+ * host, not even a sibling subdomain, can plant them, which is what ties an answer to the person who gave it.
+ */
+import { createHash, randomBytes } from 'node:crypto';
+import type { CookieSerializeOptions } from '@fastify/cookie';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { z } from 'zod';
+import { SealingError } from '../../../credentials/sealing/key-ring.ts';
+import type { KeyRing } from '../../../credentials/sealing/key-ring.ts';
+import type { UserPrincipal } from '../../principal.ts';
+
+const sessionLifeMs = 3_600_000;
+const signInLifeMs = 600_000;
+/** Enough for the tabs of one person, and little enough that a server still takes the browser's headers. */
+const maxSignIns = 8;
+const maxSignInBytes = 8_000;
+
+const sessionSchema = z.object({
+  id: z.string(),
+  tenant: z.string(),
+  user: z.string(),
+  name: z.string().optional(),
+  isOperator: z.boolean().default(false),
+  csrf: z.string(),
+  expiresAt: z.number(),
+});
+
+/** Where a sign-in may lead that no question is about. */
+export const otherGoals = ['connections', 'playground'] as const;
+
+const signInSchema = z.object({
+  state: z.string(),
+  nonce: z.string(),
+  codeVerifier: z.string(),
+  /** The question it leads to; null: to one of our other pages. */
+  elicitationId: z.string().nullable(),
+  to: z.enum(otherGoals).default('connections'),
+  returnUrl: z.string().nullable().default(null),
+  expiresAt: z.number(),
+});
+
+export type Session = z.infer<typeof sessionSchema> & {
+  /** Of this request, not of the cookie: where the person wants to go back to. */
+  returnUrl: string | null;
+};
+export type SignIn = z.infer<typeof signInSchema>;
+
+export interface Sessions {
+  read(request: FastifyRequest): Session | undefined;
+  /** Always a new session id, so that nothing from before the sign-in carries over. */
+  start(reply: FastifyReply, principal: UserPrincipal): void;
+  end(reply: FastifyReply): void;
+  /** One cookie per sign-in: two tabs may sign in at once. The oldest make room when there are too many. */
+  rememberSignIn(request: FastifyRequest, reply: FastifyReply, signIn: Omit<SignIn, 'expiresAt'>): void;
+  takeSignIn(request: FastifyRequest, reply: FastifyReply, state: string): SignIn | undefined;
+}
+
+export function createSessions(keys: KeyRing, publicUrl: string): Sessions {
+  const secure = publicUrl.startsWith('https:');
+  const prefix = secure ? '__Host-interlude' : 'interlude';
+  const sessionCookie = `${prefix}-session`;
+  const signInPrefix = `${prefix}-sign-in-`;
+  const signInCookie = (state: string) => `${signInPrefix}${sha256(state).slice(0, 12)}`;
+  const options: CookieSerializeOptions = { path: '/', httpOnly: true, sameSite: 'lax', secure };
+
+  /** Answers with how long it has become. */
+  function write(reply: FastifyReply, cookie: string, value: { expiresAt: number }, lifeMs: number): number {
+    const sealed = keys.seal(JSON.stringify(value), cookie);
+    reply.setCookie(cookie, sealed, { ...options, maxAge: lifeMs / 1000 });
+    return sealed.length;
+  }
+
+  /** A cookie that is missing, old, changed or sealed with a key that is gone is simply no cookie. */
+  function read<T extends { expiresAt: number }>(
+    request: FastifyRequest,
+    cookie: string,
+    schema: z.ZodType<T>,
+  ): T | undefined {
+    const sealed = request.cookies[cookie];
+    if (sealed === undefined) return undefined;
+    try {
+      const { data } = schema.safeParse(JSON.parse(keys.open(sealed, cookie)));
+      return data && data.expiresAt > Date.now() ? data : undefined;
+    } catch (error) {
+      if (error instanceof SealingError) return undefined;
+      throw error;
+    }
+  }
+
+  return {
+    read(request) {
+      const session = read(request, sessionCookie, sessionSchema);
+      return session && { ...session, returnUrl: request.returnUrl };
+    },
+    start(reply, { tenant, user, name, isOperator = false }) {
+      const session = {
+        id: randomText(),
+        tenant,
+        user,
+        ...(name !== undefined && { name }),
+        isOperator,
+        csrf: randomText(),
+        expiresAt: Date.now() + sessionLifeMs,
+      };
+      write(reply, sessionCookie, session, sessionLifeMs);
+    },
+    end: (reply) => void reply.clearCookie(sessionCookie, options),
+    rememberSignIn(request, reply, signIn) {
+      const kept: SignIn = { ...signIn, expiresAt: Date.now() + signInLifeMs };
+      let left = maxSignInBytes - write(reply, signInCookie(signIn.state), kept, signInLifeMs);
+      // Browsers send the oldest first (RFC 6265 §5.4).
+      const known = Object.entries(request.cookies).filter(([name]) => name.startsWith(signInPrefix));
+      for (const [index, [name, sealed = '']] of known.toReversed().entries()) {
+        left -= sealed.length;
+        if (left < 0 || index >= maxSignIns - 1) reply.clearCookie(name, options);
+      }
+    },
+    takeSignIn(request, reply, state) {
+      const cookie = signInCookie(state);
+      const signIn = read(request, cookie, signInSchema);
+      if (signIn) reply.clearCookie(cookie, options);
+      return signIn?.state === state ? signIn : undefined;
+    },
+  };
+}
+
+/** How the credential store recognises the browser that began an authorization. */
+export function sessionHash(session: Session): string {
+  return sha256(session.id);
+}
+
+/** Who the session acts for. */
+export function principalOf({ tenant, user, isOperator }: Session): UserPrincipal {
+  return { kind: 'user', tenant, user, ...(isOperator && { isOperator }) };
+}
+
+export function displayName(session: Session): string {
+  return session.name ?? session.user;
+}
+
+function sha256(text: string): string {
+  return createHash('sha256').update(text).digest('hex');
+}
+
+function randomText(): string {
+  return randomBytes(32).toString('base64url');
+}

@@ -1,0 +1,101 @@
+/** What somebody at a page with Nango's script connects for: a question, or because they want to. */
+import type { FastifyRequest } from 'fastify';
+import { z } from 'zod';
+import type { ServerConfig } from '../../../config.ts';
+import { ScopeQuerySchema, ServerParamsSchema } from '../../../contract/connections.ts';
+import { ElicitationIdSchema } from '../../../contract/ids.ts';
+import type { ConnectionKey } from '../../../storage/storage.ts';
+import { ProblemError } from '../../errors.ts';
+import type { ConnectDeps } from '../deps.ts';
+import { findQuestion } from '../question/find-question.ts';
+import type { Refusals } from '../refusals.ts';
+import { keepingReturn } from '../return-url.ts';
+import { principalOf } from '../login/session.ts';
+import type { Session } from '../login/session.ts';
+
+export const goalSchema = z.union([
+  z.object({ e: ElicitationIdSchema }),
+  z.object({
+    server: ServerParamsSchema.shape.server,
+    /** Of the connection that the page showed; 0 for none. */
+    seenVersion: z.int().min(0),
+    scope: ScopeQuerySchema.shape.scope,
+  }),
+]);
+export type Goal = z.infer<typeof goalSchema>;
+
+export type GoalState =
+  | {
+      kind: 'open';
+      server: ServerConfig;
+      key: ConnectionKey;
+      elicitationId: string | null;
+      scopes: string[] | undefined;
+    }
+  /** Reached, or not to be reached any more: the page at `url` says which. */
+  | { kind: 'over'; url: string };
+
+export type FindGoal = (goal: Goal, session: Session, request: FastifyRequest) => Promise<GoalState>;
+
+/** Answers from our own records. Whoever has no such goal is refused, and that is audited. */
+export function createFindGoal(deps: ConnectDeps, refusals: Refusals): FindGoal {
+  const { config, storage } = deps;
+  const { publicUrl } = config.http;
+
+  async function ofQuestion(id: string, session: Session, request: FastifyRequest): Promise<GoalState> {
+    const found = await findQuestion(deps, id, session);
+    switch (found.kind) {
+      case 'unknown':
+        throw new ProblemError('elicitation_not_found', 'There is no such question.');
+      case 'somebody-elses': {
+        const { tenant } = found.row;
+        const who = tenant === session.tenant ? 'another user' : 'another tenant';
+        await refusals.record(request, who, { elicitationId: id, tenant });
+        // Outside its tenant a question does not exist.
+        throw tenant === session.tenant
+          ? new ProblemError('not_your_question', 'Only the person who was asked can answer it.')
+          : new ProblemError('elicitation_not_found', 'There is no such question.');
+      }
+      case 'connected':
+      case 'finished':
+        return over(`/auth/done?${new URLSearchParams({ e: id }).toString()}`, request);
+      case 'shared':
+        await refusals.record(request, 'connecting a shared account', { elicitationId: id });
+        throw new ProblemError('forbidden', 'Only an operator can connect an account that everybody uses.');
+      case 'open': {
+        const { row, server } = found.question;
+        const { scopes } = row.request.context;
+        const key = { tenant: row.tenant, server: server.name, user: row.user };
+        return { kind: 'open', server, key, elicitationId: id, scopes };
+      }
+      default:
+        return found satisfies never;
+    }
+  }
+
+  async function ofUser(
+    { server: name, seenVersion, scope }: Extract<Goal, { server: string }>,
+    session: Session,
+    request: FastifyRequest,
+  ): Promise<GoalState> {
+    const server = config.servers.get(name);
+    const { tenant } = session;
+    const key = { tenant, server: name, user: scope === 'project' ? null : session.user };
+    const isTheirs = await deps.mayChange(principalOf(session), key);
+    if (server?.store !== 'nango' || server.credentialScope !== scope || !isTheirs) {
+      await refusals.record(request, 'connecting what is not a connection of their own');
+      throw new ProblemError('unknown_server', 'You have no such connection to change.');
+    }
+    const row = await storage.connections.get(key);
+    if (row?.status === 'active' && row.version > seenVersion)
+      return over(`/connections?${new URLSearchParams({ connected: name }).toString()}`, request);
+    return { kind: 'open', server, key, elicitationId: null, scopes: undefined };
+  }
+
+  function over(path: string, request: FastifyRequest): GoalState {
+    return { kind: 'over', url: keepingReturn(publicUrl + path, request) };
+  }
+
+  return (goal, session, request) =>
+    'e' in goal ? ofQuestion(goal.e, session, request) : ofUser(goal, session, request);
+}

@@ -1,0 +1,146 @@
+/**
+ * Pages that connect by way of Nango. Each is a page that works by itself, and what its script shows in its place while
+ * the person is in another window. Pure: data in, `Page` out.
+ */
+import type { OwnConnection } from '../../own-connections.ts';
+import { notConnectedPage } from '../settings/connection-pages.ts';
+import { detail, scopeList } from '../details.ts';
+import { html } from '../html.ts';
+import type { Html } from '../html.ts';
+import type { Page, PageScript } from '../layout.ts';
+import { busyMonogram, monogram } from '../marks.ts';
+import type { Goal } from './goal.ts';
+import { deniedPage, failedPage, questionFields } from '../question/pages.ts';
+import type { QuestionView } from '../question/pages.ts';
+import { keepingReturn } from '../return-url.ts';
+import { connectForm, hidden } from '../settings/forms.ts';
+import { becomesShared } from '../question/shared-account-pages.ts';
+import { signedIn } from '../signed-in.ts';
+import type { SignedIn } from '../signed-in.ts';
+
+const somethingFailed = 'Something went wrong on the way. Nothing was changed; you can try again.';
+
+/** `page` is the question, asked for the first time or again. */
+export function questionWithNango(page: Page, view: QuestionView, script: PageScript | null): Page {
+  if (!script) return page;
+  const action = `${view.publicUrl}/auth/connect`;
+  return withSteps(page, script, view, {
+    goal: { e: view.elicitationId },
+    waiting: waitingFor(
+      view.serverTitle,
+      { action, fields: questionFields(view) },
+      html`<form method="post" action="${action}">
+        ${questionFields(view)}
+        <button name="action" value="decline" class="quiet">Not now</button>
+      </form>`,
+    ),
+    denied: deniedPage(view),
+    failed: failedPage(view, somethingFailed, true),
+  });
+}
+
+/** Where somebody connects of their own accord. `scopes`: what will be asked for, where that is known. */
+export function connectPage(
+  view: SignedIn,
+  own: OwnConnection,
+  scopes: string[],
+  script: PageScript | null,
+): Page {
+  const { serverTitle, host, state, scope } = own;
+  const settingsUrl = keepingReturn(`${view.publicUrl}/connections`, view);
+  const isAgain = state.status !== 'missing';
+  const account = state.status === 'missing' ? null : state.row.account;
+  const page: Page = {
+    status: 200,
+    title: `Connect ${serverTitle}`,
+    body: html`${monogram(serverTitle)}
+      <h1>Connect ${serverTitle}${isAgain && ' again'}</h1>
+      ${
+        scope === 'project'
+          ? becomesShared(serverTitle, view.tenant)
+          : html`<p class="lead">
+              Agents that you talk to may use your account there, until you disconnect it.
+            </p>`
+      }
+      <dl>
+        ${detail('Server', html`<strong>${host ?? serverTitle}</strong>`)}
+        ${account === null ? '' : detail('Until now', html`connected as <strong>${account}</strong>`)}
+        ${detail('Permissions', scopes.length > 0 ? scopeList(scopes) : html`${serverTitle} shows them before you agree`)}
+      </dl>
+      <div class="actions">
+        ${connectForm(view, own, html`Connect ${serverTitle}`, false)}
+        <a class="button quiet" href="${settingsUrl}">Not now</a>
+      </div>`,
+    footer: signedIn(view, null),
+  };
+  return script ? connectWithNango(page, view, own, script) : page;
+}
+
+/** `page` is one that somebody connects on of their own accord. */
+export function connectWithNango(
+  page: Page,
+  view: SignedIn,
+  own: OwnConnection,
+  script: PageScript | null,
+): Page {
+  if (!script) return page;
+  const { server, scope, serverTitle, state } = own;
+  return withSteps(page, script, view, {
+    goal: { server, scope, seenVersion: state.status === 'missing' ? 0 : state.row.version },
+    waiting: waitingFor(
+      serverTitle,
+      { action: `${view.publicUrl}/connections`, fields: hidden(view, own) },
+      html`<a class="button quiet" href="${keepingReturn(`${view.publicUrl}/connections`, view)}"
+        >Not now</a
+      >`,
+    ),
+    denied: notConnectedPage(view, own, { kind: 'denied' }),
+    failed: notConnectedPage(view, own, { kind: 'failed', message: somethingFailed, canRetry: true }),
+  });
+}
+
+interface Steps {
+  goal: Goal;
+  waiting: Html;
+  denied: Page;
+  failed: Page;
+}
+
+function withSteps(
+  page: Page,
+  script: PageScript,
+  view: SignedIn,
+  { goal, waiting, denied, failed }: Steps,
+): Page {
+  const { publicUrl, returnUrl, csrf } = view;
+  const posted = JSON.stringify({ ...goal, ...(returnUrl !== null && { returnUrl }) });
+  return {
+    ...page,
+    script,
+    body: html`<div data-nango="${publicUrl}/auth/connect/nango" data-goal="${posted}" data-csrf="${csrf}">
+      <section data-step="asking">${page.body}</section>
+      <section data-step="waiting" hidden>${waiting}</section>
+      <section data-step="denied" hidden>${denied.body}</section>
+      <section data-step="failed" hidden>${failed.body}</section>
+    </div>`,
+  };
+}
+
+function waitingFor(serverTitle: string, form: { action: string; fields: Html }, notNow: Html): Html {
+  return html`${busyMonogram(serverTitle)}
+    <h1>Finish in the other window</h1>
+    <p class="lead">
+      Sign in to ${serverTitle} there and agree. This page notices by itself when you are done.
+    </p>
+    <div class="actions">
+      <form method="post" action="${form.action}">
+        ${form.fields}
+        <button name="action" value="connect" class="quiet">Try again</button>
+      </form>
+      ${notNow}
+    </div>
+    <form method="post" action="${form.action}" class="aside">
+      ${form.fields} No other window?
+      <button name="action" value="connect" data-way="page">Continue in this one</button>
+    </form>`;
+}

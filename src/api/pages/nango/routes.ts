@@ -1,0 +1,126 @@
+/**
+ * What the script of a page asks: a session for Nango's window, whether something has come of it, and to look at what
+ * the window says has come of it. Only for the signed-in person whose attempt it is; every refusal is audited.
+ */
+import type { FastifyInstance, FastifyRequest } from 'fastify';
+import { z } from 'zod';
+import { CredentialStoreError } from '../../../credentials/store.ts';
+import type { ConnectAttempt } from '../../../storage/storage.ts';
+import { parseInput, problemFor, ProblemError, sendProblem } from '../../errors.ts';
+import type { ConnectDeps } from '../deps.ts';
+import { isFromOurPage } from '../form.ts';
+import type { NangoConnecting } from './connecting.ts';
+import { createFindGoal, goalSchema } from './goal.ts';
+import type { GoalState } from './goal.ts';
+import type { Refusals } from '../refusals.ts';
+import type { Session, Sessions } from '../login/session.ts';
+
+/** What cannot be the id of an attempt or a connection is not looked for. */
+const id = z.string().regex(/^[\w.:-]{1,255}$/, 'this is no id');
+const lookSchema = goalSchema.and(z.object({ attempt: id.optional() }));
+const completeSchema = goalSchema.and(z.object({ attempt: id, connectionId: id }));
+
+/** As the page is told; `lost`: whatever comes of the attempt is not wanted any more. */
+type Told = { state: 'open' } | { state: 'lost' } | { state: 'over'; url: string };
+
+export function nangoRoutes(
+  fastify: FastifyInstance,
+  deps: ConnectDeps,
+  sessions: Sessions,
+  refusals: Refusals,
+  nango: NangoConnecting,
+): void {
+  const { config, storage, logger } = deps;
+  const findGoal = createFindGoal(deps, refusals);
+
+  fastify.setErrorHandler((error, request, reply) => {
+    if (!(error instanceof CredentialStoreError)) return sendProblem(reply, problemFor(error, request));
+    logger.warn({ reason: error.message }, 'a page could not ask Nango');
+    const { message, retryAfterMs = 10_000 } = error;
+    const headers = { 'retry-after': String(Math.ceil(retryAfterMs / 1000)) };
+    return sendProblem(reply, new ProblemError('unavailable', message, { headers }));
+  });
+
+  fastify.post('/auth/connect/nango', async (request) => {
+    const session = await requireOurPage(request);
+    const goal = parseInput(goalSchema, request.body);
+    const open = await findGoal(goal, session, request);
+    if (open.kind === 'over') return told(open);
+    const begun = await nango.lookBack(open.key, open.elicitationId, request.ip);
+    const state = begun.length > 0 ? await findGoal(goal, session, request) : open;
+    if (state.kind === 'over') return told(state);
+    const { kind: _, ...wanted } = state;
+    const {
+      id: attempt,
+      expiresAt,
+      pageUrl: __,
+      ...window
+    } = await nango.store.begin({ ...wanted, actor: session.user });
+    return {
+      state: 'open',
+      attempt,
+      ...window,
+      // The clocks of browsers are not ours.
+      expiresInMs: expiresAt - Date.now(),
+      isUnderway: begun.some((one) => one.id === attempt),
+    };
+  });
+
+  fastify.post('/auth/connect/nango/look', async (request) => {
+    const session = await requireOurPage(request);
+    const { attempt, ...goal } = parseInput(lookSchema, request.body);
+    const state = await findGoal(goal, session, request);
+    if (state.kind === 'over' || attempt === undefined) return told(state);
+    if ((await ownAttempt(attempt, session, request)) === null) return { state: 'lost' } satisfies Told;
+    // What Nango cannot say now it says later; the page has nobody else to tell.
+    await nango.look(attempt, request.ip).catch((error: unknown) => {
+      if (!(error instanceof CredentialStoreError)) throw error;
+    });
+    return told(await findGoal(goal, session, request));
+  });
+
+  fastify.post('/auth/connect/nango/complete', async (request) => {
+    const session = await requireOurPage(request);
+    const { attempt, connectionId, ...goal } = parseInput(completeSchema, request.body);
+    if ((await ownAttempt(attempt, session, request)) === null) return { state: 'lost' } satisfies Told;
+    const found = await nango.confirm(attempt, connectionId, request.ip);
+    if (found.kind === 'not-of-this-attempt') {
+      await refusals.record(request, 'a connection of another attempt', {
+        ...('e' in goal && { elicitationId: goal.e }),
+      });
+      throw new ProblemError('forbidden', 'This connection did not come of connecting here.');
+    }
+    return found.kind === 'unknown-attempt'
+      ? ({ state: 'lost' } satisfies Told)
+      : told(await findGoal(goal, session, request));
+  });
+
+  async function requireOurPage(request: FastifyRequest): Promise<Session> {
+    const session = sessions.read(request);
+    if (!session) {
+      await refusals.record(request, 'a request without a session');
+      throw new ProblemError('unauthenticated', 'Sign in again.');
+    }
+    const token = request.headers['x-csrf-token'];
+    if (isFromOurPage(request, config.http.publicUrl, session, String(token))) return session;
+    await refusals.record(request, 'request from another page');
+    throw new ProblemError('forbidden', 'This request did not come from our page.');
+  }
+
+  /** Null when it is not known, or not any more. */
+  async function ownAttempt(
+    attemptId: string,
+    { tenant, user }: Session,
+    request: FastifyRequest,
+  ): Promise<ConnectAttempt | null> {
+    const attempt = await storage.connectAttempts.get(attemptId);
+    if (!attempt || (attempt.tenant === tenant && attempt.actor === user)) return attempt;
+    const elicitationId = attempt.elicitationId ?? '';
+    await refusals.record(request, 'an attempt of somebody else', { elicitationId, tenant: attempt.tenant });
+    throw new ProblemError('forbidden', 'Only whoever began to connect can go on with it.');
+  }
+}
+
+function told(state: GoalState): Told {
+  return state.kind === 'over' ? { state: 'over', url: state.url } : { state: 'open' };
+}

@@ -1,0 +1,135 @@
+/** `/auth/connect`: the question (GET) and the two buttons under it (POST); `/auth/done`: how it ended. */
+import type { FastifyInstance, FastifyRequest } from 'fastify';
+import { z } from 'zod';
+import { ElicitationIdSchema } from '../../../contract/ids.ts';
+import { createDecisions } from './decisions.ts';
+import type { ConnectDeps } from '../deps.ts';
+import { isFromOurPage } from '../form.ts';
+import { keyQuestionPage } from '../key/pages.ts';
+import { sendPage } from '../layout.ts';
+import type { Page } from '../layout.ts';
+import { loginUrl } from '../login/routes.ts';
+import type { NangoConnecting } from '../nango/connecting.ts';
+import { questionWithNango } from '../nango/pages.ts';
+import {
+  connectedPage,
+  finishedPage,
+  foreignFormPage,
+  incompleteFormPage,
+  refusedPage,
+  signInAgainPage,
+  unknownPage,
+} from '../outcome-pages.ts';
+import { questionPage } from './pages.ts';
+import { findQuestion, viewOf } from './find-question.ts';
+import type { Found } from './find-question.ts';
+import type { Refusals } from '../refusals.ts';
+import { displayName, principalOf } from '../login/session.ts';
+import type { Session, Sessions } from '../login/session.ts';
+import { sharedQuestionPage } from './shared-account-pages.ts';
+
+const query = z.object({ e: ElicitationIdSchema });
+const form = z.object({
+  e: ElicitationIdSchema,
+  csrf: z.string(),
+  action: z.enum(['connect', 'decline', 'cancel']),
+  /** An API key, where one is asked for. */
+  key: z.string().optional(),
+});
+
+export function questionRoutes(
+  fastify: FastifyInstance,
+  deps: ConnectDeps,
+  sessions: Sessions,
+  refusals: Refusals,
+  nango: NangoConnecting | null,
+): void {
+  const { config } = deps;
+  const { publicUrl } = config.http;
+  const decisions = createDecisions(deps);
+
+  for (const path of ['/auth/connect', '/auth/done']) {
+    fastify.get(path, async (request, reply) => {
+      const link = query.safeParse(request.query);
+      if (!link.success) return sendPage(reply, unknownPage());
+      const session = sessions.read(request);
+      if (!session) return reply.redirect(loginUrl(publicUrl, link.data.e, request), 303);
+      const found = await findQuestion(deps, link.data.e, session);
+      return sendPage(reply, await pageFor(found, session, request));
+    });
+  }
+
+  fastify.post('/auth/connect', async (request, reply) => {
+    const input = form.safeParse(request.body);
+    if (!input.success) {
+      await refusals.record(request, 'an incomplete form');
+      return sendPage(reply, incompleteFormPage());
+    }
+    const { e, csrf, action, key } = input.data;
+    const session = sessions.read(request);
+    if (!session) {
+      await refusals.record(request, 'a form without a session', { elicitationId: e });
+      return sendPage(reply, signInAgainPage(loginUrl(publicUrl, e, request)));
+    }
+    const found = await findQuestion(deps, e, session);
+    if (!isFromOurPage(request, publicUrl, session, csrf)) {
+      await refusals.record(request, 'form from another page', { elicitationId: e });
+      return sendPage(reply, foreignFormPage());
+    }
+    if (found.kind === 'finished' || found.kind === 'unknown')
+      await refusals.record(request, 'an answer nobody waits for', { elicitationId: e });
+    if (action !== 'connect' && (found.kind === 'open' || found.kind === 'shared'))
+      return sendPage(reply, await decisions.refuse(found.question, action, session, request.ip));
+    if (found.kind === 'shared') {
+      await refusals.record(request, 'connecting a shared account', { elicitationId: e });
+      return sendPage(reply, { ...(await pageFor(found, session, request)), status: 403 });
+    }
+    if (found.kind !== 'open') return sendPage(reply, await pageFor(found, session, request));
+    const { store } = found.question.server;
+    if (store === 'vault')
+      return sendPage(reply, await decisions.giveKey(found.question, key, session, request.ip));
+    if (nango && store === 'nango')
+      return sendPage(reply, await decisions.connectByNango(nango, found.question, session, request.ip));
+    return sendPage(reply, await decisions.connect(found.question, session));
+  });
+
+  async function pageFor(found: Found, session: Session, request: FastifyRequest): Promise<Page> {
+    switch (found.kind) {
+      case 'unknown':
+        return unknownPage();
+      case 'somebody-elses': {
+        const { tenant, id } = found.row;
+        const sameTenant = tenant === session.tenant;
+        const who = sameTenant ? 'another user' : 'another tenant';
+        await refusals.record(request, who, { elicitationId: id, tenant });
+        // Outside its tenant a question does not exist.
+        return sameTenant
+          ? refusedPage(displayName(session), loginUrl(publicUrl, id, request, 'other'))
+          : unknownPage();
+      }
+      case 'open': {
+        const { server } = found.question;
+        const view = viewOf(found.question, config, session);
+        if (server.store === 'vault') return keyQuestionPage(view, server.vault?.hint);
+        const page = questionPage(view);
+        return server.store === 'nango' ? questionWithNango(page, view, nango?.script ?? null) : page;
+      }
+      case 'shared': {
+        const { server, row } = found.question;
+        const { tenant } = row;
+        const key = { tenant, server: server.name, user: null };
+        return sharedQuestionPage(viewOf(found.question, config, session), {
+          tenant,
+          contact: server.contact,
+          mayChange: await deps.mayChange(principalOf(session), key),
+        });
+      }
+      case 'connected':
+        return connectedPage(found.question.server.title, found.account, found.tooLate);
+      case 'finished':
+        return finishedPage(found.outcome);
+      default:
+        return found satisfies never;
+    }
+  }
+}

@@ -1,0 +1,83 @@
+/**
+ * The hosted pages: where a person gives an account to a question, and where they look after the accounts they gave.
+ * A link carries no right of its own; only the signed-in person who was asked sees the question or can act on it,
+ * every refusal is audited, and reading a page changes nothing, so link previews may fetch it.
+ */
+import cookies from '@fastify/cookie';
+import forms from '@fastify/formbody';
+import type { FastifyInstance } from 'fastify';
+import { explainDatabaseTrouble } from '../database-trouble.ts';
+import { problemFor } from '../errors.ts';
+import { authorizationRoutes } from './oauth/callback.ts';
+import { clientRoutes } from './oauth/client-documents.ts';
+import type { ConnectDeps } from './deps.ts';
+import { pageHeaders, sendPage } from './layout.ts';
+import { limitPages } from './limits.ts';
+import { loginRoutes } from './login/routes.ts';
+import { nangoAssets } from './nango/assets.ts';
+import { nangoCallback } from './nango/callback.ts';
+import { createNangoConnecting } from './nango/connecting.ts';
+import type { NangoConnecting } from './nango/connecting.ts';
+import { nangoRoutes } from './nango/routes.ts';
+import { notice } from './outcome-pages.ts';
+import { questionRoutes } from './question/routes.ts';
+import { createRefusals } from './refusals.ts';
+import { acceptReturnUrls } from './return-url.ts';
+import { createSessions } from './login/session.ts';
+import { playgroundRoutes } from './playground/routes.ts';
+import { settingsRoutes } from './settings/routes.ts';
+
+export type { ConnectDeps } from './deps.ts';
+
+/** A Fastify plugin: `fastify.register(connectPages, deps)`. */
+export async function connectPages(fastify: FastifyInstance, deps: ConnectDeps): Promise<void> {
+  const { publicUrl, returnUrls, rateLimitPerMinute: perMinute } = deps.config.http;
+  const sessions = createSessions(deps.keys, publicUrl);
+  const refusals = createRefusals({ audit: deps.storage.audit, sessions });
+  await fastify.register(cookies);
+  // Room for the longest key that the form takes, whatever is in it: each character may arrive as nine.
+  await fastify.register(forms, { bodyLimit: 50_000 });
+  fastify.setErrorHandler(async (error, request, reply) => {
+    const { statusCode, code, headers } = problemFor(error, request);
+    if (request.method === 'POST' && statusCode < 500 && statusCode !== 429)
+      await refusals.record(request, 'a form that cannot be read');
+    const [heading, explanation] = troubleWords[code] ?? ['Something went wrong', 'Try again in a moment.'];
+    return sendPage(reply.headers(headers), notice(statusCode, heading, explanation));
+  });
+
+  await fastify.register(async (pages) => {
+    explainDatabaseTrouble(pages, deps.storage);
+    await limitPages(pages, { perMinute, sessions, refusals });
+    acceptReturnUrls(pages, returnUrls, refusals);
+    const nango = await nangoOf(pages, deps);
+    await pages.register(async (forms) => {
+      // What another site can send without asking first is a form as well, but none of ours.
+      forms.removeContentTypeParser(['application/json', 'text/plain']);
+      forms.addHook('onRequest', async (_request, reply) => void reply.headers(pageHeaders));
+      loginRoutes(forms, deps, sessions, refusals);
+      questionRoutes(forms, deps, sessions, refusals, nango);
+      authorizationRoutes(forms, deps, sessions, refusals);
+      settingsRoutes(forms, deps, sessions, refusals, nango);
+      if (nango) nangoCallback(forms, deps, sessions, refusals);
+    });
+    if (nango) await pages.register(async (asked) => nangoRoutes(asked, deps, sessions, refusals, nango));
+    if (deps.playground) playgroundRoutes(pages, { ...deps.playground, publicUrl, sessions });
+    clientRoutes(pages, deps);
+  });
+}
+
+/** Null where no server keeps its accounts at Nango. */
+async function nangoOf(pages: FastifyInstance, deps: ConnectDeps): Promise<NangoConnecting | null> {
+  const { config, stores, logger } = deps;
+  const { nango } = config;
+  if (!nango || !stores.nango) return null;
+  const script = await nangoAssets(pages, { publicUrl: config.http.publicUrl, nango, logger });
+  return createNangoConnecting(deps, { store: stores.nango, script });
+}
+
+const troubleWords: Record<string, [heading: string, explanation: string]> = {
+  rate_limited: ['Too many tries', 'Wait a minute, then open the page again.'],
+  unavailable: ['Not available right now', 'Nothing was changed. Try again in a moment.'],
+  unknown_host: ['Not the address of this page', 'Open it by the address that you were given.'],
+  unsupported_media_type: ['This form is not understood', 'Open the page you came from again.'],
+};

@@ -1,0 +1,35 @@
+/** What each sealed value is bound to, as whoever seals values of its kind says. */
+import type { ConnectionKey, SealedValue } from '../../storage/storage.ts';
+import { accountContext } from '../mcp-oauth/account.ts';
+import { attemptContext } from '../mcp-oauth/attempt.ts';
+import { recordContext } from '../mcp-oauth/records.ts';
+import { linkContext } from '../nango/link.ts';
+import { answerContext } from './sealed-answer.ts';
+import { roundContext } from './sealed-round.ts';
+import type { Stores } from '../stores.ts';
+import { apiKeyContext } from '../vault/entry.ts';
+
+const byStore: Record<keyof Stores, (key: ConnectionKey) => string> = {
+  oauth: accountContext,
+  vault: apiKeyContext,
+  nango: linkContext,
+};
+const connectionContexts = new Map(Object.entries(byStore));
+
+/** The context it was sealed in; null for a connection of a store that is not known here. */
+export function contextOf(value: SealedValue): string | null {
+  switch (value.table) {
+    case 'connections':
+      return connectionContexts.get(value.store)?.(value.key) ?? null;
+    case 'oauth_records':
+      return recordContext(value.key);
+    case 'oauth_attempts':
+      return attemptContext(value.stateHash);
+    case 'elicitation_answers':
+      return answerContext(value.elicitationId);
+    case 'tool_call_rounds':
+      return roundContext(value);
+    default:
+      return value satisfies never;
+  }
+}

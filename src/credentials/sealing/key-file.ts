@@ -1,0 +1,58 @@
+/** The embedded default: one generated key in the data folder. Production gives `INTERLUDE_KEYS` instead. */
+import { randomBytes } from 'node:crypto';
+import { link, mkdir, open, readFile, rm } from 'node:fs/promises';
+import path from 'node:path';
+import type { Config } from '../../config.ts';
+import { generateKey, parseKeys, SealingError } from './key-ring.ts';
+import type { KeyRing } from './key-ring.ts';
+
+/** The keys that the configuration names, or else those of the data folder. */
+export async function openKeys({ keys, dataDir }: Pick<Config, 'keys' | 'dataDir'>): Promise<KeyRing> {
+  return keys === undefined ? loadOrCreateKeys(dataDir) : parseKeys(keys);
+}
+
+/** Reads `<dataDir>/keys`, or makes it (mode 0600). Two processes that start at once end up with the same key. */
+export async function loadOrCreateKeys(dataDir: string): Promise<KeyRing> {
+  const file = path.join(dataDir, 'keys');
+  const text = (await readIfThere(file)) ?? (await create(file));
+  try {
+    return parseKeys(text.trim().replaceAll(/\s*\n\s*/g, ','));
+  } catch (error) {
+    if (!(error instanceof SealingError)) throw error;
+    const problems = error.message.replace('INTERLUDE_KEYS: ', '');
+    throw new SealingError(
+      error.code,
+      `${file} is damaged (${problems}); without its key, stored accounts cannot be read`,
+    );
+  }
+}
+
+async function readIfThere(file: string): Promise<string | undefined> {
+  try {
+    return await readFile(file, 'utf8');
+  } catch (error) {
+    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return undefined;
+    throw error;
+  }
+}
+
+/** Written beside and linked into place: `link` fails when another process was first, and then its key counts. */
+async function create(file: string): Promise<string> {
+  await mkdir(path.dirname(file), { recursive: true, mode: 0o700 });
+  const draft = `${file}.${randomBytes(6).toString('hex')}`;
+  const handle = await open(draft, 'wx', 0o600);
+  try {
+    await handle.writeFile(`${generateKey('local')}\n`);
+    await handle.sync();
+  } finally {
+    await handle.close();
+  }
+  try {
+    await link(draft, file);
+  } catch (error) {
+    if (!(error instanceof Error && 'code' in error && error.code === 'EEXIST')) throw error;
+  } finally {
+    await rm(draft);
+  }
+  return await readFile(file, 'utf8');
+}

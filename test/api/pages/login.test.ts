@@ -1,0 +1,167 @@
+import fastifyFactory from 'fastify';
+import cookies from '@fastify/cookie';
+import { expect, test } from 'vitest';
+import { createSessions } from '../../../src/api/pages/login/session.ts';
+import { generateKey, parseKeys } from '../../../src/credentials/sealing/key-ring.ts';
+import { Browser, words } from './browser.ts';
+import { createStage } from './stage.ts';
+
+const sessionCookie = 'interlude-session';
+
+test('a sign-in that comes back to another browser is refused there and still works where it began', async () => {
+  const stage = await createStage();
+  await stage.ask();
+  const browser = new Browser();
+  const signIn = await browser.open(stage.link('q1'));
+  const [, action = ''] = /action="([^"]+)"/.exec(signIn.text) ?? [];
+  const identityOnly = new Browser();
+  identityOnly.adopt(browser, (cookie) => !cookie.startsWith('interlude'));
+  // The identity provider's part, done by the attacker's browser; the code lands in the victim's.
+  const refused = await identityOnly.post(new URL(action, signIn.url).href, { user: 'alice' });
+  expect(refused.url).toContain('/auth/login/callback?');
+  expect(refused.status).toBe(400);
+  expect(identityOnly.cookies.has(sessionCookie)).toBe(false);
+  expect(words(refused)).toContain('It was begun in another browser');
+
+  const fresh = await stage.openAs('alice');
+  expect(fresh.page.status).toBe(200);
+});
+
+test('two tabs can sign in at the same time', async () => {
+  const stage = await createStage();
+  await stage.ask();
+  await stage.ask({ id: 'q2' });
+  const browser = new Browser();
+  const first = await browser.open(stage.link('q1'));
+  const second = await browser.open(stage.link('q2'));
+  expect((await browser.press(second, { user: 'alice' })).url).toBe(stage.link('q2'));
+  expect((await browser.press(first, { user: 'alice' })).url).toBe(stage.link('q1'));
+});
+
+test('sign-ins that are never finished do not pile up in the browser', async () => {
+  const stage = await createStage();
+  await stage.ask();
+  const browser = new Browser();
+  const pending = () => [...browser.cookies.keys()].filter((name) => name.startsWith('interlude-sign-in'));
+  for (let round = 0; round < 12; round += 1)
+    await browser.until(`${stage.publicUrl}/auth/login?e=q1`, stage.identity.issuer);
+  expect(pending().length).toBeLessThanOrEqual(8);
+  const signIn = await browser.open(stage.link('q1'));
+  expect((await browser.press(signIn, { user: 'alice' })).url).toBe(stage.link('q1'));
+});
+
+test('an address that names no question is not worth a sign-in', async () => {
+  const stage = await createStage();
+  for (const path of ['connect?e=%00', 'connect?e=a%20b', 'login?e=%00', 'done?e=']) {
+    const response = await fetch(`${stage.publicUrl}/auth/${path}`, { redirect: 'manual' });
+    expect([path, response.status]).toEqual([path, 404]);
+  }
+});
+
+test('a sign-in that the person broke off can be begun again', async () => {
+  const stage = await createStage();
+  await stage.ask();
+  const browser = new Browser();
+  const { url } = await browser.until(`${stage.publicUrl}/auth/login?e=q1`, stage.identity.issuer);
+  const state = new URL(url).searchParams.get('state') ?? '';
+  const page = await browser.open(
+    `${stage.publicUrl}/auth/login/callback?error=access_denied&state=${state}`,
+  );
+  expect(page.status).toBe(403);
+  expect(page.text).toContain(`${stage.publicUrl}/auth/login?e=q1`);
+  expect(browser.cookies.has(sessionCookie)).toBe(false);
+});
+
+test('an issuer that is away is said to be so', async () => {
+  const stage = await createStage();
+  await stage.ask();
+  await stage.identity.stop();
+  const page = await new Browser().open(stage.link('q1'));
+  expect(page.status).toBe(503);
+  expect(words(page)).toContain('Signing in is not possible right now');
+});
+
+test('a changed or forged session is no session', async () => {
+  const stage = await createStage();
+  await stage.ask();
+  const { browser } = await stage.openAs('alice');
+  const real = browser.cookies.get(sessionCookie) ?? '';
+  const forgeries = [
+    `${real.slice(0, -2)}xx`,
+    '',
+    'v1.k1.AAAA',
+    stage.keys.seal('{"user":"alice"}', sessionCookie),
+  ];
+  for (const forged of forgeries) {
+    const response = await fetch(stage.link('q1'), {
+      redirect: 'manual',
+      headers: { cookie: `${sessionCookie}=${forged}` },
+    });
+    expect(response.headers.get('location')).toBe(`${stage.publicUrl}/auth/login?e=q1`);
+  }
+});
+
+test('signing out needs our own form and ends the session', async () => {
+  const stage = await createStage();
+  await stage.ask();
+  const { browser, page } = await stage.openAs('alice');
+  const [, csrf = ''] = /name="csrf"\s+value="([^"]+)"/.exec(page.text) ?? [];
+  const url = `${stage.publicUrl}/auth/logout`;
+  expect((await browser.post(url, { e: 'q1', csrf: 'wrong' }, stage.publicUrl)).status).toBe(403);
+  expect(browser.cookies.has(sessionCookie)).toBe(true);
+  const out = await browser.post(url, { e: 'q1', csrf }, stage.publicUrl);
+  expect(words(out)).toContain('You are signed out');
+  expect(browser.cookies.has(sessionCookie)).toBe(false);
+});
+
+test('no page, address or log line shows what the cookies hold', async () => {
+  const stage = await createStage();
+  await stage.ask();
+  const { browser, page } = await stage.openAs('alice');
+  const cookie = browser.cookies.get(sessionCookie) ?? 'none';
+  expect(cookie.length).toBeGreaterThan(100);
+  expect(stage.log.join() + page.text + page.trail.join()).not.toContain(cookie);
+});
+
+test('with https the cookies are secure and bound to the host; the session is not readable by script', async () => {
+  const app = fastifyFactory();
+  await app.register(cookies);
+  const sessions = createSessions(parseKeys(generateKey('k1')), 'https://agents.example');
+  app.get('/', (_, reply) => {
+    sessions.start(reply, { kind: 'user', tenant: 'demo', user: 'alice' });
+    return 'ok';
+  });
+  const { headers } = await app.inject('/');
+  const cookie = String(headers['set-cookie']);
+  expect(cookie).toMatch(/^__Host-interlude-session=v1\.k1\./);
+  expect(cookie).toMatch(/Path=\/; HttpOnly; Secure; SameSite=Lax/);
+  expect(cookie).not.toMatch(/Domain/i);
+  expect(cookie).toContain('Max-Age=3600');
+});
+
+test('without https, on one machine, they are the same but for what needs https', async () => {
+  const stage = await createStage();
+  await stage.ask();
+  const { headers } = await fetch(`${stage.publicUrl}/auth/login?e=q1`, { redirect: 'manual' });
+  const [cookie = '', ...more] = headers.getSetCookie();
+  expect(more).toEqual([]);
+  expect(cookie).toMatch(
+    /^interlude-sign-in-[0-9a-f]{12}=v1\.k1\.[^;]+; Max-Age=600; Path=\/; HttpOnly; SameSite=Lax$/,
+  );
+});
+
+test('a session sealed before the key was replaced still counts', async () => {
+  const [oldKey, newKey] = [generateKey('old'), generateKey('new')];
+  const app = fastifyFactory();
+  await app.register(cookies);
+  const before = createSessions(parseKeys(oldKey), 'http://localhost');
+  const after = createSessions(parseKeys(`${newKey},${oldKey}`), 'http://localhost');
+  app.get('/in', (_, reply) => {
+    before.start(reply, { kind: 'user', tenant: 'demo', user: 'alice' });
+    return 'ok';
+  });
+  app.get('/who', (request) => ({ user: after.read(request)?.user }));
+  const { cookies: given } = await app.inject('/in');
+  const { json } = await app.inject({ url: '/who', cookies: { [sessionCookie]: given[0]?.value ?? '' } });
+  expect(json()).toEqual({ user: 'alice' });
+});

@@ -1,0 +1,224 @@
+/** The pages on a real port, with a real database, a real identity provider and the real credential store. */
+import { mkdtemp, rm } from 'node:fs/promises';
+import { createServer } from 'node:http';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import fastifyFactory from 'fastify';
+import { pino } from 'pino';
+import { onTestFinished } from 'vitest';
+import { demoLoginClient, startIdentityProvider } from '../../../demo/identity.ts';
+import { listen } from '../../../demo/listen.ts';
+import { connectPages } from '../../../src/api/pages/route.ts';
+import type { ConnectDeps } from '../../../src/api/pages/route.ts';
+import type { AgentConfig, NangoConfig, ServerConfig } from '../../../src/config.ts';
+import { createMayChange } from '../../../src/api/account-rights.ts';
+import { createOwnConnections } from '../../../src/api/own-connections.ts';
+import { createOAuthStore } from '../../../src/credentials/mcp-oauth/store.ts';
+import { generateKey, parseKeys } from '../../../src/credentials/sealing/key-ring.ts';
+import type { Stores } from '../../../src/credentials/stores.ts';
+import { createNangoStore } from '../../../src/credentials/nango/store.ts';
+import { createVaultStore } from '../../../src/credentials/vault/store.ts';
+import type { Action, ElicitationRequest } from '../../../src/elicitation/elicitation.ts';
+import { openStorage } from '../../../src/storage/database.ts';
+import type { ConnectionKey, ElicitationRow } from '../../../src/storage/storage.ts';
+import { serverConfig } from '../../credentials/guarded-server.ts';
+import { Browser } from './browser.ts';
+import type { Shown } from './browser.ts';
+
+const assistant: AgentConfig = {
+  name: 'assistant',
+  title: 'Assistant',
+  description: '',
+  model: 'scripted:demo',
+  instructions: '',
+  modelSettings: {},
+  servers: [{ name: 'tracker' }],
+  agents: [],
+  maxSteps: 20,
+};
+
+export interface Asked {
+  id?: string;
+  tenant?: string;
+  user?: string;
+  request?: Partial<ElicitationRequest>;
+  deadline?: number;
+  server?: string | null;
+}
+
+export async function createStage(
+  server: ServerConfig = serverConfig('http://127.0.0.1:9/mcp'),
+  more: Partial<ConnectDeps> = {},
+  moreServers: ServerConfig[] = [],
+  http: Partial<ConnectDeps['config']['http']> = {},
+  nango?: NangoConfig,
+  auth: Partial<ConnectDeps['config']['auth']> = {},
+) {
+  const folder = await mkdtemp(path.join(tmpdir(), 'interlude-connect-'));
+  const file = path.join(folder, 'test.db');
+  const storage = await openStorage({ kind: 'sqlite', path: file });
+  const listener = createServer();
+  const { port, stop } = await listen(listener, 0, 'PORT');
+  const publicUrl = `http://127.0.0.1:${port}`;
+  const identity = await startIdentityProvider({
+    port: 0,
+    dataDir: folder,
+    redirectUris: [`${publicUrl}/auth/login/callback`],
+  });
+  const keys = parseKeys(generateKey('k1'));
+  const answers: { id: string; action: Action; user: string }[] = [];
+  const announced: [key: ConnectionKey, version: number][] = [];
+  const log: string[] = [];
+
+  const servers = new Map([[server.name, server], ...moreServers.map((one) => [one.name, one] as const)]);
+  const oauthStore = createOAuthStore({ storage, keys, publicUrl });
+  const logger = pino({ level: 'info' }, { write: (line) => log.push(line) });
+  const stores: Stores = {
+    oauth: oauthStore,
+    vault: createVaultStore({ storage, keys }),
+    nango: nango ? createNangoStore({ storage, keys, nango, publicUrl, servers, logger }) : null,
+  };
+  const mayChange = createMayChange(storage);
+  const app = fastifyFactory({
+    serverFactory: (handler) => listener.on('request', handler),
+    logger: { level: 'info', stream: { write: (line) => log.push(line) } },
+  });
+  await app.register(connectPages, {
+    config: {
+      http: {
+        port,
+        host: '127.0.0.1',
+        publicUrl,
+        trustProxy: [],
+        corsOrigins: [],
+        allowedHosts: [],
+        returnUrls: [],
+        bodyLimit: 10_000,
+        rateLimitPerMinute: 600,
+        openRequests: { perUser: 100, perAddress: 2_000 },
+        ...http,
+      },
+      auth: {
+        issuer: identity.issuer,
+        audience: 'interlude',
+        tenantClaim: 'tenant',
+        client: { id: demoLoginClient, secret: undefined },
+        ...auth,
+      },
+      agents: new Map([['assistant', assistant]]),
+      servers,
+      nango,
+    },
+    storage,
+    keys,
+    stores,
+    connections: createOwnConnections({ config: { servers }, storage, stores, mayChange, logger }),
+    mayChange,
+    // Stands where the workflow stands: the answer counts, and the row follows.
+    answer: async (row, { action }, principal) => {
+      answers.push({ id: row.id, action, user: principal.kind === 'user' ? principal.user : '' });
+      await storage.elicitations.settle(row.id, action, 'r1');
+      return { kind: 'recorded', outcome: action, duplicate: false };
+    },
+    announce: async (key, version) => void announced.push([key, version]),
+    logger,
+    ...more,
+  } satisfies ConnectDeps);
+  await app.ready();
+
+  onTestFinished(async () => {
+    await stop();
+    await app.close();
+    await identity.stop();
+    await storage.close();
+    await rm(folder, { recursive: true });
+  });
+
+  async function ask({
+    id = 'q1',
+    tenant = 'demo',
+    user = 'alice',
+    request,
+    deadline,
+    server: of = 'tracker',
+  }: Asked = {}) {
+    const turn = { tenant, conversation: `c-${id}`, turnId: `t-${id}`, agent: 'assistant', user };
+    await storage.turns.prepare({
+      ...turn,
+      capabilities: { url: true, form: true },
+      clientMessageId: 'm1',
+      messages: [],
+    });
+    await storage.turns.begin(turn);
+    const question = {
+      mode: 'url',
+      url: link(id),
+      message: 'Tracker needs your account to run List issues.',
+      context: {
+        trigger: 'credential_required',
+        agent: 'assistant',
+        server: 'tracker',
+        serverTitle: server.title,
+        host: 'tracker.example.com',
+        toolName: 'list_issues',
+        reason: 'missing',
+        scopes: ['issues:read'],
+      },
+      ...request,
+    } as ElicitationRequest;
+    await storage.elicitations.open(
+      {
+        ...turn,
+        id,
+        workflowId: 'w1',
+        request: question,
+        server: of,
+        seenVersion: of === null ? null : 0,
+        salt: 's',
+        deadline: deadline ?? Date.now() + 600_000,
+      },
+      20,
+    );
+    const row: ElicitationRow | null = await storage.elicitations.get(id);
+    if (!row) throw new Error('the question was not opened');
+    return row;
+  }
+
+  const link = (id: string) => `${publicUrl}/auth/connect?e=${id}`;
+
+  return {
+    publicUrl,
+    identity,
+    storage,
+    keys,
+    oauthStore,
+    stores,
+    answers,
+    announced,
+    log,
+    ask,
+    link,
+    /** Opens the link and signs in on the way. */
+    async openAs(
+      user: string,
+      id = 'q1',
+      browser = new Browser(),
+    ): Promise<{ browser: Browser; page: Shown }> {
+      const signIn = await browser.open(link(id));
+      return { browser, page: await browser.press(signIn, { user }) };
+    },
+    /** Everything the database holds, to prove that nothing changed. */
+    dump(): Record<string, unknown[]> {
+      const database = new DatabaseSync(file, { readOnly: true });
+      const tables = database
+        .prepare(`select name from sqlite_master where type = 'table' order by name`)
+        .all();
+      const rows = tables.map(
+        ({ name }) => [String(name), database.prepare(`select * from "${String(name)}"`).all()] as const,
+      );
+      database.close();
+      return Object.fromEntries(rows);
+    },
+  };
+}

@@ -1,0 +1,163 @@
+/** One of everything that is kept sealed, written as the program writes it, and a look whether it can be read. */
+import { randomUUID } from 'node:crypto';
+import { z } from 'zod';
+import { sealAccount, tryOpenAccount } from '../../../src/credentials/mcp-oauth/account.ts';
+import { createAttempts } from '../../../src/credentials/mcp-oauth/attempt.ts';
+import { createRecords } from '../../../src/credentials/mcp-oauth/records.ts';
+import { openLink, sealLink } from '../../../src/credentials/nango/link.ts';
+import { openAnswer, sealAnswer } from '../../../src/credentials/sealing/sealed-answer.ts';
+import { openRound, sealRound } from '../../../src/credentials/sealing/sealed-round.ts';
+import type { KeyRing } from '../../../src/credentials/sealing/key-ring.ts';
+import { openEntry, sealEntry } from '../../../src/credentials/vault/entry.ts';
+import type { ConnectionKey, Storage } from '../../../src/storage/storage.ts';
+import { begunTurn, firstAttempt, keptStep } from '../../storage/contract/fixtures.ts';
+
+export const accountOf = (accessToken: string) => ({
+  accessToken,
+  obtainedAt: 0,
+  expiresAt: null,
+  serverUrl: 'https://tracker.example/mcp',
+  issuer: 'https://tracker.example',
+  resource: 'https://tracker.example/mcp',
+  client: { kind: 'document' as const, clientId: 'https://interlude.example/auth/client.json' },
+});
+
+const attempt = (key: ConnectionKey) => ({
+  key,
+  serverUrl: 'https://tracker.example/mcp',
+  authorizationServer: {
+    issuer: 'https://tracker.example',
+    authorization_endpoint: 'https://tracker.example/authorize',
+    token_endpoint: 'https://tracker.example/token',
+    response_types_supported: ['code'],
+  },
+  client: accountOf('').client,
+  resource: 'https://tracker.example/mcp',
+  scopes: [],
+  codeVerifier: 'verifier',
+  returnUrl: null,
+});
+
+/** Answers whether all of it can be read with these keys; looking takes the attempt away. */
+export async function writeOneOfEach(
+  storage: Storage,
+  keys: KeyRing,
+): Promise<(ring: KeyRing) => Promise<string[]>> {
+  const { tenant, ...turn } = await begunTurn(storage);
+  const at = { tenant, ...turn };
+  const oauth = { tenant, server: 'tracker', user: 'alice' };
+  await keepAccount(storage, keys, oauth, 'access-token');
+  const vault = { tenant, server: 'billing', user: null };
+  const rest = { account: null, scopes: [], freshUntil: null };
+  const apiKey = { apiKey: 'api-key', serverUrl: 'https://billing.example/mcp' };
+  await storage.connections.establish(vault, {
+    store: 'vault',
+    sealed: sealEntry(keys, vault, apiKey),
+    ...rest,
+  });
+  const nango = { tenant, server: 'calendar', user: 'alice' };
+  const link = {
+    integration: 'calendar',
+    connectionId: 'connection',
+    attemptId: 'a',
+    since: 1,
+    serverUrl: 'https://x.example',
+  };
+  await storage.connections.establish(nango, {
+    store: 'nango',
+    sealed: sealLink(keys, nango, link),
+    ...rest,
+  });
+
+  const attemptsWith = (ring: KeyRing) => createAttempts({ oauth: storage.oauth, keys: ring, now: Date.now });
+  const state = { state: randomUUID(), sessionHash: randomUUID() };
+  await attemptsWith(keys).save({ ...state, elicitationId: null, attempt: attempt(oauth) });
+  const record = `server:https://${tenant}.example`;
+  await createRecords(storage.oauth, keys).remember(record, 'found out');
+
+  const elicitationId = randomUUID();
+  await storage.elicitations.open(
+    {
+      ...at,
+      id: elicitationId,
+      workflowId: 'turn/1',
+      user: 'alice',
+      request: {
+        mode: 'form',
+        message: 'Which one?',
+        requestedSchema: { type: 'object', properties: {} },
+        context: {
+          trigger: 'mcp_elicitation',
+          agent: 'assistant',
+          server: 'tracker',
+          serverTitle: 'Tracker',
+          host: 'tracker.example',
+        },
+      },
+      server: null,
+      seenVersion: null,
+      salt: 'salt',
+      deadline: Date.now() + 600_000,
+    },
+    20,
+  );
+  const answer = (responseId: string, sealedContent: string | null) =>
+    storage.elicitations.storeAnswer(elicitationId, {
+      responseId,
+      action: 'accept',
+      sealedContent,
+      receivedAt: 1,
+    });
+  await answer('said', sealAnswer(keys, elicitationId, 'an answer'));
+  await answer('nothing said', null);
+  await keptStep(storage, at, { calls: [{ toolCallId: 'call', toolName: 'tracker__list', input: {} }] });
+  await storage.toolCalls.start(at, 'call', firstAttempt);
+  const call = { turnId: at.turnId, toolCallId: 'call' };
+  const round = { round: 1, sealed: sealRound(keys, call, 'a round') };
+  await storage.toolCalls.keepRound(at, 'call', round, 'paused', firstAttempt);
+
+  return async (ring) => {
+    const accountRow = await storage.connections.get(oauth);
+    const account = accountRow ? tryOpenAccount(ring, accountRow) : null;
+    const entryRow = await storage.connections.get(vault);
+    const entry = entryRow ? openEntry(ring, entryRow) : null;
+    const opened = openLink(ring, await storage.connections.get(nango));
+    const answered = await storage.elicitations.answer(elicitationId, 'said');
+    const [kept] = await storage.toolCalls.rounds(at, 'call');
+    return [
+      account?.kind === 'account' ? account.account.accessToken : '',
+      entry?.kind === 'entry' ? entry.entry.apiKey : '',
+      opened.kind === 'link' ? opened.link.connectionId : '',
+      (await attemptsWith(ring).take(state))?.attempt.codeVerifier ?? '',
+      (await createRecords(storage.oauth, ring).recall(record, z.string()))?.value ?? '',
+      openAnswer(ring, elicitationId, answered?.sealedContent ?? ''),
+      openRound(ring, call, kept?.sealed ?? ''),
+    ];
+  };
+}
+
+export const everything = [
+  'access-token',
+  'api-key',
+  'connection',
+  'verifier',
+  'found out',
+  'an answer',
+  'a round',
+];
+
+export function keepAccount(
+  storage: Storage,
+  keys: KeyRing,
+  key: ConnectionKey,
+  accessToken: string,
+): Promise<number> {
+  const sealed = sealAccount(keys, key, accountOf(accessToken));
+  return storage.connections.establish(key, {
+    store: 'oauth',
+    sealed,
+    account: null,
+    scopes: [],
+    freshUntil: null,
+  });
+}
