@@ -3,7 +3,7 @@ import { fileURLToPath } from 'node:url';
 import { gzipSync } from 'node:zlib';
 import type { Browser, Page } from 'playwright-core';
 import { bundle, bundleFile } from '../src/browser/bundle.ts';
-import { launchChromium } from '../test/peers/chromium.ts';
+import { launchChromium } from '../test/browsers/chromium.ts';
 import { say, tokenText } from './peers/model.ts';
 import type { Section } from './report.ts';
 import type { Stage } from './stage.ts';

@@ -2,8 +2,8 @@
 import { fileURLToPath } from 'node:url';
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
-import { createEventStore } from '../../test/peers/event-store.ts';
-import { startMcpServer } from '../../test/peers/mcp-server.ts';
+import { createEventStore } from '../../test/servers/event-store.ts';
+import { startMcpServer } from '../../test/servers/mcp-server.ts';
 import { answer, buildAsking } from './asking-tools.ts';
 
 /** By the server's name in the agents file: rounds; old and to be taken up again; old and held; a program. */

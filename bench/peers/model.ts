@@ -3,8 +3,8 @@
  * told to. Our service and the direct call get the very same server.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
-import { createOpenAIServer } from '../../test/peers/openai-server.ts';
-import type { ChatRequest, OpenAIServer, Reply } from '../../test/peers/openai-server.ts';
+import { createOpenAIServer } from '../../test/servers/openai-server.ts';
+import type { ChatRequest, OpenAIServer, Reply } from '../../test/servers/openai-server.ts';
 
 /** What a user says to get this or that. */
 export const say = {

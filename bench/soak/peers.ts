@@ -1,7 +1,7 @@
 /** Two servers of the old era that ask and are patient: one whose calls have to be held, one whose calls are left to it. */
 import { inputRequired, inputResponse, McpServer } from '@modelcontextprotocol/server';
-import { createEventStore } from '../../test/peers/event-store.ts';
-import { startMcpServer } from '../../test/peers/mcp-server.ts';
+import { createEventStore } from '../../test/servers/event-store.ts';
+import { startMcpServer } from '../../test/servers/mcp-server.ts';
 
 export const kinds = ['held', 'left'] as const;
 export type Kind = (typeof kinds)[number];

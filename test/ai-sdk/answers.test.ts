@@ -6,7 +6,7 @@ import { createInterlude } from '../../src/ai-sdk/index.ts';
 import type { InterludeOptions } from '../../src/ai-sdk/index.ts';
 import { startDevelopmentServer } from '../development-server.ts';
 import type { DevelopmentServer } from '../development-server.ts';
-import { startTcpProxy } from '../peers/tcp-proxy.ts';
+import { startTcpProxy } from '../servers/tcp-proxy.ts';
 import { startService } from '../service/service.ts';
 import type { Service } from '../service/service.ts';
 import { ask, consumers, endIn, errorIn, textIn, turnIn, typesIn } from './consumers.ts';

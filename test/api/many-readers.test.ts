@@ -8,7 +8,7 @@ import { sendEventStream } from '../../src/api/event-stream.ts';
 import { createReaders } from '../../src/api/readers.ts';
 import type { TurnRef } from '../../src/turn/turn.ts';
 import { heldBytes } from '../held-bytes.ts';
-import { startTcpProxy } from '../peers/tcp-proxy.ts';
+import { startTcpProxy } from '../servers/tcp-proxy.ts';
 import { beginTurn, startApi } from './api-under-test.ts';
 import type { ApiUnderTest } from './api-under-test.ts';
 

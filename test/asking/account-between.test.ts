@@ -2,11 +2,11 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { afterAll, beforeEach, expect, test } from 'vitest';
 import { startAuthorizationServer } from '../credentials/authorization-server.ts';
-import { openBrowser } from '../peers/browser.ts';
-import { asks, form } from '../peers/playing-server.ts';
+import { openBrowser } from '../browsers/plain-browser.ts';
+import { asks, form } from '../servers/playing-server.ts';
 import { signIn } from '../service/connect-account.ts';
-import { city, useStage } from './stage.ts';
-import type { AskedTurn } from './stage.ts';
+import { city, useStage } from './asking-service.ts';
+import type { AskedTurn } from './asking-service.ts';
 
 const path = '/.well-known/oauth-protected-resource/mcp';
 let authorization: Awaited<ReturnType<typeof startAuthorizationServer>> | undefined;

@@ -1,9 +1,9 @@
 /** What a server may ask depends on what the caller can show: it is told with every request, and held to it. */
 import { expect, test } from 'vitest';
 import type { ChatOptions } from '../service/user.ts';
-import { asks, form, page } from '../peers/playing-server.ts';
-import { answerError } from '../peers/raw-mcp-server.ts';
-import { accept, city, useStage } from './stage.ts';
+import { asks, form, page } from '../servers/playing-server.ts';
+import { answerError } from '../servers/raw-mcp-server.ts';
+import { accept, city, useStage } from './asking-service.ts';
 
 const stage = useStage();
 const { begin } = stage;

@@ -1,7 +1,7 @@
 /** How a server's question ends when nobody answers it: the turn ends first, there are too many, or it is too late. */
 import { expect, test } from 'vitest';
-import { asks, form } from '../peers/playing-server.ts';
-import { accept, city, useStage } from './stage.ts';
+import { asks, form } from '../servers/playing-server.ts';
+import { accept, city, useStage } from './asking-service.ts';
 
 const stage = useStage({ env: { ELICITATION_MAX_OPEN: '2' } });
 const { begin } = stage;

@@ -3,13 +3,13 @@ import { randomUUID } from 'node:crypto';
 import type { TestWorkflowEnvironment } from '@temporalio/testing';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
 import { turnQuery, turnWorkflowId } from '../../src/workflows/messages.ts';
-import { asks, form, page, startPlayingServer } from '../peers/playing-server.ts';
-import type { PlayingServer } from '../peers/playing-server.ts';
+import { asks, form, page, startPlayingServer } from '../servers/playing-server.ts';
+import type { PlayingServer } from '../servers/playing-server.ts';
 import { callOf, startAsking } from '../service/asking.ts';
 import type { Service } from '../service/service.ts';
 import { createTimeSkipping } from '../time-skipping.ts';
-import { asTurn, city, roundsAgents } from './stage.ts';
-import type { AskedTurn } from './stage.ts';
+import { asTurn, city, roundsAgents } from './asking-service.ts';
+import type { AskedTurn } from './asking-service.ts';
 
 let environment: TestWorkflowEnvironment;
 let server: PlayingServer;

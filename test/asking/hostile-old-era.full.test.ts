@@ -4,11 +4,11 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { startDevelopmentServer } from '../development-server.ts';
 import type { DevelopmentServer } from '../development-server.ts';
-import { form, page, raw, startHostileServer } from '../peers/hostile-server.ts';
-import type { HostileServer, Trick } from '../peers/hostile-server.ts';
-import { answerError, sendEvent, startStream } from '../peers/raw-mcp-server.ts';
+import { form, page, raw, startHostileServer } from '../servers/hostile-server.ts';
+import type { HostileServer, Trick } from '../servers/hostile-server.ts';
+import { answerError, sendEvent, startStream } from '../servers/raw-mcp-server.ts';
 import { nthQuestion, questionsIn } from '../service/asking.ts';
-import { callTool, startWithHostile } from '../service/ordeal.ts';
+import { callTool, startWithHostile } from '../service/hostile-call.ts';
 import type { Service } from '../service/service.ts';
 import type { Caller } from '../service/user.ts';
 

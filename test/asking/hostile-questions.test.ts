@@ -4,10 +4,10 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { turnWorkflowId } from '../../src/workflows/messages.ts';
 import { startDevelopmentServer } from '../development-server.ts';
 import type { DevelopmentServer } from '../development-server.ts';
-import { asks, form, page, raw, startHostileServer } from '../peers/hostile-server.ts';
-import type { HostileServer, Trick } from '../peers/hostile-server.ts';
+import { asks, form, page, raw, startHostileServer } from '../servers/hostile-server.ts';
+import type { HostileServer, Trick } from '../servers/hostile-server.ts';
 import { nthQuestion, respond } from '../service/asking.ts';
-import { callTool, startWithHostile } from '../service/ordeal.ts';
+import { callTool, startWithHostile } from '../service/hostile-call.ts';
 import type { Service } from '../service/service.ts';
 import type { Caller } from '../service/user.ts';
 

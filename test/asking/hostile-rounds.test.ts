@@ -2,10 +2,10 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { startDevelopmentServer } from '../development-server.ts';
 import type { DevelopmentServer } from '../development-server.ts';
-import { asks, form, page, startHostileServer } from '../peers/hostile-server.ts';
-import type { HostileServer, Trick } from '../peers/hostile-server.ts';
-import { answer } from '../peers/raw-mcp-server.ts';
-import { callTool, startWithHostile } from '../service/ordeal.ts';
+import { asks, form, page, startHostileServer } from '../servers/hostile-server.ts';
+import type { HostileServer, Trick } from '../servers/hostile-server.ts';
+import { answer } from '../servers/raw-mcp-server.ts';
+import { callTool, startWithHostile } from '../service/hostile-call.ts';
 import type { Service } from '../service/service.ts';
 import type { Caller } from '../service/user.ts';
 

@@ -3,9 +3,9 @@ import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { startDevelopmentServer } from '../development-server.ts';
 import type { DevelopmentServer } from '../development-server.ts';
-import { form, raw, startHostileServer } from '../peers/hostile-server.ts';
-import type { HostileServer, Trick } from '../peers/hostile-server.ts';
-import { callTool, startWithHostile } from '../service/ordeal.ts';
+import { form, raw, startHostileServer } from '../servers/hostile-server.ts';
+import type { HostileServer, Trick } from '../servers/hostile-server.ts';
+import { callTool, startWithHostile } from '../service/hostile-call.ts';
 import type { Service } from '../service/service.ts';
 import type { Caller } from '../service/user.ts';
 

@@ -3,10 +3,10 @@ import { gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { startDevelopmentServer } from '../development-server.ts';
 import type { DevelopmentServer } from '../development-server.ts';
-import { form, raw, startElsewhere, startHostileServer } from '../peers/hostile-server.ts';
-import type { HostileServer, Trick } from '../peers/hostile-server.ts';
-import { answer, sendEvent, startStream } from '../peers/raw-mcp-server.ts';
-import { callTool, startWithHostile } from '../service/ordeal.ts';
+import { form, raw, startElsewhere, startHostileServer } from '../servers/hostile-server.ts';
+import type { HostileServer, Trick } from '../servers/hostile-server.ts';
+import { answer, sendEvent, startStream } from '../servers/raw-mcp-server.ts';
+import { callTool, startWithHostile } from '../service/hostile-call.ts';
 import type { Service } from '../service/service.ts';
 import type { Caller } from '../service/user.ts';
 

@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import { expect, onTestFinished, test } from 'vitest';
 import { startDevelopmentServer } from '../development-server.ts';
-import { startAskingServer } from '../peers/asking-server.ts';
+import { startAskingServer } from '../servers/asking-server.ts';
 import { callOf, nthQuestion, respond, startAsking } from '../service/asking.ts';
 import type { Caller } from '../service/user.ts';
 

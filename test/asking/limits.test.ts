@@ -1,9 +1,9 @@
 /** What a server can demand: how often, how soon, and how much at once. */
 import { describe, expect, test } from 'vitest';
-import { asks, done, form, page } from '../peers/playing-server.ts';
-import type { Move } from '../peers/playing-server.ts';
-import { answer } from '../peers/raw-mcp-server.ts';
-import { accept, city, useStage } from './stage.ts';
+import { asks, done, form, page } from '../servers/playing-server.ts';
+import type { Move } from '../servers/playing-server.ts';
+import { answer } from '../servers/raw-mcp-server.ts';
+import { accept, city, useStage } from './asking-service.ts';
 
 const stage = useStage();
 const { begin } = stage;

@@ -1,8 +1,8 @@
 /** A server that does not know its own state any more is called anew, once, and nobody is asked the same twice. */
 import { expect, test } from 'vitest';
-import { asks, done, expired, form } from '../peers/playing-server.ts';
-import type { Move } from '../peers/playing-server.ts';
-import { city, useStage } from './stage.ts';
+import { asks, done, expired, form } from '../servers/playing-server.ts';
+import type { Move } from '../servers/playing-server.ts';
+import { city, useStage } from './asking-service.ts';
 
 const stage = useStage();
 const { begin } = stage;

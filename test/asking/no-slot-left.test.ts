@@ -3,8 +3,8 @@ import { randomUUID } from 'node:crypto';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import { startDevelopmentServer } from '../development-server.ts';
 import type { DevelopmentServer } from '../development-server.ts';
-import { startAskingServer } from '../peers/asking-server.ts';
-import type { AskingServer } from '../peers/asking-server.ts';
+import { startAskingServer } from '../servers/asking-server.ts';
+import type { AskingServer } from '../servers/asking-server.ts';
 import { callOf, nthQuestion, respond, startAsking } from '../service/asking.ts';
 import type { Service } from '../service/service.ts';
 

@@ -3,7 +3,7 @@ import { McpServer } from '@modelcontextprotocol/server';
 import { expect, test } from 'vitest';
 import { z } from 'zod';
 import { startDevelopmentServer } from '../development-server.ts';
-import { startMcpServer } from '../peers/mcp-server.ts';
+import { startMcpServer } from '../servers/mcp-server.ts';
 import { callOf, startAsking } from '../service/asking.ts';
 
 test('a turn sends an argument as a header where its tool asks for it, with the first request', async () => {

@@ -6,13 +6,13 @@ import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import { Client, Connection } from '@temporalio/client';
 import { turnWorkflowId } from '../../src/workflows/messages.ts';
 import type { ServiceProcess } from '../e2e/processes.ts';
-import { createWorld, showOutput } from '../e2e/world.ts';
-import type { World } from '../e2e/world.ts';
+import { createWorld, showOutput } from '../e2e/deployment.ts';
+import type { World } from '../e2e/deployment.ts';
 import { freePort } from '../free-port.ts';
-import { asks, expired, form, page, startPlayingServer } from '../peers/playing-server.ts';
-import type { PlayingServer } from '../peers/playing-server.ts';
+import { asks, expired, form, page, startPlayingServer } from '../servers/playing-server.ts';
+import type { PlayingServer } from '../servers/playing-server.ts';
 import { callOf } from '../service/asking.ts';
-import { accept, asTurn, roundsAgents } from './stage.ts';
+import { accept, asTurn, roundsAgents } from './asking-service.ts';
 
 let world: World;
 let service: ServiceProcess;

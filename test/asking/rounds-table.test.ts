@@ -5,10 +5,10 @@
 import { describe, expect, test } from 'vitest';
 import { createClient } from '../../src/client/client.ts';
 import { ConfigError, loadConfig } from '../../src/config.ts';
-import { asks, done, form, page } from '../peers/playing-server.ts';
-import type { CallMessage } from '../peers/playing-server.ts';
-import { answerError } from '../peers/raw-mcp-server.ts';
-import { accept, city, roundsAgents, useStage } from './stage.ts';
+import { asks, done, form, page } from '../servers/playing-server.ts';
+import type { CallMessage } from '../servers/playing-server.ts';
+import { answerError } from '../servers/raw-mcp-server.ts';
+import { accept, city, roundsAgents, useStage } from './asking-service.ts';
 
 const stage = useStage();
 const { begin } = stage;

@@ -1,7 +1,7 @@
 /** A server that is away when people have answered, or dies with their answers in its hands. */
 import { describe, expect, test } from 'vitest';
-import { asks, dies, form, page } from '../peers/playing-server.ts';
-import { accept, city, useStage } from './stage.ts';
+import { asks, dies, form, page } from '../servers/playing-server.ts';
+import { accept, city, useStage } from './asking-service.ts';
 
 const one = asks({ one: form('One') }, 's1');
 const answers = { one: { action: 'accept', content: { city: 'Lisbon' } } };

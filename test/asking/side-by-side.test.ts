@@ -1,10 +1,10 @@
 /** Several calls that ask at the same time, and questions in the middle of another agent's task. */
 import { expect, test } from 'vitest';
-import { answer } from '../peers/raw-mcp-server.ts';
-import { asks, done, form } from '../peers/playing-server.ts';
-import type { CallMessage, Move } from '../peers/playing-server.ts';
+import { answer } from '../servers/raw-mcp-server.ts';
+import { asks, done, form } from '../servers/playing-server.ts';
+import type { CallMessage, Move } from '../servers/playing-server.ts';
 import { callOf } from '../service/asking.ts';
-import { city, useStage } from './stage.ts';
+import { city, useStage } from './asking-service.ts';
 
 const stage = useStage();
 const { begin } = stage;

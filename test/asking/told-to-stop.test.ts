@@ -3,13 +3,13 @@ import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { startDevelopmentServer } from '../development-server.ts';
 import type { DevelopmentServer } from '../development-server.ts';
-import { startPushingServer } from '../peers/pushing-server.ts';
-import type { PushingServer } from '../peers/pushing-server.ts';
+import { startPushingServer } from '../servers/pushing-server.ts';
+import type { PushingServer } from '../servers/pushing-server.ts';
 import { callOf, startAsking } from '../service/asking.ts';
 import type { Service } from '../service/service.ts';
 import type { Caller } from '../service/user.ts';
-import { asTurn, roundsAgents } from './stage.ts';
-import type { AskedTurn } from './stage.ts';
+import { asTurn, roundsAgents } from './asking-service.ts';
+import type { AskedTurn } from './asking-service.ts';
 
 let temporal: DevelopmentServer;
 let server: PushingServer;

@@ -1,5 +1,5 @@
 /** Where a stream of server-sent events can be cut: after each of its events, and inside them. */
-import type { StreamPoint } from '../peers/stream-point.ts';
+import type { StreamPoint } from '../servers/stream-point.ts';
 
 interface Points {
   /** Before the stream's end is written. */

@@ -5,9 +5,9 @@ import type { NewEvent } from '../../src/storage/storage.ts';
 import { ask, beginTurn, startApi, tenant } from '../api/api-under-test.ts';
 import type { ApiUnderTest } from '../api/api-under-test.ts';
 import { isEnd } from '../api/conversations/feed-reader.ts';
-import type { Interruption } from '../peers/proxied-connection.ts';
-import { startTcpProxy } from '../peers/tcp-proxy.ts';
-import type { TcpProxy } from '../peers/tcp-proxy.ts';
+import type { Interruption } from '../servers/proxied-connection.ts';
+import { startTcpProxy } from '../servers/tcp-proxy.ts';
+import type { TcpProxy } from '../servers/tcp-proxy.ts';
 import { listen } from './event-source.ts';
 import type { EventSourceReader } from './event-source.ts';
 

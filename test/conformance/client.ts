@@ -14,7 +14,7 @@ import type { Hold } from '../../src/remote/mcp/legacy/held-questions.ts';
 import { listServerTools } from '../../src/remote/mcp/list-tools.ts';
 import type { QuestionAnswer, ServerQuestion } from '../../src/remote/input-required.ts';
 import type { CatalogueTool } from '../../src/storage/storage.ts';
-import { serverConfig } from '../peers/mcp-server.ts';
+import { serverConfig } from '../servers/mcp-server.ts';
 import { openAccount } from './account.ts';
 
 type Call = Pick<ServerToolCall, 'name' | 'arguments'>;

@@ -6,8 +6,8 @@ import { Browser, unescaped, words } from '../api/pages/browser.ts';
 import type { Shown } from '../api/pages/browser.ts';
 import { onward } from '../api/pages/onward.ts';
 import { openRedirects } from '../api/pages/open-redirects.ts';
-import { createScene, formOf } from './attack-stage.ts';
-import type { Scene } from './attack-stage.ts';
+import { createScene, formOf } from './attacked-pages.ts';
+import type { Scene } from './attacked-pages.ts';
 
 interface Attack {
   name: string;

@@ -5,7 +5,7 @@ import { hiddenFields } from '../api/pages/browser.ts';
 import { onward } from '../api/pages/onward.ts';
 import { startDevelopmentServer } from '../development-server.ts';
 import type { DevelopmentServer } from '../development-server.ts';
-import { openBrowser } from '../peers/browser.ts';
+import { openBrowser } from '../browsers/plain-browser.ts';
 import { signIn } from '../service/connect-account.ts';
 import { startService } from '../service/service.ts';
 import type { Service } from '../service/service.ts';

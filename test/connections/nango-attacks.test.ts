@@ -2,10 +2,10 @@
 import { expect, test } from 'vitest';
 import { Browser } from '../api/pages/browser.ts';
 import type { Shown } from '../api/pages/browser.ts';
-import { formOf } from './attack-stage.ts';
+import { formOf } from './attacked-pages.ts';
 import { createNangoStage } from '../api/pages/nango-stage.ts';
 import type { NangoStage } from '../api/pages/nango-stage.ts';
-import { comeBack, connectPage, decide, goToProvider, walkThrough } from '../peers/nango/walk.ts';
+import { comeBack, connectPage, decide, goToProvider, walkThrough } from '../servers/nango/walk.ts';
 
 interface Attempt {
   attempt: string;

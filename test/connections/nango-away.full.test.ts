@@ -7,10 +7,10 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { startDevelopmentServer } from '../development-server.ts';
 import type { DevelopmentServer } from '../development-server.ts';
-import { launchChromium } from '../peers/chromium.ts';
+import { launchChromium } from '../browsers/chromium.ts';
 import type { ChatStream } from '../service/chat-stream.ts';
-import { accountOfAlice, openNangoStage, until } from './nango-stage.ts';
-import type { NangoStage } from './nango-stage.ts';
+import { accountOfAlice, openNangoStage, until } from './service-with-nango.ts';
+import type { NangoStage } from './service-with-nango.ts';
 import { allow } from './nango-visitor.ts';
 import { timetable } from './timetable.ts';
 

@@ -1,15 +1,15 @@
 /** The service is killed with -9 while somebody is at the provider, and comes back: nothing is lost and nothing repeated. */
 import type { Browser } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
-import { createWorld, showOutput } from '../e2e/world.ts';
-import type { World } from '../e2e/world.ts';
+import { createWorld, showOutput } from '../e2e/deployment.ts';
+import type { World } from '../e2e/deployment.ts';
 import { say } from '../e2e/watch.ts';
-import { launchChromium } from '../peers/chromium.ts';
-import { openNangoUnderTest } from '../peers/nango/nango-under-test.ts';
-import type { NangoUnderTest } from '../peers/nango/nango-under-test.ts';
-import { openProtectedMcp } from '../peers/nango/protected-mcp.ts';
-import type { ProtectedMcp } from '../peers/nango/protected-mcp.ts';
-import { envOf, until } from './nango-stage.ts';
+import { launchChromium } from '../browsers/chromium.ts';
+import { openNangoUnderTest } from '../servers/nango/nango-under-test.ts';
+import type { NangoUnderTest } from '../servers/nango/nango-under-test.ts';
+import { openProtectedMcp } from '../servers/nango/protected-mcp.ts';
+import type { ProtectedMcp } from '../servers/nango/protected-mcp.ts';
+import { envOf, until } from './service-with-nango.ts';
 import { allow, comeToThePage } from './nango-visitor.ts';
 import { timetable } from './timetable.ts';
 

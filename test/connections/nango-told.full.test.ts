@@ -6,10 +6,10 @@ import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { startDevelopmentServer } from '../development-server.ts';
 import type { DevelopmentServer } from '../development-server.ts';
-import { launchChromium } from '../peers/chromium.ts';
-import type { NangoDouble } from '../peers/nango/types.ts';
-import { accountOfAlice, openNangoStage, until } from './nango-stage.ts';
-import type { NangoStage } from './nango-stage.ts';
+import { launchChromium } from '../browsers/chromium.ts';
+import type { NangoDouble } from '../servers/nango/types.ts';
+import { accountOfAlice, openNangoStage, until } from './service-with-nango.ts';
+import type { NangoStage } from './service-with-nango.ts';
 import { allow, atProvider, visitorAt } from './nango-visitor.ts';
 import { timetable } from './timetable.ts';
 

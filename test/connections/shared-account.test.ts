@@ -9,7 +9,7 @@ import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
 import { generateKey } from '../../src/credentials/sealing/key-ring.ts';
 import { startDevelopmentServer } from '../development-server.ts';
 import type { DevelopmentServer } from '../development-server.ts';
-import { startKeyedServer } from '../peers/keyed-server.ts';
+import { startKeyedServer } from '../servers/keyed-server.ts';
 import { questionsIn } from '../service/asking.ts';
 import { startService } from '../service/service.ts';
 

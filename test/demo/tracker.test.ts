@@ -7,8 +7,8 @@ import type { Tracker } from '../../demo/tracker/tracker.ts';
 import type { Credential } from '../../src/credentials/store.ts';
 import { callServerTool } from '../../src/remote/mcp/call.ts';
 import { listServerTools } from '../../src/remote/mcp/list-tools.ts';
-import { serverConfig } from '../peers/mcp-server.ts';
-import { connectAccount, registerClient } from '../peers/tracker-account.ts';
+import { serverConfig } from '../servers/mcp-server.ts';
+import { connectAccount, registerClient } from '../servers/tracker-account.ts';
 
 let dataDir: string;
 let tracker: Tracker;

@@ -5,7 +5,7 @@ import path from 'node:path';
 import { expect, test } from 'vitest';
 import { startTravelDesk } from '../../demo/travel/travel.ts';
 import { sitDown } from '../e2e/person.ts';
-import { launchChromium } from '../peers/chromium.ts';
+import { launchChromium } from '../browsers/chromium.ts';
 
 test('a deposit is paid by reading a page and pressing a button, with or without a mouse', async () => {
   await using stack = new AsyncDisposableStack();

@@ -12,7 +12,7 @@ import type {
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { startTravelDesk } from '../../demo/travel/travel.ts';
 import type { TravelDesk } from '../../demo/travel/travel.ts';
-import { openBrowser } from '../peers/browser.ts';
+import { openBrowser } from '../browsers/plain-browser.ts';
 
 let dataDir: string;
 let desk: TravelDesk;

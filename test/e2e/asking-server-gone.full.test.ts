@@ -1,14 +1,14 @@
 /** The servers themselves are killed with -9 while their questions are open, or with the answers in their hands. */
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
 import type { Client } from '../../src/client/client.ts';
-import { kinds } from '../peers/booking-server.ts';
+import { kinds } from '../servers/booking-server.ts';
 import { prepareDesks } from './booking-desks.ts';
 import type { MortalDesks } from './booking-desks.ts';
 import { begin, doneFor, envOf, expectBooked, expectUnknown } from './bookings.ts';
 import type { Booking } from './bookings.ts';
 import { say } from './watch.ts';
-import { createWorld, showOutput } from './world.ts';
-import type { World } from './world.ts';
+import { createWorld, showOutput } from './deployment.ts';
+import type { World } from './deployment.ts';
 
 let desks: MortalDesks;
 let world: World;

@@ -7,7 +7,7 @@ import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import type { Client } from '../../src/client/client.ts';
 import { startTemporalServer } from '../../src/temporal-server.ts';
 import { freePort } from '../free-port.ts';
-import { kinds } from '../peers/booking-server.ts';
+import { kinds } from '../servers/booking-server.ts';
 import { postgresUrl } from '../postgres.ts';
 import {
   begin,
@@ -22,8 +22,8 @@ import {
 import type { Desks } from './bookings.ts';
 import type { ServiceProcess } from './processes.ts';
 import { say, textOf } from './watch.ts';
-import { createWorld, showOutput, someKeys } from './world.ts';
-import type { World } from './world.ts';
+import { createWorld, showOutput, someKeys } from './deployment.ts';
+import type { World } from './deployment.ts';
 
 let desks: Desks;
 let world: World;

@@ -6,7 +6,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vite
 import path from 'node:path';
 import type { Client } from '../../src/client/client.ts';
 import { recordedServer } from '../../src/temporal-server-record.ts';
-import { kinds } from '../peers/booking-server.ts';
+import { kinds } from '../servers/booking-server.ts';
 import {
   answer,
   begin,
@@ -24,8 +24,8 @@ import type { Booking, Desks } from './bookings.ts';
 import { readiness } from './processes.ts';
 import type { ServiceProcess } from './processes.ts';
 import { expectOneStory, expectSameForNewcomer, say } from './watch.ts';
-import { createWorld, showOutput } from './world.ts';
-import type { World } from './world.ts';
+import { createWorld, showOutput } from './deployment.ts';
+import type { World } from './deployment.ts';
 
 let desks: Desks;
 let world: World;

@@ -6,7 +6,7 @@ import { createServer } from 'node:net';
 import type { Socket } from 'node:net';
 import path from 'node:path';
 import { freePort } from '../free-port.ts';
-import type { Kind } from '../peers/booking-server.ts';
+import type { Kind } from '../servers/booking-server.ts';
 import type { Report, StopOrder } from './booking-process.ts';
 
 export interface MortalDesks {

@@ -1,6 +1,6 @@
 /** The three booking servers as a process of their own, which can be killed. Told and reporting by messages. */
-import { startBookingServer } from '../peers/booking-server.ts';
-import type { BookingServer, Kind } from '../peers/booking-server.ts';
+import { startBookingServer } from '../servers/booking-server.ts';
+import type { BookingServer, Kind } from '../servers/booking-server.ts';
 
 export interface StopOrder {
   kind: Kind;

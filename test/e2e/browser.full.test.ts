@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import type { Browser } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
-import { launchChromium } from '../peers/chromium.ts';
+import { launchChromium } from '../browsers/chromium.ts';
 import type { ChatStream, ElicitationData } from '../service/chat-stream.ts';
 import { startService } from '../service/service.ts';
 import type { Service } from '../service/service.ts';

@@ -3,8 +3,8 @@ import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import { connectAccount } from '../service/connect-account.ts';
 import type { ServiceProcess } from './processes.ts';
 import { callsIn, expectOneStory, expectSameForNewcomer, failuresIn, say, textOf } from './watch.ts';
-import { createWorld, showOutput } from './world.ts';
-import type { World } from './world.ts';
+import { createWorld, showOutput } from './deployment.ts';
+import type { World } from './deployment.ts';
 
 let world: World;
 let service: ServiceProcess;

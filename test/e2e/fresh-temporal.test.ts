@@ -4,8 +4,8 @@ import { pino } from 'pino';
 import { afterAll, afterEach, beforeAll, expect, test, vi } from 'vitest';
 import { startTemporalServer } from '../../src/temporal-server.ts';
 import { freePort } from '../free-port.ts';
-import { createWorld, showOutput, someKeys } from './world.ts';
-import type { World } from './world.ts';
+import { createWorld, showOutput, someKeys } from './deployment.ts';
+import type { World } from './deployment.ts';
 
 let world: World;
 

@@ -5,7 +5,7 @@ import { readdir, readFile } from 'node:fs/promises';
 import { afterAll, expect, onTestFinished, test } from 'vitest';
 import { readiness } from './processes.ts';
 import { say } from './watch.ts';
-import { createWorld, someKeys } from './world.ts';
+import { createWorld, someKeys } from './deployment.ts';
 
 const world = await createWorld({ env: { INTERLUDE_KEYS: someKeys, OPENAI_API_KEY: 'sk-nobody-else' } });
 afterAll(() => world.stop());

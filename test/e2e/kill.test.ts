@@ -8,8 +8,8 @@ import path from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
 import type { TurnView } from '../../src/client/turn-view.ts';
 import { recordedServer } from '../../src/temporal-server-record.ts';
-import { createOpenAIServer } from '../peers/openai-server.ts';
-import type { OpenAIServer } from '../peers/openai-server.ts';
+import { createOpenAIServer } from '../servers/openai-server.ts';
+import type { OpenAIServer } from '../servers/openai-server.ts';
 import { connectAccount } from '../service/connect-account.ts';
 import { readiness } from './processes.ts';
 import type { ServiceProcess } from './processes.ts';
@@ -23,8 +23,8 @@ import {
   textOf,
 } from './watch.ts';
 import type { Watched } from './watch.ts';
-import { createWorld, showOutput } from './world.ts';
-import type { World } from './world.ts';
+import { createWorld, showOutput } from './deployment.ts';
+import type { World } from './deployment.ts';
 
 let world: World;
 let model: OpenAIServer;

@@ -1,8 +1,8 @@
 /** What goes wrong around the playground, and what becomes of the conversation in it. */
 import type { BrowserContext, Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
-import { ask, events, look, openRequests, say, startPlayground } from './playground-stage.ts';
-import type { PlaygroundStage } from './playground-stage.ts';
+import { ask, events, look, openRequests, say, startPlayground } from './playground-process.ts';
+import type { PlaygroundStage } from './playground-process.ts';
 
 let stage: PlaygroundStage;
 let alice: BrowserContext;

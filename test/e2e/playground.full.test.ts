@@ -5,7 +5,7 @@ import path from 'node:path';
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { freePort } from '../free-port.ts';
-import { launchChromium } from '../peers/chromium.ts';
+import { launchChromium } from '../browsers/chromium.ts';
 import { sitDown } from './person.ts';
 import type { Person } from './person.ts';
 import { spawnService, untilReady } from './processes.ts';

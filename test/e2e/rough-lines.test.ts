@@ -10,10 +10,10 @@ import type { Client } from '../../src/client/client.ts';
 import type { NewMessage } from '../../src/client/new-message.ts';
 import { startDevelopmentServer } from '../development-server.ts';
 import type { DevelopmentServer } from '../development-server.ts';
-import { createOpenAIServer } from '../peers/openai-server.ts';
-import type { Interruption, Mishap, ProxiedConnection } from '../peers/proxied-connection.ts';
-import { startTcpProxy } from '../peers/tcp-proxy.ts';
-import type { TcpProxy } from '../peers/tcp-proxy.ts';
+import { createOpenAIServer } from '../servers/openai-server.ts';
+import type { Interruption, Mishap, ProxiedConnection } from '../servers/proxied-connection.ts';
+import { startTcpProxy } from '../servers/tcp-proxy.ts';
+import type { TcpProxy } from '../servers/tcp-proxy.ts';
 import { startService } from '../service/service.ts';
 import type { Service } from '../service/service.ts';
 

@@ -8,8 +8,8 @@ import { generateKey, parseKeys } from '../../src/credentials/sealing/key-ring.t
 import { openStorage } from '../../src/storage/database.ts';
 import { readiness } from './processes.ts';
 import type { Entry } from './processes.ts';
-import { createWorld, showOutput, someKeys } from './world.ts';
-import type { World } from './world.ts';
+import { createWorld, showOutput, someKeys } from './deployment.ts';
+import type { World } from './deployment.ts';
 
 let world: World;
 beforeAll(async () => {

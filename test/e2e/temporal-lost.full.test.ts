@@ -3,8 +3,8 @@ import { rm } from 'node:fs/promises';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import { connectAccount } from '../service/connect-account.ts';
 import { questionsIn, say, textOf } from './watch.ts';
-import { createWorld, showOutput } from './world.ts';
-import type { World } from './world.ts';
+import { createWorld, showOutput } from './deployment.ts';
+import type { World } from './deployment.ts';
 
 let world: World;
 beforeAll(async () => {

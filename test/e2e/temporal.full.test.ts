@@ -6,12 +6,12 @@ import { freePort } from '../free-port.ts';
 import { startTemporalServer } from '../../src/temporal-server.ts';
 import type { TemporalServer } from '../../src/temporal-server.ts';
 import { openStorage } from '../../src/storage/database.ts';
-import { openBrowser } from '../peers/browser.ts';
+import { openBrowser } from '../browsers/plain-browser.ts';
 import { connectAccount, signIn } from '../service/connect-account.ts';
 import { readiness } from './processes.ts';
 import { callsIn, expectOneStory, expectSameForNewcomer, questionsIn, say, textOf } from './watch.ts';
-import { createWorld, showOutput, someKeys } from './world.ts';
-import type { World } from './world.ts';
+import { createWorld, showOutput, someKeys } from './deployment.ts';
+import type { World } from './deployment.ts';
 
 let world: World;
 let temporal: TemporalServer;

@@ -1,14 +1,14 @@
 /** What a turn leans on is out of order: the user reads which and what to do, and the conversation stays usable. */
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { startTracker } from '../../demo/tracker/tracker.ts';
-import { createOpenAIServer } from '../peers/openai-server.ts';
-import type { ChatRequest, OpenAIServer, Reply } from '../peers/openai-server.ts';
-import { startTcpProxy } from '../peers/tcp-proxy.ts';
-import type { TcpProxy } from '../peers/tcp-proxy.ts';
+import { createOpenAIServer } from '../servers/openai-server.ts';
+import type { ChatRequest, OpenAIServer, Reply } from '../servers/openai-server.ts';
+import { startTcpProxy } from '../servers/tcp-proxy.ts';
+import type { TcpProxy } from '../servers/tcp-proxy.ts';
 import { connectAccount } from '../service/connect-account.ts';
 import { failuresIn, say, textOf } from './watch.ts';
-import { createWorld, showOutput } from './world.ts';
-import type { World } from './world.ts';
+import { createWorld, showOutput } from './deployment.ts';
+import type { World } from './deployment.ts';
 
 let world: World;
 let model: OpenAIServer;

@@ -11,9 +11,9 @@ import { openStorage } from '../../src/storage/database.ts';
 import type { Storage } from '../../src/storage/storage.ts';
 import type { TurnRef } from '../../src/turn/turn.ts';
 import { agentTurnWorkflow, turnWorkflowId } from '../../src/workflows/messages.ts';
-import { city, useStage } from '../asking/stage.ts';
+import { city, useStage } from '../asking/asking-service.ts';
 import { freePort } from '../free-port.ts';
-import { asks, form } from '../peers/playing-server.ts';
+import { asks, form } from '../servers/playing-server.ts';
 import { begunTurn, deltas, newTurn, text } from '../storage/contract/fixtures.ts';
 import { question } from '../storage/contract/question.ts';
 

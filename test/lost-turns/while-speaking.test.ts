@@ -6,7 +6,7 @@ import path from 'node:path';
 import { expect, test } from 'vitest';
 import { turnWorkflowId } from '../../src/workflows/messages.ts';
 import { startDevelopmentServer } from '../development-server.ts';
-import { createOpenAIServer } from '../peers/openai-server.ts';
+import { createOpenAIServer } from '../servers/openai-server.ts';
 import { startService } from '../service/service.ts';
 
 test('the stream ends and says why, the model is left, and nothing is written after the end', async () => {

@@ -6,8 +6,8 @@ import { generateText } from 'ai';
 import type { ModelMessage } from 'ai';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { createModels, keyVariable } from '../../src/models/provider.ts';
-import { createOpenAIServer } from '../peers/openai-server.ts';
-import type { OpenAIServer } from '../peers/openai-server.ts';
+import { createOpenAIServer } from '../servers/openai-server.ts';
+import type { OpenAIServer } from '../servers/openai-server.ts';
 
 let folder: string;
 let server: OpenAIServer;

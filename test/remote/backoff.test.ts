@@ -10,7 +10,7 @@ import { createBackOff } from '../../src/remote/backoff.ts';
 import { createCatalogue } from '../../src/remote/catalogue.ts';
 import { withoutSecrets } from '../../src/remote/mcp/stdio/redact-secrets.ts';
 import { openStorage } from '../../src/storage/database.ts';
-import { serverConfig } from '../peers/mcp-server.ts';
+import { serverConfig } from '../servers/mcp-server.ts';
 
 const alice = { tenant: 'demo', user: 'alice' };
 const server = serverConfig('http://127.0.0.1:9/mcp', { name: 'files', credentialScope: 'none' });
@@ -51,7 +51,7 @@ async function openCatalogue(options: { now?: () => number; patienceMs?: number 
   return { folder, catalogue, lines, warnings: () => lines.map(({ msg }) => String(msg)) };
 }
 
-const peer = fileURLToPath(new URL('../peers/stdio-server.ts', import.meta.url));
+const peer = fileURLToPath(new URL('../servers/stdio-server.ts', import.meta.url));
 
 test('a process that cannot start is named with its last words, left alone for a while, and found again', async () => {
   let now = 0;

@@ -9,9 +9,9 @@ import { createCatalogue } from '../../src/remote/catalogue.ts';
 import { modelNameOf } from '../../src/remote/model-tools.ts';
 import { openStorage } from '../../src/storage/database.ts';
 import type { Storage } from '../../src/storage/storage.ts';
-import { serverConfig } from '../peers/mcp-server.ts';
-import { answer, startRawMcpServer } from '../peers/raw-mcp-server.ts';
-import type { RawMcpServer } from '../peers/raw-mcp-server.ts';
+import { serverConfig } from '../servers/mcp-server.ts';
+import { answer, startRawMcpServer } from '../servers/raw-mcp-server.ts';
+import type { RawMcpServer } from '../servers/raw-mcp-server.ts';
 
 const credential: Credential = { kind: 'credential', headers: { authorization: 'Bearer t' }, version: 1 };
 const signal = new AbortController().signal;

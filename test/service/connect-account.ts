@@ -1,5 +1,5 @@
-import { openBrowser } from '../peers/browser.ts';
-import type { Browser, Page } from '../peers/browser.ts';
+import { openBrowser } from '../browsers/plain-browser.ts';
+import type { Browser, Page } from '../browsers/plain-browser.ts';
 
 /** A person opens the link of a question, signs in, says yes here and at Tracker. Ends on our last page. */
 export async function connectAccount(user: 'alice' | 'bob', url: string): Promise<Page> {

@@ -23,7 +23,7 @@ import type { Storage } from '../../src/storage/storage.ts';
 import { createTurnWorker } from '../../src/turn-worker.ts';
 import { turnQuery, turnWorkflowId } from '../../src/workflows/messages.ts';
 import { workflowBundle } from '../workflow-bundle.ts';
-import { startNeighbours } from './neighbours.ts';
+import { startNeighbours } from './dependencies.ts';
 import { createCaller } from './user.ts';
 import type { Caller } from './user.ts';
 

@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import { startDevelopmentServer } from '../development-server.ts';
 import type { DevelopmentServer } from '../development-server.ts';
-import { startLivelyServer } from '../peers/lively-server.ts';
+import { startLivelyServer } from '../servers/lively-server.ts';
 import { callOf, nthQuestion, startAsking } from '../service/asking.ts';
 import { connectAccount } from '../service/connect-account.ts';
 import { startService } from '../service/service.ts';

@@ -7,8 +7,8 @@ import type { TurnEvent } from '../../src/turn/event.ts';
 import { doing } from '../../scripts/chat/wording.ts';
 import { startDevelopmentServer } from '../development-server.ts';
 import type { DevelopmentServer } from '../development-server.ts';
-import { createEventStore } from '../peers/event-store.ts';
-import { startLivelyServer } from '../peers/lively-server.ts';
+import { createEventStore } from '../servers/event-store.ts';
+import { startLivelyServer } from '../servers/lively-server.ts';
 import { callOf, nthQuestion, respond, startAsking } from '../service/asking.ts';
 import type { Service } from '../service/service.ts';
 

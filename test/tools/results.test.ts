@@ -5,7 +5,7 @@ import type { CallToolResult } from '@modelcontextprotocol/server';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { startDevelopmentServer } from '../development-server.ts';
 import type { DevelopmentServer } from '../development-server.ts';
-import { startMcpServer } from '../peers/mcp-server.ts';
+import { startMcpServer } from '../servers/mcp-server.ts';
 import { callOf, startAsking } from '../service/asking.ts';
 
 let temporal: DevelopmentServer;

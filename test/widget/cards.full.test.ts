@@ -5,13 +5,13 @@ import path from 'node:path';
 import type { Browser, Locator } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { startDevelopmentServer } from '../development-server.ts';
-import { launchChromium } from '../peers/chromium.ts';
-import { startOffice } from '../peers/office-server.ts';
-import type { Office } from '../peers/office-server.ts';
+import { launchChromium } from '../browsers/chromium.ts';
+import { startOffice } from '../servers/office-server.ts';
+import type { Office } from '../servers/office-server.ts';
 import { disconnect } from './connect-journey.ts';
 import { isFocused } from './keyboard.ts';
-import { createStage } from './stage.ts';
-import type { Stage, Visitor } from './stage.ts';
+import { createStage } from './widget-page.ts';
+import type { Stage, Visitor } from './widget-page.ts';
 
 const stack = new AsyncDisposableStack();
 let browser: Browser;

@@ -1,7 +1,7 @@
 /** From the question to the answer over a second window, as a person goes it. */
 import type { Page } from 'playwright-core';
 import { expect } from 'vitest';
-import type { Stage } from './stage.ts';
+import type { Stage } from './widget-page.ts';
 
 export const issue = 'Checkout button stays disabled';
 

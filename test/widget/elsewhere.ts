@@ -1,5 +1,5 @@
 import { expect } from 'vitest';
-import type { Stage } from './stage.ts';
+import type { Stage } from './widget-page.ts';
 
 /** Bob says no somewhere else, whatever his page hears of it. */
 export async function declineElsewhere({ service }: Stage, conversationId: string): Promise<void> {

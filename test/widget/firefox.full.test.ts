@@ -5,16 +5,16 @@ import path from 'node:path';
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
 import { startDevelopmentServer } from '../development-server.ts';
-import { launchFirefox } from '../peers/firefox.ts';
-import type { Launched } from '../peers/launch.ts';
-import { createOpenAIServer } from '../peers/openai-server.ts';
-import { startTcpProxy } from '../peers/tcp-proxy.ts';
-import type { TcpProxy } from '../peers/tcp-proxy.ts';
+import { launchFirefox } from '../browsers/firefox.ts';
+import type { Launched } from '../browsers/launch.ts';
+import { createOpenAIServer } from '../servers/openai-server.ts';
+import { startTcpProxy } from '../servers/tcp-proxy.ts';
+import type { TcpProxy } from '../servers/tcp-proxy.ts';
 import { connectJourney, disconnect } from './connect-journey.ts';
 import { focusIsKept, isFocused, tabTo } from './keyboard.ts';
 import { declineJourney, lostLineJourney, severalJourney, stopJourney } from './question-journeys.ts';
-import { createStage } from './stage.ts';
-import type { Stage } from './stage.ts';
+import { createStage } from './widget-page.ts';
+import type { Stage } from './widget-page.ts';
 import { tripJourney } from './trip-form.ts';
 
 // Every key that is pressed takes its way over the driver's protocol.

@@ -5,12 +5,12 @@ import path from 'node:path';
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
 import { startDevelopmentServer } from '../development-server.ts';
-import type { Launched } from '../peers/launch.ts';
-import { launchFullChromium } from '../peers/full-chromium.ts';
+import type { Launched } from '../browsers/launch.ts';
+import { launchFullChromium } from '../browsers/full-chromium.ts';
 import { connectJourney } from './connect-journey.ts';
 import { declineElsewhere } from './elsewhere.ts';
-import { createStage } from './stage.ts';
-import type { Stage } from './stage.ts';
+import { createStage } from './widget-page.ts';
+import type { Stage } from './widget-page.ts';
 
 // The first one waits for a browser that has just been started.
 vi.setConfig({ testTimeout: 60_000 });

@@ -5,9 +5,9 @@ import path from 'node:path';
 import type { BrowserContextOptions, Page } from 'playwright-core';
 import type { ElicitationRequest } from '../../src/contract/elicitation.ts';
 import { startDevelopmentServer } from '../development-server.ts';
-import { launchChromium } from '../peers/chromium.ts';
-import { createStage } from './stage.ts';
-import type { Stage, Visitor } from './stage.ts';
+import { launchChromium } from '../browsers/chromium.ts';
+import { createStage } from './widget-page.ts';
+import type { Stage, Visitor } from './widget-page.ts';
 
 type Options = Parameters<Stage['visit']>[0];
 

@@ -2,8 +2,8 @@
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { InterludeChatElement } from '../../src/widget/interlude-chat.ts';
-import { createHostStage } from './host-stage.ts';
-import type { HostStage, HostVisit } from './host-stage.ts';
+import { createHostStage } from './host-pages.ts';
+import type { HostStage, HostVisit } from './host-pages.ts';
 
 let stage: HostStage;
 beforeAll(async () => {

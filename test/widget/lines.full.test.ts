@@ -6,13 +6,13 @@ import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { startDevelopmentServer } from '../development-server.ts';
 import type { DevelopmentServer } from '../development-server.ts';
-import { launchChromium } from '../peers/chromium.ts';
-import { startTcpProxy } from '../peers/tcp-proxy.ts';
-import type { TcpProxy } from '../peers/tcp-proxy.ts';
+import { launchChromium } from '../browsers/chromium.ts';
+import { startTcpProxy } from '../servers/tcp-proxy.ts';
+import type { TcpProxy } from '../servers/tcp-proxy.ts';
 import { declineElsewhere } from './elsewhere.ts';
 import { lostLineJourney } from './question-journeys.ts';
-import { createStage } from './stage.ts';
-import type { Stage } from './stage.ts';
+import { createStage } from './widget-page.ts';
+import type { Stage } from './widget-page.ts';
 
 let temporal: DevelopmentServer;
 let browser: Browser;

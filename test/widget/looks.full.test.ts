@@ -1,13 +1,13 @@
 /** What every state looks like: to eyes, to readers of screens, on a phone and on a desk, by day and by night. */
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
-import { startTcpProxy } from '../peers/tcp-proxy.ts';
-import type { TcpProxy } from '../peers/tcp-proxy.ts';
+import { startTcpProxy } from '../servers/tcp-proxy.ts';
+import type { TcpProxy } from '../servers/tcp-proxy.ts';
 import { connectAccount } from '../service/connect-account.ts';
 import { message, openGallery, question, said } from './gallery.ts';
 import type { Gallery } from './gallery.ts';
 import { look, lookInForcedColors } from './look.ts';
-import type { Visitor } from './stage.ts';
+import type { Visitor } from './widget-page.ts';
 
 // A test looks at up to five states, each in six shapes, with axe: that is work, not waiting.
 vi.setConfig({ testTimeout: 90_000 });

@@ -1,8 +1,8 @@
 /** What becomes of questions in a page, in whatever browser that is. */
 import { expect } from 'vitest';
-import type { TcpProxy } from '../peers/tcp-proxy.ts';
+import type { TcpProxy } from '../servers/tcp-proxy.ts';
 import { declineElsewhere } from './elsewhere.ts';
-import type { Stage } from './stage.ts';
+import type { Stage } from './widget-page.ts';
 
 /** It stays as a line, the agent goes on, and the page is told. */
 export async function declineJourney(stage: Stage): Promise<void> {

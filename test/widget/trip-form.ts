@@ -1,7 +1,7 @@
 /** A form with a field of every kind, as somebody fills it in with the keyboard alone. */
 import { expect } from 'vitest';
 import { focusIsKept, isFocused, tabTo } from './keyboard.ts';
-import type { Stage, Visitor } from './stage.ts';
+import type { Stage, Visitor } from './widget-page.ts';
 
 interface Browsers {
   /** In a field for a day and a time, from the last part of the day to the first of the time. */

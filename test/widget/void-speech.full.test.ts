@@ -6,11 +6,11 @@ import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { startDevelopmentServer } from '../development-server.ts';
 import type { DevelopmentServer } from '../development-server.ts';
-import { launchChromium } from '../peers/chromium.ts';
-import { createOpenAIServer } from '../peers/openai-server.ts';
-import type { OpenAIServer } from '../peers/openai-server.ts';
-import { createStage } from './stage.ts';
-import type { Stage } from './stage.ts';
+import { launchChromium } from '../browsers/chromium.ts';
+import { createOpenAIServer } from '../servers/openai-server.ts';
+import type { OpenAIServer } from '../servers/openai-server.ts';
+import { createStage } from './widget-page.ts';
+import type { Stage } from './widget-page.ts';
 
 let temporal: DevelopmentServer;
 let browser: Browser;

@@ -4,8 +4,8 @@ import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest
 import { searchAttributes, turnWorkflowId } from '../../src/workflows/messages.ts';
 import { startDevelopmentServer } from '../development-server.ts';
 import type { DevelopmentServer } from '../development-server.ts';
-import { startAskingServer } from '../peers/asking-server.ts';
-import type { AskingServer } from '../peers/asking-server.ts';
+import { startAskingServer } from '../servers/asking-server.ts';
+import type { AskingServer } from '../servers/asking-server.ts';
 import { callOf, nthQuestion, respond, startAsking } from '../service/asking.ts';
 import type { Service } from '../service/service.ts';
 import type { Caller } from '../service/user.ts';

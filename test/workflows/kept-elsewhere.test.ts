@@ -2,7 +2,7 @@
 import type { TestWorkflowEnvironment } from '@temporalio/testing';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { turnQuery, turnWorkflowId } from '../../src/workflows/messages.ts';
-import { openNangoStage } from '../connections/nango-stage.ts';
+import { openNangoStage } from '../connections/service-with-nango.ts';
 import { createTimeSkipping } from '../time-skipping.ts';
 
 let environment: TestWorkflowEnvironment;

@@ -1,7 +1,7 @@
 import { ApplicationFailure } from '@temporalio/common';
 import { describe, expect, test } from 'vitest';
 import type { Storage } from '../../../src/storage/storage.ts';
-import type { Reply } from '../../peers/openai-server.ts';
+import type { Reply } from '../../servers/openai-server.ts';
 import { openModelStep, turn } from './model-step.ts';
 
 async function failureOf(work: Promise<unknown>): Promise<ApplicationFailure> {

@@ -16,8 +16,8 @@ import { openStorage } from '../../../src/storage/database.ts';
 import type { Storage } from '../../../src/storage/storage.ts';
 import type { TurnEvent } from '../../../src/turn/event.ts';
 import type { Turn } from '../../../src/turn/turn.ts';
-import { createOpenAIServer } from '../../peers/openai-server.ts';
-import type { OpenAIServer, Reply } from '../../peers/openai-server.ts';
+import { createOpenAIServer } from '../../servers/openai-server.ts';
+import type { OpenAIServer, Reply } from '../../servers/openai-server.ts';
 
 export const turn: Turn = {
   tenant: 'acme',

@@ -6,7 +6,7 @@ import { CancelledFailure } from '@temporalio/common';
 import { expect, test } from 'vitest';
 import { activityEnvironment, openModelStep, turn } from './model-step.ts';
 import type { Storage } from '../../../src/storage/storage.ts';
-import type { Reply } from '../../peers/openai-server.ts';
+import type { Reply } from '../../servers/openai-server.ts';
 
 const list = 'tracker__list_issues';
 const asksFor = (id: string, say: string): Reply => ({

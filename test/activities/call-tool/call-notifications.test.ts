@@ -8,8 +8,8 @@ import type { Credential } from '../../../src/credentials/store.ts';
 import { createCatalogue } from '../../../src/remote/catalogue.ts';
 import { openStorage } from '../../../src/storage/database.ts';
 import type { NewTurn, Storage } from '../../../src/storage/storage.ts';
-import { answer, startRawMcpServer } from '../../peers/raw-mcp-server.ts';
-import type { RawMcpServer } from '../../peers/raw-mcp-server.ts';
+import { answer, startRawMcpServer } from '../../servers/raw-mcp-server.ts';
+import type { RawMcpServer } from '../../servers/raw-mcp-server.ts';
 import { begunTurn, firstAttempt, keptStep } from '../../storage/contract/fixtures.ts';
 
 const credential: Credential = { kind: 'credential', headers: { authorization: 'Bearer t' }, version: 1 };

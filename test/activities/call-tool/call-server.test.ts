@@ -20,11 +20,11 @@ import { createCatalogue } from '../../../src/remote/catalogue.ts';
 import { createKeptSessions } from '../../../src/remote/mcp/legacy/session-pool.ts';
 import { createModels } from '../../../src/models/provider.ts';
 import { openParts } from '../../../src/parts.ts';
-import { roundsAgents } from '../../asking/stage.ts';
+import { roundsAgents } from '../../asking/asking-service.ts';
 import type { ToolCalls } from '../../../src/storage/storage.ts';
-import { asks, dies, done, form, page, startPlayingServer } from '../../peers/playing-server.ts';
-import type { Move } from '../../peers/playing-server.ts';
-import { answer } from '../../peers/raw-mcp-server.ts';
+import { asks, dies, done, form, page, startPlayingServer } from '../../servers/playing-server.ts';
+import type { Move } from '../../servers/playing-server.ts';
+import { answer } from '../../servers/raw-mcp-server.ts';
 import { begunTurn, firstAttempt, keptStep } from '../../storage/contract/fixtures.ts';
 
 const toolCallId = 'c1';

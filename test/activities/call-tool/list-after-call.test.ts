@@ -9,7 +9,7 @@ import type { Credential } from '../../../src/credentials/store.ts';
 import { callServerTool } from '../../../src/remote/mcp/call.ts';
 import { createCatalogue } from '../../../src/remote/catalogue.ts';
 import { openStorage } from '../../../src/storage/database.ts';
-import { answer, startRawMcpServer } from '../../peers/raw-mcp-server.ts';
+import { answer, startRawMcpServer } from '../../servers/raw-mcp-server.ts';
 import { begunTurn, firstAttempt } from '../../storage/contract/fixtures.ts';
 
 const credential: Credential = { kind: 'credential', headers: { authorization: 'Bearer t' }, version: 1 };

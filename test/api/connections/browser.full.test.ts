@@ -4,7 +4,7 @@ import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import { startGuardedServer, serverConfig } from '../../credentials/guarded-server.ts';
 import { sitDown } from '../../e2e/person.ts';
 import type { Person } from '../../e2e/person.ts';
-import { launchChromium } from '../../peers/chromium.ts';
+import { launchChromium } from '../../browsers/chromium.ts';
 import { createStage } from '../pages/stage.ts';
 import { putAccount } from './accounts.ts';
 

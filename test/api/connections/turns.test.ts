@@ -8,8 +8,8 @@ import { connectionEstablished, elicitationQuery } from '../../../src/workflows/
 import { serverConfig } from '../../credentials/guarded-server.ts';
 import { startDevelopmentServer } from '../../development-server.ts';
 import type { DevelopmentServer } from '../../development-server.ts';
-import { openBrowser } from '../../peers/browser.ts';
-import type { Browser, Page } from '../../peers/browser.ts';
+import { openBrowser } from '../../browsers/plain-browser.ts';
+import type { Browser, Page } from '../../browsers/plain-browser.ts';
 import type { ChatStream } from '../../service/chat-stream.ts';
 import { connectAccount } from '../../service/connect-account.ts';
 import { startService } from '../../service/service.ts';

@@ -1,8 +1,8 @@
 /** What every page tells the browser to forbid, whichever page it is and however it came about. */
 import { expect, test } from 'vitest';
 import { serverConfig, startGuardedServer } from '../../credentials/guarded-server.ts';
-import { vaultServer } from '../../credentials/vault/bench.ts';
-import { nangoUnderTest } from '../../peers/nango/nango-under-test.ts';
+import { vaultServer } from '../../credentials/vault/vault-store.ts';
+import { nangoUnderTest } from '../../servers/nango/nango-under-test.ts';
 import { Browser, hiddenFields, unescaped, words } from './browser.ts';
 import type { Shown } from './browser.ts';
 import { onward } from './onward.ts';

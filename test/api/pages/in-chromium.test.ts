@@ -4,7 +4,7 @@ import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
 import { startGuardedServer, startServer } from '../../credentials/guarded-server.ts';
 import { sitDown } from '../../e2e/person.ts';
-import { launchChromium } from '../../peers/chromium.ts';
+import { launchChromium } from '../../browsers/chromium.ts';
 import { createStage } from './stage.ts';
 
 let chromium: Browser;

@@ -1,6 +1,6 @@
 /** Entering an API key over plain HTTP: on a question and from the settings page, and what is refused. */
 import { expect, test } from 'vitest';
-import { goodKey, startTracker, vaultServer } from '../../credentials/vault/bench.ts';
+import { goodKey, startTracker, vaultServer } from '../../credentials/vault/vault-store.ts';
 import { Browser, words } from './browser.ts';
 import type { Shown } from './browser.ts';
 import { createStage } from './stage.ts';

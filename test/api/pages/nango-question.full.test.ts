@@ -1,7 +1,7 @@
 /** Connecting by Nango for a question, in a real browser with its popup blocker on and storage kept apart by site. */
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { launchChromium } from '../../peers/chromium.ts';
+import { launchChromium } from '../../browsers/chromium.ts';
 import { alices, allow, createNangoStage, deny, isReady, opensWindow } from './nango-stage.ts';
 
 let browser: Browser;

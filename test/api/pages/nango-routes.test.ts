@@ -1,6 +1,6 @@
 /** What the script of a Nango page may ask, and who may: without a browser, so that everything can be asked wrongly. */
 import { describe, expect, test } from 'vitest';
-import { walkThrough } from '../../peers/nango/walk.ts';
+import { walkThrough } from '../../servers/nango/walk.ts';
 import { Browser, hiddenFields } from './browser.ts';
 import { alices, createNangoStage } from './nango-stage.ts';
 import type { NangoStage } from './nango-stage.ts';

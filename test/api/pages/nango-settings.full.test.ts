@@ -1,7 +1,7 @@
 /** Connecting by Nango without being asked: the settings page, and the page that leads there. */
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { launchChromium } from '../../peers/chromium.ts';
+import { launchChromium } from '../../browsers/chromium.ts';
 import { alices, allow, createNangoStage, deny, isReady, opensWindow } from './nango-stage.ts';
 import type { NangoStage } from './nango-stage.ts';
 

@@ -5,8 +5,8 @@ import type { NangoConfig, ServerConfig } from '../../../src/config.ts';
 import { serverConfig } from '../../credentials/guarded-server.ts';
 import { sitDown } from '../../e2e/person.ts';
 import type { Person } from '../../e2e/person.ts';
-import { startNangoDouble } from '../../peers/nango/nango-double.ts';
-import type { NangoDouble, NangoDoubleOptions } from '../../peers/nango/types.ts';
+import { startNangoDouble } from '../../servers/nango/nango-double.ts';
+import type { NangoDouble, NangoDoubleOptions } from '../../servers/nango/types.ts';
 import { createStage } from './stage.ts';
 
 export const alices = { tenant: 'demo', server: 'tracker', user: 'alice' };

@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest';
 import { allowedReturnUrl } from '../../../src/api/pages/return-url.ts';
 import { serverConfig, startGuardedServer } from '../../credentials/guarded-server.ts';
-import { vaultServer } from '../../credentials/vault/bench.ts';
-import { nangoUnderTest } from '../../peers/nango/nango-under-test.ts';
-import { connectPage, walkThrough } from '../../peers/nango/walk.ts';
+import { vaultServer } from '../../credentials/vault/vault-store.ts';
+import { nangoUnderTest } from '../../servers/nango/nango-under-test.ts';
+import { connectPage, walkThrough } from '../../servers/nango/walk.ts';
 import { Browser, hiddenFields, unescaped, words } from './browser.ts';
 import type { Shown } from './browser.ts';
 import { onward } from './onward.ts';

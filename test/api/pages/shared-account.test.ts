@@ -1,7 +1,7 @@
 /** An account that the whole tenant shares: operators connect and end it on the pages, and nobody else does. */
 import { expect, test } from 'vitest';
 import { serverConfig, startGuardedServer } from '../../credentials/guarded-server.ts';
-import { goodKey, startTracker } from '../../credentials/vault/bench.ts';
+import { goodKey, startTracker } from '../../credentials/vault/vault-store.ts';
 import { putAccount } from '../connections/accounts.ts';
 import { Browser, hiddenFields, words } from './browser.ts';
 import { onward } from './onward.ts';

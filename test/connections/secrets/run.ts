@@ -4,17 +4,17 @@ import { once } from 'node:events';
 import { spawn } from 'node:child_process';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { asTurn } from '../../asking/stage.ts';
-import type { AskedTurn } from '../../asking/stage.ts';
-import type { World } from '../../e2e/world.ts';
-import { openBrowser } from '../../peers/browser.ts';
-import type { Page } from '../../peers/browser.ts';
-import type { NangoDouble } from '../../peers/nango/types.ts';
-import { asks, form } from '../../peers/playing-server.ts';
+import { asTurn } from '../../asking/asking-service.ts';
+import type { AskedTurn } from '../../asking/asking-service.ts';
+import type { World } from '../../e2e/deployment.ts';
+import { openBrowser } from '../../browsers/plain-browser.ts';
+import type { Page } from '../../browsers/plain-browser.ts';
+import type { NangoDouble } from '../../servers/nango/types.ts';
+import { asks, form } from '../../servers/playing-server.ts';
 import { signIn } from '../../service/connect-account.ts';
 import type { Caller } from '../../service/user.ts';
-import { done } from './peers.ts';
-import type { SignInServer, ToolServer } from './peers.ts';
+import { done } from './quoting-servers.ts';
+import type { SignInServer, ToolServer } from './quoting-servers.ts';
 import type { Secrets } from './secrets.ts';
 
 export interface Cast {

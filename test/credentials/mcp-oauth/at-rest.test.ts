@@ -2,7 +2,7 @@ import { readdir, readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { expect, test } from 'vitest';
 import { generateKey, parseKeys } from '../../../src/credentials/sealing/key-ring.ts';
-import { alice, createBench } from '../bench.ts';
+import { alice, createBench } from '../oauth-store.ts';
 import { startGuardedServer } from '../guarded-server.ts';
 
 const bob = { ...alice, user: 'bob' };

@@ -1,7 +1,7 @@
 import { expect, onTestFinished, test } from 'vitest';
 import { redirectUri } from '../../../src/credentials/mcp-oauth/client-metadata.ts';
 import { startAuthorizationServer } from '../authorization-server.ts';
-import { alice, createBench, publicUrl } from '../bench.ts';
+import { alice, createBench, publicUrl } from '../oauth-store.ts';
 import { json, resourceDocument, serverConfig, startGuardedServer, startServer } from '../guarded-server.ts';
 import { comeBackFrom, comingBack } from '../person.ts';
 

@@ -1,6 +1,6 @@
 import { expect, onTestFinished, test } from 'vitest';
 import { startAuthorizationServer } from '../authorization-server.ts';
-import { alice, createBench } from '../bench.ts';
+import { alice, createBench } from '../oauth-store.ts';
 import { json, resourceDocument, serverConfig, startServer } from '../guarded-server.ts';
 
 const wellKnown = '/.well-known/oauth-protected-resource';

@@ -7,7 +7,7 @@ import { expect, onTestFinished, test } from 'vitest';
 import { allowsAddress } from '../../../src/network/addresses.ts';
 import type { Reach } from '../../../src/network/addresses.ts';
 import { createGuardedAgent } from '../../../src/network/guarded-agent.ts';
-import { alice, createBench } from '../bench.ts';
+import { alice, createBench } from '../oauth-store.ts';
 import { json, serverConfig } from '../guarded-server.ts';
 import { comingBack } from '../person.ts';
 

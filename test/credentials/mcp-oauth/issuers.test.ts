@@ -4,7 +4,7 @@ import type { ServerConfig } from '../../../src/config.ts';
 import { createRecords } from '../../../src/credentials/mcp-oauth/records.ts';
 import { startAuthorizationServer } from '../authorization-server.ts';
 import type { AuthorizationServer } from '../authorization-server.ts';
-import { alice, createBench, publicUrl } from '../bench.ts';
+import { alice, createBench, publicUrl } from '../oauth-store.ts';
 import { json, resourceDocument, serverConfig, startGuardedServer, startServer } from '../guarded-server.ts';
 import { comeBackFrom } from '../person.ts';
 

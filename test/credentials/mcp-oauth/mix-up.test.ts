@@ -10,7 +10,7 @@ import {
   issuerTag,
   redirectUri,
 } from '../../../src/credentials/mcp-oauth/client-metadata.ts';
-import { alice, createBench, publicUrl } from '../bench.ts';
+import { alice, createBench, publicUrl } from '../oauth-store.ts';
 import { json, resourceDocument, serverConfig, startGuardedServer, startServer } from '../guarded-server.ts';
 import { comeBackFrom, comingBack } from '../person.ts';
 

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { clientMetadata, issuerTag } from '../../../src/credentials/mcp-oauth/client-metadata.ts';
-import { alice, createBench } from '../bench.ts';
+import { alice, createBench } from '../oauth-store.ts';
 import { startGuardedServer } from '../guarded-server.ts';
 import { comingBack } from '../person.ts';
 

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { ConnectionRequired, Credential } from '../../../src/credentials/store.ts';
-import { alice, createBench } from '../bench.ts';
+import { alice, createBench } from '../oauth-store.ts';
 import { startGuardedServer } from '../guarded-server.ts';
 
 const hour = 3_600_000;

@@ -4,7 +4,7 @@ import { expect, test } from 'vitest';
 import type { ServerConfig } from '../../../src/config.ts';
 import { generateKey, parseKeys } from '../../../src/credentials/sealing/key-ring.ts';
 import type { ConnectionRequired, Credential } from '../../../src/credentials/store.ts';
-import { alice, createBench } from '../bench.ts';
+import { alice, createBench } from '../oauth-store.ts';
 import { startGuardedServer } from '../guarded-server.ts';
 
 const hour = 3_600_000;

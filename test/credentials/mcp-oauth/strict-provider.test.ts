@@ -11,9 +11,9 @@ import type { ServerConfig } from '../../../src/config.ts';
 import { generateKey, parseKeys } from '../../../src/credentials/sealing/key-ring.ts';
 import type { ConnectionRequired, Credential } from '../../../src/credentials/store.ts';
 import { callServerTool } from '../../../src/remote/mcp/call.ts';
-import { startStrictFiles } from '../../peers/strict-files.ts';
-import { serverConfig } from '../../peers/mcp-server.ts';
-import { alice, createBench, publicUrl } from '../bench.ts';
+import { startStrictFiles } from '../../servers/strict-files.ts';
+import { serverConfig } from '../../servers/mcp-server.ts';
+import { alice, createBench, publicUrl } from '../oauth-store.ts';
 import { comeBackFrom } from '../person.ts';
 import type { Task } from '../resolving-process.ts';
 

@@ -1,7 +1,7 @@
 /** The way to Nango: what the session that a browser gets may do, and what Nango learns of us. */
 import { expect, test } from 'vitest';
-import { comeBack, decide, goToProvider } from '../../peers/nango/walk.ts';
-import { alice, bob, createNangoBench, failureOf } from './nango-bench.ts';
+import { comeBack, decide, goToProvider } from '../../servers/nango/walk.ts';
+import { alice, bob, createNangoBench, failureOf } from './nango-store.ts';
 
 test('a browser gets a session of one integration that is good for half an hour, and a page that leads there', async () => {
   const { begin, nango } = await createNangoBench();

@@ -1,6 +1,6 @@
 /** The end of a connection: of one that is not wanted any more, and of one that nobody knows. */
 import { expect, test } from 'vitest';
-import { alice, createNangoBench, failureOf } from './nango-bench.ts';
+import { alice, createNangoBench, failureOf } from './nango-store.ts';
 
 test('disconnecting forgets the account here and at Nango, and everything that could still come of it', async () => {
   const { connect, begin, store, storage, server, row, nango, resolve } = await createNangoBench();

@@ -3,7 +3,7 @@ import { createServer } from 'node:http';
 import type { ServerResponse } from 'node:http';
 import { expect, onTestFinished, test } from 'vitest';
 import { listen } from '../../../demo/listen.ts';
-import { alice, createNangoBench, failureOf } from './nango-bench.ts';
+import { alice, createNangoBench, failureOf } from './nango-store.ts';
 
 /** An account that is connected, and a store that asks `answer` from now on. */
 async function askedOf(answer: (response: ServerResponse, path: string) => void, timeoutMs = 5_000) {

@@ -1,7 +1,7 @@
 /** Whose a connection is: by Nango's word alone, once, whoever says so and however often. */
 import { describe, expect, test } from 'vitest';
-import { comeBack, decide, goToProvider } from '../../peers/nango/walk.ts';
-import { alice, bob, connectedIn, createNangoBench, failureOf, tokenIn } from './nango-bench.ts';
+import { comeBack, decide, goToProvider } from '../../servers/nango/walk.ts';
+import { alice, bob, connectedIn, createNangoBench, failureOf, tokenIn } from './nango-store.ts';
 
 test('a connection is recorded with its account, its scopes and its question, and is news once', async () => {
   const { begin, visit, store, row, resolve, nango } = await createNangoBench();

@@ -1,8 +1,8 @@
 /** A server refuses a token: another one where there is one, otherwise one question with the right reason. */
 import { expect, test } from 'vitest';
 import type { Credential } from '../../../src/credentials/store.ts';
-import type { NangoBench } from './nango-bench.ts';
-import { alice, createNangoBench, credentialIn, failureOf, tokenIn } from './nango-bench.ts';
+import type { NangoBench } from './nango-store.ts';
+import { alice, createNangoBench, credentialIn, failureOf, tokenIn } from './nango-store.ts';
 
 /** An account that has been there for a while, and the credential that a call went out with. */
 async function connected(options: Parameters<typeof createNangoBench>[0] = {}) {

@@ -3,8 +3,8 @@ import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { inspect } from 'node:util';
 import { expect, test } from 'vitest';
-import { alice, createNangoBench, tokenIn } from './nango-bench.ts';
-import type { NangoBench } from './nango-bench.ts';
+import { alice, createNangoBench, tokenIn } from './nango-store.ts';
+import type { NangoBench } from './nango-store.ts';
 
 /** All of it: hidden members, causes, prototypes' getters. */
 function everythingOf(thrown: unknown): string {

@@ -1,6 +1,6 @@
 /** A refused renewal may be an outage of the provider or its last word: it is waited for once, then asked about. */
 import { expect, test } from 'vitest';
-import { alice, createNangoBench, failureOf } from './nango-bench.ts';
+import { alice, createNangoBench, failureOf } from './nango-store.ts';
 
 const hour = 3_600_000;
 

@@ -1,9 +1,9 @@
 /** A key that somebody entered: what is kept, what is not, and who gets to see it on the way. */
 import { expect, test } from 'vitest';
 import { listServerTools } from '../../../src/remote/mcp/list-tools.ts';
-import { startKeyedServer } from '../../peers/keyed-server.ts';
-import { startRawMcpServer } from '../../peers/raw-mcp-server.ts';
-import { alice, bob, createVault, goodKey, headersOf, startTracker, vaultServer } from './bench.ts';
+import { startKeyedServer } from '../../servers/keyed-server.ts';
+import { startRawMcpServer } from '../../servers/raw-mcp-server.ts';
+import { alice, bob, createVault, goodKey, headersOf, startTracker, vaultServer } from './vault-store.ts';
 
 test.each(['modern', 'legacy'] as const)(
   'a key that a %s server accepts is kept, and opens it',

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { generateKey, parseKeys } from '../../../src/credentials/sealing/key-ring.ts';
 import type { Credential } from '../../../src/credentials/store.ts';
 import { sealAccount } from '../../../src/credentials/mcp-oauth/account.ts';
-import { alice, bob, createVault, goodKey, headersOf, vaultServer } from './bench.ts';
+import { alice, bob, createVault, goodKey, headersOf, vaultServer } from './vault-store.ts';
 
 const unchecked = { vault: { header: 'authorization', check: false } };
 const server = vaultServer('https://tracker.example.com/mcp', unchecked);

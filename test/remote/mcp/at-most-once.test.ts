@@ -3,7 +3,7 @@
  * server may have begun its work, only `unknown` is true, and nothing is ever sent twice.
  */
 import { describe, expect, test } from 'vitest';
-import { answer, answerError, startStream } from '../../peers/raw-mcp-server.ts';
+import { answer, answerError, startStream } from '../../servers/raw-mcp-server.ts';
 import { call, done, peer, status } from './one-call.ts';
 import type { Era } from './one-call.ts';
 

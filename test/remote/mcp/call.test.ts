@@ -5,8 +5,8 @@ import type { ServerConfig } from '../../../src/config.ts';
 import type { Credential } from '../../../src/credentials/store.ts';
 import { callServerTool } from '../../../src/remote/mcp/call.ts';
 import type { ServerToolCall } from '../../../src/remote/mcp/call.ts';
-import { serverConfig, startMcpServer } from '../../peers/mcp-server.ts';
-import type { TestMcpServer } from '../../peers/mcp-server.ts';
+import { serverConfig, startMcpServer } from '../../servers/mcp-server.ts';
+import type { TestMcpServer } from '../../servers/mcp-server.ts';
 
 const credential: Credential = {
   kind: 'credential',

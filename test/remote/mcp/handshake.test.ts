@@ -2,9 +2,9 @@
 import { createServer as createTcpServer } from 'node:net';
 import type { AddressInfo } from 'node:net';
 import { describe, expect, test } from 'vitest';
-import { serverConfig } from '../../peers/mcp-server.ts';
-import { answer, discovered, sendEvent, startStream } from '../../peers/raw-mcp-server.ts';
-import type { RawMessage } from '../../peers/raw-mcp-server.ts';
+import { serverConfig } from '../../servers/mcp-server.ts';
+import { answer, discovered, sendEvent, startStream } from '../../servers/raw-mcp-server.ts';
+import type { RawMessage } from '../../servers/raw-mcp-server.ts';
 import { call, done, peer, running, status } from './one-call.ts';
 import type { Era, Reply } from './one-call.ts';
 

@@ -3,9 +3,9 @@ import { afterEach, describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import type { Credential } from '../../../src/credentials/store.ts';
 import { listLimits, listServerTools } from '../../../src/remote/mcp/list-tools.ts';
-import { startMcpServer } from '../../peers/mcp-server.ts';
-import { answer, answerError, startRawMcpServer } from '../../peers/raw-mcp-server.ts';
-import type { RawMessage } from '../../peers/raw-mcp-server.ts';
+import { startMcpServer } from '../../servers/mcp-server.ts';
+import { answer, answerError, startRawMcpServer } from '../../servers/raw-mcp-server.ts';
+import type { RawMessage } from '../../servers/raw-mcp-server.ts';
 
 const credential: Credential = { kind: 'credential', headers: { authorization: 'Bearer t' }, version: 1 };
 const signal = new AbortController().signal;

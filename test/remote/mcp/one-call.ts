@@ -4,8 +4,8 @@ import { afterEach } from 'vitest';
 import type { ServerConfig } from '../../../src/config.ts';
 import type { Credential } from '../../../src/credentials/store.ts';
 import { callServerTool } from '../../../src/remote/mcp/call.ts';
-import { startRawMcpServer } from '../../peers/raw-mcp-server.ts';
-import type { RawMessage } from '../../peers/raw-mcp-server.ts';
+import { startRawMcpServer } from '../../servers/raw-mcp-server.ts';
+import type { RawMessage } from '../../servers/raw-mcp-server.ts';
 
 const credential: Credential = {
   kind: 'credential',

@@ -1,6 +1,6 @@
 /** The SDK begins every client's ids at zero; this fails when it can no longer be told otherwise. */
 import { expect, test } from 'vitest';
-import { answer } from '../../peers/raw-mcp-server.ts';
+import { answer } from '../../servers/raw-mcp-server.ts';
 import { call, done, peer } from './one-call.ts';
 
 test.each(['modern', 'legacy'] as const)('no two requests to a %s server share an id', async (era) => {

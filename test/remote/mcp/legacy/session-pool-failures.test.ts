@@ -7,8 +7,8 @@ import type { ServerToolCall } from '../../../../src/remote/mcp/call.ts';
 import type { Hold } from '../../../../src/remote/mcp/legacy/held-questions.ts';
 import { createKeptSessions } from '../../../../src/remote/mcp/legacy/session-pool.ts';
 import type { KeptSessions } from '../../../../src/remote/mcp/legacy/session-pool.ts';
-import { answer, answerError, sendEvent, startStream } from '../../../peers/raw-mcp-server.ts';
-import type { RawMcpServer, RawMessage } from '../../../peers/raw-mcp-server.ts';
+import { answer, answerError, sendEvent, startStream } from '../../../servers/raw-mcp-server.ts';
+import type { RawMcpServer, RawMessage } from '../../../servers/raw-mcp-server.ts';
 import { done, peer, status } from '../one-call.ts';
 import type { Reply } from '../one-call.ts';
 

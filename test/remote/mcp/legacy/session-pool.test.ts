@@ -7,8 +7,8 @@ import { callServerTool } from '../../../../src/remote/mcp/call.ts';
 import type { ServerToolCall } from '../../../../src/remote/mcp/call.ts';
 import { createKeptSessions } from '../../../../src/remote/mcp/legacy/session-pool.ts';
 import type { KeptSessions } from '../../../../src/remote/mcp/legacy/session-pool.ts';
-import { startMcpServer } from '../../../peers/mcp-server.ts';
-import type { TestMcpServer } from '../../../peers/mcp-server.ts';
+import { startMcpServer } from '../../../servers/mcp-server.ts';
+import type { TestMcpServer } from '../../../servers/mcp-server.ts';
 
 const bearer = (token: string, version = 1): Credential => ({
   kind: 'credential',

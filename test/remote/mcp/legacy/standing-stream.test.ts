@@ -5,8 +5,8 @@ import { expect, test } from 'vitest';
 import type { Credential } from '../../../../src/credentials/store.ts';
 import { callServerTool } from '../../../../src/remote/mcp/call.ts';
 import type { Hold } from '../../../../src/remote/mcp/legacy/held-questions.ts';
-import { answer, sendEvent, startStream } from '../../../peers/raw-mcp-server.ts';
-import type { RawMcpServer } from '../../../peers/raw-mcp-server.ts';
+import { answer, sendEvent, startStream } from '../../../servers/raw-mcp-server.ts';
+import type { RawMcpServer } from '../../../servers/raw-mcp-server.ts';
 import { done, peer } from '../one-call.ts';
 
 const nobody: Credential = { kind: 'credential', headers: {}, version: 0 };

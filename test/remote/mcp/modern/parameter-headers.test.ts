@@ -7,8 +7,8 @@ import { cannotAsk } from '../../../../src/elicitation/capabilities.ts';
 import { callServerTool } from '../../../../src/remote/mcp/call.ts';
 import { listServerTools } from '../../../../src/remote/mcp/list-tools.ts';
 import { faultOfHeaders } from '../../../../src/remote/mcp/modern/parameter-headers.ts';
-import { startMcpServer } from '../../../peers/mcp-server.ts';
-import { answer, answerError, startRawMcpServer } from '../../../peers/raw-mcp-server.ts';
+import { startMcpServer } from '../../../servers/mcp-server.ts';
+import { answer, answerError, startRawMcpServer } from '../../../servers/raw-mcp-server.ts';
 
 const nobody: Credential = { kind: 'credential', headers: {}, version: 0 };
 const signal = new AbortController().signal;

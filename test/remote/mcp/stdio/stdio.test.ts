@@ -12,9 +12,9 @@ import type { ServerToolCall } from '../../../../src/remote/mcp/call.ts';
 import { listServerTools } from '../../../../src/remote/mcp/list-tools.ts';
 import type { ServerQuestion } from '../../../../src/remote/input-required.ts';
 import type { ProcessReport } from '../../../../src/remote/mcp/stdio/process.ts';
-import { serverConfig } from '../../../peers/mcp-server.ts';
+import { serverConfig } from '../../../servers/mcp-server.ts';
 
-const script = fileURLToPath(new URL('../../../peers/stdio-server.ts', import.meta.url));
+const script = fileURLToPath(new URL('../../../servers/stdio-server.ts', import.meta.url));
 const nobody: Credential = { kind: 'credential', headers: {}, version: 0 };
 const never = new AbortController().signal;
 

@@ -2,7 +2,7 @@
 import { Nango } from '@nangohq/node';
 import type { Browser, BrowserContext, Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
-import { launchChromium } from '../chromium.ts';
+import { launchChromium } from '../../browsers/chromium.ts';
 import { startFrontendPage } from './frontend-page.ts';
 import type { FrontendPage } from './frontend-page.ts';
 import { startNangoDouble } from './nango-double.ts';

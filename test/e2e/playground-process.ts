@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import type { Browser, BrowserContext, Page } from 'playwright-core';
 import { freePort } from '../free-port.ts';
-import { launchChromium } from '../peers/chromium.ts';
+import { launchChromium } from '../browsers/chromium.ts';
 import { spawnService, untilReady } from './processes.ts';
 
 export interface PlaygroundStage {

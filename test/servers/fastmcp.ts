@@ -3,7 +3,7 @@ import path from 'node:path';
 import { freePort } from '../free-port.ts';
 import { startPeer } from './everything-server.ts';
 import type { PeerProcess } from './everything-server.ts';
-import { pythonWith } from './python-package.ts';
+import { pythonWith } from '../programs/python-package.ts';
 
 export const fastmcpVersions = { third: '3.4.5', fourth: '4.1.0' } as const;
 

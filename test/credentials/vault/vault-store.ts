@@ -9,8 +9,8 @@ import type { ConnectionRequired, Credential } from '../../../src/credentials/st
 import { createVaultStore } from '../../../src/credentials/vault/store.ts';
 import { openStorage } from '../../../src/storage/database.ts';
 import type { ConnectionKey } from '../../../src/storage/storage.ts';
-import { startKeyedServer } from '../../peers/keyed-server.ts';
-import type { KeyedServer } from '../../peers/keyed-server.ts';
+import { startKeyedServer } from '../../servers/keyed-server.ts';
+import type { KeyedServer } from '../../servers/keyed-server.ts';
 
 export const alice: ConnectionKey = { tenant: 'acme', server: 'tracker', user: 'alice' };
 export const bob: ConnectionKey = { ...alice, user: 'bob' };

@@ -14,9 +14,9 @@ import { listen } from '../../demo/listen.ts';
 import { startDevelopmentServer } from '../development-server.ts';
 import { installPackage, withTools } from '../package/installed.ts';
 import type { Project } from '../package/installed.ts';
-import { launchChromium } from '../peers/chromium.ts';
-import { createOpenAIServer } from '../peers/openai-server.ts';
-import type { OpenAIServer } from '../peers/openai-server.ts';
+import { launchChromium } from '../browsers/chromium.ts';
+import { createOpenAIServer } from '../servers/openai-server.ts';
+import type { OpenAIServer } from '../servers/openai-server.ts';
 import { startService } from '../service/service.ts';
 import type { Service } from '../service/service.ts';
 

@@ -4,8 +4,8 @@
  */
 import { chromium } from 'playwright-core';
 import { names, storageApart } from './chromium.ts';
-import { findProgram } from './find-program.ts';
-import type { Program } from './find-program.ts';
+import { findProgram } from '../programs/find-program.ts';
+import type { Program } from '../programs/find-program.ts';
 import { launchFound } from './launch.ts';
 import type { Launched } from './launch.ts';
 

@@ -5,7 +5,7 @@
 import { randomUUID } from 'node:crypto';
 import { Nango } from '@nangohq/node';
 import { afterEach, beforeEach, expect, onTestFinished, test } from 'vitest';
-import { launchChromium } from '../chromium.ts';
+import { launchChromium } from '../../browsers/chromium.ts';
 import { startFrontendPage } from './frontend-page.ts';
 import { nangoUnderTest } from './nango-under-test.ts';
 import type { NangoUnderTest } from './nango-under-test.ts';

@@ -6,8 +6,8 @@ import { mkdir, rename, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { firefox } from 'playwright-core';
-import { findProgram } from './find-program.ts';
-import type { Program } from './find-program.ts';
+import { findProgram } from '../programs/find-program.ts';
+import type { Program } from '../programs/find-program.ts';
 import { launchFound } from './launch.ts';
 import type { Launched } from './launch.ts';
 

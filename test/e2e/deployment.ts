@@ -10,7 +10,7 @@ import type { Tracker } from '../../demo/tracker/tracker.ts';
 import { createClient } from '../../src/client/client.ts';
 import type { Client } from '../../src/client/client.ts';
 import { freePort } from '../free-port.ts';
-import { startNeighbours } from '../service/neighbours.ts';
+import { startNeighbours } from '../service/dependencies.ts';
 import { createCaller } from '../service/user.ts';
 import type { Caller } from '../service/user.ts';
 import { spawnService, untilReady } from './processes.ts';

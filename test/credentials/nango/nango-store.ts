@@ -12,9 +12,9 @@ import type { CredentialStoreError, Credential, ConnectionRequired } from '../..
 import { openStorage } from '../../../src/storage/database.ts';
 import type { ConnectionKey } from '../../../src/storage/storage.ts';
 import { postgresUrl } from '../../postgres.ts';
-import { startNangoDouble } from '../../peers/nango/nango-double.ts';
-import type { NangoDoubleOptions } from '../../peers/nango/types.ts';
-import { walkThrough } from '../../peers/nango/walk.ts';
+import { startNangoDouble } from '../../servers/nango/nango-double.ts';
+import type { NangoDoubleOptions } from '../../servers/nango/types.ts';
+import { walkThrough } from '../../servers/nango/walk.ts';
 
 export const alice: ConnectionKey = { tenant: 'acme', server: 'tracker', user: 'alice' };
 export const bob: ConnectionKey = { ...alice, user: 'bob' };

@@ -1,5 +1,5 @@
 import type { Browser } from 'playwright-core';
-import type { Found } from './find-program.ts';
+import type { Found } from '../programs/find-program.ts';
 
 export type Launched = { kind: 'ready'; browser: Browser } | { kind: 'missing'; why: string };
 

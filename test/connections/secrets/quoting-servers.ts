@@ -5,9 +5,9 @@
 import { createServer } from 'node:http';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { listen } from '../../../demo/listen.ts';
-import { answer } from '../../peers/raw-mcp-server.ts';
-import type { RawMessage } from '../../peers/raw-mcp-server.ts';
-import { discovered } from '../../peers/raw-mcp-server.ts';
+import { answer } from '../../servers/raw-mcp-server.ts';
+import type { RawMessage } from '../../servers/raw-mcp-server.ts';
+import { discovered } from '../../servers/raw-mcp-server.ts';
 import type { Secrets } from './secrets.ts';
 
 export interface Peer {
