@@ -6,7 +6,7 @@ import { userInfo } from 'node:os';
 import { parseArgs } from 'node:util';
 import { createApiKey } from './api/api-keys.ts';
 import { readConfig } from './config.ts';
-import { openStorage } from './storage/database.ts';
+import { openStorage } from './storage/open-storage.ts';
 import type { ApiKey, Storage } from './storage/storage.ts';
 
 const usage =

@@ -11,7 +11,7 @@ import type { CredentialStore } from './credentials/store.ts';
 import { storeOf } from './credentials/stores.ts';
 import type { Stores } from './credentials/stores.ts';
 import { createVaultStore } from './credentials/vault/store.ts';
-import { openStorage } from './storage/database.ts';
+import { openStorage } from './storage/open-storage.ts';
 import type { Storage } from './storage/storage.ts';
 
 export interface Parts {

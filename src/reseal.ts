@@ -7,7 +7,7 @@ import { readConfig } from './config.ts';
 import { openKeys } from './credentials/sealing/key-file.ts';
 import { reseal } from './credentials/sealing/reseal.ts';
 import { describeReseal, isDone } from './credentials/sealing/reseal-report.ts';
-import { openStorage } from './storage/database.ts';
+import { openStorage } from './storage/open-storage.ts';
 
 const progressEveryMs = 2_000;
 

@@ -4,7 +4,7 @@ import { createApp } from './api/app.ts';
 import type { AppParts } from './api/app.ts';
 import type { AuthConfig, Config } from './config.ts';
 import { ConfigError } from './config.ts';
-import { startLostTurns } from './lost-turns/lost-turns.ts';
+import { startLostTurns } from './reconciler/reconciler.ts';
 import { isLocalHost } from './network/addresses.ts';
 import type { Parts } from './parts.ts';
 

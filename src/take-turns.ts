@@ -5,7 +5,7 @@ import type { NativeConnection } from '@temporalio/worker';
 import { createHeldPlaces } from './activities/call-tool/held-call-limit.ts';
 import { isSame, makeCurrent, takersOf, versionOf } from './deployment.ts';
 import type { Version } from './deployment.ts';
-import { startLooks } from './looks/looks.ts';
+import { startLooks } from './polling/polling.ts';
 import { createKeptSessions } from './remote/mcp/legacy/session-pool.ts';
 import type { Parts } from './parts.ts';
 import { keepTakingStrandedTurns, takeStrandedTurns } from './stranded-turns.ts';

@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { principalOfApiKey } from '../src/api/api-keys.ts';
-import { openStorage } from '../src/storage/database.ts';
+import { openStorage } from '../src/storage/open-storage.ts';
 import type { Storage } from '../src/storage/storage.ts';
 
 let folder: string;

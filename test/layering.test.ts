@@ -135,7 +135,7 @@ describe('the source', () => {
 describe('a planted violation is found:', () => {
   test.each([
     ['src/elicitation/planted.ts', "import { z } from 'zod';"],
-    ['src/turn/planted.ts', "export { openStorage } from '../storage/database.ts';"],
+    ['src/turn/planted.ts', "export { openStorage } from '../storage/open-storage.ts';"],
     ['src/client/planted.ts', "import { StreamEventSchema } from '../contract/stream-event.ts';"],
     ['src/ai-sdk/planted.ts', "import { ElicitationRequestSchema } from '../contract/elicitation.ts';"],
     ['src/widget/planted.tsx', "import { ElicitationRequestSchema } from '../contract/elicitation.ts';"],

@@ -7,7 +7,7 @@ import { CompleteAsyncError } from '@temporalio/activity';
 import type { ActivityInterceptorsFactory } from '@temporalio/worker';
 import { ApplicationFailure, ApplicationFailureCategory, TemporalFailure } from '@temporalio/common';
 import type { Logger } from 'pino';
-import { isDatabaseTrouble } from '../storage/trouble.ts';
+import { isDatabaseTrouble } from '../storage/transient-errors.ts';
 import { WriteRefused } from '../storage/write-refused.ts';
 import { activityFailed, databaseTrouble } from '../turn/failure-types.ts';
 

@@ -6,7 +6,7 @@ import { createElicitationActivities } from '../../src/activities/questions.ts';
 import type { ServerConfig } from '../../src/config.ts';
 import { createOAuthStore } from '../../src/credentials/mcp-oauth/store.ts';
 import { generateKey, parseKeys } from '../../src/credentials/sealing/key-ring.ts';
-import { openStorage } from '../../src/storage/database.ts';
+import { openStorage } from '../../src/storage/open-storage.ts';
 import { begunTurn } from '../storage/contract/fixtures.ts';
 
 const tracker: ServerConfig = {

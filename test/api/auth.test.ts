@@ -16,7 +16,7 @@ import { createApiKey } from '../../src/api/api-keys.ts';
 import { createAuthenticate, requirePrincipal } from '../../src/api/auth.ts';
 import { answerWithProblems } from '../../src/api/errors.ts';
 import { createRefusalLimit } from '../../src/api/limits.ts';
-import { openStorage } from '../../src/storage/database.ts';
+import { openStorage } from '../../src/storage/open-storage.ts';
 import type { Storage } from '../../src/storage/storage.ts';
 
 let folder: string;

@@ -4,7 +4,7 @@ import path from 'node:path';
 import { pino } from 'pino';
 import { expect, onTestFinished, test } from 'vitest';
 import { createConnectionNews } from '../../src/api/connection-news.ts';
-import { openStorage } from '../../src/storage/database.ts';
+import { openStorage } from '../../src/storage/open-storage.ts';
 import { ask, beginTurn, tenant } from './api-under-test.ts';
 
 /** A question whose account is connected, and whose workflow hears of it but never comes to act on it. */

@@ -8,7 +8,7 @@ import { createOAuthStore } from '../../src/credentials/mcp-oauth/store.ts';
 import { IssuerNotAgreed } from '../../src/credentials/mcp-oauth/trusted-issuers.ts';
 import { generateKey, parseKeys } from '../../src/credentials/sealing/key-ring.ts';
 import type { ConnectionRequired, Credential, Refusal } from '../../src/credentials/store.ts';
-import { openStorage } from '../../src/storage/database.ts';
+import { openStorage } from '../../src/storage/open-storage.ts';
 import { comeBackFrom } from '../credentials/person.ts';
 
 const sessionHash = 'the browser';

@@ -6,7 +6,7 @@ import { onTestFinished } from 'vitest';
 import type { ServerConfig } from '../../src/config.ts';
 import { createOAuthStore } from '../../src/credentials/mcp-oauth/store.ts';
 import { generateKey, parseKeys } from '../../src/credentials/sealing/key-ring.ts';
-import { openStorage } from '../../src/storage/database.ts';
+import { openStorage } from '../../src/storage/open-storage.ts';
 import type { ConnectionKey } from '../../src/storage/storage.ts';
 import { comeBackFrom } from './person.ts';
 

@@ -6,7 +6,7 @@ import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { pino } from 'pino';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
-import { openStorage } from '../../src/storage/database.ts';
+import { openStorage } from '../../src/storage/open-storage.ts';
 import { startTemporalServer } from '../../src/temporal-server.ts';
 import { freePort } from '../free-port.ts';
 import { createOpenAIServer } from '../servers/openai-server.ts';

@@ -5,7 +5,7 @@ import type { AddressInfo } from 'node:net';
 import { afterAll, afterEach, beforeAll, expect, onTestFinished, test } from 'vitest';
 import { proveKeys } from '../../src/credentials/sealing/key-proofs.ts';
 import { generateKey, parseKeys } from '../../src/credentials/sealing/key-ring.ts';
-import { openStorage } from '../../src/storage/database.ts';
+import { openStorage } from '../../src/storage/open-storage.ts';
 import { readiness } from './processes.ts';
 import type { Entry } from './processes.ts';
 import { createWorld, showOutput, someKeys } from './deployment.ts';

@@ -5,7 +5,7 @@ import { afterAll, afterEach, beforeAll, expect, test, vi } from 'vitest';
 import { freePort } from '../free-port.ts';
 import { startTemporalServer } from '../../src/temporal-server.ts';
 import type { TemporalServer } from '../../src/temporal-server.ts';
-import { openStorage } from '../../src/storage/database.ts';
+import { openStorage } from '../../src/storage/open-storage.ts';
 import { openBrowser } from '../browsers/plain-browser.ts';
 import { connectAccount, signIn } from '../service/connect-account.ts';
 import { readiness } from './processes.ts';

@@ -9,7 +9,7 @@ import { expect, onTestFinished, test } from 'vitest';
 import { createBackOff } from '../../src/remote/backoff.ts';
 import { createCatalogue } from '../../src/remote/catalogue.ts';
 import { withoutSecrets } from '../../src/remote/mcp/stdio/redact-secrets.ts';
-import { openStorage } from '../../src/storage/database.ts';
+import { openStorage } from '../../src/storage/open-storage.ts';
 import { serverConfig } from '../servers/mcp-server.ts';
 
 const alice = { tenant: 'demo', user: 'alice' };

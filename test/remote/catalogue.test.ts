@@ -7,7 +7,7 @@ import type { ServerConfig } from '../../src/config.ts';
 import type { Credential } from '../../src/credentials/store.ts';
 import { createCatalogue } from '../../src/remote/catalogue.ts';
 import { modelNameOf } from '../../src/remote/model-tools.ts';
-import { openStorage } from '../../src/storage/database.ts';
+import { openStorage } from '../../src/storage/open-storage.ts';
 import type { Storage } from '../../src/storage/storage.ts';
 import { serverConfig } from '../servers/mcp-server.ts';
 import { answer, startRawMcpServer } from '../servers/raw-mcp-server.ts';

@@ -1,6 +1,6 @@
 /** Another process on the same database, told what to do and reporting by messages. */
-import { openStorage } from '../../src/storage/database.ts';
-import type { ConnectionKey } from '../../src/storage/storage.ts';
+import { openStorage } from '../../src/storage/open-storage.ts';
+import type { ConnectionKey } from '../../src/storage/ports/connections.ts';
 import type { TurnRef } from '../../src/turn/turn.ts';
 import type { DatabaseConfig } from './contract.ts';
 

@@ -12,7 +12,7 @@ import type { AgentConfig } from '../../../src/config.ts';
 import type { ModelTool } from '../../../src/remote/catalogue.ts';
 import { createBackOff } from '../../../src/remote/backoff.ts';
 import { createModels } from '../../../src/models/provider.ts';
-import { openStorage } from '../../../src/storage/database.ts';
+import { openStorage } from '../../../src/storage/open-storage.ts';
 import type { Storage } from '../../../src/storage/storage.ts';
 import type { TurnEvent } from '../../../src/turn/event.ts';
 import type { Turn } from '../../../src/turn/turn.ts';

@@ -6,7 +6,7 @@ import { afterEach, beforeEach, expect, test } from 'vitest';
 import { besideCall } from '../../../src/activities/call-tool/call-notifications.ts';
 import type { Credential } from '../../../src/credentials/store.ts';
 import { createCatalogue } from '../../../src/remote/catalogue.ts';
-import { openStorage } from '../../../src/storage/database.ts';
+import { openStorage } from '../../../src/storage/open-storage.ts';
 import type { NewTurn, Storage } from '../../../src/storage/storage.ts';
 import { answer, startRawMcpServer } from '../../servers/raw-mcp-server.ts';
 import type { RawMcpServer } from '../../servers/raw-mcp-server.ts';

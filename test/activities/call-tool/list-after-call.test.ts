@@ -8,7 +8,7 @@ import { besideCall } from '../../../src/activities/call-tool/call-notifications
 import type { Credential } from '../../../src/credentials/store.ts';
 import { callServerTool } from '../../../src/remote/mcp/call.ts';
 import { createCatalogue } from '../../../src/remote/catalogue.ts';
-import { openStorage } from '../../../src/storage/database.ts';
+import { openStorage } from '../../../src/storage/open-storage.ts';
 import { answer, startRawMcpServer } from '../../servers/raw-mcp-server.ts';
 import { begunTurn, firstAttempt } from '../../storage/contract/fixtures.ts';
 

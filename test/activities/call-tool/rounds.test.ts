@@ -12,7 +12,7 @@ import { sealContent } from '../../../src/api/answer-record.ts';
 import { generateKey, parseKeys } from '../../../src/credentials/sealing/key-ring.ts';
 import type { ElicitationRequest } from '../../../src/elicitation/elicitation.ts';
 import type { Asked, Pause } from '../../../src/remote/input-required.ts';
-import { openStorage } from '../../../src/storage/database.ts';
+import { openStorage } from '../../../src/storage/open-storage.ts';
 import type { TurnRef } from '../../../src/turn/turn.ts';
 import { begunTurn, firstAttempt, keptStep } from '../../storage/contract/fixtures.ts';
 

@@ -20,7 +20,7 @@ import type { Stores } from '../../../src/credentials/stores.ts';
 import { createNangoStore } from '../../../src/credentials/nango/store.ts';
 import { createVaultStore } from '../../../src/credentials/vault/store.ts';
 import type { Action, ElicitationRequest } from '../../../src/elicitation/elicitation.ts';
-import { openStorage } from '../../../src/storage/database.ts';
+import { openStorage } from '../../../src/storage/open-storage.ts';
 import type { ConnectionKey, ElicitationRow } from '../../../src/storage/storage.ts';
 import { serverConfig } from '../../credentials/guarded-server.ts';
 import { Browser } from './browser.ts';

@@ -9,7 +9,7 @@ import type { Confirmation, NangoAttempt } from '../../../src/credentials/nango/
 import { createNangoStore } from '../../../src/credentials/nango/store.ts';
 import { generateKey, parseKeys } from '../../../src/credentials/sealing/key-ring.ts';
 import type { CredentialStoreError, Credential, ConnectionRequired } from '../../../src/credentials/store.ts';
-import { openStorage } from '../../../src/storage/database.ts';
+import { openStorage } from '../../../src/storage/open-storage.ts';
 import type { ConnectionKey } from '../../../src/storage/storage.ts';
 import { postgresUrl } from '../../postgres.ts';
 import { startNangoDouble } from '../../servers/nango/nango-double.ts';

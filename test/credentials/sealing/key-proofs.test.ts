@@ -6,7 +6,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { lackOfKeys, proveKeys } from '../../../src/credentials/sealing/key-proofs.ts';
 import { reseal } from '../../../src/credentials/sealing/reseal.ts';
 import { generateKey, parseKeys } from '../../../src/credentials/sealing/key-ring.ts';
-import { openStorage } from '../../../src/storage/database.ts';
+import { openStorage } from '../../../src/storage/open-storage.ts';
 import type { Storage } from '../../../src/storage/storage.ts';
 import { postgresUrl } from '../../postgres.ts';
 import { keepAccount, writeOneOfEach } from './sealed-things.ts';

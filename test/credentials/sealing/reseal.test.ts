@@ -12,7 +12,7 @@ import { sealAccount, tryOpenAccount } from '../../../src/credentials/mcp-oauth/
 import { reseal } from '../../../src/credentials/sealing/reseal.ts';
 import type { ResealOptions } from '../../../src/credentials/sealing/reseal.ts';
 import { generateKey, parseKeys, prefixOf } from '../../../src/credentials/sealing/key-ring.ts';
-import { openStorage } from '../../../src/storage/database.ts';
+import { openStorage } from '../../../src/storage/open-storage.ts';
 import type { Storage } from '../../../src/storage/storage.ts';
 import { postgresUrl } from '../../postgres.ts';
 import type { DatabaseConfig } from '../../storage/contract.ts';

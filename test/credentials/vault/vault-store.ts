@@ -7,7 +7,7 @@ import type { ServerConfig } from '../../../src/config.ts';
 import { generateKey, parseKeys } from '../../../src/credentials/sealing/key-ring.ts';
 import type { ConnectionRequired, Credential } from '../../../src/credentials/store.ts';
 import { createVaultStore } from '../../../src/credentials/vault/store.ts';
-import { openStorage } from '../../../src/storage/database.ts';
+import { openStorage } from '../../../src/storage/open-storage.ts';
 import type { ConnectionKey } from '../../../src/storage/storage.ts';
 import { startKeyedServer } from '../../servers/keyed-server.ts';
 import type { KeyedServer } from '../../servers/keyed-server.ts';

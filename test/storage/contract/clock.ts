@@ -1,4 +1,4 @@
-import { openStorage } from '../../../src/storage/database.ts';
+import { openStorage } from '../../../src/storage/open-storage.ts';
 import type { Storage } from '../../../src/storage/storage.ts';
 import type { Subject } from '../contract.ts';
 

@@ -1,7 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
-import { openStorage } from '../../../src/storage/database.ts';
-import type { ListedConversation, NewTurn, Storage } from '../../../src/storage/storage.ts';
+import { openStorage } from '../../../src/storage/open-storage.ts';
+import type { ListedConversation } from '../../../src/storage/ports/conversations.ts';
+import type { NewTurn } from '../../../src/storage/ports/turns.ts';
+import type { Storage } from '../../../src/storage/storage.ts';
 import type { TurnOwner } from '../../../src/turn/turn.ts';
 import type { Subject } from '../contract.ts';
 import { begunTurn, keptStep, newTurn, step, text } from './fixtures.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import type { Elicitations } from '../../../src/storage/storage.ts';
+import type { Elicitations } from '../../../src/storage/ports/elicitations.ts';
 import type { Subject } from '../contract.ts';
 import { begunTurn } from './fixtures.ts';
 import { question, request } from './question.ts';

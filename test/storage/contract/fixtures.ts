@@ -1,7 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import type { LogEntry, TurnEvent } from '../../../src/turn/event.ts';
 import type { ConversationRef, TurnRef } from '../../../src/turn/turn.ts';
-import type { CallAttempt, NewEvent, NewTurn, Storage } from '../../../src/storage/storage.ts';
+import type { CallAttempt } from '../../../src/storage/ports/tool-calls.ts';
+import type { NewEvent } from '../../../src/storage/ports/turn-log.ts';
+import type { NewTurn } from '../../../src/storage/ports/turns.ts';
+import type { Storage } from '../../../src/storage/storage.ts';
 
 /** A turn of a conversation of its own, in a tenant of its own, unless said otherwise. */
 export function newTurn(given: Partial<NewTurn> = {}): NewTurn {

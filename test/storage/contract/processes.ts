@@ -3,7 +3,7 @@ import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import path from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { openStorage } from '../../../src/storage/database.ts';
+import { openStorage } from '../../../src/storage/open-storage.ts';
 import type { Order, Task } from '../child.ts';
 import type { DatabaseConfig, Subject } from '../contract.ts';
 import { begunTurn, deltas, seqs, text, upTo } from './fixtures.ts';

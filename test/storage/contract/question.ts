@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { ElicitationRequest } from '../../../src/elicitation/elicitation.ts';
-import type { Elicitations } from '../../../src/storage/storage.ts';
+import type { Elicitations } from '../../../src/storage/ports/elicitations.ts';
 import type { TurnRef } from '../../../src/turn/turn.ts';
 
 type NewElicitation = Parameters<Elicitations['open']>[0];

@@ -1,6 +1,7 @@
 import { setImmediate } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
-import type { StepAttempt, Storage } from '../../../src/storage/storage.ts';
+import type { StepAttempt } from '../../../src/storage/ports/steps.ts';
+import type { Storage } from '../../../src/storage/storage.ts';
 import { keyOfSpeech } from '../../../src/turn/step-keys.ts';
 import type { TurnRef } from '../../../src/turn/turn.ts';
 import type { Subject } from '../contract.ts';

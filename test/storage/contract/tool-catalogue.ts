@@ -3,10 +3,10 @@ import { setImmediate } from 'node:timers/promises';
 import { sql } from 'kysely';
 import { pino } from 'pino';
 import { describe, expect, test } from 'vitest';
-import { openStorage } from '../../../src/storage/database.ts';
-import { openPostgres } from '../../../src/storage/postgres.ts';
-import { openSqlite } from '../../../src/storage/sqlite.ts';
-import type { CatalogueTool, ToolList } from '../../../src/storage/storage.ts';
+import { openStorage } from '../../../src/storage/open-storage.ts';
+import { openPostgres } from '../../../src/storage/postgres/open-postgres.ts';
+import { openSqlite } from '../../../src/storage/sqlite/open-sqlite.ts';
+import type { CatalogueTool, ToolList } from '../../../src/storage/ports/tool-catalogue.ts';
 import type { DatabaseConfig, Subject } from '../contract.ts';
 
 const tool = (name: string): CatalogueTool => ({ name, inputSchema: { type: 'object' } });

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { openStorage } from '../../../src/storage/database.ts';
+import { openStorage } from '../../../src/storage/open-storage.ts';
 import type { Subject } from '../contract.ts';
 import { begunTurn, newTurn } from './fixtures.ts';
 

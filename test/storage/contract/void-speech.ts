@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import type { NewEvent } from '../../../src/storage/storage.ts';
+import type { NewEvent } from '../../../src/storage/ports/turn-log.ts';
 import { keyOfReset, keyOfSpeech } from '../../../src/turn/step-keys.ts';
 import type { Subject } from '../contract.ts';
 import { begunTurn, deltas, followToEnd, text, upTo } from './fixtures.ts';

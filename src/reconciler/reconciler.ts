@@ -1,0 +1,113 @@
+/**
+ * Ends turns whose workflow could not: it was terminated, ran into a limit, or Temporal has lost it. Whoever follows
+ * such a turn reads how it ended, and the next message starts at once.
+ *
+ * Two ways lead here. Temporal's list of closed runs tells within seconds of what was ended from outside, however many
+ * turns wait. What no list tells of, because it is gone, is found by looking at each turn in its turn, at a rate that does
+ * not grow with their number. What is said of a run counts only if the turn's row, read afterwards, has not ended.
+ */
+import type { Client } from '@temporalio/client';
+import type { Logger } from 'pino';
+import { createTurnActivities } from '../activities/turns.ts';
+import type { TurnFailure } from '../activities/turns.ts';
+import { startLeasedLoop } from '../leased-loop.ts';
+import type { LeasedLoop } from '../leased-loop.ts';
+import type { DueTurn } from '../storage/ports/turns.ts';
+import type { Storage } from '../storage/storage.ts';
+import type { TurnRef } from '../turn/turn.ts';
+import { turnWorkflowId } from '../workflows/messages.ts';
+import { createTurnRuns } from './turn-runs.ts';
+import type { ClosedRun, Fate } from './turn-runs.ts';
+
+const everyMs = 2_000;
+/** Of each turn, and so the rate for few turns. */
+const againMs = 4_000;
+/** The rate for many. As long as lost turns are found, it is what the loop can do. */
+const usually = 25;
+const atOnce = 50;
+/** A workflow that is alive closes its question itself, as soon as it has a worker. */
+const overdueMs = 30_000;
+
+const remedy = 'Ask again to go on.';
+const failures: Record<Exclude<Fate, 'open' | 'unknown' | 'cancelled'>, TurnFailure> = {
+  terminated: {
+    code: 'TurnTerminated',
+    message: `The turn was ended from outside before the answer was finished. ${remedy}`,
+  },
+  'timed-out': {
+    code: 'TurnTimedOut',
+    message: `The turn took longer than a turn may take, and was ended. ${remedy}`,
+  },
+  lost: { code: 'TurnLost', message: `The turn was lost before the answer was finished. ${remedy}` },
+};
+
+export function startLostTurns(
+  { storage, logger }: { storage: Storage; logger: Logger },
+  client: Client,
+): LeasedLoop {
+  const { turns, turnLog, elicitations } = storage;
+  const { endTurn } = createTurnActivities({ storage, logger });
+  const runs = createTurnRuns(client);
+  const closedRuns = runs.createClosed();
+  let hasFound = false;
+
+  async function lookAfter(turn: DueTurn): Promise<void> {
+    if (turn.status !== 'starting' && turn.status !== 'running') return turnLog.merge(turn);
+    const fate = await runs.fateOfTurn(turn);
+    if (fate === 'unknown') return;
+    if (fate === 'open') return closeOverdue(turn);
+    await end(turn, fate);
+  }
+
+  async function end(turn: TurnRef, fate: Exclude<Fate, 'open' | 'unknown'>): Promise<void> {
+    const row = await turns.get(turn);
+    if (!row || row.endedAt !== null) return;
+    hasFound = true;
+    logger.warn({ turnId: turn.turnId, fate }, 'a turn could not end itself');
+    const status = fate === 'cancelled' ? 'cancelled' : 'failed';
+    // It never began, so that there is nothing in the log to end. To begin it now would end another that has begun since.
+    if (row.status === 'starting') return void (await turns.end(row, status));
+    const why = fate !== 'cancelled' && { failure: failures[fate] };
+    await endTurn({ turn: row, status, ...why, outcomes: [], isBegun: true });
+  }
+
+  /** Of a delegated agent that was ended from outside: its turn goes on, and would leave the question open till its own end. */
+  async function closeOverdue(turn: TurnRef): Promise<void> {
+    const own = turnWorkflowId(turn);
+    for (const { id, turnId, workflowId, deadline } of await elicitations.ofConversation(turn, 'pending')) {
+      const isOverdue = turnId === turn.turnId && workflowId !== own && deadline < Date.now() - overdueMs;
+      if (!isOverdue) continue;
+      const fate = await runs.fateOf(workflowId);
+      if (fate !== 'open' && fate !== 'unknown') await elicitations.settle(id, 'expired', null);
+    }
+  }
+
+  async function close({ turnId, conversation, workflowId, fate }: ClosedRun): Promise<void> {
+    if (fate === 'open' || fate === 'unknown') return;
+    if (turnId !== null) return end({ ...conversation, turnId }, fate);
+    for (const question of await elicitations.ofConversation(conversation, 'pending'))
+      if (question.workflowId === workflowId) await elicitations.settle(question.id, 'cancel', null);
+  }
+
+  const loops = [
+    startLeasedLoop<DueTurn>(
+      {
+        name: 'turns to look after',
+        everyMs,
+        atOnce,
+        claim(free) {
+          const limit = hasFound ? free : Math.min(free, usually);
+          hasFound = false;
+          return turns.claimDue(limit, againMs);
+        },
+        work: lookAfter,
+      },
+      logger,
+    ),
+    startLeasedLoop<ClosedRun>(
+      { name: 'closed runs', everyMs, atOnce, claim: closedRuns, work: close },
+      logger,
+    ),
+  ];
+  return { stop: async () => void (await Promise.all(loops.map((loop) => loop.stop()))) };
+}

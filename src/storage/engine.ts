@@ -1,0 +1,24 @@
+import type { Kysely } from 'kysely';
+import type { Database } from './database.ts';
+import type { SharedLock } from './locks.ts';
+import type { Carrier } from './notifications/notifications.ts';
+import type { Tables } from './schema.ts';
+
+/** What differs between the two databases. */
+export interface Backend {
+  kind: Database['kind'];
+  query: Kysely<Tables>;
+  /** Brings the schema up to date. */
+  migrate(): Promise<void>;
+  /** For the log, and for the ends of turns. */
+  carrier: Carrier | null;
+  endingsCarrier: Carrier | null;
+  lock: SharedLock;
+  /** How often followers look for what no hint told them. */
+  pollMs: number;
+  /** Changes whenever somebody else has written, and then only. */
+  version?(): Promise<number>;
+  /** Rejects when what is written now would be lost although every statement succeeds. */
+  checkFile?(): Promise<void>;
+  close(): Promise<void>;
+}

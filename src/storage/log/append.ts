@@ -1,0 +1,227 @@
+/**
+ * The one way into a conversation's log and transcript, to be called inside a transaction.
+ *
+ * Numbers are taken from the conversation's row, which the transaction keeps locked until it commits: that is
+ * what makes sequence numbers gap-free and visible in order. So that writers never wait for each other in a
+ * circle, a transaction locks this row last.
+ */
+import type { ExpressionBuilder, Kysely, Transaction } from 'kysely';
+import type { ConversationRef, TurnRef, TurnStatus } from '../../turn/turn.ts';
+import { columnOf, keyOf, placed } from '../tables/delegation.ts';
+import type { NewEvent } from '../ports/turn-log.ts';
+import type { StepAttempt } from '../ports/steps.ts';
+import type { StoredMessage } from '../ports/conversations.ts';
+import type { Tables } from '../schema.ts';
+import { removeVoidSpeech } from './void-text.ts';
+import { isOver, WriteRefused } from '../write-refused.ts';
+
+export interface Additions {
+  messages?: Omit<StoredMessage, 'turnId'>[];
+  events?: NewEvent[];
+  /** The attempt that says it: refused once a newer one has begun. */
+  of?: StepAttempt;
+  /** The end's own words, the last that a turn takes. */
+  isEnd?: boolean;
+}
+
+type Write = Transaction<Tables>;
+
+/**
+ * Adds what is not there yet: messages by id, events by key. Takes no number for what is. What a delegated agent does is
+ * marked so. A turn that has ended takes nothing new.
+ */
+export async function writeToConversation(
+  write: Write,
+  turn: TurnRef,
+  additions: Additions,
+  now: number,
+): Promise<void> {
+  const { messages = [] } = additions;
+  const events = (additions.events ?? []).map((event) => placed(turn, event));
+  if (messages.length === 0 && events.length === 0) return;
+  const taken = await write
+    .updateTable('conversations')
+    .set((row) => ({
+      last_seq: row('last_seq', '+', events.length),
+      last_position: row('last_position', '+', messages.length),
+      updated_at: now,
+    }))
+    .where(isConversation(turn))
+    .returning((row) => [
+      'last_seq',
+      'last_position',
+      row
+        .selectFrom('turns')
+        .select('status')
+        .where('turn_id', '=', turn.turnId)
+        .where('turns.tenant', '=', turn.tenant)
+        .where('turns.conversation', '=', turn.conversation)
+        .as('status'),
+    ])
+    .executeTakeFirst();
+  if (!taken?.status) throw new Error(`turn ${turn.turnId} does not exist: prepare it before writing to it`);
+
+  const before = taken.last_seq - events.length;
+  if (isOver(taken.status) && additions.isEnd !== true) {
+    // A repetition of what was written in time is none the worse.
+    if (messages.length > 0 || (await unknown(write, turn, events)).length > 0)
+      throw new WriteRefused('turn-ended');
+    return closeGaps(write, turn, [], before, now);
+  }
+  await insertMessages(write, turn, messages, taken.last_position - messages.length, now);
+  const { inserted, standing } = await insertEvents(write, turn, events, before, now, additions.of);
+  refuseIfLate(standing ?? taken, additions);
+  if (inserted < events.length) await closeGaps(write, turn, events, before, now);
+  await removeVoidSpeech(write, turn, events);
+}
+
+interface Standing {
+  status: TurnStatus | null;
+  /** The newest attempt at the step that is written to. */
+  attempt?: number | null;
+}
+
+function refuseIfLate({ status, attempt }: Standing, { of, isEnd }: Additions): void {
+  if (status !== null && isOver(status) && isEnd !== true) throw new WriteRefused('turn-ended');
+  if (of && (attempt ?? 0) > of.attempt) throw new WriteRefused('newer-attempt');
+}
+
+/** Fewer events are new than numbers were taken, which is rare: puts them in again, without gaps. */
+async function closeGaps(
+  write: Write,
+  turn: TurnRef,
+  events: NewEvent[],
+  before: number,
+  now: number,
+): Promise<void> {
+  await write.deleteFrom('turn_events').where(isConversation(turn)).where('seq', '>', before).execute();
+  const { inserted } = await insertEvents(write, turn, await unknown(write, turn, events), before, now);
+  await write
+    .updateTable('conversations')
+    .set({ last_seq: before + inserted })
+    .where(isConversation(turn))
+    .execute();
+}
+
+/** Those whose key the log does not have, each once. */
+async function unknown(write: Write, turn: TurnRef, events: NewEvent[]): Promise<NewEvent[]> {
+  const known = new Set<string>();
+  for (const chunk of chunks(events)) {
+    const rows = await write
+      .selectFrom('turn_events')
+      .select('key')
+      .where('turn_id', '=', turn.turnId)
+      .where(
+        'key',
+        'in',
+        chunk.map(({ key }) => key),
+      )
+      .execute();
+    for (const { key } of rows) known.add(key);
+  }
+  return events.filter(({ key }) => !known.has(key) && known.add(key));
+}
+
+/**
+ * `standing` is as of now, while the conversation is locked: what was read together with the lock may be from before
+ * another writer had it. Null when nothing was new.
+ */
+async function insertEvents(
+  write: Write,
+  turn: TurnRef,
+  events: NewEvent[],
+  before: number,
+  now: number,
+  of?: StepAttempt,
+): Promise<{ inserted: number; standing: Standing | null }> {
+  const { tenant, conversation, turnId } = turn;
+  const rows = events.map(({ key, event }, index) => ({
+    tenant,
+    conversation,
+    seq: before + 1 + index,
+    turn_id: turnId,
+    key,
+    event: JSON.stringify(event),
+    at: now,
+  }));
+  const key = of ? stepKey(turn, of) : '';
+  let inserted = 0;
+  let standing: Standing | null = null;
+  for (const chunk of chunks(rows)) {
+    const added = await write
+      .insertInto('turn_events')
+      .values(chunk)
+      .onConflict((conflict) => conflict.columns(['turn_id', 'key']).doNothing())
+      .returning((row) => [
+        row.selectFrom('turns').select('status').where('turn_id', '=', turnId).as('status'),
+        row
+          .selectFrom('turn_steps')
+          .select('attempt')
+          .where('turn_id', '=', turnId)
+          .where('turn_steps.key', '=', key)
+          .as('attempt'),
+      ])
+      .execute();
+    inserted += added.length;
+    standing = added.at(-1) ?? standing;
+  }
+  return { inserted, standing };
+}
+
+async function insertMessages(
+  write: Write,
+  turn: TurnRef,
+  messages: Omit<StoredMessage, 'turnId'>[],
+  before: number,
+  now: number,
+): Promise<void> {
+  const { tenant, conversation, turnId } = turn;
+  const delegation = columnOf(turn);
+  const rows = messages.map(({ id, role, content }, index) => ({
+    tenant,
+    conversation,
+    id,
+    position: before + 1 + index,
+    turn_id: turnId,
+    role,
+    content: JSON.stringify(content),
+    delegation,
+    created_at: now,
+  }));
+  for (const chunk of chunks(rows)) {
+    await write
+      .insertInto('messages')
+      .values(chunk)
+      .onConflict((conflict) => conflict.columns(['tenant', 'conversation', 'id']).doNothing())
+      .execute();
+  }
+}
+
+/** Of the step's row. */
+export function stepKey(turn: TurnRef, { step }: StepAttempt): string {
+  return keyOf(turn, `step/${step}`);
+}
+
+/** Condition on any table that has both columns. */
+export function isConversation({ tenant, conversation }: ConversationRef) {
+  return (row: ExpressionBuilder<Tables, 'conversations' | 'turns' | 'turn_events' | 'messages'>) =>
+    row.and([row('tenant', '=', tenant), row('conversation', '=', conversation)]);
+}
+
+/** Both databases limit how many values one statement may carry. */
+export function* chunks<T>(items: T[], size = 500): Generator<T[]> {
+  for (let start = 0; start < items.length; start += size) yield items.slice(start, start + size);
+}
+
+/** The counters of some conversations, which grow with every event. */
+export async function lastSeqs(query: Kysely<Tables>, refs: ConversationRef[]) {
+  const rows = [];
+  for (const chunk of chunks(refs)) {
+    const found = query
+      .selectFrom('conversations')
+      .select(['tenant', 'conversation', 'last_seq'])
+      .where((row) => row.or(chunk.map((ref) => isConversation(ref)(row))));
+    rows.push(...(await found.execute()));
+  }
+  return rows;
+}

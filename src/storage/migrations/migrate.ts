@@ -1,0 +1,59 @@
+/**
+ * The schema, as a list of steps that only goes forward. A step that has been released is never edited.
+ *
+ * Any number of processes may start at once: one migrates, the others wait for it. On PostgreSQL the migrator
+ * holds an advisory lock; on SQLite everything happens in one immediate transaction.
+ */
+import type { Kysely } from 'kysely';
+import { Migrator } from 'kysely/migration';
+import type { Migration } from 'kysely/migration';
+import { createConversations } from './001-conversations.ts';
+import { createElicitations } from './002-elicitations.ts';
+import { createConnections } from './003-connections.ts';
+import { createCatalogueKeysAudit } from './004-catalogue-keys-audit.ts';
+import { indexTurnReferences } from './005-turn-references.ts';
+import { addTimes } from './006-times.ts';
+import { createIdempotencyKeys } from './007-idempotency-keys.ts';
+import { addDelegations } from './008-delegated-messages.ts';
+import { addRounds } from './009-tool-call-rounds.ts';
+import { addUsersToCatalogue } from './010-tools-of-users.ts';
+import { addConnectAttempts } from './011-connect-attempts.ts';
+import { addDueTurns } from './012-due-turns.ts';
+import { addEndingTurns } from './013-ending-turns.ts';
+import { addAttempts } from './014-attempts.ts';
+import { addLooks } from './015-looks.ts';
+import { createKeyProofs } from './016-key-proofs.ts';
+import { addSharedAccounts } from './017-shared-accounts.ts';
+import { addApiKeyUse } from './018-api-key-use.ts';
+import type { Database } from '../database.ts';
+import type { Tables } from '../schema.ts';
+
+export async function migrate({ kind, query }: Pick<Database, 'kind' | 'query'>): Promise<void> {
+  const run = async (db: Kysely<Tables>) => {
+    const provider = { getMigrations: () => Promise.resolve(migrations) };
+    const { error } = await new Migrator({ db, provider }).migrateToLatest();
+    if (error) throw error instanceof Error ? error : new Error('the migration failed', { cause: error });
+  };
+  await (kind === 'sqlite' ? query.transaction().execute(run) : run(query));
+}
+
+const migrations: Record<string, Migration> = {
+  '001-conversations': { up: createConversations },
+  '002-elicitations': { up: createElicitations },
+  '003-connections': { up: createConnections },
+  '004-catalogue-keys-audit': { up: createCatalogueKeysAudit },
+  '005-turn-references': { up: indexTurnReferences },
+  '006-times': { up: addTimes },
+  '007-idempotency-keys': { up: createIdempotencyKeys },
+  '008-delegated-messages': { up: addDelegations },
+  '009-tool-call-rounds': { up: addRounds },
+  '010-tools-of-users': { up: addUsersToCatalogue },
+  '011-connect-attempts': { up: addConnectAttempts },
+  '012-due-turns': { up: addDueTurns },
+  '013-ending-turns': { up: addEndingTurns },
+  '014-attempts': { up: addAttempts },
+  '015-looks': { up: addLooks },
+  '016-key-proofs': { up: createKeyProofs },
+  '017-shared-accounts': { up: addSharedAccounts },
+  '018-api-key-use': { up: addApiKeyUse },
+};

@@ -1,0 +1,141 @@
+/**
+ * Tells followers that a conversation's log has grown. A hint, never the truth: whoever is woken reads the log.
+ *
+ * Writers in this process ring directly; other processes are heard through the carrier (LISTEN/NOTIFY on
+ * PostgreSQL, none on SQLite). Because a hint can get lost, one query per process looks at the counters of all
+ * followed conversations from time to time: an idle follower costs nothing of its own.
+ */
+import { createHash } from 'node:crypto';
+import type { Logger } from 'pino';
+import type { ConversationRef } from '../../turn/turn.ts';
+
+/** Carries hints between processes. Topics are hashes: short, and nobody's ids end up in a server's log. */
+export interface Carrier {
+  /** Starts listening, once; later calls do nothing. `heard(null)` means that hints may have been missed. */
+  listen(heard: (topic: string | null) => void): void;
+  send(topic: string): void;
+  close(): Promise<void>;
+}
+
+interface Subscription {
+  /** Resolves at the next ring, or at once when there was one since the last `heed`. */
+  rung(): Promise<void>;
+  /** Forgets earlier rings; call it before reading, so that a ring during the read is not lost. */
+  heed(): void;
+  close(): void;
+}
+
+export interface WakeUps {
+  /** To be called after commit. */
+  announce(ref: ConversationRef): void;
+  subscribe(ref: ConversationRef): Subscription;
+  /** Wakes everybody for good: `closed` is true from then on. */
+  close(): Promise<void>;
+  readonly closed: boolean;
+}
+
+export interface WakeUpOptions {
+  pollMs: number;
+  carrier: Carrier | null;
+  /** The same as before: no other process has written since. Spares the poll where the database can tell. */
+  version?: (() => Promise<number>) | undefined;
+  /** The counters of these conversations, in any order. */
+  lastSeqs: (refs: ConversationRef[]) => Promise<(ConversationRef & { last_seq: number })[]>;
+  logger: Logger;
+}
+
+interface Topic {
+  ref: ConversationRef;
+  bells: Set<() => void>;
+  /** The counter at the last poll; unknown before the first, which therefore always rings. */
+  seenSeq: number | undefined;
+}
+
+export function createWakeUps({ pollMs, carrier, version, lastSeqs, logger }: WakeUpOptions): WakeUps {
+  const topics = new Map<string, Topic>();
+  let closed = false;
+  let timer: NodeJS.Timeout | undefined;
+  let seenVersion: number | undefined;
+
+  const ring = (name: string | null) => {
+    const woken = name === null ? topics.values() : [topics.get(name)];
+    for (const topic of woken) topic?.bells.forEach((bell) => bell());
+  };
+
+  const schedulePoll = () => {
+    if (timer !== undefined || closed || topics.size === 0) return;
+    timer = setTimeout(() => {
+      void poll().finally(() => {
+        timer = undefined;
+        schedulePoll();
+      });
+    }, pollMs);
+    timer.unref();
+  };
+
+  const poll = async () => {
+    try {
+      const now = await version?.();
+      if (now !== undefined && now === seenVersion) return;
+      for (const row of await lastSeqs([...topics.values()].map(({ ref }) => ref))) {
+        const name = topicOf(row);
+        const topic = topics.get(name);
+        if (!topic || topic.seenSeq === row.last_seq) continue;
+        topic.seenSeq = row.last_seq;
+        ring(name);
+      }
+      seenVersion = now;
+    } catch (error) {
+      logger.warn({ err: error }, 'cannot look for new turn events; trying again');
+    }
+  };
+
+  return {
+    announce(ref) {
+      if (closed) return;
+      const name = topicOf(ref);
+      ring(name);
+      carrier?.send(name);
+    },
+    subscribe(ref) {
+      const name = topicOf(ref);
+      const topic = topics.get(name) ?? { ref, bells: new Set(), seenSeq: undefined };
+      topics.set(name, topic);
+      const { bell, subscription } = makeBell(() => {
+        topic.bells.delete(bell);
+        if (topic.bells.size === 0 && topics.get(name) === topic) topics.delete(name);
+      });
+      topic.bells.add(bell);
+      carrier?.listen(ring);
+      schedulePoll();
+      return subscription;
+    },
+    async close() {
+      closed = true;
+      clearTimeout(timer);
+      ring(null);
+      await carrier?.close();
+    },
+    get closed() {
+      return closed;
+    },
+  };
+}
+
+function makeBell(close: () => void): { bell: () => void; subscription: Subscription } {
+  let next = Promise.withResolvers<void>();
+  return {
+    bell: () => next.resolve(),
+    subscription: {
+      rung: () => next.promise,
+      heed: () => (next = Promise.withResolvers<void>()),
+      close,
+    },
+  };
+}
+
+function topicOf({ tenant, conversation }: ConversationRef): string {
+  return createHash('sha256')
+    .update(JSON.stringify([tenant, conversation]))
+    .digest('base64url');
+}

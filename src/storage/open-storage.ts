@@ -1,0 +1,132 @@
+/**
+ * Opens the configured database, brings its schema up to date, and puts the modules of this folder together.
+ */
+import { sql } from 'kysely';
+import { pino } from 'pino';
+import type { Logger } from 'pino';
+import type { Config } from '../config.ts';
+import { createAccountPermits } from './tables/account-permits.ts';
+import { createApiKeys } from './tables/api-keys.ts';
+import { createAudit } from './tables/audit.ts';
+import { createConnectAttempts } from './tables/connect-attempts.ts';
+import { createConnections } from './tables/connections.ts';
+import { createConversations } from './tables/conversations.ts';
+import { lastSeqs } from './log/append.ts';
+import { createElicitations } from './tables/elicitations.ts';
+import { createLocks } from './locks.ts';
+import { createIdempotencyKeys } from './tables/idempotency-keys.ts';
+import { createKeyProofs } from './tables/key-proofs.ts';
+import { createLooks } from './tables/polls.ts';
+import { createMergeQueue } from './log/merge-queue.ts';
+import { createMessages } from './tables/messages.ts';
+import { createOAuthRecords } from './tables/oauth-records.ts';
+import { openPostgres } from './postgres/open-postgres.ts';
+import { createSealedValues } from './tables/sealed-values.ts';
+import { openSqlite } from './sqlite/open-sqlite.ts';
+import { createSteps } from './tables/steps.ts';
+import type { Storage } from './storage.ts';
+import type { Database } from './database.ts';
+import type { Backend } from './engine.ts';
+import { createToolCalls } from './tables/tool-calls.ts';
+import { createToolCatalogue } from './tables/tool-catalogue.ts';
+import { createTurnLog, mergeTurn } from './log/turn-log.ts';
+import { createTurnEndings } from './notifications/turn-endings.ts';
+import { createTurns } from './tables/turns.ts';
+import { createWakeUps } from './notifications/notifications.ts';
+
+export interface StorageOptions {
+  logger?: Logger;
+  /** Overrides the database's own poll interval. */
+  pollMs?: number;
+  /** Epoch milliseconds. */
+  now?: () => number;
+}
+
+export async function openStorage(
+  database: Config['database'],
+  options: StorageOptions = {},
+): Promise<Storage> {
+  const { logger = pino({ level: 'silent' }), now = Date.now } = options;
+  const backend = await openBackend(database, logger).catch((error: unknown) => {
+    throw cannotOpen(database, error);
+  });
+  const { kind, query, carrier } = backend;
+  const wakeUps = createWakeUps({
+    pollMs: options.pollMs ?? backend.pollMs,
+    carrier,
+    version: backend.version,
+    lastSeqs: (refs) => lastSeqs(query, refs),
+    logger,
+  });
+  const endings = createTurnEndings({
+    pollMs: options.pollMs ?? backend.pollMs,
+    carrier: backend.endingsCarrier,
+    version: backend.version,
+    query,
+    logger,
+  });
+  const parts: Database = { kind, query, wakeUps, endings, now };
+  const mergeQueue = createMergeQueue((turn) => mergeTurn(parts, turn), logger);
+  return {
+    turnLog: createTurnLog(parts, mergeQueue, logger),
+    turns: createTurns(parts),
+    messages: createMessages(parts),
+    steps: createSteps(parts),
+    conversations: createConversations(parts),
+    toolCalls: createToolCalls(parts),
+    idempotencyKeys: createIdempotencyKeys(parts),
+    elicitations: createElicitations(parts),
+    looks: createLooks(parts),
+    connections: createConnections(parts, createLocks(backend.lock)),
+    oauth: createOAuthRecords(parts),
+    connectAttempts: createConnectAttempts(parts),
+    accountPermits: createAccountPermits(parts),
+    toolCatalogue: createToolCatalogue(parts),
+    apiKeys: createApiKeys(parts),
+    audit: createAudit(parts),
+    sealed: createSealedValues(parts),
+    keyProofs: createKeyProofs(parts),
+    async ping() {
+      await backend.checkFile?.();
+      await sql`select 1`.execute(query);
+    },
+    async close() {
+      await mergeQueue.settled();
+      await Promise.all([wakeUps.close(), endings.close()]);
+      await backend.close();
+    },
+  };
+}
+
+async function openBackend(database: Config['database'], logger: Logger): Promise<Backend> {
+  const backend =
+    database.kind === 'sqlite' ? await openSqlite(database.path) : openPostgres(database.url, logger);
+  try {
+    await backend.migrate();
+    return backend;
+  } catch (error) {
+    await backend.close().catch(() => undefined);
+    throw error;
+  }
+}
+
+function cannotOpen(database: Config['database'], cause: unknown): Error {
+  // Node reports a refused connection to a name with two addresses as an error without a message.
+  const first: unknown = cause instanceof AggregateError ? cause.errors[0] : cause;
+  const reason = first instanceof Error ? first.message : String(first);
+  const name = database.kind === 'sqlite' ? database.path : withoutCredentials(database.url);
+  return new DatabaseUnusable(
+    `Cannot open the database ${name}: ${reason}. Check DATABASE_URL and that it can be reached.`,
+    { cause },
+  );
+}
+
+class DatabaseUnusable extends Error {
+  override name = 'DatabaseUnusable';
+}
+
+function withoutCredentials(url: string): string {
+  if (!URL.canParse(url)) return 'PostgreSQL';
+  const { host, pathname } = new URL(url);
+  return `${host}${pathname}`;
+}

@@ -1,0 +1,17 @@
+export interface AuditEntry {
+  at: number;
+  tenant: string;
+  /** Empty for what no question is about. */
+  elicitationId: string;
+  /** Who acted: a user id, or null when unknown. */
+  actor: string | null;
+  action: 'answered' | 'refused' | 'connected' | 'disconnected';
+  /** Low-cardinality detail, never an answer's content. */
+  detail: string;
+  address: string | null;
+}
+
+export interface Audit {
+  record(entry: AuditEntry): Promise<void>;
+  ofElicitation(elicitationId: string): Promise<AuditEntry[]>;
+}

@@ -1,0 +1,75 @@
+import type {
+  Action,
+  ClosedBecause,
+  ElicitationRequest,
+  Outcome,
+  Settlement,
+  Status,
+} from '../../elicitation/elicitation.ts';
+import type { ConversationRef, TurnRef } from '../../turn/turn.ts';
+import type { NewLook } from './polls.ts';
+import type { ConnectionKey } from './connections.ts';
+
+export interface ElicitationRow extends TurnRef {
+  id: string;
+  /** The workflow that owns the question; answers are signalled to it. */
+  workflowId: string;
+  agent: string;
+  /** The only user who may answer. */
+  user: string;
+  request: ElicitationRequest;
+  /** For a connection question: its server and the connection version that did not work. */
+  server: string | null;
+  seenVersion: number | null;
+  status: Status;
+  /** The answer that won, when one did. */
+  responseId: string | null;
+  /** Random per question; mixed into response ids so that history cannot be guessed back to answers. */
+  salt: string;
+  createdAt: number;
+  deadline: number;
+  settledAt: number | null;
+  because: ClosedBecause | null;
+}
+
+export interface Answer {
+  responseId: string;
+  action: Action;
+  /** Sealed by the caller; opaque here. */
+  sealedContent: string | null;
+  receivedAt: number;
+}
+
+export interface Elicitations {
+  /**
+   * Row and event in one transaction; opening an id again is a no-op and answers `opened`.
+   * `too-many-open` when the user already has `maxOpen` pending questions; then nothing is written. `look`: what is
+   * looked at while it is open; questions whose look has the same id share it.
+   */
+  open(
+    row: Omit<ElicitationRow, 'status' | 'responseId' | 'createdAt' | 'settledAt' | 'because'>,
+    maxOpen: number,
+    look?: NewLook,
+  ): Promise<'opened' | 'too-many-open'>;
+  /** `pending` → outcome, row and event in one transaction; the first settlement wins. */
+  settle(id: string, outcome: Outcome, responseId: string | null, because?: ClosedBecause): Promise<boolean>;
+  /** The same for some questions of one turn, in one transaction. Answers with those that it settled. */
+  settleAll(settlements: Settlement[]): Promise<ElicitationRow[]>;
+  get(id: string): Promise<ElicitationRow | null>;
+  /** The question once it is settled, whoever settles it; null when `signal` aborts first. */
+  untilSettled(
+    question: ConversationRef & { id: string },
+    signal: AbortSignal,
+  ): Promise<ElicitationRow | null>;
+  ofConversation(ref: ConversationRef, status?: Status): Promise<ElicitationRow[]>;
+  /** Pending connection questions of one user for one server, in all conversations. */
+  pendingFor(key: ConnectionKey): Promise<ElicitationRow[]>;
+  /**
+   * Pending connection questions whose account has meanwhile been connected: their signal may have been lost.
+   * Only before their deadline; after it their workflow needs nobody to tell it.
+   */
+  connectedButPending(): Promise<(ElicitationRow & { version: number })[]>;
+  /** Remembers an answer before it is signalled. False when this response id was already there. */
+  storeAnswer(elicitationId: string, answer: Answer): Promise<boolean>;
+  answer(elicitationId: string, responseId: string): Promise<Answer | null>;
+}

@@ -1,0 +1,81 @@
+import type { TurnRef } from '../../turn/turn.ts';
+import type { NewEvent } from './turn-log.ts';
+import type { StoredMessage } from './conversations.ts';
+
+export interface ToolCallRow {
+  toolCallId: string;
+  toolName: string;
+  input: unknown;
+  /**
+   * `requested` by the model → `started`: a request may have left → `finished`: the model has its result.
+   * `paused` is between two rounds: the server has asked, and nothing is under way until people have answered.
+   */
+  state: 'requested' | 'started' | 'paused' | 'finished';
+}
+
+/** What the server asked in the middle of a call, and how the call goes on; sealed by the caller. Numbered from 1. */
+export interface ToolCallRound {
+  round: number;
+  sealed: string;
+}
+
+/** How a call ends for the model, and for those who read along. */
+export interface CallResult {
+  message: Omit<StoredMessage, 'turnId'>;
+  event: NewEvent;
+}
+
+/** One of the attempts at making a call. What an older one writes is refused once a newer one has written. */
+export interface CallAttempt {
+  /** Counts the activities that made the call so far, from 0: each has attempts of its own, from 1. */
+  execution: number;
+  attempt: number;
+}
+
+/** Keyed by (turn, toolCallId), delegations included. Calls come into being with the step that asks for them. */
+export interface ToolCalls {
+  get(turn: TurnRef, toolCallId: string): Promise<ToolCallRow | null>;
+  /** As `get`, for the attempt that goes on with it from here. */
+  take(turn: TurnRef, toolCallId: string, by: CallAttempt): Promise<ToolCallRow | null>;
+  /** Compare-and-set `requested` or `paused` → `started`. False: somebody already started it. */
+  start(turn: TurnRef, toolCallId: string, by: CallAttempt): Promise<boolean>;
+  /** `started` → what it was before, for a request that certainly had no effect (refused with 401, connection refused). */
+  release(turn: TurnRef, toolCallId: string, by: CallAttempt): Promise<void>;
+  /**
+   * Adds a round, in one transaction with `started` → `state`: `paused`, or still `started` while a connection is held.
+   * Keeping a round again is a no-op; false: then another process was first, and its round is the one that counts.
+   */
+  keepRound(
+    turn: TurnRef,
+    toolCallId: string,
+    round: ToolCallRound,
+    state: 'paused' | 'started',
+    by: CallAttempt,
+  ): Promise<boolean>;
+  /**
+   * How far a call has come, with the event for the log, in one transaction. False, and nothing is written, when it
+   * had come as far already, or is over, or is another attempt's.
+   */
+  noteProgress(
+    turn: TurnRef,
+    toolCallId: string,
+    progress: number,
+    event: NewEvent,
+    by: CallAttempt,
+  ): Promise<boolean>;
+  /** In their order. Gone once the call is finished. */
+  rounds(turn: TurnRef, toolCallId: string): Promise<ToolCallRound[]>;
+  /**
+   * → `finished`, with the message for the calling model and the event for the log, in one transaction. First finish
+   * wins. Without `by` it is the workflow's word, which needs no attempt to be the newest.
+   */
+  finish(
+    turn: TurnRef,
+    toolCallId: string,
+    /** `notice`: to be said before the event. */
+    result: CallResult & { notice?: NewEvent },
+    by?: CallAttempt,
+  ): Promise<boolean>;
+  /** The turn's calls that are not finished yet, those of delegated agents included. */
+  unfinished(turn: TurnRef): Promise<ToolCallRow[]>;
+}

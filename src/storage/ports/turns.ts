@@ -1,0 +1,83 @@
+import type { Settlement } from '../../elicitation/elicitation.ts';
+import type { ConversationRef, Turn, TurnEndStatus, TurnRef, TurnStatus, Usage } from '../../turn/turn.ts';
+import type { NewEvent } from './turn-log.ts';
+import type { ConversationRow, StoredMessage } from './conversations.ts';
+import type { ToolCallRow, CallResult } from './tool-calls.ts';
+import type { ElicitationRow } from './elicitations.ts';
+
+export interface TurnRow extends Turn {
+  status: TurnStatus;
+  /** The id the client gave its message; the same id twice joins the first turn. */
+  clientMessageId: string;
+  createdAt: number;
+  /** Since when it has been stopping what it does, to end. */
+  endingAt: number | null;
+  endedAt: number | null;
+  usage: Usage | null;
+}
+
+export interface NewTurn extends Turn {
+  clientMessageId: string;
+  /** What the turn starts with: normally one user message; the whole history for a conversation that is new. */
+  messages: Omit<StoredMessage, 'turnId'>[];
+}
+
+/** What is said at the end of a turn, in this order. */
+export interface Ending {
+  /** What was decided about questions and may not be written yet. */
+  outcomes?: Settlement[];
+  /** What the model is told of a call that has no result, those of delegated agents included. */
+  resultOf?(call: ToolCallRow): CallResult;
+  events?: NewEvent[];
+}
+
+export interface Ended {
+  startedAt: number;
+  /** That the end has closed. */
+  questions: ElicitationRow[];
+}
+
+/** `dueAt`: when it is looked at again, unless something happens to it before. */
+export interface DueTurn extends TurnRef {
+  status: TurnStatus;
+  dueAt: number;
+}
+
+export interface Turns {
+  conversation(ref: ConversationRef): Promise<ConversationRow | null>;
+  /**
+   * Writes the turn as `starting`, with its messages set aside. The conversation row is made if it is new.
+   * A conversation of another owner in the same tenant is refused. `known`: another turn was prepared for the same
+   * client message, and nothing is written. Nothing is visible to readers yet.
+   */
+  prepare(turn: NewTurn): Promise<'prepared' | 'known' | 'foreign-conversation'>;
+  /**
+   * `starting` → `running`: the messages enter the conversation and `turn-started` enters the log, in one
+   * transaction. Again on a running turn: true, nothing changes. False when it was withdrawn. Another turn that is
+   * still running has lost its workflow, which could not end it: it is `cancelled`.
+   */
+  begin(turn: TurnRef): Promise<boolean>;
+  /** `starting` → gone. False when the workflow had already begun it: then the turn is running. */
+  withdraw(turn: TurnRef): Promise<boolean>;
+  /** Tells those who work for the turn, in whatever process, that it is ending; its end is still to be written. */
+  announceEnd(turn: TurnRef): Promise<void>;
+  /** True as soon as the turn is ending or has ended; false when `signal` aborts first. Never rejects. */
+  whenEnding(turn: TurnRef, signal: AbortSignal): Promise<boolean>;
+  /**
+   * Writes what the turn leaves undone, closes open questions as `cancel`, and writes the terminal event and status, in
+   * one transaction; the first end wins. Answers with what has ended, or null when there was nothing to end.
+   */
+  end(turn: TurnRef, status: TurnEndStatus, ending?: Ending): Promise<Ended | null>;
+  /**
+   * Turns to look after, longest due first: not ended, and so perhaps without a workflow by now, or ended and perhaps
+   * not merged. Nobody else gets them for `againMs`; merging a turn takes it off the list.
+   */
+  claimDue(limit: number, againMs: number): Promise<DueTurn[]>;
+  get(turn: TurnRef): Promise<TurnRow | null>;
+  /** The running turn of a conversation, or null when it is idle. */
+  live(ref: ConversationRef): Promise<TurnRow | null>;
+  /** The turn that a client's message id started in this conversation, whatever became of it. */
+  byClientMessage(ref: ConversationRef, clientMessageId: string): Promise<TurnRow | null>;
+  /** Content of the message that the turn began with, also before it has begun; null when it was withdrawn. */
+  given(turn: TurnRef & Pick<TurnRow, 'clientMessageId'>): Promise<unknown>;
+}

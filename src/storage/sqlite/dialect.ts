@@ -1,0 +1,148 @@
+/**
+ * Kysely on `node:sqlite`: writes go through one connection, in turns (sqlite-writer.ts); what only reads has another
+ * one, which sees what is committed and waits for nobody.
+ */
+import type { DatabaseSync, SQLInputValue } from 'node:sqlite';
+import { SqliteAdapter, SqliteIntrospector, SqliteQueryCompiler } from 'kysely';
+import type { CompiledQuery, DatabaseConnection, Dialect, Driver, QueryResult } from 'kysely';
+import { keepStatements } from './prepared-statements.ts';
+import type { Statements } from './prepared-statements.ts';
+import { createSqliteWriter, whenNotBusy } from './writer.ts';
+import type { SqliteWriter } from './writer.ts';
+
+/** `reader` is the same as `writer` where a second connection would see another database, as in memory. */
+export interface SqliteConnections {
+  writer: DatabaseSync;
+  reader: DatabaseSync;
+}
+
+/** The same object twice where both connections are one. */
+interface ConnectionStatements {
+  writer: Statements;
+  reader: Statements;
+}
+
+export function sqliteDialect(connections: SqliteConnections): Dialect {
+  return {
+    createDriver: () => new TurnTakingDriver(connections),
+    createQueryCompiler: () => new SqliteQueryCompiler(),
+    createAdapter: () => new TransactionalAdapter(),
+    createIntrospector: (db) => new SqliteIntrospector(db),
+  };
+}
+
+class TurnTakingDriver implements Driver {
+  readonly #connections: SqliteConnections;
+  readonly #statements: ConnectionStatements;
+  readonly #turns: SqliteWriter;
+
+  constructor(connections: SqliteConnections) {
+    const { writer, reader } = connections;
+    this.#connections = connections;
+    const written = keepStatements(writer);
+    this.#statements = { writer: written, reader: reader === writer ? written : keepStatements(reader) };
+    this.#turns = createSqliteWriter(writer, written);
+  }
+
+  async init(): Promise<void> {}
+
+  async acquireConnection(): Promise<Lent> {
+    return new Lent(this.#connections.writer, this.#statements, this.#turns);
+  }
+
+  async beginTransaction(connection: Lent): Promise<void> {
+    await this.#turns.enter();
+    connection.isWriting = true;
+  }
+
+  async commitTransaction(connection: Lent): Promise<void> {
+    connection.isWriting = false;
+    await this.#turns.keep();
+  }
+
+  async rollbackTransaction(connection: Lent): Promise<void> {
+    // A commit that failed has taken everything back.
+    if (!connection.isWriting) return;
+    connection.isWriting = false;
+    this.#turns.discard();
+  }
+
+  async releaseConnection(): Promise<void> {}
+
+  async destroy(): Promise<void> {
+    const { reader, writer } = this.#connections;
+    await this.#turns.close();
+    if (reader !== writer) reader.close();
+  }
+}
+
+/** What Kysely takes for a connection: one query, or one transaction. */
+class Lent implements DatabaseConnection {
+  /** In the middle of a transaction. */
+  isWriting = false;
+  readonly #database: DatabaseSync;
+  readonly #statements: ConnectionStatements;
+  readonly #turns: SqliteWriter;
+
+  constructor(database: DatabaseSync, statements: ConnectionStatements, turns: SqliteWriter) {
+    this.#database = database;
+    this.#statements = statements;
+    this.#turns = turns;
+  }
+
+  async executeQuery<R>(query: CompiledQuery): Promise<QueryResult<R>> {
+    const { reader, writer } = this.#statements;
+    if (this.isWriting) {
+      if (!this.#database.isTransaction) throw new Error('the transaction was rolled back by SQLite');
+      return run(writer, query);
+    }
+    switch (query.query.kind) {
+      case 'SelectQueryNode':
+        return reader === writer
+          ? this.#turns.alone(() => run<R>(writer, query))
+          : whenNotBusy(() => run<R>(reader, query));
+      case 'InsertQueryNode':
+      case 'UpdateQueryNode':
+      case 'DeleteQueryNode':
+        return this.#write(query);
+      default:
+        return this.#turns.alone(() => run<R>(writer, query));
+    }
+  }
+
+  async #write<R>(query: CompiledQuery): Promise<QueryResult<R>> {
+    await this.#turns.enter();
+    let result: QueryResult<R>;
+    try {
+      result = run(this.#statements.writer, query);
+    } catch (error) {
+      this.#turns.discard();
+      throw error;
+    }
+    await this.#turns.keep();
+    return result;
+  }
+
+  streamQuery(): never {
+    throw new Error('nothing is read as a stream');
+  }
+}
+
+function run<R>(statements: Statements, { sql, parameters }: CompiledQuery): QueryResult<R> {
+  const { statement, returnsRows } = statements.prepare(sql);
+  const values = parameters as SQLInputValue[];
+  if (returnsRows) return { rows: statement.all(...values) as R[] };
+  const { changes, lastInsertRowid } = statement.run(...values);
+  return { rows: [], numAffectedRows: BigInt(changes), insertId: BigInt(lastInsertRowid) };
+}
+
+class TransactionalAdapter extends SqliteAdapter {
+  override get supportsTransactionalDdl(): boolean {
+    return true;
+  }
+
+  /** Whose turn it is, is the writer's business. */
+  override get supportsMultipleConnections(): boolean {
+    return true;
+  }
+}

@@ -1,0 +1,54 @@
+/**
+ * Which attempt at a tool call counts. A call is made in executions, one after another: first of all, again once an
+ * account is connected, again for each round of answers. Each is an activity of its own, with attempts of its own.
+ */
+import type { ExpressionBuilder, Kysely } from 'kysely';
+import type { TurnRef } from '../../turn/turn.ts';
+import type { CallAttempt, ToolCallRow } from '../ports/tool-calls.ts';
+import type { Tables } from '../schema.ts';
+import { isOver, WriteRefused } from '../write-refused.ts';
+
+/** More attempts than any activity has. */
+const attemptsEach = 2 ** 20;
+
+/** Grows from one attempt to the next. */
+export function numberOf({ execution, attempt }: CallAttempt): number {
+  return execution * attemptsEach + attempt;
+}
+
+/** Condition on the row of a call whose turn goes on. Without `by`: whoever it is. */
+export function openTo(turn: TurnRef, toolCallId: string, by: CallAttempt | undefined) {
+  return (row: ExpressionBuilder<Tables, 'tool_calls'>) =>
+    row.and([
+      row('tool_calls.turn_id', '=', turn.turnId),
+      row('tool_call_id', '=', toolCallId),
+      ...(by ? [row('attempt', '<=', numberOf(by))] : []),
+      row.exists(
+        row
+          .selectFrom('turns')
+          .select('status')
+          .where('turns.turn_id', '=', turn.turnId)
+          .where('status', 'in', ['starting', 'running']),
+      ),
+    ]);
+}
+
+/** To be asked when that condition did not hold. Rejects unless it was for the state of the call. */
+export async function stateUnlessRefused(
+  query: Kysely<Tables>,
+  turn: TurnRef,
+  toolCallId: string,
+  by: CallAttempt | undefined,
+): Promise<ToolCallRow['state'] | null> {
+  const row = await query
+    .selectFrom('tool_calls')
+    .innerJoin('turns', 'turns.turn_id', 'tool_calls.turn_id')
+    .select(['state', 'attempt', 'status'])
+    .where('tool_calls.turn_id', '=', turn.turnId)
+    .where('tool_call_id', '=', toolCallId)
+    .executeTakeFirst();
+  if (!row || row.state === 'finished') return row?.state ?? null;
+  if (isOver(row.status)) throw new WriteRefused('turn-ended');
+  if (by && row.attempt > numberOf(by)) throw new WriteRefused('newer-attempt');
+  return row.state;
+}

@@ -1,0 +1,68 @@
+import type { Selectable } from 'kysely';
+import type { ElicitationEvent, Status } from '../../elicitation/elicitation.ts';
+import type { ElicitationRow } from '../ports/elicitations.ts';
+import type { NewEvent } from '../ports/turn-log.ts';
+import { fromJson } from '../schema.ts';
+import type { Tables } from '../schema.ts';
+
+export function eventOf({ id, request, deadline, because }: ElicitationRow, status: Status): NewEvent {
+  const event: ElicitationEvent = {
+    type: 'elicitation-request',
+    ...request,
+    ...(request.context.path && { path: request.context.path }),
+    elicitationId: id,
+    status,
+    expiresAt: new Date(deadline).toISOString(),
+    ...(because !== null && { because }),
+  };
+  return { key: `elicitation/${id}/${status}`, event };
+}
+
+export function settledEvent(elicitation: ElicitationRow): NewEvent {
+  return eventOf(elicitation, elicitation.status);
+}
+
+export function toRow(elicitation: ElicitationRow, look: string | null): Selectable<Tables['elicitations']> {
+  return {
+    id: elicitation.id,
+    tenant: elicitation.tenant,
+    conversation: elicitation.conversation,
+    turn_id: elicitation.turnId,
+    workflow_id: elicitation.workflowId,
+    agent: elicitation.agent,
+    user_id: elicitation.user,
+    request: JSON.stringify(elicitation.request),
+    server: elicitation.server,
+    seen_version: elicitation.seenVersion,
+    status: elicitation.status,
+    response_id: elicitation.responseId,
+    salt: elicitation.salt,
+    created_at: elicitation.createdAt,
+    deadline: elicitation.deadline,
+    settled_at: elicitation.settledAt,
+    because: elicitation.because,
+    look,
+  };
+}
+
+export function toElicitation(row: Selectable<Tables['elicitations']>): ElicitationRow {
+  return {
+    id: row.id,
+    tenant: row.tenant,
+    conversation: row.conversation,
+    turnId: row.turn_id,
+    workflowId: row.workflow_id,
+    agent: row.agent,
+    user: row.user_id,
+    request: fromJson(row.request),
+    server: row.server,
+    seenVersion: row.seen_version,
+    status: row.status,
+    responseId: row.response_id,
+    salt: row.salt,
+    createdAt: row.created_at,
+    deadline: row.deadline,
+    settledAt: row.settled_at,
+    because: row.because,
+  };
+}

@@ -1,0 +1,179 @@
+import { sql } from 'kysely';
+import type { Transaction } from 'kysely';
+import { writeToConversation } from '../log/append.ts';
+import { eventOf, settledEvent, toElicitation, toRow } from './elicitation-rows.ts';
+import { addLook } from './polls.ts';
+import { settleRows } from './settle-rows.ts';
+import type { Settlement } from '../../elicitation/elicitation.ts';
+import type { ElicitationRow, Elicitations } from '../ports/elicitations.ts';
+import type { NewLook } from '../ports/polls.ts';
+import type { Database } from '../database.ts';
+import type { Tables } from '../schema.ts';
+
+export function createElicitations(database: Database): Elicitations {
+  const { query, wakeUps, now } = database;
+  const select = () => query.selectFrom('elicitations').selectAll('elicitations');
+  const get = async (id: string): Promise<ElicitationRow | null> => {
+    const row = await select().where('id', '=', id).executeTakeFirst();
+    return row ? toElicitation(row) : null;
+  };
+
+  async function settleAll(settlements: Settlement[]): Promise<ElicitationRow[]> {
+    if (settlements.length === 0) return [];
+    const at = now();
+    const settled = await query.transaction().execute(async (write) => {
+      const rows = await settleRows(write, settlements, at);
+      const [first] = rows;
+      if (first) await writeToConversation(write, first, { events: rows.map(settledEvent) }, at);
+      return rows;
+    });
+    const [first] = settled;
+    if (first) wakeUps.announce(first);
+    return settled;
+  }
+
+  return {
+    async open(row, maxOpen, look) {
+      const opened = await query.transaction().execute((write) => open(database, write, row, maxOpen, look));
+      if (opened === 'opened') wakeUps.announce(row);
+      return opened;
+    },
+    async settle(id, outcome, responseId, because) {
+      const settlement = { elicitationId: id, outcome, responseId, ...(because && { because }) };
+      return (await settleAll([settlement])).length > 0;
+    },
+    settleAll,
+    get,
+    async untilSettled({ id, ...conversation }, signal) {
+      const subscription = wakeUps.subscribe(conversation);
+      const { promise: given, resolve: giveUp } = Promise.withResolvers<void>();
+      signal.addEventListener('abort', () => giveUp(), { once: true });
+      try {
+        while (!signal.aborted && !wakeUps.closed) {
+          subscription.heed();
+          const row = await get(id);
+          if (row && row.status !== 'pending') return row;
+          await Promise.race([subscription.rung(), given]);
+        }
+        return null;
+      } finally {
+        subscription.close();
+      }
+    },
+    async ofConversation({ tenant, conversation }, status) {
+      const rows = await select()
+        .where('tenant', '=', tenant)
+        .where('conversation', '=', conversation)
+        .$if(status !== undefined, (some) => some.where('status', '=', status ?? 'pending'))
+        .orderBy('created_at')
+        .orderBy('id')
+        .execute();
+      return rows.map(toElicitation);
+    },
+    async pendingFor({ tenant, server, user }) {
+      const rows = await select()
+        .where('status', '=', 'pending')
+        .where('tenant', '=', tenant)
+        .where('server', '=', server)
+        .$if(user !== null, (some) => some.where('user_id', '=', user ?? ''))
+        .orderBy('created_at')
+        .orderBy('id')
+        .execute();
+      return rows.map(toElicitation);
+    },
+    async connectedButPending() {
+      const rows = await select()
+        .innerJoin('connections', (join) =>
+          join
+            .onRef('connections.tenant', '=', 'elicitations.tenant')
+            .onRef('connections.server', '=', 'elicitations.server')
+            .on((row) =>
+              row.or([
+                row('connections.user_id', '=', row.ref('elicitations.user_id')),
+                row('connections.user_id', '=', ''),
+              ]),
+            ),
+        )
+        .select('connections.version')
+        .where('elicitations.status', '=', 'pending')
+        .where('elicitations.deadline', '>', now())
+        .where('connections.status', '=', 'active')
+        .whereRef('connections.version', '>', 'elicitations.seen_version')
+        .execute();
+      return rows.map((row) => ({ ...toElicitation(row), version: row.version }));
+    },
+    async storeAnswer(elicitationId, { responseId, action, sealedContent, receivedAt }) {
+      const result = await query
+        .insertInto('elicitation_answers')
+        .values({
+          elicitation_id: elicitationId,
+          response_id: responseId,
+          action,
+          sealed_content: sealedContent,
+          received_at: receivedAt,
+        })
+        .onConflict((conflict) => conflict.columns(['elicitation_id', 'response_id']).doNothing())
+        .executeTakeFirst();
+      return Number(result.numInsertedOrUpdatedRows) > 0;
+    },
+    async answer(elicitationId, responseId) {
+      const row = await query
+        .selectFrom('elicitation_answers')
+        .selectAll()
+        .where('elicitation_id', '=', elicitationId)
+        .where('response_id', '=', responseId)
+        .executeTakeFirst();
+      if (!row) return null;
+      const { action, sealed_content: sealedContent, received_at: receivedAt } = row;
+      return { responseId, action, sealedContent, receivedAt };
+    },
+  };
+}
+
+async function open(
+  { kind, now }: Database,
+  write: Transaction<Tables>,
+  row: Parameters<Elicitations['open']>[0],
+  maxOpen: number,
+  look: NewLook | undefined,
+): Promise<'opened' | 'too-many-open'> {
+  const { tenant, user } = row;
+  if (kind === 'postgres') {
+    // Counting and inserting must not interleave for one user; SQLite's transactions never do.
+    const name = JSON.stringify(['open-elicitations', tenant, user]);
+    await sql`select pg_advisory_xact_lock(hashtextextended(${name}, 0))`.execute(write);
+  }
+  const existing = await write
+    .selectFrom('elicitations')
+    .select('id')
+    .where('id', '=', row.id)
+    .executeTakeFirst();
+  if (existing) return 'opened';
+
+  const at = now();
+  const { open } = await write
+    .selectFrom('elicitations')
+    .select((count) => count.fn.countAll<number>().as('open'))
+    .where('tenant', '=', tenant)
+    .where('user_id', '=', user)
+    .where('status', '=', 'pending')
+    .where('deadline', '>', at)
+    .executeTakeFirstOrThrow();
+  if (open >= maxOpen) return 'too-many-open';
+
+  const elicitation: ElicitationRow = {
+    ...row,
+    status: 'pending',
+    responseId: null,
+    createdAt: at,
+    settledAt: null,
+    because: null,
+  };
+  if (look) await addLook(write, row, look, at);
+  await write
+    .insertInto('elicitations')
+    .values(toRow(elicitation, look?.id ?? null))
+    .execute();
+  await writeToConversation(write, row, { events: [eventOf(elicitation, 'pending')] }, at);
+  return 'opened';
+}

@@ -1,0 +1,134 @@
+/**
+ * The model's steps, each kept once. Of several attempts at one, the newest counts: it has left its number in the
+ * step's row, and what an older one still writes is refused, here or where the log is written. A first attempt leaves
+ * its number only when the step is kept, because nothing can be older.
+ *
+ * The row of the step is locked before the row of its conversation.
+ */
+import type { Transaction } from 'kysely';
+import { keyOfSpeech } from '../../turn/step-keys.ts';
+import type { TurnRef } from '../../turn/turn.ts';
+import { chunks, isConversation, stepKey, writeToConversation } from '../log/append.ts';
+import { columnOf, keyOf } from './delegation.ts';
+import type { StepAttempt, StepFinish, StepStart, Steps } from '../ports/steps.ts';
+import type { Database } from '../database.ts';
+import type { Tables } from '../schema.ts';
+import { isOver, WriteRefused } from '../write-refused.ts';
+
+export function createSteps({ query, wakeUps, now }: Database): Steps {
+  return {
+    begin: (turn, of) =>
+      of.attempt === 1
+        ? beginFirst(query, turn, of)
+        : query.transaction().execute((write) => beginAgain(write, turn, of)),
+    async append(turn, of, events) {
+      if (events.length === 0) return;
+      const at = now();
+      await query.transaction().execute((write) => writeToConversation(write, turn, { events, of }, at));
+      wakeUps.announce(turn);
+    },
+    async keep(turn, of, { finish, usage, messages, events, calls }) {
+      const at = now();
+      const before = await query.transaction().execute(async (write) => {
+        const already = await takeRow(write, turn, of, { finish, usage });
+        if (already) return already;
+        const rows = calls.map(({ toolCallId, toolName, input }) => ({
+          turn_id: turn.turnId,
+          tool_call_id: toolCallId,
+          tool_name: toolName,
+          input: JSON.stringify(input ?? null),
+          state: 'requested' as const,
+          attempt: 0,
+          delegation: columnOf(turn),
+          created_at: at,
+        }));
+        for (const chunk of chunks(rows)) await write.insertInto('tool_calls').values(chunk).execute();
+        await writeToConversation(write, turn, { messages, events }, at);
+        return null;
+      });
+      if (before === null) wakeUps.announce(turn);
+      return before;
+    },
+  };
+}
+
+async function beginFirst(query: Database['query'], turn: TurnRef, of: StepAttempt): Promise<StepStart> {
+  const row = await query
+    .selectFrom('turns')
+    .leftJoin('turn_steps', (join) =>
+      join.onRef('turn_steps.turn_id', '=', 'turns.turn_id').on('turn_steps.key', '=', stepKey(turn, of)),
+    )
+    .select(['status', 'attempt', 'finish'])
+    .where('turns.turn_id', '=', turn.turnId)
+    .executeTakeFirst();
+  if (row?.finish) return { kind: 'kept', finish: row.finish };
+  if (row && isOver(row.status)) throw new WriteRefused('turn-ended');
+  if ((row?.attempt ?? 0) > of.attempt) throw new WriteRefused('newer-attempt');
+  return { kind: 'begun', isRepeat: false };
+}
+
+async function beginAgain(write: Transaction<Tables>, turn: TurnRef, of: StepAttempt): Promise<StepStart> {
+  const { turnId } = turn;
+  const finish = await takeRow(write, turn, of, null);
+  if (finish) return { kind: 'kept', finish };
+  // What an older attempt is just writing is in the log when this has its lock; the next it writes sees the row.
+  await write
+    .updateTable('conversations')
+    .set((row) => ({ created_at: row.ref('created_at') }))
+    .where(isConversation(turn))
+    .execute();
+  const older = Array.from({ length: of.attempt - 1 }, (_, index) => index + 1);
+  const firsts = older.map((attempt) => keyOf(turn, keyOfSpeech(of.step, attempt, 0)));
+  const { status, said } = await write
+    .selectFrom('turns')
+    .select((row) => [
+      'status',
+      row
+        .selectFrom('turn_events')
+        .select((count) => count.fn.countAll<number>().as('said'))
+        .where('turn_id', '=', turnId)
+        .where('key', 'in', firsts)
+        .as('said'),
+    ])
+    .where('turns.turn_id', '=', turnId)
+    .executeTakeFirstOrThrow();
+  if (isOver(status)) throw new WriteRefused('turn-ended');
+  return { kind: 'begun', isRepeat: Number(said) > 0 };
+}
+
+/** Null, or how the step ended when it is kept already. */
+async function takeRow(
+  write: Transaction<Tables>,
+  turn: TurnRef,
+  of: StepAttempt,
+  kept: Pick<Parameters<Steps['keep']>[2], 'finish' | 'usage'> | null,
+): Promise<StepFinish | null> {
+  const key = stepKey(turn, of);
+  const values = {
+    attempt: of.attempt,
+    finish: kept?.finish ?? null,
+    input_tokens: kept?.usage.inputTokens ?? null,
+    output_tokens: kept?.usage.outputTokens ?? null,
+  };
+  const taken = await write
+    .insertInto('turn_steps')
+    .values({ turn_id: turn.turnId, key, ...values })
+    .onConflict((conflict) =>
+      conflict
+        .columns(['turn_id', 'key'])
+        .doUpdateSet(values)
+        .where('turn_steps.attempt', '<=', of.attempt)
+        .where('turn_steps.finish', 'is', null),
+    )
+    .returning('key')
+    .executeTakeFirst();
+  if (taken) return null;
+  const { finish } = await write
+    .selectFrom('turn_steps')
+    .select('finish')
+    .where('turn_id', '=', turn.turnId)
+    .where('key', '=', key)
+    .executeTakeFirstOrThrow();
+  if (finish === null) throw new WriteRefused('newer-attempt');
+  return finish;
+}

@@ -1,0 +1,167 @@
+/** What the model asked for, kept so that no call runs twice: every change of state is a compare-and-set. */
+import type { TurnRef } from '../../turn/turn.ts';
+import { numberOf, openTo, stateUnlessRefused } from './call-attempt.ts';
+import { writeToConversation } from '../log/append.ts';
+import { fromColumn } from './delegation.ts';
+import type { ToolCallRow, ToolCalls } from '../ports/tool-calls.ts';
+import { fromJson } from '../schema.ts';
+import type { Database } from '../database.ts';
+import { WriteRefused } from '../write-refused.ts';
+
+type State = ToolCallRow['state'];
+
+const columns = ['tool_call_id', 'tool_name', 'input', 'state', 'attempt'] as const;
+
+export function createToolCalls({ query, wakeUps, now }: Database): ToolCalls {
+  const select = ({ turnId }: TurnRef) =>
+    query.selectFrom('tool_calls').select(columns).where('turn_id', '=', turnId);
+
+  return {
+    async take(turn, toolCallId, by) {
+      // Nothing is older than a first attempt; it leaves its number with the first thing it writes.
+      const row =
+        by.attempt === 1
+          ? await select(turn).where('tool_call_id', '=', toolCallId).executeTakeFirst()
+          : await query
+              .updateTable('tool_calls')
+              .set({ attempt: numberOf(by) })
+              .where(openTo(turn, toolCallId, by))
+              .returning(columns)
+              .executeTakeFirst();
+      if (row && row.attempt <= numberOf(by)) return toToolCall(row);
+      await stateUnlessRefused(query, turn, toolCallId, by);
+      return this.get(turn, toolCallId);
+    },
+    async get(turn, toolCallId) {
+      const row = await select(turn).where('tool_call_id', '=', toolCallId).executeTakeFirst();
+      return row ? toToolCall(row) : null;
+    },
+    async start(turn, toolCallId, by) {
+      const result = await query
+        .updateTable('tool_calls')
+        .set({ state: 'started', attempt: numberOf(by) })
+        .where(openTo(turn, toolCallId, by))
+        .where('state', 'in', ['requested', 'paused'])
+        .executeTakeFirst();
+      if (result.numUpdatedRows > 0n) return true;
+      await stateUnlessRefused(query, turn, toolCallId, by);
+      return false;
+    },
+    async release(turn, toolCallId, by) {
+      const rounds = query
+        .selectFrom('tool_call_rounds')
+        .select('round')
+        .where('turn_id', '=', turn.turnId)
+        .where('tool_call_id', '=', toolCallId);
+      const result = await query
+        .updateTable('tool_calls')
+        .set(({ case: when, exists }) => ({
+          state: when().when(exists(rounds)).then<State>('paused').else<State>('requested').end(),
+        }))
+        .where(openTo(turn, toolCallId, by))
+        .where('state', '=', 'started')
+        .executeTakeFirst();
+      if (result.numUpdatedRows === 0n) await stateUnlessRefused(query, turn, toolCallId, by);
+    },
+    async keepRound(turn, toolCallId, { round, sealed }, state, by) {
+      return query.transaction().execute(async (write) => {
+        const call = await write
+          .updateTable('tool_calls')
+          .set({ state })
+          .where(openTo(turn, toolCallId, by))
+          .where('state', '=', 'started')
+          .executeTakeFirst();
+        if (call.numUpdatedRows === 0n) {
+          await stateUnlessRefused(write, turn, toolCallId, by);
+          return false;
+        }
+        const kept = await write
+          .insertInto('tool_call_rounds')
+          .values({ turn_id: turn.turnId, tool_call_id: toolCallId, round, sealed, created_at: now() })
+          .onConflict((conflict) => conflict.columns(['turn_id', 'tool_call_id', 'round']).doNothing())
+          .executeTakeFirst();
+        return Number(kept.numInsertedOrUpdatedRows) > 0;
+      });
+    },
+    async noteProgress(turn, toolCallId, progress, event, by) {
+      const at = now();
+      const noting = query.transaction().execute(async (write) => {
+        const call = await write
+          .updateTable('tool_calls')
+          .set({ progress })
+          .where(openTo(turn, toolCallId, by))
+          .where('state', '!=', 'finished')
+          .where((row) => row.or([row('progress', 'is', null), row('progress', '<', progress)]))
+          .executeTakeFirst();
+        if (call.numUpdatedRows === 0n) return false;
+        await writeToConversation(write, turn, { events: [event] }, at);
+        return true;
+      });
+      const hasGrown = await noting.catch((error: unknown) => {
+        if (error instanceof WriteRefused) return false;
+        throw error;
+      });
+      if (hasGrown) wakeUps.announce(turn);
+      return hasGrown;
+    },
+    rounds: ({ turnId }, toolCallId) =>
+      query
+        .selectFrom('tool_call_rounds')
+        .select(['round', 'sealed'])
+        .where('turn_id', '=', turnId)
+        .where('tool_call_id', '=', toolCallId)
+        .orderBy('round')
+        .execute(),
+    async finish(turn, toolCallId, { message, event, notice }, by) {
+      const at = now();
+      const finished = await query.transaction().execute(async (write) => {
+        const row = await write
+          .updateTable('tool_calls')
+          .set({ state: 'finished', ...(by && { attempt: numberOf(by) }) })
+          .where(openTo(turn, toolCallId, by))
+          .where('state', '!=', 'finished')
+          .returning('delegation')
+          .executeTakeFirst();
+        if (!row) {
+          await stateUnlessRefused(write, turn, toolCallId, by);
+          return false;
+        }
+        await write
+          .deleteFrom('tool_call_rounds')
+          .where('turn_id', '=', turn.turnId)
+          .where('tool_call_id', '=', toolCallId)
+          .execute();
+        const { tenant, conversation, turnId } = turn;
+        // Whoever ends the call, its result goes to the agent that made it.
+        const caller = { tenant, conversation, turnId, ...fromColumn(row.delegation) };
+        await writeToConversation(
+          write,
+          caller,
+          { messages: [message], events: [...(notice ? [notice] : []), event] },
+          at,
+        );
+        return true;
+      });
+      if (finished) wakeUps.announce(turn);
+      return finished;
+    },
+    async unfinished(turn) {
+      const rows = await select(turn)
+        .where('state', '!=', 'finished')
+        .orderBy('created_at')
+        .orderBy('tool_call_id')
+        .execute();
+      return rows.map(toToolCall);
+    },
+  };
+}
+
+export function toToolCall(row: {
+  tool_call_id: string;
+  tool_name: string;
+  input: string;
+  state: ToolCallRow['state'];
+}): ToolCallRow {
+  const { tool_call_id: toolCallId, tool_name: toolName, input, state } = row;
+  return { toolCallId, toolName, input: fromJson(input), state };
+}

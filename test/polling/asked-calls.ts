@@ -1,0 +1,55 @@
+/** Questions of servers of the old era that are open, made in a database, with what is looked at meanwhile. */
+import { randomUUID } from 'node:crypto';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import type { NativeConnection } from '@temporalio/worker';
+import { createCallRounds, toRound } from '../../src/activities/call-tool/rounds.ts';
+import { lookAtRound } from '../../src/activities/looks.ts';
+import { loadConfig } from '../../src/config.ts';
+import { createLogger } from '../../src/logger.ts';
+import { startLooks } from '../../src/polling/polling.ts';
+import { openParts } from '../../src/parts.ts';
+import { begunTurn, firstAttempt, keptStep } from '../storage/contract/fixtures.ts';
+import { question } from '../storage/contract/question.ts';
+
+export async function openAskedCalls(connection: NativeConnection, agentsFile: string, env = {}) {
+  const dataDir = await mkdtemp(path.join(tmpdir(), 'interlude-looks-'));
+  const given = { INTERLUDE_DATA: dataDir, INTERLUDE_CONFIG: agentsFile, ...env };
+  const config = loadConfig(given, dataDir);
+  const parts = await openParts(config, createLogger({ level: 'silent', human: true }));
+  const { storage, keys } = parts;
+  const rounds = createCallRounds({ storage, keys });
+  const loop = startLooks(parts, connection);
+  return {
+    storage,
+    /** A call whose server is left alone while somebody thinks. Its first look is due at once. */
+    async ask(server: string, workflowId = 'none'): Promise<string> {
+      const turn = await begunTurn(storage);
+      const toolCallId = randomUUID();
+      await keptStep(storage, turn, { calls: [{ toolCallId, toolName: 'ask', input: {} }] });
+      await storage.toolCalls.start(turn, toolCallId, firstAttempt);
+      const call = {
+        sessionId: 'session',
+        protocolVersion: '2025-11-25',
+        callId: 1,
+        lastEventId: 'event',
+        asked: ['7'],
+      };
+      const request = { mode: 'form' as const, message: 'Which?', requestedSchema: { type: 'object' } };
+      const pause = { questions: [{ key: '7', request }], resume: { kind: 'detached' as const, call } };
+      const round = await rounds.keep(turn, toolCallId, [], toRound(pause), firstAttempt);
+      const [asked] = round?.questions ?? [];
+      const look = round && lookAtRound({ turn, toolCallId, server, round: 1 }, round);
+      if (!asked || !look) throw new Error('a call of this kind is looked at');
+      const row = question(turn, { id: asked.elicitationId, workflowId });
+      await storage.elicitations.open(row, 20, { ...look, firstMs: 0 });
+      return row.id;
+    },
+    async [Symbol.asyncDispose]() {
+      await loop.stop();
+      await storage.close();
+      await rm(dataDir, { recursive: true });
+    },
+  };
+}

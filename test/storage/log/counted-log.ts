@@ -1,0 +1,128 @@
+/** A turn log on a real database that tells what its followers cost: reads of the log, and wake-ups subscribed to. */
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import type { KyselyPlugin } from 'kysely';
+import { pino } from 'pino';
+import { lastSeqs } from '../../../src/storage/log/append.ts';
+import { openStorage } from '../../../src/storage/open-storage.ts';
+import { createFollow } from '../../../src/storage/log/follow.ts';
+import { createReadBatch } from '../../../src/storage/log/read-batch.ts';
+import type { BatchBounds, ReadBatch } from '../../../src/storage/log/read-batch.ts';
+import { openPostgres } from '../../../src/storage/postgres/open-postgres.ts';
+import { openSqlite } from '../../../src/storage/sqlite/open-sqlite.ts';
+import type { Storage } from '../../../src/storage/storage.ts';
+import type { TurnLog } from '../../../src/storage/ports/turn-log.ts';
+import type { Database } from '../../../src/storage/database.ts';
+import { createMergeQueue } from '../../../src/storage/log/merge-queue.ts';
+import { createTurnLog } from '../../../src/storage/log/turn-log.ts';
+import { createTurnEndings } from '../../../src/storage/notifications/turn-endings.ts';
+import { createWakeUps } from '../../../src/storage/notifications/notifications.ts';
+import type { WakeUps } from '../../../src/storage/notifications/notifications.ts';
+import { postgresUrl } from '../../postgres.ts';
+
+export interface CountedLog extends AsyncDisposable {
+  turnLog: TurnLog;
+  /** Another process on the same database. */
+  other: Storage;
+  /** Reads of log entries, by anybody, since the last call. */
+  reads(): number;
+  subscriptions(): number;
+  /** Followers with a tail of their own, and other bounds than usual. */
+  follow(keep?: BatchBounds, around?: (read: ReadBatch) => ReadBatch): TurnLog['follow'];
+}
+
+export async function openCountedLog(kind: Database['kind']): Promise<CountedLog> {
+  const stack = new AsyncDisposableStack();
+  const logger = pino({ level: 'silent' });
+  const folder = await mkdtemp(path.join(tmpdir(), 'interlude-tail-'));
+  stack.defer(() => rm(folder, { recursive: true }));
+  const config =
+    kind === 'sqlite'
+      ? { kind, path: path.join(folder, 'interlude.db') }
+      : { kind, url: await postgresUrl() };
+  const other = await openStorage(config);
+  stack.defer(() => other.close());
+  const backend = config.kind === 'sqlite' ? await openSqlite(config.path) : openPostgres(config.url, logger);
+  stack.defer(() => backend.close());
+  const wakeUps = createWakeUps({
+    pollMs: 2 ** 30,
+    carrier: backend.carrier,
+    lastSeqs: (refs) => lastSeqs(backend.query, refs),
+    logger,
+  });
+  stack.defer(() => wakeUps.close());
+  const counted = countSubscriptions(wakeUps);
+  const { plugin, reads } = countReads();
+  const query = backend.query.withPlugin(plugin);
+  const endings = createTurnEndings({ pollMs: 2 ** 30, carrier: null, version: undefined, query, logger });
+  const turnLog = createTurnLog(
+    { kind, query, wakeUps: counted.wakeUps, endings, now: Date.now },
+    createMergeQueue(async () => {}, logger),
+    logger,
+  );
+  return {
+    turnLog,
+    other,
+    reads,
+    subscriptions: counted.subscriptions,
+    follow: (keep, around = (read) => read) =>
+      createFollow({
+        readBatch: around(createReadBatch(query)),
+        latest: (ref) => turnLog.latest(ref),
+        wakeUps: counted.wakeUps,
+        logger,
+        ...(keep && { keep }),
+      }),
+    [Symbol.asyncDispose]: () => stack.disposeAsync(),
+  };
+}
+
+function countReads(): { plugin: KyselyPlugin; reads: () => number } {
+  let reads = 0;
+  const ofLog = new WeakSet<object>();
+  return {
+    plugin: {
+      transformQuery({ node, queryId }) {
+        if (node.kind === 'SelectQueryNode' && JSON.stringify(node.from).includes('turn_events'))
+          ofLog.add(queryId);
+        return node;
+      },
+      // Not above: every part of a nested query comes along there.
+      async transformResult({ result, queryId }) {
+        if (ofLog.has(queryId)) reads += 1;
+        return result;
+      },
+    },
+    reads() {
+      const before = reads;
+      reads = 0;
+      return before;
+    },
+  };
+}
+
+function countSubscriptions(wakeUps: WakeUps): { wakeUps: WakeUps; subscriptions: () => number } {
+  let open = 0;
+  return {
+    wakeUps: {
+      announce: (ref) => wakeUps.announce(ref),
+      subscribe(ref) {
+        open += 1;
+        const subscription = wakeUps.subscribe(ref);
+        return {
+          ...subscription,
+          close() {
+            open -= 1;
+            subscription.close();
+          },
+        };
+      },
+      close: () => wakeUps.close(),
+      get closed() {
+        return wakeUps.closed;
+      },
+    },
+    subscriptions: () => open,
+  };
+}
