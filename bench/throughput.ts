@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { rm } from 'node:fs/promises';
 import { DatabaseSync } from 'node:sqlite';
 import pg from 'pg';
-import type { Config } from '../src/config.ts';
+import type { Config } from '../src/config/config.ts';
 import { eachOf } from './each-of.ts';
 import { tenant } from './peers/issuer.ts';
 import { say } from './peers/model.ts';

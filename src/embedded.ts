@@ -1,5 +1,5 @@
 /** Everything in one process, for `npm start`: see processes/embedded.ts. */
-import { hideEnvironment } from './hide-environment.ts';
+import { hideEnvironment } from './processes/hide-environment.ts';
 
 hideEnvironment();
-await import('./processes/embedded.ts');
+await import('./development/embedded.ts');

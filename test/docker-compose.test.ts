@@ -7,7 +7,7 @@ import { parseEnv } from 'node:util';
 import { Ajv2019 } from 'ajv/dist/2019.js';
 import { expect, test } from 'vitest';
 import { parse } from 'yaml';
-import { loadConfig } from '../src/config.ts';
+import { loadConfig } from '../src/config/config.ts';
 import { readSource } from './source-imports.ts';
 
 interface Service {
@@ -75,7 +75,7 @@ test('the files that services run or mount are in the repository, and scripts ar
 
 test('Interlude starts with what the file and the example give it', () => {
   const known = new Set(
-    Array.from(read('src/environment.ts').matchAll(/^ {2}([A-Z][A-Z_]+):/gm), ([, name]) => name),
+    Array.from(read('src/config/environment.ts').matchAll(/^ {2}([A-Z][A-Z_]+):/gm), ([, name]) => name),
   );
   expect(known.size).toBeGreaterThan(20);
   const example = parseEnv(read('.env.example'));
@@ -151,7 +151,7 @@ test('the image holds all that its processes import', () => {
         missing.push(`${name} → ${to}`);
     }
   };
-  for (const entry of ['src/server.ts', 'src/worker.ts', 'src/make-current.ts', 'src/workflows/index.ts'])
+  for (const entry of ['src/server.ts', 'src/worker.ts', 'src/cli/make-current.ts', 'src/workflows/index.ts'])
     follow(entry);
   expect(seen.size).toBeGreaterThan(40);
   const [, , bundled = '', final = ''] = read('Dockerfile').split(/^FROM /m);

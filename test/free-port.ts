@@ -4,7 +4,7 @@
  * until its process ends: test files run side by side, and the system lets nobody else have that.
  */
 import { createSocket } from 'node:dgram';
-import { isFree } from '../src/ports.ts';
+import { isFree } from '../src/development/ports.ts';
 
 const first = 10_000;
 const count = 20_000;

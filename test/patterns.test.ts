@@ -10,8 +10,8 @@ const ownText = [
   'src/ai-sdk/call-error.ts',
   'src/client/send.ts',
   'src/credentials/sealing/key-file.ts',
-  'src/environment.ts',
-  'src/read-agents-file.ts',
+  'src/config/environment.ts',
+  'src/config/agents-file/read-agents-file.ts',
 ];
 /** Our own style sheet. */
 const ourText = ['src/widget/style.ts'];

@@ -7,7 +7,7 @@ import { once } from 'node:events';
 import { Connection } from '@temporalio/client';
 import { TestWorkflowEnvironment } from '@temporalio/testing';
 import { readTools } from '../scripts/setup/tools.mjs';
-import { requireNamespace } from '../src/temporal-namespace.ts';
+import { requireNamespace } from '../src/temporal/namespace.ts';
 import { freePort } from './free-port.ts';
 import { installQuietRuntime } from './quiet-runtime.ts';
 

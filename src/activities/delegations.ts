@@ -1,5 +1,5 @@
 /** What becomes of a task when the agent that had it is done: the result of the asking agent's tool call. */
-import type { Config } from '../config.ts';
+import type { Config } from '../config/config.ts';
 import { unansweredForModel } from '../elicitation/wording.ts';
 import type { AssistantPart } from '../models/stream-step.ts';
 import type { Storage, StoredMessage } from '../storage/storage.ts';

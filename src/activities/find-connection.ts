@@ -1,5 +1,5 @@
 /** Accounts kept elsewhere are looked for: who connected one may have closed the window before anybody was told. */
-import type { Config, ServerConfig } from '../config.ts';
+import type { Config, ServerConfig } from '../config/config.ts';
 import { connectionKey } from '../credentials/connection-key.ts';
 import type { CredentialStore } from '../credentials/store.ts';
 import type { Storage } from '../storage/storage.ts';

@@ -1,6 +1,6 @@
 /** Everything a worker can do for a turn. Activities get their dependencies here and nowhere else. */
 import type { Logger } from 'pino';
-import type { Config, ServerConfig } from '../config.ts';
+import type { Config, ServerConfig } from '../config/config.ts';
 import type { KeyRing } from '../credentials/sealing/key-ring.ts';
 import type { CredentialStore } from '../credentials/store.ts';
 import type { Catalogue } from '../remote/catalogue.ts';

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import type { Logger } from 'pino';
-import type { Config, ServerConfig } from '../config.ts';
+import type { Config, ServerConfig } from '../config/config.ts';
 import { connectionKey } from '../credentials/connection-key.ts';
 import type { CredentialStore } from '../credentials/store.ts';
 import type { ConnectionReason, Context, ElicitationRequest, Mode } from '../elicitation/elicitation.ts';

@@ -1,5 +1,5 @@
 /** How a tool call ends: with a result, or with words for the model; once, in the transcript and in the log. */
-import type { ServerConfig } from '../config.ts';
+import type { ServerConfig } from '../config/config.ts';
 import type { CallAttempt, CallResult, NewEvent, Storage, ToolCallRow } from '../storage/storage.ts';
 import { toEvent, toMessageContent } from '../turn/tool-result.ts';
 import type { ToolResult } from '../turn/tool-result.ts';

@@ -8,7 +8,7 @@ import type { Client } from '@temporalio/client';
 import Fastify, { LogController } from 'fastify';
 import type { FastifyBaseLogger, FastifyInstance } from 'fastify';
 import type { Logger } from 'pino';
-import type { AuthConfig, Config } from '../config.ts';
+import type { AuthConfig, Config } from '../config/config.ts';
 import type { KeyRing } from '../credentials/sealing/key-ring.ts';
 import type { Stores } from '../credentials/stores.ts';
 import type { Storage } from '../storage/storage.ts';

@@ -4,7 +4,7 @@
  * reached to check it, that is 503, because the caller's token may be fine.
  */
 import type { FastifyInstance } from 'fastify';
-import type { AuthConfig } from '../config.ts';
+import type { AuthConfig } from '../config/config.ts';
 import type { ApiKeys } from '../storage/storage.ts';
 import { isApiKey, principalOfApiKey } from './api-keys.ts';
 import { ProblemError, unauthenticated } from './errors.ts';

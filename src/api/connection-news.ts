@@ -3,7 +3,7 @@
  * that gets lost is repeated by `reconcile`, and news told twice changes nothing.
  */
 import type { Logger } from 'pino';
-import type { Config } from '../config.ts';
+import type { Config } from '../config/config.ts';
 import { connectionKey } from '../credentials/connection-key.ts';
 import type { ConnectionKey, ElicitationRow, Storage } from '../storage/storage.ts';
 import type { TurnWorkflows } from './turns.ts';

@@ -1,6 +1,6 @@
 /** Requests under other names than our own are refused: they come from pages that only pretend to be ours. */
 import type { FastifyInstance } from 'fastify';
-import type { Config } from '../config.ts';
+import type { Config } from '../config/config.ts';
 import { bareHost } from '../network/addresses.ts';
 import { isKnownHost, unknownHostWords } from '../network/host-names.ts';
 import { ProblemError } from './errors.ts';

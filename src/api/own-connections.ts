@@ -4,7 +4,7 @@
  * there is does not exist for them.
  */
 import type { Logger } from 'pino';
-import type { Config, ServerConfig } from '../config.ts';
+import type { Config, ServerConfig } from '../config/config.ts';
 import { connectionKey } from '../credentials/connection-key.ts';
 import type { Disconnected, Standing } from '../credentials/store.ts';
 import { keeperOf } from '../credentials/stores.ts';

@@ -1,5 +1,5 @@
 import type { WorkflowStartOptions } from '@temporalio/client';
-import type { Config } from '../config.ts';
+import type { Config } from '../config/config.ts';
 import type { NewTurn } from '../storage/storage.ts';
 import { searchAttributes, turnWorkflowId } from '../workflows/messages.ts';
 import type { TurnInput } from '../workflows/messages.ts';

@@ -1,6 +1,6 @@
 /** From a request to a turn, the same from every surface: which agent, whose conversation, and whether it is a repetition. */
 import { randomUUID } from 'node:crypto';
-import type { Config } from '../config.ts';
+import type { Config } from '../config/config.ts';
 import type { Capabilities } from '../elicitation/capabilities.ts';
 import type { NewTurn, Storage, StoredMessage } from '../storage/storage.ts';
 import type { PageContextPart } from '../turn/page-context.ts';

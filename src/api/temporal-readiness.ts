@@ -1,8 +1,8 @@
 /** What Temporal lacks for turns to go on, in words for operators. */
 import type { Client } from '@temporalio/client';
-import type { TemporalConfig } from '../config.ts';
-import { isSame, takersOf } from '../deployment.ts';
-import { lackOfNamespace, prepareNamespace } from '../temporal-namespace.ts';
+import type { TemporalConfig } from '../config/config.ts';
+import { isSame, takersOf } from '../temporal/deployment.ts';
+import { lackOfNamespace, prepareNamespace } from '../temporal/namespace.ts';
 
 export interface TemporalReadiness {
   /** Null when turns can start in the namespace; rejects when Temporal does not answer. */

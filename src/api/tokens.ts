@@ -4,8 +4,8 @@
  */
 import { createRemoteJWKSet, customFetch, decodeJwt, decodeProtectedHeader, errors, jwtVerify } from 'jose';
 import type { JWSHeaderParameters, JWTPayload, JWTVerifyGetKey } from 'jose';
-import type { AuthConfig } from '../config.ts';
-import { discoverIssuer, fetchSoon } from '../issuer.ts';
+import type { AuthConfig } from '../config/config.ts';
+import { discoverIssuer, fetchSoon } from '../network/openid-issuer.ts';
 import { ProblemError, unauthenticated } from './errors.ts';
 import { isDisplayName, isTenantName, isUserId } from './principal.ts';
 import type { UserPrincipal } from './principal.ts';

@@ -1,4 +1,4 @@
-import type { ServerConfig } from '../config.ts';
+import type { ServerConfig } from '../config/config.ts';
 import type { ConnectionKey } from '../storage/storage.ts';
 
 /** Whose account a call to this server uses: the asking user's own, or one that the whole tenant shares. */

@@ -1,4 +1,4 @@
-import type { ServerConfig } from '../config.ts';
+import type { ServerConfig } from '../config/config.ts';
 import type { ConnectionKey } from '../storage/storage.ts';
 import { connectionKey } from './connection-key.ts';
 import { trouble } from './mcp-oauth/trouble.ts';

@@ -4,7 +4,7 @@
  */
 import type { ConnectionReason } from '../elicitation/elicitation.ts';
 import type { ConnectionKey, ConnectionRow } from '../storage/storage.ts';
-import type { ServerConfig } from '../config.ts';
+import type { ServerConfig } from '../config/config.ts';
 
 /** Headers to send with one MCP request. Lives in memory of that call only. */
 export interface Credential {

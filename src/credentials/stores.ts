@@ -1,5 +1,5 @@
 /** Every credential store there is, and which one is whose. */
-import type { ServerConfig } from '../config.ts';
+import type { ServerConfig } from '../config/config.ts';
 import type { ConnectionRow } from '../storage/storage.ts';
 import type { OAuthStore } from './mcp-oauth/store.ts';
 import type { NangoStore } from './nango/nango-store.ts';

@@ -6,7 +6,7 @@
  */
 import { APICallError, StreamProviderError } from 'ai';
 import { plainLine } from '../elicitation/plain-text.ts';
-import { withoutKeys } from '../without-keys.ts';
+import { withoutKeys } from '../telemetry/redact-secrets.ts';
 import { ModelConfigError } from './provider.ts';
 
 export interface ModelTrouble {

@@ -5,7 +5,7 @@
 import path from 'node:path';
 import { pathToFileURL } from 'node:url';
 import type { LanguageModel } from 'ai';
-import type { Config, ProvidersConfig } from '../config.ts';
+import type { Config, ProvidersConfig } from '../config/config.ts';
 import { filesInWords } from './describe-files.ts';
 import type { Script } from './scripted/script.ts';
 

@@ -12,7 +12,7 @@ import type {
   TextStreamPart,
   ToolSet,
 } from 'ai';
-import type { ModelSettings } from '../model-settings.ts';
+import type { ModelSettings } from '../config/agents-file/model-settings.ts';
 import type { Usage } from '../turn/turn.ts';
 import { classifyModelError, ModelStalledError } from './model-failure.ts';
 import type { ModelIdentity, ModelTrouble } from './model-failure.ts';

@@ -1,9 +1,9 @@
 /** The API process. Any number of them may run; what they know is in the database and in Temporal. */
-import { openParts } from '../parts.ts';
-import { runProcess } from '../process.ts';
-import { requireAuth, serveApi } from '../serve-api.ts';
-import { keepTellingReadiness } from '../tell-readiness.ts';
-import { connectClient } from '../temporal-connection.ts';
+import { openParts } from './parts.ts';
+import { runProcess } from './run-process.ts';
+import { requireAuth, serveApi } from './serve-api.ts';
+import { keepTellingReadiness } from './log-readiness.ts';
+import { connectClient } from '../temporal/connection.ts';
 
 await runProcess({ human: false, letsIn: true }, async (config, logger, stack) => {
   const parts = await openParts(requireAuth(config), logger);

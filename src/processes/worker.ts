@@ -1,12 +1,12 @@
 /** The worker process. Any number of them may run; each takes turns from the task queue. */
-import { versionOf } from '../deployment.ts';
-import { openParts } from '../parts.ts';
-import { runProcess } from '../process.ts';
-import { requireNamespace } from '../temporal-namespace.ts';
-import { connectWorker } from '../temporal-connection.ts';
-import { takeTurns } from '../take-turns.ts';
-import { installRuntime } from '../turn-worker.ts';
-import { openWorkflowBundle } from '../workflow-bundle.ts';
+import { versionOf } from '../temporal/deployment.ts';
+import { openParts } from './parts.ts';
+import { runProcess } from './run-process.ts';
+import { requireNamespace } from '../temporal/namespace.ts';
+import { connectWorker } from '../temporal/connection.ts';
+import { takeTurns } from './take-turns.ts';
+import { installRuntime } from './turn-worker.ts';
+import { openWorkflowBundle } from './workflow-bundle.ts';
 
 await runProcess({ human: false }, async (config, logger, stack) => {
   installRuntime(logger);

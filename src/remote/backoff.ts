@@ -2,7 +2,7 @@
  * Servers that could not be reached, and how long nobody tries them again: longer after each failure, up to a limit, and
  * not at all after one success. Of this process alone; others find out for themselves.
  */
-import type { ServerConfig } from '../config.ts';
+import type { ServerConfig } from '../config/config.ts';
 
 export interface BackOff {
   /** What was wrong with the server, while it is not to be tried; null: try it. */

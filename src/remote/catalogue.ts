@@ -9,7 +9,7 @@
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from 'pino';
-import type { ServerConfig } from '../config.ts';
+import type { ServerConfig } from '../config/config.ts';
 import { connectionKey } from '../credentials/connection-key.ts';
 import type { Credential } from '../credentials/store.ts';
 import type { Storage, ToolList } from '../storage/storage.ts';

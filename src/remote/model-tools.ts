@@ -4,7 +4,7 @@
  * tools never share one. The way back is the list itself, not the spelling.
  */
 import { createHash } from 'node:crypto';
-import type { ServerConfig } from '../config.ts';
+import type { ServerConfig } from '../config/config.ts';
 import type { CatalogueTool } from '../storage/storage.ts';
 
 export interface ModelTool {

@@ -1,5 +1,5 @@
 /** The headers of every request to a server: the operator's, and those of somebody's account. */
-import type { ServerConfig } from '../config.ts';
+import type { ServerConfig } from '../config/config.ts';
 import type { Credential } from '../credentials/store.ts';
 
 /** By name and not by spelling: `Authorization` of the one replaces `authorization` of the other. */

@@ -4,7 +4,7 @@
 import { sql } from 'kysely';
 import { pino } from 'pino';
 import type { Logger } from 'pino';
-import type { Config } from '../config.ts';
+import type { Config } from '../config/config.ts';
 import { createAccountPermits } from './tables/account-permits.ts';
 import { createApiKeys } from './tables/api-keys.ts';
 import { createAudit } from './tables/audit.ts';

@@ -3,7 +3,7 @@ import { pino } from 'pino';
 import { expect, onTestFinished, test } from 'vitest';
 import { createCallRounds } from '../../src/activities/call-tool/rounds.ts';
 import { createElicitationActivities } from '../../src/activities/questions.ts';
-import type { ServerConfig } from '../../src/config.ts';
+import type { ServerConfig } from '../../src/config/config.ts';
 import { createOAuthStore } from '../../src/credentials/mcp-oauth/store.ts';
 import { generateKey, parseKeys } from '../../src/credentials/sealing/key-ring.ts';
 import { openStorage } from '../../src/storage/open-storage.ts';

@@ -13,9 +13,9 @@ import { demoAudience, demoLoginClient, startIdentityProvider } from '../../demo
 import { demoToken } from '../../demo/identity-token.ts';
 import { createApiKey } from '../../src/api/api-keys.ts';
 import { createApp } from '../../src/api/app.ts';
-import type { Config } from '../../src/config.ts';
-import { loadConfig } from '../../src/config.ts';
-import { openParts } from '../../src/parts.ts';
+import type { Config } from '../../src/config/config.ts';
+import { loadConfig } from '../../src/config/config.ts';
+import { openParts } from '../../src/processes/parts.ts';
 import type { ElicitationRow, Storage } from '../../src/storage/storage.ts';
 import type { TurnRef } from '../../src/turn/turn.ts';
 

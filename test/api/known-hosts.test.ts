@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { startIdentityProvider } from '../../demo/identity.ts';
-import { startCheckedProxy } from '../../src/checked-proxy.ts';
+import { startCheckedProxy } from '../../src/development/checked-proxy.ts';
 import { isKnownHost } from '../../src/network/host-names.ts';
 import { freePort } from '../free-port.ts';
 import { startApi } from './api-under-test.ts';

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { startOptions } from '../../src/api/start-options.ts';
-import { loadConfig } from '../../src/config.ts';
+import { loadConfig } from '../../src/config/config.ts';
 
 const turn = {
   tenant: 'demo',

@@ -6,8 +6,8 @@ import { foldChunk } from '../../src/client/fold-chunk.ts';
 import { InterludeError } from '../../src/client/interlude-error.ts';
 import { newFold } from '../../src/client/turn-view.ts';
 import type { Fold, TurnView } from '../../src/client/turn-view.ts';
-import { createNarrator } from '../../scripts/chat/narrator.ts';
-import type { Screen } from '../../scripts/chat/screen.ts';
+import { createNarrator } from '../../src/cli/chat/narrator.ts';
+import type { Screen } from '../../src/cli/chat/screen.ts';
 import {
   beginStream,
   conversationOf,

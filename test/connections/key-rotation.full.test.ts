@@ -9,7 +9,7 @@ import path from 'node:path';
 import { pino } from 'pino';
 import { afterAll, afterEach, beforeAll, expect, test, vi } from 'vitest';
 import { generateKey } from '../../src/credentials/sealing/key-ring.ts';
-import { startTemporalServer } from '../../src/temporal-server.ts';
+import { startTemporalServer } from '../../src/development/temporal-server.ts';
 import { accept, asTurn } from '../asking/asking-service.ts';
 import { readiness } from '../e2e/processes.ts';
 import type { ServiceProcess } from '../e2e/processes.ts';
@@ -53,7 +53,7 @@ async function deploy(keys: string): Promise<void> {
 
 async function reseal(keys: string): Promise<{ code: number; output: string }> {
   const { PATH = '', HOME = '' } = process.env;
-  const child = spawn(process.execPath, ['src/reseal.ts'], {
+  const child = spawn(process.execPath, ['src/cli/reseal.ts'], {
     cwd: path.resolve(import.meta.dirname, '../..'),
     env: { PATH, HOME, ...world.environment, INTERLUDE_KEYS: keys },
   });

@@ -8,7 +8,7 @@ import { fileURLToPath } from 'node:url';
 import { pino } from 'pino';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { generateKey } from '../../src/credentials/sealing/key-ring.ts';
-import { startTemporalServer } from '../../src/temporal-server.ts';
+import { startTemporalServer } from '../../src/development/temporal-server.ts';
 import { createWorld } from '../e2e/deployment.ts';
 import type { World } from '../e2e/deployment.ts';
 import { freePort } from '../free-port.ts';

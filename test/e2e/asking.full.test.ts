@@ -5,7 +5,7 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
 import path from 'node:path';
 import type { Client } from '../../src/client/client.ts';
-import { recordedServer } from '../../src/temporal-server-record.ts';
+import { recordedServer } from '../../src/development/temporal-server-record.ts';
 import { kinds } from '../servers/booking-server.ts';
 import {
   answer,

@@ -7,7 +7,7 @@ import { rm } from 'node:fs/promises';
 import path from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
 import type { TurnView } from '../../src/client/turn-view.ts';
-import { recordedServer } from '../../src/temporal-server-record.ts';
+import { recordedServer } from '../../src/development/temporal-server-record.ts';
 import { createOpenAIServer } from '../servers/openai-server.ts';
 import type { OpenAIServer } from '../servers/openai-server.ts';
 import { connectAccount } from '../service/connect-account.ts';

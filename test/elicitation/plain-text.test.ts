@@ -1,6 +1,6 @@
 import { stripVTControlCharacters } from 'node:util';
 import { expect, test } from 'vitest';
-import { questionCard } from '../../scripts/chat/question-card.ts';
+import { questionCard } from '../../src/cli/chat/question-card.ts';
 import { isDeeperThan, isLargerThan } from '../../src/elicitation/json-size.ts';
 import { plainSchema } from '../../src/elicitation/form/plain-schema.ts';
 import { isVisible, plainMessage, plainText } from '../../src/elicitation/plain-text.ts';

@@ -6,10 +6,10 @@ import path from 'node:path';
 import type { NativeConnection } from '@temporalio/worker';
 import { createCallRounds, toRound } from '../../src/activities/call-tool/rounds.ts';
 import { lookAtRound } from '../../src/activities/looks.ts';
-import { loadConfig } from '../../src/config.ts';
-import { createLogger } from '../../src/logger.ts';
+import { loadConfig } from '../../src/config/config.ts';
+import { createLogger } from '../../src/telemetry/logger.ts';
 import { startLooks } from '../../src/polling/polling.ts';
-import { openParts } from '../../src/parts.ts';
+import { openParts } from '../../src/processes/parts.ts';
 import { begunTurn, firstAttempt, keptStep } from '../storage/contract/fixtures.ts';
 import { question } from '../storage/contract/question.ts';
 

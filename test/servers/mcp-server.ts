@@ -7,7 +7,7 @@ import { NodeStreamableHTTPServerTransport, toNodeHandler, toWebRequest } from '
 import { createMcpHandler, isLegacyRequest } from '@modelcontextprotocol/server';
 import type { EventStore, McpServer } from '@modelcontextprotocol/server';
 import { forgetEra } from '../../src/remote/mcp/era-cache.ts';
-import type { ServerConfig } from '../../src/config.ts';
+import type { ServerConfig } from '../../src/config/config.ts';
 
 export interface TestMcpServer {
   config: ServerConfig;

@@ -5,7 +5,7 @@
 import { createServer } from 'node:http';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import type { ServerConfig } from '../../src/config.ts';
+import type { ServerConfig } from '../../src/config/config.ts';
 import { forgetEra } from '../../src/remote/mcp/era-cache.ts';
 import { serverConfig } from './mcp-server.ts';
 

@@ -1,7 +1,7 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { openWorkflowBundle } from '../../src/workflow-bundle.ts';
+import { openWorkflowBundle } from '../../src/processes/workflow-bundle.ts';
 
 export async function buildWorkflowBundle(): Promise<AsyncDisposable & { codePath: string }> {
   const { code } = await openWorkflowBundle();

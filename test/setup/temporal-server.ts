@@ -2,9 +2,9 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { Connection } from '@temporalio/client';
-import { createLogger } from '../../src/logger.ts';
-import { requireNamespace } from '../../src/temporal-namespace.ts';
-import { startTemporalServer } from '../../src/temporal-server.ts';
+import { createLogger } from '../../src/telemetry/logger.ts';
+import { requireNamespace } from '../../src/temporal/namespace.ts';
+import { startTemporalServer } from '../../src/development/temporal-server.ts';
 import { freePort } from '../free-port.ts';
 
 /** The embedded Temporal, as `npm start` starts it, on a folder of its own. */

@@ -1,6 +1,6 @@
 /** What every database must do. Run by `sqlite.test.ts` and `postgres.test.ts`. */
 import { afterAll, beforeAll } from 'vitest';
-import type { Config } from '../../src/config.ts';
+import type { Config } from '../../src/config/config.ts';
 import { openStorage } from '../../src/storage/open-storage.ts';
 import type { Storage } from '../../src/storage/storage.ts';
 import { connectionsContract } from './contract/connections.ts';

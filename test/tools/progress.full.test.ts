@@ -4,7 +4,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { createClient } from '../../src/client/client.ts';
 import type { ToolCallPart, TurnView } from '../../src/client/turn-view.ts';
 import type { TurnEvent } from '../../src/turn/event.ts';
-import { doing } from '../../scripts/chat/wording.ts';
+import { doing } from '../../src/cli/chat/wording.ts';
 import { startDevelopmentServer } from '../development-server.ts';
 import type { DevelopmentServer } from '../development-server.ts';
 import { createEventStore } from '../servers/event-store.ts';

@@ -1,6 +1,6 @@
 /** What an agent may use: its servers' tools, all or those it lists, and the agents it may hand tasks to. */
 import type { Logger } from 'pino';
-import type { AgentConfig, Config } from '../../config.ts';
+import type { AgentConfig, Config } from '../../config/config.ts';
 import type { Catalogue, ModelTool } from '../../remote/catalogue.ts';
 import type { TurnOwner } from '../../turn/turn.ts';
 import { toDelegateTool } from './delegate-tool.ts';

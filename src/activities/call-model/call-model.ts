@@ -9,7 +9,7 @@
 import { ApplicationFailure, Context } from '@temporalio/activity';
 import { ApplicationFailureCategory } from '@temporalio/common';
 import type { Logger } from 'pino';
-import type { AgentConfig, Config } from '../../config.ts';
+import type { AgentConfig, Config } from '../../config/config.ts';
 import type { Catalogue } from '../../remote/catalogue.ts';
 import { awayForModel } from '../../elicitation/wording.ts';
 import { classifyModelError, emptyAnswer } from '../../models/model-failure.ts';

@@ -1,5 +1,5 @@
 /** Other agents as the model sees them: tools named `agent__<name>` that take a task. */
-import type { AgentConfig } from '../../config.ts';
+import type { AgentConfig } from '../../config/config.ts';
 
 export interface DelegateTool {
   modelName: string;

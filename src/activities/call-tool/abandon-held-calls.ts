@@ -2,7 +2,7 @@
  * A worker that held a call has died, and whoever comes after it begins anew: the server, which may still wait for an
  * answer there, is told that nobody comes back. A courtesy, within a moment.
  */
-import type { ServerConfig } from '../../config.ts';
+import type { ServerConfig } from '../../config/config.ts';
 import type { RunningCall } from '../../remote/input-required.ts';
 import { abandonServerCall } from '../../remote/mcp/legacy/observe-call.ts';
 import type { Turn } from '../../turn/turn.ts';

@@ -2,7 +2,7 @@
 import { activityInfo } from '@temporalio/activity';
 import type { Logger } from 'pino';
 import type { Catalogue } from '../../remote/catalogue.ts';
-import type { ServerConfig } from '../../config.ts';
+import type { ServerConfig } from '../../config/config.ts';
 import { connectionKey } from '../../credentials/connection-key.ts';
 import type { ConnectionRequired, Credential, CredentialStore, Refusal } from '../../credentials/store.ts';
 import type { ConnectionReason } from '../../elicitation/elicitation.ts';

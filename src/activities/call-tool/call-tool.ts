@@ -8,7 +8,7 @@
  * whatever it wants to write.
  */
 import type { Logger } from 'pino';
-import type { Config, ServerConfig } from '../../config.ts';
+import type { Config, ServerConfig } from '../../config/config.ts';
 import { connectionKey } from '../../credentials/connection-key.ts';
 import { CredentialStoreError } from '../../credentials/store.ts';
 import { notAllowedForModel, refusalForModel, unknownOutcomeForModel } from '../../elicitation/wording.ts';

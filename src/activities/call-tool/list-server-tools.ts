@@ -1,5 +1,5 @@
 /** The `connect_<server>` tool: the account is there, so its tools can be listed for the next step. */
-import type { Config } from '../../config.ts';
+import type { Config } from '../../config/config.ts';
 import type { Credential } from '../../credentials/store.ts';
 import { mayUse } from '../call-model/agent-tools.ts';
 import { ask, reject, stillRefused } from './attempt.ts';

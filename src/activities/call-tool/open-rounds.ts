@@ -1,5 +1,5 @@
 /** A call whose server has asked, as it can be met while people think: the round that is open, and who may speak there. */
-import type { Config, ServerConfig } from '../../config.ts';
+import type { Config, ServerConfig } from '../../config/config.ts';
 import { connectionKey } from '../../credentials/connection-key.ts';
 import type { Credential, CredentialStore } from '../../credentials/store.ts';
 import type { Turn } from '../../turn/turn.ts';

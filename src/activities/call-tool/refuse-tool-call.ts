@@ -1,6 +1,6 @@
 /** Ends a tool call that was not made: with the reason for the model, and a notice for the person where they can help. */
 import type { Logger } from 'pino';
-import type { Config, ServerConfig } from '../../config.ts';
+import type { Config, ServerConfig } from '../../config/config.ts';
 import { connectionKey } from '../../credentials/connection-key.ts';
 import {
   connectionMessage,

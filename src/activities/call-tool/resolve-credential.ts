@@ -1,5 +1,5 @@
 import { sleep } from '@temporalio/activity';
-import type { ServerConfig } from '../../config.ts';
+import type { ServerConfig } from '../../config/config.ts';
 import { connectionKey } from '../../credentials/connection-key.ts';
 import type { ConnectionRequired, Credential, CredentialStore } from '../../credentials/store.ts';
 import type { Turn } from '../../turn/turn.ts';

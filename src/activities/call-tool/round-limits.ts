@@ -1,5 +1,5 @@
 /** A server that asks for ever is stopped: nobody has to answer the same machine all day. */
-import type { ServerConfig } from '../../config.ts';
+import type { ServerConfig } from '../../config/config.ts';
 import { tooManyRoundsForModel } from '../../elicitation/wording.ts';
 import type { Pause } from '../../remote/input-required.ts';
 

@@ -1,6 +1,6 @@
 /** What the hosted pages are handed. */
 import type { Logger } from 'pino';
-import type { AuthConfig, Config } from '../../config.ts';
+import type { AuthConfig, Config } from '../../config/config.ts';
 import type { KeyRing } from '../../credentials/sealing/key-ring.ts';
 import type { Stores } from '../../credentials/stores.ts';
 import type { Storage } from '../../storage/storage.ts';

@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto';
 import type { OAuthTokens } from '@modelcontextprotocol/client';
 import { decodeJwt } from 'jose';
 import { z } from 'zod';
-import type { ServerConfig } from '../../config.ts';
+import type { ServerConfig } from '../../config/config.ts';
 import type { ConnectionKey, ConnectionRow } from '../../storage/storage.ts';
 import { SealingError } from '../sealing/key-ring.ts';
 import type { KeyRing } from '../sealing/key-ring.ts';

@@ -1,6 +1,6 @@
 /** The way to the provider: authorization code with PKCE, `resource`, and a state of one browser. */
 import { computeScopeUnion, startAuthorization } from '@modelcontextprotocol/client';
-import type { ServerConfig } from '../../config.ts';
+import type { ServerConfig } from '../../config/config.ts';
 import type { ConnectionKey, ConnectionRow, Storage } from '../../storage/storage.ts';
 import { givenKey } from '../given-key.ts';
 import type { KeyRing } from '../sealing/key-ring.ts';

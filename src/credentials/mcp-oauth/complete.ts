@@ -1,7 +1,7 @@
 /** The way back from the provider: the answer is checked, the code redeemed, the connection made. */
 import { exchangeAuthorization, validateAuthorizationResponseIssuer } from '@modelcontextprotocol/client';
 import type { OAuthTokens } from '@modelcontextprotocol/client';
-import type { ServerConfig } from '../../config.ts';
+import type { ServerConfig } from '../../config/config.ts';
 import type { ConnectionKey, Storage } from '../../storage/storage.ts';
 import type { KeyRing } from '../sealing/key-ring.ts';
 import { accountFrom, accountName, freshUntil, sealAccount, subjectOf } from './account.ts';

@@ -1,5 +1,5 @@
 /** The end of a connection: here at once and in any case, and at the provider where it can be. */
-import type { ServerConfig } from '../../config.ts';
+import type { ServerConfig } from '../../config/config.ts';
 import type { ConnectionKey, ConnectionRow, Storage } from '../../storage/storage.ts';
 import type { KeyRing } from '../sealing/key-ring.ts';
 import type { Disconnected } from '../store.ts';

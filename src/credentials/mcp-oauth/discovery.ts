@@ -1,7 +1,7 @@
 /** What a server needs before it lets anybody in, found once a day and kept. */
 import { discoverAuthorizationServerMetadata } from '@modelcontextprotocol/client';
 import { z } from 'zod';
-import type { ServerConfig } from '../../config.ts';
+import type { ServerConfig } from '../../config/config.ts';
 import { isSameIssuer } from './client-metadata.ts';
 import { OutboundError } from './outbound.ts';
 import type { Outbound } from './outbound.ts';

@@ -11,7 +11,7 @@ import type { Dispatcher, RequestInit as UndiciRequestInit } from 'undici';
 import { allowsAddress, bareHost, isLocalHost } from '../../network/addresses.ts';
 import type { Reach } from '../../network/addresses.ts';
 import { AddressRefused, createGuardedAgent } from '../../network/guarded-agent.ts';
-import type { ServerConfig } from '../../server-config.ts';
+import type { ServerConfig } from '../../config/agents-file/server-config.ts';
 
 export type OutboundFailure =
   | 'unreachable'

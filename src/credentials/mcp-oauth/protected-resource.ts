@@ -12,7 +12,7 @@ import {
   resourceUrlFromServerUrl,
 } from '@modelcontextprotocol/client';
 import { z } from 'zod';
-import type { ServerConfig } from '../../config.ts';
+import type { ServerConfig } from '../../config/config.ts';
 import type { Outbound } from './outbound.ts';
 import { trouble } from './trouble.ts';
 

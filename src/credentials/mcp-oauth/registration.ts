@@ -6,7 +6,7 @@
 import { registerClient, RegistrationRejectedError } from '@modelcontextprotocol/client';
 import type { OAuthClientInformationMixed } from '@modelcontextprotocol/client';
 import { z } from 'zod';
-import type { ServerConfig } from '../../config.ts';
+import type { ServerConfig } from '../../config/config.ts';
 import {
   clientDocumentUrl,
   clientMetadata,

@@ -3,7 +3,7 @@
  * connection's lock, and only if the token is still the one the caller found wanting.
  */
 import { refreshAuthorization } from '@modelcontextprotocol/client';
-import type { ServerConfig } from '../../config.ts';
+import type { ServerConfig } from '../../config/config.ts';
 import type { ConnectionKey, ConnectionRow, Storage } from '../../storage/storage.ts';
 import type { KeyRing } from '../sealing/key-ring.ts';
 import { CredentialStoreError } from '../store.ts';

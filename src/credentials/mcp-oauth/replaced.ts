@@ -3,7 +3,7 @@
  * we have at that sign-in server, the new tokens included, so it is done only where the new ones certainly belong to
  * somebody else or come from elsewhere. All other tokens are forgotten, and end by themselves.
  */
-import type { ServerConfig } from '../../config.ts';
+import type { ServerConfig } from '../../config/config.ts';
 import type { ConnectionRow } from '../../storage/storage.ts';
 import type { KeyRing } from '../sealing/key-ring.ts';
 import { tryOpenAccount } from './account.ts';

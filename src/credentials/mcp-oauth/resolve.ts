@@ -1,5 +1,5 @@
 /** A credential for one call, or why a person is needed; and what to do when a server refuses one. */
-import type { ServerConfig } from '../../config.ts';
+import type { ServerConfig } from '../../config/config.ts';
 import type { ConnectionReason } from '../../elicitation/elicitation.ts';
 import type { ConnectionKey, ConnectionRow, Storage } from '../../storage/storage.ts';
 import { ownKey } from '../own-key.ts';

@@ -7,7 +7,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { assertSecureTokenEndpoint, selectClientAuthMethod } from '@modelcontextprotocol/client';
 import type { OAuthClientInformationMixed } from '@modelcontextprotocol/client';
 import { z } from 'zod';
-import type { ServerConfig } from '../../config.ts';
+import type { ServerConfig } from '../../config/config.ts';
 import type { Revocation } from '../store.ts';
 import type { Account } from './account.ts';
 import type { AuthorizationServer, Discovery } from './discovery.ts';

@@ -1,5 +1,5 @@
 /** What a stored connection is worth, without asking anybody: what the next call would make of it. */
-import type { ServerConfig } from '../../config.ts';
+import type { ServerConfig } from '../../config/config.ts';
 import type { ConnectionRow } from '../../storage/storage.ts';
 import type { KeyRing } from '../sealing/key-ring.ts';
 import type { Standing } from '../store.ts';

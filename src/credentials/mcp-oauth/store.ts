@@ -3,7 +3,7 @@
  * call and sealed everywhere else.
  */
 import type { FetchLike } from '@modelcontextprotocol/client';
-import type { ServerConfig } from '../../server-config.ts';
+import type { ServerConfig } from '../../config/agents-file/server-config.ts';
 import type { Storage } from '../../storage/storage.ts';
 import type { KeyRing } from '../sealing/key-ring.ts';
 import type { CredentialStore } from '../store.ts';

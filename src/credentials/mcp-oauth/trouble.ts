@@ -1,6 +1,6 @@
 /** Failures in words that are safe to show: who, what happened, what to do. Never what a peer wrote. */
 import { InsecureTokenEndpointError, IssuerMismatchError, OAuthError } from '@modelcontextprotocol/client';
-import type { ServerConfig } from '../../config.ts';
+import type { ServerConfig } from '../../config/config.ts';
 import { CredentialStoreError } from '../store.ts';
 import { OutboundError } from './outbound.ts';
 

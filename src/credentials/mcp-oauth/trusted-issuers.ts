@@ -4,7 +4,7 @@
  * which to act there, so that takes the operator's word, too.
  */
 import { z } from 'zod';
-import type { ServerConfig } from '../../server-config.ts';
+import type { ServerConfig } from '../../config/agents-file/server-config.ts';
 import { CredentialStoreError } from '../store.ts';
 import { isSameIssuer } from './client-metadata.ts';
 import type { Records } from './records.ts';

@@ -1,6 +1,6 @@
 /** The way to an account at Nango: an attempt of ours, and a session of Nango's that carries its id. */
 import { randomBytes } from 'node:crypto';
-import type { NangoConfig, ServerConfig } from '../../config.ts';
+import type { NangoConfig, ServerConfig } from '../../config/config.ts';
 import type { ConnectAttempt, ConnectionKey, ConnectionRow, Storage } from '../../storage/storage.ts';
 import { givenKey } from '../given-key.ts';
 import type { KeyRing } from '../sealing/key-ring.ts';

@@ -2,7 +2,7 @@
 import type { Nango } from '@nangohq/node';
 import type { Logger } from 'pino';
 import { z } from 'zod';
-import type { NangoConfig } from '../../config.ts';
+import type { NangoConfig } from '../../config/config.ts';
 import { connectionSchema, listSchema, sessionSchema, toConnection } from './answers.ts';
 import type { Connection, Listed } from './answers.ts';
 import { NangoError, failureOf } from './failure.ts';

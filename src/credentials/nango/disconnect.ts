@@ -1,5 +1,5 @@
 /** The end of connections: of one that a person does not want any more, and of one that nobody knows. */
-import type { ServerConfig } from '../../config.ts';
+import type { ServerConfig } from '../../config/config.ts';
 import type { ConnectionKey, ConnectionRow, Storage } from '../../storage/storage.ts';
 import type { KeyRing } from '../sealing/key-ring.ts';
 import type { Disconnected, Revocation } from '../store.ts';

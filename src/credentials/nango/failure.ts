@@ -3,7 +3,7 @@
  * this: neither as a cause nor by its message.
  */
 import { z } from 'zod';
-import type { ServerConfig } from '../../config.ts';
+import type { ServerConfig } from '../../config/config.ts';
 import { CredentialStoreError } from '../store.ts';
 
 export type Failure =

@@ -1,6 +1,6 @@
 /** What we keep of an account at Nango, sealed: which connection it is, and what it may be used for. */
 import { z } from 'zod';
-import type { ServerConfig } from '../../config.ts';
+import type { ServerConfig } from '../../config/config.ts';
 import type { ConnectionKey, ConnectionRow } from '../../storage/storage.ts';
 import { SealingError } from '../sealing/key-ring.ts';
 import type { KeyRing } from '../sealing/key-ring.ts';

@@ -2,7 +2,7 @@
  * Accounts that Nango keeps. Ours is only which of its connections belongs to whom: (tenant, server, user) → connection
  * id, recorded once Nango itself says that the connection came of an attempt of that person.
  */
-import type { ServerConfig } from '../../config.ts';
+import type { ServerConfig } from '../../config/config.ts';
 import type { ConnectionKey } from '../../storage/storage.ts';
 import type { CredentialStore } from '../store.ts';
 

@@ -2,7 +2,7 @@
  * Writes down whose a connection at Nango is: under the lock of that account, and by nothing but what Nango itself says
  * of the connection while the lock is held. The newest wins; whatever it replaces is ended at Nango.
  */
-import type { ServerConfig } from '../../config.ts';
+import type { ServerConfig } from '../../config/config.ts';
 import type { ConnectAttempt, ConnectionRow, Storage } from '../../storage/storage.ts';
 import { accountName } from '../mcp-oauth/account.ts';
 import type { KeyRing } from '../sealing/key-ring.ts';

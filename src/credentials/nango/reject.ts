@@ -1,5 +1,5 @@
 /** The server refused a token: whether there is a better one, or what to ask the person for. */
-import type { ServerConfig } from '../../config.ts';
+import type { ServerConfig } from '../../config/config.ts';
 import type { ConnectionKey, ConnectionRow, Storage } from '../../storage/storage.ts';
 import { readChallenge, scopesOf } from '../mcp-oauth/protected-resource.ts';
 import { ownKey } from '../own-key.ts';

@@ -1,6 +1,6 @@
 /** A token for one call, or why a person is needed. A Nango that is away is no reason to ask anybody anything. */
 import type { Logger } from 'pino';
-import type { ServerConfig } from '../../config.ts';
+import type { ServerConfig } from '../../config/config.ts';
 import type { ConnectionReason } from '../../elicitation/elicitation.ts';
 import type { ConnectionKey, ConnectionRow, Storage } from '../../storage/storage.ts';
 import type { KeyRing } from '../sealing/key-ring.ts';

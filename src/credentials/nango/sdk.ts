@@ -3,7 +3,7 @@
  * dependency with a licence of its own. As it comes it waits for ever, follows redirects and reads answers of any size.
  */
 import type { Nango } from '@nangohq/node';
-import type { NangoConfig } from '../../config.ts';
+import type { NangoConfig } from '../../config/config.ts';
 
 export async function loadNangoSdk() {
   try {

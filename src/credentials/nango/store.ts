@@ -1,5 +1,5 @@
 import type { Logger } from 'pino';
-import type { Config, NangoConfig } from '../../config.ts';
+import type { Config, NangoConfig } from '../../config/config.ts';
 import type { Storage } from '../../storage/storage.ts';
 import type { KeyRing } from '../sealing/key-ring.ts';
 import { createBegin } from './begin.ts';

@@ -1,4 +1,4 @@
-import type { ServerConfig } from '../../config.ts';
+import type { ServerConfig } from '../../config/config.ts';
 import type { ConnectionReason } from '../../elicitation/elicitation.ts';
 import type { ConnectionKey, Storage } from '../../storage/storage.ts';
 import { readChallenge, scopesOf } from '../mcp-oauth/protected-resource.ts';

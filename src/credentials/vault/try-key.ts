@@ -2,7 +2,7 @@
  * Whether a server lets a key in: one real listing of its tools, which runs none of them. Like every request of ours it
  * stays at the configured address, so that a redirect takes no key anywhere.
  */
-import type { ServerConfig } from '../../config.ts';
+import type { ServerConfig } from '../../config/config.ts';
 import { listServerTools } from '../../remote/mcp/list-tools.ts';
 import { credentialOf, headerOf } from './entry.ts';
 import type { Kept } from './vault-store.ts';

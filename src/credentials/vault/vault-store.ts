@@ -1,5 +1,5 @@
 /** API keys that people enter on our page, sealed. */
-import type { ServerConfig } from '../../config.ts';
+import type { ServerConfig } from '../../config/config.ts';
 import type { ConnectionKey } from '../../storage/storage.ts';
 import type { CredentialStore } from '../store.ts';
 

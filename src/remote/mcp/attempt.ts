@@ -3,7 +3,7 @@
  */
 import { setImmediate } from 'node:timers/promises';
 import type { JSONRPCMessage } from '@modelcontextprotocol/client';
-import type { ServerConfig } from '../../config.ts';
+import type { ServerConfig } from '../../config/config.ts';
 import type { Credential } from '../../credentials/store.ts';
 import { cannotAsk } from '../../elicitation/capabilities.ts';
 import type { ServerToolCall } from './call.ts';

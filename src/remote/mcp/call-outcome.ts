@@ -8,7 +8,7 @@
  * 503 on the call itself is unknown: proxies also say it when the server died with the request in its hands.
  */
 import type { CallToolResult, JSONRPCMessage } from '@modelcontextprotocol/client';
-import type { ServerConfig } from '../../config.ts';
+import type { ServerConfig } from '../../config/config.ts';
 import type { Capabilities } from '../../elicitation/capabilities.ts';
 import { plainLine } from '../../elicitation/plain-text.ts';
 import { isDeeperThan } from '../../elicitation/json-size.ts';

@@ -1,5 +1,5 @@
 /** Calls one tool of an MCP server: one round of a call, from a request to its answer. */
-import type { ServerConfig } from '../../config.ts';
+import type { ServerConfig } from '../../config/config.ts';
 import type { Credential } from '../../credentials/store.ts';
 import { cannotAsk } from '../../elicitation/capabilities.ts';
 import type { Capabilities } from '../../elicitation/capabilities.ts';

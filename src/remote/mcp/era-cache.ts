@@ -5,7 +5,7 @@
  * verdict expires.
  */
 import type { PriorDiscovery } from '@modelcontextprotocol/client';
-import type { ServerConfig } from '../../config.ts';
+import type { ServerConfig } from '../../config/config.ts';
 
 const lifetimeMs = 10 * 60_000;
 const verdicts = new Map<string, { prior: PriorDiscovery; until: number }>();

@@ -2,8 +2,8 @@
  * What went wrong between us and a server, in words a person can act on: which server, where, what, what to do.
  * Only status numbers and error codes are read, so nothing secret can end up in these sentences.
  */
-import type { ServerConfig } from '../../config.ts';
-import type { ServerProcess } from '../../server-config.ts';
+import type { ServerConfig } from '../../config/config.ts';
+import type { ServerProcess } from '../../config/agents-file/server-config.ts';
 import { answerLimitBytes, AnswerTooLarge } from '../response-body.ts';
 import type { Deadline } from '../deadline.ts';
 import { ProcessTrouble } from './stdio/process.ts';

@@ -1,7 +1,7 @@
 /** Lists the tools of an MCP server, all pages, within bounds. */
 import { ProtocolError } from '@modelcontextprotocol/client';
 import { z } from 'zod';
-import type { ServerConfig } from '../../config.ts';
+import type { ServerConfig } from '../../config/config.ts';
 import type { Credential } from '../../credentials/store.ts';
 import type { CatalogueTool, ToolList } from '../../storage/storage.ts';
 import { connect, noTimeoutMs, troubleOf } from './connect.ts';

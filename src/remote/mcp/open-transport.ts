@@ -1,7 +1,7 @@
 /** The way to a server, and what is known of what travels on it. */
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import type { JSONRPCMessage } from '@modelcontextprotocol/client';
-import type { ServerConfig } from '../../config.ts';
+import type { ServerConfig } from '../../config/config.ts';
 import type { Credential } from '../../credentials/store.ts';
 import type { Deadline } from '../deadline.ts';
 import { headersOf } from '../request-headers.ts';

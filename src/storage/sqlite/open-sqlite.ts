@@ -5,7 +5,7 @@ import { DatabaseSync } from 'node:sqlite';
 import { Kysely, sql } from 'kysely';
 import type { Backend } from '../engine.ts';
 import { migrate } from '../migrations/migrate.ts';
-import { makePrivate } from '../../private-files.ts';
+import { makePrivate } from '../private-files.ts';
 import { sqliteDialect } from './dialect.ts';
 import type { SqliteConnections } from './dialect.ts';
 import { createSqliteLock } from './lock.ts';

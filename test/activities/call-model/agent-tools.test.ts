@@ -1,7 +1,7 @@
 /** What of its servers' tools an agent is offered, by what the agents file lists for it. */
 import { expect, test } from 'vitest';
 import { createAgentTools, mayUse } from '../../../src/activities/call-model/agent-tools.ts';
-import type { AgentConfig, ServerConfig } from '../../../src/config.ts';
+import type { AgentConfig, ServerConfig } from '../../../src/config/config.ts';
 import type { ModelTool } from '../../../src/remote/catalogue.ts';
 import { createBackOff } from '../../../src/remote/backoff.ts';
 import { connectTool, toModelTool } from '../../../src/remote/model-tools.ts';

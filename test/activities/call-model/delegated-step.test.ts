@@ -1,7 +1,7 @@
 /** Steps of agents that hand out tasks, and of those that have one. */
 import { describe, expect, test } from 'vitest';
 import { createDelegationActivities } from '../../../src/activities/delegations.ts';
-import type { AgentConfig } from '../../../src/config.ts';
+import type { AgentConfig } from '../../../src/config/config.ts';
 import type { Turn } from '../../../src/turn/turn.ts';
 import { activityEnvironment, agent, openModelStep, turn } from './model-step.ts';
 import type { ModelStep } from './model-step.ts';

@@ -8,7 +8,7 @@ import { pino } from 'pino';
 import { createCallModel } from '../../../src/activities/call-model/call-model.ts';
 import type { ModelCallResult } from '../../../src/activities/call-model/call-model.ts';
 import type { StepResult } from '../../../src/activities/call-model/store-step.ts';
-import type { AgentConfig } from '../../../src/config.ts';
+import type { AgentConfig } from '../../../src/config/config.ts';
 import type { ModelTool } from '../../../src/remote/catalogue.ts';
 import { createBackOff } from '../../../src/remote/backoff.ts';
 import { createModels } from '../../../src/models/provider.ts';

@@ -1,7 +1,7 @@
 /** The pages with a server whose accounts are kept at Nango, and everybody around them. */
 import type { Browser, Page } from 'playwright-core';
 import { onTestFinished } from 'vitest';
-import type { NangoConfig, ServerConfig } from '../../../src/config.ts';
+import type { NangoConfig, ServerConfig } from '../../../src/config/config.ts';
 import { serverConfig } from '../../credentials/guarded-server.ts';
 import { sitDown } from '../../e2e/person.ts';
 import type { Person } from '../../e2e/person.ts';

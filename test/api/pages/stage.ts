@@ -11,7 +11,7 @@ import { demoLoginClient, startIdentityProvider } from '../../../demo/identity.t
 import { listen } from '../../../demo/listen.ts';
 import { connectPages } from '../../../src/api/pages/route.ts';
 import type { ConnectDeps } from '../../../src/api/pages/route.ts';
-import type { AgentConfig, NangoConfig, ServerConfig } from '../../../src/config.ts';
+import type { AgentConfig, NangoConfig, ServerConfig } from '../../../src/config/config.ts';
 import { createMayChange } from '../../../src/api/account-rights.ts';
 import { createOwnConnections } from '../../../src/api/own-connections.ts';
 import { createOAuthStore } from '../../../src/credentials/mcp-oauth/store.ts';

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { pino } from 'pino';
 import { onTestFinished } from 'vitest';
-import type { Config, ServerConfig } from '../../../src/config.ts';
+import type { Config, ServerConfig } from '../../../src/config/config.ts';
 import type { Confirmation, NangoAttempt } from '../../../src/credentials/nango/nango-store.ts';
 import { createNangoStore } from '../../../src/credentials/nango/store.ts';
 import { generateKey, parseKeys } from '../../../src/credentials/sealing/key-ring.ts';

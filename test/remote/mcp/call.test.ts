@@ -1,7 +1,7 @@
 import { inputRequired, McpServer } from '@modelcontextprotocol/server';
 import { afterEach, describe, expect, test } from 'vitest';
 import { z } from 'zod';
-import type { ServerConfig } from '../../../src/config.ts';
+import type { ServerConfig } from '../../../src/config/config.ts';
 import type { Credential } from '../../../src/credentials/store.ts';
 import { callServerTool } from '../../../src/remote/mcp/call.ts';
 import type { ServerToolCall } from '../../../src/remote/mcp/call.ts';

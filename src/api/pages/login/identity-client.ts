@@ -1,6 +1,6 @@
 /** Signing a person in at the configured issuer: authorization code, PKCE and nonce, by `openid-client`. */
 import * as openid from 'openid-client';
-import type { AuthConfig } from '../../../config.ts';
+import type { AuthConfig } from '../../../config/config.ts';
 import type { UserPrincipal } from '../../principal.ts';
 import { userFromClaims, usualTenantClaim } from '../../tokens.ts';
 import type { SignIn } from './session.ts';

@@ -1,7 +1,7 @@
 /** What somebody at a page with Nango's script connects for: a question, or because they want to. */
 import type { FastifyRequest } from 'fastify';
 import { z } from 'zod';
-import type { ServerConfig } from '../../../config.ts';
+import type { ServerConfig } from '../../../config/config.ts';
 import { ScopeQuerySchema, ServerParamsSchema } from '../../../contract/connections.ts';
 import { ElicitationIdSchema } from '../../../contract/ids.ts';
 import type { ConnectionKey } from '../../../storage/storage.ts';

@@ -1,5 +1,5 @@
 /** Which question a link names, and what the signed-in person may see of it. Reads only. */
-import type { ServerConfig } from '../../../config.ts';
+import type { ServerConfig } from '../../../config/config.ts';
 import { connectionKey } from '../../../credentials/connection-key.ts';
 import type { Outcome } from '../../../elicitation/elicitation.ts';
 import { whoAsks } from '../../../elicitation/wording.ts';

@@ -1,7 +1,7 @@
 /** `/connections`: what the signed-in person has connected (GET), connecting and disconnecting it (POST). */
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { z } from 'zod';
-import type { ServerConfig } from '../../../config.ts';
+import type { ServerConfig } from '../../../config/config.ts';
 import { ScopeQuerySchema, ServerParamsSchema } from '../../../contract/connections.ts';
 import { CredentialStoreError } from '../../../credentials/store.ts';
 import type { ConnectionKey } from '../../../storage/storage.ts';

@@ -5,7 +5,7 @@
 import { parseJSONRPCMessage } from '@modelcontextprotocol/client';
 import type { JSONRPCMessage } from '@modelcontextprotocol/client';
 import { EventSourceParserStream } from 'eventsource-parser/stream';
-import type { ServerConfig } from '../../../config.ts';
+import type { ServerConfig } from '../../../config/config.ts';
 import type { Credential } from '../../../credentials/store.ts';
 import { headersOf } from '../../request-headers.ts';
 import { toCourtesy } from './messages.ts';

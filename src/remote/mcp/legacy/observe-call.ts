@@ -1,6 +1,6 @@
 /** Looks at what a server of the old era does while people think about its questions. Nothing is decided here. */
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { ServerConfig } from '../../../config.ts';
+import type { ServerConfig } from '../../../config/config.ts';
 import type { Credential } from '../../../credentials/store.ts';
 import { cannotAsk } from '../../../elicitation/capabilities.ts';
 import type { ClosedBecause } from '../../../elicitation/elicitation.ts';

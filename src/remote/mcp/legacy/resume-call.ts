@@ -3,7 +3,7 @@
  * and the call's stream is read from where it was left. Whoever does this need not be who made the call.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { ServerConfig } from '../../../config.ts';
+import type { ServerConfig } from '../../../config/config.ts';
 import type { Credential } from '../../../credentials/store.ts';
 import { cannotAsk } from '../../../elicitation/capabilities.ts';
 import type { ServerToolCall } from '../call.ts';

@@ -8,7 +8,7 @@
  * and nothing is open between the two sides, so that what the server says next belongs to the next call.
  */
 import type { JSONRPCMessage } from '@modelcontextprotocol/client';
-import type { ServerConfig } from '../../../config.ts';
+import type { ServerConfig } from '../../../config/config.ts';
 import type { Credential } from '../../../credentials/store.ts';
 import type { Capabilities } from '../../../elicitation/capabilities.ts';
 import type { Connection } from '../connect.ts';

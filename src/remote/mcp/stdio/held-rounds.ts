@@ -3,7 +3,7 @@
  * whoever started it can speak to it: so it is kept, and goes on with the answers itself.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { ServerConfig } from '../../../config.ts';
+import type { ServerConfig } from '../../../config/config.ts';
 import type { ClosedBecause } from '../../../elicitation/elicitation.ts';
 import { pageNotOpenedForModel, tooManyRoundsForModel } from '../../../elicitation/wording.ts';
 import type { Connection } from '../connect.ts';

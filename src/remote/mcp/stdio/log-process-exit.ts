@@ -1,6 +1,6 @@
 /** What a server process leaves behind in our log: how it ended, and why, where it was not told to. */
 import type { Logger } from 'pino';
-import type { ServerConfig } from '../../../config.ts';
+import type { ServerConfig } from '../../../config/config.ts';
 import { plainText } from '../../../elicitation/plain-text.ts';
 import type { ProcessReport } from './process.ts';
 import { withoutSecrets } from './redact-secrets.ts';

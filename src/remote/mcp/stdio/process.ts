@@ -6,7 +6,7 @@ import { spawn } from 'node:child_process';
 import type { ChildProcessWithoutNullStreams } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { ServerProcess } from '../../../server-config.ts';
+import type { ServerProcess } from '../../../config/agents-file/server-config.ts';
 
 /** Why a process says nothing (any more). */
 export class ProcessTrouble extends Error {

@@ -1,7 +1,7 @@
 /** A program's words about its trouble, without what may be a secret: they are read by many, and its own it knows. */
-import { commonVariables } from '../../../common-variables.ts';
-import type { ServerProcess } from '../../../server-config.ts';
-import { hidden, withoutKeys } from '../../../without-keys.ts';
+import { commonVariables } from '../../../config/agents-file/inherited-variables.ts';
+import type { ServerProcess } from '../../../config/agents-file/server-config.ts';
+import { hidden, withoutKeys } from '../../../telemetry/redact-secrets.ts';
 
 const shortestSecret = 6;
 

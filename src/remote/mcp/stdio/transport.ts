@@ -4,7 +4,7 @@
  */
 import { parseJSONRPCMessage } from '@modelcontextprotocol/client';
 import type { JSONRPCMessage, Transport } from '@modelcontextprotocol/client';
-import type { ServerProcess } from '../../../server-config.ts';
+import type { ServerProcess } from '../../../config/agents-file/server-config.ts';
 import { answerLimitBytes, AnswerTooLarge } from '../../response-body.ts';
 import { startProcess } from './process.ts';
 import type { ProcessReport, RunningProcess } from './process.ts';

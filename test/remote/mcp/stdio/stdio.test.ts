@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import type { ServerConfig } from '../../../../src/config.ts';
+import type { ServerConfig } from '../../../../src/config/config.ts';
 import type { Credential } from '../../../../src/credentials/store.ts';
 import { callServerTool } from '../../../../src/remote/mcp/call.ts';
 import type { ServerToolCall } from '../../../../src/remote/mcp/call.ts';

@@ -1,0 +1,153 @@
+/** A question as it stands on the screen: who asks and what for, how to answer, and at last what became of it. */
+import { styleText } from 'node:util';
+import type { ElicitationRequest } from '../../contract/elicitation.ts';
+import { inWords } from '../../elicitation/wording.ts';
+import { bold, dim, oneLine, plain } from './wording.ts';
+
+/**
+ * What kind of answer it takes: an account to connect, which the service itself notices; a page of the server's, whose
+ * end only the person knows; a form. One that cannot be shown can still be turned down.
+ */
+export type Asking =
+  | { kind: 'connection' | 'page' }
+  | { kind: 'form'; fieldCount: string }
+  | { kind: 'unreadable'; reason: string };
+
+interface Given {
+  asking: Asking;
+  isInteractive: boolean;
+  /** How forms are filled in has been explained. */
+  knowsForms: boolean;
+}
+
+export function questionCard(question: ElicitationRequest, given: Given): string[] {
+  const { context } = question;
+  const { asking } = given;
+  return [
+    `  ${styleText('yellow', '●')} ${bold(message(question))}`,
+    dim(`    ${whoAsks(question)}`),
+    ...(context.scopes?.length ? [dim(`    permissions: ${plain(context.scopes.join(', '))}`)] : []),
+    ...(context.warnings ?? []).map((warning) => `    ${styleText('red', warningText(warning))}`),
+    ...(asking.kind === 'form' ? [] : ['']),
+    ...way(question, asking),
+    keys(question, asking),
+    ...otherwise(given).map((line) => dim(`  ${line}`)),
+  ];
+}
+
+/** Lines of the server's stay within the card. */
+function message(question: ElicitationRequest): string {
+  return plain(question.message).trim().replaceAll('\n', '\n    ');
+}
+
+function whoAsks({ context }: ElicitationRequest): string {
+  const { trigger, agent, serverTitle, host, toolName } = context;
+  const server = `${oneLine(serverTitle)} at ${oneLine(host)}`;
+  if (trigger === 'credential_required') return `${oneLine(agent)} asks, for ${server}`;
+  const tool = toolName === undefined ? '' : ` · ${oneLine(inWords(toolName))}`;
+  return `asked by ${server}${tool} · for ${oneLine(agent)}`;
+}
+
+function way(question: ElicitationRequest, asking: Asking): string[] {
+  switch (asking.kind) {
+    case 'connection':
+    case 'page':
+      return question.mode === 'url'
+        ? ['  Open this link in your browser:', '', `  ${link(plain(question.url))}`, '']
+        : [];
+    case 'form':
+      return [dim(`    a form with ${asking.fieldCount}`), ''];
+    case 'unreadable':
+      return [`  This terminal cannot show the form: ${oneLine(asking.reason)}`, ''];
+    default:
+      return asking satisfies never;
+  }
+}
+
+/** Complete, alone on its line to be copied or clicked, and where it leads stands out. */
+function link(url: string): string {
+  const [, before = '', host = '', after = url] =
+    /^([a-z]+:\/\/(?:[^/?#]*@)?)([^/?#]*)(.*)$/is.exec(url) ?? [];
+  const cyan = (text: string) => styleText('cyan', text);
+  return `${cyan(before)}${styleText(['bold', 'cyan'], host)}${cyan(after)}`;
+}
+
+function keys({ expiresAt }: ElicitationRequest, { kind }: Asking): string {
+  const until = new Date(expiresAt).toLocaleTimeString(undefined, { hour: '2-digit', minute: '2-digit' });
+  const key = (name: string, meaning: string) => `${bold(name)} ${dim(meaning)}`;
+  if (kind === 'form') {
+    const all = [key('/back', 'the field before'), key('/n', 'Not now'), key('/c', 'Dismiss')];
+    return `  ${all.join('    ')}    ${dim(`open until ${until}`)}`;
+  }
+  const done = kind === 'page' ? [key('Enter', 'when you are done')] : [];
+  const all = [...done, key('n', 'Not now'), key('c', 'Dismiss')];
+  return `  ${all.join('    ')}    ${dim(`${kind === 'page' ? '' : 'then Enter; '}open until ${until}`)}`;
+}
+
+function otherwise({ asking, isInteractive, knowsForms }: Given): string[] {
+  if (asking.kind !== 'form')
+    return isInteractive ? ['Anything else you type is a new message; this question is then dropped.'] : [];
+  if (knowsForms) return [];
+  const message = '/new and some words is a new message, and drops the form';
+  return [
+    'Enter takes what stands in [brackets]; - leaves out what is optional.',
+    ...(isInteractive ? [`Whatever you type is an answer; ${message}.`] : []),
+  ];
+}
+
+function warningText(warning: string): string {
+  switch (warning) {
+    case 'punycode':
+      return 'Careful: the address has letters that may only look familiar.';
+    case 'userinfo':
+      return 'Careful: the address has a name before the host, which can mislead.';
+    case 'ip_host':
+      return 'Careful: the address is a bare number, not a name.';
+    case 'plain_http':
+      return 'Careful: the address is not encrypted (http).';
+    default:
+      return `Careful with the address: ${plain(warning)}.`;
+  }
+}
+
+/** `isOurs`: the answer was given here. */
+export function settledLine(question: ElicitationRequest, isOurs: boolean): string {
+  const title = oneLine(question.context.serverTitle);
+  const isConnection = question.context.trigger === 'credential_required';
+  switch (question.status) {
+    case 'accept': {
+      const words = isConnection ? `${title} is connected.` : isOurs ? 'Answered.' : 'Answered elsewhere.';
+      return `  ${styleText('green', '✓')} ${words}`;
+    }
+    case 'decline':
+      if (isConnection) return dim(`  – Not now: ${title} is left out.`);
+      return dim(isOurs ? '  – Not now.' : '  – Not now, was the answer elsewhere.');
+    case 'cancel':
+      if (isConnection) return dim(`  – Dismissed: ${title} was not decided on.`);
+      return dim(`  – ${withdrawn(question) ?? (isOurs ? 'Dismissed.' : 'Closed: nothing was decided.')}`);
+    case 'expired':
+      return `  ${styleText('yellow', '–')} ${dim(withdrawn(question) ?? 'Nobody answered in time. Ask again when you are ready.')}`;
+    case 'pending':
+      return dim(`  – ${title} is still asking.`);
+    default:
+      return question.status satisfies never;
+  }
+}
+
+/** The server did not wait for the answer, whoever was about to give one. */
+function withdrawn(question: ElicitationRequest): string | undefined {
+  const title = oneLine(question.context.serverTitle);
+  switch (question['because']) {
+    case 'server_gave_up':
+      return `${title} did not wait any longer. Ask again when you are ready.`;
+    case 'server_gone':
+      return `${title} is gone, and its question with it.`;
+    default:
+      return undefined;
+  }
+}
+
+/** Of a question that was open when a new message came. */
+export function supersededLine({ context }: ElicitationRequest): string {
+  return dim(`  – Left undecided: ${oneLine(context.serverTitle)}. Your new message counts.`);
+}

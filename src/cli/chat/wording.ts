@@ -1,0 +1,105 @@
+/** What the terminal says. Words that came from elsewhere (models, tools, servers) lose their control codes. */
+import { styleText } from 'node:util';
+import type { TurnView } from '../../client/turn-view.ts';
+import { plainText } from '../../elicitation/plain-text.ts';
+
+export const dim = (text: string): string => styleText('dim', text);
+export const bold = (text: string): string => styleText('bold', text);
+
+/** Without what could rewrite the screen, turn words around, or hide where a link leads. */
+export const plain = plainText;
+
+export function promptLabel(who: string): string {
+  return `${styleText('cyan', who)} ${dim('›')} `;
+}
+
+/** `tracker__list_issues` → `Tracker · list issues`; other agents go by their name. */
+export function toolLabel(toolName: string): string {
+  const words = (text: string) => plain(text).replaceAll('_', ' ').trim();
+  const [server, ...tool] = toolName.split('__');
+  if (server === 'agent' && tool.length > 0) return capitalised(words(tool.join(' ')));
+  if (tool.length > 0) return `${capitalised(words(server ?? ''))} · ${words(tool.join(' '))}`;
+  const connected = /^connect_(.+)$/.exec(toolName)?.[1];
+  return connected === undefined ? words(toolName) : `${capitalised(words(connected))} · connect`;
+}
+
+export type ToolEnd =
+  | { kind: 'done'; tookMs?: number }
+  | { kind: 'failed' | 'not-connected' | 'not-answered' };
+
+export function toolEnded(toolName: string, end: ToolEnd): string {
+  return dim(`  ⚙ ${toolLabel(toolName)} … ${endInWords(end)}`);
+}
+
+function endInWords(end: ToolEnd): string {
+  switch (end.kind) {
+    case 'done':
+      return end.tookMs === undefined ? 'done' : `done ${(end.tookMs / 1000).toFixed(1)} s`;
+    case 'failed':
+      return 'did not work';
+    case 'not-connected':
+      return 'not connected';
+    case 'not-answered':
+      return 'not answered';
+    default:
+      return end satisfies never;
+  }
+}
+
+/** The last thing a turn was seen doing; who does it, unless it is the conversation's own agent. */
+export function doing(view: TurnView | undefined): string {
+  // While a question is open, it is what people see; when it is not, the tool that asked is at work again.
+  const operation = view?.operations.findLast(({ type }) => type !== 'elicitation');
+  if (!operation) return '…';
+  const { agent } = operation.details;
+  const who = agent === view?.operations[0]?.details.agent ? '' : `${plain(agent)}: `;
+  switch (operation.type) {
+    case 'tool_call':
+    case 'tool_progress':
+    case 'delegation':
+      return `${who}${plain(operation.label)} …`;
+    case 'waiting_for_worker':
+      return operation.details.status === 'waiting' ? `${plain(operation.label)} …` : '…';
+    case 'model_step':
+    case 'tool_result':
+    case 'elicitation':
+      return `${who}thinking …`;
+    default:
+      operation satisfies never;
+      // A type that is newer than this client.
+      return '…';
+  }
+}
+
+/** `9:41 left`, counted by this machine's clock. */
+export function timeLeft(expiresAt: string, now: number): string {
+  const seconds = Math.max(0, Math.ceil((Date.parse(expiresAt) - now) / 1000));
+  return `${Math.floor(seconds / 60)}:${String(seconds % 60).padStart(2, '0')} left`;
+}
+
+function capitalised(text: string): string {
+  return text.charAt(0).toUpperCase() + text.slice(1);
+}
+
+/** Where what the agent said before its model call was repeated cannot be taken away. */
+export const cutOff = dim('  That was cut off; the agent begins again.');
+
+export function trouble(text: string): string {
+  return `  ${styleText('red', '✗')} ${plain(text)}`;
+}
+
+/** In one line, whatever it was written in. */
+export function oneLine(text: string): string {
+  return plain(text).replaceAll(/\s+/g, ' ').trim();
+}
+
+export const help = [
+  '',
+  `  ${bold('n')}  ${bold('/decline')}   answer a question with "not now" (in a form: ${bold('/n')})`,
+  `  ${bold('c')}  ${bold('/cancel')}    dismiss a question without deciding (in a form: ${bold('/c')})`,
+  `     ${bold('/back')}      in a form: the field before`,
+  `     ${bold('/new')} words a new message; it drops an open question, as any other line does outside a form`,
+  `     ${bold('/stop')}      stop the turn (Ctrl+C does the same)`,
+  `     ${bold('/quit')}      leave; the turn goes on without you (Ctrl+C twice)`,
+  '',
+];

@@ -1,0 +1,40 @@
+/**
+ * `npm run make-current`: lets new turns go to the version of this checkout (in an image: of the image). Waits until a
+ * worker of it polls, so that it may run beside the workers' start. Turns of other versions stay where they are.
+ */
+import { setTimeout as sleep } from 'node:timers/promises';
+import { readConfig } from '../config/config.ts';
+import { isSame, makeCurrent, takersOf, versionOf } from '../temporal/deployment.ts';
+import { connectClient } from '../temporal/connection.ts';
+import { openWorkflowBundle } from '../processes/workflow-bundle.ts';
+
+const patienceMs = 120_000;
+
+try {
+  const { temporal } = readConfig();
+  const version = versionOf(temporal, (await openWorkflowBundle()).buildId);
+  const name = `${version.deploymentName}:${version.buildId}`;
+  await using stack = new AsyncDisposableStack();
+  const { client, close } = connectClient(temporal);
+  stack.defer(close);
+  const isCurrent = async () => {
+    const { current, polling } = await takersOf(client.connection, temporal);
+    return (
+      isSame(current, version) ||
+      (polling.some((poller) => isSame(poller.version, version)) &&
+        makeCurrent(client.connection, temporal.namespace, version))
+    );
+  };
+  const deadline = Date.now() + patienceMs;
+  while (!(await client.withDeadline(Date.now() + 10_000, isCurrent))) {
+    if (Date.now() > deadline)
+      throw new Error(
+        `No worker of ${name} polls task queue ${temporal.taskQueue}. Start one of the same checkout or image first: npm run worker`,
+      );
+    await sleep(500);
+  }
+  process.stdout.write(`New turns go to ${name}.\n`);
+} catch (error) {
+  process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n`);
+  process.exitCode = 1;
+}

@@ -1,0 +1,109 @@
+/** Reads and checks the agents file. Everything wrong with it is added to `problems`, each with its line and path. */
+import { readFileSync } from 'node:fs';
+import path from 'node:path';
+import { LineCounter, parseDocument } from 'yaml';
+import { z } from 'zod';
+import { agentsFileSchema, entrySchemas, readableParts } from './agents-file.ts';
+import type { AgentsFile } from './agents-file.ts';
+import { checkReferences } from './check-references.ts';
+import { membersAt, problemsOf, whatToWrite } from '../problem-messages.ts';
+import type { FileProblem } from '../problem-messages.ts';
+import { lineAt } from './yaml-lines.ts';
+
+/** `shown`: the file as the reader knows it. */
+export function readAgentsFile(
+  { file, shown }: { file: string; shown: string },
+  env: Record<string, string>,
+  problems: string[],
+): AgentsFile | null {
+  const lines = new LineCounter();
+  const document = parseDocument(contentOf(file, shown, problems) ?? '', { lineCounter: lines });
+  if (problems.some((problem) => problem.startsWith(`${shown}: `))) return null;
+  if (document.errors.length > 0) {
+    for (const { message, pos } of document.errors) {
+      const { line, col } = lines.linePos(pos[0]);
+      const what = message.split('\n', 1)[0]?.replace(/ at line \d+, column \d+:?$/, '');
+      problems.push(`${shown}:${line}, column ${col}: this is no YAML: ${what}`);
+    }
+    return null;
+  }
+
+  const found: FileProblem[] = [];
+  const filled = fillIn(document.toJS(), env, found);
+  const parsed = agentsFileSchema.safeParse(filled ?? {}, { error: whatToWrite });
+  const members = (at: PropertyKey[]) => membersAt(agentsFileSchema, at);
+  const issues = (parsed.error?.issues ?? []).flatMap((issue) => [issue, ...insideOf(issue, filled)]);
+  // A text that breaks several rules breaks the first one.
+  const firsts = Map.groupBy(
+    issues.flatMap((issue) => problemsOf(issue, members)),
+    (problem) => problem.path.map(String).join('\0'),
+  );
+  addUnlessKnown(
+    found,
+    [...firsts.values()].flatMap(([first]) => first ?? []),
+  );
+  addUnlessKnown(found, checkReferences(readableParts(filled), filled, env, path.dirname(file)));
+
+  const located = found.map((problem) => ({ ...problem, line: lineAt(document, lines, problem.path) }));
+  for (const { line, path: at, message } of located.toSorted((one, other) => one.line - other.line))
+    problems.push(`${shown}:${line}, ${at.map(String).join('.') || 'top level'}: ${message}`);
+  return parsed.success && found.length === 0 ? parsed.data : null;
+}
+
+function contentOf(file: string, shown: string, problems: string[]): string | null {
+  try {
+    return readFileSync(file, 'utf8');
+  } catch {
+    problems.push(`${shown}: cannot be read; set INTERLUDE_CONFIG to your agents file`);
+    return null;
+  }
+}
+
+/** Of an entry with a wrong name, zod says nothing else. */
+function insideOf(issue: z.core.$ZodIssue, document: unknown): z.core.$ZodIssue[] {
+  if (issue.code !== 'invalid_key') return [];
+  const [section = '', name = ''] = issue.path.map(String);
+  const entry = (document as Record<string, Record<string, unknown>>)[section]?.[name];
+  const { error } = z.safeParse(entrySchemas[section] ?? z.unknown(), entry, { error: whatToWrite });
+  return (error?.issues ?? []).map((inner) => ({ ...inner, path: [...issue.path, ...inner.path] }));
+}
+
+/** One word about each place: what is wrong there, or inside, has been said, and the rest may follow from it. */
+function addUnlessKnown(found: FileProblem[], more: FileProblem[]): void {
+  const before = [...found];
+  for (const problem of more) {
+    const isKnown = before.some(({ path: known }) =>
+      problem.path.every((key, index) => String(known[index]) === String(key)),
+    );
+    if (!isKnown) found.push(problem);
+  }
+}
+
+/** `${NAME}` and `${NAME:-default}` in any text of the file, as in a compose file. */
+function fillIn(
+  value: unknown,
+  env: Record<string, string>,
+  found: FileProblem[],
+  at: PropertyKey[] = [],
+): unknown {
+  if (typeof value === 'string') {
+    return value.replace(
+      /\$\{([A-Z][A-Z0-9_]*)(?::-([^}]*))?\}/g,
+      (_, name: string, fallback: string | undefined) => {
+        const text = env[name] ?? fallback;
+        if (text === undefined) {
+          const message = `the variable ${name} is not set; set it, or give it a default: \${${name}:-…}`;
+          found.push({ path: at, message });
+        }
+        return text ?? '';
+      },
+    );
+  }
+  if (Array.isArray(value)) return value.map((item, index) => fillIn(item, env, found, [...at, index]));
+  if (value !== null && typeof value === 'object') {
+    return Object.fromEntries(
+      Object.entries(value).map(([key, item]) => [key, fillIn(item, env, found, [...at, key])]),
+    );
+  }
+  return value;
+}

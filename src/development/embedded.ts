@@ -1,0 +1,71 @@
+/** Everything in one process, for a fresh machine: `npm start`. Whatever is configured is used instead of ours. */
+import type { Logger } from 'pino';
+import type { Config } from '../config/config.ts';
+import { startDemoIdentity } from './demo-identity.ts';
+import { openParts } from '../processes/parts.ts';
+import { runProcess } from '../processes/run-process.ts';
+import { serveApi } from '../processes/serve-api.ts';
+import { connectClient, connectWorker } from '../temporal/connection.ts';
+import { suggestionsFor } from './suggestions.ts';
+import { requireNamespace } from '../temporal/namespace.ts';
+import { keepTellingReadiness, lacksAtStart } from '../processes/log-readiness.ts';
+import { startTemporalServer } from './temporal-server.ts';
+import { takeTurns } from '../processes/take-turns.ts';
+import { installRuntime } from '../processes/turn-worker.ts';
+import { welcome } from './welcome.ts';
+import { openWorkflowBundle } from '../processes/workflow-bundle.ts';
+
+await runProcess({ human: true, letsIn: true }, async (given, logger, stack) => {
+  installRuntime(logger);
+  // Refuses what is no demo, before anything else is there.
+  const auth = given.auth ?? (await startDemoIdentity(given, stack));
+  const [temporal, bundle] = await Promise.all([
+    startTemporal(given, logger, stack),
+    openWorkflowBundle(),
+    startDemoServers(given, stack),
+  ]);
+  const config: Config = { ...given, auth, temporal: { ...given.temporal, address: temporal.address } };
+
+  const parts = await openParts(config, logger);
+  stack.defer(() => parts.storage.close());
+  const connection = await connectWorker(config.temporal);
+  stack.defer(() => connection.close());
+  await requireNamespace(connection, config.temporal.namespace);
+  const { client, close } = connectClient(config.temporal);
+  stack.defer(close);
+  await takeTurns(parts, { connection, bundle, isAlone: given.temporal.address === undefined }, stack);
+  const { demoToken } = await import('../../demo/identity-token.ts');
+  const playground =
+    given.auth === undefined && auth
+      ? {
+          temporalUi: temporal.uiUrl ?? null,
+          suggestions: suggestionsFor(config),
+          tokenFor: (user: string) => demoToken(auth.issuer, user),
+        }
+      : undefined;
+  const lacks = await serveApi({ ...parts, playground }, client, stack);
+  const said = await lacksAtStart(lacks);
+  process.stdout.write(welcome(config, temporal.uiUrl, given.auth === undefined, said));
+  keepTellingReadiness(lacks, { logger, url: config.http.publicUrl, said }, stack);
+});
+
+async function startTemporal(config: Config, logger: Logger, stack: AsyncDisposableStack) {
+  const { temporal, dataDir } = config;
+  if (temporal.address !== undefined) return { address: temporal.address, uiUrl: undefined };
+  const server = await startTemporalServer({ temporal, dataDir, logger });
+  stack.defer(() => server.stop());
+  return server;
+}
+
+async function startDemoServers({ demo, dataDir }: Config, stack: AsyncDisposableStack): Promise<void> {
+  if (!demo.servers) return;
+  const { trackerPort, travelPort } = demo.servers;
+  const [{ startTracker }, { startTravelDesk }] = await Promise.all([
+    import('../../demo/tracker/tracker.ts'),
+    import('../../demo/travel/travel.ts'),
+  ]);
+  const tracker = await startTracker({ port: trackerPort, dataDir: `${dataDir}/tracker` });
+  stack.defer(() => tracker.stop());
+  const travelDesk = await startTravelDesk({ port: travelPort, dataDir: `${dataDir}/travel` });
+  stack.defer(() => travelDesk.stop());
+}

@@ -1,0 +1,42 @@
+/** What people may say first. Only the demo knows that; with it, only what an agent's own tools can do. */
+import type { Config } from '../config/config.ts';
+
+interface Suggestion {
+  text: string;
+  tool: string;
+}
+
+/** By the port at which the demo's server listens, whatever the agents file calls it. */
+function abilities({ demo }: Pick<Config, 'demo'>): Map<string, Suggestion[]> {
+  if (!demo.servers) return new Map();
+  const { trackerPort, travelPort } = demo.servers;
+  return new Map([
+    [String(trackerPort), [{ text: 'List my open issues in Tracker.', tool: 'list_issues' }]],
+    [
+      String(travelPort),
+      [
+        { text: 'Book a trip to Lisbon.', tool: 'book_trip' },
+        { text: 'Pay the deposit.', tool: 'pay_deposit' },
+      ],
+    ],
+  ]);
+}
+
+/** By agent. */
+export function suggestionsFor(
+  config: Pick<Config, 'demo' | 'agents' | 'servers'>,
+): Record<string, string[]> {
+  const known = abilities(config);
+  const knownAt = (server: string) => {
+    const { url, process } = config.servers.get(server) ?? {};
+    return url === undefined || process ? [] : (known.get(new URL(url).port) ?? []);
+  };
+  return Object.fromEntries(
+    [...config.agents.values()].map(({ name, servers }) => {
+      const can = servers.flatMap(({ name: server, tools }) =>
+        knownAt(server).filter(({ tool }) => tools === undefined || tools.includes(tool)),
+      );
+      return [name, can.map(({ text }) => text)];
+    }),
+  );
+}

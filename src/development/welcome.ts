@@ -1,0 +1,67 @@
+import { styleText } from 'node:util';
+import type { Config } from '../config/config.ts';
+import { suggestionsFor } from './suggestions.ts';
+
+/** What `npm start` prints once everything is up: what to type next, and where to look; or what is missing. */
+export function welcome(
+  config: Config,
+  temporalUi: string | undefined,
+  isDemoIdentity: boolean,
+  lacks: string[],
+): string {
+  const dim = (text: string) => styleText('dim', text);
+  const command = (text: string) => styleText(['bold', 'cyan'], text);
+  const { publicUrl } = config.http;
+  const rows: [string, string][] = [
+    ...(isDemoIdentity ? [['Playground', publicUrl] satisfies [string, string]] : []),
+    ['API', publicUrl],
+    ['Connections', `${publicUrl}/connections`],
+  ];
+  if (temporalUi !== undefined) rows.push(['Temporal UI', temporalUi]);
+  const { servers } = config.demo;
+  if (servers) {
+    rows.push(['Tracker (demo)', `http://127.0.0.1:${servers.trackerPort}`]);
+    rows.push(['Travel (demo)', `http://127.0.0.1:${servers.travelPort}`]);
+  }
+  if (isDemoIdentity && config.auth) rows.push(['Sign-in (demo)', config.auth.issuer]);
+  const agents = [...config.agents.values()].map(({ name, model }) => `${name} (${model})`).join(', ');
+  rows.push(['Agents', agents]);
+
+  const lines = rows.map(([name, value]) => `  ${dim(name.padEnd(16))}${value}`);
+  const isReady = lacks.length === 0;
+  const [first] = config.agents.keys();
+  const suggestions = suggestionsFor(config)[first ?? ''] ?? [];
+  const talk =
+    isDemoIdentity && isReady
+      ? [
+          '',
+          '  Now talk to it, in a second terminal:',
+          '',
+          `    ${command(chatCommand(config))}`,
+          ...(suggestions.length > 0 ? [''] : []),
+          ...suggestions
+            .slice(0, 2)
+            .map((text, index) => `  ${index === 0 ? 'and ask' : '     or'}: ${command(text)}`),
+        ]
+      : [];
+  return [
+    '',
+    styleText('bold', isReady ? '  Interlude is ready' : '  Interlude runs, and is not ready'),
+    '',
+    ...lacks.map((lack) => `  • ${lack}`),
+    ...(isReady ? [] : ['']),
+    ...lines,
+    ...talk,
+    '',
+    dim('  Ctrl+C stops it; waiting turns go on when it is started again.'),
+    '',
+    '',
+  ].join('\n');
+}
+
+/** For a terminal that knows nothing of the environment of this one. */
+function chatCommand({ http, demo }: Config): string {
+  const identity = demo.identityPort === 3001 ? '' : `DEMO_IDENTITY_PORT=${demo.identityPort} `;
+  const url = http.publicUrl === 'http://127.0.0.1:3000' ? '' : ` --url ${http.publicUrl}`;
+  return `${identity}npm run chat -- --as alice${url}`;
+}

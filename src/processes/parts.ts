@@ -1,0 +1,50 @@
+/** What both processes are made of, opened once from the configuration and handed to everyone who needs it. */
+import type { Logger } from 'pino';
+import type { Config, ServerConfig } from '../config/config.ts';
+import { proveKeys } from '../credentials/sealing/key-proofs.ts';
+import { openKeys } from '../credentials/sealing/key-file.ts';
+import { createOAuthStore } from '../credentials/mcp-oauth/store.ts';
+import type { KeyRing } from '../credentials/sealing/key-ring.ts';
+import { loadNangoSdk } from '../credentials/nango/sdk.ts';
+import { createNangoStore } from '../credentials/nango/store.ts';
+import type { CredentialStore } from '../credentials/store.ts';
+import { storeOf } from '../credentials/stores.ts';
+import type { Stores } from '../credentials/stores.ts';
+import { createVaultStore } from '../credentials/vault/store.ts';
+import { openStorage } from '../storage/open-storage.ts';
+import type { Storage } from '../storage/storage.ts';
+
+export interface Parts {
+  config: Config;
+  storage: Storage;
+  keys: KeyRing;
+  stores: Stores;
+  storeOf(server: ServerConfig): CredentialStore;
+  logger: Logger;
+}
+
+export async function openParts(config: Config, logger: Logger): Promise<Parts> {
+  // At start rather than in the middle of somebody's turn.
+  if ([...config.servers.values()].some(({ store }) => store === 'nango')) await loadNangoSdk();
+  const keys = await openKeys(config);
+  const storage = await openStorage(config.database, { logger });
+  try {
+    const lack = await proveKeys(storage, keys);
+    if (lack !== null) throw new WrongKeys(lack);
+  } catch (error) {
+    await storage.close();
+    throw error;
+  }
+  const { nango, servers } = config;
+  const { publicUrl } = config.http;
+  const stores: Stores = {
+    oauth: createOAuthStore({ storage, keys, publicUrl, servers, secret: config.secret }),
+    vault: createVaultStore({ storage, keys }),
+    nango: nango ? createNangoStore({ storage, keys, nango, publicUrl, servers, logger }) : null,
+  };
+  return { config, storage, keys, stores, storeOf: (server) => storeOf(stores, server), logger };
+}
+
+class WrongKeys extends Error {
+  override name = 'WrongKeys';
+}

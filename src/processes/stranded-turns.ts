@@ -1,0 +1,80 @@
+/**
+ * Turns of a version that no worker runs any more: whatever is said to them, they would be silent for ever. A turn whose
+ * history the code of now can read goes on with it; any other is ended, and its user can ask again.
+ */
+import type { Client } from '@temporalio/client';
+import { Worker } from '@temporalio/worker';
+import type { WorkflowBundleOption } from '@temporalio/worker';
+import type { Logger } from 'pino';
+import type { TemporalConfig } from '../config/config.ts';
+import { isSame, takersOf } from '../temporal/deployment.ts';
+import type { Takers, Version } from '../temporal/deployment.ts';
+
+interface Parts {
+  client: Client;
+  temporal: Pick<TemporalConfig, 'namespace' | 'taskQueue'>;
+  /** The version that this process runs, and its code. */
+  version: Version;
+  workflowBundle: WorkflowBundleOption;
+  logger: Logger;
+}
+
+/** `PINNED_OVERRIDE_BEHAVIOR_PINNED` in Temporal's API. */
+const pinned = 1;
+
+export const reasonOfEnd = 'The version of Interlude that this turn began with does not run any more.';
+
+/** Looks once. Only the current version takes turns over; another one may not be meant to have any. */
+export async function takeStrandedTurns(parts: Parts, given?: Takers): Promise<void> {
+  const { client, temporal, version, logger } = parts;
+  const takers = given ?? (await takersOf(client.connection, temporal));
+  if (!isSame(takers.current, version)) return;
+  const alive = [version, ...takers.polling.flatMap((poller) => poller.version ?? [])];
+  const names = [...new Set(alive.map(({ deploymentName, buildId }) => `'${deploymentName}:${buildId}'`))];
+  const query = `TaskQueue = '${temporal.taskQueue}' AND ExecutionStatus = 'Running' AND TemporalWorkerDeploymentVersion NOT IN (${names.join(', ')})`;
+  for await (const { workflowId, runId } of client.workflow.list({ query })) {
+    const taken = await take(parts, workflowId, runId);
+    logger.warn(
+      { workflowId },
+      `a turn of a version that does not run any more ${taken ? 'goes on with this one' : 'was ended: this version cannot read its history'}`,
+    );
+  }
+}
+
+/** Repeats `takeStrandedTurns` until the stack is disposed. */
+export function keepTakingStrandedTurns(
+  parts: Parts,
+  { everyMs, stack }: { everyMs: number; stack: AsyncDisposableStack },
+): void {
+  let looking = Promise.resolve();
+  const timer = setInterval(() => {
+    looking = looking
+      .then(() => takeStrandedTurns(parts))
+      .catch((err: unknown) =>
+        parts.logger.warn({ err }, 'could not look for turns of versions that are gone'),
+      );
+  }, everyMs);
+  stack.defer(async () => {
+    clearInterval(timer);
+    await looking;
+  });
+}
+
+async function take(parts: Parts, workflowId: string, runId: string): Promise<boolean> {
+  const { client, temporal, version, workflowBundle } = parts;
+  const handle = client.workflow.getHandle(workflowId, runId);
+  const history = await handle.fetchHistory();
+  try {
+    await Worker.runReplayHistory({ workflowBundle }, history, workflowId);
+  } catch {
+    await handle.terminate(reasonOfEnd);
+    return false;
+  }
+  await client.workflowService.updateWorkflowExecutionOptions({
+    namespace: temporal.namespace,
+    workflowExecution: { workflowId, runId },
+    updateMask: { paths: ['versioning_override'] },
+    workflowExecutionOptions: { versioningOverride: { pinned: { behavior: pinned, version } } },
+  });
+  return true;
+}

@@ -1,0 +1,47 @@
+/** How both processes reach Temporal. */
+import { Client, Connection } from '@temporalio/client';
+import type { TLSConfig } from '@temporalio/client';
+import { NativeConnection } from '@temporalio/worker';
+import type { TemporalConfig } from '../config/config.ts';
+
+/** Connects on first use, so that the API starts, and says it is not ready, while Temporal is away. */
+export function connectClient(config: Pick<TemporalConfig, 'address' | 'namespace' | 'apiKey' | 'tls'>): {
+  client: Client;
+  close(): Promise<void>;
+} {
+  const connection = Connection.lazy(connectionOptions(config));
+  return { client: new Client({ connection, namespace: config.namespace }), close: () => connection.close() };
+}
+
+export async function connectWorker(config: TemporalConfig): Promise<NativeConnection> {
+  const options = connectionOptions(config);
+  try {
+    return await NativeConnection.connect(options);
+  } catch (cause) {
+    throw new TemporalUnreachable(
+      `Cannot connect to Temporal at ${options.address}. Check TEMPORAL_ADDRESS, TEMPORAL_API_KEY and the TEMPORAL_TLS settings, and that it runs.`,
+      { cause },
+    );
+  }
+}
+
+class TemporalUnreachable extends Error {
+  override name = 'TemporalUnreachable';
+}
+
+function connectionOptions({ address, apiKey, tls }: Pick<TemporalConfig, 'address' | 'apiKey' | 'tls'>) {
+  return {
+    address: address ?? 'localhost:7233',
+    tls: typeof tls === 'boolean' ? tls : toTls(tls),
+    ...(apiKey !== undefined && { apiKey }),
+  };
+}
+
+function toTls({ serverName, ca, cert, key }: Exclude<TemporalConfig['tls'], boolean>): TLSConfig {
+  return {
+    ...(serverName !== undefined && { serverNameOverride: serverName }),
+    ...(ca !== undefined && { serverRootCACertificate: Buffer.from(ca) }),
+    ...(cert !== undefined &&
+      key !== undefined && { clientCertPair: { crt: Buffer.from(cert), key: Buffer.from(key) } }),
+  };
+}

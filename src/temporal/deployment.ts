@@ -1,0 +1,77 @@
+/**
+ * Which version of the code takes turns. Every worker polls as one version of a deployment; new turns go to the version
+ * that is current, and a turn stays with the version that began it. Otherwise changed workflow code would meet histories
+ * that it did not write, and those turns would hang.
+ */
+import type { ConnectionLike } from '@temporalio/client';
+import { isGrpcServiceError } from '@temporalio/client';
+import type { TemporalConfig } from '../config/config.ts';
+
+export interface Version {
+  deploymentName: string;
+  buildId: string;
+}
+
+export interface Takers {
+  /** Where new turns go; null: to workers without a version. */
+  current: Version | null;
+  /** Whoever has polled lately. */
+  polling: { version: Version | null }[];
+}
+
+type Temporal = Pick<ConnectionLike, 'workflowService'>;
+type Place = Pick<TemporalConfig, 'namespace' | 'taskQueue'>;
+
+/** A poll lasts a minute, so that a worker that has not begun one for longer is gone. */
+const pollingMs = 90_000;
+/** `TASK_QUEUE_TYPE_WORKFLOW` and `WORKER_VERSIONING_MODE_VERSIONED` in Temporal's API. */
+const workflowTasks = 1;
+const versioned = 2;
+/** gRPC's codes for what a version is that Temporal has not seen a worker of, or not on all task queues. */
+const notYet = [5, 9];
+
+export function versionOf({ deployment }: Pick<TemporalConfig, 'deployment'>, buildId: string): Version {
+  return { deploymentName: deployment.name, buildId: deployment.buildId ?? buildId };
+}
+
+export async function takersOf({ workflowService }: Temporal, place: Place): Promise<Takers> {
+  const { pollers, versioningInfo } = await workflowService.describeTaskQueue({
+    namespace: place.namespace,
+    taskQueue: { name: place.taskQueue },
+    taskQueueType: workflowTasks,
+  });
+  const since = Date.now() - pollingMs;
+  const polling = (pollers ?? [])
+    .filter(({ lastAccessTime }) => Number(lastAccessTime?.seconds ?? 0) * 1000 > since)
+    .map(({ deploymentOptions }) => ({
+      version: deploymentOptions?.workerVersioningMode === versioned ? toVersion(deploymentOptions) : null,
+    }));
+  return { current: toVersion(versioningInfo?.currentDeploymentVersion), polling };
+}
+
+export function isSame(one: Version | null, other: Version | null): boolean {
+  return one?.deploymentName === other?.deploymentName && one?.buildId === other?.buildId;
+}
+
+/** From now on new turns go to this version. `soon`: false while Temporal has not seen a worker of it yet. */
+export async function makeCurrent(
+  { workflowService }: Temporal,
+  namespace: string,
+  version: Version,
+): Promise<boolean> {
+  try {
+    await workflowService.setWorkerDeploymentCurrentVersion({ namespace, ...version, identity: 'interlude' });
+    return true;
+  } catch (error) {
+    if (isGrpcServiceError(error) && notYet.includes(Number(error.code))) return false;
+    throw error;
+  }
+}
+
+function toVersion(
+  given: { deploymentName?: string | null; buildId?: string | null } | null | undefined,
+): Version | null {
+  return given?.deploymentName && given.buildId
+    ? { deploymentName: given.deploymentName, buildId: given.buildId }
+    : null;
+}

@@ -1,0 +1,97 @@
+/**
+ * Whether turns can start in the namespace: it exists, and knows the attributes that every turn is started with. Whoever
+ * comes first, API or worker, makes it know them.
+ */
+import { isGrpcServiceError } from '@temporalio/client';
+import type { ConnectionLike } from '@temporalio/client';
+import { searchAttributes } from '../workflows/messages.ts';
+
+type Temporal = Pick<ConnectionLike, 'operatorService' | 'workflowService'>;
+
+const names = Object.values(searchAttributes).map(({ name }) => name);
+/** `INDEXED_VALUE_TYPE_KEYWORD` in Temporal's API; all of ours are keywords. */
+const keyword = 2;
+/** gRPC's codes. */
+const notFound = 5;
+const alreadyExists = 6;
+/** Took too long, or found nobody. */
+const noAnswer = [4, 14];
+/** Permission denied, unimplemented, unauthenticated: where an administrator keeps this to himself. */
+const notOurs = [7, 12, 16];
+
+/** Null when turns can start, else what is missing and what to do. Rejects when Temporal does not answer. */
+export async function prepareNamespace(connection: Temporal, namespace: string): Promise<string | null> {
+  return (await lackOfNamespace(connection, namespace)) ?? lackOfAttributes(connection, namespace);
+}
+
+/** As `prepareNamespace`, of the namespace alone: once it was prepared, it keeps its attributes as long as it is there. */
+export async function lackOfNamespace(
+  { workflowService }: Temporal,
+  namespace: string,
+): Promise<string | null> {
+  try {
+    await workflowService.describeNamespace({ namespace });
+    return null;
+  } catch (error) {
+    const code = codeOf(error);
+    if (code === notFound)
+      return `Temporal has no namespace "${namespace}"; create it (temporal operator namespace create --namespace ${namespace}) or correct TEMPORAL_NAMESPACE`;
+    if (code === undefined || !notOurs.includes(code)) throw error;
+    return null;
+  }
+}
+
+async function lackOfAttributes(connection: Temporal, namespace: string): Promise<string | null> {
+  const missing = await missingAttributes(connection, namespace);
+  if (missing?.length === 0) return null;
+  // What is there already may be added again.
+  const outcome = await addAttributes(connection, namespace, missing ?? names);
+  // Where neither is allowed, an administrator keeps this to himself, and a turn's start tells the rest.
+  if (outcome === 'added' || (missing === null && outcome === 'not-allowed')) return null;
+  return (
+    `Temporal does not accept the search attributes of namespace "${namespace}"; create them yourself: ` +
+    `temporal operator search-attribute create --namespace ${namespace} --type Keyword --name ${(missing ?? names).join(' --name ')}`
+  );
+}
+
+/** For a process that can do nothing without it. */
+export async function requireNamespace(connection: Temporal, namespace: string): Promise<void> {
+  const lack = await prepareNamespace(connection, namespace);
+  if (lack !== null) throw new NamespaceUnusable(lack);
+}
+
+/** Null where the list cannot be read. */
+async function missingAttributes({ operatorService }: Temporal, namespace: string): Promise<string[] | null> {
+  try {
+    const { customAttributes } = await operatorService.listSearchAttributes({ namespace });
+    return names.filter((name) => !(name in customAttributes));
+  } catch (error) {
+    if (notOurs.includes(codeOf(error) ?? 0)) return null;
+    throw error;
+  }
+}
+
+async function addAttributes(
+  { operatorService }: Temporal,
+  namespace: string,
+  missing: string[],
+): Promise<'added' | 'not-allowed' | 'refused'> {
+  const attributes = Object.fromEntries(missing.map((name) => [name, keyword]));
+  try {
+    await operatorService.addSearchAttributes({ namespace, searchAttributes: attributes });
+    return 'added';
+  } catch (error) {
+    const code = codeOf(error);
+    if (code === undefined || noAnswer.includes(code)) throw error;
+    if (code === alreadyExists) return 'added';
+    return notOurs.includes(code) ? 'not-allowed' : 'refused';
+  }
+}
+
+function codeOf(error: unknown): number | undefined {
+  return isGrpcServiceError(error) ? Number(error.code) : undefined;
+}
+
+class NamespaceUnusable extends Error {
+  override name = 'NamespaceUnusable';
+}

@@ -1,0 +1,113 @@
+/** A person in front of the terminal client, for tests: what they type, and what stands on their screen. */
+import { randomUUID } from 'node:crypto';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { stripVTControlCharacters } from 'node:util';
+import { afterEach, expect } from 'vitest';
+import { createFormDrafts } from '../../../src/cli/chat/form-drafts.ts';
+import { converse } from '../../../src/cli/chat/conversation.ts';
+import type { Keyboard, Screen } from '../../../src/cli/chat/screen.ts';
+import { createClient } from '../../../src/client/client.ts';
+import { beginStream, startStreamServer, toEvents } from '../../client/stream-server.ts';
+import type { Reply, StreamServer } from '../../client/stream-server.ts';
+
+export const patience = { timeout: 10_000 };
+
+let stack = new AsyncDisposableStack();
+afterEach(async () => {
+  await stack.disposeAsync();
+  stack = new AsyncDisposableStack();
+});
+
+export interface Sitting {
+  keyboard: Keyboard;
+  /** What stands there, without blank lines. */
+  screen(): string[];
+  bottomLine(): string;
+  /** How often what was being typed was thrown away. */
+  discards(): number;
+  sees(text: string): Promise<void>;
+  server: StreamServer;
+  left: Promise<boolean>;
+}
+
+/** `drafts`: what is kept of forms; nothing is unless given. */
+export async function sitDown(
+  reply: Reply,
+  { resume = false, drafts = path.join(tmpdir(), randomUUID()) } = {},
+): Promise<Sitting> {
+  const server = await startStreamServer(reply);
+  stack.defer(() => server.stop());
+  const timing = { firstRetryMs: 1, lastRetryMs: 4 };
+  const capabilities = { url: true, form: true };
+  const client = createClient({ baseUrl: server.url, token: 'secret', capabilities, timing });
+  let text = '';
+  let discards = 0;
+  let render = () => '';
+  let keyboard: Keyboard | undefined;
+  const line = (words: string) => {
+    if (text !== '' && !text.endsWith('\n')) text += '\n';
+    text += `${words}\n`;
+  };
+  const screen: Screen = {
+    text: (words) => void (text += words),
+    endText: () => undefined,
+    takeBack: () => false,
+    line,
+    gap: () => undefined,
+    note: line,
+    prompt: (next) => void (render = next),
+    discard: () => void (discards += 1),
+    close: () => undefined,
+  };
+  const left = converse({
+    client,
+    conversationId: 'c1',
+    agentId: undefined,
+    who: 'alice',
+    drafts: createFormDrafts(drafts),
+    comeBack: 'npm run chat -- --conversation c1',
+    resume,
+    isInteractive: true,
+    openScreen(given) {
+      keyboard = given;
+      return screen;
+    },
+  });
+  if (!keyboard) throw new Error('The screen was not opened.');
+  stack.defer(() => keyboard?.end());
+  const plain = () => stripVTControlCharacters(text);
+  return {
+    keyboard,
+    screen: () =>
+      plain()
+        .split('\n')
+        .filter((words) => words.trim() !== ''),
+    discards: () => discards,
+    bottomLine: () => stripVTControlCharacters(render()),
+    sees: (words) => expect.poll(plain, patience).toContain(words),
+    server,
+    left,
+  };
+}
+
+const textIn = (body: unknown) => JSON.stringify(body);
+
+/** The first turn asks; what becomes of it is for the test to say. */
+export function waitingTurn(
+  asking: object[],
+  then: Reply,
+): { reply: Reply; goOn: (chunks: object[]) => void; end: () => void } {
+  let stream: Parameters<Reply>[0] | undefined;
+  return {
+    reply(response, nth, path, body) {
+      if (path !== '/run/api/chat' || !textIn(body).includes('List my issues'))
+        return then(response, nth, path, body);
+      stream = response;
+      beginStream(response);
+      response.write(toEvents(asking));
+    },
+    goOn: (chunks) => void stream?.write(toEvents(chunks)),
+    end: () => void stream?.end(),
+  };
+}

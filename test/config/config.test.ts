@@ -1,0 +1,276 @@
+import { mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { ConfigError, loadConfig } from '../../src/config/config.ts';
+import { environmentVariables } from '../../src/config/environment.ts';
+
+const minimal = `
+providers: { scripted: { script: ./script.ts } }
+servers: { tracker: { title: Tracker, url: "http://127.0.0.1:3002/mcp" } }
+agents: { assistant: { model: scripted, servers: [tracker] } }
+`;
+
+function folderWith(agents: string): string {
+  const folder = mkdtempSync(path.join(tmpdir(), 'interlude-config-'));
+  writeFileSync(path.join(folder, 'agents.yaml'), agents);
+  return folder;
+}
+
+function load(env: Record<string, string>, agents = minimal) {
+  return loadConfig({ INTERLUDE_CONFIG: 'agents.yaml', ...env }, folderWith(agents));
+}
+
+function problemsOf(env: Record<string, string>, agents?: string): string[] {
+  try {
+    load(env, agents);
+  } catch (error) {
+    if (error instanceof ConfigError) return error.problems;
+    throw error;
+  }
+  return [];
+}
+
+test('nothing has to be configured', () => {
+  const config = load({});
+  expect(config.http).toMatchObject({ port: 3000, host: '127.0.0.1', publicUrl: 'http://127.0.0.1:3000' });
+  expect(config.database.kind).toBe('sqlite');
+  expect(config.temporal.address).toBeUndefined();
+  expect(config.auth).toBeUndefined();
+  expect(config.elicitation).toEqual({ timeoutMs: 600_000, maxOpen: 20 });
+  expect(config.worker).toEqual({ calls: 100, heldCalls: 300 });
+  expect(config.servers.get('tracker')).toMatchObject({
+    name: 'tracker',
+    title: 'Tracker',
+    credentialScope: 'user',
+    timeout: 60_000,
+  });
+  expect(config.agents.get('assistant')).toMatchObject({ title: 'assistant', maxSteps: 20 });
+});
+
+test('each default steps aside on its own', () => {
+  const keys = { INTERLUDE_KEYS: `k1:${'A'.repeat(43)}=` };
+  expect(load({ DATABASE_URL: 'postgres://db/interlude', ...keys })).toMatchObject({
+    database: { kind: 'postgres' },
+    temporal: { address: undefined },
+    auth: undefined,
+  });
+  expect(load({ TEMPORAL_ADDRESS: 'temporal:7233', ...keys })).toMatchObject({
+    database: { kind: 'sqlite' },
+    temporal: { address: 'temporal:7233' },
+    auth: undefined,
+  });
+  expect(load({ AUTH_ISSUER: 'https://login.example', AUTH_CLIENT_ID: 'interlude' })).toMatchObject({
+    database: { kind: 'sqlite' },
+    auth: { issuer: 'https://login.example', audience: 'interlude', tenantClaim: null },
+  });
+});
+
+test('an issuer is asked in the clear on this machine only', () => {
+  const client = { AUTH_CLIENT_ID: 'connect' };
+  for (const issuer of [
+    'http://127.0.0.1:9000',
+    'http://localhost',
+    'http://[::1]:1',
+    'http://id.localhost/a',
+  ])
+    expect(load({ AUTH_ISSUER: issuer, ...client }).auth?.issuer).toBe(issuer);
+  for (const issuer of ['http://login.example', 'http://127.0.0.1.example', 'http://10.0.0.1'])
+    expect(problemsOf({ AUTH_ISSUER: issuer, ...client })).toEqual([
+      expect.stringMatching(/^AUTH_ISSUER: begin with https/),
+    ]);
+});
+
+test('everything wrong is reported at once, by name and with what to do', () => {
+  const problems = problemsOf(
+    {
+      PORT: 'eighty',
+      DATABASE_URL: 'mysql://x',
+      TEMPORAL_ADDRESS: 'temporal:7233',
+      AUTH_ISSUER: 'https://login.example',
+      ELICITATION_TIMEOUT: 'ten minutes',
+    },
+    `
+providers: {}
+servers: { tracker: { url: "ftp://x", timeout: soon, colour: blue } }
+agents: { Writer: { model: scripted }, assistant: { model: gpt, servers: [wiki], maxSteps: 0 } }
+`,
+  );
+  const all = problems.join('\n');
+  for (const name of [
+    'PORT',
+    'DATABASE_URL',
+    'ELICITATION_TIMEOUT',
+    'servers.tracker.url',
+    'servers.tracker.timeout',
+    'colour',
+    'Writer',
+    'assistant.model',
+    'assistant.maxSteps',
+  ]) {
+    expect(all).toContain(name);
+  }
+  expect(
+    problemsOf({ TEMPORAL_ADDRESS: 'temporal:7233', AUTH_ISSUER: 'https://login.example' }).join('\n'),
+  ).toMatch(/INTERLUDE_KEYS.*openssl[\s\S]*AUTH_CLIENT_ID/);
+});
+
+test('references inside the agents file are checked', () => {
+  const problems = problemsOf(
+    {},
+    `
+servers: { tracker: { url: "http://t/mcp", headersEnv: { x-key: TRACKER_KEY } } }
+agents:
+  assistant: { model: "openai:gpt-5", servers: [wiki] }
+  other: { model: "openai-compatible:m" }
+`,
+  ).join('\n');
+  for (const words of ['no server "wiki"', 'OPENAI_API_KEY', 'providers.openai-compatible', 'TRACKER_KEY']) {
+    expect(problems).toContain(words);
+  }
+});
+
+test('agents may hand tasks to agents that exist, and never in a circle', () => {
+  const withAgents = (agents: Record<string, string[]>, more = '') =>
+    ['providers: { scripted: { script: ./script.ts } }', 'agents:']
+      .concat(
+        Object.entries(agents).map(
+          ([name, to]) => `  ${name}: { model: scripted, agents: [${to.join(', ')}] }`,
+        ),
+      )
+      .concat(more)
+      .join('\n');
+  const chain = { a: ['b', 'c'], b: ['c'], c: [] };
+  expect(load({}, withAgents(chain)).agents.get('a')?.agents).toEqual(['b', 'c']);
+  expect(problemsOf({}, withAgents({ a: ['a'], b: ['x'] }))).toEqual([
+    'agents.yaml:3, agents.a.agents: a → a is a circle, and such a task would never end; remove one of them',
+    'agents.yaml:4, agents.b.agents.0: there is no agent "x"; describe it under agents or remove it',
+  ]);
+  const circles = problemsOf(
+    {},
+    withAgents({ a: ['b', 'd'], b: ['c'], c: ['b', 'a'], d: ['a', 'constructor'] }),
+  );
+  expect(circles.map((problem) => /: (.+ →.+) is a circle|no agent "(.+)"/.exec(problem)?.slice(1))).toEqual([
+    ['a → b → c → a', undefined],
+    ['a → d → a', undefined],
+    ['b → c → b', undefined],
+    [undefined, 'constructor'],
+  ]);
+  const nameOf = { agent: 'agents are offered to each other', a__b: 'no two underscores in a row' };
+  for (const [server, reason] of Object.entries(nameOf)) {
+    const servers = `servers: { ${server}: { url: "http://s/mcp" } }`;
+    expect(problemsOf({}, withAgents(chain, servers))).toEqual([
+      expect.stringMatching(new RegExp(`servers.${server}: .*${reason}`)),
+    ]);
+  }
+});
+
+test('the agents file may name variables, with defaults', () => {
+  const agents = minimal.replace('127.0.0.1:3002', '127.0.0.1:${TRACKER_PORT:-3002}');
+  expect(load({}, agents).servers.get('tracker')?.url).toBe('http://127.0.0.1:3002/mcp');
+  expect(load({ TRACKER_PORT: '4002' }, agents).servers.get('tracker')?.url).toBe(
+    'http://127.0.0.1:4002/mcp',
+  );
+  expect(problemsOf({}, minimal.replace('3002', '${TRACKER_PORT}')).join()).toContain(
+    'servers.tracker.url: the variable TRACKER_PORT is not set',
+  );
+});
+
+test('a missing or broken agents file is named', () => {
+  expect(problemsOf({ INTERLUDE_CONFIG: 'nowhere.yaml' }).join()).toMatch(/nowhere\.yaml.*INTERLUDE_CONFIG/);
+  expect(problemsOf({}, 'agents: [').join()).toContain('agents.yaml');
+});
+
+test('the documentation names every variable, and no other', () => {
+  const page = readFileSync(new URL('../../docs/configuration.md', import.meta.url), 'utf8');
+  const table = page.split('\n').filter((line) => line.startsWith('| `'));
+  const named = table.flatMap((line) =>
+    [...(line.split('|')[1] ?? '').matchAll(/`([A-Z_]+)`/g)].map(([, name]) => name),
+  );
+  expect(named.toSorted()).toEqual(environmentVariables.toSorted());
+});
+
+test('an address in front is only believed when it is named', () => {
+  expect(load({}).http.trustProxy).toEqual([]);
+  expect(load({ TRUST_PROXY: '10.0.0.0/8, 127.0.0.1' }).http.trustProxy).toEqual(['10.0.0.0/8', '127.0.0.1']);
+});
+
+test('pages may only call the API when their origin is named, as browsers write it', () => {
+  expect(load({}).http.corsOrigins).toEqual([]);
+  expect(load({ CORS_ORIGINS: 'https://app.example, http://localhost:5173' }).http.corsOrigins).toEqual([
+    'https://app.example',
+    'http://localhost:5173',
+  ]);
+  for (const wrong of ['*', 'null', 'app.example', 'https://app.example/', 'https://app.example:443', ','])
+    expect(problemsOf({ CORS_ORIGINS: wrong }).join()).toMatch(/^CORS_ORIGINS: write the origins/);
+});
+
+test('credentials in a server address are refused, and the remedy is named', () => {
+  const agents = minimal.replace('http://127', 'http://user:secret@127');
+  expect(problemsOf({}, agents).join()).toContain('headersEnv');
+  expect(problemsOf({}, agents).join()).not.toContain('secret');
+});
+
+describe('a server that is a command', () => {
+  const withServer = (server: string) => `
+providers: { scripted: { script: ./script.ts } }
+servers: { files: ${server} }
+agents: { assistant: { model: scripted, servers: [files] } }
+`;
+
+  test('is started with what it was given and what any program needs, and with nothing of ours', () => {
+    const env = { PATH: '/bin', HOME: '/home/us', FILES_TOKEN: 't', INTERLUDE_KEYS: `k1:${'A'.repeat(43)}=` };
+    const server = '{ command: [npx, -y, "files@1"], env: { LOG: "1" }, envFrom: { TOKEN: FILES_TOKEN } }';
+    const { servers, configDir } = load(env, withServer(server));
+    expect(servers.get('files')).toMatchObject({
+      title: 'files',
+      credentialScope: 'none',
+      process: {
+        command: 'npx',
+        args: ['-y', 'files@1'],
+        cwd: configDir,
+        env: { LOG: '1', TOKEN: 't', PATH: '/bin', HOME: '/home/us' },
+      },
+    });
+    expect(JSON.stringify([...servers])).not.toContain('AAAA');
+  });
+
+  test('gets out over the proxy that we go out over, and trusts whom we trust', () => {
+    const env = {
+      HTTPS_PROXY: 'http://proxy:3128',
+      no_proxy: 'localhost',
+      SSL_CERT_FILE: '/etc/company.pem',
+      NODE_EXTRA_CA_CERTS: '/etc/company.pem',
+    };
+    const { servers } = load(env, withServer('{ command: [f], env: { SSL_CERT_FILE: /own.pem } }'));
+    expect(servers.get('files')?.process?.env).toEqual({ ...env, SSL_CERT_FILE: '/own.pem' });
+  });
+
+  test.each([
+    ['{}', 'servers.files.url: write the url of the server, or a command'],
+    ['{ url: "http://f/mcp", command: [f] }', 'servers.files.command: a server has a url or a command'],
+    ['{ command: [] }', 'servers.files.command: '],
+    ['{ command: "npx -y files" }', 'servers.files.command: '],
+    [
+      '{ command: [f], credentialScope: user }',
+      'servers.files.credentialScope: a server with a command knows no',
+    ],
+    ['{ command: [f], headers: { a: b } }', 'servers.files.headers: only a server with a url has this'],
+    ['{ command: [f], oauth: { clientId: c } }', 'servers.files.oauth: only a server with a url has this'],
+    [
+      '{ url: "https://f.example/mcp", oauth: { clientId: c } }',
+      'servers.files.oauth: write under issuer at which sign-in server this client is registered',
+    ],
+    [
+      '{ url: "https://f.example/mcp", oauth: { issuer: "https://i.example", clientSecretEnv: PATH } }',
+      'servers.files.oauth: a secret belongs to a client; write its id under clientId',
+    ],
+    ['{ command: [f], local: true }', 'servers.files.local: only a server with a url has this'],
+    ['{ url: "http://f/mcp", cwd: . }', 'servers.files.cwd: only a server with a command has this'],
+    ['{ url: "http://f/mcp", env: { A: b } }', 'servers.files.env: only a server with a command has this'],
+    ['{ command: [f], cwd: ./nowhere }', 'servers.files.cwd: there is no folder'],
+    ['{ command: [f], envFrom: { A: NO_SUCH } }', 'servers.files.envFrom.A: the variable NO_SUCH is not set'],
+  ])('%s is refused: %s', (server, problem) => {
+    expect(problemsOf({}, withServer(server)).join('\n')).toContain(problem);
+  });
+});

@@ -1,0 +1,58 @@
+/** What `npm start` prints is true, and leads somewhere, whatever it was started with. */
+import path from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { stripVTControlCharacters } from 'node:util';
+import { expect, test } from 'vitest';
+import { loadConfig } from '../../src/config/config.ts';
+import { suggestionsFor } from '../../src/development/suggestions.ts';
+import { lacksAtStart } from '../../src/processes/log-readiness.ts';
+import { welcome } from '../../src/development/welcome.ts';
+
+const agentsFile = fileURLToPath(new URL('../../demo/agents.yaml', import.meta.url));
+const config = loadConfig({}, path.dirname(path.dirname(agentsFile)));
+const shown = (lacks: string[]) => stripVTControlCharacters(welcome(config, undefined, true, lacks));
+
+test('npm start calls itself ready only when it is', async () => {
+  expect(shown([])).toContain('Interlude is ready');
+  expect(shown([])).toContain('npm run chat');
+  const words = shown(['no worker polls task queue "interlude"; start one (npm run worker)']);
+  expect(words).toContain('Interlude runs, and is not ready');
+  expect(words).toContain('• no worker polls task queue');
+  expect(words).not.toContain('Interlude is ready');
+  expect(words).not.toContain('npm run chat');
+});
+
+test('what comes up a moment later is not told as missing', async () => {
+  let asked = 0;
+  expect(await lacksAtStart(async () => (asked++ < 2 ? ['no worker'] : []))).toEqual([]);
+});
+
+const withoutIssues = fileURLToPath(new URL('../fixtures/agents.yaml', import.meta.url));
+const configFrom = (env: Record<string, string>) =>
+  loadConfig({ TRACKER_URL: 'http://127.0.0.1:9/mcp', ...env }, path.dirname(path.dirname(agentsFile)));
+const printed = (env: Record<string, string>) =>
+  stripVTControlCharacters(welcome(configFrom(env), undefined, true, [])).replaceAll(/ +/g, ' ');
+
+test('the demo is talked to where it listens by itself, about what it can do', () => {
+  const text = printed({});
+  expect(text).toContain('\n npm run chat -- --as alice\n');
+  expect(text).toContain('and ask: List my open issues in Tracker.\n or: Book a trip to Lisbon.\n');
+});
+
+test('on other ports, the command names them', () => {
+  expect(printed({ PORT: '4000', DEMO_IDENTITY_PORT: '4001' })).toContain(
+    '\n DEMO_IDENTITY_PORT=4001 npm run chat -- --as alice --url http://127.0.0.1:4000\n',
+  );
+});
+
+test('nothing is suggested that the agents of one’s own file cannot do', () => {
+  expect(printed({ INTERLUDE_CONFIG: withoutIssues })).not.toMatch(/and ask|Lisbon/);
+  expect(Object.values(suggestionsFor(configFrom({ INTERLUDE_CONFIG: withoutIssues }))).flat()).toEqual([]);
+});
+
+test('each agent of the demo is asked for what its own servers can do', () => {
+  expect(suggestionsFor(configFrom({ DEMO_TRACKER_PORT: '4002' }))).toEqual({
+    assistant: ['List my open issues in Tracker.', 'Book a trip to Lisbon.', 'Pay the deposit.'],
+    researcher: ['List my open issues in Tracker.'],
+  });
+});
