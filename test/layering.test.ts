@@ -10,11 +10,15 @@ import type { Import, SourceFile } from './source-imports.ts';
 
 const root = path.resolve(import.meta.dirname, '..');
 const isIn = (file: string, folder: string) => file.startsWith(`src/${folder}/`);
-/** What several surfaces show alike; itself none. */
-const shared = 'ui-message';
+/** Where the surfaces are listed and assembled. */
+const listOfSurfaces = 'src/api/http/app.ts';
+/** What several surfaces use alike; itself none. */
+const shared = ['http', 'ui-message'];
+const isShared = (file: string) =>
+  file !== listOfSurfaces && shared.some((folder) => isIn(file, `api/${folder}`));
 const surfaceOf = (file: string) => {
   const folder = /^src\/api\/([^/]+)\//.exec(file)?.[1];
-  return folder === shared ? undefined : folder;
+  return folder === undefined || shared.includes(folder) ? undefined : folder;
 };
 
 /** Each rule: whether it has anything to say about an import, and whether the import may be. */
@@ -82,7 +86,7 @@ const rules: { name: string; about: (file: string) => boolean; allows: (found: I
   },
   {
     name: 'what surfaces share knows none of them',
-    about: (file) => isIn(file, `api/${shared}`),
+    about: isShared,
     allows: ({ to }) => surfaceOf(to) === undefined,
   },
   {
@@ -144,12 +148,13 @@ describe('a planted violation is found:', () => {
     ['src/client/planted.ts', "import { StreamEventSchema } from '../contract/stream-event.ts';"],
     ['src/ai-sdk/planted.ts', "import { ElicitationRequestSchema } from '../contract/elicitation.ts';"],
     ['src/widget/planted.tsx', "import { ElicitationRequestSchema } from '../contract/elicitation.ts';"],
-    ['src/playground/planted.ts', "import { createApp } from '../api/app.ts';"],
+    ['src/playground/planted.ts', "import { createApp } from '../api/http/app.ts';"],
     ['src/workflows/planted.ts', "import { createHash } from 'node:crypto';"],
     ['src/workflows/planted.ts', "import { createActivities } from '../activities/index.ts';"],
     ['src/api/chat/planted.ts', "const { card } = await import('../pages/layout.ts');"],
     ['src/api/ui-message/planted.ts', "import { chatSurface } from '../chat/route.ts';"],
-    ['src/storage/planted.ts', "import type { Principal } from '../api/principal.ts';"],
+    ['src/api/http/planted.ts', "import { chatSurface } from '../chat/route.ts';"],
+    ['src/storage/planted.ts', "import type { Principal } from '../api/http/validation.ts';"],
     ['src/api/planted.ts', "import '../activities/index.ts';"],
   ])('%s with %s', (name, code) => {
     const planted = parse(name, code);

@@ -4,7 +4,7 @@
  */
 import { userInfo } from 'node:os';
 import { parseArgs } from 'node:util';
-import { createApiKey } from '../api/api-keys.ts';
+import { createApiKey } from '../api/http/api-keys.ts';
 import { readConfig } from '../config/config.ts';
 import { openStorage } from '../storage/open-storage.ts';
 import type { ApiKey, Storage } from '../storage/storage.ts';

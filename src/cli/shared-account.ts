@@ -6,8 +6,8 @@
 import { text } from 'node:stream/consumers';
 import { parseArgs } from 'node:util';
 import { pino } from 'pino';
-import { createMayChange } from '../api/account-rights.ts';
-import { createOwnConnections } from '../api/own-connections.ts';
+import { createMayChange } from '../service/account-rights.ts';
+import { createOwnConnections } from '../service/connections.ts';
 import { readConfig } from '../config/config.ts';
 import type { ServerConfig } from '../config/config.ts';
 import { openParts } from '../processes/parts.ts';

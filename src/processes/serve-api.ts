@@ -1,7 +1,7 @@
 /** The API process's one part: the HTTP server, listening. */
 import type { Client } from '@temporalio/client';
-import { createApp } from '../api/app.ts';
-import type { AppParts } from '../api/app.ts';
+import { createApp } from '../api/http/app.ts';
+import type { AppParts } from '../api/http/app.ts';
 import type { AuthConfig, Config } from '../config/config.ts';
 import { ConfigError } from '../config/config.ts';
 import { startLostTurns } from '../reconciler/reconciler.ts';

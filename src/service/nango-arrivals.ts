@@ -6,7 +6,7 @@ import type { Logger } from 'pino';
 import { auditEntryOf } from '../credentials/nango/audit-entry.ts';
 import type { Confirmation, NangoStore } from '../credentials/nango/nango-store.ts';
 import type { Storage } from '../storage/storage.ts';
-import type { ConnectionNews } from '../api/connection-news.ts';
+import type { ConnectionNews } from './connection-news.ts';
 
 export interface NangoArrivals {
   /** Both throw `CredentialStoreError` when Nango cannot be asked. `address`: where the hint came from, if a person's. */

@@ -11,8 +11,8 @@ import type { FastifyInstance, InjectOptions, LightMyRequestResponse } from 'fas
 import { pino } from 'pino';
 import { demoAudience, demoLoginClient, startIdentityProvider } from '../../demo/identity.ts';
 import { demoToken } from '../../demo/identity-token.ts';
-import { createApiKey } from '../../src/api/api-keys.ts';
-import { createApp } from '../../src/api/app.ts';
+import { createApiKey } from '../../src/api/http/api-keys.ts';
+import { createApp } from '../../src/api/http/app.ts';
 import type { Config } from '../../src/config/config.ts';
 import { loadConfig } from '../../src/config/config.ts';
 import { openParts } from '../../src/processes/parts.ts';

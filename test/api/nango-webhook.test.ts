@@ -3,7 +3,7 @@ import { createHmac } from 'node:crypto';
 import Fastify from 'fastify';
 import { pino } from 'pino';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { answerWithProblems } from '../../src/api/errors.ts';
+import { answerWithProblems } from '../../src/api/http/problems.ts';
 import { takeHints } from '../../src/api/nango-webhook/hints.ts';
 import { nangoWebhook } from '../../src/api/nango-webhook/route.ts';
 import { isSignedBy } from '../../src/api/nango-webhook/signature.ts';

@@ -2,10 +2,10 @@
 import { ElicitationResponsePartSchema, PageContextPartSchema } from '../../contract/chat.ts';
 import type { ChatRequest } from '../../contract/chat.ts';
 import { toPageContextPart } from '../../turn/page-context.ts';
-import { invalidRequest, parseInput } from '../errors.ts';
-import type { FieldError } from '../errors.ts';
-import type { GivenMessage } from '../start-turn.ts';
-import type { GivenAnswer } from '../take-answer.ts';
+import { invalidRequest, parseInput } from '../http/problems.ts';
+import type { FieldError } from '../http/problems.ts';
+import type { GivenMessage } from '../../service/start-turn.ts';
+import type { GivenAnswer } from '../../service/take-answer.ts';
 
 type Message = ChatRequest['messages'][number];
 type Part = Message['parts'][number];

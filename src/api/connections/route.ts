@@ -5,9 +5,9 @@ import {
   ScopeQuerySchema,
   ServerParamsSchema,
 } from '../../contract/connections.ts';
-import { describeRoute, json } from '../describe-route.ts';
-import type { OwnConnections } from '../own-connections.ts';
-import type { Api } from '../validation.ts';
+import { describeRoute, json } from '../http/describe-route.ts';
+import type { OwnConnections } from '../../service/connections.ts';
+import type { Api } from '../http/validation.ts';
 import { toConnection } from './translate.ts';
 
 export function connectionsSurface(api: Api, { connections }: { connections: OwnConnections }): void {

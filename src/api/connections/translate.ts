@@ -1,5 +1,5 @@
 import type { Connection } from '../../contract/connections.ts';
-import type { OwnConnection } from '../own-connections.ts';
+import type { OwnConnection } from '../../service/connections.ts';
 
 export function toConnection({ server, serverTitle, host, scope, state }: OwnConnection): Connection {
   const { status } = state;

@@ -1,4 +1,4 @@
-/** A caller's conversations: the list, what was said, and the feed. */
+/** A caller's conversations: the list, and what was said. */
 import { z } from 'zod';
 import {
   ConversationListSchema,
@@ -9,18 +9,16 @@ import { ReaderHeadersSchema } from '../../contract/headers.ts';
 import { ClientIdSchema, ConversationParamsSchema } from '../../contract/ids.ts';
 import type { Storage } from '../../storage/storage.ts';
 import type { ConversationRef } from '../../turn/turn.ts';
-import { requireOwn, userOf } from '../conversation-access.ts';
-import { cursorTo, toCursor } from '../cursor.ts';
-import { describeRoute, json } from '../describe-route.ts';
-import { readerFrom } from '../request-headers.ts';
-import type { TurnWorkflows } from '../turns.ts';
-import type { Api } from '../validation.ts';
-import { feed } from './feed.ts';
-import type { FeedParts } from './feed.ts';
+import { requireOwn, userOf } from '../../service/conversation-access.ts';
+import { cursorTo, toCursor } from '../http/cursor.ts';
+import { describeRoute, json } from '../http/describe-route.ts';
+import { readerFrom } from '../http/request-headers.ts';
+import type { TurnWorkflows } from '../../service/turn-workflows.ts';
+import type { Api } from '../http/validation.ts';
 import { toConversation, toMessages } from './translate.ts';
 import type { TurnToTell } from './translate.ts';
 
-export interface ConversationsParts extends FeedParts {
+export interface ConversationsParts {
   storage: Pick<Storage, 'conversations' | 'turnLog' | 'turns'>;
   workflows: Pick<TurnWorkflows, 'current'>;
 }
@@ -109,6 +107,4 @@ export function conversationsSurface(api: Api, parts: ConversationsParts): void 
     const turn = starting.find(({ turnId }) => turnId === current);
     return turn ? { ...turn, log: null } : null;
   }
-
-  feed(api, parts);
 }

@@ -1,10 +1,8 @@
-/** Stored conversations and log entries, as clients read them. Pure. */
+/** Stored conversations, as clients read them. Pure. */
 import type { TextPart, UIMessage } from 'ai';
 import type { ConversationRow, StoredMessage, ToldTurn } from '../../storage/storage.ts';
-import type { LogEntry } from '../../turn/event.ts';
-import { operationId, operationOf } from '../../turn/operations.ts';
 import { isPageContext } from '../../turn/page-context.ts';
-import type { Reader } from '../request-headers.ts';
+import type { Reader } from '../http/request-headers.ts';
 import { toTurnMessage } from '../ui-message/turn-message.ts';
 
 export function toConversation(row: ConversationRow, liveTurn: string | null) {
@@ -39,27 +37,6 @@ function toGivenMessage({ id, role, content }: StoredMessage): UIMessage {
         : (part as UIMessage['parts'][number]),
     ),
   };
-}
-
-/** Of the neutral feed, `agent` being the conversation's; with `operations`, each before the entry that it describes. */
-export function toEventText(entry: LogEntry, agent: string, operations: boolean): string {
-  const { seq, turnId, event } = entry;
-  const at = toTime(entry.at);
-  const text = `id: ${seq}\ndata: ${JSON.stringify({ ...event, turnId, at })}\n\n`;
-  const operation = operations ? operationOf(entry, agent) : null;
-  if (!operation) return text;
-  const { path, parentToolCallId } = event;
-  const said = {
-    type: 'data-operation',
-    id: operationId(entry),
-    data: operation,
-    turnId,
-    at,
-    ...(path && { path }),
-    ...(parentToolCallId !== undefined && { parentToolCallId }),
-  };
-  // Under no id of its own: whoever is cut off in between is told again instead of never being told the event.
-  return `data: ${JSON.stringify(said)}\n\n${text}`;
 }
 
 function toTime(at: number): string {

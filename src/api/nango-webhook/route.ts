@@ -10,9 +10,9 @@ import type { NangoStore } from '../../credentials/nango/nango-store.ts';
 import { attemptIn } from '../../credentials/nango/tags.ts';
 import { CredentialStoreError } from '../../credentials/store.ts';
 import type { Storage } from '../../storage/storage.ts';
-import { parseInput, ProblemError } from '../errors.ts';
+import { parseInput, ProblemError } from '../http/problems.ts';
 import { createNangoArrivals } from '../../service/nango-arrivals.ts';
-import type { ConnectionNews } from '../connection-news.ts';
+import type { ConnectionNews } from '../../service/connection-news.ts';
 import { takeHints } from './hints.ts';
 import { isSignedBy } from './signature.ts';
 

@@ -1,7 +1,7 @@
 /** The one JSON answer that a turn adds up to. Pure. */
 import type { FinishReason } from '../../contract/openai.ts';
 import type { LogEntry } from '../../turn/event.ts';
-import { plainReader } from '../request-headers.ts';
+import { plainReader } from '../http/request-headers.ts';
 import type { OpenAIError } from './errors.ts';
 import { createTranslator } from './translate.ts';
 import type { Chunk, CompletionUsage, Reading } from './translate.ts';

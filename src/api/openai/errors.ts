@@ -1,7 +1,7 @@
 /** Problem documents with an additional member `error`, as OpenAI clients expect it. */
 import type { FastifyInstance } from 'fastify';
-import { problemFor, ProblemError, sendProblem } from '../errors.ts';
-import type { FieldError } from '../errors.ts';
+import { problemFor, ProblemError, sendProblem } from '../http/problems.ts';
+import type { FieldError } from '../http/problems.ts';
 
 export interface OpenAIError {
   message: string;

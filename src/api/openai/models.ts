@@ -2,10 +2,10 @@
 import { z } from 'zod';
 import { AgentNameSchema } from '../../contract/ids.ts';
 import { ModelListSchema, ModelSchema } from '../../contract/openai.ts';
-import { describeRoute, json } from '../describe-route.ts';
-import { unknownAgent } from '../start-turn.ts';
-import type { StartTurnParts } from '../start-turn.ts';
-import type { Api } from '../validation.ts';
+import { describeRoute, json } from '../http/describe-route.ts';
+import { unknownAgent } from '../../service/start-turn.ts';
+import type { StartTurnParts } from '../../service/start-turn.ts';
+import type { Api } from '../http/validation.ts';
 
 export function listModels(api: Api, { config: { agents } }: Pick<StartTurnParts, 'config'>): void {
   const list = describeRoute({

@@ -7,14 +7,14 @@ import {
   ChatCompletionSchema,
 } from '../../contract/openai.ts';
 import { cannotAsk } from '../../elicitation/capabilities.ts';
-import { explainDatabaseTrouble } from '../database-trouble.ts';
-import { describeRoute, either, eventStream, json, problemsOf } from '../describe-route.ts';
-import type { Readers } from '../readers.ts';
-import { readerFrom } from '../request-headers.ts';
-import { startTurn } from '../start-turn.ts';
-import type { StartTurnParts } from '../start-turn.ts';
-import { withSchemas } from '../validation.ts';
-import type { Api } from '../validation.ts';
+import { explainDatabaseTrouble } from '../http/database-trouble.ts';
+import { describeRoute, either, eventStream, json, problemsOf } from '../http/describe-route.ts';
+import type { Readers } from '../http/readers.ts';
+import { readerFrom } from '../http/request-headers.ts';
+import { startTurn } from '../../service/start-turn.ts';
+import type { StartTurnParts } from '../../service/start-turn.ts';
+import { withSchemas } from '../http/validation.ts';
+import type { Api } from '../http/validation.ts';
 import { answerWithOpenAIErrors } from './errors.ts';
 import { listModels } from './models.ts';
 import { givenMessages } from './request.ts';

@@ -9,7 +9,7 @@ import { canPresent } from '../../elicitation/capabilities.ts';
 import type { ElicitationEvent } from '../../elicitation/elicitation.ts';
 import type { LogEntry, TurnEvent } from '../../turn/event.ts';
 import type { TurnEndStatus, Usage } from '../../turn/turn.ts';
-import type { Reader } from '../request-headers.ts';
+import type { Reader } from '../http/request-headers.ts';
 import type { OpenAIError } from './errors.ts';
 
 export interface Chunk {

@@ -4,11 +4,11 @@ import type { AuthConfig, Config } from '../../config/config.ts';
 import type { KeyRing } from '../../credentials/sealing/key-ring.ts';
 import type { Stores } from '../../credentials/stores.ts';
 import type { Storage } from '../../storage/storage.ts';
-import type { MayChange } from '../account-rights.ts';
-import type { AnswerQuestion } from '../answer.ts';
-import type { ConnectionNews } from '../connection-news.ts';
+import type { MayChange } from '../../service/account-rights.ts';
+import type { AnswerQuestion } from '../../service/answer-question.ts';
+import type { ConnectionNews } from '../../service/connection-news.ts';
 import type { PlaygroundParts } from './playground/routes.ts';
-import type { OwnConnections } from '../own-connections.ts';
+import type { OwnConnections } from '../../service/connections.ts';
 
 export interface ConnectDeps {
   config: Pick<Config, 'http' | 'agents' | 'servers' | 'nango'> & { auth: AuthConfig };

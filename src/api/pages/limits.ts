@@ -1,8 +1,8 @@
 /** How often the pages may be asked for: by one address, and by one signed-in person wherever they are. */
 import rateLimit from '@fastify/rate-limit';
 import type { FastifyInstance } from 'fastify';
-import { ProblemError } from '../errors.ts';
-import { rateLimitKey } from '../principal.ts';
+import { ProblemError } from '../http/problems.ts';
+import { rateLimitKey } from '../../service/principal.ts';
 import type { Refusals } from './refusals.ts';
 import type { Sessions } from './login/session.ts';
 

@@ -6,8 +6,8 @@
 import cookies from '@fastify/cookie';
 import forms from '@fastify/formbody';
 import type { FastifyInstance } from 'fastify';
-import { explainDatabaseTrouble } from '../database-trouble.ts';
-import { problemFor } from '../errors.ts';
+import { explainDatabaseTrouble } from '../http/database-trouble.ts';
+import { problemFor } from '../http/problems.ts';
 import { authorizationRoutes } from './oauth/callback.ts';
 import { clientRoutes } from './oauth/client-documents.ts';
 import type { ConnectDeps } from './deps.ts';

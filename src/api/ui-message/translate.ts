@@ -10,7 +10,7 @@ import type { UIMessageChunk } from 'ai';
 import { canPresent } from '../../elicitation/capabilities.ts';
 import type { LogEntry, TurnEvent } from '../../turn/event.ts';
 import { operationId, operationOf } from '../../turn/operations.ts';
-import type { Reader } from '../request-headers.ts';
+import type { Reader } from '../http/request-headers.ts';
 import { createNotices } from './notices.ts';
 import { createStepData, withResets } from './resets.ts';
 import type { Speech } from './resets.ts';

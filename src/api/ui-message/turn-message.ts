@@ -1,6 +1,6 @@
 import type { UIMessage } from 'ai';
 import type { LogEntry } from '../../turn/event.ts';
-import type { Reader } from '../request-headers.ts';
+import type { Reader } from '../http/request-headers.ts';
 import { foldMessage } from './fold.ts';
 import { createTranslator } from './translate.ts';
 

@@ -8,7 +8,7 @@ import {
   toRound,
 } from '../../../src/activities/call-tool/rounds.ts';
 import type { Round } from '../../../src/activities/call-tool/rounds.ts';
-import { sealContent } from '../../../src/api/answer-record.ts';
+import { sealContent } from '../../../src/service/answer-record.ts';
 import { generateKey, parseKeys } from '../../../src/credentials/sealing/key-ring.ts';
 import type { ElicitationRequest } from '../../../src/elicitation/elicitation.ts';
 import type { Asked, Pause } from '../../../src/remote/input-required.ts';

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { ProblemError } from '../../../src/api/errors.ts';
+import { ProblemError } from '../../../src/api/http/problems.ts';
 import { startGuardedServer } from '../../credentials/guarded-server.ts';
 import { Browser, hiddenFields, words } from './browser.ts';
 import { onward } from './onward.ts';

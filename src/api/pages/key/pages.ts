@@ -1,6 +1,6 @@
 /** Where an API key is entered: on the question itself, or on a page of its own. Pure: data in, `Page` out. */
-import { isKey } from '../../own-connections.ts';
-import type { OwnConnection } from '../../own-connections.ts';
+import { isKey } from '../../../service/connections.ts';
+import type { OwnConnection } from '../../../service/connections.ts';
 import { detail, scopeList } from '../details.ts';
 import { html } from '../html.ts';
 import { keyField } from './form.ts';

@@ -1,8 +1,8 @@
 /** Signing a person in at the configured issuer: authorization code, PKCE and nonce, by `openid-client`. */
 import * as openid from 'openid-client';
 import type { AuthConfig } from '../../../config/config.ts';
-import type { UserPrincipal } from '../../principal.ts';
-import { userFromClaims, usualTenantClaim } from '../../tokens.ts';
+import type { UserPrincipal } from '../../../service/principal.ts';
+import { userFromClaims, usualTenantClaim } from '../../http/access-tokens.ts';
 import type { SignIn } from './session.ts';
 
 export interface IdentityClient {

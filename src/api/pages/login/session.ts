@@ -9,7 +9,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import { SealingError } from '../../../credentials/sealing/key-ring.ts';
 import type { KeyRing } from '../../../credentials/sealing/key-ring.ts';
-import type { UserPrincipal } from '../../principal.ts';
+import type { UserPrincipal } from '../../../service/principal.ts';
 
 const sessionLifeMs = 3_600_000;
 const signInLifeMs = 600_000;

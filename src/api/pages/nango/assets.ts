@@ -9,7 +9,7 @@ import type { FastifyInstance } from 'fastify';
 import type { Logger } from 'pino';
 import { z } from 'zod';
 import type { NangoConfig } from '../../../config/config.ts';
-import { ProblemError } from '../../errors.ts';
+import { ProblemError } from '../../http/problems.ts';
 import type { PageScript } from '../layout.ts';
 
 const library = '@nangohq/frontend';

@@ -5,7 +5,7 @@ import type { ServerConfig } from '../../../config/config.ts';
 import { ScopeQuerySchema, ServerParamsSchema } from '../../../contract/connections.ts';
 import { ElicitationIdSchema } from '../../../contract/ids.ts';
 import type { ConnectionKey } from '../../../storage/storage.ts';
-import { ProblemError } from '../../errors.ts';
+import { ProblemError } from '../../http/problems.ts';
 import type { ConnectDeps } from '../deps.ts';
 import { findQuestion } from '../question/find-question.ts';
 import type { Refusals } from '../refusals.ts';

@@ -2,7 +2,7 @@
  * Pages that connect by way of Nango. Each is a page that works by itself, and what its script shows in its place while
  * the person is in another window. Pure: data in, `Page` out.
  */
-import type { OwnConnection } from '../../own-connections.ts';
+import type { OwnConnection } from '../../../service/connections.ts';
 import { notConnectedPage } from '../settings/connection-pages.ts';
 import { detail, scopeList } from '../details.ts';
 import { html } from '../html.ts';

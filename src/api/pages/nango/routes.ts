@@ -6,7 +6,7 @@ import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import { CredentialStoreError } from '../../../credentials/store.ts';
 import type { ConnectAttempt } from '../../../storage/storage.ts';
-import { parseInput, problemFor, ProblemError, sendProblem } from '../../errors.ts';
+import { parseInput, problemFor, ProblemError, sendProblem } from '../../http/problems.ts';
 import type { ConnectDeps } from '../deps.ts';
 import { isFromOurPage } from '../form.ts';
 import type { NangoConnecting } from './connecting.ts';

@@ -2,7 +2,7 @@
 import type { FastifyInstance } from 'fastify';
 import type { Sessions } from '../login/session.ts';
 import { displayName } from '../login/session.ts';
-import { scriptRoute } from '../../widget-route.ts';
+import { scriptRoute } from '../../http/script-route.ts';
 import { playgroundHeaders, playgroundPage } from './page.ts';
 
 export interface PlaygroundParts {

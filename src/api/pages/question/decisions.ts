@@ -1,7 +1,7 @@
 /** What the two buttons do. Each answers with the page to show next. */
 import { CredentialStoreError } from '../../../credentials/store.ts';
 import type { ConnectionKey } from '../../../storage/storage.ts';
-import { ProblemError } from '../../errors.ts';
+import { ProblemError } from '../../http/problems.ts';
 import type { ConnectDeps } from '../deps.ts';
 import { createEnterKey } from '../key/entry.ts';
 import { keyQuestionPage } from '../key/pages.ts';

@@ -1,6 +1,6 @@
 /** What the settings page leads to. Pure: data in, `Page` out. */
-import { isKey } from '../../own-connections.ts';
-import type { OwnConnection } from '../../own-connections.ts';
+import { isKey } from '../../../service/connections.ts';
+import type { OwnConnection } from '../../../service/connections.ts';
 import { html } from '../html.ts';
 import type { Page } from '../layout.ts';
 import { exclamation, monogram, tick } from '../marks.ts';

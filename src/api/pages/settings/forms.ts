@@ -1,5 +1,5 @@
 /** What can be done to a connection, as forms. */
-import type { OwnConnection } from '../../own-connections.ts';
+import type { OwnConnection } from '../../../service/connections.ts';
 import { html } from '../html.ts';
 import type { Html } from '../html.ts';
 import { keepingReturn, returnField } from '../return-url.ts';

@@ -1,7 +1,7 @@
 /** The settings page: what somebody has connected. Pure: data in, `Page` out; it needs no JavaScript. */
 import { permissionsAmong } from '../../../credentials/permissions.ts';
-import { isKey } from '../../own-connections.ts';
-import type { OwnConnection } from '../../own-connections.ts';
+import { isKey } from '../../../service/connections.ts';
+import type { OwnConnection } from '../../../service/connections.ts';
 import { detail, scopeList } from '../details.ts';
 import { html } from '../html.ts';
 import type { Html } from '../html.ts';

@@ -1,0 +1,167 @@
+/**
+ * Access tokens of the configured issuer. Its signing keys are found by OIDC discovery on the first token and
+ * kept by jose, which fetches them again when a token names a key it has not seen.
+ */
+import { createRemoteJWKSet, customFetch, decodeJwt, decodeProtectedHeader, errors, jwtVerify } from 'jose';
+import type { JWSHeaderParameters, JWTPayload, JWTVerifyGetKey } from 'jose';
+import type { AuthConfig } from '../../config/config.ts';
+import { discoverIssuer, fetchSoon } from '../../network/openid-issuer.ts';
+import { ProblemError, unauthenticated } from './problems.ts';
+import { isDisplayName, isTenantName, isUserId } from '../../service/principal.ts';
+import type { UserPrincipal } from '../../service/principal.ts';
+
+/** Asymmetric only: with a shared-secret algorithm allowed, the issuer's public key would sign tokens. */
+const algorithms = [
+  'RS256',
+  'RS384',
+  'RS512',
+  'PS256',
+  'PS384',
+  'PS512',
+  'ES256',
+  'ES384',
+  'ES512',
+  'EdDSA',
+  'Ed25519',
+];
+const clockToleranceSeconds = 5;
+
+export const usualTenantClaim = 'tenant';
+
+export type TokenRules = Pick<AuthConfig, 'issuer' | 'audience' | 'tenantClaim' | 'operator'>;
+
+export function createTokenVerifier(rules: TokenRules): (token: string) => Promise<UserPrincipal> {
+  const keys = createIssuerKeys(rules.issuer);
+  return async (token) => {
+    refuseHopeless(token, rules.issuer);
+    try {
+      const { payload, protectedHeader } = await jwtVerify(token, keys, {
+        issuer: rules.issuer,
+        audience: rules.audience,
+        algorithms,
+        requiredClaims: ['exp', 'sub'],
+        clockTolerance: clockToleranceSeconds,
+      });
+      requireAccessToken(protectedHeader, payload);
+      return userFromClaims(payload, rules);
+    } catch (error) {
+      throw explain(error, rules);
+    }
+  };
+}
+
+/** What else issuers sign for the same audience: an answer to a login, or news of one. */
+const otherTypes = new Set(['logout+jwt', 'secevent+jwt', 'token-introspection+jwt', 'dpop+jwt']);
+const otherClaims = ['nonce', 'at_hash', 'c_hash', 's_hash', 'events'];
+
+/** ID tokens carry the nonce or hashes of their login (OpenID Connect Core §2, §3.3.2.11), logout tokens events. */
+function requireAccessToken({ typ }: JWSHeaderParameters, claims: JWTPayload): void {
+  const type = typ?.toLowerCase().replace(/^application\//, '');
+  if ((type === undefined || !otherTypes.has(type)) && !otherClaims.some((name) => name in claims)) return;
+  throw unauthenticated(
+    'This is no access token but an ID or logout token; ask for an access token.',
+    'invalid_token',
+  );
+}
+
+/** The same claims mean the same user, in an access token here and in an ID token on the connect page. */
+export function userFromClaims(
+  claims: JWTPayload,
+  { tenantClaim: configured, operator }: Pick<TokenRules, 'tenantClaim' | 'operator'>,
+): UserPrincipal {
+  const { sub, name } = claims;
+  const tenantClaim = configured ?? usualTenantClaim;
+  const tenant = claims[tenantClaim] ?? (configured === null ? 'default' : undefined);
+  if (typeof sub !== 'string' || sub === '')
+    throw unauthenticated('The token names no user (claim sub).', 'invalid_token');
+  if (!isUserId(sub))
+    throw unauthenticated("The token's claim sub is too long or not plain text.", 'invalid_token');
+  if (typeof tenant !== 'string' || !isTenantName(tenant)) {
+    throw unauthenticated(
+      `The token's claim ${tenantClaim} has to be a short plain text that names the tenant.`,
+      'invalid_token',
+    );
+  }
+  const shown = typeof name === 'string' && isDisplayName(name) ? { name } : {};
+  const isOperator = operator && rolesIn(claims[operator.claim]).includes(operator.role);
+  return { kind: 'user', tenant, user: sub, ...shown, ...(isOperator && { isOperator }) };
+}
+
+/** A list, or one by itself. */
+function rolesIn(claim: unknown): unknown[] {
+  return Array.isArray(claim) ? claim : [claim];
+}
+
+/** What no key could make right is refused before the issuer is asked for its keys. */
+function refuseHopeless(token: string, issuer: string): void {
+  let algorithm: string | undefined;
+  let tokenIssuer: string | undefined;
+  try {
+    algorithm = decodeProtectedHeader(token).alg;
+    tokenIssuer = decodeJwt(token).iss;
+  } catch {
+    throw unauthenticated('This is neither an access token (JWT) nor an API key.', 'invalid_token');
+  }
+  if (!algorithms.includes(algorithm ?? '')) {
+    throw unauthenticated(
+      'The token has to be signed with a public-key algorithm such as RS256 or ES256.',
+      'invalid_token',
+    );
+  }
+  if (tokenIssuer !== issuer)
+    throw unauthenticated(`The token was not issued by ${issuer}.`, 'invalid_token');
+}
+
+function createIssuerKeys(issuer: string): JWTVerifyGetKey {
+  let found: Promise<JWTVerifyGetKey> | undefined;
+  return async (header, token) => {
+    try {
+      found ??= discoverKeys(issuer);
+      return await (
+        await found
+      )(header, token);
+    } catch (error) {
+      if (error instanceof errors.JWKSNoMatchingKey || error instanceof errors.JWKSMultipleMatchingKeys)
+        throw error;
+      throw new IssuerUnavailable(issuer, error);
+    }
+  };
+
+  async function discoverKeys(from: string): Promise<JWTVerifyGetKey> {
+    try {
+      const { jwksUri } = await discoverIssuer(from);
+      return createRemoteJWKSet(new URL(jwksUri), { [customFetch]: fetchSoon });
+    } catch (error) {
+      // The next token tries again.
+      found = undefined;
+      throw error;
+    }
+  }
+}
+
+class IssuerUnavailable extends Error {
+  override name = 'IssuerUnavailable';
+  constructor(issuer: string, cause: unknown) {
+    super(`The issuer ${issuer} cannot be asked for its signing keys.`, { cause });
+  }
+}
+
+function explain(error: unknown, { issuer, audience }: TokenRules): ProblemError {
+  if (error instanceof ProblemError) return error;
+  if (error instanceof IssuerUnavailable) {
+    const detail = `${error.message} Your token was not checked; try again soon.`;
+    return new ProblemError('unavailable', detail, { headers: { 'retry-after': '5' }, cause: error });
+  }
+  if (error instanceof errors.JWTExpired)
+    return unauthenticated('The token has expired; get a new one.', 'invalid_token');
+  if (error instanceof errors.JWTClaimValidationFailed) {
+    const wrong: Record<string, string> = {
+      aud: `The token is for another audience; ask for one with audience ${audience}.`,
+      iss: `The token was not issued by ${issuer}.`,
+      nbf: 'The token is not valid yet; check the clocks.',
+    };
+    const detail = wrong[error.claim] ?? `The token lacks a usable claim ${error.claim}.`;
+    return unauthenticated(detail, 'invalid_token');
+  }
+  return unauthenticated('The token is not signed by a key of the issuer; get a new one.', 'invalid_token');
+}

@@ -1,0 +1,49 @@
+/**
+ * API keys of services: `ilk_<id>_<secret>`. The secret is 256 random bits, so a plain SHA-256 is enough to
+ * keep: there is nothing to guess, and a slow hash would only slow every request.
+ */
+import { createHash, randomBytes } from 'node:crypto';
+import type { ApiKeys, Storage } from '../../storage/storage.ts';
+import { unauthenticated } from './problems.ts';
+import { isTenantName } from '../../service/principal.ts';
+import type { Principal } from '../../service/principal.ts';
+import { sameText } from './same-text.ts';
+
+const usedEveryMs = 60_000;
+const form = /^ilk_([0-9a-f]{16})_([A-Za-z0-9_-]{43})$/;
+
+export function isApiKey(credential: string): boolean {
+  return credential.startsWith('ilk_');
+}
+
+/** Makes a key for a tenant. The only moment its text exists is now. */
+export async function createApiKey(
+  storage: Pick<Storage, 'apiKeys'>,
+  tenant: string,
+  createdBy: string | null = null,
+): Promise<string> {
+  if (!isTenantName(tenant)) throw new Error('The tenant has to be a name without control characters.');
+  const id = randomBytes(8).toString('hex');
+  const secret = randomBytes(32).toString('base64url');
+  await storage.apiKeys.create({ id, tenant, hash: hashOf(secret), createdBy });
+  return `ilk_${id}_${secret}`;
+}
+
+export async function principalOfApiKey(apiKeys: ApiKeys, credential: string): Promise<Principal> {
+  const [, id, secret] = form.exec(credential) ?? [];
+  const key = id === undefined ? null : await apiKeys.get(id);
+  if (!key || !secret || !sameText(key.hash, hashOf(secret))) {
+    throw unauthenticated('This API key is not known here; check that it was copied whole.', 'invalid_token');
+  }
+  if (key.revokedAt !== null) {
+    throw unauthenticated('This API key was revoked; ask the operator for a new one.', 'invalid_token');
+  }
+  // A write a minute; whether it succeeds is nothing to the caller.
+  if (key.lastUsedAt === null || Date.now() - key.lastUsedAt > usedEveryMs)
+    await apiKeys.used(key.id).catch(() => undefined);
+  return { kind: 'service', tenant: key.tenant, keyId: key.id };
+}
+
+function hashOf(secret: string): string {
+  return createHash('sha256').update(secret).digest('hex');
+}

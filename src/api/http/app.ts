@@ -1,0 +1,165 @@
+/**
+ * The HTTP side of Interlude: every surface, in one list. Assembles and never listens; closing it ends open
+ * streams without a last word, so that clients go on at another process.
+ */
+import { randomUUID } from 'node:crypto';
+import rateLimit from '@fastify/rate-limit';
+import type { Client } from '@temporalio/client';
+import Fastify, { LogController } from 'fastify';
+import type { FastifyBaseLogger, FastifyInstance } from 'fastify';
+import type { Logger } from 'pino';
+import type { AuthConfig, Config } from '../../config/config.ts';
+import type { KeyRing } from '../../credentials/sealing/key-ring.ts';
+import type { Stores } from '../../credentials/stores.ts';
+import type { Storage } from '../../storage/storage.ts';
+import { createAnswerQuestion } from '../../service/answer-question.ts';
+import { createAuthenticate, requirePrincipal } from './authentication.ts';
+import { chatSurface } from '../chat/route.ts';
+import { connectPages } from '../pages/route.ts';
+import type { ConnectDeps } from '../pages/route.ts';
+import { createConnectionNews } from '../../service/connection-news.ts';
+import type { ConnectionNews } from '../../service/connection-news.ts';
+import { connectionsSurface } from '../connections/route.ts';
+import { allowOrigins } from './cors.ts';
+import { conversationsSurface } from '../conversations/route.ts';
+import { explainDatabaseTrouble } from './database-trouble.ts';
+import { elicitationsSurface } from '../elicitations/route.ts';
+import { feedSurface } from '../feed/route.ts';
+import { answerWithProblems, problemFor, sendProblem } from './problems.ts';
+import { healthRoutes } from './health.ts';
+import { refuseUnknownHosts } from './known-hosts.ts';
+import { createRefusalLimit, limitOpenRequests } from './limits.ts';
+import { rateLimitKey } from '../../service/principal.ts';
+import { nangoWebhook } from '../nango-webhook/route.ts';
+import { openaiSurface } from '../openai/route.ts';
+import { describeApi } from './openapi.ts';
+import { createMayChange } from '../../service/account-rights.ts';
+import { createOwnConnections } from '../../service/connections.ts';
+import { readToTheEnd } from './read-to-the-end.ts';
+import { createReaders } from './readers.ts';
+import { createTurnWorkflows } from '../../service/turn-workflows.ts';
+import { withSchemas } from './validation.ts';
+import { scriptRoute } from './script-route.ts';
+
+export interface AppParts {
+  config: Config & { auth: AuthConfig };
+  storage: Storage;
+  client: Client;
+  keys: KeyRing;
+  stores: Stores;
+  logger: Logger;
+  /** With the demo's identity provider only. */
+  playground?: ConnectDeps['playground'];
+}
+
+const requestTimeoutMs = 60_000;
+/** How often news of connections that may have been lost is repeated. */
+const reconcileEveryMs = 5_000;
+
+export function createApp(parts: AppParts): FastifyInstance {
+  const { config, storage, client, keys, stores, logger } = parts;
+  const app: FastifyInstance = Fastify({
+    loggerInstance: logger.child({}, { level: 'warn' }) as FastifyBaseLogger,
+    // Paths carry ids of questions; what matters is logged where it happens.
+    logController: new LogController({ disableRequestLogging: true }),
+    trustProxy: config.http.trustProxy.length > 0 ? config.http.trustProxy : false,
+    bodyLimit: config.http.bodyLimit,
+    // To arrive, not to be answered: streams stay open for as long as they like.
+    requestTimeout: requestTimeoutMs,
+    genReqId: () => randomUUID(),
+    // A path that cannot be decoded never reaches a route.
+    frameworkErrors: (error, request, reply) => void sendProblem(reply, problemFor(error, request)),
+    // Conversation ids may have 128 characters, each of which may arrive percent-encoded.
+    routerOptions: { maxParamLength: 3 * 128 },
+  });
+
+  // Before `createReaders`, whose word counts when the service closes.
+  readToTheEnd(app);
+  const workflows = createTurnWorkflows({ client, storage, config, logger });
+  const news = createConnectionNews({ storage, config, workflows, logger });
+  const answer = createAnswerQuestion({ storage, keys, workflows, news });
+  const mayChange = createMayChange(storage);
+  const connections = createOwnConnections({ config, storage, stores, mayChange, logger });
+  const readers = createReaders(app);
+  const perMinute = { max: config.http.rateLimitPerMinute, timeWindow: 60_000 };
+
+  answerWithProblems(app);
+  refuseUnknownHosts(app, config.http);
+  describeApi(app, { publicUrl: config.http.publicUrl, limit: perMinute });
+  app.register(async (service) => healthRoutes(service, { storage, workflows, keys }));
+
+  app.register(async (fastify) => {
+    const api = withSchemas(fastify);
+    explainDatabaseTrouble(api, storage);
+    // Leaves JSON as the only content type, so that anything else is a 415 and not a puzzling 400.
+    api.removeContentTypeParser('text/plain');
+    await allowOrigins(api, config.http.corsOrigins);
+    const authenticate = createAuthenticate({ auth: config.auth, apiKeys: storage.apiKeys });
+    requirePrincipal(api, authenticate, createRefusalLimit(config.http.rateLimitPerMinute));
+    limitOpenRequests(api, config.http.openRequests);
+    await api.register(rateLimit, {
+      ...perMinute,
+      hook: 'preHandler',
+      keyGenerator: ({ principal }) => rateLimitKey(principal),
+    });
+    chatSurface(api, { storage, config, workflows, readers, answer });
+    conversationsSurface(api, { storage, workflows });
+    feedSurface(api, { storage, readers });
+    openaiSurface(api, { storage, config, workflows, readers });
+    elicitationsSurface(api, { storage, answer });
+    connectionsSurface(api, { connections });
+  });
+
+  app.register(async (scripts) => {
+    await scripts.register(rateLimit, perMinute);
+    scriptRoute(scripts, 'widget.js');
+  });
+
+  app.register(async (pages) => {
+    await pages.register(connectPages, {
+      config,
+      storage,
+      keys,
+      stores,
+      connections,
+      mayChange,
+      answer,
+      announce: (key, version) => news.announce(key, version),
+      logger,
+      playground: parts.playground,
+    });
+  });
+
+  const { nango } = stores;
+  const signingKey = config.nango?.webhookSigningKey;
+  if (nango && signingKey !== undefined) {
+    const { announce } = news;
+    app.register(nangoWebhook, { store: nango, signingKey, audit: storage.audit, announce, logger });
+  }
+
+  repeatNews(app, news, logger);
+  app.addHook('onClose', () => workflows.idle());
+  return app;
+}
+
+/** Runs while the app does. One round at a time; a failed one is the next one's business. */
+function repeatNews(app: FastifyInstance, news: ConnectionNews, logger: Logger): void {
+  let round: Promise<void> = Promise.resolve();
+  let timer: NodeJS.Timeout | undefined;
+  const next = () => {
+    round = news
+      .reconcile()
+      .catch((error: unknown) => logger.warn({ err: error }, 'lost news could not be looked for'));
+    void round.then(() => {
+      if (timer) timer = setTimeout(next, reconcileEveryMs).unref();
+    });
+  };
+  app.addHook('onReady', async () => {
+    timer = setTimeout(next, 0).unref();
+  });
+  app.addHook('onClose', async () => {
+    clearTimeout(timer);
+    timer = undefined;
+    await round;
+  });
+}

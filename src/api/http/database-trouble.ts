@@ -1,0 +1,41 @@
+/**
+ * A request that failed because the database is away is told so. Drivers report that in many shapes, so the
+ * database itself is asked: if it does not answer now, it was not the request's fault.
+ */
+import type { FastifyInstance } from 'fastify';
+import type { Storage } from '../../storage/storage.ts';
+import { ProblemError } from './problems.ts';
+
+const patienceMs = 1_000;
+
+export function explainDatabaseTrouble(fastify: FastifyInstance, storage: Pick<Storage, 'ping'>): void {
+  fastify.setErrorHandler(async (error) => {
+    const isOurs = error instanceof ProblemError || hasClientStatus(error);
+    if (isOurs || (await answers(storage))) throw error;
+    const detail = 'The database cannot be reached. Try again in a few seconds.';
+    throw new ProblemError('unavailable', detail, { headers: { 'retry-after': '5' }, cause: error });
+  });
+}
+
+function hasClientStatus(error: unknown): boolean {
+  return (
+    error instanceof Error &&
+    'statusCode' in error &&
+    typeof error.statusCode === 'number' &&
+    error.statusCode < 500
+  );
+}
+
+async function answers(storage: Pick<Storage, 'ping'>): Promise<boolean> {
+  const { promise: late, resolve } = Promise.withResolvers<boolean>();
+  const timer = setTimeout(() => resolve(false), patienceMs);
+  const pong = storage.ping().then(
+    () => true,
+    () => false,
+  );
+  try {
+    return await Promise.race([late, pong]);
+  } finally {
+    clearTimeout(timer);
+  }
+}

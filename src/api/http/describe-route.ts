@@ -1,0 +1,151 @@
+/**
+ * What the OpenAPI document says about a route, beside the schemas that check what comes in. A route without a
+ * description is a page and not part of the contract.
+ */
+import type { FastifySchema } from 'fastify';
+import { z } from 'zod';
+import { ProblemSchema } from '../../contract/problem.ts';
+import { problems as table } from './problems.ts';
+import type { ProblemCode } from './problems.ts';
+
+interface Description {
+  tag: 'chat' | 'openai' | 'conversations' | 'elicitations' | 'connections' | 'service';
+  /** What generated clients call it. Never renamed. */
+  id: string;
+  summary: string;
+  description?: string;
+  /** By status. */
+  response: Record<number, Response>;
+  /** Problems that this route has of its own. */
+  problems?: ProblemCode[];
+  /** Its responses say which turn of which conversation they are about. */
+  namesTurn?: boolean;
+  /** Needs no principal. */
+  isPublic?: boolean;
+}
+
+type Response = z.ZodNull | Content;
+
+interface Content {
+  description: string;
+  content: Record<string, { schema: z.ZodType }>;
+}
+
+/** Any route that needs a principal may answer with these. */
+const everywhere: ProblemCode[] = [
+  'invalid_request',
+  'unauthenticated',
+  'unknown_host',
+  'rate_limited',
+  'internal',
+  'unavailable',
+];
+
+/** What may go wrong in the same way on several surfaces. */
+export const problemsOf = {
+  takingABody: ['body_too_large', 'unsupported_media_type'],
+  startingATurn: [
+    'unknown_agent',
+    'conversation_not_found',
+    'turn_in_progress',
+    'idempotency_key_reused',
+    'message_id_reused',
+  ],
+  answering: [
+    'not_your_question',
+    'elicitation_not_found',
+    'already_answered',
+    'expired',
+    'turn_over',
+    'idempotency_key_reused',
+    'invalid_content',
+  ],
+} as const satisfies Record<string, ProblemCode[]>;
+
+const text = { type: 'string' };
+const turnHeaders = {
+  'x-turn-id': { ...text, description: 'The turn that the response is about' },
+  'x-conversation-id': { ...text, description: 'Its conversation' },
+};
+const retryAfter = { 'retry-after': { type: 'integer', description: 'Seconds to wait before trying again' } };
+const challenge = { 'www-authenticate': { ...text, description: 'What is missing or wrong (RFC 6750)' } };
+
+export function describeRoute(description: Description): FastifySchema {
+  const { tag, id, summary, response, problems = [], namesTurn = false, isPublic = false } = description;
+  const codes = new Set([...(isPublic ? [] : everywhere), ...problems]);
+  return {
+    tags: [tag],
+    operationId: id,
+    summary,
+    ...(description.description !== undefined && { description: description.description }),
+    ...(isPublic && { security: [] }),
+    response: { ...responses(response, namesTurn), ...problemResponses(codes) },
+  };
+}
+
+export function json(description: string, schema: z.ZodType): Content {
+  return { description, content: { 'application/json': { schema } } };
+}
+
+/** `data`: what each event carries, a schema with an id. */
+export function eventStream(description: string, data: z.ZodType): Content {
+  // OpenAPI 3.1 knows no other way to say what the events of a stream are.
+  const schema = z.string().meta({ 'x-event-data': toReference(data) });
+  return { description, content: { 'text/event-stream': { schema } } };
+}
+
+/** One status, several content types. */
+export function either(...contents: Content[]): Content {
+  return {
+    description: contents.map(({ description }) => description).join('. '),
+    content: Object.assign({}, ...contents.map(({ content }) => content)),
+  };
+}
+
+export function nothing(description: string): z.ZodNull {
+  return z.null().describe(description);
+}
+
+function toReference(schema: z.ZodType): { $ref: string } {
+  const id = schema.meta()?.id;
+  if (id === undefined) throw new Error('only a schema with an id can be referred to');
+  return { $ref: `#/components/schemas/${id}` };
+}
+
+function responses(response: Record<number, Response>, namesTurn: boolean): Record<string, unknown> {
+  if (!namesTurn) return response;
+  return Object.fromEntries(
+    Object.entries(response).map(([status, given]) => [
+      status,
+      'content' in given ? { ...given, headers: turnHeaders } : given,
+    ]),
+  );
+}
+
+function problemResponses(codes: Set<ProblemCode>): Record<string, unknown> {
+  const byStatus = Object.groupBy(codes, (code) => table[code].status);
+  return Object.fromEntries(
+    Object.entries(byStatus).map(([status, those]) => [
+      status,
+      {
+        description: those.map((code) => `\`${code}\`: ${table[code].title}`).join('. '),
+        headers: Object.assign({}, ...those.map(headersOf)),
+        content: { 'application/problem+json': { schema: ProblemSchema } },
+      },
+    ]),
+  );
+}
+
+function headersOf(code: ProblemCode): object {
+  switch (code) {
+    case 'unauthenticated':
+      return challenge;
+    case 'rate_limited':
+    case 'unavailable':
+      return retryAfter;
+    case 'turn_in_progress':
+      return { 'x-turn-id': turnHeaders['x-turn-id'], ...retryAfter };
+    default:
+      return {};
+  }
+}

@@ -1,0 +1,88 @@
+/** The contract at `/openapi.json`, from the same schemas that check what comes in. */
+import rateLimit from '@fastify/rate-limit';
+import swagger from '@fastify/swagger';
+import type { SwaggerTransform } from '@fastify/swagger';
+import type { FastifyInstance, FastifySchema } from 'fastify';
+import { jsonSchemaTransform, jsonSchemaTransformObject } from 'fastify-type-provider-zod';
+import { z } from 'zod';
+import packageJson from '../../../package.json' with { type: 'json' };
+import { describeRoute, json } from './describe-route.ts';
+import { tidyComponents } from './openapi-components.ts';
+import { withSchemas } from './validation.ts';
+
+/** To be called before any route is registered: only later ones are described. */
+export function describeApi(
+  fastify: FastifyInstance,
+  { publicUrl, limit }: { publicUrl: string; limit: { max: number; timeWindow: number } },
+): void {
+  fastify.register(swagger, {
+    openapi: {
+      openapi: '3.1.0',
+      info: {
+        title: 'Interlude',
+        version: packageJson.version,
+        description: `${packageJson.description}.`,
+        license: { name: packageJson.license, identifier: packageJson.license },
+      },
+      servers: [{ url: publicUrl }],
+      components: {
+        securitySchemes: {
+          bearer: {
+            type: 'http',
+            scheme: 'bearer',
+            description: "An access token of the configured issuer, or a service's API key",
+          },
+        },
+      },
+      security: [{ bearer: [] }],
+      tags: [
+        { name: 'chat', description: 'For `useChat` and everybody who speaks its stream' },
+        { name: 'openai', description: 'For OpenAI clients' },
+        { name: 'conversations', description: 'What was said, and the neutral feed' },
+        { name: 'elicitations', description: 'Questions to a person, and their answers' },
+        { name: 'connections', description: 'Accounts at servers, and their end' },
+        { name: 'service', description: 'For operators' },
+      ],
+    },
+    // Untagged are the pages, which are made for browsers and may change.
+    hideUntagged: true,
+    convertConstToEnum: false,
+    transform,
+    transformObject: (given) => tidyComponents(jsonSchemaTransformObject(given)),
+  });
+
+  const describe = describeRoute({
+    tag: 'service',
+    id: 'getContract',
+    summary: 'This document',
+    response: { 200: json('An OpenAPI 3.1 document', z.looseObject({ openapi: z.string() })) },
+    isPublic: true,
+  });
+  fastify.register(async (service) => {
+    await service.register(rateLimit, limit);
+    let document: string | undefined;
+    withSchemas(service).get(
+      '/openapi.json',
+      { schema: describe, exposeHeadRoute: false },
+      async (_, reply) => {
+        document ??= JSON.stringify(service.swagger());
+        return reply.type('application/json').send(document);
+      },
+    );
+  });
+}
+
+/** The headers of responses are carried over, which the transform leaves behind. */
+const transform: SwaggerTransform = (given) => {
+  const transformed = jsonSchemaTransform(given);
+  const after = responsesOf(transformed.schema);
+  for (const [status, { headers }] of Object.entries(responsesOf(given.schema))) {
+    const response = after[status];
+    if (headers && response) response.headers = headers;
+  }
+  return transformed;
+};
+
+function responsesOf(schema: FastifySchema | undefined): Record<string, { headers?: object }> {
+  return (schema?.response ?? {}) as Record<string, { headers?: object }>;
+}

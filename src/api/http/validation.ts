@@ -1,0 +1,22 @@
+/** Routes declare zod schemas; what does not fit is a 400 that points at each wrong field. */
+import type { FastifyInstance } from 'fastify';
+import type { ZodTypeProvider } from 'fastify-type-provider-zod';
+import type { z } from 'zod';
+import { parseInput, ProblemError } from './problems.ts';
+
+/** `fastify` with bodies, queries, params and headers typed by the schemas of their routes. */
+export type Api = ReturnType<typeof withSchemas>;
+
+export function withSchemas(fastify: FastifyInstance) {
+  fastify.setValidatorCompiler<z.ZodType>(({ schema }) => (input: unknown) => {
+    try {
+      return { value: parseInput(schema, input) };
+    } catch (error) {
+      if (error instanceof ProblemError) return { error };
+      throw error;
+    }
+  });
+  // Responses are ours: their schemas describe them, and tests hold them to it.
+  fastify.setSerializerCompiler(() => (value) => JSON.stringify(value));
+  return fastify.withTypeProvider<ZodTypeProvider>();
+}

@@ -1,0 +1,183 @@
+/**
+ * Whose connections somebody sees, and who may end which. A user sees their own and that there are those the whole
+ * tenant shares, a service the latter. As whom a shared one is connected, only whoever may change it sees. Whatever else
+ * there is does not exist for them.
+ */
+import type { Logger } from 'pino';
+import type { Config, ServerConfig } from '../config/config.ts';
+import { connectionKey } from '../credentials/connection-key.ts';
+import type { Disconnected, Standing } from '../credentials/store.ts';
+import { keeperOf } from '../credentials/stores.ts';
+import type { Stores } from '../credentials/stores.ts';
+import type { ConnectionKey, ConnectionRow, Storage } from '../storage/storage.ts';
+import type { MayChange } from './account-rights.ts';
+import { userOf } from './conversation-access.ts';
+import { ProblemError } from '../api/http/problems.ts';
+import type { Principal } from './principal.ts';
+
+export type Scope = 'user' | 'project';
+
+export interface OwnConnection {
+  server: string;
+  serverTitle: string;
+  host: string | null;
+  scope: Scope;
+  /** By whoever looks at it. */
+  mayChange: boolean;
+  /** Whom to ask about it otherwise, as configured. */
+  contact: string | undefined;
+  /** In the agents file, so that it can be connected (again). */
+  isInUse: boolean;
+  /** The store that accounts of this server are kept in: as configured, or as it was while it still was. */
+  store: string;
+  state: { status: 'missing' } | ({ row: ConnectionRow } & Standing);
+}
+
+/** What is connected is a key that its owner entered. */
+export function isKey(state: OwnConnection['state']): boolean {
+  return state.status !== 'missing' && state.row.store === 'vault';
+}
+
+export interface OwnConnections {
+  /** In the order of the agents file; what was connected for servers it no longer has comes last. */
+  list(principal: Principal): Promise<OwnConnection[]>;
+  /** Audited, refusals included. `address`: where it came from. */
+  disconnect(
+    principal: Principal,
+    of: { server: string; scope: Scope },
+    address: string,
+  ): Promise<{
+    serverTitle: string;
+    wasThere: boolean;
+    wasKey: boolean;
+    revokedAtProvider: boolean | null;
+  }>;
+}
+
+const auditWords = {
+  revoked: 'revoked at its provider',
+  'not-offered': 'its provider offers no revocation',
+  failed: 'not revoked at its provider',
+};
+
+interface Parts {
+  config: Pick<Config, 'servers'>;
+  storage: Pick<Storage, 'connections' | 'audit'>;
+  stores: Stores;
+  mayChange: MayChange;
+  logger: Logger;
+}
+
+export function createOwnConnections({ config, storage, stores, mayChange, logger }: Parts): OwnConnections {
+  async function list(principal: Principal): Promise<OwnConnection[]> {
+    const { tenant } = principal;
+    const user = userOf(principal);
+    const owners = user === null ? [null] : [user, null];
+    const lists = await Promise.all(owners.map((owner) => storage.connections.list({ tenant, user: owner })));
+    const left = lists.flat();
+    const inUse = [...config.servers.values()].filter(({ credentialScope }) =>
+      user === null ? credentialScope === 'project' : credentialScope !== 'none',
+    );
+    const known = inUse.map(async (server) => {
+      const key = connectionKey(server, { tenant, user });
+      const index = left.findIndex((row) => row.server === key.server && row.user === key.user);
+      const [row] = index === -1 ? [] : left.splice(index, 1);
+      return toOwn(principal, key, server, row);
+    });
+    const first = await Promise.all(known);
+    return [...first, ...(await Promise.all(left.map((row) => toOwn(principal, row, undefined, row))))];
+  }
+
+  async function toOwn(
+    principal: Principal,
+    key: ConnectionKey,
+    server: ServerConfig | undefined,
+    row?: ConnectionRow,
+  ): Promise<OwnConnection> {
+    const isTheirs = await mayChange(principal, key);
+    const state = row
+      ? { row: isTheirs ? row : withoutWhom(row), ...standingOf(row, server) }
+      : { status: 'missing' as const };
+    const ownHost = server ? new URL(server.url).host : null;
+    return {
+      server: key.server,
+      serverTitle: server?.title ?? config.servers.get(key.server)?.title ?? key.server,
+      host: 'host' in state && !server ? state.host : ownHost,
+      scope: key.user === null ? 'project' : 'user',
+      mayChange: isTheirs,
+      contact: server?.contact,
+      isInUse: server !== undefined,
+      store: server?.store ?? row?.store ?? '',
+      state,
+    };
+  }
+
+  function standingOf(row: ConnectionRow, server: ServerConfig | undefined): Standing {
+    const keeper = keeperOf(stores, row);
+    // What another store keeps than the one that the server is configured for now is never sent to it.
+    if (!keeper || (server && server.store !== row.store))
+      return { host: null, status: 'broken', reason: 'server_changed' };
+    return keeper.standing(row, server);
+  }
+
+  async function end(key: ConnectionKey, server: ServerConfig | undefined): Promise<Disconnected> {
+    const row = await storage.connections.get(key);
+    if (!row) return { kind: 'nothing-there' };
+    const keeper = keeperOf(stores, row);
+    if (keeper) return keeper.disconnect(key, server);
+    await storage.connections.remove(key);
+    return {
+      kind: 'removed',
+      revocation: { kind: 'failed', reason: 'its store is not configured any more' },
+    };
+  }
+
+  async function disconnect(
+    principal: Principal,
+    { server, scope }: { server: string; scope: Scope },
+    address: string,
+  ) {
+    const { tenant } = principal;
+    const listed = (await list(principal)).filter((own) => own.server === server);
+    const own = listed.find((one) => one.scope === scope);
+    const by = principal.kind === 'service' ? ` (key ${principal.keyId})` : '';
+    const audit = (action: 'disconnected' | 'refused', detail: string) =>
+      storage.audit.record({
+        at: Date.now(),
+        tenant,
+        elicitationId: '',
+        actor: userOf(principal),
+        action,
+        detail: `${server}: ${detail}${by}`,
+        address,
+      });
+    const shared = listed.find((one) => one.scope === 'project');
+    if (!own?.mayChange) {
+      if (!shared)
+        throw new ProblemError('unknown_server', 'You have no connection to a server of this name.');
+      const everybodys = `Everybody uses this account of ${shared.serverTitle}`;
+      // Whoever ends an account of their own, and does so twice, has not ended everybody's.
+      if (shared.mayChange)
+        throw new ProblemError('invalid_request', `${everybodys}; say scope=project to disconnect it.`);
+      await audit('refused', 'disconnecting a shared account');
+      throw new ProblemError('forbidden', `${everybodys}; only an operator can disconnect it.`);
+    }
+    const key = { tenant, server, user: scope === 'project' ? null : userOf(principal) };
+    const ended = await end(key, own.isInUse ? config.servers.get(server) : undefined);
+    if (ended.kind === 'nothing-there')
+      return { serverTitle: own.serverTitle, wasThere: false, wasKey: false, revokedAtProvider: null };
+    const { revocation } = ended;
+    await audit('disconnected', auditWords[revocation.kind]);
+    if (revocation.kind === 'failed')
+      logger.warn({ server, reason: revocation.reason }, 'an account was disconnected here only');
+    const revokedAtProvider = revocation.kind === 'not-offered' ? null : revocation.kind === 'revoked';
+    return { serverTitle: own.serverTitle, wasThere: true, wasKey: isKey(own.state), revokedAtProvider };
+  }
+
+  return { list, disconnect };
+}
+
+/** Everybody may know that there is one and whether it works, and no more. */
+function withoutWhom(row: ConnectionRow): ConnectionRow {
+  return { ...row, account: null, scopes: [] };
+}

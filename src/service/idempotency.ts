@@ -1,0 +1,60 @@
+/**
+ * Which turn a request means when it is sent more than once: the one it meant the first time. A message is told by
+ * its id; a request without one by its `Idempotency-Key`; and one without either, whose client says that it is
+ * sending it again, by its content.
+ */
+import { randomUUID } from 'node:crypto';
+import type { IdempotencyKeys } from '../storage/storage.ts';
+import { digestOf } from './canonical-json.ts';
+import { userOf } from './conversation-access.ts';
+import { ProblemError } from '../api/http/problems.ts';
+import type { Principal } from './principal.ts';
+import type { TurnRequest } from './start-turn.ts';
+
+/**
+ * For how long the same content, announced as a repetition, is the same request: the clients' ten minutes to wait for an
+ * answer, and some for trying again. Later it is somebody's second wish whose first attempt never came to us.
+ */
+const announcedRepeatMs = 15 * 60 * 1000;
+
+export type Repetition =
+  /** Sent again or not, the message's own id tells. */
+  | { kind: 'unnamed' }
+  /** The caller's `Idempotency-Key`. */
+  | { kind: 'named'; key: string }
+  /** The client repeats requests by itself, under no name, and says when it does. */
+  | { kind: 'announced'; isRepeat: boolean };
+
+interface Identity {
+  conversation: string;
+  clientMessageId: string;
+}
+
+export async function identify(
+  keys: IdempotencyKeys,
+  request: TurnRequest,
+  principal: Principal,
+): Promise<Identity> {
+  const { repetition } = request;
+  const identity: Identity = {
+    conversation: request.conversation ?? randomUUID(),
+    clientMessageId: request.messages.at(-1)?.id ?? randomUUID(),
+  };
+  if (repetition.kind === 'unnamed') return identity;
+
+  const fingerprint = fingerprintOf(request);
+  const key = repetition.kind === 'named' ? `key ${repetition.key}` : `content ${fingerprint}`;
+  const earlier =
+    repetition.kind === 'named' ? {} : { isNew: !repetition.isRepeat, withinMs: announcedRepeatMs };
+  const owner = { tenant: principal.tenant, user: userOf(principal) };
+  const use = await keys.claim({ ...owner, key, fingerprint, ...identity }, earlier);
+  if (use.fingerprint === fingerprint) return use;
+  throw new ProblemError(
+    'idempotency_key_reused',
+    'It was already used for another message. Choose a new one for each message.',
+  );
+}
+
+function fingerprintOf({ conversation, agent, messages }: TurnRequest): string {
+  return digestOf([conversation ?? null, agent.name ?? null, messages]);
+}

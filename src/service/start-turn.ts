@@ -1,0 +1,127 @@
+/** From a request to a turn, the same from every surface: which agent, whose conversation, and whether it is a repetition. */
+import { randomUUID } from 'node:crypto';
+import type { Config } from '../config/config.ts';
+import type { Capabilities } from '../elicitation/capabilities.ts';
+import type { NewTurn, Storage, StoredMessage } from '../storage/storage.ts';
+import type { PageContextPart } from '../turn/page-context.ts';
+import type { TurnRef } from '../turn/turn.ts';
+import { conversationNotFound, requireOwn, userOf } from './conversation-access.ts';
+import { invalidRequest, ProblemError } from '../api/http/problems.ts';
+import { identify } from './idempotency.ts';
+import type { Repetition } from './idempotency.ts';
+import type { OnBusy } from './open-turn.ts';
+import type { Principal } from './principal.ts';
+import type { TurnWorkflows } from './turn-workflows.ts';
+
+export interface StartTurnParts {
+  storage: Storage;
+  config: Pick<Config, 'agents'>;
+  workflows: Pick<TurnWorkflows, 'start'>;
+}
+
+export interface TurnRequest {
+  /** Undefined: a new conversation, of which `messages` are the history. */
+  conversation: string | undefined;
+  /** Oldest first; the last is the user's new one. In a conversation that is given, only that counts. */
+  messages: GivenMessage[];
+  agent: { name: string | undefined; pointer: string };
+  capabilities: Capabilities;
+  onBusy: OnBusy;
+  repetition: Repetition;
+}
+
+export interface GivenMessage {
+  /** As the client names it. */
+  id?: string | undefined;
+  role: 'user' | 'assistant';
+  content: ({ type: 'text'; text: string } | PageContextPart)[];
+}
+
+export async function startTurn(
+  { storage, config, workflows }: StartTurnParts,
+  request: TurnRequest,
+  principal: Principal,
+): Promise<TurnRef> {
+  const { tenant } = principal;
+  const known =
+    request.conversation === undefined
+      ? null
+      : await storage.turns.conversation({ tenant, conversation: request.conversation });
+  if (known) requireOwn(known, principal);
+  const agent = agentFor(request.agent, known?.agent, config.agents);
+  // Last: a request that is refused for what it says must not use up its key.
+  const { conversation, clientMessageId } = await identify(storage.idempotencyKeys, request, principal);
+
+  const turnId = randomUUID();
+  const turn: NewTurn = {
+    tenant,
+    conversation,
+    turnId,
+    agent,
+    user: userOf(principal),
+    capabilities: request.capabilities,
+    clientMessageId,
+    messages: newMessages(request, turnId, clientMessageId),
+  };
+  const start = await workflows.start(turn, request.onBusy);
+  switch (start.kind) {
+    case 'started':
+    case 'joined':
+      return start.turn;
+    case 'busy':
+      throw busy(start);
+    case 'foreign-conversation':
+      throw conversationNotFound();
+    case 'other-message':
+      throw new ProblemError(
+        'message_id_reused',
+        'Another message was already sent under this id in this conversation, with other words. Choose a new id for each message, also for one that is sent again with changes.',
+      );
+    default:
+      return start satisfies never;
+  }
+}
+
+function newMessages(
+  { conversation, messages }: TurnRequest,
+  turnId: string,
+  lastId: string,
+): Omit<StoredMessage, 'turnId'>[] {
+  const history = conversation === undefined ? messages.slice(0, -1) : [];
+  return [
+    ...history.map(({ role, content }, index) => ({ id: `${turnId}/history/${index}`, role, content })),
+    ...messages.slice(-1).map(({ role, content }) => ({ id: lastId, role, content })),
+  ];
+}
+
+function busy({ turnId, isEnding }: { turnId: string; isEnding: boolean }): ProblemError {
+  const detail = isEnding
+    ? 'The turn is about to end but has not ended yet. Send the message again in a moment.'
+    : 'Wait for the turn to end, or cancel it, then send the message again.';
+  return new ProblemError('turn_in_progress', detail, {
+    members: { turnId },
+    headers: { 'x-turn-id': turnId, ...(isEnding && { 'retry-after': '1' }) },
+  });
+}
+
+/** A conversation stays with the agent it began with; a new one is with the first agent unless it says otherwise. */
+function agentFor(
+  { name, pointer }: TurnRequest['agent'],
+  known: string | undefined,
+  agents: Config['agents'],
+): string {
+  const [first] = agents.keys();
+  const agent = name ?? known ?? first;
+  if (agent === undefined || !agents.has(agent)) throw unknownAgent(agent ?? '', agents);
+  if (known !== undefined && known !== agent) {
+    throw invalidRequest([
+      { pointer, detail: `this conversation is with ${known}; start another for ${agent}` },
+    ]);
+  }
+  return agent;
+}
+
+export function unknownAgent(name: string, agents: Config['agents']): ProblemError {
+  const names = [...agents.keys()].join(', ');
+  return new ProblemError('unknown_agent', `There is no agent "${name}". There are: ${names}.`);
+}

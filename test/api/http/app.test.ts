@@ -1,0 +1,121 @@
+import { once } from 'node:events';
+import { connect } from 'node:net';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { rateLimitKey } from '../../../src/service/principal.ts';
+import { startApi } from '../api-under-test.ts';
+import type { ApiUnderTest } from '../api-under-test.ts';
+
+const stream = { method: 'GET', url: '/run/api/chat/none/stream' } as const;
+
+describe('health', () => {
+  let api: ApiUnderTest;
+  beforeAll(async () => {
+    api = await startApi();
+  });
+  afterAll(() => api.stop());
+
+  test('a process that runs is alive, whatever else is down', async () => {
+    const response = await api.app.inject('/healthz');
+    expect([response.statusCode, response.json()]).toEqual([200, { status: 'ok' }]);
+  });
+
+  test('without Temporal it is not ready, and says that it is Temporal', async () => {
+    const response = await api.app.inject('/readyz');
+    expect(response.statusCode).toBe(503);
+    expect(response.json()).toMatchObject({ status: 'not ready', notReady: [{ name: 'temporal' }] });
+  });
+
+  test('a path that cannot be decoded is a problem document too', async () => {
+    const response = await api.app.inject('/run/api/chat/%zz/stream');
+    expect(response.headers['content-type']).toContain('application/problem+json');
+    expect(response.statusCode).toBe(400);
+  });
+
+  test('so is one that is too long to be anything', async () => {
+    const response = await api.app.inject(`/run/api/chat/${'a'.repeat(1_000)}/stream`);
+    expect([response.statusCode, response.json().code]).toEqual([400, 'invalid_request']);
+  });
+
+  test('the hosted pages are there', async () => {
+    const response = await api.app.inject('/auth/connect');
+    expect(response.headers['content-type']).toContain('text/html');
+  });
+});
+
+test('over the limit a caller is told how long to wait, and others are not held up', async () => {
+  const api = await startApi({ env: { RATE_LIMIT_PER_MINUTE: '2' } });
+  const statuses = [];
+  for (let round = 0; round < 3; round++) statuses.push((await api.send('alice', stream)).statusCode);
+  expect(statuses).toEqual([204, 204, 429]);
+  const refused = await api.send('alice', stream);
+  expect(refused.json().code).toBe('rate_limited');
+  expect(Number(refused.headers['retry-after'])).toBeGreaterThan(0);
+  expect((await api.send('bob', stream)).statusCode).toBe(204);
+  expect((await api.app.inject('/healthz')).statusCode).toBe(200);
+  await api.stop();
+});
+
+test('whose limit it is cannot be mistaken, however users and tenants are called', () => {
+  const one = rateLimitKey({ kind: 'user', tenant: 'a b', user: 'c' });
+  expect(rateLimitKey({ kind: 'user', tenant: 'a', user: 'b c' })).not.toBe(one);
+  expect(rateLimitKey({ kind: 'user', tenant: 'a b', user: 'c', name: 'Carol' })).toBe(one);
+});
+
+test('a caller that takes for ever to send its request is not waited for', async () => {
+  const api = await startApi();
+  expect(api.app.server.requestTimeout).toBeGreaterThan(0);
+  await api.stop();
+});
+
+test('while the database is away, a request is told so with 503', async () => {
+  const api = await startApi();
+  await api.storage.close();
+  const response = await api.send('alice', stream);
+  expect([response.statusCode, response.json().code]).toEqual([503, 'unavailable']);
+  expect(response.json().detail).toContain('database');
+  expect((await api.app.inject('/readyz')).json().notReady).toContainEqual(
+    expect.objectContaining({ name: 'database' }),
+  );
+  await api.stop();
+});
+
+test('a client that writes its whole body before it reads is told why the body is refused', async () => {
+  const api = await startApi();
+  const url = new URL(await api.app.listen({ port: 0, host: '127.0.0.1' }));
+  const refusals = [
+    { path: '/run/api/chat', authorization: api.headers('alice').authorization, status: 413 },
+    { path: '/run/api/chat', authorization: 'Bearer none', status: 401 },
+    { path: '/run/v1/chat/completions', authorization: api.headers('alice').authorization, status: 413 },
+  ];
+  for (const { path, authorization, status } of refusals) {
+    const answer = await writeThenRead(url, { path, authorization, bytes: 30_000_000 });
+    expect(answer).toMatch(new RegExp(`^HTTP/1.1 ${status} `));
+  }
+  await api.stop();
+});
+
+/** The first line of the answer, of which nothing is read before everything is written. */
+async function writeThenRead(
+  { hostname, port }: URL,
+  { path, authorization, bytes }: { path: string; authorization: string; bytes: number },
+): Promise<string> {
+  const socket = connect({ host: hostname, port: Number(port) });
+  await once(socket, 'connect');
+  socket.pause();
+  socket.write(
+    [
+      `POST ${path} HTTP/1.1`,
+      `host: ${hostname}`,
+      `authorization: ${authorization}`,
+      'content-type: application/json',
+      `content-length: ${bytes}`,
+      '\r\n',
+    ].join('\r\n'),
+  );
+  const piece = Buffer.alloc(1_000_000, 'x');
+  for (let sent = 0; sent < bytes; sent += piece.length)
+    if (!socket.write(piece)) await once(socket, 'drain');
+  const [first] = (await once(socket.resume(), 'data')) as [Buffer];
+  socket.destroy();
+  return first.toString().split('\r\n', 1)[0] ?? '';
+}

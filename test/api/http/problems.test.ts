@@ -1,0 +1,160 @@
+import { randomUUID } from 'node:crypto';
+import fastifyFactory from 'fastify';
+import type { FastifyInstance } from 'fastify';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { z } from 'zod';
+import { ChatRequestSchema } from '../../../src/contract/chat.ts';
+import { ElicitationResponseSchema } from '../../../src/contract/elicitation.ts';
+import { ChatCompletionRequestSchema } from '../../../src/contract/openai.ts';
+import { answerWithProblems, parseInput, ProblemError, toPointer } from '../../../src/api/http/problems.ts';
+
+let app: FastifyInstance;
+const logged: string[] = [];
+
+beforeAll(() => {
+  app = fastifyFactory({
+    bodyLimit: 200,
+    logger: { level: 'warn', stream: { write: (line) => logged.push(line) } },
+  });
+  answerWithProblems(app);
+  const schema = z.strictObject({ name: z.string(), parts: z.array(z.object({ 'a/b': z.number() })) });
+  app.post('/strict', (request) => parseInput(schema, request.body));
+  app.get('/bug', () => {
+    throw new Error('secret detail of a bug');
+  });
+  app.get('/away', () => {
+    throw new ProblemError('unavailable', 'The database is away.', {
+      cause: new Error('connection refused'),
+    });
+  });
+  app.get('/busy', () => {
+    throw new ProblemError('turn_in_progress', 'Wait for the turn to end.', { members: { turnId: 't1' } });
+  });
+});
+
+afterAll(() => app.close());
+
+function post(payload: string, contentType = 'application/json') {
+  return app.inject({ method: 'POST', url: '/strict', payload, headers: { 'content-type': contentType } });
+}
+
+test('every wrong field is named by its JSON pointer', async () => {
+  const response = await post(JSON.stringify({ name: 1, parts: [{ 'a/b': 'x' }] }));
+  expect(response.statusCode).toBe(400);
+  expect(response.headers['content-type']).toMatch(/^application\/problem\+json/);
+  const body = response.json();
+  expect(body).toMatchObject({ code: 'invalid_request', status: 400 });
+  expect(body.errors.map((error: { pointer: string }) => error.pointer)).toEqual(['/name', '/parts/0/a~1b']);
+});
+
+test('a pointer escapes what is special in pointers', () => {
+  expect(toPointer(['a/b', '~', 0])).toBe('/a~1b/~0/0');
+  expect(toPointer([])).toBe('');
+});
+
+test.each([
+  ['broken JSON', '{"name": "secret-marker', 'application/json', 400, 'invalid_request'],
+  ['no JSON at all', 'secret-marker', 'application/json', 400, 'invalid_request'],
+  ['a forbidden key', '{"__proto__": {}}', 'application/json', 400, 'invalid_request'],
+  [
+    'a body over the limit',
+    JSON.stringify({ name: 'x'.repeat(300) }),
+    'application/json',
+    413,
+    'body_too_large',
+  ],
+  ['another content type', '<a/>', 'text/xml', 415, 'unsupported_media_type'],
+])(
+  '%s is a problem document that repeats nothing of the body',
+  async (_, payload, contentType, status, code) => {
+    const response = await post(payload, contentType);
+    expect(response.json()).toMatchObject({ status, code });
+    expect(response.statusCode).toBe(status);
+    expect(response.body).not.toContain('secret-marker');
+  },
+);
+
+test('an unknown route is a problem document too', async () => {
+  const response = await app.inject({ url: '/nowhere?token=x' });
+  expect(response.json()).toMatchObject({
+    status: 404,
+    code: 'not_found',
+    detail: 'There is nothing at GET /nowhere.',
+  });
+});
+
+test.each([
+  ['/run/v1', '/run/v1/chat/completions'],
+  ['/v1/chat/completions', '/run/v1/chat/completions'],
+  ['/chat/completions', '/run/v1/chat/completions'],
+  ['/run/v1/responses', '/run/v1/chat/completions'],
+  ['/api/chat', 'useChat posts to /run/api/chat.'],
+  ['/run', 'useChat posts to /run/api/chat.'],
+])('whoever posts to %s is told where to', async (url, words) => {
+  const response = await app.inject({ method: 'POST', url });
+  expect(response.json()).toMatchObject({ status: 404, detail: expect.stringContaining(words) });
+});
+
+test.each([
+  [
+    'messages of OpenAI at the chat',
+    ChatRequestSchema,
+    { messages: [{ role: 'user', content: 'Hello.' }] },
+    { pointer: '/messages/0/parts', detail: expect.stringContaining('POST /run/v1/chat/completions') },
+  ],
+  [
+    'no messages at the chat',
+    ChatRequestSchema,
+    { message: 'Hello.' },
+    { pointer: '/messages', detail: expect.stringContaining('"parts": [{ "type": "text"') },
+  ],
+  [
+    'messages of useChat at the completions',
+    ChatCompletionRequestSchema,
+    { model: 'assistant', messages: [{ role: 'user', parts: [{ type: 'text', text: 'Hello.' }] }] },
+    { pointer: '/messages/0/content', detail: expect.stringContaining('POST /run/api/chat') },
+  ],
+  [
+    'messages where an answer is expected',
+    ElicitationResponseSchema,
+    { conversationId: 'c1', elicitationId: randomUUID(), action: 'decline', messages: [] },
+    { pointer: '/messages', detail: 'unknown here; messages go to POST /run/api/chat' },
+  ],
+])('%s are told where they belong', (_, schema, body, error) => {
+  let told: unknown;
+  try {
+    parseInput(schema, body);
+  } catch (problem) {
+    told = problem instanceof ProblemError ? problem.members['errors'] : problem;
+  }
+  expect(told).toEqual([error]);
+});
+
+test('a bug is masked for the caller and logged for the operator', async () => {
+  logged.length = 0;
+  const response = await app.inject({ url: '/bug' });
+  expect(response.json()).toMatchObject({ status: 500, code: 'internal' });
+  expect(response.body).not.toContain('secret detail');
+  expect(logged.join()).toContain('secret detail of a bug');
+});
+
+test('what we depend on being away is 503; the cause is for the log', async () => {
+  const response = await app.inject({ url: '/away' });
+  expect(response.json()).toMatchObject({
+    status: 503,
+    code: 'unavailable',
+    detail: 'The database is away.',
+  });
+});
+
+test('members of a problem stand beside the standard ones', async () => {
+  const response = await app.inject({ url: '/busy' });
+  expect(response.json()).toEqual({
+    type: 'urn:interlude:problem:turn_in_progress',
+    title: 'The conversation is busy with a turn',
+    status: 409,
+    code: 'turn_in_progress',
+    detail: 'Wait for the turn to end.',
+    turnId: 't1',
+  });
+});

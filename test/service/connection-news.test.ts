@@ -1,0 +1,64 @@
+import { mkdtemp } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { pino } from 'pino';
+import { expect, onTestFinished, test } from 'vitest';
+import { createConnectionNews } from '../../src/service/connection-news.ts';
+import { openStorage } from '../../src/storage/open-storage.ts';
+import { ask, beginTurn, tenant } from '../api/api-under-test.ts';
+
+/** A question whose account is connected, and whose workflow hears of it but never comes to act on it. */
+async function unheard() {
+  const folder = await mkdtemp(path.join(tmpdir(), 'interlude-news-'));
+  const storage = await openStorage({ kind: 'sqlite', path: path.join(folder, 'interlude.db') });
+  onTestFinished(() => storage.close());
+  await ask(storage, await beginTurn(storage, 'c1'));
+  const establish = () =>
+    storage.connections.establish(
+      { tenant, server: 'tracker', user: 'alice' },
+      { store: 'oauth', account: null, scopes: [], sealed: '', freshUntil: null },
+    );
+  await establish();
+  const told: [atSeconds: number, version: number][] = [];
+  let nowMs = 0;
+  const news = createConnectionNews({
+    storage,
+    config: { servers: new Map() },
+    workflows: {
+      async tellConnected(_, version) {
+        told.push([nowMs / 1000, version]);
+        return 'told';
+      },
+    },
+    logger: pino({ level: 'silent' }),
+    now: () => nowMs,
+  });
+  const pass = async (seconds: number) => {
+    for (const end = nowMs + seconds * 1000; nowMs < end; nowMs += 5_000) await news.reconcile();
+  };
+  return { told, pass, establish, storage };
+}
+
+test('news is repeated ever more slowly to a turn that does not act on it', async () => {
+  const { told, pass } = await unheard();
+  await pass(600);
+  expect(told.map(([at]) => at).slice(0, 6)).toEqual([0, 5, 15, 35, 75, 155]);
+  expect(told.length).toBeLessThan(10);
+});
+
+test('fresh news is told at once, also to a turn that did not act on the old', async () => {
+  const { told, pass, establish } = await unheard();
+  await pass(300);
+  await establish();
+  const before = told.length;
+  await pass(5);
+  expect(told.slice(before)).toEqual([[300, 2]]);
+});
+
+test('a question that is settled is forgotten', async () => {
+  const { told, pass, storage } = await unheard();
+  await pass(5);
+  await storage.elicitations.settle('question-of-c1', 'accept', null);
+  await pass(600);
+  expect(told).toHaveLength(1);
+});

@@ -1,0 +1,40 @@
+import { expect, test } from 'vitest';
+import { startOptions } from '../../src/service/start-options.ts';
+import { loadConfig } from '../../src/config/config.ts';
+
+const turn = {
+  tenant: 'demo',
+  conversation: 'c1',
+  turnId: 't1',
+  agent: 'assistant',
+  user: 'alice',
+  capabilities: { url: true, form: true },
+  clientMessageId: 'm1',
+  messages: [],
+};
+const minutes = (n: number) => n * 60_000;
+
+function limitsWith(env: Record<string, string>) {
+  const config = loadConfig(env, process.cwd());
+  const { workflowExecutionTimeout, args } = startOptions(turn, config);
+  return { turn: workflowExecutionTimeout, call: args?.[0].limits.toolCallMs };
+}
+
+test('a tool call may take as long as all rounds of its server, and a turn a day', () => {
+  // The demo's servers: ten rounds, half a minute each of their own, and the ten minutes of a question.
+  expect(limitsWith({})).toEqual({ turn: minutes(24 * 60), call: minutes(11 * (10 + 0.5) + 5) });
+});
+
+test('both grow with the time that people have to answer', () => {
+  expect(limitsWith({ ELICITATION_TIMEOUT: '12h' })).toEqual({
+    turn: minutes(10 * 12 * 60),
+    call: minutes(11 * (12 * 60 + 0.5) + 5),
+  });
+});
+
+test('a turn may be given less, or more', () => {
+  expect(limitsWith({ TURN_TIMEOUT: '1h' }).turn).toBe(minutes(60));
+  expect(() => limitsWith({ TURN_TIMEOUT: '10m' })).toThrow(
+    'TURN_TIMEOUT: a turn has to outlive its questions',
+  );
+});

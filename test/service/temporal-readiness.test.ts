@@ -1,0 +1,51 @@
+/** What operators are told about Temporal's answers. The answers are real ones, of server 1.29. */
+import type { Client } from '@temporalio/client';
+import { expect, test } from 'vitest';
+import { createTemporalReadiness } from '../../src/service/temporal-readiness.ts';
+
+const temporal = { namespace: 'default', taskQueue: 'interlude' };
+const version = (buildId: string) => ({ deploymentName: 'interlude', buildId });
+
+interface Poller {
+  buildId?: string;
+  secondsAgo?: number;
+}
+
+function lackOf(current: string | null, pollers: Poller[]): Promise<string | null> {
+  const described = {
+    pollers: pollers.map(({ buildId, secondsAgo = 3 }) => ({
+      lastAccessTime: { seconds: Math.floor(Date.now() / 1000) - secondsAgo },
+      deploymentOptions: buildId === undefined ? null : { ...version(buildId), workerVersioningMode: 2 },
+    })),
+    versioningInfo: current === null ? null : { currentDeploymentVersion: version(current) },
+  };
+  const connection = { workflowService: { describeTaskQueue: async () => described } };
+  return createTemporalReadiness({ connection } as unknown as Client, temporal).workers();
+}
+
+test.each<[what: string, current: string | null, pollers: Poller[], told: RegExp]>([
+  ['workers of the current version', 'new', [{ buildId: 'old' }, { buildId: 'new' }], /^nothing$/],
+  ['workers without a version, and none is current', null, [{}], /^nothing$/],
+  ['nobody', 'new', [], /^no worker polls task queue "interlude"; start one/],
+  ['somebody, a while ago', 'new', [{ buildId: 'new', secondsAgo: 120 }], /^no worker polls/],
+  [
+    'workers of another version',
+    'old',
+    [{ buildId: 'new' }],
+    /^new turns go to version old, .* of another \(new\); .*make-current/,
+  ],
+  ['workers without a version beside a current one', 'old', [{}], /\(without a version\); .*make-current/],
+  [
+    'workers with a version, and none is current',
+    null,
+    [{ buildId: 'new' }],
+    /^no version of the workers is current.*make-current/,
+  ],
+])('%s', async (_, current, pollers, told) => {
+  expect((await lackOf(current, pollers)) ?? 'nothing').toMatch(told);
+});
+
+test('while Temporal does not answer, nothing is said about workers', async () => {
+  const connection = { workflowService: { describeTaskQueue: () => Promise.reject(new Error('away')) } };
+  expect(await createTemporalReadiness({ connection } as unknown as Client, temporal).workers()).toBeNull();
+});
