@@ -21,6 +21,8 @@ export interface ConnectionAsk {
   server: string;
   /** The tool that needs the account; absent when nothing is known about the server's tools yet. */
   tool?: string;
+  /** The first call that needs it: others of the same server share the question. */
+  toolCallId?: string;
   reason: ConnectionReason;
   seenVersion: number;
   scopes?: string[];
@@ -104,6 +106,7 @@ export function createElicitationActivities({ storage, rounds, storeOf, config, 
       trigger: 'credential_required',
       reason: ask.reason,
       ...(ask.tool !== undefined && { toolName: ask.tool }),
+      ...(ask.toolCallId !== undefined && { toolCallId: ask.toolCallId }),
       ...(ask.scopes && { scopes: ask.scopes }),
     };
     const message = connectionMessage(
@@ -139,6 +142,7 @@ export function createElicitationActivities({ storage, rounds, storeOf, config, 
       ...contextOf(serverOf(ask.server), turn),
       trigger: 'mcp_elicitation',
       toolName: ask.tool,
+      toolCallId: ask.toolCallId,
       ...(warnings.length > 0 && { warnings }),
     };
     const request: ElicitationRequest = { ...asked, context };

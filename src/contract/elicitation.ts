@@ -15,17 +15,22 @@ const ContextSchema = z
       'a2a_auth_required',
       'tool_elicitation',
     ]),
-    agent: z.string(),
+    agent: z.string().optional(),
     path: z.array(z.string()).optional(),
-    server: z.string(),
-    serverTitle: z.string(),
-    host: z.string(),
+    server: z.string().optional(),
+    serverTitle: z.string().optional(),
+    host: z.string().optional(),
     toolName: z.string().optional(),
+    toolCallId: z.string().optional().meta({
+      description: 'The call it belongs to; where several wait for one account, the one that asked first',
+    }),
     reason: open(['missing', 'rejected', 'insufficient_scope', 'revoked']).optional(),
     scopes: z.array(z.string()).optional(),
     warnings: z.array(open(['punycode', 'userinfo', 'ip_host', 'plain_http'])).optional(),
   })
-  .meta({ description: 'Who asks, and why: to be shown before the person decides' });
+  .meta({
+    description: 'Who asks, and why: to be shown before the person decides. Only `trigger` is always there',
+  });
 
 export const ElicitationStatusSchema = z.enum(['pending', 'accept', 'decline', 'cancel', 'expired']);
 
@@ -67,6 +72,7 @@ export const ElicitationRequestSchema = z
           serverTitle: 'Tracker',
           host: 'tracker.example',
           toolName: 'list_issues',
+          toolCallId: 'call_1',
           reason: 'missing',
         },
         status: 'pending',

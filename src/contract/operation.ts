@@ -27,7 +27,8 @@ export const OperationSchema = z
       elicitationId: z.string(),
       mode: z.enum(['url', 'form']),
       trigger: z.string(),
-      server: z.string(),
+      /** Where a server asks. */
+      server: z.string().optional(),
       status: ElicitationStatusSchema,
     }),
   ])

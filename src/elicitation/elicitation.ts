@@ -47,16 +47,21 @@ export type ConnectionReason = 'missing' | 'rejected' | 'insufficient_scope' | '
 
 export type UrlWarning = 'punycode' | 'userinfo' | 'ip_host' | 'plain_http';
 
-/** Who asks, and why. Shown to the person before they decide. */
+/**
+ * Who asks, and why. Shown to the person before they decide. Only `trigger` is always there: a question of a tool of our
+ * own, of the model, or an approval has no server.
+ */
 export interface Context {
   trigger: Trigger;
-  agent: string;
+  agent?: string;
   /** Which delegated agent asks, outermost first; absent for the turn's own agent. */
   path?: string[];
-  server: string;
-  serverTitle: string;
-  host: string;
+  server?: string;
+  serverTitle?: string;
+  host?: string;
   toolName?: string;
+  /** The call it belongs to; where several wait for one account, the one that asked first. */
+  toolCallId?: string;
   reason?: ConnectionReason;
   scopes?: string[];
   warnings?: UrlWarning[];

@@ -14,7 +14,7 @@ export interface Elicitation {
   user: string;
   /** Until when it can be answered, in epoch milliseconds. The clock that decides is the workflow's. */
   deadline: number;
-  /** Whose question it is, or whose account is missing. */
+  /** Whose question it is, or whose account is missing; empty for a question that has no server. */
   server: string;
   /** For a connection question: the connection version that turned out not to work (0 = none). */
   connection?: { seenVersion: number };

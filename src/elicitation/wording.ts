@@ -44,17 +44,6 @@ function keyMessage(serverTitle: string, reason: ConnectionReason, aim: string):
   }
 }
 
-/** The agents on the way to the question, outermost first. The last of `path` is the one that asks, which `agent` names for people. */
-export function whoAsks({
-  agent,
-  path = [],
-}: {
-  agent: string;
-  path?: readonly string[] | undefined;
-}): string[] {
-  return [...path.slice(0, -1), agent];
-}
-
 /** For the person in front of a client that cannot show them the question: what to do instead. */
 export function elsewhere(question: string, isAsked: boolean): string {
   const remedy = isAsked ? 'open this conversation in one that can' : 'ask again in one that can';

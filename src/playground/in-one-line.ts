@@ -1,5 +1,7 @@
 /** An event of the feed in one line for people; null for those that say nothing by themselves. Pure. */
 import type { StreamEvent } from '../contract/stream-event.ts';
+import { askerTitle } from '../elicitation/asker.ts';
+import type { Context } from '../elicitation/elicitation.ts';
 
 export interface Line {
   type: string;
@@ -24,10 +26,10 @@ export function inOneLine(event: StreamEvent): Line | null {
     case 'error':
       return line(String(event['errorText']), 'bad');
     case 'elicitation-request': {
-      const { serverTitle } = event['context'] as { serverTitle: string };
+      const context = Object(event['context']) as Partial<Context>;
       const isOpen = event['status'] === 'pending';
       return line(
-        `${serverTitle}, ${String(event['mode'])}: ${String(event['status'])}`,
+        `${askerTitle(context) ?? 'The agent'}, ${String(event['mode'])}: ${String(event['status'])}`,
         isOpen ? 'waiting' : 'plain',
       );
     }

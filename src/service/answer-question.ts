@@ -192,7 +192,7 @@ function fromRow(row: ElicitationRow): Elicitation {
     user,
     deadline,
     mode: request.mode,
-    server: server ?? request.context.server,
+    server: server ?? request.context.server ?? '',
     ...(server !== null && { connection: { seenVersion: seenVersion ?? 0 } }),
     state:
       status === 'pending'

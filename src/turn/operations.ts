@@ -2,6 +2,7 @@
  * What a turn is doing, one line per thing, for those who want to show or record it. Ids, names and statuses only:
  * never what somebody said, nor what a tool was given or gave back. Pure.
  */
+import { askerTitle } from '../elicitation/asker.ts';
 import type { ElicitationEvent, Mode, Status, Trigger } from '../elicitation/elicitation.ts';
 import { inWords } from '../elicitation/wording.ts';
 import type { LogEntry } from './event.ts';
@@ -26,7 +27,7 @@ export type Operation =
   | Described<'waiting_for_worker', { status: 'waiting' | 'over' }>
   | Described<
       'elicitation',
-      { elicitationId: string; mode: Mode; trigger: Trigger; server: string; status: Status }
+      { elicitationId: string; mode: Mode; trigger: Trigger; server?: string; status: Status }
     >;
 
 /** The same whoever reads it, and whenever: clients put a repeated one in its place. */
@@ -80,7 +81,8 @@ export function operationOf({ at, event }: LogEntry, rootAgent: string): Operati
     case 'elicitation-request': {
       const { elicitationId, mode, status, context } = event;
       const { trigger, server } = context;
-      const details = { ...common, elicitationId, mode, trigger, server, status };
+      const by = server === undefined ? {} : { server };
+      const details = { ...common, elicitationId, mode, trigger, ...by, status };
       return { type: 'elicitation', label: questionInWords(event), details };
     }
     case 'turn-started':
@@ -127,16 +129,17 @@ function progressInWords({ progress, total }: { progress: number; total?: number
 }
 
 function questionInWords({ mode, status, context }: ElicitationEvent): string {
-  const { serverTitle, trigger } = context;
+  const { trigger } = context;
+  const asker = askerTitle(context) ?? 'the agent';
   const isAccount = trigger === 'credential_required' || trigger === 'a2a_auth_required';
-  const page = isAccount ? `connect ${serverTitle}` : `open a page of ${serverTitle}`;
-  const aim = mode === 'url' ? page : `answer ${serverTitle}`;
+  const page = isAccount ? `connect ${asker}` : `open a page of ${asker}`;
+  const aim = mode === 'url' ? page : `answer ${asker}`;
   switch (status) {
     case 'pending':
       return `Waiting for the user: ${aim}`;
     case 'accept':
-      if (mode === 'form') return `The user answered ${serverTitle}`;
-      return isAccount ? `${serverTitle} is connected` : `The user agreed: ${aim}`;
+      if (mode === 'form') return `The user answered ${asker}`;
+      return isAccount ? `${asker} is connected` : `The user agreed: ${aim}`;
     case 'decline':
       return `The user declined: ${aim}`;
     case 'cancel':

@@ -1,5 +1,6 @@
 /** The whole of it: what was said, what waits for an answer, and where to write. */
 import { useEffect, useMemo, useRef } from 'react';
+import { askerTitle } from '../elicitation/asker.ts';
 import { answerWith } from './answering.ts';
 import { Composer } from './composer.tsx';
 import { keepDraft } from './drafts.ts';
@@ -128,7 +129,7 @@ export function Chat({ words, suggestions, onChange, ...options }: ChatProps) {
           <div className="dock" role="status">
             <span className="pulse" aria-hidden="true" />
             <span dir="auto">
-              {words.waitingForYou(waiting.length)}: <strong>{titlesOf(waiting)}</strong>
+              {words.waitingForYou(waiting.length)}: <strong>{titlesOf(waiting, words)}</strong>
             </span>
             <button type="button" className="link" onClick={() => show(waiting[0]?.elicitationId ?? '')}>
               {words.show}
@@ -154,8 +155,8 @@ export function Chat({ words, suggestions, onChange, ...options }: ChatProps) {
   );
 }
 
-function titlesOf(waiting: ReturnType<typeof openQuestions>): string {
-  return [...new Set(waiting.map(({ context }) => context.serverTitle))].join(', ');
+function titlesOf(waiting: ReturnType<typeof openQuestions>, words: Words): string {
+  return [...new Set(waiting.map(({ context }) => askerTitle(context) ?? words.agent))].join(', ');
 }
 
 /** A message that has not arrived when all of this is taken away is a draft again. */

@@ -1,3 +1,4 @@
+import { isWaitingFor } from '../elicitation/asker.ts';
 import type { Answering } from './answering.ts';
 import { Icon } from './icon.tsx';
 import { openQuestions, textOf } from './message.ts';
@@ -51,11 +52,8 @@ function PartView({ message, part, answering, now, words, askAgain }: Props & { 
   }
 }
 
-/** A question names its tool; an account is asked for by a tool that is named after the server. */
-function isAsking(message: Message, { toolName }: ToolPart): boolean {
-  return openQuestions([message]).some(({ context }) =>
-    toolName.endsWith(context.toolName ?? context.server),
-  );
+function isAsking(message: Message, call: ToolPart): boolean {
+  return openQuestions([message]).some(({ context }) => isWaitingFor(context, call));
 }
 
 function keyOf(part: MessagePart, index: number): string {

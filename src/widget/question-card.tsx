@@ -1,7 +1,7 @@
 /** A question of the service to the person in front of the widget, and what became of it. */
 import { useRef } from 'react';
 import type { ElicitationRequest } from '../contract/elicitation.ts';
-import { whoAsks } from '../elicitation/wording.ts';
+import { askerTitle, whoAsks } from '../elicitation/asker.ts';
 import type { Answering } from './answering.ts';
 import { Countdown } from './countdown.tsx';
 import { FormQuestion } from './form-question.tsx';
@@ -37,6 +37,7 @@ export function QuestionCard({ question, answering, now, words, askAgain }: Prop
     return <SettledQuestion {...{ question, words, askAgain }} isLate={answer.isLate} place={settled} />;
   const { context, message, expiresAt, elicitationId } = question;
   const id = cardId(elicitationId);
+  const title = askerTitle(context) ?? words.agent;
   const who = whoAsks(context).join(' › ');
   const tool = context.toolName === undefined ? '' : ` ${words.needsTool(toolName(context.toolName))}`;
   return (
@@ -51,15 +52,15 @@ export function QuestionCard({ question, answering, now, words, askAgain }: Prop
     >
       <header>
         <span className="mark" aria-hidden="true">
-          {initialOf(context.serverTitle)}
+          {initialOf(title)}
         </span>
         <div className="who">
           <p className="title" id={`${id}-title`} dir="auto">
-            {context.serverTitle}
+            {title}
           </p>
           <Countdown until={expiresAt} now={now} words={words} />
           <p dir="auto">
-            {context.host} · {words.askedBy(who)}
+            {[context.host, who && words.askedBy(who)].filter(Boolean).join(' · ')}
             {tool}
           </p>
         </div>

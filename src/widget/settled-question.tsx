@@ -1,5 +1,6 @@
 import type { RefObject } from 'react';
 import type { ElicitationRequest } from '../contract/elicitation.ts';
+import { askerTitle } from '../elicitation/asker.ts';
 import { Icon } from './icon.tsx';
 import type { IconName } from './icon.tsx';
 import type { Words } from './words.ts';
@@ -35,21 +36,19 @@ export function SettledQuestion({ question, words, isLate, askAgain, place }: Pr
 
 function outcome(question: ElicitationRequest, isLate: boolean, words: Words): [IconName, string] {
   const { status, context, because } = question;
-  const { serverTitle, trigger } = context;
+  const { trigger } = context;
+  const asker = askerTitle(context) ?? words.agent;
   const isApproval =
     question.mode === 'form' && Object.keys(Object(question.requestedSchema['properties'])).length === 0;
-  const title = (text: string) => `${serverTitle}: ${text}`;
+  const title = (text: string) => `${asker}: ${text}`;
   switch (status) {
     case 'accept':
       if (isApproval) return ['tick', title(words.approved)];
-      return [
-        'tick',
-        trigger === 'credential_required' ? words.connected(serverTitle) : words.answered(serverTitle),
-      ];
+      return ['tick', trigger === 'credential_required' ? words.connected(asker) : words.answered(asker)];
     case 'decline':
       return ['dash', title(isApproval ? words.refused : words.declined)];
     case 'expired':
-      if (because === 'server_gave_up') return ['clock', words.gaveUp(serverTitle)];
+      if (because === 'server_gave_up') return ['clock', words.gaveUp(asker)];
       return ['clock', title(isLate ? words.tooLate : words.expired)];
     case 'cancel':
     case 'pending':

@@ -1,5 +1,6 @@
 /** A link to open. What became of it comes from the service, never from the window that was opened. */
 import { useState } from 'react';
+import { askerTitle } from '../elicitation/asker.ts';
 import { Icon } from './icon.tsx';
 import type { CardProps } from './question-card.tsx';
 import { useReturn } from './use-return.ts';
@@ -45,7 +46,11 @@ export function UrlQuestion({ question, url, answer, words }: CardProps & { url:
             if (button === middle) open();
           }}
         >
-          {isOpened ? words.openAgain : isConnection ? words.connect(context.serverTitle) : words.openPage}
+          {isOpened
+            ? words.openAgain
+            : isConnection
+              ? words.connect(askerTitle(context) ?? words.agent)
+              : words.openPage}
           <Icon name="out" />
         </a>
         <button

@@ -73,6 +73,13 @@ test('an account that is connected before anybody is asked: nobody is asked', as
   expect(await storage.elicitations.get(question.elicitationId)).toBeNull();
 });
 
+test('a question about an account names the call that asked first', async () => {
+  const { storage, openElicitation, question } = await openQuestions();
+  await openElicitation({ ...question, ask: { ...question.ask, toolCallId: 'call-1' } });
+  const row = await storage.elicitations.get(question.elicitationId);
+  expect(row?.request.context).toMatchObject({ trigger: 'credential_required', toolCallId: 'call-1' });
+});
+
 test('a worker dies after it asked, and the account is connected before the next one takes over: the question is still known to be open', async () => {
   const { storage, openElicitation, question, connect } = await openQuestions();
   expect(await openElicitation(question)).toEqual({ kind: 'opened', connectedVersion: null });

@@ -66,7 +66,7 @@ const sent = () =>
 test('an account that must be connected first is asked for before anything else', async () => {
   const turn = await stage.begin(steps);
   expect(await turn.question(0)).toMatchObject({
-    context: { trigger: 'credential_required', reason: 'missing' },
+    context: { trigger: 'credential_required', reason: 'missing', toolCallId: expect.any(String) },
   });
   await connect(turn, 0);
   await turn.answerTo('One', city('Rome'));

@@ -86,6 +86,7 @@ test('the question names who asks and warns of what is odd about its link', asyn
       serverTitle: 'Asking',
       host: new URL(stage.server.url).host,
       toolName: 'ask',
+      toolCallId: expect.any(String),
     },
   });
   expect((question.context['warnings'] as string[]).toSorted()).toEqual([

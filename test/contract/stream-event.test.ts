@@ -38,6 +38,7 @@ const question = {
     serverTitle: 'Tracker',
     host: 'tracker.example',
     toolName: 'list_issues',
+    toolCallId: 'call',
     reason: 'missing',
     scopes: ['read'],
     warnings: ['plain_http'],
@@ -45,7 +46,9 @@ const question = {
   status: 'pending',
   expiresAt: common.at,
 };
-const optionalContext = ['path', 'toolName', 'reason', 'scopes', 'warnings'].map((name) => `context.${name}`);
+const optionalContext = Object.keys(question.context)
+  .filter((name) => name !== 'trigger')
+  .map((name) => `context.${name}`);
 
 /** One good event of every type there is: leaving one out does not compile. */
 const examples: Record<Exclude<StreamEvent['type'], 'data-operation' | 'elicitation-request'>, Example> = {
@@ -118,7 +121,7 @@ const table: [name: string, type: string, example: Example][] = [
     'data-operation',
     {
       members: { id: 'op-1', data: { type, label: 'Step 1', details: { ...details, ...more } } },
-      optional: ['data.details.total'],
+      optional: ['data.details.total', 'data.details.server'],
     },
   ]),
 ];

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { connectionMessage, refusalForModel, whoAsks } from '../../src/elicitation/wording.ts';
+import { connectionMessage, refusalForModel } from '../../src/elicitation/wording.ts';
 import type { Refusal } from '../../src/elicitation/wording.ts';
 
 const refusals: Refusal[] = [
@@ -21,14 +21,6 @@ test('the model is told eight different things for eight different ends, and eac
 
 test.each(['unsupported', 'too-many-open'] as const)('%s says that nobody was asked', (refusal) => {
   expect(refusalForModel(refusal, 'Tracker')).toContain('nobody was asked');
-});
-
-test.each([
-  [{ agent: 'Assistant' }, ['Assistant']],
-  [{ agent: 'Researcher', path: ['researcher'] }, ['Researcher']],
-  [{ agent: 'Archivist', path: ['researcher', 'archivist'] }, ['researcher', 'Archivist']],
-])('an agent that asks is named once: %o', (context, names) => {
-  expect(whoAsks(context)).toEqual(names);
 });
 
 test.each([

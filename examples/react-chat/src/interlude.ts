@@ -6,7 +6,8 @@ export type Message = UIMessage<unknown, { 'elicitation-request': Question }>;
 export type Question = {
   elicitationId: string;
   message: string;
-  context: { serverTitle: string; host: string; trigger: string };
+  /** Only `trigger` is always there. */
+  context: { trigger: string; serverTitle?: string; agent?: string; host?: string };
   status: 'pending' | 'accept' | 'decline' | 'cancel' | 'expired';
 } & ({ mode: 'url'; url: string } | { mode: 'form'; requestedSchema: FormSchema });
 

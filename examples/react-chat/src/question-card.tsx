@@ -9,7 +9,8 @@ const outcomes = { accept: 'done', decline: 'not now', cancel: 'no longer needed
 export function QuestionCard({ question, conversation }: { question: Question; conversation: string }) {
   const [failure, setFailure] = useState<Error | null>(null);
   const { context, elicitationId, message, status } = question;
-  if (status !== 'pending') return <small>{`${context.serverTitle}: ${outcomes[status]}`}</small>;
+  const asker = context.serverTitle ?? context.agent ?? 'The agent';
+  if (status !== 'pending') return <small>{`${asker}: ${outcomes[status]}`}</small>;
 
   function answer(action: 'accept' | 'decline', content?: Record<string, unknown>) {
     setFailure(null);
@@ -20,9 +21,10 @@ export function QuestionCard({ question, conversation }: { question: Question; c
   const consent = () => context.trigger !== 'credential_required' && answer('accept');
 
   return (
-    <section aria-label={`Question from ${context.serverTitle}`}>
+    <section aria-label={`Question from ${asker}`}>
       <p>
-        <strong>{context.serverTitle}</strong> at {context.host} asks: {message}
+        <strong>{asker}</strong>
+        {context.host && ` at ${context.host}`} asks: {message}
       </p>
       {question.mode === 'url' ? (
         <p>

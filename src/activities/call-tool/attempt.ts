@@ -87,6 +87,7 @@ export function ask(
     ask: {
       kind: 'connection',
       server: server.name,
+      toolCallId: input.toolCallId,
       reason,
       seenVersion,
       ...tool,

@@ -3,7 +3,8 @@
  * go. It makes no difference to them whether nobody was asked, or somebody else is being asked. Pure.
  */
 import type { ToolAuthRequired } from '../../contract/notice.ts';
-import type { ElicitationEvent, Trigger } from '../../elicitation/elicitation.ts';
+import { isCallOf } from '../../elicitation/asker.ts';
+import type { ElicitationEvent } from '../../elicitation/elicitation.ts';
 import { elsewhere } from '../../elicitation/wording.ts';
 import type { TurnEvent } from '../../turn/event.ts';
 
@@ -35,10 +36,10 @@ export function createNotices(): (event: TurnEvent) => Notice[] {
         return [toNotice({ toolCallId, toolName }, { server, serverTitle, message })];
       }
       case 'elicitation-request': {
-        const { mode, status, context } = event;
-        if (mode !== 'url' || status !== 'pending' || !isAboutAnAccount(context.trigger)) return [];
+        const { mode, status } = event;
+        if (mode !== 'url' || status !== 'pending' || !isAboutAnAccount(event)) return [];
         const calls = [...unfinished.values()].filter((call) => call.by === by);
-        const { server, serverTitle } = context;
+        const { server, serverTitle = server } = event.context;
         return [
           toNotice(callOf(event, calls), { server, serverTitle, message: elsewhere(event.message, true) }),
         ];
@@ -49,8 +50,11 @@ export function createNotices(): (event: TurnEvent) => Notice[] {
   };
 }
 
-function isAboutAnAccount(trigger: Trigger): boolean {
-  return trigger === 'credential_required' || trigger === 'a2a_auth_required';
+type AccountQuestion = ElicitationEvent & { context: { server: string } };
+
+function isAboutAnAccount(event: ElicitationEvent): event is AccountQuestion {
+  const { trigger, server } = event.context;
+  return server !== undefined && (trigger === 'credential_required' || trigger === 'a2a_auth_required');
 }
 
 type Missing = Pick<ToolAuthRequired, 'server' | 'serverTitle' | 'message'>;
@@ -63,12 +67,16 @@ function toNotice({ toolCallId, toolName }: Call, { server, serverTitle, message
   };
 }
 
-/** A question belongs to a server, not to one call; several calls may wait for it. Its first one stands for all. */
-function callOf({ elicitationId, context }: ElicitationEvent, calls: Call[]): Call {
-  const { server, toolName = `connect_${server}` } = context;
-  const waiting = calls.filter(
-    (call) => call.toolName === `connect_${server}` || call.toolName.startsWith(`${server}__`),
+/**
+ * The call that the question names, else the first that waits: questions asked before they named their call are still
+ * in logs. Where several wait for one account, one stands for all.
+ */
+function callOf({ elicitationId, context }: AccountQuestion, calls: Call[]): Call {
+  const { server, toolCallId, toolName = `connect_${server}` } = context;
+  const waiting = calls.filter((call) => isCallOf(server, call.toolName));
+  return (
+    calls.find((call) => call.toolCallId === toolCallId) ??
+    waiting.find((call) => call.toolName === `${server}__${toolName}`) ??
+    waiting[0] ?? { toolCallId: toolCallId ?? elicitationId, toolName }
   );
-  const exact = waiting.find((call) => call.toolName === `${server}__${toolName}`);
-  return exact ?? waiting[0] ?? { toolCallId: elicitationId, toolName };
 }

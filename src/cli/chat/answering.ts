@@ -12,7 +12,7 @@ import { beginForm, correct, enterLine, resumeForm } from './form-entry.ts';
 import type { FormEntry } from './form-entry.ts';
 import { fieldCount, problemLine, stepLines, stepPrompt, takenLine } from './form-wording.ts';
 import type { Narrator } from './narrator.ts';
-import { questionCard } from './question-card.ts';
+import { askedBy, questionCard } from './question-card.ts';
 import type { Asking } from './question-card.ts';
 import type { Screen } from './screen.ts';
 import { dim, promptLabel, timeLeft } from './wording.ts';
@@ -149,7 +149,7 @@ export function createAnswering(parts: Parts): Answering {
       if (!isOpen() || !current) return undefined;
       const { question, form } = current;
       const left = timeLeft(question.expiresAt, Date.now());
-      if (!form) return promptLabel(`${question.context.serverTitle} · ${left}`);
+      if (!form) return promptLabel(`${askedBy(question)} · ${left}`);
       // The prompts of a form stay on the screen, so the clock is only in those that need it.
       const isShort = Date.parse(question.expiresAt) - Date.now() < shortMs;
       return `${isShort ? `${dim(left)} ` : ''}${promptLabel(stepPrompt(form))}`;

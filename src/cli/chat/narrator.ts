@@ -1,6 +1,7 @@
 /** Tells one turn on the screen, and remembers what is going on in it. */
 import type { ToolCallPart, TurnView } from '../../client/turn-view.ts';
 import type { ElicitationRequest } from '../../contract/elicitation.ts';
+import { isWaitingFor } from '../../elicitation/asker.ts';
 import { newsBetween } from './news.ts';
 import type { News } from './news.ts';
 import { settledLine, supersededLine } from './question-card.ts';
@@ -70,9 +71,10 @@ export function createNarrator(screen: Screen, now: () => number = Date.now): Na
   }
 
   /** A call that its question kept from running has not failed. Whether that is said first, or the call's end, is open. */
-  function endOf({ toolName, state }: ToolCallPart, tookMs: number): ToolEnd {
+  function endOf({ id, toolName, state }: ToolCallPart, tookMs: number): ToolEnd {
     if (state.kind !== 'failed') return { kind: 'done', ...(tookMs >= shortestMs && { tookMs }) };
-    const question = [...questions.values()].findLast(({ context }) => isToolOf(context.server, toolName));
+    const call = { toolCallId: id, toolName };
+    const question = [...questions.values()].findLast(({ context }) => isWaitingFor(context, call));
     if (!question || question.status === 'accept') return { kind: 'failed' };
     const isConnection = question.context.trigger === 'credential_required';
     return { kind: isConnection ? 'not-connected' : 'not-answered' };
@@ -110,8 +112,4 @@ export function createNarrator(screen: Screen, now: () => number = Date.now): Na
     setSuperseded: (value) => void (isSuperseded = value),
     doing: () => doing(told),
   };
-}
-
-function isToolOf(server: string, toolName: string): boolean {
-  return toolName === `connect_${server}` || toolName.startsWith(`${server}__`);
 }

@@ -1,6 +1,7 @@
 /** A question as it stands on the screen: who asks and what for, how to answer, and at last what became of it. */
 import { styleText } from 'node:util';
 import type { ElicitationRequest } from '../../contract/elicitation.ts';
+import { askerTitle } from '../../elicitation/asker.ts';
 import { inWords } from '../../elicitation/wording.ts';
 import { bold, dim, oneLine, plain } from './wording.ts';
 
@@ -41,11 +42,22 @@ function message(question: ElicitationRequest): string {
 }
 
 function whoAsks({ context }: ElicitationRequest): string {
-  const { trigger, agent, serverTitle, host, toolName } = context;
-  const server = `${oneLine(serverTitle)} at ${oneLine(host)}`;
-  if (trigger === 'credential_required') return `${oneLine(agent)} asks, for ${server}`;
+  const { trigger, serverTitle, server = serverTitle, host, toolName } = context;
+  const agent = oneLine(context.agent ?? unnamed);
   const tool = toolName === undefined ? '' : ` · ${oneLine(inWords(toolName))}`;
-  return `asked by ${server}${tool} · for ${oneLine(agent)}`;
+  // A question of the agent's own, or of a tool of ours.
+  if (server === undefined) return `asked by ${agent}${tool}`;
+  const place = `${oneLine(serverTitle ?? server)}${host === undefined ? '' : ` at ${oneLine(host)}`}`;
+  if (trigger === 'credential_required') return `${agent} asks, for ${place}`;
+  return `asked by ${place}${tool} · for ${agent}`;
+}
+
+/** Where the service does not say who asks. */
+const unnamed = 'The agent';
+
+/** In a few words, for the prompt and for what became of it. */
+export function askedBy({ context }: ElicitationRequest): string {
+  return oneLine(askerTitle(context) ?? unnamed);
 }
 
 function way(question: ElicitationRequest, asking: Asking): string[] {
@@ -112,7 +124,7 @@ function warningText(warning: string): string {
 
 /** `isOurs`: the answer was given here. */
 export function settledLine(question: ElicitationRequest, isOurs: boolean): string {
-  const title = oneLine(question.context.serverTitle);
+  const title = askedBy(question);
   const isConnection = question.context.trigger === 'credential_required';
   switch (question.status) {
     case 'accept': {
@@ -136,7 +148,7 @@ export function settledLine(question: ElicitationRequest, isOurs: boolean): stri
 
 /** The server did not wait for the answer, whoever was about to give one. */
 function withdrawn(question: ElicitationRequest): string | undefined {
-  const title = oneLine(question.context.serverTitle);
+  const title = askedBy(question);
   switch (question['because']) {
     case 'server_gave_up':
       return `${title} did not wait any longer. Ask again when you are ready.`;
@@ -148,6 +160,6 @@ function withdrawn(question: ElicitationRequest): string | undefined {
 }
 
 /** Of a question that was open when a new message came. */
-export function supersededLine({ context }: ElicitationRequest): string {
-  return dim(`  – Left undecided: ${oneLine(context.serverTitle)}. Your new message counts.`);
+export function supersededLine(question: ElicitationRequest): string {
+  return dim(`  – Left undecided: ${askedBy(question)}. Your new message counts.`);
 }

@@ -2,7 +2,7 @@
 import type { ServerConfig } from '../../../config/config.ts';
 import { connectionKey } from '../../../credentials/connection-key.ts';
 import type { Outcome } from '../../../elicitation/elicitation.ts';
-import { whoAsks } from '../../../elicitation/wording.ts';
+import { whoAsks } from '../../../elicitation/asker.ts';
 import type { ConnectionRow, ElicitationRow } from '../../../storage/storage.ts';
 import type { ConnectDeps } from '../deps.ts';
 import type { QuestionView } from './pages.ts';
@@ -77,7 +77,7 @@ export function viewOf(
   return {
     elicitationId: row.id,
     serverTitle: server.title,
-    host: context.host,
+    host: context.host ?? server.title,
     message,
     askedBy: whoAsks(context).map(titleOf),
     reason: context.reason ?? 'missing',
