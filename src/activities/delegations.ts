@@ -4,15 +4,8 @@ import { unansweredForModel } from '../elicitation/wording.ts';
 import type { AssistantPart } from '../models/stream-step.ts';
 import type { Storage, StoredMessage } from '../storage/storage.ts';
 import type { ToolResult } from '../turn/tool-result.ts';
-import type { Delegation, Turn, TurnEndStatus } from '../turn/turn.ts';
+import type { Delegation, Turn, TurnEnd } from '../turn/turn.ts';
 import { createToolResults } from './tool-results.ts';
-import type { TurnFailure } from './turns.ts';
-
-/** How a delegated agent came to its end. */
-export interface DelegationEnd {
-  status: TurnEndStatus;
-  failure?: TurnFailure;
-}
 
 interface Dependencies {
   storage: Pick<Storage, 'messages' | 'toolCalls'>;
@@ -24,14 +17,14 @@ export function createDelegationActivities({ storage, agents }: Dependencies) {
 
   return {
     /** `turn` is the asking agent's. The answer is the last thing that the other agent said. */
-    async finishDelegation(input: { turn: Turn; delegation: Delegation; end: DelegationEnd }): Promise<void> {
+    async finishDelegation(input: { turn: Turn; delegation: Delegation; end: TurnEnd }): Promise<void> {
       const { turn, delegation, end } = input;
       const call = await results.requested(turn, delegation.toolCallId);
       await results.finish(turn, call, await resultOf(turn, delegation, end));
     },
   };
 
-  async function resultOf(turn: Turn, delegation: Delegation, end: DelegationEnd): Promise<ToolResult> {
+  async function resultOf(turn: Turn, delegation: Delegation, end: TurnEnd): Promise<ToolResult> {
     const name = delegation.path.at(-1) ?? '';
     const title = agents.get(name)?.title ?? name;
     if (end.status !== 'completed')

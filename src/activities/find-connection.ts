@@ -3,14 +3,7 @@ import type { Config, ServerConfig } from '../config/config.ts';
 import { connectionKey } from '../credentials/connection-key.ts';
 import type { CredentialStore } from '../credentials/store.ts';
 import type { Storage } from '../storage/storage.ts';
-import type { Turn } from '../turn/turn.ts';
-
-export interface ExpectedConnection {
-  turn: Turn;
-  server: string;
-  /** The connection version that did not do. */
-  seenVersion: number;
-}
+import type { ExpectedConnection } from '../turn/ask.ts';
 
 interface Dependencies {
   storage: Pick<Storage, 'connections'>;

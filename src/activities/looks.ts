@@ -1,15 +1,15 @@
 /** What is looked at while a question is open, and from when on. */
 import type { NewLook } from '../storage/storage.ts';
+import type { ExpectedConnection } from '../turn/ask.ts';
+import type { RoundRef } from '../turn/tool-call.ts';
 import type { Turn } from '../turn/turn.ts';
-import type { ExpectedConnection } from './find-connection.ts';
-import type { AskedCall } from './call-tool/open-rounds.ts';
 import type { Round } from './call-tool/rounds.ts';
 
 /** Before the clocks of stock servers, which give up after a minute; most people answer sooner. */
 const firstLookAtStreamMs = 15_000;
 
 /** Absent where there is nothing to see: the server keeps nothing, or holds the line. One look for all of a round's questions. */
-export function lookAtRound(call: AskedCall, { resume }: Round): NewLook | undefined {
+export function lookAtRound(call: RoundRef, { resume }: Round): NewLook | undefined {
   const id = `${call.turn.turnId}/${call.toolCallId}/${call.round}`;
   const subject = { ...call, turn: idsOf(call.turn) };
   if (resume.kind === 'detached')

@@ -3,65 +3,20 @@ import type { Logger } from 'pino';
 import type { Config, ServerConfig } from '../config/config.ts';
 import { connectionKey } from '../credentials/connection-key.ts';
 import type { CredentialStore } from '../credentials/store.ts';
-import type { ConnectionReason, Context, ElicitationRequest, Mode } from '../elicitation/elicitation.ts';
+import type { Context, ElicitationRequest } from '../elicitation/elicitation.ts';
 import { inspectUrl } from '../elicitation/url-safety.ts';
 import { connectionMessage } from '../elicitation/wording.ts';
 import { placeOf } from '../remote/mcp/failure-message.ts';
 import type { Settlement } from '../elicitation/elicitation.ts';
 import type { ElicitationRow, NewLook, Storage } from '../storage/storage.ts';
 import { questionOpened } from '../telemetry/events.ts';
+import type { ConnectionAsk, NewQuestion, OpenResult, ServerAsk } from '../turn/ask.ts';
 import type { Turn } from '../turn/turn.ts';
 import type { CallRounds } from './call-tool/rounds.ts';
 import { lookAtRound, lookForAccount } from './looks.ts';
 import { createSettle } from './settle-questions.ts';
 
-/** Why somebody has to be asked. Ids and reasons only: it passes through workflow history. */
-export interface ConnectionAsk {
-  kind: 'connection';
-  server: string;
-  /** The tool that needs the account; absent when nothing is known about the server's tools yet. */
-  tool?: string;
-  /** The first call that needs it: others of the same server share the question. */
-  toolCallId?: string;
-  reason: ConnectionReason;
-  seenVersion: number;
-  scopes?: string[];
-}
-
-/** A server's own question, in the middle of a tool call. What it asks is in the round's record. */
-export interface ServerAsk {
-  kind: 'server';
-  server: string;
-  tool: string;
-  toolCallId: string;
-  round: number;
-  mode: Mode;
-}
-
-export type Ask = ConnectionAsk | ServerAsk;
-
-export type Opened =
-  | {
-      kind: 'opened' | 'already-connected';
-      connectedVersion: number | null;
-      /** The account is kept elsewhere, and nobody may tell us of it: it has to be looked for. */
-      mayGoUnnoticed?: true;
-    }
-  | { kind: 'too-many-open' }
-  /** Its tool call has ended meanwhile: nobody waits for an answer. */
-  | { kind: 'call-ended' };
-
-/** One question and whose it is. */
-interface OpenElicitation<Kind extends Ask = Ask> {
-  turn: Turn;
-  workflowId: string;
-  elicitationId: string;
-  user: string;
-  ask: Kind;
-  deadline: number;
-}
-
-type NewQuestion = Pick<ElicitationRow, 'request' | 'server' | 'seenVersion'>;
+type QuestionRow = Pick<ElicitationRow, 'request' | 'server' | 'seenVersion'>;
 
 interface Dependencies {
   storage: Storage;
@@ -76,9 +31,16 @@ export function createElicitationActivities({ storage, rounds, storeOf, config, 
 
   return {
     /** Puts the question to the user. */
-    openElicitation(input: OpenElicitation): Promise<Opened> {
+    openElicitation(input: NewQuestion): Promise<OpenResult> {
       const { ask } = input;
-      return ask.kind === 'connection' ? openConnection({ ...input, ask }) : openServer({ ...input, ask });
+      switch (ask.kind) {
+        case 'connection':
+          return openConnection({ ...input, ask });
+        case 'server':
+          return openServer({ ...input, ask });
+        default:
+          return ask satisfies never;
+      }
     },
 
     /** For outcomes that nothing else writes down: nobody goes on because of them, or who did has failed. */
@@ -89,7 +51,7 @@ export function createElicitationActivities({ storage, rounds, storeOf, config, 
    * Whoever connects the account looks for open questions after writing the connection, and this looks for the
    * connection after writing the question: one of the two sees the other.
    */
-  async function openConnection(input: OpenElicitation<ConnectionAsk>): Promise<Opened> {
+  async function openConnection(input: NewQuestion<ConnectionAsk>): Promise<OpenResult> {
     const { turn, elicitationId, ask } = input;
     const server = serverOf(ask.server);
     const connectedVersion = async () => {
@@ -127,7 +89,7 @@ export function createElicitationActivities({ storage, rounds, storeOf, config, 
     return { kind, connectedVersion: await connectedVersion(), ...(mayGoUnnoticed && { mayGoUnnoticed }) };
   }
 
-  async function openServer(input: OpenElicitation<ServerAsk>): Promise<Opened> {
+  async function openServer(input: NewQuestion<ServerAsk>): Promise<OpenResult> {
     const { turn, elicitationId, ask } = input;
     const round = (await rounds.list(turn, ask.toolCallId))[ask.round - 1];
     if (!round) {
@@ -155,8 +117,8 @@ export function createElicitationActivities({ storage, rounds, storeOf, config, 
   }
 
   async function open(
-    { turn, workflowId, elicitationId, user, ask, deadline }: OpenElicitation,
-    question: NewQuestion,
+    { turn, workflowId, elicitationId, user, ask, deadline }: NewQuestion,
+    question: QuestionRow,
     look: NewLook | undefined,
   ): Promise<'opened' | 'too-many-open'> {
     const { tenant, conversation, turnId, agent } = turn;

@@ -4,22 +4,13 @@ import type { Settlement } from '../elicitation/elicitation.ts';
 import type { NewEvent, Storage, ToolCallRow } from '../storage/storage.ts';
 import { turnEnded } from '../telemetry/events.ts';
 import type { ToolResult } from '../turn/tool-result.ts';
-import type { Turn, TurnEndStatus } from '../turn/turn.ts';
+import type { Turn, TurnEnd, TurnEndStatus, TurnFailure } from '../turn/turn.ts';
 import { isDelegateTool } from './call-model/delegate-tool.ts';
 import { logSettled } from './settle-questions.ts';
 import { toCallResult } from './tool-results.ts';
 
-export interface TurnFailure {
-  /** Stable, for clients to switch on. */
-  code: string;
-  /** Made for people: says what happened and what to do, names no secret. */
-  message: string;
-}
-
-export interface EndingTurn {
+export interface EndTurnInput extends TurnEnd {
   turn: Turn;
-  status: TurnEndStatus;
-  failure?: TurnFailure;
   /** Of questions, not written down yet as far as the workflow knows. */
   outcomes: Settlement[];
   /** Perhaps: its first model call did not come to an end. What its user said is told all the same. */
@@ -32,7 +23,7 @@ export function createTurnActivities({ storage, logger }: { storage: Storage; lo
     announceEnd: ({ turn }: { turn: Turn }): Promise<void> => storage.turns.announceEnd(turn),
 
     /** Closes everything that is still open and says why. The log is made smaller afterwards, which nobody waits for. */
-    async endTurn({ turn, status, failure, outcomes, isBegun }: EndingTurn): Promise<void> {
+    async endTurn({ turn, status, failure, outcomes, isBegun }: EndTurnInput): Promise<void> {
       if (!isBegun) await storage.turns.begin(turn);
       const ended = await storage.turns.end(turn, status, {
         outcomes,

@@ -1,8 +1,9 @@
 /** What a server of the old era does while people think: whether it still waits, or says that its page is done. */
-import type { AskedCall, AskedCalls } from '../activities/call-tool/open-rounds.ts';
+import type { OpenRounds } from '../activities/call-tool/open-rounds.ts';
 import type { Round } from '../activities/call-tool/rounds.ts';
 import { listenForPages, lookAtCall } from '../remote/mcp/legacy/observe-call.ts';
 import type { Sight } from '../remote/mcp/legacy/observe-call.ts';
+import type { RoundRef } from '../turn/tool-call.ts';
 import type { ServerNews } from '../workflows/messages.ts';
 
 export type ServerSight =
@@ -14,8 +15,8 @@ export type ServerSight =
 /** Enough to find out that nobody can be reached there; who takes the connection and says nothing has not ended anything. */
 const longestLookMs = 45_000;
 
-export function createServerLook(calls: AskedCalls) {
-  return async (call: AskedCall, count: number, signal: AbortSignal): Promise<ServerSight> => {
+export function createServerLook(calls: OpenRounds) {
+  return async (call: RoundRef, count: number, signal: AbortSignal): Promise<ServerSight> => {
     const asked = await calls.find(call);
     if (!asked) return { kind: 'over' };
     const { round, server, credential } = asked;

@@ -5,7 +5,7 @@
 import { Client, WorkflowNotFoundError } from '@temporalio/client';
 import type { WorkflowHandle } from '@temporalio/client';
 import type { NativeConnection } from '@temporalio/worker';
-import { createAskedCalls } from '../activities/call-tool/open-rounds.ts';
+import { createOpenRounds } from '../activities/call-tool/open-rounds.ts';
 import { createCallRounds } from '../activities/call-tool/rounds.ts';
 import { startLeasedLoop } from '../storage/leased-loop.ts';
 import type { LeasedLoop } from '../storage/leased-loop.ts';
@@ -29,7 +29,7 @@ const longLooks = { name: 'listening for pages', kinds: ['pages'], atOnce: 64 } 
 export function startLooks(parts: Parts, connection: NativeConnection): LeasedLoop {
   const { storage, config, logger } = parts;
   const client = new Client({ connection, namespace: config.temporal.namespace });
-  const calls = createAskedCalls({ ...parts, rounds: createCallRounds(parts), servers: config.servers });
+  const calls = createOpenRounds({ ...parts, rounds: createCallRounds(parts), servers: config.servers });
   const lookAtServer = createServerLook(calls);
   const lookForConnection = createConnectionLook({ ...parts, servers: config.servers });
 

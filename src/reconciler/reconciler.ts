@@ -9,12 +9,11 @@
 import type { Client } from '@temporalio/client';
 import type { Logger } from 'pino';
 import { createTurnActivities } from '../activities/turns.ts';
-import type { TurnFailure } from '../activities/turns.ts';
 import { startLeasedLoop } from '../storage/leased-loop.ts';
 import type { LeasedLoop } from '../storage/leased-loop.ts';
 import type { DueTurn } from '../storage/ports/turns.ts';
 import type { Storage } from '../storage/storage.ts';
-import type { TurnRef } from '../turn/turn.ts';
+import type { TurnFailure, TurnRef } from '../turn/turn.ts';
 import { turnWorkflowId } from '../workflows/messages.ts';
 import { createTurnRuns } from './turn-runs.ts';
 import type { ClosedRun, Fate } from './turn-runs.ts';

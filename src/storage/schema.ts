@@ -3,11 +3,11 @@
  * text ids, epoch milliseconds and counters as integers, JSON in text, no enums, arrays or bytes.
  */
 import type { ClosedBecause, ConnectionReason, Status } from '../elicitation/elicitation.ts';
+import type { StepFinish } from '../turn/step.ts';
 import type { TurnStatus } from '../turn/turn.ts';
 import type { AuditEntry } from './ports/audit.ts';
 import type { ConnectionRow } from './ports/connections.ts';
 import type { LookSubject } from './ports/polls.ts';
-import type { StepFinish } from './ports/steps.ts';
 import type { StoredMessage } from './ports/conversations.ts';
 import type { ToolCallRow } from './ports/tool-calls.ts';
 import type { ToolList } from './ports/tool-catalogue.ts';

@@ -59,7 +59,7 @@ export type {
   Conversations,
 } from './ports/conversations.ts';
 export type { KeyUse, IdempotencyKeys } from './ports/idempotency-keys.ts';
-export type { StepAttempt, StepFinish, StepStart, Steps } from './ports/steps.ts';
+export type { StepAttempt, StepStart, Steps } from './ports/steps.ts';
 export type { ToolCallRow, ToolCallRound, CallResult, CallAttempt, ToolCalls } from './ports/tool-calls.ts';
 export type { ElicitationRow, Answer, Elicitations } from './ports/elicitations.ts';
 export type { LookSubject, NewLook, Look, Looks } from './ports/polls.ts';

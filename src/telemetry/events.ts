@@ -3,8 +3,8 @@
  * and durations only; never what anybody said.
  */
 import type { Logger } from 'pino';
-import type { Ask } from '../activities/questions.ts';
 import type { Outcome } from '../elicitation/elicitation.ts';
+import type { Ask } from '../turn/ask.ts';
 import type { Turn, TurnEndStatus } from '../turn/turn.ts';
 
 export function turnStarted(logger: Logger, { turnId, tenant, conversation, agent, user }: Turn): void {
@@ -33,13 +33,24 @@ export function questionOpened(
   logger: Logger,
   { ask, ...ids }: { elicitationId: string; turnId: string; user: string; ask: Ask },
 ): void {
+  const { fields, words } = describe(ask);
+  logger.info({ ...ids, ...fields }, `turn ${short(ids.turnId)} waits: ${ids.user} ${words}`);
+}
+
+function describe(ask: Ask): { fields: Record<string, string>; words: string } {
   const { server } = ask;
-  const asked = ask.kind === 'connection' ? { connection: ask.reason } : { tool: ask.tool, mode: ask.mode };
-  const aim =
-    ask.kind === 'connection'
-      ? `is asked to connect ${server} (${ask.reason})`
-      : `is asked by ${server} (${ask.tool}, ${ask.mode})`;
-  logger.info({ ...ids, server, ...asked }, `turn ${short(ids.turnId)} waits: ${ids.user} ${aim}`);
+  switch (ask.kind) {
+    case 'connection': {
+      const { reason } = ask;
+      return { fields: { server, connection: reason }, words: `is asked to connect ${server} (${reason})` };
+    }
+    case 'server': {
+      const { tool, mode } = ask;
+      return { fields: { server, tool, mode }, words: `is asked by ${server} (${tool}, ${mode})` };
+    }
+    default:
+      return ask satisfies never;
+  }
 }
 
 export function questionSettled(

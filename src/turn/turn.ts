@@ -35,6 +35,19 @@ export interface Turn extends TurnRef {
 
 export type TurnEndStatus = 'completed' | 'failed' | 'cancelled' | 'superseded';
 
+export interface TurnFailure {
+  /** Stable, for clients to switch on. */
+  code: string;
+  /** Made for people: says what happened and what to do, names no secret. */
+  message: string;
+}
+
+/** How a turn, or a delegated agent's part of one, came to its end. */
+export interface TurnEnd {
+  status: TurnEndStatus;
+  failure?: TurnFailure;
+}
+
 /** `starting`: accepted by the API, not yet taken up by its workflow; it may still be withdrawn. */
 export type TurnStatus = 'starting' | 'running' | TurnEndStatus;
 

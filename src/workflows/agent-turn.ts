@@ -4,9 +4,9 @@
  * to it.
  */
 import { CancellationScope, allHandlersFinished, condition, isCancellation } from '@temporalio/workflow';
-import type { DelegatedCall, ServerCall } from '../activities/call-model/store-step.ts';
-import type { TurnFailure } from '../activities/turns.ts';
-import type { TurnEndStatus } from '../turn/turn.ts';
+import { readToolCall } from '../turn/tool-call.ts';
+import type { ToolCall } from '../turn/tool-call.ts';
+import type { TurnEnd, TurnFailure } from '../turn/turn.ts';
 import { announceEnd, callModel, endTurn } from './activities.ts';
 import { createConnect } from './connect-account.ts';
 import { createDelegates } from './delegates.ts';
@@ -18,12 +18,6 @@ import { showCalls, showEnd, showThinking } from './operator-view.ts';
 import { createPhase } from './phase.ts';
 import { runToolCall } from './tool-call.ts';
 import type { Asking } from './tool-call.ts';
-
-/** How the work came to its end. */
-interface Outcome {
-  status: TurnEndStatus;
-  failure?: TurnFailure;
-}
 
 export async function agentTurn(turn: TurnInput): Promise<TurnResult | DelegationResult> {
   const thinking = new CancellationScope();
@@ -50,7 +44,7 @@ export async function agentTurn(turn: TurnInput): Promise<TurnResult | Delegatio
   // Written down even while the turn is being cancelled: questions close, streams end.
   return CancellationScope.nonCancellable(() => end(outcome));
 
-  async function think(): Promise<Outcome | 'withdrawn'> {
+  async function think(): Promise<TurnEnd | 'withdrawn'> {
     for (let step = 0; step < turn.limits.maxSteps; step++) {
       const summary = `model step ${step + 1}`;
       showThinking(summary);
@@ -60,8 +54,9 @@ export async function agentTurn(turn: TurnInput): Promise<TurnResult | Delegatio
       if (said.finish === 'withdrawn') return 'withdrawn';
       isBegun = true;
       if (said.finish !== 'tool-calls') return { status: 'completed' };
-      showCalls(summary, said.toolCalls);
-      const results = await Promise.allSettled(phase.during(said.toolCalls, run));
+      const calls = said.toolCalls.map(readToolCall);
+      showCalls(summary, calls);
+      const results = await Promise.allSettled(phase.during(calls, run));
       for (const result of results) if (result.status === 'rejected') throw result.reason;
     }
     return { status: 'failed', failure: tooManySteps(turn) };
@@ -74,16 +69,23 @@ export async function agentTurn(turn: TurnInput): Promise<TurnResult | Delegatio
     if (!isEnding) await questions.outcomes.write();
   }
 
-  function run(call: ServerCall | DelegatedCall): Promise<void> {
-    return 'agent' in call ? delegates.run(call) : runToolCall(turn, call, asking);
+  function run(call: ToolCall): Promise<void> {
+    switch (call.kind) {
+      case 'server':
+        return runToolCall(turn, call, asking);
+      case 'delegated':
+        return delegates.run(call);
+      default:
+        return call satisfies never;
+    }
   }
 
-  function interruption(error: unknown): Outcome {
+  function interruption(error: unknown): TurnEnd {
     if (isCancellation(error)) return { status: phase.hasLeft() ? 'superseded' : 'cancelled' };
     return { status: 'failed', failure: failureOf(error) };
   }
 
-  async function end(outcome: Outcome): Promise<TurnResult | DelegationResult> {
+  async function end(outcome: TurnEnd): Promise<TurnResult | DelegationResult> {
     const { status, failure } = outcome;
     isEnding = true;
     // What servers are still to be told is read before the end forgets it.

@@ -13,11 +13,10 @@ import {
 } from '@temporalio/workflow';
 import { WorkflowExecutionAlreadyStartedError } from '@temporalio/common';
 import type { ChildWorkflowHandle, ChildWorkflowOptions, Workflow, WorkflowInfo } from '@temporalio/workflow';
-import type { DelegationEnd } from '../activities/delegations.ts';
-import type { DelegatedCall } from '../activities/call-model/store-step.ts';
-import type { Delegation } from '../turn/turn.ts';
+import type { AskResult } from '../turn/ask.ts';
+import type { DelegatedCall } from '../turn/tool-call.ts';
+import type { Delegation, TurnEnd } from '../turn/turn.ts';
 import { finishDelegation } from './activities.ts';
-import type { Asked } from './elicit.ts';
 import { agentTurnWorkflow, delegatePhase, searchAttributes, supersede } from './messages.ts';
 import type { DelegatePhase, DelegationResult, TurnInput } from './messages.ts';
 import { readDelegatePhase } from './read-signal.ts';
@@ -27,13 +26,13 @@ export interface Delegates {
   run(call: DelegatedCall): Promise<void>;
   /** Those that wait for a person, by name. */
   waiting(): string[];
-  /** Asks them to end if they only wait; false when there is nobody to ask. */
+  /** CallPaused them to end if they only wait; false when there is nobody to ask. */
   supersede(until: number): boolean;
 }
 
 interface Surroundings {
   /** Which servers the user has refused, shared with the agents that are asked. */
-  refused: Map<string, Asked>;
+  refused: Map<string, AskResult>;
   /** Called when one begins or stops to wait. */
   changed(): void;
   /** Called when one has ended to make room for a new message. */
@@ -65,7 +64,7 @@ export function createDelegates(turn: TurnInput, { refused, changed, superseded 
     await finishDelegation.executeWithOptions({ summary }, [{ turn, delegation, end }]);
   }
 
-  async function result(input: TurnInput, { toolCallId }: Delegation): Promise<DelegationEnd> {
+  async function result(input: TurnInput, { toolCallId }: Delegation): Promise<TurnEnd> {
     try {
       const handle = await startChild(agentTurnWorkflow, {
         ...optionsFor(input, turn.agent),

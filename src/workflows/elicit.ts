@@ -3,13 +3,12 @@
  * deadline, and the outcome is written down by whatever goes on because of it.
  */
 import { CancellationScope, setHandler, uuid4, workflowInfo } from '@temporalio/workflow';
-import type { GivenAnswer } from '../activities/call-tool/rounds.ts';
-import type { Ask, Opened } from '../activities/questions.ts';
 import { canPresent } from '../elicitation/capabilities.ts';
-import type { Outcome } from '../elicitation/elicitation.ts';
 import { advance } from '../elicitation/lifecycle.ts';
 import type { Elicitation, LifecycleEvent } from '../elicitation/lifecycle.ts';
 import type { Settlement } from '../elicitation/elicitation.ts';
+import { modeOf } from '../turn/ask.ts';
+import type { Ask, AskResult, OpenResult, QuestionOutcome } from '../turn/ask.ts';
 import { openElicitation } from './activities.ts';
 import { createDeadlines } from './deadlines.ts';
 import { lookForConnection } from './look-for-connection.ts';
@@ -19,13 +18,11 @@ import { createOutcomes } from './outcomes.ts';
 import type { Outcomes } from './outcomes.ts';
 import { readAnswer, readConnection } from './read-signal.ts';
 
-export type Asked = Outcome | 'unsupported' | 'too-many-open';
-
 export interface Questions {
   /** `id` unless the question has one already. */
-  elicit(ask: Ask, user: string, id?: string): Promise<Asked>;
+  elicit(ask: Ask, user: string, id?: string): Promise<AskResult>;
   /** What became of a question that was asked. */
-  given(id: string): GivenAnswer;
+  given(id: string): QuestionOutcome;
   /** Something other than an answer has settled it; nothing happens if it is settled already. */
   close(id: string, event: Extract<LifecycleEvent, { type: 'withdrawn' | 'page-done' | 'abandoned' }>): void;
   /** What somebody is being asked right now, for operators. */
@@ -76,8 +73,8 @@ export function createQuestions(turn: TurnInput): Questions {
   });
   setHandler(elicitationQuery, (id) => questions.get(id) ?? null);
 
-  async function elicit(ask: Ask, user: string, id = uuid4()): Promise<Asked> {
-    const mode = ask.kind === 'connection' ? 'url' : ask.mode;
+  async function elicit(ask: Ask, user: string, id = uuid4()): Promise<AskResult> {
+    const mode = modeOf(ask);
     if (!canPresent(mode, turn.capabilities)) return 'unsupported';
     const deadline = Date.now() + turn.limits.elicitationTimeoutMs;
     const { server } = ask;
@@ -118,7 +115,7 @@ export function createQuestions(turn: TurnInput): Questions {
   }
 
   /** Until something settles the question, at the latest its deadline. */
-  async function settled(id: string, ask: Ask, opened: Extract<Opened, { connectedVersion: unknown }>) {
+  async function settled(id: string, ask: Ask, opened: Extract<OpenResult, { connectedVersion: unknown }>) {
     const question = questions.get(id);
     const connected = (version: number) => apply(id, { type: 'connected', server: ask.server, version });
     if (opened.connectedVersion !== null) connected(opened.connectedVersion);
@@ -134,7 +131,7 @@ export function createQuestions(turn: TurnInput): Questions {
 
   const isPending = (id: string) => questions.get(id)?.state.kind === 'pending';
 
-  function given(id: string): GivenAnswer {
+  function given(id: string): QuestionOutcome {
     const question = questions.get(id);
     const { outcome, responseId }: Settlement = question ? settlementOf(question) : expired(id);
     return { elicitationId: id, outcome, responseId };

@@ -1,7 +1,7 @@
 /** What a failed activity means for the turn, and for the people who read how it ended. */
 import { ActivityFailure, ApplicationFailure, sleep } from '@temporalio/workflow';
-import type { TurnFailure } from '../activities/turns.ts';
 import { activityFailed, databaseTrouble } from '../turn/failure-types.ts';
+import type { TurnFailure } from '../turn/turn.ts';
 
 /** Activities throw failures whose message is made for people; anything else stays unnamed. */
 export function failureOf(error: unknown): TurnFailure {

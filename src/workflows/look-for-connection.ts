@@ -1,6 +1,6 @@
 /** Whether an account that is kept elsewhere has been connected, though nobody said so. */
 import { ActivityFailure, isCancellation } from '@temporalio/workflow';
-import type { ExpectedConnection } from '../activities/find-connection.ts';
+import type { ExpectedConnection } from '../turn/ask.ts';
 import { findConnection } from './activities.ts';
 
 /** One look, which nobody should wait long for: the version that is there after all, or null. */

@@ -1,12 +1,11 @@
 /** What is said to and asked of a turn's workflow. Shared by the API (which speaks) and the workflow (which listens). */
 import { defineQuery, defineSignal } from '@temporalio/workflow';
 import { defineSearchAttributeKey, SearchAttributeType } from '@temporalio/common';
-import type { Asks } from '../activities/call-tool/rounds.ts';
-import type { DelegationEnd } from '../activities/delegations.ts';
 import type { Action, ClosedBecause } from '../elicitation/elicitation.ts';
 import type { Elicitation } from '../elicitation/lifecycle.ts';
-import type { Turn, TurnEndStatus, ConversationRef } from '../turn/turn.ts';
-import type { Asked } from './elicit.ts';
+import type { AskResult } from '../turn/ask.ts';
+import type { CallPaused } from '../turn/tool-call.ts';
+import type { ConversationRef, Turn, TurnEnd, TurnEndStatus } from '../turn/turn.ts';
 
 export interface TurnInput extends Turn {
   limits: {
@@ -16,7 +15,7 @@ export interface TurnInput extends Turn {
     toolCallMs: number;
   };
   /** A delegated agent's: which servers the user has refused before, and how. */
-  refused?: [server: string, answer: Asked][];
+  refused?: [server: string, answer: AskResult][];
 }
 
 export interface TurnResult {
@@ -24,8 +23,8 @@ export interface TurnResult {
 }
 
 /** What a delegated agent leaves to the one that asked it; its words are in the database. */
-export interface DelegationResult extends DelegationEnd {
-  refused: [server: string, answer: Asked][];
+export interface DelegationResult extends TurnEnd {
+  refused: [server: string, answer: AskResult][];
 }
 
 /** The answer's content stays in the database; `responseId` names it there. */
@@ -64,7 +63,7 @@ export interface DelegatePhase {
 export const delegatePhase = defineSignal<[DelegatePhase]>('delegatePhase');
 
 /** Told by an activity that holds the connection to a server which has asked in the middle of a call. */
-export interface ServerAsks extends Pick<Asks, 'round' | 'questions'> {
+export interface ServerAsks extends Pick<CallPaused, 'round' | 'questions'> {
   toolCallId: string;
 }
 export const serverAsks = defineSignal<[ServerAsks]>('serverAsks');

@@ -1,7 +1,7 @@
 /** What operators see of an agent at work in Temporal's UI: ids, names and times, and nothing that anybody said. */
 import { setCurrentDetails, upsertSearchAttributes } from '@temporalio/workflow';
-import type { DelegatedCall, ServerCall } from '../activities/call-model/store-step.ts';
 import type { Elicitation } from '../elicitation/lifecycle.ts';
+import type { ToolCall } from '../turn/tool-call.ts';
 import type { TurnEndStatus } from '../turn/turn.ts';
 import { searchAttributes } from './messages.ts';
 
@@ -9,9 +9,19 @@ export function showThinking(step: string): void {
   setCurrentDetails(`${step}: thinking`);
 }
 
-export function showCalls(step: string, calls: (ServerCall | DelegatedCall)[]): void {
-  const names = calls.map((call) => ('agent' in call ? `delegated to ${call.agent}` : call.toolName));
-  setCurrentDetails(`${step}: ${names.join(', ')}`);
+export function showCalls(step: string, calls: ToolCall[]): void {
+  setCurrentDetails(`${step}: ${calls.map(nameOf).join(', ')}`);
+}
+
+function nameOf(call: ToolCall): string {
+  switch (call.kind) {
+    case 'server':
+      return call.toolName;
+    case 'delegated':
+      return `delegated to ${call.agent}`;
+    default:
+      return call satisfies never;
+  }
 }
 
 /** `delegates` are the names of the other agents that wait. */

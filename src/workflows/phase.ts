@@ -15,7 +15,7 @@ import { readSupersede } from './read-signal.ts';
 export interface Phase {
   /** Runs the calls of one step, each counted until it is over. */
   during<T>(calls: T[], run: (call: T) => Promise<void>): Promise<void>[];
-  /** Asks, and lets operators see that the turn is waiting for a person once nothing else is going on. */
+  /** CallPaused, and lets operators see that the turn is waiting for a person once nothing else is going on. */
   whileWaiting<T>(toolCallId: string, ask: () => Promise<T>): Promise<T>;
   /** Something has changed that it depends on. */
   changed(): void;

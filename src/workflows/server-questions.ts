@@ -1,16 +1,15 @@
 /** The questions a server asks in the middle of one tool call, and what becomes of them. */
 import { CancellationScope, isCancellation } from '@temporalio/workflow';
-import type { Asks, GivenAnswer } from '../activities/call-tool/rounds.ts';
-import type { ServerCall } from '../activities/call-model/store-step.ts';
-import type { AskedCall } from '../activities/call-tool/open-rounds.ts';
+import type { QuestionOutcome } from '../turn/ask.ts';
+import type { CallPaused, RoundRef, ServerCall } from '../turn/tool-call.ts';
 import { abandonCall } from './activities.ts';
 import type { Listener } from './server-signals.ts';
 import type { ServerNews, TurnInput } from './messages.ts';
 import type { Asking } from './tool-call.ts';
 
 export interface ServerQuestions extends Listener {
-  /** Asks everything at once and waits for all of it; null when the user has too many open questions already. */
-  ask(asked: Asks): Promise<GivenAnswer[] | null>;
+  /** CallPaused everything at once and waits for all of it; null when the user has too many open questions already. */
+  ask(asked: CallPaused): Promise<QuestionOutcome[] | null>;
   /** Whoever held the line says nothing any more: its server is told that nobody will. */
   abandon(): void;
   /** The call is over: nobody waits for what is still open. */
@@ -28,7 +27,7 @@ export function createServerQuestions(
   /** While somebody holds the line. */
   let heldRound: number | undefined;
 
-  async function ask(asked: Asks): Promise<GivenAnswer[] | null> {
+  async function ask(asked: CallPaused): Promise<QuestionOutcome[] | null> {
     try {
       const outcomes = await whileWaiting(toolCallId, () => all(asked));
       if (!outcomes.includes('too-many-open'))
@@ -41,7 +40,7 @@ export function createServerQuestions(
     }
   }
 
-  function all({ round, questions: asked }: Pick<Asks, 'round' | 'questions'>) {
+  function all({ round, questions: asked }: Pick<CallPaused, 'round' | 'questions'>) {
     const ids = asked.map(({ elicitationId }) => elicitationId);
     return Promise.all(
       asked.map(async ({ elicitationId, mode }) => {
@@ -58,12 +57,12 @@ export function createServerQuestions(
   }
 
   /** Nobody waits for the call any more: a server that keeps its half of it is told so. */
-  function leave({ isLeftOpen, round }: Asks): void {
+  function leave({ isLeftOpen, round }: CallPaused): void {
     if (isLeftOpen) sayGoodbye(round);
   }
 
   function sayGoodbye(round: number): void {
-    const call: AskedCall = { turn, toolCallId, server, round };
+    const call: RoundRef = { turn, toolCallId, server, round };
     beside(CancellationScope.nonCancellable(() => abandonCall(call)).catch(() => undefined));
   }
 

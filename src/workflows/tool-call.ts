@@ -6,10 +6,9 @@ import {
   sleep,
   TimeoutFailure,
 } from '@temporalio/workflow';
-import type { GivenAnswer } from '../activities/call-tool/rounds.ts';
-import type { ServerCall } from '../activities/call-model/store-step.ts';
-import type { ToolCallInput, ToolCallOutcome } from '../activities/call-tool/attempt.ts';
 import type { Refusal } from '../elicitation/wording.ts';
+import type { QuestionOutcome } from '../turn/ask.ts';
+import type { AttemptResult, ServerCall, ToolCallInput } from '../turn/tool-call.ts';
 import { callTool, refuseToolCall } from './activities.ts';
 import type { Connect } from './connect-account.ts';
 import type { Questions } from './elicit.ts';
@@ -49,7 +48,7 @@ export async function runToolCall(turn: TurnInput, call: ServerCall, asking: Ask
   const fromServer = createServerQuestions(turn, call, asking, () => void refuseWhileCalling());
   let progress: Pick<ToolCallInput, 'connects' | 'round'> = { connects: 0, round: 0 };
   let pauses = 0;
-  const answers: GivenAnswer[] = [];
+  const answers: QuestionOutcome[] = [];
 
   for (;;) {
     const input = { turn, toolCallId, server, tool, ...progress, answers };
@@ -83,7 +82,7 @@ export async function runToolCall(turn: TurnInput, call: ServerCall, asking: Ask
   }
 
   /** An activity that gave up is the tool's failure, not the turn's: the model is told and can go on. */
-  async function attempt(input: Omit<ToolCallInput, 'outcomes'>): Promise<ToolCallOutcome | null> {
+  async function attempt(input: Omit<ToolCallInput, 'outcomes'>): Promise<AttemptResult | null> {
     const options = { summary, startToCloseTimeout: turn.limits.toolCallMs };
     try {
       return await questions.outcomes.writtenBy((outcomes) =>

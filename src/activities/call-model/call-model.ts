@@ -18,9 +18,10 @@ import { keyVariable } from '../../models/provider.ts';
 import type { Models } from '../../models/provider.ts';
 import { ModelCallError, streamStep } from '../../models/stream-step.ts';
 import type { AssistantPart, Patience } from '../../models/stream-step.ts';
-import type { NewEvent, StepFinish, Storage, StoredMessage } from '../../storage/storage.ts';
+import type { NewEvent, Storage, StoredMessage } from '../../storage/storage.ts';
 import { turnStarted } from '../../telemetry/events.ts';
 import type { TurnEvent } from '../../turn/event.ts';
+import type { ModelCallInput, ModelCallResult, StepFinish, StepResult } from '../../turn/step.ts';
 import { keyOfReset, keyOfSpeech } from '../../turn/step-keys.ts';
 import { toModelMessages } from '../../turn/transcript.ts';
 import type { Turn } from '../../turn/turn.ts';
@@ -29,17 +30,8 @@ import { createDeltaWriter } from './delta-writer.ts';
 import { whileHeartbeating } from '../heartbeat.ts';
 import { createAgentTools } from './agent-tools.ts';
 import { keepStep, keptStep } from './store-step.ts';
-import type { Done, Step, StepResult } from './store-step.ts';
+import type { Done, Step } from './store-step.ts';
 import { stopped, stopSignal, whileWanted } from '../stop-signal.ts';
-
-export interface ModelCallInput {
-  turn: Turn;
-  /** Counts the turn's model calls from 0. */
-  step: number;
-}
-
-/** `withdrawn`: the API could not tell its client that the turn runs, so it does not. */
-export type ModelCallResult = StepResult | { finish: 'withdrawn' };
 
 interface Dependencies {
   storage: Pick<Storage, 'messages' | 'steps' | 'toolCalls' | 'turns'>;

@@ -6,37 +6,16 @@
  */
 import type { ModelTool } from '../../remote/catalogue.ts';
 import type { AssistantPart, StepPart } from '../../models/stream-step.ts';
-import type { NewEvent, StepFinish, Storage, StoredMessage } from '../../storage/storage.ts';
+import type { NewEvent, Storage, StoredMessage } from '../../storage/storage.ts';
 import type { TurnEvent } from '../../turn/event.ts';
+import type { StepFinish, StepResult } from '../../turn/step.ts';
 import { toEvent, toMessageContent } from '../../turn/tool-result.ts';
 import type { Turn } from '../../turn/turn.ts';
 import { isDelegateTool, taskIn } from './delegate-tool.ts';
 import type { DelegateTool } from './delegate-tool.ts';
 import { isToolCall, withFreshIds } from './unique-call-ids.ts';
-import type { ToolCall } from './unique-call-ids.ts';
+import type { ToolCallPart } from './unique-call-ids.ts';
 import { toolEventKey, toolMessageId } from '../tool-results.ts';
-
-export interface StepResult {
-  finish: StepFinish;
-  /** The calls to run. Those the model got wrong are not among them: it has been told already. */
-  toolCalls: (ServerCall | DelegatedCall)[];
-}
-
-export interface ServerCall {
-  toolCallId: string;
-  toolName: string;
-  server: string;
-  /** The tool's own name at its server; null for the `connect_<server>` tool. */
-  tool: string | null;
-}
-
-/** A task for another agent, which may take so many steps for it. */
-export interface DelegatedCall {
-  toolCallId: string;
-  toolName: string;
-  agent: string;
-  maxSteps: number;
-}
 
 export interface Step {
   turn: Turn;
@@ -102,16 +81,16 @@ export function keptStep({ turn, step, tools, messages }: Step, finish: StepFini
   return toResult(finish, open, tools);
 }
 
-function toResult(finish: StepFinish, open: ToolCall[], tools: Step['tools']): StepResult {
+function toResult(finish: StepFinish, open: ToolCallPart[], tools: Step['tools']): StepResult {
   return {
     finish,
     toolCalls: open.map(({ toolCallId, toolName }) => {
       const known = tools.find(({ modelName }) => modelName === toolName);
       if (known && 'agent' in known)
-        return { toolCallId, toolName, agent: known.agent, maxSteps: known.maxSteps };
+        return { kind: 'delegated', toolCallId, toolName, agent: known.agent, maxSteps: known.maxSteps };
       // Offered when the model was asked, gone since: running the call will say so.
       const { server, tool } = known ?? { server: toolName, tool: toolName };
-      return { toolCallId, toolName, server, tool };
+      return { kind: 'server', toolCallId, toolName, server, tool };
     }),
   };
 }
@@ -120,13 +99,13 @@ function messageIdOf({ turnId, delegation }: Turn, step: number): string {
   return delegation ? `${turnId}/agent/${delegation.toolCallId}/${step}` : `${turnId}/${step}`;
 }
 
-function missingTask({ toolName, input }: ToolCall): string | undefined {
+function missingTask({ toolName, input }: ToolCallPart): string | undefined {
   return isDelegateTool(toolName) && taskIn(input) === null
     ? `${toolName} needs a "task" in words, so nobody was asked. Call it again with one.`
     : undefined;
 }
 
-function inputEvent({ toolCallId, toolName, input }: ToolCall, tools: Step['tools']): TurnEvent {
+function inputEvent({ toolCallId, toolName, input }: ToolCallPart, tools: Step['tools']): TurnEvent {
   const event = { type: 'tool-input-available', toolCallId, toolName, input } as const;
   const known = tools.find(({ modelName }) => modelName === toolName);
   return known && 'agent' in known ? { ...event, agent: known.agent } : event;

@@ -3,7 +3,7 @@ import type { AssistantPart, Mistakes } from '../../models/stream-step.ts';
 import type { StoredMessage } from '../../storage/storage.ts';
 import type { TurnRef } from '../../turn/turn.ts';
 
-export type ToolCall = Extract<AssistantPart, { type: 'tool-call' }>;
+export type ToolCallPart = Extract<AssistantPart, { type: 'tool-call' }>;
 
 interface Said {
   content: AssistantPart[];
@@ -38,6 +38,6 @@ export function withFreshIds(
   return { content, mistakes };
 }
 
-export function isToolCall(part: AssistantPart): part is ToolCall {
+export function isToolCall(part: AssistantPart): part is ToolCallPart {
   return part.type === 'tool-call' && part.providerExecuted !== true;
 }

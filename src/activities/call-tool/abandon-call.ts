@@ -7,15 +7,16 @@ import type { CredentialStore } from '../../credentials/store.ts';
 import { sayGoodbye } from '../../remote/best-effort.ts';
 import type { RunningCall } from '../../remote/input-required.ts';
 import { abandonServerCall } from '../../remote/mcp/legacy/observe-call.ts';
+import type { RoundRef } from '../../turn/tool-call.ts';
 import type { Turn } from '../../turn/turn.ts';
-import type { AskedCall, AskedCallDependencies } from './open-rounds.ts';
+import type { OpenRoundsDependencies } from './open-rounds.ts';
 import type { Round } from './rounds.ts';
 import { credentialOrNone } from './resolve-credential.ts';
 
-export function createAbandonCall({ rounds, servers, storeOf }: AskedCallDependencies) {
+export function createAbandonCall({ rounds, servers, storeOf }: OpenRoundsDependencies) {
   return {
     /** Resolves when it knows what is to be said; the end of the turn, which forgets that, may be written then. */
-    async abandonCall({ turn, toolCallId, server: name, round: number }: AskedCall): Promise<void> {
+    async abandonCall({ turn, toolCallId, server: name, round: number }: RoundRef): Promise<void> {
       const server = servers.get(name);
       const call = runningCall((await rounds.list(turn, toolCallId))[number - 1]);
       if (server && call) void sayGoodbye(abandon({ store: storeOf(server), server, turn }, call));

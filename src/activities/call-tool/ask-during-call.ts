@@ -1,5 +1,5 @@
 /**
- * Asks the user while a server holds the line. The workflow is told by signal what is asked; what became of it is read
+ * CallPaused the user while a server holds the line. The workflow is told by signal what is asked; what became of it is read
  * from the database, where the workflow writes it, so that the content of answers passes through nobody's history.
  */
 import { Context } from '@temporalio/activity';
@@ -9,8 +9,9 @@ import type { QuestionAnswer, RunningCall, ServerQuestion } from '../../remote/i
 import type { Storage } from '../../storage/storage.ts';
 import { serverAsks, serverNews } from '../../workflows/messages.ts';
 import type { ServerNews } from '../../workflows/messages.ts';
-import { toAsks, toRound } from './rounds.ts';
-import type { CallRounds, GivenAnswer, Round } from './rounds.ts';
+import { toCallPaused, toRound } from './rounds.ts';
+import type { QuestionOutcome } from '../../turn/ask.ts';
+import type { CallRounds, Round } from './rounds.ts';
 import type { HeldPlaces } from './held-call-limit.ts';
 import { credentialOrNone } from './resolve-credential.ts';
 import { tooManyRounds } from './round-limits.ts';
@@ -101,7 +102,7 @@ export function createHold(
     if (typeof kept === 'string') return { kind: 'refused', message: kept };
     const { number, round } = kept;
     const elicitationId = asked.get(question) ?? '';
-    const { questions } = toAsks(round, number);
+    const { questions } = toCallPaused(round, number);
     await workflow.signal(serverAsks, { toolCallId, round: number, questions });
     const given = await settled(elicitationId, signal).catch((error: unknown) => {
       if (error instanceof CallEnded) return null;
@@ -117,9 +118,9 @@ export function createHold(
     return { kind: 'answer', answer: named, outcome: given.outcome, ...(credential && { credential }) };
   }
 
-  async function settled(elicitationId: string, signal: AbortSignal): Promise<GivenAnswer> {
+  async function settled(elicitationId: string, signal: AbortSignal): Promise<QuestionOutcome> {
     const { turnLog, elicitations } = storage;
-    const given = async (): Promise<GivenAnswer | null> => {
+    const given = async (): Promise<QuestionOutcome | null> => {
       const row = await elicitations.get(elicitationId);
       // Closed by nobody's answer: the call is about to be stopped, which says more than an answer nobody gave.
       const isAbandoned = row?.status === 'cancel' && row.responseId === null;

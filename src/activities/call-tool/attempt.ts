@@ -8,32 +8,9 @@ import type { ConnectionRequired, Credential, CredentialStore, Refusal } from '.
 import type { ConnectionReason } from '../../elicitation/elicitation.ts';
 import { sharedAccountForModel, sharedAccountMessage } from '../../elicitation/shared-account.ts';
 import { refusalForModel } from '../../elicitation/wording.ts';
-import type { Settlement } from '../../elicitation/elicitation.ts';
 import type { CallAttempt, CatalogueTool, ToolCallRow } from '../../storage/storage.ts';
+import type { AttemptResult, ToolCallInput } from '../../turn/tool-call.ts';
 import type { McpResult } from '../../turn/tool-result.ts';
-import type { Turn } from '../../turn/turn.ts';
-import type { Asks, GivenAnswer } from './rounds.ts';
-import type { ConnectionAsk } from '../questions.ts';
-
-export interface ToolCallInput {
-  turn: Turn;
-  toolCallId: string;
-  server: string;
-  /** The tool's own name at its server; null for the `connect_<server>` tool. */
-  tool: string | null;
-  /** How often the user was asked to connect an account for this call so far. */
-  connects: number;
-  /** How many of the server's own rounds were answered so far, and what became of all their questions. */
-  round: number;
-  answers: GivenAnswer[];
-  /** Of questions, not written down yet as far as the workflow knows: one of them may be why the call goes on. */
-  outcomes?: Settlement[];
-}
-
-export type ToolCallOutcome =
-  | { kind: 'finished' }
-  | { kind: 'connection-required'; user: string; ask: ConnectionAsk }
-  | Asks;
 
 export interface Attempt {
   input: ToolCallInput;
@@ -47,7 +24,7 @@ export interface Attempt {
   isRepeatable: boolean;
   logger: Logger;
   /** `remark` as in a tool's result. `notice`: for the person, beside what the model is told. */
-  finish(result: string | McpResult, remark?: string, notice?: string): Promise<ToolCallOutcome>;
+  finish(result: string | McpResult, remark?: string, notice?: string): Promise<AttemptResult>;
 }
 
 export interface CallParts {
@@ -75,7 +52,7 @@ export function reject(
 export function ask(
   { reason, seenVersion, scopes }: ConnectionRequired,
   attempt: Attempt,
-): ToolCallOutcome | Promise<ToolCallOutcome> {
+): AttemptResult | Promise<AttemptResult> {
   const { input, server, finish } = attempt;
   if (server.credentialScope === 'project') return tellOfShared(attempt, reason);
   const { user } = input.turn;
@@ -97,16 +74,13 @@ export function ask(
 }
 
 /** The server refuses an account that is as new as can be. */
-export function stillRefused(attempt: Attempt): Promise<ToolCallOutcome> {
+export function stillRefused(attempt: Attempt): Promise<AttemptResult> {
   const { server, finish } = attempt;
   if (server.credentialScope === 'project') return tellOfShared(attempt, 'rejected');
   return finish(refusalForModel('still-refused', server.title));
 }
 
-function tellOfShared(
-  { server, finish, logger }: Attempt,
-  reason: ConnectionReason,
-): Promise<ToolCallOutcome> {
+function tellOfShared({ server, finish, logger }: Attempt, reason: ConnectionReason): Promise<AttemptResult> {
   logger.warn({ server: server.name, reason }, 'a shared account is needed that cannot be used');
   const account = { serverTitle: server.title, reason, contact: server.contact };
   return finish(sharedAccountForModel(account), undefined, sharedAccountMessage(account));

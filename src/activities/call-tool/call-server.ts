@@ -17,19 +17,20 @@ import type { KeptSessions } from '../../remote/mcp/legacy/session-pool.ts';
 import type { Pause } from '../../remote/input-required.ts';
 import { abandonServerCall } from '../../remote/mcp/legacy/observe-call.ts';
 import type { Storage } from '../../storage/storage.ts';
+import type { AttemptResult } from '../../turn/tool-call.ts';
 import type { McpResult } from '../../turn/tool-result.ts';
 import type { Turn } from '../../turn/turn.ts';
 import { createHold } from './ask-during-call.ts';
 import type { ActivityHold } from './ask-during-call.ts';
 import { remarkOnExpired } from './expired-questions.ts';
 import { besideCall } from './call-notifications.ts';
-import { toAsks, toRestartedRound, toRound } from './rounds.ts';
+import { toCallPaused, toRestartedRound, toRound } from './rounds.ts';
 import type { CallRounds, Round } from './rounds.ts';
 import type { HeldPlaces } from './held-call-limit.ts';
 import { later, mayTryLater } from './retry-later.ts';
 import { tooManyRounds } from './round-limits.ts';
 import { ask, reject, stillRefused } from './attempt.ts';
-import type { Attempt, CallParts, ToolCallOutcome } from './attempt.ts';
+import type { Attempt, CallParts } from './attempt.ts';
 import { isTurnEnding, isWorkerLeaving, stopSignal } from '../stop-signal.ts';
 
 export interface MakeCallParts extends CallParts {
@@ -49,7 +50,7 @@ export async function makeCall(
   attempt: Attempt & { tool: string },
   credential: Credential,
   last: Round | undefined,
-): Promise<ToolCallOutcome> {
+): Promise<AttemptResult> {
   const { input, by, server, finish } = attempt;
   if (last?.resume.kind !== 'again') return leg(await goOnFrom(last), {});
 
@@ -66,7 +67,7 @@ export async function makeCall(
   async function leg(
     goOn: ServerToolCall['goOn'],
     { isRenewed = false, isRestarted = last?.isRestarted === true },
-  ): Promise<ToolCallOutcome> {
+  ): Promise<AttemptResult> {
     const { turn, toolCallId } = input;
     const { toolCalls } = parts.storage;
     const { away } = parts.catalogue;
@@ -162,7 +163,7 @@ export async function makeCall(
     return remarkOnExpired(parts, { turn, toolCallId, title: server.title });
   }
 
-  async function pause(asked: Pause, isRestarted: boolean): Promise<ToolCallOutcome> {
+  async function pause(asked: Pause, isRestarted: boolean): Promise<AttemptResult> {
     const { turn, toolCallId } = input;
     const before = await parts.rounds.list(turn, toolCallId);
     // What was asked before a restart is not asked again, so it does not count.
@@ -177,7 +178,7 @@ export async function makeCall(
     const next = isRestarted ? toRestartedRound(asked, before) : toRound(asked);
     const kept = await parts.rounds.keep(turn, toolCallId, before, next, by);
     if (!kept) return { kind: 'finished' };
-    const asks = toAsks(kept, before.length + 1);
+    const asks = toCallPaused(kept, before.length + 1);
     const isAnswered = kept.questions.length > 0 && asks.questions.length === 0;
     return isAnswered ? leg(await goOnFrom(kept), { isRestarted }) : asks;
   }

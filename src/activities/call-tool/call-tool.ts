@@ -14,9 +14,10 @@ import { CredentialStoreError } from '../../credentials/store.ts';
 import { notAllowedForModel, refusalForModel, unknownOutcomeForModel } from '../../elicitation/wording.ts';
 import type { KeptSessions } from '../../remote/mcp/legacy/session-pool.ts';
 import type { CatalogueTool, Storage } from '../../storage/storage.ts';
+import type { AttemptResult, ToolCallInput } from '../../turn/tool-call.ts';
 import type { Turn } from '../../turn/turn.ts';
 import { mayUse } from '../call-model/agent-tools.ts';
-import { toAsks } from './rounds.ts';
+import { toCallPaused } from './rounds.ts';
 import type { CallRounds } from './rounds.ts';
 import { whileHeartbeating } from '../heartbeat.ts';
 import type { HeldPlaces } from './held-call-limit.ts';
@@ -27,7 +28,7 @@ import { makeCall } from './call-server.ts';
 import { resolveCredential } from './resolve-credential.ts';
 import { createSettle } from '../settle-questions.ts';
 import { ask, attemptAt } from './attempt.ts';
-import type { Attempt, CallParts, ToolCallInput, ToolCallOutcome } from './attempt.ts';
+import type { Attempt, CallParts } from './attempt.ts';
 import { accountNotice, createToolResults } from '../tool-results.ts';
 import { stopSignal, whileWanted } from '../stop-signal.ts';
 
@@ -51,7 +52,7 @@ export function createToolActivities(dependencies: Dependencies) {
       whileHeartbeating(() => whileWanted(storage.turns, input.turn, () => callTool(input))),
   };
 
-  async function callTool(input: ToolCallInput): Promise<ToolCallOutcome> {
+  async function callTool(input: ToolCallInput): Promise<AttemptResult> {
     const { turn, toolCallId, tool } = input;
     const by = attemptAt(input);
     const server = servers.get(input.server);
@@ -94,7 +95,7 @@ export function createToolActivities(dependencies: Dependencies) {
     const last = kept.at(-1);
     // An earlier attempt was asked this, and its worker died before it said so.
     const wasAsked = last !== undefined && last.resume.kind !== 'held' && kept.length > input.round;
-    if (call.state === 'paused' && wasAsked) return toAsks(last, kept.length);
+    if (call.state === 'paused' && wasAsked) return toCallPaused(last, kept.length);
     const answered = kept[input.round - 1];
     const canResume = answered?.resume.kind === 'detached';
     if (call.state === 'started')

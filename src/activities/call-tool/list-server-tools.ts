@@ -3,7 +3,8 @@ import type { Config } from '../../config/config.ts';
 import type { Credential } from '../../credentials/store.ts';
 import { mayUse } from '../call-model/agent-tools.ts';
 import { ask, reject, stillRefused } from './attempt.ts';
-import type { Attempt, CallParts, ToolCallOutcome } from './attempt.ts';
+import type { AttemptResult } from '../../turn/tool-call.ts';
+import type { Attempt, CallParts } from './attempt.ts';
 import { stopSignal } from '../stop-signal.ts';
 
 export async function learnTools(
@@ -11,7 +12,7 @@ export async function learnTools(
   attempt: Attempt,
   credential: Credential,
   isRenewed = false,
-): Promise<ToolCallOutcome> {
+): Promise<AttemptResult> {
   const { server, finish, input } = attempt;
   const listed = await parts.catalogue.learn(input.turn, server, credential, stopSignal());
   switch (listed.kind) {

@@ -2,29 +2,21 @@
 import type { Config, ServerConfig } from '../../config/config.ts';
 import { connectionKey } from '../../credentials/connection-key.ts';
 import type { Credential, CredentialStore } from '../../credentials/store.ts';
-import type { Turn } from '../../turn/turn.ts';
+import type { RoundRef } from '../../turn/tool-call.ts';
 import type { CallRounds, Round } from './rounds.ts';
 
-export interface AskedCall {
-  turn: Turn;
-  toolCallId: string;
-  server: string;
-  /** The round whose questions are open. */
-  round: number;
-}
-
-export interface AskedCalls {
+export interface OpenRounds {
   /** Null when it is over, or nobody may speak there any more. */
-  find(call: AskedCall): Promise<{ round: Round; server: ServerConfig; credential: Credential } | null>;
+  find(call: RoundRef): Promise<{ round: Round; server: ServerConfig; credential: Credential } | null>;
 }
 
-export interface AskedCallDependencies {
+export interface OpenRoundsDependencies {
   rounds: Pick<CallRounds, 'list'>;
   servers: Config['servers'];
   storeOf(server: ServerConfig): CredentialStore;
 }
 
-export function createAskedCalls({ rounds, servers, storeOf }: AskedCallDependencies): AskedCalls {
+export function createOpenRounds({ rounds, servers, storeOf }: OpenRoundsDependencies): OpenRounds {
   return {
     async find({ turn, toolCallId, server: name, round: number }) {
       const server = servers.get(name);

@@ -6,9 +6,10 @@ import { randomUUID } from 'node:crypto';
 import type { KeyRing } from '../../credentials/sealing/key-ring.ts';
 import { openAnswer } from '../../credentials/sealing/sealed-answer.ts';
 import { openRound, sealRound } from '../../credentials/sealing/sealed-round.ts';
-import type { Mode, Outcome } from '../../elicitation/elicitation.ts';
 import type { Pause, QuestionAnswer, ServerQuestion } from '../../remote/input-required.ts';
 import type { CallAttempt, Storage } from '../../storage/storage.ts';
+import type { QuestionOutcome } from '../../turn/ask.ts';
+import type { CallPaused } from '../../turn/tool-call.ts';
 import type { TurnRef } from '../../turn/turn.ts';
 
 export interface KeptQuestion extends ServerQuestion {
@@ -21,24 +22,6 @@ export interface Round extends Pause {
   questions: KeptQuestion[];
   /** The call was begun anew once, because the server did not know its own state any more. */
   isRestarted?: boolean;
-}
-
-/** What became of a question, as workflows know it: the content of the answer is in the database. */
-export interface GivenAnswer {
-  elicitationId: string;
-  outcome: Outcome;
-  /** The answer that counts; null when a fact or the clock decided. */
-  responseId: string | null;
-}
-
-/** What a workflow learns of a round. */
-export interface Asks {
-  kind: 'asks';
-  round: number;
-  /** None: nobody is to be asked, the server only wants to be called again a little later. */
-  questions: { elicitationId: string; mode: Mode }[];
-  /** The server keeps its half of the call, and is to be told when nobody waits for it any more. */
-  isLeftOpen?: true;
 }
 
 export interface CallRounds {
@@ -55,7 +38,7 @@ export interface CallRounds {
     by: CallAttempt,
   ): Promise<Round | null>;
   /** What goes back to the server. Deadlines and ends of questions are for it what a person's "cancel" is. */
-  answersTo(round: Round, given: GivenAnswer[]): Promise<QuestionAnswer[]>;
+  answersTo(round: Round, given: QuestionOutcome[]): Promise<QuestionAnswer[]>;
 }
 
 export function createCallRounds({ storage, keys }: { storage: Storage; keys: KeyRing }): CallRounds {
@@ -121,7 +104,7 @@ export function toRestartedRound(pause: Pause, before: Round[]): Round {
   };
 }
 
-export function toAsks({ questions, resume }: Round, number: number): Asks {
+export function toCallPaused({ questions, resume }: Round, number: number): CallPaused {
   const open = questions.filter(({ isAnswered }) => isAnswered !== true);
   return {
     kind: 'asks',

@@ -1,3 +1,4 @@
+import type { StepFinish } from '../../turn/step.ts';
 import type { TurnRef, Usage } from '../../turn/turn.ts';
 import type { NewEvent } from './turn-log.ts';
 import type { StoredMessage } from './conversations.ts';
@@ -8,9 +9,6 @@ export interface StepAttempt {
   step: number;
   attempt: number;
 }
-
-/** `tool-calls`: the model is to be called again, even if no call is left to run because it got all of them wrong. */
-export type StepFinish = 'stop' | 'tool-calls' | 'length' | 'refused';
 
 export type StepStart =
   /** `isRepeat`: an older attempt has left words in the log. */

@@ -137,7 +137,13 @@ describe('an attempt that is repeated', () => {
     expect(await it.callModel({ attempt: 2 })).toEqual({
       finish: 'tool-calls',
       toolCalls: [
-        { toolCallId: 'a', toolName: 'tracker__list_issues', server: 'tracker', tool: 'list_issues' },
+        {
+          kind: 'server',
+          toolCallId: 'a',
+          toolName: 'tracker__list_issues',
+          server: 'tracker',
+          tool: 'list_issues',
+        },
       ],
     });
     expect(it.server.requests).toHaveLength(1);

@@ -89,8 +89,14 @@ describe('tool calls', () => {
     expect(await it.callModel()).toEqual({
       finish: 'tool-calls',
       toolCalls: [
-        { toolCallId: 'a', toolName: 'tracker__list_issues', server: 'tracker', tool: 'list_issues' },
-        { toolCallId: 'b', toolName: 'connect_notes', server: 'notes', tool: null },
+        {
+          kind: 'server',
+          toolCallId: 'a',
+          toolName: 'tracker__list_issues',
+          server: 'tracker',
+          tool: 'list_issues',
+        },
+        { kind: 'server', toolCallId: 'b', toolName: 'connect_notes', server: 'notes', tool: null },
       ],
     });
     const row = await it.storage.toolCalls.get(turn, 'a');

@@ -41,7 +41,7 @@ describe('an agent with others to ask', () => {
     const call = { toolCallId: 'a', toolName: 'agent__researcher' };
     expect(await it.callModel({ agents })).toEqual({
       finish: 'tool-calls',
-      toolCalls: [{ ...call, agent: 'researcher', maxSteps: 7 }],
+      toolCalls: [{ kind: 'delegated', ...call, agent: 'researcher', maxSteps: 7 }],
     });
     const offered = it.server.requests[0]?.body.tools?.at(-1)?.function;
     expect(offered?.name).toBe('agent__researcher');

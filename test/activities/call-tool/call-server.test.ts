@@ -11,10 +11,10 @@ import { DefaultLogger } from '@temporalio/worker';
 import { MockActivityEnvironment } from '@temporalio/testing';
 import { pino } from 'pino';
 import { expect, onTestFinished, test } from 'vitest';
-import type { GivenAnswer } from '../../../src/activities/call-tool/rounds.ts';
+import type { QuestionOutcome } from '../../../src/turn/ask.ts';
 import { createHeldPlaces } from '../../../src/activities/call-tool/held-call-limit.ts';
 import { createActivities } from '../../../src/activities/index.ts';
-import type { ToolCallOutcome } from '../../../src/activities/call-tool/attempt.ts';
+import type { AttemptResult } from '../../../src/turn/tool-call.ts';
 import { loadConfig } from '../../../src/config/config.ts';
 import { createCatalogue } from '../../../src/remote/catalogue.ts';
 import { createKeptSessions } from '../../../src/remote/mcp/legacy/session-pool.ts';
@@ -64,10 +64,10 @@ async function openCallOf({ tools }: { tools?: string[] }, ...moves: Move[]) {
   /** The workflow's view: `given` for the rounds so far. `calls`: what stands in front of the rows of calls. */
   function attempt(
     round: number,
-    answers: GivenAnswer[],
+    answers: QuestionOutcome[],
     count = 1,
     calls: Partial<ToolCalls> = {},
-  ): Promise<ToolCallOutcome> {
+  ): Promise<AttemptResult> {
     const toolCalls = { ...storage.toolCalls, ...calls };
     const seen = { ...parts, storage: { ...storage, toolCalls } };
     const { callTool } = createActivities({
@@ -94,7 +94,7 @@ async function openCallOf({ tools }: { tools?: string[] }, ...moves: Move[]) {
   return { server, storage, turn, attempt, told, shorten, config, catalogue };
 }
 
-function declined(outcome: ToolCallOutcome): GivenAnswer[] {
+function declined(outcome: AttemptResult): QuestionOutcome[] {
   if (outcome.kind !== 'asks') throw new Error('Nothing was asked.');
   return outcome.questions.map(({ elicitationId }) => ({
     elicitationId,

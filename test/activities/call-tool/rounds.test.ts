@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { expect, onTestFinished, test } from 'vitest';
 import {
   createCallRounds,
-  toAsks,
+  toCallPaused,
   toRestartedRound,
   toRound,
 } from '../../../src/activities/call-tool/rounds.ts';
@@ -154,7 +154,7 @@ test('after a restart, what is asked in the same words under the same key has it
     ['b', false],
     ['c', false],
   ]);
-  expect(toAsks(again, 2)).toEqual({
+  expect(toCallPaused(again, 2)).toEqual({
     kind: 'asks',
     round: 2,
     questions: [
@@ -165,7 +165,7 @@ test('after a restart, what is asked in the same words under the same key has it
   const third = toRestartedRound(pause({ a: form('A') }), [first, again]);
   expect(third.questions).toMatchObject([{ key: 'a' }]);
   expect(idOf(third, 'a')).not.toBe(idOf(first, 'a'));
-  expect(toAsks(third, 3).questions).toHaveLength(1);
+  expect(toCallPaused(third, 3).questions).toHaveLength(1);
 });
 
 test('of several answers to the same question, the last one before the restart is given again', () => {
