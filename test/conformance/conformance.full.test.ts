@@ -5,7 +5,7 @@
 import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { expect, test } from 'vitest';
-import { clientScenarios, runScenario, suiteVersion } from './suite.ts';
+import { clientScenarios, runScenario, scenarioTimeoutMs, suiteVersion } from './suite.ts';
 import type { Result } from './suite.ts';
 import { unfulfilled } from './unfulfilled.ts';
 
@@ -37,16 +37,20 @@ test('the suite has the scenarios that matter here', () => {
   expect(runs.map(({ name }) => name)).toEqual(expect.arrayContaining([...unfulfilled.keys()]));
 });
 
-test.each(runs)('$name at $revision comes out as it is told', async ({ name, revision }) => {
-  const result = await runScenario(name, revision);
-  rows.push(rowOf(name, revision, result));
-  const known = unfulfilled.get(name)?.checks ?? [];
-  const checks = result.complaints.map((one) => one.replace(/:.*/s, ''));
-  if (checks.length > 0) complaints.set(name, new Set([...(complaints.get(name) ?? []), ...checks]));
-  // What is new here comes with the suite's own words.
-  expect(result.complaints.filter((_, index) => !known.includes(checks[index] ?? ''))).toEqual([]);
-  expect(result.passed + known.length).toBeGreaterThan(0);
-});
+test.each(runs)(
+  '$name at $revision comes out as it is told',
+  { timeout: scenarioTimeoutMs + 10_000 },
+  async ({ name, revision }) => {
+    const result = await runScenario(name, revision);
+    rows.push(rowOf(name, revision, result));
+    const known = unfulfilled.get(name)?.checks ?? [];
+    const checks = result.complaints.map((one) => one.replace(/:.*/s, ''));
+    if (checks.length > 0) complaints.set(name, new Set([...(complaints.get(name) ?? []), ...checks]));
+    // What is new here comes with the suite's own words.
+    expect(result.complaints.filter((_, index) => !known.includes(checks[index] ?? ''))).toEqual([]);
+    expect(result.passed + known.length).toBeGreaterThan(0);
+  },
+);
 
 test('what is told to be unfulfilled is', () => {
   const told = new Map([...unfulfilled].map(([name, { checks }]) => [name, new Set(checks)]));
