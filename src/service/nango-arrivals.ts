@@ -1,12 +1,9 @@
 /**
  * What Nango has to say of an attempt to connect, whoever gives the hint: the page or a webhook. The store asks Nango
- * itself and records; here it enters the audit, and the turns that wait are told.
+ * itself and records; what it recorded is confirmed here.
  */
-import type { Logger } from 'pino';
-import { auditEntryOf } from '../credentials/nango/audit-entry.ts';
 import type { Confirmation, NangoStore } from '../credentials/nango/nango-store.ts';
-import type { Storage } from '../storage/storage.ts';
-import type { ConnectionNews } from './connection-news.ts';
+import type { ConfirmConnection } from './confirm-connection.ts';
 
 export interface NangoArrivals {
   /** Both throw `CredentialStoreError` when Nango cannot be asked. `address`: where the hint came from, if a person's. */
@@ -16,20 +13,14 @@ export interface NangoArrivals {
 
 interface Parts {
   store: Pick<NangoStore, 'confirm' | 'look'>;
-  audit: Pick<Storage['audit'], 'record'>;
-  announce: ConnectionNews['announce'];
-  logger: Logger;
+  confirmConnection: ConfirmConnection;
 }
 
-export function createNangoArrivals({ store, audit, announce, logger }: Parts): NangoArrivals {
+export function createNangoArrivals({ store, confirmConnection }: Parts): NangoArrivals {
   async function pass(found: Confirmation, address: string | null): Promise<Confirmation> {
     if (found.kind !== 'connected') return found;
-    const { key, version, isNews } = found;
-    if (isNews) await audit.record(auditEntryOf(found, { at: Date.now(), address }));
-    // The account is there; should telling the turns fail, reconciliation finds them.
-    await announce(key, version).catch((error: unknown) =>
-      logger.error({ err: error, server: key.server }, 'could not tell the turns of a new connection'),
-    );
+    const { key, version, actor, elicitationId, isNews: isNew } = found;
+    await confirmConnection({ key, version, actor, elicitationId, address, isNew });
     return found;
   }
 

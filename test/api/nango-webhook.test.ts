@@ -5,6 +5,7 @@ import { pino } from 'pino';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { answerWithProblems } from '../../src/api/http/problems.ts';
 import { takeHints } from '../../src/api/nango-webhook/hints.ts';
+import { createConfirmConnection } from '../../src/service/confirm-connection.ts';
 import { nangoWebhook } from '../../src/api/nango-webhook/route.ts';
 import { isSignedBy } from '../../src/api/nango-webhook/signature.ts';
 import type { NangoStore } from '../../src/credentials/nango/nango-store.ts';
@@ -28,14 +29,19 @@ async function listening(): Promise<Hooked> {
   const store: NangoStore | null = stage.stores.nango;
   if (!store) throw new Error('the stage has Nango');
   const log: string[] = [];
+  const logger = pino({ level: 'info' }, { write: (line) => log.push(line) });
   const app = Fastify();
   answerWithProblems(app);
   await app.register(nangoWebhook, {
     store,
     signingKey: stage.nango.webhookSigningKey,
     audit: stage.storage.audit,
-    announce: async (key, version) => void stage.announced.push([key, version]),
-    logger: pino({ level: 'info' }, { write: (line) => log.push(line) }),
+    confirmConnection: createConfirmConnection({
+      audit: stage.storage.audit,
+      announce: async (key, version) => void stage.announced.push([key, version]),
+      logger,
+    }),
+    logger,
   });
   const url = `${await app.listen({ port: 0, host: '127.0.0.1' })}/webhooks/nango`;
   onTestFinished(() => app.close());

@@ -17,6 +17,7 @@ import { createAuthenticate, requirePrincipal } from './authentication.ts';
 import { chatSurface } from '../chat/route.ts';
 import { connectPages } from '../pages/route.ts';
 import type { ConnectDeps } from '../pages/route.ts';
+import { createConfirmConnection } from '../../service/confirm-connection.ts';
 import { createConnectionNews } from '../../service/connection-news.ts';
 import type { ConnectionNews } from '../../service/connection-news.ts';
 import { connectionsSurface } from '../connections/route.ts';
@@ -77,6 +78,8 @@ export function createApp(parts: AppParts): FastifyInstance {
   readToTheEnd(app);
   const workflows = createTurnWorkflows({ client, storage, config, logger });
   const news = createConnectionNews({ storage, config, workflows, logger });
+  const { audit } = storage;
+  const confirmConnection = createConfirmConnection({ audit, announce: news.announce, logger });
   const answer = createAnswerQuestion({ storage, keys, workflows, news });
   const mayChange = createMayChange(storage);
   const connections = createOwnConnections({ config, storage, stores, mayChange, logger });
@@ -124,7 +127,7 @@ export function createApp(parts: AppParts): FastifyInstance {
       connections,
       mayChange,
       answer,
-      announce: (key, version) => news.announce(key, version),
+      confirmConnection,
       logger,
       playground: parts.playground,
     });
@@ -133,8 +136,7 @@ export function createApp(parts: AppParts): FastifyInstance {
   const { nango } = stores;
   const signingKey = config.nango?.webhookSigningKey;
   if (nango && signingKey !== undefined) {
-    const { announce } = news;
-    app.register(nangoWebhook, { store: nango, signingKey, audit: storage.audit, announce, logger });
+    app.register(nangoWebhook, { store: nango, signingKey, audit, confirmConnection, logger });
   }
 
   repeatNews(app, news, logger);

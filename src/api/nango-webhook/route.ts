@@ -12,7 +12,7 @@ import { CredentialStoreError } from '../../credentials/store.ts';
 import type { Storage } from '../../storage/storage.ts';
 import { parseInput, ProblemError } from '../http/problems.ts';
 import { createNangoArrivals } from '../../service/nango-arrivals.ts';
-import type { ConnectionNews } from '../../service/connection-news.ts';
+import type { ConfirmConnection } from '../../service/confirm-connection.ts';
 import { takeHints } from './hints.ts';
 import { isSignedBy } from './signature.ts';
 
@@ -20,7 +20,7 @@ export interface NangoWebhookParts {
   store: Pick<NangoStore, 'confirm' | 'look' | 'discard'>;
   signingKey: string;
   audit: Pick<Storage['audit'], 'record'>;
-  announce: ConnectionNews['announce'];
+  confirmConnection: ConfirmConnection;
   logger: Logger;
 }
 

@@ -6,7 +6,7 @@ import type { Stores } from '../../credentials/stores.ts';
 import type { Storage } from '../../storage/storage.ts';
 import type { MayChange } from '../../service/account-rights.ts';
 import type { AnswerQuestion } from '../../service/answer-question.ts';
-import type { ConnectionNews } from '../../service/connection-news.ts';
+import type { ConfirmConnection } from '../../service/confirm-connection.ts';
 import type { PlaygroundParts } from './playground/routes.ts';
 import type { OwnConnections } from '../../service/connections.ts';
 
@@ -23,8 +23,8 @@ export interface ConnectDeps {
   mayChange: MayChange;
   /** Stores and signals an answer; a question that is over is a `ProblemError`. */
   answer: AnswerQuestion;
-  /** Tells every turn that waits for this account. Idempotent. */
-  announce: ConnectionNews['announce'];
+  /** To be called once a store has recorded an account. Idempotent. */
+  confirmConnection: ConfirmConnection;
   logger: Logger;
   playground?: Omit<PlaygroundParts, 'sessions' | 'publicUrl'> | undefined;
 }

@@ -12,6 +12,8 @@ import { listen } from '../../../demo/listen.ts';
 import { connectPages } from '../../../src/api/pages/route.ts';
 import type { ConnectDeps } from '../../../src/api/pages/route.ts';
 import type { AgentConfig, NangoConfig, ServerConfig } from '../../../src/config/config.ts';
+import { createConfirmConnection } from '../../../src/service/confirm-connection.ts';
+import type { ConnectionNews } from '../../../src/service/connection-news.ts';
 import { createMayChange } from '../../../src/service/account-rights.ts';
 import { createOwnConnections } from '../../../src/service/connections.ts';
 import { createOAuthStore } from '../../../src/credentials/mcp-oauth/store.ts';
@@ -49,7 +51,7 @@ export interface Asked {
 
 export async function createStage(
   server: ServerConfig = serverConfig('http://127.0.0.1:9/mcp'),
-  more: Partial<ConnectDeps> = {},
+  { announce, ...more }: Partial<ConnectDeps> & { announce?: ConnectionNews['announce'] } = {},
   moreServers: ServerConfig[] = [],
   http: Partial<ConnectDeps['config']['http']> = {},
   nango?: NangoConfig,
@@ -69,6 +71,7 @@ export async function createStage(
   const keys = parseKeys(generateKey('k1'));
   const answers: { id: string; action: Action; user: string }[] = [];
   const announced: [key: ConnectionKey, version: number][] = [];
+  const recordAnnounced: ConnectionNews['announce'] = async (...what) => void announced.push(what);
   const log: string[] = [];
 
   const servers = new Map([[server.name, server], ...moreServers.map((one) => [one.name, one] as const)]);
@@ -121,7 +124,11 @@ export async function createStage(
       await storage.elicitations.settle(row.id, action, 'r1');
       return { kind: 'recorded', outcome: action, duplicate: false };
     },
-    announce: async (key, version) => void announced.push([key, version]),
+    confirmConnection: createConfirmConnection({
+      audit: storage.audit,
+      announce: announce ?? recordAnnounced,
+      logger,
+    }),
     logger,
     ...more,
   } satisfies ConnectDeps);

@@ -25,7 +25,7 @@ const statuses: Record<Exclude<Kept['kind'], 'kept'>, number> = {
   'not-tried': 502,
 };
 
-export function createEnterKey({ stores, storage, announce, logger }: ConnectDeps): EnterKey {
+export function createEnterKey({ stores, confirmConnection, logger }: ConnectDeps): EnterKey {
   return async ({ server, key, entered, user, address, elicitationId }) => {
     const kept = await stores.vault.keep(server, key, entered);
     if (kept.kind !== 'kept') {
@@ -33,19 +33,8 @@ export function createEnterKey({ stores, storage, announce, logger }: ConnectDep
         logger.warn({ server: server.name, elicitationId, reason: kept.reason }, 'an API key was not kept');
       return { status: statuses[kept.kind], message: kept.message };
     }
-    await storage.audit.record({
-      at: Date.now(),
-      tenant: key.tenant,
-      elicitationId: elicitationId ?? '',
-      actor: user,
-      action: 'connected',
-      detail: server.name,
-      address,
-    });
-    // The key is there; should telling the turns fail, reconciliation finds them.
-    await announce(key, kept.version).catch((error: unknown) =>
-      logger.error({ err: error, elicitationId }, 'could not tell the turns of a new connection'),
-    );
+    const { version } = kept;
+    await confirmConnection({ key, version, actor: user, elicitationId, address, isNew: true });
     return null;
   };
 }

@@ -22,10 +22,10 @@ export interface NangoConnecting {
 }
 
 export function createNangoConnecting(
-  { storage, announce, logger }: ConnectDeps,
+  { storage, confirmConnection }: ConnectDeps,
   { store, script }: { store: NangoStore; script: PageScript | null },
 ): NangoConnecting {
-  const { confirm, look } = createNangoArrivals({ store, audit: storage.audit, announce, logger });
+  const { confirm, look } = createNangoArrivals({ store, confirmConnection });
   return {
     store,
     script,

@@ -33,7 +33,7 @@ export function authorizationRoutes(
   sessions: Sessions,
   refusals: Refusals,
 ): void {
-  const { config, storage, stores, announce, logger } = deps;
+  const { config, stores, confirmConnection, logger } = deps;
   const { publicUrl, returnUrls } = config.http;
 
   // Each sign-in server has its own.
@@ -57,19 +57,9 @@ export function authorizationRoutes(
     switch (done.kind) {
       case 'connected': {
         const { elicitationId, server, key, version } = done;
-        await storage.audit.record({
-          at: Date.now(),
-          tenant: session.tenant,
-          elicitationId: elicitationId ?? '',
-          actor: session.user,
-          action: 'connected',
-          detail: server,
-          address: request.ip,
-        });
-        // The account is there; should telling the turns fail, reconciliation finds them.
-        await announce(key, version).catch((error: unknown) =>
-          logger.error({ err: error, elicitationId }, 'could not tell the turns of a new connection'),
-        );
+        const { user: actor } = session;
+        const address = request.ip;
+        await confirmConnection({ key, version, actor, elicitationId, address, isNew: true });
         return reply.redirect(publicUrl + keepingReturn(doneAt(elicitationId, server), request), 303);
       }
       case 'denied': {

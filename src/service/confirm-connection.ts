@@ -1,0 +1,51 @@
+/**
+ * What follows when a credential store has verified and recorded an account, whoever noticed first: the page the
+ * provider sends the browser back to, a key that somebody entered, a webhook, or a poll. It enters the audit once, and
+ * every turn that waits for it is told. Idempotent: a connection that was confirmed before is only announced again.
+ */
+import type { Logger } from 'pino';
+import type { Audit, ConnectionKey } from '../storage/storage.ts';
+import type { ConnectionNews } from './connection-news.ts';
+
+export interface ConfirmedConnection {
+  key: ConnectionKey;
+  version: number;
+  /** The user id of whoever connected it. */
+  actor: string;
+  /** Null when no question asked for it. */
+  elicitationId: string | null;
+  /** Where it was connected from; null when a machine noticed. */
+  address: string | null;
+  /** False when this connection has been confirmed before. */
+  isNew: boolean;
+}
+
+/** Rejects only when the audit cannot be written. */
+export type ConfirmConnection = (connection: ConfirmedConnection) => Promise<void>;
+
+interface Parts {
+  audit: Pick<Audit, 'record'>;
+  announce: ConnectionNews['announce'];
+  logger: Logger;
+}
+
+export function createConfirmConnection({ audit, announce, logger }: Parts): ConfirmConnection {
+  return async ({ key, version, actor, elicitationId, address, isNew }) => {
+    const { tenant, server } = key;
+    if (isNew) {
+      await audit.record({
+        at: Date.now(),
+        tenant,
+        elicitationId: elicitationId ?? '',
+        actor,
+        action: 'connected',
+        detail: server,
+        address,
+      });
+    }
+    // The account is there; should telling the turns fail, reconciliation finds them.
+    await announce(key, version).catch((error: unknown) =>
+      logger.error({ err: error, server, elicitationId }, 'could not tell the turns of a new connection'),
+    );
+  };
+}
