@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { z } from 'zod';
 import { parseKeys, SealingError } from '../credentials/sealing/key-ring.ts';
 import { duration } from './duration.ts';
-import { isLoopbackHost } from '../network/addresses.ts';
+import { isLoopbackHost } from '../elicitation/loopback-host.ts';
 import { whatToWrite } from './problem-messages.ts';
 
 const port = z.coerce.number('write a port number').int().min(0).max(65_535);

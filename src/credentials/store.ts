@@ -77,23 +77,3 @@ export interface CredentialStore {
    */
   disconnect(key: ConnectionKey, server: ServerConfig | undefined): Promise<Disconnected>;
 }
-
-/** The store itself cannot answer (network, outage, wrong key): nobody should be asked to connect because of it. */
-export class CredentialStoreError extends Error {
-  override name = 'CredentialStoreError';
-  /** When it may be better; absent when waiting does not help. */
-  readonly retryAfterMs: number | undefined;
-  /** What operators should know beside the message; shown to nobody else. */
-  readonly detail: string | undefined;
-  constructor(
-    message: string,
-    { retryAfterMs, detail }: { retryAfterMs?: number; detail?: string | undefined } = {},
-  ) {
-    super(message);
-    this.retryAfterMs = retryAfterMs;
-    this.detail = detail;
-  }
-  get forOperator(): string {
-    return this.detail === undefined ? this.message : `${this.message} (${this.detail})`;
-  }
-}

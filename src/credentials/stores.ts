@@ -2,9 +2,9 @@
 import type { ServerConfig } from '../config/config.ts';
 import type { ConnectionRow } from '../storage/storage.ts';
 import type { OAuthStore } from './mcp-oauth/store.ts';
-import type { NangoStore } from './nango/nango-store.ts';
+import type { NangoStore } from './nango/store.ts';
 import type { CredentialStore } from './store.ts';
-import type { VaultStore } from './vault/vault-store.ts';
+import type { VaultStore } from './vault/store.ts';
 
 export interface Stores {
   oauth: OAuthStore;

@@ -1,7 +1,7 @@
 /** The demo's identity provider: for one machine and nothing else. It makes everybody who asks alice or bob. */
 import type { AuthConfig, Config } from '../config/config.ts';
 import { ConfigError } from '../config/config.ts';
-import { bareHost, isLoopbackHost } from '../network/addresses.ts';
+import { isLoopbackHost } from '../elicitation/loopback-host.ts';
 
 /** Throws a `ConfigError` when anything of the configuration is meant for more than this machine. */
 export async function startDemoIdentity(config: Config, stack: AsyncDisposableStack): Promise<AuthConfig> {
@@ -22,10 +22,9 @@ export async function startDemoIdentity(config: Config, stack: AsyncDisposableSt
 }
 
 function meantForOthers({ http, database, temporal }: Config): string[] {
-  const isThisMachine = (host: string) => isLoopbackHost(bareHost(host));
   return [
-    ...(isThisMachine(http.host) ? [] : [`HOST=${http.host}`]),
-    ...(isThisMachine(new URL(http.publicUrl).hostname) ? [] : [`PUBLIC_URL=${http.publicUrl}`]),
+    ...(isLoopbackHost(http.host) ? [] : [`HOST=${http.host}`]),
+    ...(isLoopbackHost(new URL(http.publicUrl).hostname) ? [] : [`PUBLIC_URL=${http.publicUrl}`]),
     ...(database.kind === 'postgres' ? ['a PostgreSQL database (DATABASE_URL)'] : []),
     ...(temporal.address === undefined ? [] : ['a Temporal of your own (TEMPORAL_ADDRESS)']),
   ];

@@ -1,5 +1,6 @@
 /** What to make of a link that a stranger asks a person to open. The link itself is never fetched. */
 import type { UrlWarning } from './elicitation.ts';
+import { isLoopbackHost } from './loopback-host.ts';
 
 export type InspectedUrl =
   | { kind: 'ok'; host: string; warnings: UrlWarning[] }
@@ -22,16 +23,12 @@ export function inspectUrl(url: string): InspectedUrl {
     userinfo: authority.includes('@'),
     punycode: hostname.split('.').some((label) => label.startsWith('xn--')),
     ip_host: hostname.startsWith('[') || /^\d+\.\d+\.\d+\.\d+$/.test(hostname),
-    plain_http: protocol === 'http:' && !isLoopback(hostname),
+    plain_http: protocol === 'http:' && !isLoopbackHost(hostname),
   };
   return { kind: 'ok', host, warnings: warnings.filter((warning) => found[warning]) };
 }
 
 const warnings: readonly UrlWarning[] = ['userinfo', 'punycode', 'ip_host', 'plain_http'];
-
-function isLoopback(hostname: string): boolean {
-  return /^(?:(?:.*\.)?localhost\.?|127\.\d+\.\d+\.\d+|\[::1\])$/.test(hostname);
-}
 
 function refused(what: string): InspectedUrl {
   return { kind: 'refused', reason: `The url ${what}.` };

@@ -48,12 +48,6 @@ export function isLocalHost(hostname: string): boolean {
   return !host.includes('.') || ownNetwork.test(host);
 }
 
-/** This machine, by an address or a name that nothing but it can have. */
-export function isLoopbackHost(hostname: string): boolean {
-  const host = hostname.replace(/^\[|\]$/g, '');
-  return ipaddr.isValid(host) ? ipaddr.parse(host).range() === 'loopback' : /^(?:.+\.)?localhost$/.test(host);
-}
-
 /** As in a URL, without the brackets of IPv6 and the dot that ends a name. */
 export function bareHost(hostname: string): string {
   return hostname.toLowerCase().replace(/^\[|\]$|\.$/g, '');

@@ -1,7 +1,7 @@
 /** Whether an account that is kept elsewhere has been connected, though nobody said so. */
 import type { Logger } from 'pino';
 import { createFindConnection } from '../activities/find-connection.ts';
-import { CredentialStoreError } from '../credentials/store.ts';
+import { CredentialStoreError } from '../credentials/store-error.ts';
 import type { ExpectedConnection } from '../turn/ask.ts';
 
 export type ConnectionSight =

@@ -5,12 +5,13 @@ import { proveKeys } from '../credentials/sealing/key-proofs.ts';
 import { openKeys } from '../credentials/sealing/key-file.ts';
 import { createOAuthStore } from '../credentials/mcp-oauth/store.ts';
 import type { KeyRing } from '../credentials/sealing/key-ring.ts';
-import { loadNangoSdk } from '../credentials/nango/sdk.ts';
+import { loadNangoSdk } from '../credentials/nango/client.ts';
 import { createNangoStore } from '../credentials/nango/store.ts';
 import type { CredentialStore } from '../credentials/store.ts';
 import { storeOf } from '../credentials/stores.ts';
 import type { Stores } from '../credentials/stores.ts';
 import { createVaultStore } from '../credentials/vault/store.ts';
+import { listServerTools } from '../remote/mcp/list-tools.ts';
 import { openStorage } from '../storage/open-storage.ts';
 import type { Storage } from '../storage/storage.ts';
 
@@ -39,7 +40,7 @@ export async function openParts(config: Config, logger: Logger): Promise<Parts> 
   const { publicUrl } = config.http;
   const stores: Stores = {
     oauth: createOAuthStore({ storage, keys, publicUrl, servers, secret: config.secret }),
-    vault: createVaultStore({ storage, keys }),
+    vault: createVaultStore({ storage, keys, listTools: listServerTools }),
     nango: nango ? createNangoStore({ storage, keys, nango, publicUrl, servers, logger }) : null,
   };
   return { config, storage, keys, stores, storeOf: (server) => storeOf(stores, server), logger };

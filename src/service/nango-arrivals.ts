@@ -2,7 +2,8 @@
  * What Nango has to say of an attempt to connect, whoever gives the hint: the page or a webhook. The store asks Nango
  * itself and records; what it recorded is confirmed here.
  */
-import type { Confirmation, NangoStore } from '../credentials/nango/nango-store.ts';
+import type { Confirmation } from '../credentials/nango/record.ts';
+import type { NangoStore } from '../credentials/nango/store.ts';
 import type { ConfirmConnection } from './confirm-connection.ts';
 
 export interface NangoArrivals {

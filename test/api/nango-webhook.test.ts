@@ -8,7 +8,7 @@ import { takeHints } from '../../src/api/nango-webhook/hints.ts';
 import { createConfirmConnection } from '../../src/service/confirm-connection.ts';
 import { nangoWebhook } from '../../src/api/nango-webhook/route.ts';
 import { isSignedBy } from '../../src/api/nango-webhook/signature.ts';
-import type { NangoStore } from '../../src/credentials/nango/nango-store.ts';
+import type { NangoStore } from '../../src/credentials/nango/store.ts';
 import { walkThrough } from '../servers/nango/walk.ts';
 import { startApi } from './api-under-test.ts';
 import { alices, createNangoStage } from './pages/nango-stage.ts';

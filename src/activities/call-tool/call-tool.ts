@@ -10,7 +10,7 @@
 import type { Logger } from 'pino';
 import type { Config, ServerConfig } from '../../config/config.ts';
 import { connectionKey } from '../../credentials/connection-key.ts';
-import { CredentialStoreError } from '../../credentials/store.ts';
+import { CredentialStoreError } from '../../credentials/store-error.ts';
 import { notAllowedForModel, refusalForModel, unknownOutcomeForModel } from '../../elicitation/wording.ts';
 import type { KeptSessions } from '../../remote/mcp/legacy/session-pool.ts';
 import type { CatalogueTool, Storage } from '../../storage/storage.ts';

@@ -1,8 +1,9 @@
 /** On the way to a server's provider, whoever sends the person there. */
 import type { BeginInput } from '../../credentials/mcp-oauth/begin.ts';
 import type { OAuthStore } from '../../credentials/mcp-oauth/store.ts';
-import type { NangoBegin, NangoStore } from '../../credentials/nango/nango-store.ts';
-import { CredentialStoreError } from '../../credentials/store.ts';
+import type { NangoBegin } from '../../credentials/nango/begin.ts';
+import type { NangoStore } from '../../credentials/nango/store.ts';
+import { CredentialStoreError } from '../../credentials/store-error.ts';
 import { html } from './html.ts';
 import type { Html } from './html.ts';
 import type { Page } from './layout.ts';

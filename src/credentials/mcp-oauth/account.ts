@@ -1,15 +1,15 @@
-/** What a connection keeps sealed, and how a token answer becomes that. */
-import { createHash } from 'node:crypto';
+/** The account that a connection keeps sealed: made of a token response, opened, and what it is worth. */
 import type { OAuthTokens } from '@modelcontextprotocol/client';
-import { decodeJwt } from 'jose';
 import { z } from 'zod';
 import type { ServerConfig } from '../../config/config.ts';
 import type { ConnectionKey, ConnectionRow } from '../../storage/storage.ts';
+import { renewAt } from '../oauth/access-token.ts';
+import { brokenStanding, fitsInHeader } from '../resolution.ts';
 import { SealingError } from '../sealing/key-ring.ts';
 import type { KeyRing } from '../sealing/key-ring.ts';
-import type { Credential } from '../store.ts';
+import { storeError } from '../store-error.ts';
+import type { Standing } from '../store.ts';
 import { clientSchema } from './registration.ts';
-import { trouble } from './trouble.ts';
 
 const accountSchema = z.object({
   accessToken: z.string(),
@@ -34,7 +34,7 @@ export function sealAccount(keys: KeyRing, key: ConnectionKey, account: Account)
 export function openAccount(keys: KeyRing, row: ConnectionRow, server: ServerConfig): Account {
   const opened = tryOpenAccount(keys, row);
   if (opened.kind === 'account') return opened.account;
-  throw trouble(server, `the stored account cannot be opened (${opened.why})`);
+  throw storeError(server, `the stored account cannot be opened (${opened.why})`);
 }
 
 export function tryOpenAccount(
@@ -61,8 +61,7 @@ export function accountFrom(
   rest: Pick<Account, 'serverUrl' | 'issuer' | 'resource' | 'client' | 'subject'>,
   now: number,
 ): Account {
-  // Anything else would end up, in full, in the error of whoever puts it into a header.
-  const usable = tokens.token_type.toLowerCase() === 'bearer' && /^[\x21-\x7e]+$/.test(tokens.access_token);
+  const usable = tokens.token_type.toLowerCase() === 'bearer' && fitsInHeader(tokens.access_token);
   if (!usable) throw new Error('not a bearer token');
   const life = tokens.expires_in;
   return {
@@ -74,44 +73,26 @@ export function accountFrom(
   };
 }
 
-/** A minute before the end, or a third of the life of a very short one. */
+/** Null when it does not end. */
 export function freshUntil({ obtainedAt, expiresAt }: Account): number | null {
-  return expiresAt === null ? null : expiresAt - Math.min(60_000, (expiresAt - obtainedAt) / 3);
+  return expiresAt === null ? null : renewAt({ from: obtainedAt, expiresAt });
 }
 
-export function credentialOf(account: Account, version: number): Credential {
-  return {
-    kind: 'credential',
-    headers: { authorization: `Bearer ${account.accessToken}` },
-    version,
-    tokenId: tokenIdOf(account),
-  };
-}
-
-export function tokenIdOf({ accessToken }: Account): string {
-  return createHash('sha256').update(accessToken).digest('base64url').slice(0, 16);
-}
-
-/** As whom, for people to read. */
-export function accountName(tokens: Pick<OAuthTokens, 'id_token'>): string | null {
-  const claims = claimsOf(tokens);
-  const name = [claims['email'], claims['preferred_username'], claims['name']].find(
-    (claim) => typeof claim === 'string',
-  );
-  return typeof name === 'string' && /^[^\p{C}]{1,200}$/u.test(name) ? name : null;
-}
-
-export function subjectOf(tokens: Pick<OAuthTokens, 'id_token'>): Pick<Account, 'subject'> {
-  const { sub } = claimsOf(tokens);
-  return typeof sub === 'string' ? { subject: sub } : {};
-}
-
-/** Comes straight from the token endpoint and lets nobody in, so it is not verified. */
-function claimsOf({ id_token: idToken }: Pick<OAuthTokens, 'id_token'>): Record<string, unknown> {
-  if (idToken === undefined) return {};
-  try {
-    return decodeJwt(idToken);
-  } catch {
-    return {};
-  }
+/** What it is worth without asking anybody: what the next call would make of it. */
+export function standingOf(
+  keys: KeyRing,
+  row: ConnectionRow,
+  server: ServerConfig | undefined,
+  now: number,
+): Standing {
+  const opened = row.store === 'oauth' ? tryOpenAccount(keys, row) : null;
+  if (opened?.kind === 'unreadable') return { host: null, status: 'broken', reason: 'unreadable' };
+  if (!opened) return { host: null, status: 'broken', reason: 'server_changed' };
+  const { serverUrl, expiresAt, refreshToken } = opened.account;
+  const { host } = new URL(serverUrl);
+  // What was connected for another address is never sent to this one.
+  if (serverUrl !== server?.url) return { host, status: 'broken', reason: 'server_changed' };
+  if (row.status === 'broken') return brokenStanding(row, host);
+  const isOver = expiresAt !== null && now >= expiresAt && refreshToken === undefined;
+  return isOver ? { host, status: 'broken', reason: 'rejected' } : { host, status: 'active' };
 }

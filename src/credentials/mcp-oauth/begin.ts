@@ -2,16 +2,17 @@
 import { computeScopeUnion, startAuthorization } from '@modelcontextprotocol/client';
 import type { ServerConfig } from '../../config/config.ts';
 import type { ConnectionKey, ConnectionRow, Storage } from '../../storage/storage.ts';
-import { givenKey } from '../given-key.ts';
+import { requireScope } from '../connection-key.ts';
+import { scopesOf } from '../oauth/scopes.ts';
 import type { KeyRing } from '../sealing/key-ring.ts';
+import { storeError } from '../store-error.ts';
 import { tryOpenAccount } from './account.ts';
 import { newState } from './attempt.ts';
 import type { Attempts } from './attempt.ts';
 import { redirectUri } from './client-metadata.ts';
 import type { Discovery, OAuthNeeds } from './discovery.ts';
-import { scopesOf } from './protected-resource.ts';
 import type { Registrations } from './registration.ts';
-import { inWords, trouble } from './trouble.ts';
+import { inWords } from './failure.ts';
 
 export interface BeginInput {
   server: ServerConfig;
@@ -43,13 +44,13 @@ export function createBegin(deps: Dependencies) {
     const { server, elicitationId, sessionHash, returnUrl = null } = input;
     const needs = await discovery.needsOf(server);
     if (needs.kind === 'nothing')
-      throw trouble(server, 'does not ask for an account any more; go back and try again');
+      throw storeError(server, 'does not ask for an account any more; go back and try again');
     const { authorizationServer, resource } = needs;
     const client = await registrations.clientFor(server, authorizationServer);
     const clientInformation = registrations.informationOf(client, authorizationServer.issuer, server);
-    if (!clientInformation) throw trouble(server, 'its client was removed from the configuration');
+    if (!clientInformation) throw storeError(server, 'its client was removed from the configuration');
 
-    const key = givenKey(server, input.key);
+    const key = requireScope(server, input.key);
     const held = heldScopes(keys, server, needs, await storage.connections.get(key));
     const scopes = scopesToRequest(server, needs, [...held, ...(input.scopes ?? [])]);
     const state = newState();

@@ -4,6 +4,7 @@
  * that server names itself in its answers.
  */
 import { createHash } from 'node:crypto';
+import { isLoopbackHost } from '../../elicitation/loopback-host.ts';
 
 /** Of accounts that were connected when all sign-in servers shared it. Their tokens are renewed with it; nobody is sent back there. */
 export const sharedClientPath = '/auth/client.json';
@@ -28,7 +29,7 @@ export function clientMetadata(publicUrl: string, tag: string | null) {
     grant_types: ['authorization_code', 'refresh_token'],
     response_types: ['code'],
     token_endpoint_auth_method: 'none',
-    application_type: isLoopback(publicUrl) ? 'native' : 'web',
+    application_type: isLoopbackHost(new URL(publicUrl).hostname) ? 'native' : 'web',
   };
 }
 
@@ -46,9 +47,4 @@ export function isSameIssuer(one: string, other: string): boolean {
 
 function plainIssuer(issuer: string): string {
   return issuer.replace(/\/$/, '');
-}
-
-function isLoopback(publicUrl: string): boolean {
-  const { hostname } = new URL(publicUrl);
-  return ['localhost', '127.0.0.1', '[::1]'].includes(hostname) || hostname.endsWith('.localhost');
 }

@@ -3,17 +3,19 @@ import { exchangeAuthorization, validateAuthorizationResponseIssuer } from '@mod
 import type { OAuthTokens } from '@modelcontextprotocol/client';
 import type { ServerConfig } from '../../config/config.ts';
 import type { ConnectionKey, Storage } from '../../storage/storage.ts';
+import { accountName, subjectOf } from '../oauth/id-token.ts';
+import { scopesOf } from '../oauth/scopes.ts';
 import type { KeyRing } from '../sealing/key-ring.ts';
-import { accountFrom, accountName, freshUntil, sealAccount, subjectOf } from './account.ts';
+import { storeError } from '../store-error.ts';
+import { accountFrom, freshUntil, sealAccount } from './account.ts';
 import type { Account } from './account.ts';
 import type { Attempt, Attempts } from './attempt.ts';
 import { sharedCallbackPath } from './client-metadata.ts';
 import type { Discovery } from './discovery.ts';
 import type { Outbound } from './outbound.ts';
-import { scopesOf } from './protected-resource.ts';
 import type { Registrations } from './registration.ts';
-import type { RevokeReplaced } from './replaced.ts';
-import { inWords, isClientRefused, quoteCode, trouble } from './trouble.ts';
+import type { RevokeReplaced } from './disconnect.ts';
+import { inWords, isClientRefused, quoteCode } from './failure.ts';
 
 export interface CompleteInput {
   /** The address at which the browser came back, with all it brought. */
@@ -123,14 +125,14 @@ export function createComplete(deps: Dependencies) {
     let account: Account;
     try {
       tokens = await redeem(server, attempt, code);
-      account = accountFrom(tokens, { ...accountOrigin(attempt), ...subjectOf(tokens) }, now());
+      account = accountFrom(tokens, { ...accountOrigin(attempt), ...subjectOf(tokens.id_token) }, now());
     } catch (problem) {
       await forgetClientIf(isClientRefused(problem), server, attempt);
       const operatorsFault = isClientRefused(problem) && attempt.client.kind === 'configured';
       const { message, forOperator: reason } = inWords(server, problem);
       return failed(message, !operatorsFault, { reason });
     }
-    const name = accountName(tokens);
+    const name = accountName(tokens.id_token);
     const replaced = await storage.connections.get(key);
     const version = await storage.connections.establish(key, {
       store: 'oauth',
@@ -148,7 +150,7 @@ export function createComplete(deps: Dependencies) {
   async function redeem(server: ServerConfig, attempt: Attempt, code: string): Promise<OAuthTokens> {
     const { authorizationServer, client, codeVerifier, resource } = attempt;
     const clientInformation = registrations.informationOf(client, authorizationServer.issuer, server);
-    if (!clientInformation) throw trouble(server, 'its client was removed from the configuration');
+    if (!clientInformation) throw storeError(server, 'its client was removed from the configuration');
     return exchangeAuthorization(authorizationServer.issuer, {
       metadata: authorizationServer,
       clientInformation,

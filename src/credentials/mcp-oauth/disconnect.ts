@@ -1,10 +1,11 @@
-/** The end of a connection: here at once and in any case, and at the provider where it can be. */
+/** The end of an account: of one that a person disconnects, and of one that another takes the place of. */
 import type { ServerConfig } from '../../config/config.ts';
 import type { ConnectionKey, ConnectionRow, Storage } from '../../storage/storage.ts';
 import type { KeyRing } from '../sealing/key-ring.ts';
 import type { Disconnected } from '../store.ts';
 import { underLock } from '../under-lock.ts';
 import { tryOpenAccount } from './account.ts';
+import type { Account } from './account.ts';
 import type { Revoke } from './revoke.ts';
 
 interface Dependencies {
@@ -17,6 +18,7 @@ interface Dependencies {
 export function createDisconnect({ storage, keys, revoke, patienceMs }: Dependencies) {
   const { connections } = storage;
 
+  /** Here at once and in any case, and at the provider where it can be. */
   return async function disconnect(
     key: ConnectionKey,
     server: ServerConfig | undefined,
@@ -37,4 +39,29 @@ export function createDisconnect({ storage, keys, revoke, patienceMs }: Dependen
     const forget = () => connections.remove(key);
     return underLock(connections, { key, waitMs: patienceMs }, forget, forget);
   }
+}
+
+/**
+ * What becomes of an account that another one takes the place of. Ending its tokens may end everything its person and
+ * we have at that sign-in server, the new tokens included, so it is done only where the new ones certainly belong to
+ * somebody else or come from elsewhere. All other tokens are forgotten, and end by themselves. Never throws.
+ */
+export type RevokeReplaced = (
+  replaced: ConnectionRow,
+  successor: Account,
+  server: ServerConfig,
+) => Promise<void>;
+
+export function createRevokeReplaced({ keys, revoke }: { keys: KeyRing; revoke: Revoke }): RevokeReplaced {
+  return async (replaced, successor, server) => {
+    const opened = replaced.store === 'oauth' ? tryOpenAccount(keys, replaced) : null;
+    if (opened?.kind !== 'account' || !isApart(opened.account, successor)) return;
+    await revoke(opened.account, server);
+  };
+}
+
+/** Two grants that have nothing to do with each other, whatever a provider takes for one. */
+function isApart(one: Account, other: Account): boolean {
+  if (one.issuer !== other.issuer) return true;
+  return one.subject !== undefined && other.subject !== undefined && one.subject !== other.subject;
 }

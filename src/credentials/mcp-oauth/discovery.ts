@@ -2,20 +2,17 @@
 import { discoverAuthorizationServerMetadata } from '@modelcontextprotocol/client';
 import { z } from 'zod';
 import type { ServerConfig } from '../../config/config.ts';
+import { readChallenge } from '../oauth/challenge.ts';
+import { scopesOf } from '../oauth/scopes.ts';
+import { storeError } from '../store-error.ts';
+import type { ErrorSubject } from '../store-error.ts';
 import { isSameIssuer } from './client-metadata.ts';
 import { OutboundError } from './outbound.ts';
 import type { Outbound } from './outbound.ts';
-import {
-  challengedResource,
-  probe,
-  publishedResource,
-  readChallenge,
-  scopesOf,
-} from './protected-resource.ts';
+import { challengedResource, probe, publishedResource } from './protected-resource.ts';
 import type { ProtectedResource } from './protected-resource.ts';
 import type { Records } from './records.ts';
-import { inWords, trouble } from './trouble.ts';
-import type { Named } from './trouble.ts';
+import { inWords } from './failure.ts';
 import { IssuerNotAgreed } from './trusted-issuers.ts';
 import type { TrustedIssuers } from './trusted-issuers.ts';
 
@@ -70,7 +67,7 @@ export interface Discovery {
    */
   currentIssuer(server: ServerConfig, issuer: string): Promise<AuthorizationServer | null>;
   /** What this authorization server says about itself right now, whatever the MCP server names today. */
-  describe(server: Named, issuer: string): Promise<AuthorizationServer>;
+  describe(server: ErrorSubject, issuer: string): Promise<AuthorizationServer>;
   /** The next look is a fresh one. */
   forget(server: ServerConfig): Promise<void>;
 }
@@ -131,18 +128,18 @@ export function createDiscovery(deps: {
     throw failure;
   }
 
-  async function readMetadata(server: Named, issuer: string): Promise<AuthorizationServer> {
+  async function readMetadata(server: ErrorSubject, issuer: string): Promise<AuthorizationServer> {
     const asked = outbound.of(server);
     asked.check(issuer);
     const metadata = await discoverAuthorizationServerMetadata(issuer, { fetchFn: asked.fetch });
     const parsed = authorizationServerSchema.safeParse(metadata);
     if (!parsed.success)
-      throw trouble(server, 'its sign-in server publishes no usable description; tell its operator');
+      throw storeError(server, 'its sign-in server publishes no usable description; tell its operator');
     if (!parsed.data.code_challenge_methods_supported?.includes('S256')) {
-      throw trouble(server, 'its sign-in server does not offer PKCE with S256, which is required');
+      throw storeError(server, 'its sign-in server does not offer PKCE with S256, which is required');
     }
     if (parsed.data.require_pushed_authorization_requests === true) {
-      throw trouble(
+      throw storeError(
         server,
         'its sign-in server wants pushed authorization requests, which are not made here',
       );

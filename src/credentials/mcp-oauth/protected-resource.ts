@@ -8,13 +8,14 @@
 import {
   LATEST_PROTOCOL_VERSION,
   checkResourceAllowed,
-  extractWWWAuthenticateParams,
   resourceUrlFromServerUrl,
 } from '@modelcontextprotocol/client';
 import { z } from 'zod';
 import type { ServerConfig } from '../../config/config.ts';
+import { readChallenge } from '../oauth/challenge.ts';
+import { scopesOf } from '../oauth/scopes.ts';
+import { storeError } from '../store-error.ts';
 import type { Outbound } from './outbound.ts';
-import { trouble } from './trouble.ts';
 
 /** What guards a server. `issuers` is empty when it only says 401: then its own origin is tried. */
 export interface ProtectedResource {
@@ -61,7 +62,7 @@ export async function challengedResource(
   }
   const document = await readDocument(server, resourceMetadataUrl, outbound);
   if (!document)
-    throw trouble(server, 'points to a document about its sign-in that is not there; tell its operator');
+    throw storeError(server, 'points to a document about its sign-in that is not there; tell its operator');
   const { scopes } = matching(server, document);
   return { ...document, scopes: scopes.length > 0 ? scopes : scopesOf(scope) };
 }
@@ -91,18 +92,8 @@ export async function probe(
   });
   if (response.status === 401)
     return { kind: 'challenged', challenge: response.headers.get('www-authenticate') };
-  if (response.status >= 500) throw trouble(server, `answers with ${response.status}; try again later`);
+  if (response.status >= 500) throw storeError(server, `answers with ${response.status}; try again later`);
   return { kind: response.ok ? 'open' : 'unclear' };
-}
-
-export function readChallenge(challenge: string | null) {
-  return extractWWWAuthenticateParams(
-    new Response(null, challenge === null ? {} : { headers: { 'www-authenticate': challenge } }),
-  );
-}
-
-export function scopesOf(scope: string | undefined): string[] {
-  return [...new Set(scope?.split(/\s+/).filter(Boolean))];
 }
 
 async function readDocument(
@@ -111,19 +102,19 @@ async function readDocument(
   outbound: Outbound,
 ): Promise<ProtectedResource | null> {
   const response = await outbound.of(server).fetch(url, { headers: { accept: 'application/json' } });
-  if (response.status >= 500) throw trouble(server, `answers with ${response.status}; try again later`);
+  if (response.status >= 500) throw storeError(server, `answers with ${response.status}; try again later`);
   // Sites that answer every path with a page publish nothing by it.
   if (!response.ok || !/[/+]json\b/.test(response.headers.get('content-type') ?? '')) return null;
   const parsed = documentSchema.safeParse(await response.json().catch(() => null));
   if (!parsed.success)
-    throw trouble(server, 'publishes a damaged document about its sign-in; tell its operator');
+    throw storeError(server, 'publishes a damaged document about its sign-in; tell its operator');
   const { resource, authorization_servers: issuers, scopes_supported: scopes } = parsed.data;
   return { resource, issuers, scopes };
 }
 
 function matching(server: ServerConfig, document: ProtectedResource): ProtectedResource {
   if (!covers(server, document)) {
-    throw trouble(server, 'publishes a sign-in that belongs to another address, so it is not trusted');
+    throw storeError(server, 'publishes a sign-in that belongs to another address, so it is not trusted');
   }
   return document;
 }

@@ -7,6 +7,7 @@ import { registerClient, RegistrationRejectedError } from '@modelcontextprotocol
 import type { OAuthClientInformationMixed } from '@modelcontextprotocol/client';
 import { z } from 'zod';
 import type { ServerConfig } from '../../config/config.ts';
+import { storeError } from '../store-error.ts';
 import {
   clientDocumentUrl,
   clientMetadata,
@@ -17,7 +18,7 @@ import {
 import type { AuthorizationServer } from './discovery.ts';
 import type { Outbound } from './outbound.ts';
 import type { Records } from './records.ts';
-import { inWords, trouble } from './trouble.ts';
+import { inWords } from './failure.ts';
 
 const registeredSchema = z.object({
   client_id: z.string(),
@@ -101,7 +102,7 @@ export function createRegistrations(deps: {
       if (error instanceof RegistrationRejectedError) {
         const overloaded = error.status >= 500 || error.status === 429;
         throw overloaded
-          ? trouble(server, 'its sign-in server cannot register us now; try again later')
+          ? storeError(server, 'its sign-in server cannot register us now; try again later')
           : byHand(server, authorizationServer, 'refuses to register us');
       }
       throw inWords(server, error);
@@ -109,7 +110,7 @@ export function createRegistrations(deps: {
   }
 
   const byHand = (server: ServerConfig, { issuer }: AuthorizationServer, problem: string) =>
-    trouble(
+    storeError(
       server,
       `its sign-in server ${problem}, so the operator of this service has to do it`,
       `register a client there with the redirect ${redirectUri(publicUrl, issuer)} and put its id under ` +

@@ -6,16 +6,17 @@ import { refreshAuthorization } from '@modelcontextprotocol/client';
 import type { ServerConfig } from '../../config/config.ts';
 import type { ConnectionKey, ConnectionRow, Storage } from '../../storage/storage.ts';
 import type { KeyRing } from '../sealing/key-ring.ts';
-import { CredentialStoreError } from '../store.ts';
+import { scopesOf } from '../oauth/scopes.ts';
+import { tokenIdOf } from '../resolution.ts';
+import { CredentialStoreError, storeError } from '../store-error.ts';
 import { underLock } from '../under-lock.ts';
-import { accountFrom, freshUntil, openAccount, sealAccount, tokenIdOf } from './account.ts';
+import { accountFrom, freshUntil, openAccount, sealAccount } from './account.ts';
 import type { Account } from './account.ts';
 import type { Discovery } from './discovery.ts';
 import type { Outbound } from './outbound.ts';
-import { scopesOf } from './protected-resource.ts';
 import type { Registrations } from './registration.ts';
 import type { Revoke } from './revoke.ts';
-import { inWords, isClientRefused, isOutage, isRefusal, trouble } from './trouble.ts';
+import { inWords, isClientRefused, isOutage, isRefusal } from './failure.ts';
 
 type Renewal =
   /** Renewed, by us or by somebody else meanwhile. */
@@ -54,7 +55,7 @@ export function createRenew(deps: Dependencies): Renew {
       () => renew(server, key, tokenId),
       () => {
         throw soon(
-          trouble(server, 'another process has been renewing this account for too long; try again later'),
+          storeError(server, 'another process has been renewing this account for too long; try again later'),
         );
       },
     );
@@ -63,7 +64,7 @@ export function createRenew(deps: Dependencies): Renew {
     const row = await connections.get(key);
     if (!row || row.status !== 'active') return { kind: 'changed' };
     const account = openAccount(keys, row, server);
-    if (tokenIdOf(account) !== tokenId) return { kind: 'renewed', account, version: row.version };
+    if (tokenIdOf(account.accessToken) !== tokenId) return { kind: 'renewed', account, version: row.version };
     let next: Awaited<ReturnType<typeof ask>>;
     try {
       next = await ask(server, account);

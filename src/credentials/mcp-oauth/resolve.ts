@@ -2,19 +2,19 @@
 import type { ServerConfig } from '../../config/config.ts';
 import type { ConnectionReason } from '../../elicitation/elicitation.ts';
 import type { ConnectionKey, ConnectionRow, Storage } from '../../storage/storage.ts';
-import { ownKey } from '../own-key.ts';
+import { requireOwner } from '../connection-key.ts';
+import { bearerCredential } from '../oauth/access-token.ts';
+import { readChallenge, requestedScopes } from '../oauth/challenge.ts';
+import { permissionsAmong, scopesOf } from '../oauth/scopes.ts';
+import { connectionRequired, noCredential, tokenIdOf } from '../resolution.ts';
+import type { Resolution } from '../resolution.ts';
 import type { KeyRing } from '../sealing/key-ring.ts';
-import { permissionsAmong } from '../permissions.ts';
-import { CredentialStoreError } from '../store.ts';
-import type { ConnectionRequired, Credential, CredentialStore, Refusal } from '../store.ts';
-import { credentialOf, openAccount, tokenIdOf } from './account.ts';
+import { CredentialStoreError, storeError } from '../store-error.ts';
+import type { ConnectionRequired, CredentialStore, Refusal } from '../store.ts';
+import { openAccount } from './account.ts';
 import type { Account } from './account.ts';
 import type { Discovery, Needs } from './discovery.ts';
-import { readChallenge, scopesOf } from './protected-resource.ts';
 import type { Renew } from './renew.ts';
-import { trouble } from './trouble.ts';
-
-type Answer = Credential | ConnectionRequired;
 
 interface Dependencies {
   storage: Pick<Storage, 'connections'>;
@@ -24,8 +24,6 @@ interface Dependencies {
   now: () => number;
 }
 
-const nothing: Credential = { kind: 'credential', headers: {}, version: 0 };
-
 /** A token this young that is refused would be refused again if it were renewed. */
 const tooYoungToRenewMs = 30_000;
 
@@ -34,17 +32,17 @@ type Resolver = Pick<CredentialStore, 'resolve' | 'reject'>;
 export function createResolver({ storage, keys, discovery, renew, now }: Dependencies): Resolver {
   const { connections } = storage;
 
-  async function resolve(server: ServerConfig, key: ConnectionKey): Promise<Answer> {
-    if (server.credentialScope === 'none') return nothing;
-    return fromRow(server, ownKey(server, key), 3);
+  async function resolve(server: ServerConfig, key: ConnectionKey): Promise<Resolution> {
+    if (server.credentialScope === 'none') return noCredential;
+    return fromRow(server, requireOwner(server, key), 3);
   }
 
   /** `looks`: how often the row may turn out to have changed under our hands. */
-  async function fromRow(server: ServerConfig, key: ConnectionKey, looks: number): Promise<Answer> {
+  async function fromRow(server: ServerConfig, key: ConnectionKey, looks: number): Promise<Resolution> {
     const row = await connections.get(key);
     if (!row) {
       const needs = await discovery.needsOf(server);
-      if (needs.kind === 'nothing') return nothing;
+      if (needs.kind === 'nothing') return noCredential;
       // Of a removed connection: late news of it must not settle the question that is asked now.
       return required('missing', await connections.lastVersion(key), scopesToShow(server, needs));
     }
@@ -52,9 +50,10 @@ export function createResolver({ storage, keys, discovery, renew, now }: Depende
     const account = row.store === 'oauth' ? openAccount(keys, row, server) : null;
     if (account?.serverUrl !== server.url) return required('missing', row.version, server.oauth?.scopes);
     if (row.status === 'broken') return requiredBy(row);
-    if (row.freshUntil === null || now() < row.freshUntil) return credentialOf(account, row.version);
+    if (row.freshUntil === null || now() < row.freshUntil)
+      return bearerCredential(account.accessToken, row.version);
     if (account.refreshToken !== undefined) return renewed(server, key, row, account, looks);
-    if (isAlive(account)) return credentialOf(account, row.version);
+    if (isAlive(account)) return bearerCredential(account.accessToken, row.version);
     return broken(key, row, 'rejected');
   }
 
@@ -64,29 +63,29 @@ export function createResolver({ storage, keys, discovery, renew, now }: Depende
     row: ConnectionRow,
     account: Account,
     looks: number,
-  ): Promise<Answer> {
+  ): Promise<Resolution> {
     try {
-      const renewal = await renew(server, key, tokenIdOf(account));
+      const renewal = await renew(server, key, tokenIdOf(account.accessToken));
       switch (renewal.kind) {
         case 'renewed':
-          return credentialOf(renewal.account, renewal.version);
+          return bearerCredential(renewal.account.accessToken, renewal.version);
         case 'refused':
           return requiredBy({ ...row, brokenReason: 'revoked' });
         case 'changed':
           if (looks > 0) return await fromRow(server, key, looks - 1);
-          throw trouble(server, 'the account keeps changing; try again');
+          throw storeError(server, 'the account keeps changing; try again');
         default:
           return renewal satisfies never;
       }
     } catch (error) {
       if (error instanceof CredentialStoreError && isAlive(account))
-        return credentialOf(account, row.version);
+        return bearerCredential(account.accessToken, row.version);
       throw error;
     }
   }
 
-  async function reject(server: ServerConfig, key: ConnectionKey, refusal: Refusal): Promise<Answer> {
-    const own = ownKey(server, key);
+  async function reject(server: ServerConfig, key: ConnectionKey, refusal: Refusal): Promise<Resolution> {
+    const own = requireOwner(server, key);
     const row = await connections.get(own);
     if (!row) return refusal.version === 0 ? notConnected(server, own, refusal) : fromRow(server, own, 3);
     // Connected anew or found broken since: what is there now is the answer.
@@ -114,10 +113,10 @@ export function createResolver({ storage, keys, discovery, renew, now }: Depende
     row: ConnectionRow,
     { challenge }: Refusal,
   ): Promise<ConnectionRequired> {
-    const { error, scope } = readChallenge(challenge);
-    if (error !== 'insufficient_scope' && scope === undefined)
-      return required('rejected', row.version, row.scopes);
-    const named = scope === undefined ? await publishedScopes(server) : scopesOf(scope);
+    const asked = requestedScopes(challenge);
+    if (asked === null) return required('rejected', row.version, row.scopes);
+    const { scope } = readChallenge(challenge);
+    const named = scope === undefined ? await publishedScopes(server) : asked;
     const missing = named.filter((one) => !row.scopes.includes(one));
     return missing.length > 0
       ? required('insufficient_scope', row.version, missing)
@@ -134,13 +133,14 @@ export function createResolver({ storage, keys, discovery, renew, now }: Depende
     key: ConnectionKey,
     row: ConnectionRow,
     refusal: Refusal,
-  ): Promise<Answer> {
+  ): Promise<Resolution> {
     const account = openAccount(keys, row, server);
     const { tokenId } = refusal;
-    if (tokenId !== undefined && tokenId !== tokenIdOf(account)) return credentialOf(account, row.version);
+    if (tokenId !== undefined && tokenId !== tokenIdOf(account.accessToken))
+      return bearerCredential(account.accessToken, row.version);
     if (account.refreshToken !== undefined && isOldEnough(account)) {
-      const renewal = await renew(server, key, tokenIdOf(account));
-      if (renewal.kind === 'renewed') return credentialOf(renewal.account, renewal.version);
+      const renewal = await renew(server, key, tokenIdOf(account.accessToken));
+      if (renewal.kind === 'renewed') return bearerCredential(renewal.account.accessToken, renewal.version);
       return fromRow(server, key, 3);
     }
     // The server may have moved to another sign-in server; the next connect finds out.
@@ -177,8 +177,7 @@ function requiredBy(row: ConnectionRow): ConnectionRequired {
 }
 
 function required(reason: ConnectionReason, seenVersion: number, scopes: string[] = []): ConnectionRequired {
-  const shown = permissionsAmong(scopes);
-  return { kind: 'connection-required', reason, seenVersion, ...(shown.length > 0 && { scopes: shown }) };
+  return connectionRequired(reason, seenVersion, permissionsAmong(scopes));
 }
 
 function scopesToShow(server: ServerConfig, needs: Needs): string[] {

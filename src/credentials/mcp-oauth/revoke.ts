@@ -9,12 +9,12 @@ import type { OAuthClientInformationMixed } from '@modelcontextprotocol/client';
 import { z } from 'zod';
 import type { ServerConfig } from '../../config/config.ts';
 import type { Revocation } from '../store.ts';
+import type { ErrorSubject } from '../store-error.ts';
 import type { Account } from './account.ts';
 import type { AuthorizationServer, Discovery } from './discovery.ts';
 import type { Outbound } from './outbound.ts';
 import type { Registrations } from './registration.ts';
-import { inWords, quoteCode } from './trouble.ts';
-import type { Named } from './trouble.ts';
+import { inWords, quoteCode } from './failure.ts';
 
 /** `server` is undefined when the agents file does not have it any more. Never throws. */
 export type Revoke = (account: Account, server: ServerConfig | undefined) => Promise<Revocation>;
@@ -38,7 +38,7 @@ export function createRevoke(deps: {
     provider: AuthorizationServer & { revocation_endpoint: string },
     client: OAuthClientInformationMixed,
     [kind, token]: [Kind, string],
-    named: Named,
+    named: ErrorSubject,
   ): Promise<Answer> {
     const body = new URLSearchParams({ token, token_type_hint: kind });
     const headers = identify(provider, client, body);

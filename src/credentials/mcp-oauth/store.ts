@@ -12,16 +12,15 @@ import { createBegin } from './begin.ts';
 import type { BeginInput } from './begin.ts';
 import { createComplete } from './complete.ts';
 import type { CompleteInput, Completion } from './complete.ts';
-import { createDisconnect } from './disconnect.ts';
+import { standingOf } from './account.ts';
+import { createDisconnect, createRevokeReplaced } from './disconnect.ts';
 import { createDiscovery } from './discovery.ts';
 import { createOutbound } from './outbound.ts';
 import { createRecords } from './records.ts';
 import { createRegistrations } from './registration.ts';
 import { createRenew } from './renew.ts';
 import { createResolver } from './resolve.ts';
-import { createRevokeReplaced } from './replaced.ts';
 import { createRevoke } from './revoke.ts';
-import { createStanding } from './standing.ts';
 import { createTrustedIssuers } from './trusted-issuers.ts';
 
 export interface OAuthStore extends CredentialStore {
@@ -59,7 +58,7 @@ export function createOAuthStore(options: Options): OAuthStore {
   const renew = createRenew({ storage, keys, discovery, registrations, outbound, revoke, now });
   return {
     ...createResolver({ storage, keys, discovery, renew, now }),
-    standing: createStanding({ keys, now }),
+    standing: (row, server) => standingOf(keys, row, server, now()),
     disconnect: createDisconnect({ storage, keys, revoke, patienceMs }),
     begin: createBegin({ storage, keys, attempts, discovery, registrations, publicUrl }),
     complete: createComplete({

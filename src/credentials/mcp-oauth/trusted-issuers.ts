@@ -5,10 +5,9 @@
  */
 import { z } from 'zod';
 import type { ServerConfig } from '../../config/agents-file/server-config.ts';
-import { CredentialStoreError } from '../store.ts';
+import { CredentialStoreError, storeError } from '../store-error.ts';
 import { isSameIssuer } from './client-metadata.ts';
 import type { Records } from './records.ts';
-import { trouble } from './trouble.ts';
 
 /** The operator has to agree first. */
 export class IssuerNotAgreed extends CredentialStoreError {
@@ -104,7 +103,7 @@ function anothers(server: ServerConfig, issuer: string, owner: ServerConfig): Is
 }
 
 function notAgreed(server: ServerConfig, what: string, detail: string): IssuerNotAgreed {
-  return new IssuerNotAgreed(trouble(server, what).message, { detail });
+  return new IssuerNotAgreed(storeError(server, what).message, { detail });
 }
 
 /** A stranger wrote it, and an operator reads it, perhaps in a terminal. */

@@ -1,6 +1,6 @@
 /** Nango's answers, as far as we read them, and what they become. Everything else in them is left where it is. */
 import { z } from 'zod';
-import type { Tags } from './tags.ts';
+import type { Tags } from './link.ts';
 
 export interface Listed {
   connectionId: string;

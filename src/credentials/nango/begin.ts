@@ -2,15 +2,36 @@
 import { randomBytes } from 'node:crypto';
 import type { NangoConfig, ServerConfig } from '../../config/config.ts';
 import type { ConnectAttempt, ConnectionKey, ConnectionRow, Storage } from '../../storage/storage.ts';
-import { givenKey } from '../given-key.ts';
+import { requireScope } from '../connection-key.ts';
 import type { KeyRing } from '../sealing/key-ring.ts';
 import type { NangoClient, Session, WantedSession } from './client.ts';
 import { NangoError, toStoreError } from './failure.ts';
-import { openLink } from './link.ts';
+import { integrationOf, openLink, tagsOf } from './link.ts';
 import type { Link } from './link.ts';
-import type { NangoAttempt, NangoBegin } from './nango-store.ts';
-import { integrationOf } from './server.ts';
-import { tagsOf } from './tags.ts';
+
+export interface NangoBegin {
+  server: ServerConfig;
+  key: ConnectionKey;
+  /** Null when nobody asked: the user connects of their own accord. */
+  elicitationId: string | null;
+  /** Who goes there. */
+  actor: string;
+  /** What the question asked for. */
+  scopes?: string[] | undefined;
+}
+
+/** What a browser needs to go there. A secret of the person it was made for, good for half an hour at most. */
+export interface NangoAttempt {
+  id: string;
+  token: string;
+  host: string;
+  websocketsPath: string;
+  integration: string;
+  /** The way without a script: a page that leads to the provider and does not come back. */
+  pageUrl: string;
+  /** Epoch milliseconds. */
+  expiresAt: number;
+}
 
 interface Dependencies {
   storage: Pick<Storage, 'connections' | 'connectAttempts'>;
@@ -32,7 +53,7 @@ export function createBegin({ storage, keys, client, nango, installation, now }:
 
   return async function begin(input: NangoBegin): Promise<NangoAttempt> {
     const { server, elicitationId, actor } = input;
-    const key = givenKey(server, input.key);
+    const key = requireScope(server, input.key);
     const integration = integrationOf(server);
     const row = await connections.get(key);
     const opened = openLink(keys, row);

@@ -6,8 +6,7 @@ import type { NangoConfig } from '../../config/config.ts';
 import { connectionSchema, listSchema, sessionSchema, toConnection } from './answers.ts';
 import type { Connection, Listed } from './answers.ts';
 import { NangoError, failureOf } from './failure.ts';
-import { connectToNango } from './sdk.ts';
-import type { Tags } from './tags.ts';
+import type { Tags } from './link.ts';
 
 export interface NangoClient {
   /** Lets a browser connect one account with one integration. */
@@ -148,4 +147,36 @@ function common(integration: string, wanted: Omit<WantedSession, 'integration'>)
       },
     },
   };
+}
+
+/**
+ * Nango's own client library, loaded when a server keeps its accounts there and not before: it is an optional
+ * dependency with a licence of its own.
+ */
+export async function loadNangoSdk() {
+  try {
+    return await import('@nangohq/node');
+  } catch (error) {
+    const words = 'A server keeps its accounts at Nango, but @nangohq/node is missing; install it (npm ci)';
+    throw new Error(`${words}.`, { cause: error });
+  }
+}
+
+/** As it comes, the library waits for ever, follows redirects and reads answers of any size. */
+async function connectToNango(
+  { host, apiKey }: Pick<NangoConfig, 'host' | 'apiKey'>,
+  timeoutMs: number,
+): Promise<Nango> {
+  const { Nango: Client } = await loadNangoSdk();
+  const nango = new Client(
+    { host, apiKey },
+    {
+      interceptors: {
+        // From the first byte asked to the last one read, which the library's own timeout does not cover.
+        request: (request) => Object.assign(request, { signal: AbortSignal.timeout(timeoutMs) }),
+      },
+    },
+  );
+  Object.assign(nango.http.defaults, { timeout: timeoutMs, maxRedirects: 0, maxContentLength: 2_097_152 });
+  return nango;
 }

@@ -1,4 +1,5 @@
-/** The end of connections: of one that a person does not want any more, and of one that nobody knows. */
+/** The end of connections: of one that a person does not want any more, of one that nobody knows, of one that nothing refers to. */
+import type { Logger } from 'pino';
 import type { ServerConfig } from '../../config/config.ts';
 import type { ConnectionKey, ConnectionRow, Storage } from '../../storage/storage.ts';
 import type { KeyRing } from '../sealing/key-ring.ts';
@@ -6,9 +7,7 @@ import type { Disconnected, Revocation } from '../store.ts';
 import { underLock } from '../under-lock.ts';
 import type { NangoClient } from './client.ts';
 import { NangoError, inWords, toStoreError } from './failure.ts';
-import { openLink } from './link.ts';
-import type { Remove } from './remove.ts';
-import { attemptIn, isOfInstallation } from './tags.ts';
+import { attemptIn, isOfInstallation, openLink } from './link.ts';
 import type { Tokens } from './tokens.ts';
 
 interface Dependencies {
@@ -16,7 +15,7 @@ interface Dependencies {
   keys: KeyRing;
   client: NangoClient;
   tokens: Tokens;
-  remove: Remove;
+  removeUnused: RemoveUnused;
   installation: string;
   patienceMs: number;
   now: () => number;
@@ -29,7 +28,7 @@ interface Dependencies {
 const newMs = 3_600_000;
 
 export function createDisconnect(deps: Dependencies) {
-  const { storage, keys, client, tokens, remove, installation, patienceMs, now } = deps;
+  const { storage, keys, client, tokens, removeUnused, installation, patienceMs, now } = deps;
   const { connections, connectAttempts } = storage;
 
   return {
@@ -60,7 +59,7 @@ export function createDisconnect(deps: Dependencies) {
         if (error instanceof NangoError && error.failure.kind === 'missing') return;
         throw toStoreError({ title: integration }, error);
       }
-      await remove(integration, connectionId);
+      await removeUnused(integration, connectionId);
     },
   };
 
@@ -85,4 +84,37 @@ export function createDisconnect(deps: Dependencies) {
       return { kind: 'failed', reason: inWords({ title }, failure).message };
     }
   }
+}
+
+/** Ends a connection at Nango that nothing here refers to. A courtesy: what fails is left there, and not tried for ever. Never throws. */
+export type RemoveUnused = (integration: string, connectionId: string) => Promise<void>;
+
+const mostRemembered = 1_000;
+
+export function createRemoveUnused({
+  client,
+  logger,
+}: {
+  client: NangoClient;
+  logger: Logger;
+}): RemoveUnused {
+  const inVain = new Set<string>();
+
+  return async (integration, connectionId) => {
+    const name = JSON.stringify([integration, connectionId]);
+    if (inVain.has(name)) return;
+    try {
+      await client.remove(integration, connectionId);
+      logger.info({ integration }, 'a connection at Nango that nothing refers to was ended');
+    } catch (error) {
+      if (!(error instanceof NangoError)) throw error;
+      if (error.failure.kind === 'missing') return;
+      if (inVain.size >= mostRemembered) inVain.clear();
+      inVain.add(name);
+      logger.warn(
+        { integration, reason: error.failure.kind },
+        'a connection at Nango that nothing refers to could not be ended',
+      );
+    }
+  };
 }

@@ -4,7 +4,7 @@
  */
 import { z } from 'zod';
 import type { ServerConfig } from '../../config/config.ts';
-import { CredentialStoreError } from '../store.ts';
+import { CredentialStoreError } from '../store-error.ts';
 
 export type Failure =
   /** Nango has no such connection. */

@@ -1,9 +1,16 @@
-/** What we keep of an account at Nango, sealed: which connection it is, and what it may be used for. */
+/**
+ * Which connection at Nango is whose. Here: a link, sealed in the row of the account. There: tags, by which alone our
+ * connections are recognised, saying which installation began it and in which attempt; both are random to whoever reads
+ * them there, and people, their names and our tenants are not in them.
+ */
+import { createHash } from 'node:crypto';
 import { z } from 'zod';
 import type { ServerConfig } from '../../config/config.ts';
 import type { ConnectionKey, ConnectionRow } from '../../storage/storage.ts';
+import { brokenStanding } from '../resolution.ts';
 import { SealingError } from '../sealing/key-ring.ts';
 import type { KeyRing } from '../sealing/key-ring.ts';
+import type { Standing } from '../store.ts';
 
 const linkSchema = z.object({
   integration: z.string(),
@@ -45,4 +52,46 @@ export function linkContext({ tenant, server, user }: ConnectionKey): string {
 /** Whether this is what the configuration asks for by now: a token is only sent where it was connected for. */
 export function isFor({ integration, serverUrl }: Link, server: ServerConfig): boolean {
   return serverUrl === server.url && integration === server.nango?.integration;
+}
+
+/** What a stored connection is worth, without asking Nango. */
+export function standingOf(keys: KeyRing, row: ConnectionRow, server: ServerConfig | undefined): Standing {
+  const opened = openLink(keys, row);
+  if (opened.kind === 'unreadable') return { host: null, status: 'broken', reason: 'unreadable' };
+  if (opened.kind === 'none') return { host: null, status: 'broken', reason: 'server_changed' };
+  const { host } = new URL(opened.link.serverUrl);
+  if (!server || !isFor(opened.link, server)) return { host, status: 'broken', reason: 'server_changed' };
+  return row.status === 'active' ? { host, status: 'active' } : brokenStanding(row, host);
+}
+
+export function integrationOf({ name, nango }: ServerConfig): string {
+  if (!nango) throw new Error(`servers.${name} names no integration of Nango`);
+  return nango.integration;
+}
+
+export type Tags = Record<string, string>;
+
+const installationTag = 'interlude_installation';
+const attemptTag = 'interlude_attempt';
+
+/** Several installations may share an environment of Nango; each has its own address. */
+export function installationOf(publicUrl: string): string {
+  return createHash('sha256').update(`installation ${publicUrl}`).digest('base64url').slice(0, 22);
+}
+
+export function tagsOf(installation: string, attemptId: string): Tags {
+  return { [installationTag]: installation, [attemptTag]: attemptId };
+}
+
+/** The attempt that these tags name, also somebody else's; null when there is none. */
+export function attemptIn(tags: Tags): string | null {
+  return tags[attemptTag] ?? null;
+}
+
+export function isOfInstallation(tags: Tags, installation: string): boolean {
+  return tags[installationTag] === installation;
+}
+
+export function isOfAttempt(tags: Tags, installation: string, attemptId: string): boolean {
+  return isOfInstallation(tags, installation) && tags[attemptTag] === attemptId;
 }

@@ -4,23 +4,19 @@ import type { ConnectAttempt, ConnectionKey, Storage } from '../../storage/stora
 import { connectionKey } from '../connection-key.ts';
 import type { KeyRing } from '../sealing/key-ring.ts';
 import type { Listed } from './answers.ts';
-import { auditEntryOf } from './audit-entry.ts';
 import type { NangoClient } from './client.ts';
 import { toStoreError } from './failure.ts';
-import { isFor, openLink } from './link.ts';
-import type { Confirmation, Connected } from './nango-store.ts';
-import { standing } from './record.ts';
-import type { Recorder } from './record.ts';
-import type { Remove } from './remove.ts';
-import { integrationOf } from './server.ts';
-import { isOfAttempt, tagsOf } from './tags.ts';
+import { integrationOf, isFor, isOfAttempt, openLink, tagsOf } from './link.ts';
+import { auditEntryOf, recordedAs } from './record.ts';
+import type { Confirmation, Connected, Recorder } from './record.ts';
+import type { RemoveUnused } from './disconnect.ts';
 
 interface Dependencies {
   storage: Pick<Storage, 'audit' | 'connections' | 'connectAttempts'>;
   keys: KeyRing;
   client: NangoClient;
   record: Recorder;
-  remove: Remove;
+  removeUnused: RemoveUnused;
   servers: Config['servers'];
   installation: string;
   now: () => number;
@@ -35,7 +31,7 @@ interface Found {
 }
 
 export function createLook(deps: Dependencies) {
-  const { storage, keys, client, record, remove, servers, installation, now } = deps;
+  const { storage, keys, client, record, removeUnused, servers, installation, now } = deps;
   const { audit, connections, connectAttempts } = storage;
 
   return {
@@ -52,7 +48,7 @@ export function createLook(deps: Dependencies) {
       const newest = news.at(-1);
       if (newest) return newest;
       const { row, link } = await recorded(attempt);
-      return row && link?.attemptId === attemptId ? standing(attempt, row) : { kind: 'nothing-yet' };
+      return row && link?.attemptId === attemptId ? recordedAs(attempt, row) : { kind: 'nothing-yet' };
     },
 
     async catchUp(server: ServerConfig, owner: ConnectionKey): Promise<void> {
@@ -95,7 +91,7 @@ export function createLook(deps: Dependencies) {
       if (link?.connectionId === connectionId && link.attemptId === attempt.id) continue;
       const isReplaced =
         link && link.connectionId !== connectionId && createdAt <= link.since && isFor(link, server);
-      if (isReplaced) await remove(link.integration, connectionId);
+      if (isReplaced) await removeUnused(link.integration, connectionId);
       else {
         const confirmation = await record(attempt, server, connectionId);
         if (confirmation.kind === 'connected' && confirmation.isNews) news.push(confirmation);

@@ -3,25 +3,49 @@
  * of the connection while the lock is held. The newest wins; whatever it replaces is ended at Nango.
  */
 import type { ServerConfig } from '../../config/config.ts';
-import type { ConnectAttempt, ConnectionRow, Storage } from '../../storage/storage.ts';
-import { accountName } from '../mcp-oauth/account.ts';
+import type {
+  AuditEntry,
+  ConnectAttempt,
+  ConnectionKey,
+  ConnectionRow,
+  Storage,
+} from '../../storage/storage.ts';
+import { accountName } from '../oauth/id-token.ts';
 import type { KeyRing } from '../sealing/key-ring.ts';
 import { underLock } from '../under-lock.ts';
 import type { Connection } from './answers.ts';
 import type { NangoClient } from './client.ts';
 import { NangoError, beingWorkedOn, toStoreError } from './failure.ts';
-import { isFor, openLink, sealLink } from './link.ts';
+import { integrationOf, isFor, isOfAttempt, openLink, sealLink } from './link.ts';
 import type { Link } from './link.ts';
-import type { Confirmation } from './nango-store.ts';
-import type { Remove } from './remove.ts';
-import { integrationOf } from './server.ts';
-import { isOfAttempt } from './tags.ts';
+import type { RemoveUnused } from './disconnect.ts';
+
+/** The account of an attempt is there. */
+export interface Connected {
+  kind: 'connected';
+  key: ConnectionKey;
+  elicitationId: string | null;
+  actor: string;
+  version: number;
+  account: string | null;
+  /** Recorded just now, and not before. */
+  isNews: boolean;
+}
+
+export type Confirmation =
+  | Connected
+  /** Nothing has come of it yet. */
+  | { kind: 'nothing-yet' }
+  /** Such an attempt is not known, or not any more. */
+  | { kind: 'unknown-attempt' }
+  /** The connection is not what came of this attempt: somebody else's, another integration's, an older one. */
+  | { kind: 'not-of-this-attempt' };
 
 interface Dependencies {
   storage: Pick<Storage, 'connections' | 'connectAttempts'>;
   keys: KeyRing;
   client: NangoClient;
-  remove: Remove;
+  removeUnused: RemoveUnused;
   installation: string;
 }
 
@@ -41,7 +65,7 @@ interface Recorded {
 const lockWaitMs = 15_000;
 
 export function createRecorder(deps: Dependencies): Recorder {
-  const { storage, keys, client, remove, installation } = deps;
+  const { storage, keys, client, removeUnused, installation } = deps;
   const { connections, connectAttempts } = storage;
 
   return async (attempt, server, connectionId) => {
@@ -54,7 +78,7 @@ export function createRecorder(deps: Dependencies): Recorder {
           throw beingWorkedOn(server);
         },
       );
-      if (surplus) await remove(surplus.integration, surplus.connectionId);
+      if (surplus) await removeUnused(surplus.integration, surplus.connectionId);
       return confirmation;
     } catch (error) {
       throw toStoreError(server, error);
@@ -76,17 +100,17 @@ export function createRecorder(deps: Dependencies): Recorder {
     // What is recorded stays so while Nango cannot say more about it.
     if (read.kind === 'unknown') {
       if (!row || !isRecorded) throw read.error;
-      return { confirmation: standing(attempt, row) };
+      return { confirmation: recordedAs(attempt, row) };
     }
     if (read.kind === 'other' || !isOfAttempt(read.connection.tags, installation, attempt.id))
       return { confirmation: { kind: 'not-of-this-attempt' } };
 
     const { connection } = read;
     if (row && isRecorded && (row.status === 'broken' || !isAnotherAccount(row, connection)))
-      return { confirmation: standing(attempt, row) };
+      return { confirmation: recordedAs(attempt, row) };
     if (row && link && isFor(link, server) && isOlder(connection, link)) {
       const { integration } = connection;
-      return { confirmation: standing(attempt, row), surplus: { integration, connectionId } };
+      return { confirmation: recordedAs(attempt, row), surplus: { integration, connectionId } };
     }
     const version = await establish(attempt, server, connection, link);
     const account = nameIn(connection);
@@ -144,7 +168,7 @@ export function createRecorder(deps: Dependencies): Recorder {
 }
 
 /** What is recorded already. */
-export function standing(attempt: ConnectAttempt, row: ConnectionRow): Confirmation {
+export function recordedAs(attempt: ConnectAttempt, row: ConnectionRow): Confirmation {
   if (row.status === 'broken') return { kind: 'nothing-yet' };
   const { version, account } = row;
   const { elicitationId, actor } = attempt;
@@ -166,5 +190,14 @@ function isOlder({ connectionId, createdAt }: Connection, link: Link): boolean {
 }
 
 function nameIn({ idToken }: Connection): string | null {
-  return accountName(idToken === undefined ? {} : { id_token: idToken });
+  return accountName(idToken);
+}
+
+/** `address`: where the hint came from, if a person's. */
+export function auditEntryOf(
+  { key, elicitationId, actor }: Connected,
+  { at, address }: Pick<AuditEntry, 'at' | 'address'>,
+): AuditEntry {
+  const { tenant, server: detail } = key;
+  return { at, tenant, elicitationId: elicitationId ?? '', actor, action: 'connected', detail, address };
 }

@@ -1,13 +1,15 @@
 /** The server refused a token: whether there is a better one, or what to ask the person for. */
 import type { ServerConfig } from '../../config/config.ts';
 import type { ConnectionKey, ConnectionRow, Storage } from '../../storage/storage.ts';
-import { readChallenge, scopesOf } from '../mcp-oauth/protected-resource.ts';
-import { ownKey } from '../own-key.ts';
-import type { ConnectionRequired, Refusal } from '../store.ts';
+import { requireOwner } from '../connection-key.ts';
+import { bearerCredential } from '../oauth/access-token.ts';
+import { requestedScopes } from '../oauth/challenge.ts';
+import type { Resolution } from '../resolution.ts';
+import type { ConnectionRequired, Credential, Refusal } from '../store.ts';
 import { underLock } from '../under-lock.ts';
 import { NangoError, beingWorkedOn } from './failure.ts';
-import { credentialOf, required } from './resolve.ts';
-import type { Answer, Resolver, Usable } from './resolve.ts';
+import { required } from './resolve.ts';
+import type { Resolver, Usable } from './resolve.ts';
 import type { Token, Tokens } from './tokens.ts';
 
 interface Dependencies {
@@ -30,9 +32,9 @@ export function createReject({ storage, tokens, resolver, now }: Dependencies) {
     server: ServerConfig,
     owner: ConnectionKey,
     refusal: Refusal,
-  ): Promise<Answer> {
+  ): Promise<Resolution> {
     if (server.credentialScope === 'none') return required('rejected', refusal.version, []);
-    const key = ownKey(server, owner);
+    const key = requireOwner(server, owner);
     const found = await find(server, key);
     // Connected anew or found broken since: what is there now is the answer.
     if (found.kind !== 'usable' || found.row.version !== refusal.version)
@@ -44,7 +46,7 @@ export function createReject({ storage, tokens, resolver, now }: Dependencies) {
   };
 
   /** Once, however many calls and processes were refused the same token. */
-  async function once(server: ServerConfig, key: ConnectionKey, refusal: Refusal): Promise<Answer> {
+  async function once(server: ServerConfig, key: ConnectionKey, refusal: Refusal): Promise<Resolution> {
     const work = async () => {
       const found = await find(server, key);
       if (found.kind !== 'usable') return found;
@@ -56,7 +58,11 @@ export function createReject({ storage, tokens, resolver, now }: Dependencies) {
     });
   }
 
-  async function unauthorized(server: ServerConfig, usable: Usable, { tokenId }: Refusal): Promise<Answer> {
+  async function unauthorized(
+    server: ServerConfig,
+    usable: Usable,
+    { tokenId }: Refusal,
+  ): Promise<Resolution> {
     const of = ofUsable(usable);
     const { row } = usable;
     const held = tokens.held(of);
@@ -77,11 +83,11 @@ export function createReject({ storage, tokens, resolver, now }: Dependencies) {
   }
 
   /** One call of one user does not take an account away from everybody. */
-  async function refused(row: ConnectionRow): Promise<Answer> {
+  async function refused(row: ConnectionRow): Promise<Resolution> {
     return row.user === null ? required('rejected', row.version, row.scopes) : broken(row, 'rejected');
   }
 
-  async function renewedTo(token: Token, row: ConnectionRow): Promise<Answer> {
+  async function renewedTo(token: Token, row: ConnectionRow): Promise<Resolution> {
     await resolver.recovered(row);
     return credentialOf(token, row);
   }
@@ -94,14 +100,16 @@ function isFinal({ failure }: NangoError): boolean {
 
 /** The account is fine as far as it goes, so it stays active for what it may do. */
 function forbidden(row: ConnectionRow, { challenge }: Refusal): ConnectionRequired {
-  const { error, scope } = readChallenge(challenge);
-  const asked = scopesOf(scope);
-  const missing = asked.filter((one) => !row.scopes.includes(one));
-  const isScope = error === 'insufficient_scope' || scope !== undefined;
+  const asked = requestedScopes(challenge);
+  const missing = asked?.filter((one) => !row.scopes.includes(one)) ?? [];
   // All of it is held already, so asking for it again would not help.
-  if (!isScope || (asked.length > 0 && missing.length === 0))
+  if (asked === null || (asked.length > 0 && missing.length === 0))
     return required('rejected', row.version, row.scopes);
   return required('insufficient_scope', row.version, missing);
+}
+
+function credentialOf({ accessToken }: Token, { version }: ConnectionRow): Credential {
+  return bearerCredential(accessToken, version);
 }
 
 function ofUsable({ link, row }: Usable) {

@@ -4,16 +4,17 @@ import type { ServerConfig } from '../../config/config.ts';
 import type { ConnectionReason } from '../../elicitation/elicitation.ts';
 import type { ConnectionKey, ConnectionRow, Storage } from '../../storage/storage.ts';
 import type { KeyRing } from '../sealing/key-ring.ts';
-import { ownKey } from '../own-key.ts';
-import { CredentialStoreError } from '../store.ts';
-import type { ConnectionRequired, Credential, CredentialStore } from '../store.ts';
+import { requireOwner } from '../connection-key.ts';
+import { bearerCredential } from '../oauth/access-token.ts';
+import { connectionRequired, noCredential } from '../resolution.ts';
+import type { Resolution } from '../resolution.ts';
+import { CredentialStoreError } from '../store-error.ts';
+import type { ConnectionRequired, CredentialStore } from '../store.ts';
 import { NangoError, inWords, notRenewed, renewalPauseMs } from './failure.ts';
 import { isFor, openLink } from './link.ts';
 import type { Link } from './link.ts';
 import { NoTokenError } from './tokens.ts';
-import type { Token, Tokens } from './tokens.ts';
-
-export type Answer = Credential | ConnectionRequired;
+import type { Tokens } from './tokens.ts';
 
 /** A connection that may be used as far as we know. */
 export interface Usable {
@@ -31,8 +32,6 @@ interface Dependencies {
   now: () => number;
 }
 
-const nothing: Credential = { kind: 'credential', headers: {}, version: 0 };
-
 /** So long after a refused renewal another refusal is the same trouble; later it is a new one, which may pass. */
 const sameTroubleMs = 600_000;
 
@@ -41,9 +40,9 @@ export type Resolver = ReturnType<typeof createResolver>;
 export function createResolver({ storage, keys, tokens, catchUp, logger, now }: Dependencies) {
   const { connections } = storage;
 
-  async function resolve(server: ServerConfig, owner: ConnectionKey): Promise<Answer> {
-    if (server.credentialScope === 'none') return nothing;
-    const key = ownKey(server, owner);
+  async function resolve(server: ServerConfig, owner: ConnectionKey): Promise<Resolution> {
+    if (server.credentialScope === 'none') return noCredential;
+    const key = requireOwner(server, owner);
     const recorded = await find(server, key);
     if (recorded.kind === 'usable') return use(server, recorded);
     // Somebody may have connected it without our being told.
@@ -70,24 +69,28 @@ export function createResolver({ storage, keys, tokens, catchUp, logger, now }: 
     return { kind: 'usable', row, link: opened.link };
   }
 
-  async function use(server: ServerConfig, usable: Usable): Promise<Answer> {
+  async function use(server: ServerConfig, usable: Usable): Promise<Resolution> {
     const of = { link: usable.link, version: usable.row.version };
     const held = tokens.held(of);
-    if (held && now() < held.freshUntil) return credentialOf(held, usable.row);
+    if (held && now() < held.freshUntil) return bearerCredential(held.accessToken, usable.row.version);
     try {
       const token = await tokens.read(of);
       await recovered(usable.row);
-      return credentialOf(token, usable.row);
+      return bearerCredential(token.accessToken, usable.row.version);
     } catch (error) {
       // What Nango says of the connection counts; that it says nothing does not, while the token lasts.
       const isSilent = error instanceof NangoError && error.failure.kind !== 'missing';
-      if (held && isSilent) return credentialOf(held, usable.row);
+      if (held && isSilent) return bearerCredential(held.accessToken, usable.row.version);
       return afterFailure(server, usable, error);
     }
   }
 
   /** What a failed reading means for whoever needs the account. */
-  async function afterFailure(server: ServerConfig, { row, link }: Usable, error: unknown): Promise<Answer> {
+  async function afterFailure(
+    server: ServerConfig,
+    { row, link }: Usable,
+    error: unknown,
+  ): Promise<Resolution> {
     if (error instanceof NoTokenError) {
       const { integration } = link;
       logger.error(
@@ -138,21 +141,15 @@ export function createResolver({ storage, keys, tokens, catchUp, logger, now }: 
   return { resolve, find, afterFailure, broken, recovered };
 }
 
-export function credentialOf({ accessToken, id }: Token, { version }: ConnectionRow): Credential {
-  return {
-    kind: 'credential',
-    headers: { authorization: `Bearer ${accessToken}` },
-    version,
-    tokenId: id,
-  };
-}
-
+/** How long access lasts is no news to the person who is asked. */
 export function required(
   reason: ConnectionReason,
   seenVersion: number,
   scopes: string[],
 ): ConnectionRequired {
-  // How long access lasts is no news to the person who is asked.
-  const shown = scopes.filter((scope) => scope !== 'offline_access');
-  return { kind: 'connection-required', reason, seenVersion, ...(shown.length > 0 && { scopes: shown }) };
+  return connectionRequired(
+    reason,
+    seenVersion,
+    scopes.filter((scope) => scope !== 'offline_access'),
+  );
 }

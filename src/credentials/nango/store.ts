@@ -1,19 +1,37 @@
+/**
+ * Accounts that Nango keeps. Ours is only which of its connections belongs to whom: (tenant, server, user) → connection
+ * id, recorded once Nango itself says that the connection came of an attempt of that person.
+ */
 import type { Logger } from 'pino';
 import type { Config, NangoConfig } from '../../config/config.ts';
 import type { Storage } from '../../storage/storage.ts';
 import type { KeyRing } from '../sealing/key-ring.ts';
+import type { CredentialStore } from '../store.ts';
 import { createBegin } from './begin.ts';
+import type { NangoAttempt, NangoBegin } from './begin.ts';
 import { createNangoClient } from './client.ts';
-import { createDisconnect } from './disconnect.ts';
+import { createDisconnect, createRemoveUnused } from './disconnect.ts';
+import { installationOf, standingOf } from './link.ts';
 import { createLook } from './look.ts';
-import type { NangoStore } from './nango-store.ts';
 import { createRecorder } from './record.ts';
+import type { Confirmation } from './record.ts';
 import { createReject } from './reject.ts';
-import { createRemove } from './remove.ts';
 import { createResolver } from './resolve.ts';
-import { createStanding } from './standing.ts';
-import { installationOf } from './tags.ts';
 import { createTokens } from './tokens.ts';
+
+export interface NangoStore extends CredentialStore {
+  /** Lets somebody go there. The attempt that a question has already is taken up again. Throws `CredentialStoreError`. */
+  begin(input: NangoBegin): Promise<NangoAttempt>;
+  /**
+   * Whether this connection came of this attempt, by what Nango says of it and nobody else, and if so, records it.
+   * Idempotent. Throws `CredentialStoreError` when Nango cannot be asked.
+   */
+  confirm(attemptId: string, connectionId: string): Promise<Confirmation>;
+  /** The same for whatever came of an attempt. */
+  look(attemptId: string): Promise<Confirmation>;
+  /** For a connection that somebody says belongs to an attempt nobody knows (any more): ends it, if it is ours. */
+  discard(integration: string, connectionId: string): Promise<void>;
+}
 
 interface Options {
   storage: Pick<Storage, 'audit' | 'connections' | 'connectAttempts'>;
@@ -35,17 +53,17 @@ export function createNangoStore(options: Options): NangoStore {
   const { timeoutMs = 5_000, patienceMs = 10_000 } = options;
   const installation = installationOf(publicUrl);
   const client = createNangoClient({ nango, logger, timeoutMs });
-  const remove = createRemove({ client, logger });
+  const removeUnused = createRemoveUnused({ client, logger });
   const tokens = createTokens({ client, now });
-  const record = createRecorder({ storage, keys, client, remove, installation });
-  const look = createLook({ storage, keys, client, record, remove, servers, installation, now });
+  const record = createRecorder({ storage, keys, client, removeUnused, installation });
+  const look = createLook({ storage, keys, client, record, removeUnused, servers, installation, now });
   const resolver = createResolver({ storage, keys, tokens, catchUp: look.catchUp, logger, now });
   return {
     ...look,
     resolve: resolver.resolve,
     reject: createReject({ storage, tokens, resolver, now }),
-    standing: createStanding({ keys }),
-    ...createDisconnect({ storage, keys, client, tokens, remove, installation, patienceMs, now }),
+    standing: (row, server) => standingOf(keys, row, server),
+    ...createDisconnect({ storage, keys, client, tokens, removeUnused, installation, patienceMs, now }),
     begin: createBegin({ storage, keys, client, nango, installation, now }),
   };
 }

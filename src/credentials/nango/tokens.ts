@@ -2,7 +2,8 @@
  * Tokens in memory, each for as long as it may be used, and read from Nango once however many calls ask at the same
  * time. A token belongs to one version of a connection: whoever connects again is not served the old one.
  */
-import { createHash } from 'node:crypto';
+import { renewAt } from '../oauth/access-token.ts';
+import { fitsInHeader, tokenIdOf } from '../resolution.ts';
 import type { NangoClient } from './client.ts';
 import type { Link } from './link.ts';
 
@@ -39,8 +40,7 @@ export function createTokens({ client, now }: { client: NangoClient; now: () => 
   async function read(of: Held, renew: boolean): Promise<Token> {
     const { link } = of;
     const { token } = await client.read(link.integration, link.connectionId, { renew });
-    // Anything else would end up, in full, in the error of whoever puts it into a header.
-    if (!token || !/^[\x21-\x7e]+$/.test(token.accessToken)) throw new NoTokenError('no bearer token');
+    if (!token || !fitsInHeader(token.accessToken)) throw new NoTokenError('no bearer token');
     const read = toToken(token, now());
     keep(nameOf(of), read);
     return read;
@@ -86,9 +86,7 @@ function toToken(
   { accessToken, expiresAt }: { accessToken: string; expiresAt: number | null },
   now: number,
 ): Token {
-  const id = createHash('sha256').update(accessToken).digest('base64url').slice(0, 16);
+  const id = tokenIdOf(accessToken);
   if (expiresAt === null) return { accessToken, id, freshUntil: now + readAgainMs, endsAt: Infinity };
-  // A minute before the end, or a third of what is left of a very short life.
-  const freshUntil = expiresAt - Math.min(60_000, Math.max(0, expiresAt - now) / 3);
-  return { accessToken, id, freshUntil, endsAt: expiresAt };
+  return { accessToken, id, freshUntil: renewAt({ from: now, expiresAt }), endsAt: expiresAt };
 }

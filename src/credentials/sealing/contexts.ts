@@ -7,7 +7,7 @@ import { linkContext } from '../nango/link.ts';
 import { answerContext } from './sealed-answer.ts';
 import { roundContext } from './sealed-round.ts';
 import type { Stores } from '../stores.ts';
-import { apiKeyContext } from '../vault/entry.ts';
+import { apiKeyContext } from '../vault/api-key.ts';
 
 const byStore: Record<keyof Stores, (key: ConnectionKey) => string> = {
   oauth: accountContext,

@@ -1,21 +1,37 @@
 /**
- * Whether a server lets a key in: one real listing of its tools, which runs none of them. Like every request of ours it
+ * Whether a server accepts a key: one real listing of its tools, which runs none of them. Like every request of ours it
  * stays at the configured address, so that a redirect takes no key anywhere.
  */
 import type { ServerConfig } from '../../config/config.ts';
-import { listServerTools } from '../../remote/mcp/list-tools.ts';
-import { credentialOf, headerOf } from './entry.ts';
-import type { Kept } from './vault-store.ts';
+import type { Credential } from '../store.ts';
+import { credentialOf, headerOf } from './api-key.ts';
+
+/** Lists the tools of a server, as whatever calls servers does it: handed in, as stores know no protocol to call by. */
+export type ListTools = (
+  server: ServerConfig,
+  credential: Credential,
+  signal: AbortSignal,
+) => Promise<
+  { kind: 'tools' } | { kind: 'refused'; status: number } | { kind: 'unreachable'; message: string }
+>;
+
+/** `message` is a sentence for people, `reason` one for operators; neither repeats the key. */
+export interface NotAccepted {
+  kind: 'refused' | 'not-tried';
+  message: string;
+  reason: string;
+}
 
 /** Somebody is looking at a page that does not come. */
-const patienceMs = 10_000;
+const timeoutMs = 10_000;
 
 export async function tryKey(
+  listTools: ListTools,
   server: ServerConfig,
   apiKey: string,
-): Promise<'accepted' | Exclude<Kept, { kind: 'kept' | 'malformed' }>> {
-  const hasty = { ...server, timeout: Math.min(server.timeout, patienceMs) };
-  const listed = await listServerTools(hasty, credentialOf(server, apiKey, 0), new AbortController().signal);
+): Promise<'accepted' | NotAccepted> {
+  const limited = { ...server, timeout: Math.min(server.timeout, timeoutMs) };
+  const listed = await listTools(limited, credentialOf(server, apiKey, 0), new AbortController().signal);
   switch (listed.kind) {
     case 'tools':
       return 'accepted';

@@ -20,6 +20,7 @@ import { createOAuthStore } from '../../../src/credentials/mcp-oauth/store.ts';
 import { generateKey, parseKeys } from '../../../src/credentials/sealing/key-ring.ts';
 import type { Stores } from '../../../src/credentials/stores.ts';
 import { createNangoStore } from '../../../src/credentials/nango/store.ts';
+import { listServerTools } from '../../../src/remote/mcp/list-tools.ts';
 import { createVaultStore } from '../../../src/credentials/vault/store.ts';
 import type { Action, ElicitationRequest } from '../../../src/elicitation/elicitation.ts';
 import { openStorage } from '../../../src/storage/open-storage.ts';
@@ -79,7 +80,7 @@ export async function createStage(
   const logger = pino({ level: 'info' }, { write: (line) => log.push(line) });
   const stores: Stores = {
     oauth: oauthStore,
-    vault: createVaultStore({ storage, keys }),
+    vault: createVaultStore({ storage, keys, listTools: listServerTools }),
     nango: nango ? createNangoStore({ storage, keys, nango, publicUrl, servers, logger }) : null,
   };
   const mayChange = createMayChange(storage);

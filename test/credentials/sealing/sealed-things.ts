@@ -8,7 +8,7 @@ import { openLink, sealLink } from '../../../src/credentials/nango/link.ts';
 import { openAnswer, sealAnswer } from '../../../src/credentials/sealing/sealed-answer.ts';
 import { openRound, sealRound } from '../../../src/credentials/sealing/sealed-round.ts';
 import type { KeyRing } from '../../../src/credentials/sealing/key-ring.ts';
-import { openEntry, sealEntry } from '../../../src/credentials/vault/entry.ts';
+import { openKey, sealKey } from '../../../src/credentials/vault/api-key.ts';
 import type { ConnectionKey, Storage } from '../../../src/storage/storage.ts';
 import { begunTurn, firstAttempt, keptStep } from '../../storage/contract/fixtures.ts';
 
@@ -52,7 +52,7 @@ export async function writeOneOfEach(
   const apiKey = { apiKey: 'api-key', serverUrl: 'https://billing.example/mcp' };
   await storage.connections.establish(vault, {
     store: 'vault',
-    sealed: sealEntry(keys, vault, apiKey),
+    sealed: sealKey(keys, vault, apiKey),
     ...rest,
   });
   const nango = { tenant, server: 'calendar', user: 'alice' };
@@ -120,13 +120,13 @@ export async function writeOneOfEach(
     const accountRow = await storage.connections.get(oauth);
     const account = accountRow ? tryOpenAccount(ring, accountRow) : null;
     const entryRow = await storage.connections.get(vault);
-    const entry = entryRow ? openEntry(ring, entryRow) : null;
+    const entry = entryRow ? openKey(ring, entryRow) : null;
     const opened = openLink(ring, await storage.connections.get(nango));
     const answered = await storage.elicitations.answer(elicitationId, 'said');
     const [kept] = await storage.toolCalls.rounds(at, 'call');
     return [
       account?.kind === 'account' ? account.account.accessToken : '',
-      entry?.kind === 'entry' ? entry.entry.apiKey : '',
+      entry?.kind === 'key' ? entry.kept.apiKey : '',
       opened.kind === 'link' ? opened.link.connectionId : '',
       (await attemptsWith(ring).take(state))?.attempt.codeVerifier ?? '',
       (await createRecords(storage.oauth, ring).recall(record, z.string()))?.value ?? '',

@@ -6,6 +6,7 @@ import { onTestFinished } from 'vitest';
 import type { ServerConfig } from '../../../src/config/config.ts';
 import { generateKey, parseKeys } from '../../../src/credentials/sealing/key-ring.ts';
 import type { ConnectionRequired, Credential } from '../../../src/credentials/store.ts';
+import { listServerTools } from '../../../src/remote/mcp/list-tools.ts';
 import { createVaultStore } from '../../../src/credentials/vault/store.ts';
 import { openStorage } from '../../../src/storage/open-storage.ts';
 import type { ConnectionKey } from '../../../src/storage/storage.ts';
@@ -27,9 +28,9 @@ export async function createVault({ keys = parseKeys(generateKey('k1')) } = {}) 
   });
   return {
     storage,
-    store: createVaultStore({ storage, keys }),
+    store: createVaultStore({ storage, keys, listTools: listServerTools }),
     /** Another process on the same database. */
-    another: (others: typeof keys) => createVaultStore({ storage, keys: others }),
+    another: (others: typeof keys) => createVaultStore({ storage, keys: others, listTools: listServerTools }),
     /** Every byte of the database. */
     async bytes(): Promise<string> {
       const names = (await readdir(folder)).filter((name) => name.startsWith('test.db'));

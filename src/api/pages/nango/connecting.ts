@@ -1,5 +1,5 @@
 /** What all ways of connecting by Nango on the pages have in common. */
-import type { NangoStore } from '../../../credentials/nango/nango-store.ts';
+import type { NangoStore } from '../../../credentials/nango/store.ts';
 import type { ConnectAttempt, ConnectionKey } from '../../../storage/storage.ts';
 import { createNangoArrivals } from '../../../service/nango-arrivals.ts';
 import type { NangoArrivals } from '../../../service/nango-arrivals.ts';

@@ -1,5 +1,5 @@
 /** What the two buttons do. Each answers with the page to show next. */
-import { CredentialStoreError } from '../../../credentials/store.ts';
+import { CredentialStoreError } from '../../../credentials/store-error.ts';
 import type { ConnectionKey } from '../../../storage/storage.ts';
 import { ProblemError } from '../../http/problems.ts';
 import type { ConnectDeps } from '../deps.ts';

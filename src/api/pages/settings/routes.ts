@@ -3,7 +3,7 @@ import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import type { ServerConfig } from '../../../config/config.ts';
 import { ScopeQuerySchema, ServerParamsSchema } from '../../../contract/connections.ts';
-import { CredentialStoreError } from '../../../credentials/store.ts';
+import { CredentialStoreError } from '../../../credentials/store-error.ts';
 import type { ConnectionKey } from '../../../storage/storage.ts';
 import { ProblemError } from '../../http/problems.ts';
 import type { OwnConnection, Scope } from '../../../service/connections.ts';

@@ -1,46 +1,40 @@
 /** Failures in words that are safe to show: who, what happened, what to do. Never what a peer wrote. */
 import { InsecureTokenEndpointError, IssuerMismatchError, OAuthError } from '@modelcontextprotocol/client';
-import type { ServerConfig } from '../../config/config.ts';
-import { CredentialStoreError } from '../store.ts';
+import { CredentialStoreError, storeError } from '../store-error.ts';
+import type { ErrorSubject } from '../store-error.ts';
 import { OutboundError } from './outbound.ts';
 
-/** Whom a failure is about. */
-export type Named = Pick<ServerConfig, 'title' | 'url' | 'local'>;
-
-/** Deliberately without `cause`: a peer's error text may quote a token. `detail` is for operators only. */
-export function trouble(server: Named, what: string, detail?: string): CredentialStoreError {
-  return new CredentialStoreError(`${server.title} (${new URL(server.url).host}): ${what}.`, { detail });
-}
-
 /** An error of the libraries, of a peer or of the network, as ours. */
-export function inWords(server: Named, error: unknown): CredentialStoreError {
+export function inWords(server: ErrorSubject, error: unknown): CredentialStoreError {
   if (error instanceof CredentialStoreError) return error;
-  if (error instanceof OutboundError) return outboundTrouble(server, error);
+  if (error instanceof OutboundError) return outboundError(server, error);
   if (error instanceof IssuerMismatchError) {
-    return trouble(
+    return storeError(
       server,
       'its sign-in server names itself differently from what was expected, so it is not trusted',
     );
   }
-  if (error instanceof InsecureTokenEndpointError) return trouble(server, withoutHttps);
+  if (error instanceof InsecureTokenEndpointError) return storeError(server, withoutHttps);
   if (error instanceof OAuthError)
-    return trouble(server, `its sign-in server refused with ${quoteCode(error.code)}`);
-  return trouble(server, noUsableAnswer, 'its sign-in server answered with something unexpected');
+    return storeError(server, `its sign-in server refused with ${quoteCode(error.code)}`);
+  return storeError(server, noUsableAnswer, 'its sign-in server answered with something unexpected');
 }
 
 const withoutHttps = 'has a sign-in server that is not reached by https, so it is not used';
 /** The same words whatever happened, so that nobody learns from them who listens at the addresses a server names. */
 const noUsableAnswer = 'its sign-in server cannot be reached or gives no usable answer; try again later';
 
-function outboundTrouble(server: Named, error: OutboundError): CredentialStoreError {
+function outboundError(server: ErrorSubject, error: OutboundError): CredentialStoreError {
   const { failure, host, happened, message } = error;
-  if (failure === 'plain-http') return trouble(server, withoutHttps, message);
+  if (failure === 'plain-http') return storeError(server, withoutHttps, message);
   if (failure === 'not-public') {
     const remedy = 'write local: true for this server in the agents file if that is in your own network';
-    return trouble(server, noUsableAnswer, `${message}, so it was not asked; ${remedy}`);
+    return storeError(server, noUsableAnswer, `${message}, so it was not asked; ${remedy}`);
   }
   const isOwn = host === new URL(server.url).host;
-  return isOwn ? trouble(server, `${happened}; try again later`) : trouble(server, noUsableAnswer, message);
+  return isOwn
+    ? storeError(server, `${happened}; try again later`)
+    : storeError(server, noUsableAnswer, message);
 }
 
 /** Codes of the OAuth registries are short words of these characters; anything else is not repeated. */

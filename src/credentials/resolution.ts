@@ -1,0 +1,34 @@
+/** What a store answers to whoever needs a credential, as every store builds it. */
+import { createHash } from 'node:crypto';
+import type { ConnectionReason } from '../elicitation/elicitation.ts';
+import type { ConnectionRow } from '../storage/storage.ts';
+import type { ConnectionRequired, Credential, Standing } from './store.ts';
+
+export type Resolution = Credential | ConnectionRequired;
+
+/** Of a server that needs no account. */
+export const noCredential: Credential = { kind: 'credential', headers: {}, version: 0 };
+
+export function connectionRequired(
+  reason: ConnectionReason,
+  seenVersion: number,
+  scopes: string[] = [],
+): ConnectionRequired {
+  return { kind: 'connection-required', reason, seenVersion, ...(scopes.length > 0 && { scopes }) };
+}
+
+/** What a connection that has been marked broken is worth. */
+export function brokenStanding({ brokenReason }: ConnectionRow, host: string): Standing {
+  const isSaid = brokenReason !== null && brokenReason !== 'missing';
+  return { host, status: 'broken', reason: isSaid ? brokenReason : 'rejected' };
+}
+
+/** Names a secret without being one. */
+export function tokenIdOf(secret: string): string {
+  return createHash('sha256').update(secret).digest('base64url').slice(0, 16);
+}
+
+/** Anything else would end up, in full, in the error of whoever puts it into a header. */
+export function fitsInHeader(secret: string): boolean {
+  return /^[\x21-\x7e]+$/.test(secret);
+}
