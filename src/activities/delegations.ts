@@ -2,7 +2,8 @@
 import type { Config } from '../config/config.ts';
 import { unansweredForModel } from '../elicitation/wording.ts';
 import type { AssistantPart } from '../models/stream-step.ts';
-import type { Storage, StoredMessage } from '../storage/storage.ts';
+import type { Storage } from '../storage/storage.ts';
+import type { StoredMessage } from '../storage/ports/conversations.ts';
 import type { ToolResult } from '../turn/tool-result.ts';
 import type { Delegation, Turn, TurnEnd } from '../turn/turn.ts';
 import { createToolResults } from './tool-results.ts';

@@ -1,5 +1,5 @@
 /** What is looked at while a question is open, and from when on. */
-import type { NewLook } from '../storage/storage.ts';
+import type { NewPoll } from '../storage/ports/polls.ts';
 import type { ExpectedConnection } from '../turn/ask.ts';
 import type { RoundRef } from '../turn/tool-call.ts';
 import type { Turn } from '../turn/turn.ts';
@@ -9,7 +9,7 @@ import type { Round } from './call-tool/rounds.ts';
 const firstLookAtStreamMs = 15_000;
 
 /** Absent where there is nothing to see: the server keeps nothing, or holds the line. One look for all of a round's questions. */
-export function lookAtRound(call: RoundRef, { resume }: Round): NewLook | undefined {
+export function lookAtRound(call: RoundRef, { resume }: Round): NewPoll | undefined {
   const id = `${call.turn.turnId}/${call.toolCallId}/${call.round}`;
   const subject = { ...call, turn: idsOf(call.turn) };
   if (resume.kind === 'detached')
@@ -20,7 +20,7 @@ export function lookAtRound(call: RoundRef, { resume }: Round): NewLook | undefi
   return undefined;
 }
 
-export function lookForAccount(elicitationId: string, expected: ExpectedConnection): NewLook {
+export function lookForAccount(elicitationId: string, expected: ExpectedConnection): NewPoll {
   const subject = { kind: 'connection' as const, ...expected, turn: idsOf(expected.turn) };
   return { id: elicitationId, subject, firstMs: 0 };
 }

@@ -8,7 +8,9 @@ import { inspectUrl } from '../elicitation/url-safety.ts';
 import { connectionMessage } from '../elicitation/wording.ts';
 import { placeOf } from '../remote/mcp/failure-message.ts';
 import type { Settlement } from '../elicitation/elicitation.ts';
-import type { ElicitationRow, NewLook, Storage } from '../storage/storage.ts';
+import type { ElicitationRow } from '../storage/ports/elicitations.ts';
+import type { NewPoll } from '../storage/ports/polls.ts';
+import type { Storage } from '../storage/storage.ts';
 import { questionOpened } from '../telemetry/events.ts';
 import type { ConnectionAsk, NewQuestion, OpenResult, ServerAsk } from '../turn/ask.ts';
 import type { Turn } from '../turn/turn.ts';
@@ -119,7 +121,7 @@ export function createElicitationActivities({ storage, rounds, storeOf, config, 
   async function open(
     { turn, workflowId, elicitationId, user, ask, deadline }: NewQuestion,
     question: QuestionRow,
-    look: NewLook | undefined,
+    look: NewPoll | undefined,
   ): Promise<'opened' | 'too-many-open'> {
     const { tenant, conversation, turnId, agent } = turn;
     const salt = randomBytes(16).toString('base64url');

@@ -1,7 +1,8 @@
 /** Writes down what became of questions. Doing it again, or beside somebody else, changes nothing. */
 import type { Logger } from 'pino';
 import type { Settlement } from '../elicitation/elicitation.ts';
-import type { ElicitationRow, Storage } from '../storage/storage.ts';
+import type { ElicitationRow } from '../storage/ports/elicitations.ts';
+import type { Storage } from '../storage/storage.ts';
 import { questionSettled } from '../telemetry/events.ts';
 
 export type Settle = (outcomes: Settlement[]) => Promise<void>;

@@ -1,6 +1,8 @@
 /** How a tool call ends: with a result, or with words for the model; once, in the transcript and in the log. */
 import type { ServerConfig } from '../config/config.ts';
-import type { CallAttempt, CallResult, NewEvent, Storage, ToolCallRow } from '../storage/storage.ts';
+import type { CallAttempt, CallResult, ToolCallRow } from '../storage/ports/tool-calls.ts';
+import type { NewEvent } from '../storage/ports/turn-log.ts';
+import type { Storage } from '../storage/storage.ts';
 import { toEvent, toMessageContent } from '../turn/tool-result.ts';
 import type { ToolResult } from '../turn/tool-result.ts';
 import type { TurnRef } from '../turn/turn.ts';

@@ -1,7 +1,9 @@
 import type { Logger } from 'pino';
 import { unfinishedForModel } from '../elicitation/wording.ts';
 import type { Settlement } from '../elicitation/elicitation.ts';
-import type { NewEvent, Storage, ToolCallRow } from '../storage/storage.ts';
+import type { NewEvent } from '../storage/ports/turn-log.ts';
+import type { Storage } from '../storage/storage.ts';
+import type { ToolCallRow } from '../storage/ports/tool-calls.ts';
 import { turnEnded } from '../telemetry/events.ts';
 import type { ToolResult } from '../turn/tool-result.ts';
 import type { Turn, TurnEnd, TurnEndStatus, TurnFailure } from '../turn/turn.ts';

@@ -7,7 +7,8 @@ import { parseArgs } from 'node:util';
 import { createApiKey } from '../api/http/api-keys.ts';
 import { readConfig } from '../config/config.ts';
 import { openStorage } from '../storage/open-storage.ts';
-import type { ApiKey, Storage } from '../storage/storage.ts';
+import type { ApiKey } from '../storage/ports/api-keys.ts';
+import type { Storage } from '../storage/storage.ts';
 
 const usage =
   'Say what to do: npm run api-key -- --tenant demo, npm run api-key -- list, or npm run api-key -- revoke <id>';

@@ -1,6 +1,6 @@
 /** Whose account it is: under which key a connection is stored, for whoever uses it and for whoever gives it. */
 import type { ServerConfig } from '../config/config.ts';
-import type { ConnectionKey } from '../storage/storage.ts';
+import type { ConnectionKey } from '../storage/ports/connections.ts';
 import { storeError } from './store-error.ts';
 
 /** Whose account a call to this server uses: the asking user's own, or one that the whole tenant shares. */

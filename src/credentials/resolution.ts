@@ -1,7 +1,7 @@
 /** What a store answers to whoever needs a credential, as every store builds it. */
 import { createHash } from 'node:crypto';
 import type { ConnectionReason } from '../elicitation/elicitation.ts';
-import type { ConnectionRow } from '../storage/storage.ts';
+import type { ConnectionRow } from '../storage/ports/connections.ts';
 import type { ConnectionRequired, Credential, Standing } from './store.ts';
 
 export type Resolution = Credential | ConnectionRequired;

@@ -3,7 +3,7 @@
  * credential for one call, or learn why there is none.
  */
 import type { ConnectionReason } from '../elicitation/elicitation.ts';
-import type { ConnectionKey, ConnectionRow } from '../storage/storage.ts';
+import type { ConnectionKey, ConnectionRow } from '../storage/ports/connections.ts';
 import type { ServerConfig } from '../config/config.ts';
 
 /** Headers to send with one MCP request. Lives in memory of that call only. */

@@ -1,6 +1,6 @@
 /** Every credential store there is, and which one is whose. */
 import type { ServerConfig } from '../config/config.ts';
-import type { ConnectionRow } from '../storage/storage.ts';
+import type { ConnectionRow } from '../storage/ports/connections.ts';
 import type { OAuthStore } from './mcp-oauth/store.ts';
 import type { NangoStore } from './nango/store.ts';
 import type { CredentialStore } from './store.ts';

@@ -1,4 +1,4 @@
-import type { ConnectionKey, Connections } from '../storage/storage.ts';
+import type { ConnectionKey, Connections } from '../storage/ports/connections.ts';
 
 /**
  * Works on a connection while nobody else does. `otherwise` is for when the lock could not be had in time; what fails in

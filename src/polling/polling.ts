@@ -1,5 +1,5 @@
 /**
- * Looks at what could settle open questions while people think, and tells their workflows of news. No workflow and no
+ * Polls at what could settle open questions while people think, and tells their workflows of news. No workflow and no
  * activity waits for it, so that any number of open questions costs what the looks cost.
  */
 import { Client, WorkflowNotFoundError } from '@temporalio/client';
@@ -10,7 +10,7 @@ import { createCallRounds } from '../activities/call-tool/rounds.ts';
 import { startLeasedLoop } from '../storage/leased-loop.ts';
 import type { LeasedLoop } from '../storage/leased-loop.ts';
 import type { Parts } from '../processes/parts.ts';
-import type { Look, LookSubject } from '../storage/ports/polls.ts';
+import type { Poll, PollSubject } from '../storage/ports/polls.ts';
 import { connectionEstablished, serverNews } from '../workflows/messages.ts';
 import { createConnectionLook } from './poll-connection.ts';
 import { createServerLook } from './poll-server.ts';
@@ -26,22 +26,22 @@ const shortLooks = { name: 'looks', kinds: ['stream', 'connection'], atOnce: 256
 /** Each is a stream that stays open for as long as there is room. */
 const longLooks = { name: 'listening for pages', kinds: ['pages'], atOnce: 64 } as const;
 
-export function startLooks(parts: Parts, connection: NativeConnection): LeasedLoop {
+export function startPolling(parts: Parts, connection: NativeConnection): LeasedLoop {
   const { storage, config, logger } = parts;
   const client = new Client({ connection, namespace: config.temporal.namespace });
   const calls = createOpenRounds({ ...parts, rounds: createCallRounds(parts), servers: config.servers });
   const lookAtServer = createServerLook(calls);
   const lookForConnection = createConnectionLook({ ...parts, servers: config.servers });
 
-  async function make(look: Look, signal: AbortSignal): Promise<void> {
+  async function make(look: Poll, signal: AbortSignal): Promise<void> {
     const afterMs = await outcomeOf(look, signal);
-    if (afterMs === null) await storage.looks.drop(look.id);
-    else if (signal.aborted) await storage.looks.again(look.id, 0);
-    else if (afterMs !== leaseMs) await storage.looks.again(look.id, afterMs);
+    if (afterMs === null) await storage.polls.drop(look.id);
+    else if (signal.aborted) await storage.polls.again(look.id, 0);
+    else if (afterMs !== leaseMs) await storage.polls.again(look.id, afterMs);
   }
 
   /** When to look again; null when there is nothing to look at any more. */
-  async function outcomeOf({ subject, questions, count, workflowId }: Look, signal: AbortSignal) {
+  async function outcomeOf({ subject, questions, count, workflowId }: Poll, signal: AbortSignal) {
     if (subject.kind === 'connection') {
       const sight = await lookForConnection(subject, count);
       if (sight.kind === 'nothing-yet') return sight.againMs;
@@ -75,11 +75,11 @@ export function startLooks(parts: Parts, connection: NativeConnection): LeasedLo
     atOnce,
   }: {
     name: string;
-    kinds: readonly LookSubject['kind'][];
+    kinds: readonly PollSubject['kind'][];
     atOnce: number;
   }) {
-    const since = new WeakMap<Look, number>();
-    return startLeasedLoop<Look>(
+    const since = new WeakMap<Poll, number>();
+    return startLeasedLoop<Poll>(
       {
         name,
         everyMs: 500,
@@ -88,7 +88,7 @@ export function startLooks(parts: Parts, connection: NativeConnection): LeasedLo
           // A server that answers nobody never takes all places: of what is free it gets half.
           const perServer = Math.max(1, Math.floor(free / 2));
           const except = serversWith(underWay, perServer);
-          const looks = await storage.looks.claim(
+          const looks = await storage.polls.claim(
             { kinds: [...kinds], limit: free, perServer, except },
             leaseMs,
           );
@@ -101,12 +101,12 @@ export function startLooks(parts: Parts, connection: NativeConnection): LeasedLo
         renew: {
           everyMs: renewMs,
           async claims(underWay) {
-            const pending = await storage.looks.hold(
+            const pending = await storage.polls.hold(
               underWay.map(({ id }) => id),
               leaseMs,
             );
-            const isCrowded = await storage.looks.isDue([...kinds], crowdedMs);
-            const isOld = (look: Look) => performance.now() - (since.get(look) ?? 0) > leaseMs;
+            const isCrowded = await storage.polls.isDue([...kinds], crowdedMs);
+            const isOld = (look: Poll) => performance.now() - (since.get(look) ?? 0) > leaseMs;
             return new Set(underWay.filter((look) => pending.has(look.id) && !(isCrowded && isOld(look))));
           },
         },
@@ -119,7 +119,7 @@ export function startLooks(parts: Parts, connection: NativeConnection): LeasedLo
   return { stop: async () => void (await Promise.all(loops.map((loop) => loop.stop()))) };
 }
 
-function serversWith(looks: Look[], atLeast: number): string[] {
+function serversWith(looks: Poll[], atLeast: number): string[] {
   const counts = new Map<string, number>();
   for (const { subject } of looks) counts.set(subject.server, (counts.get(subject.server) ?? 0) + 1);
   return [...counts].filter(([, count]) => count >= atLeast).map(([server]) => server);

@@ -4,7 +4,7 @@ import { createApp } from '../api/http/app.ts';
 import type { AppParts } from '../api/http/app.ts';
 import type { AuthConfig, Config } from '../config/config.ts';
 import { ConfigError } from '../config/config.ts';
-import { startLostTurns } from '../reconciler/reconciler.ts';
+import { startReconciler } from '../reconciler/reconciler.ts';
 import { isLocalHost } from '../network/addresses.ts';
 import type { Parts } from './parts.ts';
 
@@ -20,7 +20,7 @@ export async function serveApi(
   const { port, host } = config.http;
   const app = createApp({ ...parts, config, client });
   stack.defer(() => app.close());
-  const lostTurns = startLostTurns(parts, client);
+  const lostTurns = startReconciler(parts, client);
   stack.defer(() => lostTurns.stop());
   try {
     await app.listen({ port, host });

@@ -5,7 +5,7 @@ import type { NativeConnection } from '@temporalio/worker';
 import { createHeldPlaces } from '../activities/call-tool/held-call-limit.ts';
 import { isSame, makeCurrent, takersOf, versionOf } from '../temporal/deployment.ts';
 import type { Version } from '../temporal/deployment.ts';
-import { startLooks } from '../polling/polling.ts';
+import { startPolling } from '../polling/polling.ts';
 import { createKeptSessions } from '../remote/mcp/legacy/session-pool.ts';
 import type { Parts } from './parts.ts';
 import { keepTakingStrandedTurns, takeStrandedTurns } from './stranded-turns.ts';
@@ -36,7 +36,7 @@ export async function takeTurns(
   stack.defer(() => sessions.close());
   const own = { ...parts, sessions, heldPlaces: createHeldPlaces(config.worker.heldCalls) };
   runWorker(await createTurnWorker(own, connection, bundle, version), own, stack);
-  const looks = startLooks(parts, connection);
+  const looks = startPolling(parts, connection);
   stack.defer(() => looks.stop());
 
   const { current } = await takersOf(connection, temporal);

@@ -40,7 +40,7 @@ const failures: Record<Exclude<Fate, 'open' | 'unknown' | 'cancelled'>, TurnFail
   lost: { code: 'TurnLost', message: `The turn was lost before the answer was finished. ${remedy}` },
 };
 
-export function startLostTurns(
+export function startReconciler(
   { storage, logger }: { storage: Storage; logger: Logger },
   client: Client,
 ): LeasedLoop {

@@ -5,7 +5,7 @@
  */
 import { createHash } from 'node:crypto';
 import type { ServerConfig } from '../config/config.ts';
-import type { CatalogueTool } from '../storage/storage.ts';
+import type { CatalogueTool } from '../storage/ports/tool-catalogue.ts';
 
 export interface ModelTool {
   modelName: string;

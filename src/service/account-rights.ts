@@ -2,7 +2,8 @@
  * Who may connect, replace and end an account: a user their own, an operator the shared ones of their tenant, and
  * whoever holds a permit for it. A service may do neither: its key is in the hands of a program that takes messages.
  */
-import type { ConnectionKey, Storage } from '../storage/storage.ts';
+import type { ConnectionKey } from '../storage/ports/connections.ts';
+import type { Storage } from '../storage/storage.ts';
 import type { Principal } from './principal.ts';
 
 export type MayChange = (principal: Principal, key: ConnectionKey) => Promise<boolean>;

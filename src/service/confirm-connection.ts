@@ -4,7 +4,8 @@
  * every turn that waits for it is told. Idempotent: a connection that was confirmed before is only announced again.
  */
 import type { Logger } from 'pino';
-import type { Audit, ConnectionKey } from '../storage/storage.ts';
+import type { Audit } from '../storage/ports/audit.ts';
+import type { ConnectionKey } from '../storage/ports/connections.ts';
 import type { ConnectionNews } from './connection-news.ts';
 
 export interface ConfirmedConnection {

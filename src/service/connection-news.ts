@@ -5,7 +5,9 @@
 import type { Logger } from 'pino';
 import type { Config } from '../config/config.ts';
 import { connectionKey } from '../credentials/connection-key.ts';
-import type { ConnectionKey, ElicitationRow, Storage } from '../storage/storage.ts';
+import type { ConnectionKey } from '../storage/ports/connections.ts';
+import type { ElicitationRow } from '../storage/ports/elicitations.ts';
+import type { Storage } from '../storage/storage.ts';
 import type { TurnWorkflows } from './turn-workflows.ts';
 
 export interface ConnectionNews {

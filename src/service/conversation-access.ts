@@ -1,5 +1,5 @@
 /** Whose conversation it is. Somebody else's looks exactly like one that does not exist. */
-import type { ConversationRow } from '../storage/storage.ts';
+import type { ConversationRow } from '../storage/ports/conversations.ts';
 import { ProblemError } from '../api/http/problems.ts';
 import type { Principal } from './principal.ts';
 

@@ -2,7 +2,8 @@
  * A turn as a reader sees it: its log entries from the first to `turn-ended`, whenever the reader arrives.
  * Shared by every surface that shows one turn.
  */
-import type { Storage, TurnRow } from '../storage/storage.ts';
+import type { Storage } from '../storage/storage.ts';
+import type { TurnRow } from '../storage/ports/turns.ts';
 import type { LogEntry } from '../turn/event.ts';
 import type { TurnEndStatus, TurnRef } from '../turn/turn.ts';
 import { withoutVoidSpeech } from '../turn/void-speech.ts';

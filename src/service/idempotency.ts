@@ -4,7 +4,7 @@
  * sending it again, by its content.
  */
 import { randomUUID } from 'node:crypto';
-import type { IdempotencyKeys } from '../storage/storage.ts';
+import type { IdempotencyKeys } from '../storage/ports/idempotency-keys.ts';
 import { digestOf } from './canonical-json.ts';
 import { userOf } from './conversation-access.ts';
 import { ProblemError } from '../api/http/problems.ts';

@@ -1,7 +1,7 @@
 /** The turn that a conversation is busy with, as Temporal knows it, and how it makes room for another. */
 import type { Client, WorkflowHandle } from '@temporalio/client';
 import { ServiceError, WorkflowNotFoundError } from '@temporalio/client';
-import type { Turns } from '../storage/storage.ts';
+import type { Turns } from '../storage/ports/turns.ts';
 import type { ConversationRef } from '../turn/turn.ts';
 import { supersede, turnQuery, turnWorkflowId } from '../workflows/messages.ts';
 

@@ -1,6 +1,6 @@
 import type { WorkflowStartOptions } from '@temporalio/client';
 import type { Config } from '../config/config.ts';
-import type { NewTurn } from '../storage/storage.ts';
+import type { NewTurn } from '../storage/ports/turns.ts';
 import { searchAttributes, turnWorkflowId } from '../workflows/messages.ts';
 import type { TurnInput } from '../workflows/messages.ts';
 

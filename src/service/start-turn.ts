@@ -2,7 +2,9 @@
 import { randomUUID } from 'node:crypto';
 import type { Config } from '../config/config.ts';
 import type { Capabilities } from '../elicitation/capabilities.ts';
-import type { NewTurn, Storage, StoredMessage } from '../storage/storage.ts';
+import type { NewTurn } from '../storage/ports/turns.ts';
+import type { Storage } from '../storage/storage.ts';
+import type { StoredMessage } from '../storage/ports/conversations.ts';
 import type { PageContextPart } from '../turn/page-context.ts';
 import type { TurnRef } from '../turn/turn.ts';
 import { conversationNotFound, requireOwn, userOf } from './conversation-access.ts';

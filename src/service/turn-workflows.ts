@@ -11,7 +11,9 @@ import { WorkflowNotFoundError } from '@temporalio/client';
 import { WorkflowExecutionAlreadyStartedError } from '@temporalio/common';
 import type { Logger } from 'pino';
 import type { Elicitation } from '../elicitation/lifecycle.ts';
-import type { ElicitationRow, NewTurn, Storage, TurnRow } from '../storage/storage.ts';
+import type { ElicitationRow } from '../storage/ports/elicitations.ts';
+import type { NewTurn, TurnRow } from '../storage/ports/turns.ts';
+import type { Storage } from '../storage/storage.ts';
 import { wordsOf } from '../turn/page-context.ts';
 import type { ConversationRef, TurnRef } from '../turn/turn.ts';
 import {

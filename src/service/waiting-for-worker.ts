@@ -3,7 +3,7 @@
  * moment and no part of what the turn does, so that it is told to whoever listens and stands in no log.
  */
 import type { LogEntry } from '../turn/event.ts';
-import type { TurnRow } from '../storage/storage.ts';
+import type { TurnRow } from '../storage/ports/turns.ts';
 
 export type WorkerWait = 'waiting' | 'over';
 

@@ -16,7 +16,7 @@ import { createElicitations } from './tables/elicitations.ts';
 import { createLocks } from './locks.ts';
 import { createIdempotencyKeys } from './tables/idempotency-keys.ts';
 import { createKeyProofs } from './tables/key-proofs.ts';
-import { createLooks } from './tables/polls.ts';
+import { createPolls } from './tables/polls.ts';
 import { createMergeQueue } from './log/merge-queue.ts';
 import { createMessages } from './tables/messages.ts';
 import { createOAuthRecords } from './tables/oauth-records.ts';
@@ -76,7 +76,7 @@ export async function openStorage(
     toolCalls: createToolCalls(parts),
     idempotencyKeys: createIdempotencyKeys(parts),
     elicitations: createElicitations(parts),
-    looks: createLooks(parts),
+    polls: createPolls(parts),
     connections: createConnections(parts, createLocks(backend.lock)),
     oauth: createOAuthRecords(parts),
     connectAttempts: createConnectAttempts(parts),

@@ -7,7 +7,7 @@ import type { StepFinish } from '../turn/step.ts';
 import type { TurnStatus } from '../turn/turn.ts';
 import type { AuditEntry } from './ports/audit.ts';
 import type { ConnectionRow } from './ports/connections.ts';
-import type { LookSubject } from './ports/polls.ts';
+import type { PollSubject } from './ports/polls.ts';
 import type { StoredMessage } from './ports/conversations.ts';
 import type { ToolCallRow } from './ports/tool-calls.ts';
 import type { ToolList } from './ports/tool-catalogue.ts';
@@ -130,7 +130,7 @@ export interface Tables {
   looks: {
     id: string;
     workflow_id: string;
-    kind: LookSubject['kind'];
+    kind: PollSubject['kind'];
     server: string;
     subject: string;
     due_at: number;

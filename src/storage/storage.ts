@@ -13,7 +13,7 @@ import type { IdempotencyKeys } from './ports/idempotency-keys.ts';
 import type { Steps } from './ports/steps.ts';
 import type { ToolCalls } from './ports/tool-calls.ts';
 import type { Elicitations } from './ports/elicitations.ts';
-import type { Looks } from './ports/polls.ts';
+import type { Polls } from './ports/polls.ts';
 import type { Connections } from './ports/connections.ts';
 import type { OAuthRecords } from './ports/oauth-records.ts';
 import type { ConnectAttempts } from './ports/connect-attempts.ts';
@@ -33,7 +33,7 @@ export interface Storage {
   toolCalls: ToolCalls;
   idempotencyKeys: IdempotencyKeys;
   elicitations: Elicitations;
-  looks: Looks;
+  polls: Polls;
   connections: Connections;
   oauth: OAuthRecords;
   connectAttempts: ConnectAttempts;
@@ -47,28 +47,3 @@ export interface Storage {
   ping(): Promise<void>;
   close(): Promise<void>;
 }
-
-export type { NewEvent, TurnLog } from './ports/turn-log.ts';
-export type { TurnRow, NewTurn, Ending, Ended, DueTurn, Turns } from './ports/turns.ts';
-export type {
-  ConversationRow,
-  StoredMessage,
-  Messages,
-  ListedConversation,
-  ToldTurn,
-  Conversations,
-} from './ports/conversations.ts';
-export type { KeyUse, IdempotencyKeys } from './ports/idempotency-keys.ts';
-export type { StepAttempt, StepStart, Steps } from './ports/steps.ts';
-export type { ToolCallRow, ToolCallRound, CallResult, CallAttempt, ToolCalls } from './ports/tool-calls.ts';
-export type { ElicitationRow, Answer, Elicitations } from './ports/elicitations.ts';
-export type { LookSubject, NewLook, Look, Looks } from './ports/polls.ts';
-export type { ConnectionKey, ConnectionRow, Connections } from './ports/connections.ts';
-export type { OAuthRecords, OAuthAttempt } from './ports/oauth-records.ts';
-export type { ConnectAttempt, ConnectAttempts } from './ports/connect-attempts.ts';
-export type { AccountPermits, AccountPermit } from './ports/account-permits.ts';
-export type { CatalogueTool, ToolList, ToolCatalogue } from './ports/tool-catalogue.ts';
-export type { ApiKeys, ApiKey } from './ports/api-keys.ts';
-export type { AuditEntry, Audit } from './ports/audit.ts';
-export type { SealedValue, SealedTable, SealedValues } from './ports/sealed-values.ts';
-export type { KeyProofs, KeyProof } from './ports/key-proofs.ts';

@@ -16,7 +16,8 @@ import { createApp } from '../../src/api/http/app.ts';
 import type { Config } from '../../src/config/config.ts';
 import { loadConfig } from '../../src/config/config.ts';
 import { openParts } from '../../src/processes/parts.ts';
-import type { ElicitationRow, Storage } from '../../src/storage/storage.ts';
+import type { ElicitationRow } from '../../src/storage/ports/elicitations.ts';
+import type { Storage } from '../../src/storage/storage.ts';
 import type { TurnRef } from '../../src/turn/turn.ts';
 
 export interface ApiUnderTest {

@@ -13,7 +13,7 @@ import type { ServerToolCall } from '../../src/remote/mcp/call.ts';
 import type { Hold } from '../../src/remote/mcp/legacy/held-questions.ts';
 import { listServerTools } from '../../src/remote/mcp/list-tools.ts';
 import type { QuestionAnswer, ServerQuestion } from '../../src/remote/input-required.ts';
-import type { CatalogueTool } from '../../src/storage/storage.ts';
+import type { CatalogueTool } from '../../src/storage/ports/tool-catalogue.ts';
 import { serverConfig } from '../servers/mcp-server.ts';
 import { openAccount } from './account.ts';
 

@@ -1,7 +1,7 @@
 /** What has been done to pages like ours, done to ours: each time refused, nothing changed, and in the audit. */
 import { describe, expect, test } from 'vitest';
 import { issuerTag } from '../../src/credentials/mcp-oauth/client-metadata.ts';
-import type { AuditEntry } from '../../src/storage/storage.ts';
+import type { AuditEntry } from '../../src/storage/ports/audit.ts';
 import { Browser, unescaped, words } from '../api/pages/browser.ts';
 import type { Shown } from '../api/pages/browser.ts';
 import { onward } from '../api/pages/onward.ts';

@@ -7,7 +7,7 @@ import type { ServerConfig } from '../../src/config/config.ts';
 import { createOAuthStore } from '../../src/credentials/mcp-oauth/store.ts';
 import { generateKey, parseKeys } from '../../src/credentials/sealing/key-ring.ts';
 import { openStorage } from '../../src/storage/open-storage.ts';
-import type { ConnectionKey } from '../../src/storage/storage.ts';
+import type { ConnectionKey } from '../../src/storage/ports/connections.ts';
 import { comeBackFrom } from './person.ts';
 
 export const publicUrl = 'http://127.0.0.1:3000';

@@ -6,7 +6,7 @@ import { createOAuthStore } from '../../src/credentials/mcp-oauth/store.ts';
 import { parseKeys } from '../../src/credentials/sealing/key-ring.ts';
 import type { ServerConfig } from '../../src/config/config.ts';
 import { openStorage } from '../../src/storage/open-storage.ts';
-import type { ConnectionKey } from '../../src/storage/storage.ts';
+import type { ConnectionKey } from '../../src/storage/ports/connections.ts';
 
 export interface Task {
   databasePath: string;

@@ -8,7 +8,7 @@ import { createCallRounds, toRound } from '../../src/activities/call-tool/rounds
 import { lookAtRound } from '../../src/activities/looks.ts';
 import { loadConfig } from '../../src/config/config.ts';
 import { createLogger } from '../../src/telemetry/logger.ts';
-import { startLooks } from '../../src/polling/polling.ts';
+import { startPolling } from '../../src/polling/polling.ts';
 import { openParts } from '../../src/processes/parts.ts';
 import { begunTurn, firstAttempt, keptStep } from '../storage/contract/fixtures.ts';
 import { question } from '../storage/contract/question.ts';
@@ -20,7 +20,7 @@ export async function openAskedCalls(connection: NativeConnection, agentsFile: s
   const parts = await openParts(config, createLogger({ level: 'silent', human: true }));
   const { storage, keys } = parts;
   const rounds = createCallRounds({ storage, keys });
-  const loop = startLooks(parts, connection);
+  const loop = startPolling(parts, connection);
   return {
     storage,
     /** A call whose server is left alone while somebody thinks. Its first look is due at once. */

@@ -6,7 +6,7 @@ import path from 'node:path';
 import { Client, Connection } from '@temporalio/client';
 import { pino } from 'pino';
 import { expect, test } from 'vitest';
-import { startLostTurns } from '../../src/reconciler/reconciler.ts';
+import { startReconciler } from '../../src/reconciler/reconciler.ts';
 import { openStorage } from '../../src/storage/open-storage.ts';
 import type { Storage } from '../../src/storage/storage.ts';
 import type { TurnRef } from '../../src/turn/turn.ts';
@@ -84,7 +84,7 @@ test('many that Temporal has lost, with their questions, end once each, whoever 
     lost.push({ turn, asked });
   }
   own.pass(minuteMs);
-  const loops = [1, 2].map(() => startLostTurns({ storage, logger }, stage.temporal.client));
+  const loops = [1, 2].map(() => startReconciler({ storage, logger }, stage.temporal.client));
   for (const { turn, asked } of lost) {
     await ended(storage, turn);
     expect(await storage.turns.get(turn)).toMatchObject({ status: 'failed' });
@@ -197,7 +197,7 @@ async function ownStorage() {
           return due;
         };
         const turns = { ...storage.turns, claimDue };
-        const loop = startLostTurns({ storage: { ...storage, turns }, logger }, client);
+        const loop = startReconciler({ storage: { ...storage, turns }, logger }, client);
         await claimed.promise;
         await loop.stop();
       }

@@ -14,8 +14,8 @@ import { createApiKey } from '../../src/api/http/api-keys.ts';
 import { createApp } from '../../src/api/http/app.ts';
 import { loadConfig } from '../../src/config/config.ts';
 import { createLogger } from '../../src/telemetry/logger.ts';
-import { startLooks } from '../../src/polling/polling.ts';
-import { startLostTurns } from '../../src/reconciler/reconciler.ts';
+import { startPolling } from '../../src/polling/polling.ts';
+import { startReconciler } from '../../src/reconciler/reconciler.ts';
 import { createKeptSessions } from '../../src/remote/mcp/legacy/session-pool.ts';
 import { openParts } from '../../src/processes/parts.ts';
 import type { Parts } from '../../src/processes/parts.ts';
@@ -82,7 +82,7 @@ export async function startService({
   if (!auth) throw new Error('the test configures an issuer');
   const app = createApp({ ...parts, config: { ...config, auth }, client: temporal.client });
   stack.defer(() => app.close());
-  const lostTurns = startLostTurns(parts, temporal.client);
+  const lostTurns = startReconciler(parts, temporal.client);
   stack.defer(() => lostTurns.stop());
   await app.listen(config.http);
 
@@ -111,7 +111,7 @@ async function startWorker(
   const own = { ...parts, sessions, heldPlaces };
   const worker = await createTurnWorker(own, connection, await workflowBundle());
   const running = worker.run();
-  const looks = startLooks(parts, connection);
+  const looks = startPolling(parts, connection);
   stack.defer(async () => {
     heldPlaces.end();
     worker.shutdown();

@@ -6,7 +6,9 @@
  */
 import type { ModelTool } from '../../remote/catalogue.ts';
 import type { AssistantPart, StepPart } from '../../models/stream-step.ts';
-import type { NewEvent, Storage, StoredMessage } from '../../storage/storage.ts';
+import type { NewEvent } from '../../storage/ports/turn-log.ts';
+import type { Storage } from '../../storage/storage.ts';
+import type { StoredMessage } from '../../storage/ports/conversations.ts';
 import type { TurnEvent } from '../../turn/event.ts';
 import type { StepFinish, StepResult } from '../../turn/step.ts';
 import { toEvent, toMessageContent } from '../../turn/tool-result.ts';

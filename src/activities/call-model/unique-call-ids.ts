@@ -1,6 +1,6 @@
 import { generateId } from 'ai';
 import type { AssistantPart, Mistakes } from '../../models/stream-step.ts';
-import type { StoredMessage } from '../../storage/storage.ts';
+import type { StoredMessage } from '../../storage/ports/conversations.ts';
 import type { TurnRef } from '../../turn/turn.ts';
 
 export type ToolCallPart = Extract<AssistantPart, { type: 'tool-call' }>;

@@ -8,7 +8,8 @@ import type { ConnectionRequired, Credential, CredentialStore, Refusal } from '.
 import type { ConnectionReason } from '../../elicitation/elicitation.ts';
 import { sharedAccountForModel, sharedAccountMessage } from '../../elicitation/shared-account.ts';
 import { refusalForModel } from '../../elicitation/wording.ts';
-import type { CallAttempt, CatalogueTool, ToolCallRow } from '../../storage/storage.ts';
+import type { CallAttempt, ToolCallRow } from '../../storage/ports/tool-calls.ts';
+import type { CatalogueTool } from '../../storage/ports/tool-catalogue.ts';
 import type { AttemptResult, ToolCallInput } from '../../turn/tool-call.ts';
 import type { McpResult } from '../../turn/tool-result.ts';
 

@@ -11,7 +11,9 @@ import {
 import type { Refusal } from '../../elicitation/wording.ts';
 import { modelNameOf } from '../../remote/model-tools.ts';
 import type { Settlement } from '../../elicitation/elicitation.ts';
-import type { NewEvent, Storage, ToolCallRow } from '../../storage/storage.ts';
+import type { NewEvent } from '../../storage/ports/turn-log.ts';
+import type { Storage } from '../../storage/storage.ts';
+import type { ToolCallRow } from '../../storage/ports/tool-calls.ts';
 import type { Turn } from '../../turn/turn.ts';
 import { createSettle } from '../settle-questions.ts';
 import { accountNotice, createToolResults } from '../tool-results.ts';

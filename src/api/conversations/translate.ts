@@ -1,6 +1,6 @@
 /** Stored conversations, as clients read them. Pure. */
 import type { TextPart, UIMessage } from 'ai';
-import type { ConversationRow, StoredMessage, ToldTurn } from '../../storage/storage.ts';
+import type { ConversationRow, StoredMessage, ToldTurn } from '../../storage/ports/conversations.ts';
 import { isPageContext } from '../../turn/page-context.ts';
 import type { Reader } from '../http/request-headers.ts';
 import { toTurnMessage } from '../ui-message/turn-message.ts';

@@ -1,6 +1,6 @@
 /** Questions in HTTP. Pure. */
 import type { ElicitationEvent } from '../../elicitation/elicitation.ts';
-import type { ElicitationRow } from '../../storage/storage.ts';
+import type { ElicitationRow } from '../../storage/ports/elicitations.ts';
 
 export function toElicitationEvent({ id, request, status, deadline }: ElicitationRow): ElicitationEvent {
   return {

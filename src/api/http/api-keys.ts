@@ -3,7 +3,8 @@
  * keep: there is nothing to guess, and a slow hash would only slow every request.
  */
 import { createHash, randomBytes } from 'node:crypto';
-import type { ApiKeys, Storage } from '../../storage/storage.ts';
+import type { ApiKeys } from '../../storage/ports/api-keys.ts';
+import type { Storage } from '../../storage/storage.ts';
 import { unauthenticated } from './problems.ts';
 import { isTenantName } from '../../service/principal.ts';
 import type { Principal } from '../../service/principal.ts';

@@ -5,7 +5,7 @@
  */
 import type { FastifyInstance } from 'fastify';
 import type { AuthConfig } from '../../config/config.ts';
-import type { ApiKeys } from '../../storage/storage.ts';
+import type { ApiKeys } from '../../storage/ports/api-keys.ts';
 import { isApiKey, principalOfApiKey } from './api-keys.ts';
 import { ProblemError, unauthenticated } from './problems.ts';
 import type { RefusalLimit } from './limits.ts';

@@ -2,7 +2,7 @@
 import type { OAuthTokens } from '@modelcontextprotocol/client';
 import { z } from 'zod';
 import type { ServerConfig } from '../../config/config.ts';
-import type { ConnectionKey, ConnectionRow } from '../../storage/storage.ts';
+import type { ConnectionKey, ConnectionRow } from '../../storage/ports/connections.ts';
 import { renewAt } from '../oauth/access-token.ts';
 import { brokenStanding, fitsInHeader } from '../resolution.ts';
 import { SealingError } from '../sealing/key-ring.ts';

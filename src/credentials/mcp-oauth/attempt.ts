@@ -5,7 +5,7 @@
  */
 import { createHash, randomBytes } from 'node:crypto';
 import { z } from 'zod';
-import type { OAuthRecords } from '../../storage/storage.ts';
+import type { OAuthRecords } from '../../storage/ports/oauth-records.ts';
 import { SealingError } from '../sealing/key-ring.ts';
 import type { KeyRing } from '../sealing/key-ring.ts';
 import { authorizationServerSchema } from './discovery.ts';

@@ -1,7 +1,8 @@
 /** The way to the provider: authorization code with PKCE, `resource`, and a state of one browser. */
 import { computeScopeUnion, startAuthorization } from '@modelcontextprotocol/client';
 import type { ServerConfig } from '../../config/config.ts';
-import type { ConnectionKey, ConnectionRow, Storage } from '../../storage/storage.ts';
+import type { ConnectionKey, ConnectionRow } from '../../storage/ports/connections.ts';
+import type { Storage } from '../../storage/storage.ts';
 import { requireScope } from '../connection-key.ts';
 import { scopesOf } from '../oauth/scopes.ts';
 import type { KeyRing } from '../sealing/key-ring.ts';

@@ -2,7 +2,8 @@
 import { exchangeAuthorization, validateAuthorizationResponseIssuer } from '@modelcontextprotocol/client';
 import type { OAuthTokens } from '@modelcontextprotocol/client';
 import type { ServerConfig } from '../../config/config.ts';
-import type { ConnectionKey, Storage } from '../../storage/storage.ts';
+import type { ConnectionKey } from '../../storage/ports/connections.ts';
+import type { Storage } from '../../storage/storage.ts';
 import { accountName, subjectOf } from '../oauth/id-token.ts';
 import { scopesOf } from '../oauth/scopes.ts';
 import type { KeyRing } from '../sealing/key-ring.ts';

@@ -1,6 +1,7 @@
 /** The end of an account: of one that a person disconnects, and of one that another takes the place of. */
 import type { ServerConfig } from '../../config/config.ts';
-import type { ConnectionKey, ConnectionRow, Storage } from '../../storage/storage.ts';
+import type { ConnectionKey, ConnectionRow } from '../../storage/ports/connections.ts';
+import type { Storage } from '../../storage/storage.ts';
 import type { KeyRing } from '../sealing/key-ring.ts';
 import type { Disconnected } from '../store.ts';
 import { underLock } from '../under-lock.ts';

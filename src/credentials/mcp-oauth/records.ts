@@ -3,7 +3,7 @@
  * opens or has another shape counts as absent.
  */
 import type { z } from 'zod';
-import type { OAuthRecords } from '../../storage/storage.ts';
+import type { OAuthRecords } from '../../storage/ports/oauth-records.ts';
 import { SealingError } from '../sealing/key-ring.ts';
 import type { KeyRing } from '../sealing/key-ring.ts';
 

@@ -4,7 +4,8 @@
  */
 import { refreshAuthorization } from '@modelcontextprotocol/client';
 import type { ServerConfig } from '../../config/config.ts';
-import type { ConnectionKey, ConnectionRow, Storage } from '../../storage/storage.ts';
+import type { ConnectionKey, ConnectionRow } from '../../storage/ports/connections.ts';
+import type { Storage } from '../../storage/storage.ts';
 import type { KeyRing } from '../sealing/key-ring.ts';
 import { scopesOf } from '../oauth/scopes.ts';
 import { tokenIdOf } from '../resolution.ts';

@@ -1,7 +1,8 @@
 /** A credential for one call, or why a person is needed; and what to do when a server refuses one. */
 import type { ServerConfig } from '../../config/config.ts';
 import type { ConnectionReason } from '../../elicitation/elicitation.ts';
-import type { ConnectionKey, ConnectionRow, Storage } from '../../storage/storage.ts';
+import type { ConnectionKey, ConnectionRow } from '../../storage/ports/connections.ts';
+import type { Storage } from '../../storage/storage.ts';
 import { requireOwner } from '../connection-key.ts';
 import { bearerCredential } from '../oauth/access-token.ts';
 import { readChallenge, requestedScopes } from '../oauth/challenge.ts';

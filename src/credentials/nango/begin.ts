@@ -1,7 +1,9 @@
 /** The way to an account at Nango: an attempt of ours, and a session of Nango's that carries its id. */
 import { randomBytes } from 'node:crypto';
 import type { NangoConfig, ServerConfig } from '../../config/config.ts';
-import type { ConnectAttempt, ConnectionKey, ConnectionRow, Storage } from '../../storage/storage.ts';
+import type { ConnectAttempt } from '../../storage/ports/connect-attempts.ts';
+import type { ConnectionKey, ConnectionRow } from '../../storage/ports/connections.ts';
+import type { Storage } from '../../storage/storage.ts';
 import { requireScope } from '../connection-key.ts';
 import type { KeyRing } from '../sealing/key-ring.ts';
 import type { NangoClient, Session, WantedSession } from './client.ts';

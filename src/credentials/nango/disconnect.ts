@@ -1,7 +1,8 @@
 /** The end of connections: of one that a person does not want any more, of one that nobody knows, of one that nothing refers to. */
 import type { Logger } from 'pino';
 import type { ServerConfig } from '../../config/config.ts';
-import type { ConnectionKey, ConnectionRow, Storage } from '../../storage/storage.ts';
+import type { ConnectionKey, ConnectionRow } from '../../storage/ports/connections.ts';
+import type { Storage } from '../../storage/storage.ts';
 import type { KeyRing } from '../sealing/key-ring.ts';
 import type { Disconnected, Revocation } from '../store.ts';
 import { underLock } from '../under-lock.ts';

@@ -6,7 +6,7 @@
 import { createHash } from 'node:crypto';
 import { z } from 'zod';
 import type { ServerConfig } from '../../config/config.ts';
-import type { ConnectionKey, ConnectionRow } from '../../storage/storage.ts';
+import type { ConnectionKey, ConnectionRow } from '../../storage/ports/connections.ts';
 import { brokenStanding } from '../resolution.ts';
 import { SealingError } from '../sealing/key-ring.ts';
 import type { KeyRing } from '../sealing/key-ring.ts';

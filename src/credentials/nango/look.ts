@@ -1,6 +1,8 @@
 /** Looks at Nango for what came of attempts, for whoever was not told. Two of one attempt: the newest is kept. */
 import type { Config, ServerConfig } from '../../config/config.ts';
-import type { ConnectAttempt, ConnectionKey, Storage } from '../../storage/storage.ts';
+import type { ConnectAttempt } from '../../storage/ports/connect-attempts.ts';
+import type { ConnectionKey } from '../../storage/ports/connections.ts';
+import type { Storage } from '../../storage/storage.ts';
 import { connectionKey } from '../connection-key.ts';
 import type { KeyRing } from '../sealing/key-ring.ts';
 import type { Listed } from './answers.ts';

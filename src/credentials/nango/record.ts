@@ -3,13 +3,10 @@
  * of the connection while the lock is held. The newest wins; whatever it replaces is ended at Nango.
  */
 import type { ServerConfig } from '../../config/config.ts';
-import type {
-  AuditEntry,
-  ConnectAttempt,
-  ConnectionKey,
-  ConnectionRow,
-  Storage,
-} from '../../storage/storage.ts';
+import type { AuditEntry } from '../../storage/ports/audit.ts';
+import type { ConnectAttempt } from '../../storage/ports/connect-attempts.ts';
+import type { ConnectionKey, ConnectionRow } from '../../storage/ports/connections.ts';
+import type { Storage } from '../../storage/storage.ts';
 import { accountName } from '../oauth/id-token.ts';
 import type { KeyRing } from '../sealing/key-ring.ts';
 import { underLock } from '../under-lock.ts';

@@ -1,6 +1,7 @@
 /** The server refused a token: whether there is a better one, or what to ask the person for. */
 import type { ServerConfig } from '../../config/config.ts';
-import type { ConnectionKey, ConnectionRow, Storage } from '../../storage/storage.ts';
+import type { ConnectionKey, ConnectionRow } from '../../storage/ports/connections.ts';
+import type { Storage } from '../../storage/storage.ts';
 import { requireOwner } from '../connection-key.ts';
 import { bearerCredential } from '../oauth/access-token.ts';
 import { requestedScopes } from '../oauth/challenge.ts';

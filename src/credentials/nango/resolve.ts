@@ -2,7 +2,8 @@
 import type { Logger } from 'pino';
 import type { ServerConfig } from '../../config/config.ts';
 import type { ConnectionReason } from '../../elicitation/elicitation.ts';
-import type { ConnectionKey, ConnectionRow, Storage } from '../../storage/storage.ts';
+import type { ConnectionKey, ConnectionRow } from '../../storage/ports/connections.ts';
+import type { Storage } from '../../storage/storage.ts';
 import type { KeyRing } from '../sealing/key-ring.ts';
 import { requireOwner } from '../connection-key.ts';
 import { bearerCredential } from '../oauth/access-token.ts';

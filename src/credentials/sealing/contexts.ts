@@ -1,5 +1,6 @@
 /** What each sealed value is bound to, as whoever seals values of its kind says. */
-import type { ConnectionKey, SealedValue } from '../../storage/storage.ts';
+import type { ConnectionKey } from '../../storage/ports/connections.ts';
+import type { SealedValue } from '../../storage/ports/sealed-values.ts';
 import { accountContext } from '../mcp-oauth/account.ts';
 import { attemptContext } from '../mcp-oauth/attempt.ts';
 import { recordContext } from '../mcp-oauth/records.ts';

@@ -4,7 +4,8 @@
  * with it any more. A process that cannot open all of these texts would lose accounts, and seal others with a key that
  * nobody else has.
  */
-import type { SealedTable, SealedValue, Storage } from '../../storage/storage.ts';
+import type { SealedTable, SealedValue } from '../../storage/ports/sealed-values.ts';
+import type { Storage } from '../../storage/storage.ts';
 import { contextOf } from './contexts.ts';
 import { prefixOf, sealedWith, SealingError } from './key-ring.ts';
 import type { KeyRing } from './key-ring.ts';

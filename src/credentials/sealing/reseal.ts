@@ -3,7 +3,8 @@
  * written only if it is still the one that was read, and what somebody has changed is looked at again in the next pass.
  * Stopped anywhere, it has harmed nothing, and goes on where it was when it is run again.
  */
-import type { SealedTable, SealedValue, Storage } from '../../storage/storage.ts';
+import type { SealedTable, SealedValue } from '../../storage/ports/sealed-values.ts';
+import type { Storage } from '../../storage/storage.ts';
 import { contextOf } from './contexts.ts';
 import { forgetUnusedKeys } from './key-proofs.ts';
 import { prefixOf, sealedWith, SealingError } from './key-ring.ts';

@@ -1,7 +1,7 @@
 /** An API key: as a person enters it, as a connection keeps it sealed, and the header it becomes. */
 import { z } from 'zod';
 import type { ServerConfig } from '../../config/config.ts';
-import type { ConnectionKey, ConnectionRow } from '../../storage/storage.ts';
+import type { ConnectionKey, ConnectionRow } from '../../storage/ports/connections.ts';
 import { fitsInHeader, tokenIdOf } from '../resolution.ts';
 import { SealingError } from '../sealing/key-ring.ts';
 import type { KeyRing } from '../sealing/key-ring.ts';

@@ -1,6 +1,7 @@
 /** API keys that people enter on our page, sealed. */
 import type { ServerConfig } from '../../config/config.ts';
-import type { ConnectionKey, Storage } from '../../storage/storage.ts';
+import type { ConnectionKey } from '../../storage/ports/connections.ts';
+import type { Storage } from '../../storage/storage.ts';
 import { requireOwner, requireScope } from '../connection-key.ts';
 import { requestedScopes } from '../oauth/challenge.ts';
 import { connectionRequired, noCredential } from '../resolution.ts';

@@ -3,7 +3,7 @@ import { ProtocolError } from '@modelcontextprotocol/client';
 import { z } from 'zod';
 import type { ServerConfig } from '../../config/config.ts';
 import type { Credential } from '../../credentials/store.ts';
-import type { CatalogueTool, ToolList } from '../../storage/storage.ts';
+import type { CatalogueTool, ToolList } from '../../storage/ports/tool-catalogue.ts';
 import { connect, noTimeoutMs, troubleOf } from './connect.ts';
 import type { Connection, Refused, Unreachable } from './connect.ts';
 import { startDeadline } from '../deadline.ts';

@@ -7,7 +7,7 @@ import type {
   Status,
 } from '../../elicitation/elicitation.ts';
 import type { ConversationRef, TurnRef } from '../../turn/turn.ts';
-import type { NewLook } from './polls.ts';
+import type { NewPoll } from './polls.ts';
 import type { ConnectionKey } from './connections.ts';
 
 export interface ElicitationRow extends TurnRef {
@@ -49,7 +49,7 @@ export interface Elicitations {
   open(
     row: Omit<ElicitationRow, 'status' | 'responseId' | 'createdAt' | 'settledAt' | 'because'>,
     maxOpen: number,
-    look?: NewLook,
+    look?: NewPoll,
   ): Promise<'opened' | 'too-many-open'>;
   /** `pending` → outcome, row and event in one transaction; the first settlement wins. */
   settle(id: string, outcome: Outcome, responseId: string | null, because?: ClosedBecause): Promise<boolean>;

@@ -1,20 +1,20 @@
 import type { Turn } from '../../turn/turn.ts';
 
 /** What is looked at while a question is open: whoever could settle it may not tell us. */
-export type LookSubject =
+export type PollSubject =
   /** The stream of a call that was left open, or the session in which its server says that a page is done. */
   | { kind: 'stream' | 'pages'; turn: Turn; toolCallId: string; server: string; round: number }
   /** An account that is kept elsewhere. `seenVersion`: the connection version that did not do. */
   | { kind: 'connection'; turn: Turn; server: string; seenVersion: number };
 
-export interface NewLook {
+export interface NewPoll {
   id: string;
-  subject: LookSubject;
+  subject: PollSubject;
   /** From now to the first one. */
   firstMs: number;
 }
 
-export interface Look extends Pick<NewLook, 'id' | 'subject'> {
+export interface Poll extends Pick<NewPoll, 'id' | 'subject'> {
   /** To be told of news. */
   workflowId: string;
   /** How many have been made, this one included. */
@@ -23,15 +23,15 @@ export interface Look extends Pick<NewLook, 'id' | 'subject'> {
   questions: string[];
 }
 
-export interface Looks {
+export interface Polls {
   /**
    * Those that are due, longest first, but at most `perServer` of one server, and none of `except`. Nobody else gets
    * them for `leaseMs`; then they are due again.
    */
   claim(
-    which: { kinds: LookSubject['kind'][]; limit: number; perServer: number; except: string[] },
+    which: { kinds: PollSubject['kind'][]; limit: number; perServer: number; except: string[] },
     leaseMs: number,
-  ): Promise<Look[]>;
+  ): Promise<Poll[]>;
   /** Keeps claims for so long, and says which of them still have a pending question. */
   hold(ids: string[], ms: number): Promise<Set<string>>;
   /** Ends a claim: due again after so long. */
@@ -39,5 +39,5 @@ export interface Looks {
   /** There is nothing to look at any more. */
   drop(id: string): Promise<void>;
   /** Whether one has been due for so long. */
-  isDue(kinds: LookSubject['kind'][], sinceMs: number): Promise<boolean>;
+  isDue(kinds: PollSubject['kind'][], sinceMs: number): Promise<boolean>;
 }

@@ -2,11 +2,11 @@ import { sql } from 'kysely';
 import type { Transaction } from 'kysely';
 import { writeToConversation } from '../log/append.ts';
 import { eventOf, settledEvent, toElicitation, toRow } from './elicitation-rows.ts';
-import { addLook } from './polls.ts';
+import { addPoll } from './polls.ts';
 import { settleRows } from './settle-rows.ts';
 import type { Settlement } from '../../elicitation/elicitation.ts';
 import type { ElicitationRow, Elicitations } from '../ports/elicitations.ts';
-import type { NewLook } from '../ports/polls.ts';
+import type { NewPoll } from '../ports/polls.ts';
 import type { Database } from '../database.ts';
 import type { Tables } from '../schema.ts';
 
@@ -135,7 +135,7 @@ async function open(
   write: Transaction<Tables>,
   row: Parameters<Elicitations['open']>[0],
   maxOpen: number,
-  look: NewLook | undefined,
+  look: NewPoll | undefined,
 ): Promise<'opened' | 'too-many-open'> {
   const { tenant, user } = row;
   if (kind === 'postgres') {
@@ -169,7 +169,7 @@ async function open(
     settledAt: null,
     because: null,
   };
-  if (look) await addLook(write, row, look, at);
+  if (look) await addPoll(write, row, look, at);
   await write
     .insertInto('elicitations')
     .values(toRow(elicitation, look?.id ?? null))

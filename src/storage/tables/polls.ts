@@ -7,12 +7,12 @@ import type { Transaction } from 'kysely';
 import { sql } from 'kysely';
 import { chunks } from '../log/append.ts';
 import type { ElicitationRow } from '../ports/elicitations.ts';
-import type { Look, Looks, NewLook } from '../ports/polls.ts';
+import type { Poll, Polls, NewPoll } from '../ports/polls.ts';
 import { fromJson } from '../schema.ts';
 import type { Database } from '../database.ts';
 import type { Tables } from '../schema.ts';
 
-export function createLooks({ kind, query, now }: Database): Looks {
+export function createPolls({ kind, query, now }: Database): Polls {
   return {
     async claim({ kinds, limit, perServer, except }, leaseMs) {
       const at = now();
@@ -46,7 +46,7 @@ export function createLooks({ kind, query, now }: Database): Looks {
         .execute();
       const pending = await pendingOf(rows.map(({ id }) => id));
       await drop(rows.map(({ id }) => id).filter((id) => !pending.has(id)));
-      return rows.flatMap((row): Look[] => {
+      return rows.flatMap((row): Poll[] => {
         const questions = pending.get(row.id);
         const { id, workflow_id: workflowId, looks: count } = row;
         return questions ? [{ id, workflowId, count, questions, subject: fromJson(row.subject) }] : [];
@@ -98,10 +98,10 @@ export function createLooks({ kind, query, now }: Database): Looks {
 }
 
 /** In the transaction that opens the question. Questions that are asked together share a look. */
-export async function addLook(
+export async function addPoll(
   write: Transaction<Tables>,
   { workflowId }: Pick<ElicitationRow, 'workflowId'>,
-  { id, subject, firstMs }: NewLook,
+  { id, subject, firstMs }: NewPoll,
   now: number,
 ): Promise<void> {
   await write

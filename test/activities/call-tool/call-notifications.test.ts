@@ -7,7 +7,8 @@ import { besideCall } from '../../../src/activities/call-tool/call-notifications
 import type { Credential } from '../../../src/credentials/store.ts';
 import { createCatalogue } from '../../../src/remote/catalogue.ts';
 import { openStorage } from '../../../src/storage/open-storage.ts';
-import type { NewTurn, Storage } from '../../../src/storage/storage.ts';
+import type { NewTurn } from '../../../src/storage/ports/turns.ts';
+import type { Storage } from '../../../src/storage/storage.ts';
 import { answer, startRawMcpServer } from '../../servers/raw-mcp-server.ts';
 import type { RawMcpServer } from '../../servers/raw-mcp-server.ts';
 import { begunTurn, firstAttempt, keptStep } from '../../storage/contract/fixtures.ts';

@@ -21,7 +21,7 @@ import { createKeptSessions } from '../../../src/remote/mcp/legacy/session-pool.
 import { createModels } from '../../../src/models/provider.ts';
 import { openParts } from '../../../src/processes/parts.ts';
 import { roundsAgents } from '../../asking/asking-service.ts';
-import type { ToolCalls } from '../../../src/storage/storage.ts';
+import type { ToolCalls } from '../../../src/storage/ports/tool-calls.ts';
 import { asks, dies, done, form, page, startPlayingServer } from '../../servers/playing-server.ts';
 import type { Move } from '../../servers/playing-server.ts';
 import { answer } from '../../servers/raw-mcp-server.ts';

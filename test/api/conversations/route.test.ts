@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { ConversationListSchema, ConversationMessagesSchema } from '../../../src/contract/conversations.ts';
-import type { NewEvent, NewTurn } from '../../../src/storage/storage.ts';
+import type { NewEvent } from '../../../src/storage/ports/turn-log.ts';
+import type { NewTurn } from '../../../src/storage/ports/turns.ts';
 import type { TurnEndStatus } from '../../../src/turn/turn.ts';
 import { ask, startApi, tenant } from '../api-under-test.ts';
 import type { ApiUnderTest, Who } from '../api-under-test.ts';

@@ -12,7 +12,7 @@ import { generateKey, parseKeys } from '../../../src/credentials/sealing/key-rin
 import type { CredentialStoreError } from '../../../src/credentials/store-error.ts';
 import type { Credential, ConnectionRequired } from '../../../src/credentials/store.ts';
 import { openStorage } from '../../../src/storage/open-storage.ts';
-import type { ConnectionKey } from '../../../src/storage/storage.ts';
+import type { ConnectionKey } from '../../../src/storage/ports/connections.ts';
 import { postgresUrl } from '../../postgres.ts';
 import { startNangoDouble } from '../../servers/nango/nango-double.ts';
 import type { NangoDoubleOptions } from '../../servers/nango/types.ts';

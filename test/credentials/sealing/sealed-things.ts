@@ -9,7 +9,8 @@ import { openAnswer, sealAnswer } from '../../../src/credentials/sealing/sealed-
 import { openRound, sealRound } from '../../../src/credentials/sealing/sealed-round.ts';
 import type { KeyRing } from '../../../src/credentials/sealing/key-ring.ts';
 import { openKey, sealKey } from '../../../src/credentials/vault/api-key.ts';
-import type { ConnectionKey, Storage } from '../../../src/storage/storage.ts';
+import type { ConnectionKey } from '../../../src/storage/ports/connections.ts';
+import type { Storage } from '../../../src/storage/storage.ts';
 import { begunTurn, firstAttempt, keptStep } from '../../storage/contract/fixtures.ts';
 
 export const accountOf = (accessToken: string) => ({

@@ -9,7 +9,7 @@ import type { ConnectionRequired, Credential } from '../../../src/credentials/st
 import { listServerTools } from '../../../src/remote/mcp/list-tools.ts';
 import { createVaultStore } from '../../../src/credentials/vault/store.ts';
 import { openStorage } from '../../../src/storage/open-storage.ts';
-import type { ConnectionKey } from '../../../src/storage/storage.ts';
+import type { ConnectionKey } from '../../../src/storage/ports/connections.ts';
 import { startKeyedServer } from '../../servers/keyed-server.ts';
 import type { KeyedServer } from '../../servers/keyed-server.ts';
 

@@ -16,7 +16,7 @@ export function looksContract(subject: () => Subject): void {
       const { look, turn } = await asked(at.storage, { firstMs: 2_000 });
       expect(await claimed(at.storage)).toEqual([]);
       at.pass(2_000);
-      expect(await at.storage.looks.claim(all, leaseMs)).toEqual([
+      expect(await at.storage.polls.claim(all, leaseMs)).toEqual([
         {
           id: look,
           workflowId: 'turn/1',
@@ -27,8 +27,8 @@ export function looksContract(subject: () => Subject): void {
       ]);
       expect(await claimed(at.other)).toEqual([]);
       at.pass(leaseMs);
-      expect(await at.other.looks.claim(all, leaseMs)).toMatchObject([{ id: look, count: 2 }]);
-      await at.other.looks.again(look, 100);
+      expect(await at.other.polls.claim(all, leaseMs)).toMatchObject([{ id: look, count: 2 }]);
+      await at.other.polls.again(look, 100);
       at.pass(100);
       expect(await claimed(at.storage)).toEqual([look]);
     });
@@ -39,34 +39,34 @@ export function looksContract(subject: () => Subject): void {
       const second = question(turn);
       await at.storage.elicitations.open(second, 20, { ...newLook(turn), id: look });
       const [first = ''] = questions;
-      expect(await at.storage.looks.claim(all, leaseMs)).toMatchObject([
+      expect(await at.storage.polls.claim(all, leaseMs)).toMatchObject([
         { questions: expect.arrayContaining([first, second.id]) },
       ]);
       await at.storage.elicitations.settle(first, 'accept', null);
-      expect(await at.storage.looks.hold([look], leaseMs)).toEqual(new Set([look]));
+      expect(await at.storage.polls.hold([look], leaseMs)).toEqual(new Set([look]));
       at.pass(leaseMs);
-      expect(await at.storage.looks.claim(all, leaseMs)).toMatchObject([{ questions: [second.id] }]);
+      expect(await at.storage.polls.claim(all, leaseMs)).toMatchObject([{ questions: [second.id] }]);
       await at.storage.turns.end(turn, 'cancelled');
-      expect(await at.storage.looks.hold([look], leaseMs)).toEqual(new Set());
+      expect(await at.storage.polls.hold([look], leaseMs)).toEqual(new Set());
       at.pass(leaseMs);
       expect(await claimed(at.storage)).toEqual([]);
-      expect(await at.storage.looks.isDue(['stream'], 0), 'it is forgotten').toBe(false);
+      expect(await at.storage.polls.isDue(['stream'], 0), 'it is forgotten').toBe(false);
     });
 
     test('of one server leaves room for others, and that of a busy one waits', async () => {
       await using at = await openClock(subject());
       for (let count = 0; count < 5; count++) await asked(at.storage, { server: 'crowded' });
       const { look } = await asked(at.storage, { server: 'quiet' });
-      expect(await at.storage.looks.claim({ ...all, except: ['crowded'] }, leaseMs)).toMatchObject([
+      expect(await at.storage.polls.claim({ ...all, except: ['crowded'] }, leaseMs)).toMatchObject([
         { id: look },
       ]);
       at.pass(leaseMs);
-      const servers = (await at.storage.looks.claim({ ...all, perServer: 2 }, leaseMs)).map(
+      const servers = (await at.storage.polls.claim({ ...all, perServer: 2 }, leaseMs)).map(
         ({ subject: { server } }) => server,
       );
       expect(servers.toSorted()).toEqual(['crowded', 'crowded', 'quiet']);
-      expect(await at.storage.looks.isDue(['stream'], leaseMs), 'some are left').toBe(true);
-      expect(await at.storage.looks.isDue(['pages'], 0)).toBe(false);
+      expect(await at.storage.polls.isDue(['stream'], leaseMs), 'some are left').toBe(true);
+      expect(await at.storage.polls.isDue(['pages'], 0)).toBe(false);
     });
 
     test('is never claimed twice at once, in whatever number processes come', async () => {
@@ -83,8 +83,8 @@ export function looksContract(subject: () => Subject): void {
 
 const all = { kinds: ['stream' as const, 'pages' as const], limit: 20, perServer: 20, except: [] };
 
-async function claimed({ looks }: Storage, limit = 20): Promise<string[]> {
-  return (await looks.claim({ ...all, limit }, leaseMs)).map(({ id }) => id);
+async function claimed({ polls }: Storage, limit = 20): Promise<string[]> {
+  return (await polls.claim({ ...all, limit }, leaseMs)).map(({ id }) => id);
 }
 
 const idsOf = ({ tenant, conversation, turnId, agent, user, capabilities }: Turn): Turn => ({

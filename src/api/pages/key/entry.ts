@@ -1,7 +1,7 @@
 /** An API key that somebody entered: kept, and every turn that waits for it told; or the reason why not. */
 import type { ServerConfig } from '../../../config/config.ts';
 import type { Kept } from '../../../credentials/vault/store.ts';
-import type { ConnectionKey } from '../../../storage/storage.ts';
+import type { ConnectionKey } from '../../../storage/ports/connections.ts';
 import type { ConnectDeps } from '../deps.ts';
 import type { KeyProblem } from './pages.ts';
 

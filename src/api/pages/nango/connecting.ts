@@ -1,6 +1,7 @@
 /** What all ways of connecting by Nango on the pages have in common. */
 import type { NangoStore } from '../../../credentials/nango/store.ts';
-import type { ConnectAttempt, ConnectionKey } from '../../../storage/storage.ts';
+import type { ConnectAttempt } from '../../../storage/ports/connect-attempts.ts';
+import type { ConnectionKey } from '../../../storage/ports/connections.ts';
 import { createNangoArrivals } from '../../../service/nango-arrivals.ts';
 import type { NangoArrivals } from '../../../service/nango-arrivals.ts';
 import type { ConnectDeps } from '../deps.ts';

@@ -4,7 +4,7 @@ import { z } from 'zod';
 import type { ServerConfig } from '../../../config/config.ts';
 import { ScopeQuerySchema, ServerParamsSchema } from '../../../contract/connections.ts';
 import { ElicitationIdSchema } from '../../../contract/ids.ts';
-import type { ConnectionKey } from '../../../storage/storage.ts';
+import type { ConnectionKey } from '../../../storage/ports/connections.ts';
 import { ProblemError } from '../../http/problems.ts';
 import type { ConnectDeps } from '../deps.ts';
 import { findQuestion } from '../question/find-question.ts';

@@ -5,7 +5,7 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import { CredentialStoreError } from '../../../credentials/store-error.ts';
-import type { ConnectAttempt } from '../../../storage/storage.ts';
+import type { ConnectAttempt } from '../../../storage/ports/connect-attempts.ts';
 import { parseInput, problemFor, ProblemError, sendProblem } from '../../http/problems.ts';
 import type { ConnectDeps } from '../deps.ts';
 import { isFromOurPage } from '../form.ts';

@@ -1,7 +1,7 @@
 /** `/auth/callback`: the authorization server sends the browser back, with an account or without. */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { sharedCallbackPath } from '../../../credentials/mcp-oauth/client-metadata.ts';
-import type { ConnectionKey } from '../../../storage/storage.ts';
+import type { ConnectionKey } from '../../../storage/ports/connections.ts';
 import { notConnectedPage } from '../settings/connection-pages.ts';
 import type { ConnectDeps } from '../deps.ts';
 import { sendPage } from '../layout.ts';

@@ -1,6 +1,6 @@
 /** What the two buttons do. Each answers with the page to show next. */
 import { CredentialStoreError } from '../../../credentials/store-error.ts';
-import type { ConnectionKey } from '../../../storage/storage.ts';
+import type { ConnectionKey } from '../../../storage/ports/connections.ts';
 import { ProblemError } from '../../http/problems.ts';
 import type { ConnectDeps } from '../deps.ts';
 import { createEnterKey } from '../key/entry.ts';

@@ -4,7 +4,7 @@ import { z } from 'zod';
 import type { ServerConfig } from '../../../config/config.ts';
 import { ScopeQuerySchema, ServerParamsSchema } from '../../../contract/connections.ts';
 import { CredentialStoreError } from '../../../credentials/store-error.ts';
-import type { ConnectionKey } from '../../../storage/storage.ts';
+import type { ConnectionKey } from '../../../storage/ports/connections.ts';
 import { ProblemError } from '../../http/problems.ts';
 import type { OwnConnection, Scope } from '../../../service/connections.ts';
 import { confirmPage, disconnectedPage, notConnectedPage } from './connection-pages.ts';
