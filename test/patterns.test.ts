@@ -8,6 +8,7 @@ import { expect, test } from 'vitest';
 /** Those that see nothing but what the process's own operator or user typed, and need not be quick. */
 const ownText = [
   'src/ai-sdk/call-error.ts',
+  'src/cli/chat/read-answer.ts',
   'src/client/send.ts',
   'src/credentials/sealing/key-file.ts',
   'src/config/environment.ts',
