@@ -1,4 +1,4 @@
-# One image for both processes: `node src/server.ts` and `node src/worker.ts`. A glibc base, because Temporal's core has no musl build.
+# One image for both processes: `interlude server` and `interlude worker`, and for operators' commands. A glibc base, because Temporal's core has no musl build.
 FROM node:24-slim AS dependencies
 WORKDIR /app
 COPY package.json package-lock.json .npmrc ./
@@ -24,6 +24,7 @@ COPY --from=dependencies /app/node_modules node_modules
 COPY package.json package-lock.json LICENSE ./
 COPY src src
 COPY --from=bundles /app/build build
+RUN ln -s /app/src/cli/interlude.mjs /usr/local/bin/interlude
 USER node
 EXPOSE 3000
-CMD ["node", "src/server.ts"]
+CMD ["interlude", "server"]

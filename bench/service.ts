@@ -1,5 +1,5 @@
 /**
- * The service under measurement, as it is, configured only through its environment: `src/embedded.ts`, API and worker
+ * The service under measurement, as it is, configured only through its environment: `interlude start`, API and worker
  * in one process, or in production's shape, two APIs and two workers. The bench plays everybody else: users, model,
  * MCP server, issuer.
  */
@@ -117,8 +117,8 @@ export async function startService(surroundings: Surroundings, client: Client): 
 
   const baseUrls = ports.map((port) => `http://127.0.0.1:${port}`);
   const [baseUrl = ''] = baseUrls;
-  const run = (program: 'embedded' | 'server' | 'worker', env: NodeJS.ProcessEnv) =>
-    fork(at(`../src/${program}.ts`), {
+  const run = (command: 'start' | 'server' | 'worker', env: NodeJS.ProcessEnv) =>
+    fork(at('../src/cli/checkout.ts'), [command], {
       execArgv: ['--expose-gc', '--import', at('collect-in-threads.ts'), '--import', at('inside-service.ts')],
       env,
       stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
@@ -126,7 +126,7 @@ export async function startService(surroundings: Surroundings, client: Client): 
   const start = async () => {
     const started = [
       ...ports.map((port) =>
-        run(shape === 'production' ? 'server' : 'embedded', { ...environment, PORT: String(port) }),
+        run(shape === 'production' ? 'server' : 'start', { ...environment, PORT: String(port) }),
       ),
       ...Array.from({ length: workers }, () => run('worker', environment)),
     ];

@@ -8,14 +8,14 @@ import path from 'node:path';
 import { errors, Provider } from 'oidc-provider';
 import { expiredPage } from './identity-page.ts';
 import { askWhoYouAre } from './identity-sign-in.ts';
-import { demoGrantType, demoTokenClient } from './identity-token.ts';
+import { demoGrantType, demoTokenClient } from '../src/development/demo-token.ts';
 import { demoTenant, demoUser, userNames } from './identity-users.ts';
 import { isKnownHost } from '../src/network/host-names.ts';
 import { listen } from './listen.ts';
 import { createMemoryAdapter } from './memory-adapter.ts';
 import { loadOrCreateProviderKeys } from './provider-keys.ts';
 
-export { demoToken } from './identity-token.ts';
+export { demoToken } from '../src/development/demo-token.ts';
 
 export const demoAudience = 'interlude';
 /** The client the connect page signs people in with (`config.auth.client.id`); it has no secret. */

@@ -14,11 +14,13 @@ const service = JSON.parse(readFileSync(path.join(root, 'package.json'), 'utf8')
 
 // Only what is ours to remove.
 if (folder === dist) rmSync(dist, { recursive: true, force: true });
-const { status } = spawnSync('tsc', ['-p', path.join(root, 'tsconfig.build.json'), '--outDir', folder], {
-  stdio: 'inherit',
-  shell: process.platform === 'win32',
-});
-if (status !== 0) process.exit(1);
+for (const project of ['tsconfig.build.json', 'tsconfig.build-program.json']) {
+  const { status } = spawnSync('tsc', ['-p', path.join(root, project), '--outDir', folder], {
+    stdio: 'inherit',
+    shell: process.platform === 'win32',
+  });
+  if (status !== 0) process.exit(1);
+}
 
 /** @type {Set<string>} */
 const packages = new Set();
@@ -26,7 +28,7 @@ for (const name of globSync('**/*.{js,d.ts}', { cwd: folder })) {
   const file = path.join(folder, name);
   const code = readFileSync(file, 'utf8');
   for (const [, specifier = ''] of code.matchAll(/\b(?:from|import)\s*\(?\s*["']([^"'.][^"']*)["']/g))
-    packages.add(nameOf(specifier));
+    if (!specifier.startsWith('node:')) packages.add(nameOf(specifier));
   // The compiler rewrites the addresses in code, and leaves those in declarations to compilers that know how.
   if (name.endsWith('.d.ts')) writeFileSync(file, code.replaceAll(/(["']\.[^"']*)\.ts(["'])/g, '$1.js$2'));
 }
@@ -44,9 +46,10 @@ const manifest = {
   name,
   version,
   description:
-    'Client, chat widget, contract and AI SDK provider of Interlude: agent turns that can stop, ask a person, and go on',
+    'Client, terminal client, chat widget, contract and AI SDK provider of Interlude: agent turns that can stop, ask a person, and go on',
   license,
   type,
+  bin: { interlude: 'cli/package.js' },
   // Importing the script is what defines the element.
   sideEffects: [`./${script}`],
   exports: JSON.parse(JSON.stringify(exports).replaceAll('"./dist/', '"./')),

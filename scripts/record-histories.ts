@@ -56,13 +56,13 @@ const [alice, bob] = [await world.caller('alice'), await world.caller('bob')];
 await mkdir(folder, { recursive: true });
 for (const file of await readdir(folder)) if (file.endsWith('.json')) await rm(path.join(folder, file));
 
-const impatient = await world.start('embedded', { ELICITATION_TIMEOUT: '1s' });
+const impatient = await world.start('start', { ELICITATION_TIMEOUT: '1s' });
 await turn('question-expired', bob, listing);
 await turn('server-question-expired', bob, 'call rounds__book {"city":"Oslo"}', undefined, {
   agentId: 'asked',
 });
 await impatient.kill('SIGTERM');
-const embedded = await world.start('embedded');
+const embedded = await world.start('start');
 
 // The first to connect makes the tools known; until then a turn needs a step of its own for it.
 await turn('question-connected', alice, listing, connectAs('alice'));
@@ -145,10 +145,10 @@ const kept = await openProtectedMcp(nango.provider);
 stack.defer(() => kept.stop());
 await embedded.kill('SIGTERM');
 const keptElsewhere = envOf(nango, kept);
-const hasty = await world.start('embedded', { ...keptElsewhere, ELICITATION_TIMEOUT: '1s' });
+const hasty = await world.start('start', { ...keptElsewhere, ELICITATION_TIMEOUT: '1s' });
 await turn('kept-elsewhere-expired', bob, listing);
 await hasty.kill('SIGTERM');
-await world.start('embedded', keptElsewhere);
+await world.start('start', keptElsewhere);
 await turn('kept-elsewhere-declined', bob, listing, answerAs('decline'));
 await turn('kept-elsewhere-connected', alice, listing, async (stream) => {
   const browser = openBrowser();

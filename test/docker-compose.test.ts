@@ -1,12 +1,13 @@
 /** No container engine runs here, so the production shape is checked against everything else that can be known. */
 import { execFileSync } from 'node:child_process';
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync, globSync, readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import path from 'node:path';
 import { parseEnv } from 'node:util';
 import { Ajv2019 } from 'ajv/dist/2019.js';
 import { expect, test } from 'vitest';
 import { parse } from 'yaml';
+import { serviceCommands } from '../src/cli/service-commands.ts';
 import { loadConfig } from '../src/config/config.ts';
 import { readSource } from './source-imports.ts';
 
@@ -68,8 +69,9 @@ test('the files that services run or mount are in the repository, and scripts ar
     if (source.endsWith('.sh')) execFileSync('sh', ['-n', path.join(root, source)]);
   }
   for (const name of processes) {
-    const [, entry = ''] = services[name]?.command ?? [];
-    expect(existsSync(path.join(root, entry)), entry).toBe(true);
+    const [program, ...words] = services[name]?.command ?? [];
+    expect(program).toBe('interlude');
+    expect(serviceCommands.map((command) => command.name)).toContain(words.join(' '));
   }
 });
 
@@ -151,8 +153,12 @@ test('the image holds all that its processes import', () => {
         missing.push(`${name} → ${to}`);
     }
   };
-  for (const entry of ['src/server.ts', 'src/worker.ts', 'src/cli/make-current.ts', 'src/workflows/index.ts'])
-    follow(entry);
+  // `interlude start` brings a demo along, for a checkout.
+  const commands = globSync('src/cli/commands/*.ts', { cwd: root }).filter(
+    (name) => !name.endsWith('/start.ts'),
+  );
+  expect(commands.length).toBeGreaterThan(5);
+  for (const entry of ['src/cli/run-program.ts', ...commands, 'src/workflows/index.ts']) follow(entry);
   expect(seen.size).toBeGreaterThan(40);
   const [, , bundled = '', final = ''] = read('Dockerfile').split(/^FROM /m);
   // Only where the bundles are not there already, and the image brings them along.

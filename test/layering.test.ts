@@ -114,8 +114,8 @@ const mayReadEnvironment = (file: string) =>
   [
     'src/config/config.ts',
     'src/processes/hide-environment.ts',
-    'src/cli/chat.ts',
-    'src/cli/token.ts',
+    'src/cli/commands/chat.ts',
+    'src/cli/commands/token.ts',
   ].includes(file) || !file.startsWith('src/');
 const environmentReaders = (files: SourceFile[]) =>
   files

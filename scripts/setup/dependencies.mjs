@@ -1,5 +1,5 @@
 /** The packages of the lockfile, and through them a Node new enough to run TypeScript as it is. */
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync, lstatSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { root } from './tools.mjs';
 import { run, SetupError, timed, whileLocked } from './steps.mjs';
@@ -16,6 +16,7 @@ export async function installDependencies() {
       );
     });
   }
+  linkProgram();
   if (
     Number(process.versions.node.split('.')[0]) >= neededNode ||
     existsSync(path.join(root, 'node_modules/.bin/node'))
@@ -25,6 +26,25 @@ export async function installDependencies() {
     `Node ${neededNode} or newer is needed; this is ${process.version}, and npm has no binary for ${process.platform}-${process.arch}. ` +
       'Install it from https://nodejs.org or with your version manager, then run the command again.',
   );
+}
+
+/**
+ * `npx interlude` finds the program in `node_modules/.bin`, where npm links those of packages, but not our own. Without the
+ * link, npx would install the checkout once more into a cache of its own.
+ */
+function linkProgram() {
+  const bin = path.join(root, 'node_modules/.bin');
+  const isWindows = process.platform === 'win32';
+  const link = path.join(bin, isWindows ? 'interlude.cmd' : 'interlude');
+  if (lstatSync(link, { throwIfNoEntry: false })) return;
+  mkdirSync(bin, { recursive: true });
+  try {
+    if (isWindows) writeFileSync(link, '@node "%~dp0\\..\\..\\src\\cli\\interlude.mjs" %*\r\n');
+    else symlinkSync('../../src/cli/interlude.mjs', link);
+  } catch (error) {
+    // Another set-up at the same time was first.
+    if (/** @type {NodeJS.ErrnoException} */ (error).code !== 'EEXIST') throw error;
+  }
 }
 
 /** npm keeps its own record of what it installed, written last; it is compared with the lockfile, package by package. */

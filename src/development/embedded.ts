@@ -15,39 +15,41 @@ import { installRuntime } from '../processes/turn-worker.ts';
 import { welcome } from './welcome.ts';
 import { openWorkflowBundle } from '../processes/workflow-bundle.ts';
 
-await runProcess({ human: true, letsIn: true }, async (given, logger, stack) => {
-  installRuntime(logger);
-  // Refuses what is no demo, before anything else is there.
-  const auth = given.auth ?? (await startDemoIdentity(given, stack));
-  const [temporal, bundle] = await Promise.all([
-    startTemporal(given, logger, stack),
-    openWorkflowBundle(),
-    startDemoServers(given, stack),
-  ]);
-  const config: Config = { ...given, auth, temporal: { ...given.temporal, address: temporal.address } };
+export async function runEmbedded(): Promise<void> {
+  await runProcess({ human: true, letsIn: true }, async (given, logger, stack) => {
+    installRuntime(logger);
+    // Refuses what is no demo, before anything else is there.
+    const auth = given.auth ?? (await startDemoIdentity(given, stack));
+    const [temporal, bundle] = await Promise.all([
+      startTemporal(given, logger, stack),
+      openWorkflowBundle(),
+      startDemoServers(given, stack),
+    ]);
+    const config: Config = { ...given, auth, temporal: { ...given.temporal, address: temporal.address } };
 
-  const parts = await openParts(config, logger);
-  stack.defer(() => parts.storage.close());
-  const connection = await connectWorker(config.temporal);
-  stack.defer(() => connection.close());
-  await requireNamespace(connection, config.temporal.namespace);
-  const { client, close } = connectClient(config.temporal);
-  stack.defer(close);
-  await takeTurns(parts, { connection, bundle, isAlone: given.temporal.address === undefined }, stack);
-  const { demoToken } = await import('../../demo/identity-token.ts');
-  const playground =
-    given.auth === undefined && auth
-      ? {
-          temporalUi: temporal.uiUrl ?? null,
-          suggestions: suggestionsFor(config),
-          tokenFor: (user: string) => demoToken(auth.issuer, user),
-        }
-      : undefined;
-  const lacks = await serveApi({ ...parts, playground }, client, stack);
-  const said = await lacksAtStart(lacks);
-  process.stdout.write(welcome(config, temporal.uiUrl, given.auth === undefined, said));
-  keepTellingReadiness(lacks, { logger, url: config.http.publicUrl, said }, stack);
-});
+    const parts = await openParts(config, logger);
+    stack.defer(() => parts.storage.close());
+    const connection = await connectWorker(config.temporal);
+    stack.defer(() => connection.close());
+    await requireNamespace(connection, config.temporal.namespace);
+    const { client, close } = connectClient(config.temporal);
+    stack.defer(close);
+    await takeTurns(parts, { connection, bundle, isAlone: given.temporal.address === undefined }, stack);
+    const { demoToken } = await import('./demo-token.ts');
+    const playground =
+      given.auth === undefined && auth
+        ? {
+            temporalUi: temporal.uiUrl ?? null,
+            suggestions: suggestionsFor(config),
+            tokenFor: (user: string) => demoToken(auth.issuer, user),
+          }
+        : undefined;
+    const lacks = await serveApi({ ...parts, playground }, client, stack);
+    const said = await lacksAtStart(lacks);
+    process.stdout.write(welcome(config, temporal.uiUrl, given.auth === undefined, said));
+    keepTellingReadiness(lacks, { logger, url: config.http.publicUrl, said }, stack);
+  });
+}
 
 async function startTemporal(config: Config, logger: Logger, stack: AsyncDisposableStack) {
   const { temporal, dataDir } = config;

@@ -10,7 +10,7 @@ import { Client, Connection } from '@temporalio/client';
 import type { FastifyInstance, InjectOptions, LightMyRequestResponse } from 'fastify';
 import { pino } from 'pino';
 import { demoAudience, demoLoginClient, startIdentityProvider } from '../../demo/identity.ts';
-import { demoToken } from '../../demo/identity-token.ts';
+import { demoToken } from '../../src/development/demo-token.ts';
 import { createApiKey } from '../../src/api/http/api-keys.ts';
 import { createApp } from '../../src/api/http/app.ts';
 import type { Config } from '../../src/config/config.ts';

@@ -33,7 +33,7 @@ beforeAll(async () => {
     },
   });
   stack.defer(() => world.stop());
-  service = await world.start('embedded');
+  service = await world.start('start');
 }, 60_000);
 afterAll(() => stack.disposeAsync());
 

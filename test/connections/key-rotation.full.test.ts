@@ -53,7 +53,7 @@ async function deploy(keys: string): Promise<void> {
 
 async function reseal(keys: string): Promise<{ code: number; output: string }> {
   const { PATH = '', HOME = '' } = process.env;
-  const child = spawn(process.execPath, ['src/cli/reseal.ts'], {
+  const child = spawn(process.execPath, ['src/cli/checkout.ts', 'keys', 'reseal'], {
     cwd: path.resolve(import.meta.dirname, '../..'),
     env: { PATH, HOME, ...world.environment, INTERLUDE_KEYS: keys },
   });

@@ -41,7 +41,7 @@ test(
   async (context) => {
     const double = nango.knobs(context, 'send webhooks to a new address');
     double.webhookRetryMs = [100, 100];
-    const service = await world.start('embedded');
+    const service = await world.start('start');
     const turn = say(world.client('alice'), 'create an issue called Paint');
     const { url } = await turn.question();
     const visitor = await comeToThePage(browser, url, 'alice');
@@ -55,7 +55,7 @@ test(
     expect(double.deliveries[0]?.tries).toEqual([0, 0, 0]);
     expect(mcp.calls).toEqual([]);
 
-    await world.start('embedded');
+    await world.start('start');
     const view = await turn.end();
     over('Tracker is connected');
     expect(view.status).toBe('completed');

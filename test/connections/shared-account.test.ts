@@ -41,7 +41,7 @@ async function begin() {
 
   async function command(args: string[], input = ''): Promise<{ code: number; said: string }> {
     const { PATH = '', HOME = '' } = process.env;
-    const child = spawn(process.execPath, ['src/cli/shared-account.ts', ...args, '--tenant', 'demo'], {
+    const child = spawn(process.execPath, ['src/cli/checkout.ts', 'accounts', ...args, '--tenant', 'demo'], {
       cwd: path.resolve(import.meta.dirname, '../..'),
       env: { PATH, HOME, ...env, PUBLIC_URL: service.baseUrl, INTERLUDE_DATA: folder },
     });

@@ -19,7 +19,7 @@ beforeAll(async () => {
   await desks.start();
   world = await createWorld({ env: envOf(desks.urls) });
   world.defer(() => desks.kill());
-  await world.start('embedded');
+  await world.start('start');
   alice = world.client('alice');
   // The catalogues are learnt: which tools may be repeated is known.
   await say(alice, 'hello').end();

@@ -37,7 +37,7 @@ beforeAll(async () => {
   // Servers that never answer are not what these wait for.
   world = await createWorld({ env: { ...envOf(urlsOf(desks)), SHUTDOWN_GRACE_PERIOD: '10s' } });
   world.defer(() => Promise.all(kinds.map((kind) => desks[kind].stop())));
-  service = await world.start('embedded');
+  service = await world.start('start');
   alice = world.client('alice');
   // The catalogues are learnt: which tools may be repeated is known.
   await say(alice, 'hello').end();
@@ -48,7 +48,7 @@ afterEach(showOutput(() => world));
 async function killAndRestart(meanwhile = () => {}): Promise<void> {
   await service.kill('SIGKILL');
   meanwhile();
-  service = await world.start('embedded');
+  service = await world.start('start');
 }
 
 describe('everything is killed while their questions are open', () => {
@@ -203,13 +203,13 @@ test(
   { timeout: 120_000 },
   async () => {
     await service.kill('SIGTERM');
-    service = await world.start('embedded', { SHUTDOWN_GRACE_PERIOD: '10m' });
+    service = await world.start('start', { SHUTDOWN_GRACE_PERIOD: '10m' });
     const [again, once] = [begin(alice, 'held', 'plan', 'Split'), begin(alice, 'held', 'book', 'Zadar')];
     await Promise.all([again, once].map((booking) => booking.card()));
     expect(await service.kill('SIGTERM')).toEqual({ code: 0, signal: null });
     expect(desks.held.sessions.size).toBe(0);
 
-    service = await world.start('embedded');
+    service = await world.start('start');
     await again.answer(4);
     await expectBooked(desks, again, 4);
     await expectUnknown(desks, once, { status: 'cancel', because: 'server_gone' }, []);
@@ -235,7 +235,7 @@ test(
     expect(desks.held.sessions.size).toBe(0);
     expect(desks.streams.sessions.size).toBe(2);
     stop.release();
-    service = await world.start('embedded');
+    service = await world.start('start');
 
     await expectBooked(desks, working, 6);
     expect(doneFor(desks.streams, 'Wels')).toHaveLength(1);

@@ -11,7 +11,7 @@ let service: ServiceProcess;
 
 beforeAll(async () => {
   world = await createWorld();
-  service = await world.start('embedded');
+  service = await world.start('start');
 }, 60_000);
 afterAll(() => world.stop());
 afterEach(showOutput(() => world));
@@ -22,7 +22,7 @@ const delegating = { agentId: 'lead' };
 async function killAndRestart(meanwhile = () => {}): Promise<void> {
   await service.kill('SIGKILL');
   meanwhile();
-  service = await world.start('embedded');
+  service = await world.start('start');
 }
 
 test(

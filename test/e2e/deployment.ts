@@ -5,7 +5,7 @@
 import { randomBytes } from 'node:crypto';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { demoToken } from '../../demo/identity-token.ts';
+import { demoToken } from '../../src/development/demo-token.ts';
 import type { Tracker } from '../../demo/tracker/tracker.ts';
 import { createClient } from '../../src/client/client.ts';
 import type { Client } from '../../src/client/client.ts';

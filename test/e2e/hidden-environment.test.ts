@@ -33,7 +33,7 @@ test.runIf(process.platform === 'linux')(
     // Not as other tests do, whose watcher of the process has its environment, too.
     const { PATH, HOME } = process.env;
     const env = { PATH, HOME, ...world.environment };
-    const service = spawn(process.execPath, ['src/embedded.ts'], { env, stdio: 'ignore' });
+    const service = spawn(process.execPath, ['src/cli/checkout.ts', 'start'], { env, stdio: 'ignore' });
     const ended = once(service, 'exit');
     onTestFinished(async () => {
       service.kill('SIGTERM');

@@ -40,7 +40,7 @@ beforeAll(async () => {
   });
   world = await createWorld({ env: { MODEL_URL: model.baseURL } });
   world.defer(() => model.stop());
-  service = await world.start('embedded');
+  service = await world.start('start');
 }, 60_000);
 afterAll(() => world.stop());
 afterEach(showOutput(() => world));
@@ -50,7 +50,7 @@ const ran = (tool: string) => world.tracker.calls.filter((call) => call.tool ===
 async function killAndRestart(meanwhile = () => {}): Promise<void> {
   await service.kill('SIGKILL');
   meanwhile();
-  service = await world.start('embedded');
+  service = await world.start('start');
 }
 
 async function expectAnswered(turn: Watched): Promise<void> {
@@ -235,7 +235,7 @@ test(
     expect(await stopping).toEqual({ code: 0, signal: null });
     expect(Date.now() - stoppedAt).toBeLessThan(20_000);
 
-    service = await world.start('embedded');
+    service = await world.start('start');
     await connectAccount('bob', url);
     await expectAnswered(turn);
     await expectSameForNewcomer(bob, turn);

@@ -22,7 +22,7 @@ export async function startPlayground(): Promise<PlaygroundStage> {
     .map(async (name) => [name, String(await freePort())] as const);
   const env = Object.fromEntries(await Promise.all(ports));
   const baseUrl = `http://127.0.0.1:${env['PORT']}`;
-  const service = spawnService('embedded', { ...env, INTERLUDE_DATA: folder });
+  const service = spawnService('start', { ...env, INTERLUDE_DATA: folder });
   const browser = await launchChromium();
   await untilReady(service, baseUrl);
 

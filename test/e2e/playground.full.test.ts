@@ -30,7 +30,7 @@ beforeAll(async () => {
   const ports = await Promise.all(names.map(async (name) => [name, String(await freePort())] as const));
   const env = Object.fromEntries(ports);
   baseUrl = `http://127.0.0.1:${env['PORT']}`;
-  service = spawnService('embedded', { ...env, INTERLUDE_DATA: folder });
+  service = spawnService('start', { ...env, INTERLUDE_DATA: folder });
   browser = await launchChromium();
   await untilReady(service, baseUrl);
   person = await sitDown(browser, { mayAsk: [baseUrl] });

@@ -7,7 +7,8 @@ import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { spawnBound } from '../../src/development/bound-process.ts';
 
-export type Entry = 'embedded' | 'server' | 'worker';
+/** The command that starts it. */
+export type Entry = 'start' | 'server' | 'worker';
 
 export interface End {
   code: number | null;
@@ -31,7 +32,7 @@ const pollMs = 40;
 /** Nothing of the tester's own configuration reaches the process. */
 export function spawnService(entry: Entry, env: Record<string, string>): ServiceProcess {
   const { PATH = '', HOME = '' } = process.env;
-  const child = spawnBound(process.execPath, [`src/${entry}.ts`], {
+  const child = spawnBound(process.execPath, ['src/cli/checkout.ts', entry], {
     cwd: root,
     env: { PATH, HOME, ...env },
   });

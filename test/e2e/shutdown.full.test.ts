@@ -10,7 +10,7 @@ let world: World;
 
 beforeAll(async () => {
   world = await createWorld({ env: { LOG_LEVEL: 'info' } });
-  const service = await world.start('embedded');
+  const service = await world.start('start');
   const alice = world.client('alice');
   const turn = say(alice, 'list my open issues');
   await connectAccount('alice', (await turn.question()).url);
@@ -22,7 +22,7 @@ afterEach(showOutput(() => world));
 
 /** `create_issue` is not repeatable: a process that does not wait for it leaves an unknown outcome. */
 async function whileATool() {
-  const service = await world.start('embedded');
+  const service = await world.start('start');
   const { arrived, release } = world.tracker.faults.hold('before');
   const turn = say(world.client('alice'), 'create an issue called Slow');
   await arrived;
@@ -44,7 +44,7 @@ test(
     release();
     expect(await ended).toEqual({ code: 0, signal: null });
 
-    const next = await world.start('embedded');
+    const next = await world.start('start');
     const view = await turn.end();
     expect(view.status).toBe('completed');
     expect(callsIn(view)).toEqual(['tracker__create_issue: done']);

@@ -33,7 +33,7 @@ async function takenPort(): Promise<number> {
 }
 
 test('everything wrong with the configuration is said at once, each with its name', async () => {
-  const words = await lastWords('embedded', {
+  const words = await lastWords('start', {
     PORT: 'http',
     DATABASE_URL: 'mysql://somewhere',
     ELICITATION_TIMEOUT: 'ten minutes',
@@ -49,7 +49,7 @@ test('everything wrong with the configuration is said at once, each with its nam
   expect(words).toMatch(/^The configuration has \d+ problems:$/m);
 });
 
-test.each(['embedded', 'server'] as const)(
+test.each(['start', 'server'] as const)(
   '%s: a port that is taken is named with its variable and another port to take',
   async (entry) => {
     const port = await takenPort();
@@ -87,7 +87,7 @@ test('an API without Temporal starts, and says that it is not ready', async () =
   await service.kill('SIGTERM');
 });
 
-test.each(['worker', 'embedded'] as const)(
+test.each(['worker', 'start'] as const)(
   '%s: a Temporal that is configured and does not answer is named with its variable',
   async (entry) => {
     const words = await lastWords(entry, { TEMPORAL_ADDRESS: '127.0.0.1:4' });
@@ -95,7 +95,7 @@ test.each(['worker', 'embedded'] as const)(
   },
 );
 
-test.each(['embedded', 'server', 'worker'] as const)(
+test.each(['start', 'server', 'worker'] as const)(
   '%s: a database whose key is another one is noticed before anything else is done',
   async (entry) => {
     const dataDir = `${world.dataDir}/keys-of-${entry}`;
@@ -119,6 +119,6 @@ test.each([
   ['a PostgreSQL database (DATABASE_URL)', { DATABASE_URL: 'postgres://127.0.0.1:4/interlude' }],
   ['a Temporal of your own (TEMPORAL_ADDRESS)', { TEMPORAL_ADDRESS: '127.0.0.1:4' }],
 ])('the demo makes nobody alice or bob beside %s', async (named, env) => {
-  const words = await lastWords('embedded', { AUTH_ISSUER: '', AUTH_CLIENT_ID: '', ...env });
+  const words = await lastWords('start', { AUTH_ISSUER: '', AUTH_CLIENT_ID: '', ...env });
   expect(words).toContain(`• AUTH_ISSUER: needed beside ${named}; `);
 });

@@ -17,7 +17,7 @@ test(
   'a turn that asked ends and says why, its question is closed, and the conversation goes on',
   { timeout: 120_000 },
   async () => {
-    const first = await world.start('embedded');
+    const first = await world.start('start');
     const alice = world.client('alice');
     const turn = say(alice, 'list my open issues');
     const { url, elicitationId } = await turn.question();
@@ -26,7 +26,7 @@ test(
     await first.kill('SIGKILL');
     for (const end of ['', '-wal', '-shm'])
       await rm(`${world.dataDir}/interlude/temporal.db${end}`, { force: end !== '' });
-    await world.start('embedded');
+    await world.start('start');
 
     const end = await turn.end();
     expect(end.status).toBe('failed');

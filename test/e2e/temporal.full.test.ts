@@ -31,7 +31,7 @@ beforeAll(async () => {
     });
   temporal = await startTemporal();
   world.defer(() => temporal.stop());
-  await world.start('embedded');
+  await world.start('start');
 }, 60_000);
 afterAll(() => world.stop());
 afterEach(showOutput(() => world));

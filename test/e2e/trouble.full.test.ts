@@ -28,7 +28,7 @@ beforeAll(async () => {
   line = await startTcpProxy({ to: Number(new URL(model.baseURL).port) });
   world = await createWorld({ env: { MODEL_URL: `http://127.0.0.1:${line.port}/v1` } });
   world.defer(() => Promise.all([line.stop(), model.stop()]));
-  await world.start('embedded');
+  await world.start('start');
 }, 60_000);
 afterAll(() => world.stop());
 afterEach(showOutput(() => world));

@@ -3,7 +3,7 @@
  * for. No network.
  */
 import { execFile } from 'node:child_process';
-import { cpSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
+import { chmodSync, cpSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
@@ -14,6 +14,7 @@ const root = path.resolve(import.meta.dirname, '../..');
 const modules = path.join(root, 'node_modules');
 
 export interface Manifest {
+  bin: Record<string, string>;
   exports: Record<string, { types: string; default: string }>;
   dependencies: Record<string, string>;
   peerDependencies: Record<string, string>;
@@ -44,6 +45,12 @@ export async function installPackage(others: string[] = []): Promise<Project> {
   for (const name of [...Object.keys(manifest.dependencies), ...others]) {
     mkdirSync(path.dirname(path.join(installed, name)), { recursive: true });
     symlinkSync(path.join(modules, name), path.join(installed, name));
+  }
+  // As npm links programs.
+  for (const [name, file] of Object.entries(manifest.bin)) {
+    chmodSync(path.join(home, file), 0o755);
+    mkdirSync(path.join(installed, '.bin'), { recursive: true });
+    symlinkSync(path.join('../interlude', file), path.join(installed, '.bin', name));
   }
   writeFileSync(path.join(folder, 'package.json'), JSON.stringify({ private: true, type: 'module' }));
   cpSync(path.join(root, 'test/fixtures/package'), folder, { recursive: true });

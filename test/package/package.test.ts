@@ -5,6 +5,7 @@ import path from 'node:path';
 import { promisify } from 'node:util';
 import { gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { serviceCommands } from '../../src/cli/service-commands.ts';
 import { bundle } from './bundle.ts';
 import { installPackage, withTools } from './installed.ts';
 import type { Project } from './installed.ts';
@@ -26,9 +27,15 @@ test('it holds its doors and what is behind them, and nothing of the service', (
   expect([...folders].toSorted()).toEqual([
     '',
     'ai-sdk',
+    'cli',
+    'cli/chat',
+    'cli/commands',
     'client',
+    'config',
     'contract',
+    'development',
     'elicitation',
+    'elicitation/form',
     'widget',
     'widget/words',
   ]);
@@ -44,6 +51,39 @@ test('the repository’s own manifest leads through the same doors', () => {
   const own = JSON.parse(readFileSync(path.join(root, 'package.json'), 'utf8')) as typeof project.manifest;
   const expected = JSON.stringify(own.exports).replaceAll('./dist/', './');
   expect(JSON.stringify(project.manifest.exports)).toBe(expected);
+});
+
+describe('its program', () => {
+  const interlude = (...words: string[]) =>
+    run('npx', ['--no', '--', 'interlude', ...words], { cwd: project.folder, env: withTools() }).then(
+      ({ stdout }) => ({ code: 0, said: stdout }),
+      ({ code, stderr }: { code: number; stderr: string }) => ({ code, said: stderr }),
+    );
+
+  test('lists the commands of the clients', async () => {
+    const { code, said } = await interlude('--help');
+    expect([code, said]).toEqual([0, expect.stringMatching(/^ {2}chat /m)]);
+    expect(said).not.toContain('make-current');
+  });
+
+  test('runs one of them', async () => {
+    const { code, said } = await interlude('chat', '--url', 'http://127.0.0.1:9', '--token', 'none');
+    expect([code, said]).toEqual([
+      1,
+      expect.stringContaining('Interlude does not answer at http://127.0.0.1:9'),
+    ]);
+  });
+
+  test('says where the commands of the service are', async () => {
+    const firstWords = new Set(serviceCommands.map(({ name }) => name.split(' ', 1)[0] ?? ''));
+    const source = readFileSync(path.join(project.home, 'cli/package.js'), 'utf8');
+    for (const word of firstWords) expect(source).toContain(`'${word}'`);
+    const { code, said } = await interlude('start');
+    expect([code, said]).toEqual([
+      2,
+      expect.stringContaining('interlude start belongs to the service: run it in a checkout'),
+    ]);
+  });
 });
 
 const strict = {

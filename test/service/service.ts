@@ -8,7 +8,7 @@ import { fileURLToPath } from 'node:url';
 import type { Client } from '@temporalio/client';
 import type { NativeConnection } from '@temporalio/worker';
 import { createHeldPlaces } from '../../src/activities/call-tool/held-call-limit.ts';
-import { demoToken } from '../../demo/identity-token.ts';
+import { demoToken } from '../../src/development/demo-token.ts';
 import type { Tracker } from '../../demo/tracker/tracker.ts';
 import { createApiKey } from '../../src/api/http/api-keys.ts';
 import { createApp } from '../../src/api/http/app.ts';

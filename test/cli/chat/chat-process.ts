@@ -5,7 +5,7 @@ import type { Readable, Writable } from 'node:stream';
 import { fileURLToPath } from 'node:url';
 import { onTestFinished } from 'vitest';
 
-const script = fileURLToPath(new URL('../../../src/cli/chat.ts', import.meta.url));
+const script = fileURLToPath(new URL('../../../src/cli/checkout.ts', import.meta.url));
 
 export interface Chat {
   type(line: string): void;
@@ -19,7 +19,7 @@ export interface Chat {
 }
 
 export function startChat(args: string[], env: NodeJS.ProcessEnv = {}): Chat {
-  const child = spawn(process.execPath, [script, ...args], { env: { ...process.env, ...env } });
+  const child = spawn(process.execPath, [script, 'chat', ...args], { env: { ...process.env, ...env } });
   onTestFinished(() => void child.kill());
   return readChat(child);
 }

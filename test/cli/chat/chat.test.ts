@@ -195,6 +195,6 @@ test.each([
   [['--colour'], '--colour'],
 ])('a wrong command line %j is explained', async (args, words) => {
   const chat = startChat(args);
-  expect(await chat.ended).toBe(1);
+  expect(await chat.ended).toBe(2);
   expect(chat.notes()).toContain(words);
 });

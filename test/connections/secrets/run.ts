@@ -212,7 +212,7 @@ export async function badRequests({ world, secrets }: Cast, alice: Caller): Prom
 
 async function makeApiKey(world: World): Promise<string> {
   const { PATH = '', HOME = '' } = process.env;
-  const child = spawn(process.execPath, ['src/cli/api-key.ts', '--tenant', 'demo'], {
+  const child = spawn(process.execPath, ['src/cli/checkout.ts', 'api-keys', '--tenant', 'demo'], {
     cwd: path.resolve(import.meta.dirname, '../../..'),
     env: { PATH, HOME, ...world.environment },
   });

@@ -58,7 +58,10 @@ describe.each(['sqlite', 'postgres'] as const)('on %s', (kind) => {
     const DATABASE_URL = database.kind === 'sqlite' ? `sqlite:${database.path}` : database.url;
     const root = path.resolve(import.meta.dirname, '../../..');
     const env = { PATH, HOME, DATABASE_URL, INTERLUDE_KEYS: keys, INTERLUDE_DATA: folder };
-    const child = spawn(process.execPath, ['src/cli/reseal.ts', ...args], { cwd: root, env });
+    const child = spawn(process.execPath, ['src/cli/checkout.ts', 'keys', 'reseal', ...args], {
+      cwd: root,
+      env,
+    });
     let [output, errors] = ['', ''];
     child.stdout.on('data', (chunk: Buffer) => (output += chunk.toString()));
     child.stderr.on('data', (chunk: Buffer) => (errors += chunk.toString()));

@@ -24,7 +24,7 @@ async function apiKey(...args: string[]): Promise<{ code: number; output: string
   const { PATH = '', HOME = '' } = process.env;
   const root = path.resolve(import.meta.dirname, '../..');
   const env = { PATH, HOME, INTERLUDE_DATA: folder };
-  const child = spawn(process.execPath, ['src/cli/api-key.ts', ...args], { cwd: root, env });
+  const child = spawn(process.execPath, ['src/cli/checkout.ts', 'api-keys', ...args], { cwd: root, env });
   let [output, errors] = ['', ''];
   child.stdout.on('data', (chunk: Buffer) => (output += chunk.toString()));
   child.stderr.on('data', (chunk: Buffer) => (errors += chunk.toString()));
@@ -56,5 +56,8 @@ test('what cannot be done is said with what can', async () => {
     code: 1,
     errors: expect.stringContaining('There is no key nothing'),
   });
-  expect(await apiKey()).toMatchObject({ code: 1, errors: expect.stringContaining('-- revoke <id>') });
+  expect(await apiKey()).toMatchObject({
+    code: 2,
+    errors: expect.stringContaining('interlude api-keys revoke'),
+  });
 });

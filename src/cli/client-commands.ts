@@ -1,0 +1,15 @@
+/** Commands that speak to a service elsewhere: they are also in the package that people install. */
+import type { CommandEntry } from './command.ts';
+
+export const clientCommands: CommandEntry[] = [
+  {
+    name: 'chat',
+    summary: 'talk to an agent in the terminal',
+    load: async () => (await import('./commands/chat.ts')).chat,
+  },
+  {
+    name: 'token',
+    summary: 'print an access token for a user of the demo',
+    load: async () => (await import('./commands/token.ts')).token,
+  },
+];

@@ -1,0 +1,137 @@
+/**
+ * `interlude accounts list | connect | disconnect`: looks after the accounts that everybody in a tenant shares, for operators.
+ * An API key is read from stdin; any other account is connected in a browser, by the user that `--as` names, who may do that
+ * for fifteen minutes.
+ */
+import { text } from 'node:stream/consumers';
+import { pino } from 'pino';
+import type { Config, ServerConfig } from '../../config/config.ts';
+import { readConfig } from '../../config/config.ts';
+import { openParts } from '../../processes/parts.ts';
+import type { Parts } from '../../processes/parts.ts';
+import { createMayChange } from '../../service/account-rights.ts';
+import { createOwnConnections } from '../../service/connections.ts';
+import { defineCommand } from '../command.ts';
+
+/** Stands in the audit, where a user's id would. */
+const nobody = '(command line)';
+const permitMs = 15 * 60_000;
+
+const options = {
+  tenant: { type: 'string', value: '<tenant>', description: 'whose accounts', required: true },
+} as const;
+
+export const list = defineCommand({
+  arguments: [],
+  options,
+  run: ({ tenant }) =>
+    printFrom(async (parts) => {
+      const all = await connectionsOf(parts).list(operatorOf(tenant));
+      const lines = all
+        .filter(({ scope }) => scope === 'project')
+        .map(({ server, state }) => {
+          const account = state.status === 'missing' ? null : state.row.account;
+          return [
+            server,
+            state.status,
+            ...(state.status === 'broken' ? [state.reason] : []),
+            ...(account === null ? [] : [account]),
+          ].join('\t');
+        });
+      return lines.length === 0 ? 'No server has an account that everybody shares.' : lines.join('\n');
+    }),
+});
+
+export const disconnect = defineCommand({
+  arguments: ['<server>'],
+  options,
+  run: ({ tenant }, [name = '']) =>
+    printFrom(async (parts) => {
+      const { wasThere, revokedAtProvider } = await connectionsOf(parts).disconnect(
+        operatorOf(tenant),
+        { server: name, scope: 'project' },
+        'command line',
+      );
+      if (!wasThere) return `${name} was not connected.`;
+      return `${name} is disconnected${revokedAtProvider === false ? '; its provider could not be told' : ''}.`;
+    }),
+});
+
+export const connect = defineCommand({
+  arguments: ['<server>'],
+  options: {
+    ...options,
+    as: {
+      type: 'string',
+      value: '<user>',
+      description: 'who signs in to connect it, within fifteen minutes; not for servers with store: vault',
+    },
+  },
+  details:
+    'With store: vault, the API key is read from stdin: interlude accounts connect billing --tenant acme < key.txt',
+  run: ({ tenant, as }, [name = '']) =>
+    printFrom((parts) => {
+      const server = sharedServer(parts.config, name);
+      return server.store === 'vault'
+        ? keepGivenKey(parts, tenant, server)
+        : givePermit(parts, { tenant, server: server.name, user: as });
+    }),
+});
+
+/** Prints what `work` returns. */
+async function printFrom(work: (parts: Parts) => Promise<string>): Promise<void> {
+  const parts = await openParts(readConfig(), pino({ level: 'silent' }));
+  try {
+    process.stdout.write(`${await work(parts)}\n`);
+  } finally {
+    await parts.storage.close();
+  }
+}
+
+function connectionsOf(parts: Parts) {
+  return createOwnConnections({ ...parts, mayChange: createMayChange(parts.storage) });
+}
+
+/** Whoever runs a command has the keys of the database: there is no role to check. */
+function operatorOf(tenant: string) {
+  return { kind: 'user', tenant, user: nobody, isOperator: true } as const;
+}
+
+function sharedServer({ servers }: Config, wanted: string): ServerConfig {
+  const server = servers.get(wanted);
+  if (server?.credentialScope === 'project') return server;
+  const shared = [...servers.values()].filter((one) => one.credentialScope === 'project');
+  const names = shared.map((one) => one.name).join(', ') || 'none';
+  throw new Error(`Name a server with credentialScope: project; there is: ${names}`);
+}
+
+async function keepGivenKey(
+  { stores, storage }: Parts,
+  tenant: string,
+  server: ServerConfig,
+): Promise<string> {
+  if (process.stdin.isTTY) throw new Error(`Write the key on stdin: … connect ${server.name} < key.txt`);
+  const key = { tenant, server: server.name, user: null };
+  const kept = await stores.vault.keep(server, key, (await text(process.stdin)).trim());
+  if (kept.kind !== 'kept') throw new Error(kept.message);
+  await storage.audit.record({
+    at: Date.now(),
+    tenant,
+    elicitationId: '',
+    actor: nobody,
+    action: 'connected',
+    detail: server.name,
+    address: 'command line',
+  });
+  return `${server.name} is connected for everybody in ${tenant}${kept.account === null ? '' : ` as ${kept.account}`}.`;
+}
+
+async function givePermit(
+  { config, storage }: Parts,
+  { tenant, server, user }: { tenant: string; server: string; user: string | undefined },
+): Promise<string> {
+  if (user === undefined) throw new Error(`Say who signs in to connect it: … connect ${server} --as <user>`);
+  await storage.accountPermits.give({ tenant, server, user, expiresAt: Date.now() + permitMs });
+  const address = new URLSearchParams({ server, scope: 'project' }).toString();
+  return `Within 15 minutes, ${user} signs in and connects it at\n${config.http.publicUrl}/connections/connect?${address}`;
+}

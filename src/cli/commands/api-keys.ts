@@ -1,0 +1,77 @@
+/** `interlude api-keys create | list | revoke`: keys of services. A new key, and nothing else, goes to stdout. */
+import { userInfo } from 'node:os';
+import { createApiKey } from '../../api/http/api-keys.ts';
+import { readConfig } from '../../config/config.ts';
+import { openStorage } from '../../storage/open-storage.ts';
+import type { ApiKey } from '../../storage/ports/api-keys.ts';
+import type { Storage } from '../../storage/storage.ts';
+import { defineCommand } from '../command.ts';
+
+const tenant = { type: 'string', value: '<tenant>' } as const;
+
+export const create = defineCommand({
+  arguments: [],
+  options: {
+    tenant: {
+      ...tenant,
+      description: 'whose conversations and accounts the service may use',
+      required: true,
+    },
+    by: { type: 'string', value: '<name>', description: 'who makes it, for the list (your user name)' },
+  },
+  run: ({ tenant: given, by }) =>
+    printFrom((storage) => createApiKey(storage, given, by ?? userInfo().username)),
+});
+
+export const list = defineCommand({
+  arguments: [],
+  options: { tenant: { ...tenant, description: 'of this tenant only' } },
+  run: ({ tenant: given }) =>
+    printFrom(async (storage) => {
+      const keys = await storage.apiKeys.list(given ?? null);
+      return keys.length === 0 ? 'There are no keys.' : keys.map(describe).join('\n');
+    }),
+});
+
+export const revoke = defineCommand({
+  arguments: ['<id>'],
+  options: {},
+  details:
+    'The whole key may be given instead of its id. Every running process refuses it from its next request on.',
+  run: (_, [given = '']) =>
+    printFrom(async (storage) => {
+      const id = toId(given);
+      const isRevoked = await storage.apiKeys.revoke(id);
+      if (!isRevoked) throw new Error(`There is no key ${id}; interlude api-keys list shows them.`);
+      return `The key ${id} is refused from now on.`;
+    }),
+});
+
+/** Prints what `work` returns. */
+async function printFrom(work: (storage: Storage) => Promise<string>): Promise<void> {
+  const storage = await openStorage(readConfig().database);
+  try {
+    process.stdout.write(`${await work(storage)}\n`);
+  } finally {
+    await storage.close();
+  }
+}
+
+/** Whoever has the whole key may name it by that; its secret is not repeated. */
+function toId(given: string): string {
+  return /^ilk_([0-9a-f]{16})(_|$)/.exec(given)?.[1] ?? given;
+}
+
+function describe({ id, tenant, createdBy, createdAt, lastUsedAt, revokedAt }: ApiKey): string {
+  return [
+    id,
+    tenant,
+    `made ${timeOf(createdAt)}${createdBy === null ? '' : ` by ${createdBy}`}`,
+    lastUsedAt === null ? 'not used' : `used ${timeOf(lastUsedAt)}`,
+    revokedAt === null ? 'valid' : `revoked ${timeOf(revokedAt)}`,
+  ].join('  ');
+}
+
+function timeOf(at: number): string {
+  return new Date(at).toISOString().slice(0, 16).replace('T', ' ');
+}

@@ -1,0 +1,45 @@
+/**
+ * `interlude keys reseal`: re-encrypts everything that an older key has sealed with the newest one, while the service runs
+ * or not. Says what it did on stdout and how far it is on stderr. Ends with 1 when an older key is still needed.
+ */
+import { readConfig } from '../../config/config.ts';
+import { openKeys } from '../../credentials/sealing/key-file.ts';
+import { describeReseal, isDone } from '../../credentials/sealing/reseal-report.ts';
+import { openStorage } from '../../storage/open-storage.ts';
+import { reseal as resealAll } from '../../credentials/sealing/reseal.ts';
+import { defineCommand } from '../command.ts';
+
+const progressEveryMs = 2_000;
+
+export const reseal = defineCommand({
+  arguments: [],
+  options: { 'dry-run': { type: 'boolean', description: 'say what would be done, and change nothing' } },
+  details: 'INTERLUDE_KEYS has the newest key first, and the older ones behind it.',
+  async run({ 'dry-run': dryRun }) {
+    const config = readConfig();
+    const keys = await openKeys(config);
+    const stop = new AbortController();
+    for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => stop.abort());
+    await using stack = new AsyncDisposableStack();
+    const storage = await openStorage(config.database);
+    stack.defer(() => storage.close());
+    const report = await resealAll({
+      storage,
+      keys,
+      dryRun,
+      signal: stop.signal,
+      onProgress: sayNowAndThen(),
+    });
+    process.stdout.write(`${describeReseal(report, { keys, dryRun })}\n`);
+    return isDone(report, { keys, dryRun }) ? 0 : 1;
+  },
+});
+
+function sayNowAndThen(): (progress: { table: string; done: number; of: number }) => void {
+  let saidAt = performance.now();
+  return ({ table, done, of }) => {
+    if (performance.now() - saidAt < progressEveryMs) return;
+    saidAt = performance.now();
+    process.stderr.write(`${table}: ${done} of ${of}\n`);
+  };
+}

@@ -1,0 +1,65 @@
+/** The texts of `--help`. */
+import type { Command, CommandEntry, Options } from './command.ts';
+import { groupOf } from './find-command.ts';
+
+const width = 26;
+
+export function helpForAll(commands: readonly CommandEntry[]): string {
+  return [
+    'Agent turns that can stop, ask a person, and go on.',
+    '',
+    'Usage: interlude <command> [options]',
+    '',
+    ...rows(commands.map(({ name, summary }) => [name, summary])),
+    '',
+    '`interlude <command> --help` says what a command can be given.',
+    'A service is configured by its environment: docs/configuration.md.',
+    '',
+  ].join('\n');
+}
+
+export function helpForGroup(commands: readonly CommandEntry[], group: string): string {
+  const members = commands.filter((entry) => groupOf(entry) === group);
+  return [
+    `Usage: interlude ${group} <command> [options]`,
+    '',
+    ...rows(members.map(({ name, summary }) => [name, summary])),
+    '',
+  ].join('\n');
+}
+
+export function helpFor({ name, summary }: CommandEntry, command: Command): string {
+  const options: Options = {
+    ...command.options,
+    help: { type: 'boolean', description: 'this text' },
+  };
+  return [
+    summary,
+    '',
+    usageOf(name, command),
+    '',
+    ...rows(
+      Object.entries(options).map(([option, given]) => [
+        given.type === 'string' ? `--${option} ${given.value}` : `--${option}`,
+        given.type === 'string' && given.default !== undefined
+          ? `${given.description} (${given.default})`
+          : given.description,
+      ]),
+    ),
+    '',
+    ...(command.details === undefined ? [] : [command.details, '']),
+  ].join('\n');
+}
+
+/** One line: `Usage: interlude api-keys create --tenant <tenant> [--by <name>]`. */
+export function usageOf(name: string, command: Command): string {
+  const options = Object.entries(command.options).map(([option, given]) => {
+    const text = given.type === 'string' ? `--${option} ${given.value}` : `--${option}`;
+    return given.type === 'string' && given.required ? text : `[${text}]`;
+  });
+  return `Usage: ${['interlude', name, ...command.arguments, ...options].join(' ')}`;
+}
+
+function rows(lines: [string, string][]): string[] {
+  return lines.map(([name, text]) => `  ${name.padEnd(width)}${text}`.trimEnd());
+}

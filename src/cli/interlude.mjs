@@ -1,0 +1,55 @@
+#!/usr/bin/env node
+/**
+ * Starts the program `interlude` in the checkout and in the image. Plain JavaScript without packages, because in a fresh
+ * checkout it may be started by an older Node, with nothing installed: it makes the checkout ready as far as the command
+ * needs it, and hands over to the Node of the lockfile. In the image everything is there.
+ */
+import { spawn } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { constants } from 'node:os';
+import path from 'node:path';
+import { fileURLToPath, pathToFileURL } from 'node:url';
+
+const neededNode = 24;
+const root = path.resolve(path.dirname(fileURLToPath(import.meta.url)), '../..');
+const words = process.argv.slice(2);
+
+if (await prepareCheckout()) {
+  if (Number(process.versions.node.split('.')[0]) >= neededNode) await import('./checkout.ts');
+  else handOver(pinnedNode());
+}
+
+/** The image has no set-up, and needs none. False when it failed, and has said so. */
+async function prepareCheckout() {
+  const setUp = path.join(root, 'scripts/setup/prepare.mjs');
+  // A process that hides its environment starts itself a second time, and does not see it yet: see hide-environment.ts.
+  const isSecondStart = process.env.INTERLUDE_ENVIRONMENT !== undefined;
+  if (isSecondStart || !existsSync(setUp)) return true;
+  const { prepare } = await import(pathToFileURL(setUp).href);
+  return prepare(words[0] === 'start' && !words.includes('--help') ? ['temporal'] : []);
+}
+
+/** The package of the lockfile that brings a Node along; where there is none, the set-up has refused an older one. */
+function pinnedNode() {
+  const platform = process.platform === 'win32' ? 'win' : process.platform;
+  const program = process.platform === 'win32' ? 'node.exe' : 'node';
+  return path.join(root, `node_modules/node-${platform}-${process.arch}/bin`, program);
+}
+
+/** @param {string} node */
+function handOver(node) {
+  const child = spawn(node, [fileURLToPath(import.meta.url), ...words], { stdio: 'inherit' });
+  // A terminal sends Ctrl+C to both.
+  process.on('SIGINT', () => process.stdin.isTTY || child.kill('SIGINT'));
+  for (const signal of /** @type {const} */ (['SIGTERM', 'SIGHUP']))
+    process.on(signal, () => child.kill(signal));
+  child.once('error', (error) => {
+    process.stderr.write(
+      `Node ${neededNode} or newer is needed; this is ${process.version}, and ${node} does not start (${error.message}). Install Node ${neededNode} from https://nodejs.org, or run npm ci.\n`,
+    );
+    process.exitCode = 1;
+  });
+  child.once('exit', (code, signal) => {
+    process.exitCode = code ?? 128 + (signal ? constants.signals[signal] : 0);
+  });
+}

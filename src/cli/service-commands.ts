@@ -1,0 +1,64 @@
+/** Commands that run the service, or work on its database: in the checkout and in the image. */
+import type { CommandEntry } from './command.ts';
+
+const apiKeys = () => import('./commands/api-keys.ts');
+const accounts = () => import('./commands/accounts.ts');
+
+export const serviceCommands: CommandEntry[] = [
+  {
+    name: 'start',
+    summary: 'everything on this machine, with a demo, a Temporal and a sign-in of its own',
+    load: async () => (await import('./commands/start.ts')).start,
+  },
+  {
+    name: 'server',
+    summary: 'an API process',
+    load: async () => (await import('./commands/server.ts')).server,
+  },
+  {
+    name: 'worker',
+    summary: 'a worker process',
+    load: async () => (await import('./commands/worker.ts')).worker,
+  },
+  {
+    name: 'make-current',
+    summary: 'let new turns go to the version of this checkout or image',
+    load: async () => (await import('./commands/make-current.ts')).makeVersionCurrent,
+  },
+  {
+    name: 'api-keys create',
+    summary: 'make an API key for a service, and print it',
+    isDefault: true,
+    load: async () => (await apiKeys()).create,
+  },
+  {
+    name: 'api-keys list',
+    summary: 'show the API keys there are',
+    load: async () => (await apiKeys()).list,
+  },
+  {
+    name: 'api-keys revoke',
+    summary: 'end an API key at once',
+    load: async () => (await apiKeys()).revoke,
+  },
+  {
+    name: 'keys reseal',
+    summary: 'encrypt everything again with the newest encryption key',
+    load: async () => (await import('./commands/keys.ts')).reseal,
+  },
+  {
+    name: 'accounts list',
+    summary: 'show the accounts that everybody in a tenant shares',
+    load: async () => (await accounts()).list,
+  },
+  {
+    name: 'accounts connect',
+    summary: 'connect a shared account',
+    load: async () => (await accounts()).connect,
+  },
+  {
+    name: 'accounts disconnect',
+    summary: 'disconnect a shared account',
+    load: async () => (await accounts()).disconnect,
+  },
+];
