@@ -15,7 +15,6 @@ const allowed = [
   ['fits-input.ts', 'read-choices.ts', 'read-field.ts', 'requested-schema.ts'],
   ['idempotency.ts', 'start-turn.ts'],
   ['attempt.ts', 'call.ts', 'resume-call.ts', 'send-call.ts'],
-  ['server-questions.ts', 'tool-call.ts'],
   ['form-question.tsx', 'question-card.tsx', 'url-question.tsx'],
 ];
 const isAllowed = (group: string[]) =>

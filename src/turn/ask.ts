@@ -45,6 +45,29 @@ export function modeOf(ask: Ask): Mode {
   }
 }
 
+/** The name of whoever asks, or whose account is missing. */
+export function askedBy(ask: Ask): string {
+  switch (ask.kind) {
+    case 'connection':
+    case 'server':
+      return ask.server;
+    default:
+      return ask satisfies never;
+  }
+}
+
+/** The account that settles the question once it is connected; null where only an answer does. */
+export function accountOf(ask: Ask): Omit<ExpectedConnection, 'turn'> | null {
+  switch (ask.kind) {
+    case 'connection':
+      return { server: ask.server, seenVersion: ask.seenVersion };
+    case 'server':
+      return null;
+    default:
+      return ask satisfies never;
+  }
+}
+
 /** One question and whose it is. */
 export interface NewQuestion<Kind extends Ask = Ask> {
   turn: Turn;
@@ -58,15 +81,18 @@ export interface NewQuestion<Kind extends Ask = Ask> {
 
 /** What came of opening a question. */
 export type OpenResult =
-  | {
-      kind: 'opened' | 'already-connected';
-      connectedVersion: number | null;
-      /** The account is kept elsewhere, and nobody may tell us of it: it has to be looked for. */
-      mayGoUnnoticed?: true;
-    }
+  | Opened
   | { kind: 'too-many-open' }
   /** Its tool call has ended meanwhile: nobody waits for an answer. */
   | { kind: 'call-ended' };
+
+export interface Opened {
+  kind: 'opened' | 'already-connected';
+  /** The version of an account that was connected meanwhile. */
+  connectedVersion: number | null;
+  /** The account is kept elsewhere, and nobody may tell us of it: it has to be looked for. */
+  mayGoUnnoticed?: true;
+}
 
 /** What came of asking: an outcome, or nobody was asked. */
 export type AskResult = Outcome | 'unsupported' | 'too-many-open';

@@ -26,17 +26,17 @@ export interface Delegates {
   run(call: DelegatedCall): Promise<void>;
   /** Those that wait for a person, by name. */
   waiting(): string[];
-  /** CallPaused them to end if they only wait; false when there is nobody to ask. */
+  /** Asks them to end if they only wait; false when there is nobody to ask. */
   supersede(until: number): boolean;
+  /** To be called once. */
+  listen(listener: DelegatesListener): void;
 }
 
-interface Surroundings {
-  /** Which servers the user has refused, shared with the agents that are asked. */
-  refused: Map<string, AskResult>;
-  /** Called when one begins or stops to wait. */
-  changed(): void;
-  /** Called when one has ended to make room for a new message. */
-  superseded(): void;
+export interface DelegatesListener {
+  /** One begins or stops to wait. */
+  onPhase(): void;
+  /** One has ended to make room for a new message. */
+  onSuperseded(): void;
 }
 
 interface Delegate {
@@ -45,26 +45,29 @@ interface Delegate {
   handle: ChildWorkflowHandle<Workflow>;
 }
 
-export function createDelegates(turn: TurnInput, { refused, changed, superseded }: Surroundings): Delegates {
+/** `refused`: which servers the user has refused, shared with the agents that are asked. */
+export function createDelegates(turn: TurnInput, refused: Map<string, AskResult>): Delegates {
   const delegates = new Map<string, Delegate>();
+  let listener: DelegatesListener | undefined;
+
   setHandler(delegatePhase, (message: unknown) => {
     const told = readDelegatePhase(message);
     const delegate = told && delegates.get(told.toolCallId);
     if (!delegate) return;
     delegate.phase = told.phase;
-    changed();
+    listener?.onPhase();
   });
 
   async function run({ toolCallId, agent, maxSteps }: DelegatedCall): Promise<void> {
     const delegation = { toolCallId, path: [...(turn.delegation?.path ?? []), agent] };
     const limits = { ...turn.limits, maxSteps };
-    const end = await result({ ...turn, agent, delegation, limits, refused: [...refused] }, delegation);
-    if (end.status === 'superseded') superseded();
+    const end = await runToEnd({ ...turn, agent, delegation, limits, refused: [...refused] }, delegation);
+    if (end.status === 'superseded') listener?.onSuperseded();
     const summary = `${agent}: ${end.failure?.code ?? end.status}`;
     await finishDelegation.executeWithOptions({ summary }, [{ turn, delegation, end }]);
   }
 
-  async function result(input: TurnInput, { toolCallId }: Delegation): Promise<TurnEnd> {
+  async function runToEnd(input: TurnInput, { toolCallId }: Delegation): Promise<TurnEnd> {
     try {
       const handle = await startChild(agentTurnWorkflow, {
         ...optionsFor(input, turn.agent),
@@ -96,6 +99,9 @@ export function createDelegates(turn: TurnInput, { refused, changed, superseded 
       // One that has ended meanwhile hears nothing, and needs not.
       for (const { handle } of delegates.values()) handle.signal(supersede, { until }).catch(() => undefined);
       return delegates.size > 0;
+    },
+    listen: (to) => {
+      listener = to;
     },
   };
 }

@@ -1,166 +1,101 @@
 /**
- * Asking a person, durably: the question opens, the workflow waits for the first event that settles it or for the
- * deadline, and the outcome is written down by whatever goes on because of it.
+ * Asking a person, durably: the question opens, waits for what settles it or for its deadline, and its outcome goes to
+ * be written down, however the asking ends.
  */
-import { CancellationScope, setHandler, uuid4, workflowInfo } from '@temporalio/workflow';
+import { CancellationScope, uuid4, workflowInfo } from '@temporalio/workflow';
 import { canPresent } from '../elicitation/capabilities.ts';
-import { advance } from '../elicitation/lifecycle.ts';
-import type { Elicitation, LifecycleEvent } from '../elicitation/lifecycle.ts';
-import type { Settlement } from '../elicitation/elicitation.ts';
-import { modeOf } from '../turn/ask.ts';
-import type { Ask, AskResult, OpenResult, QuestionOutcome } from '../turn/ask.ts';
+import type { Elicitation } from '../elicitation/lifecycle.ts';
+import { accountOf, askedBy, modeOf } from '../turn/ask.ts';
+import type { Ask, AskResult, NewQuestion, Opened } from '../turn/ask.ts';
 import { openElicitation } from './activities.ts';
 import { createDeadlines } from './deadlines.ts';
-import { lookForConnection } from './look-for-connection.ts';
-import { answerElicitation, connectionEstablished, elicitationQuery } from './messages.ts';
-import type { AnswerElicitation, TurnInput } from './messages.ts';
-import { createOutcomes } from './outcomes.ts';
-import type { Outcomes } from './outcomes.ts';
-import { readAnswer, readConnection } from './read-signal.ts';
+import { findLateConnection } from './find-late-connection.ts';
+import type { TurnInput } from './messages.ts';
+import { aimOf } from './operator-view.ts';
+import type { Questions } from './questions.ts';
+import type { UnwrittenOutcomes } from './unwritten-outcomes.ts';
 
-export interface Questions {
+export interface Elicit {
   /** `id` unless the question has one already. */
-  elicit(ask: Ask, user: string, id?: string): Promise<AskResult>;
-  /** What became of a question that was asked. */
-  given(id: string): QuestionOutcome;
-  /** Something other than an answer has settled it; nothing happens if it is settled already. */
-  close(id: string, event: Extract<LifecycleEvent, { type: 'withdrawn' | 'page-done' | 'abandoned' }>): void;
-  /** What somebody is being asked right now, for operators. */
-  open(): Elicitation[];
-  /** Whether everything that was asked is still without an answer. */
-  areAllOpen(): boolean;
-  isOpen(id: string): boolean;
-  outcomes: Outcomes;
+  (ask: Ask, user: string, id?: string): Promise<AskResult>;
 }
 
-type Answer = Omit<AnswerElicitation, 'elicitationId'>;
+export interface Elicitations {
+  elicit: Elicit;
+  /** Whether everything that was asked, and is waited for, is still without an answer. */
+  areAllPending(): boolean;
+}
 
-/** More than can be open at once: what is left over are strays. */
-const maxEarly = 100;
-
-export function createQuestions(turn: TurnInput): Questions {
-  const questions = new Map<string, Elicitation>();
-  /**
-   * Answers to questions that nobody has asked yet, as far as is known here: a worker that died while it opened one left
-   * it to be seen and answered, but no trace of it in history.
-   */
-  const early = new Map<string, Answer>();
-  const awaited = new Set<string>();
-  const outcomes = createOutcomes();
+export function createElicit(
+  turn: TurnInput,
+  { questions, unwritten }: { questions: Questions; unwritten: UnwrittenOutcomes },
+): Elicitations {
   const deadlines = createDeadlines();
-
-  const apply = (id: string, event: LifecycleEvent) => {
-    const question = questions.get(id);
-    if (question) questions.set(id, advance(question, event));
-  };
-  const take = (id: string, { responseId, action, user, connected: version }: Answer) => {
-    apply(id, { type: 'answered', responseId, action, user });
-    const question = questions.get(id);
-    if (!question || question.user !== user || version === undefined) return;
-    apply(id, { type: 'connected', server: question.server, version });
-  };
-  setHandler(answerElicitation, (message: unknown) => {
-    const answer = readAnswer(message);
-    if (!answer) return;
-    const { elicitationId, ...given } = answer;
-    if (questions.has(elicitationId)) take(elicitationId, given);
-    else if (early.size < maxEarly && !early.has(elicitationId)) early.set(elicitationId, given);
-  });
-  setHandler(connectionEstablished, (message: unknown) => {
-    const connected = readConnection(message);
-    if (!connected) return;
-    for (const id of questions.keys()) apply(id, { type: 'connected', ...connected });
-  });
-  setHandler(elicitationQuery, (id) => questions.get(id) ?? null);
+  const awaited = new Set<string>();
 
   async function elicit(ask: Ask, user: string, id = uuid4()): Promise<AskResult> {
-    const mode = modeOf(ask);
-    if (!canPresent(mode, turn.capabilities)) return 'unsupported';
+    if (!canPresent(modeOf(ask), turn.capabilities)) return 'unsupported';
     const deadline = Date.now() + turn.limits.elicitationTimeoutMs;
-    const { server } = ask;
-    // Known before it is opened, so that an answer which overtakes us counts.
-    questions.set(id, {
-      id,
-      mode,
-      user,
-      deadline,
-      server,
-      ...(ask.kind === 'connection' && { connection: { seenVersion: ask.seenVersion } }),
-      state: { kind: 'pending' },
-    });
-    const answer = early.get(id);
-    if (answer) take(id, answer);
-    early.delete(id);
+    const asked = { turn, workflowId: workflowInfo().workflowId, elicitationId: id, user, ask, deadline };
+    // Known before it is opened, so that an answer which overtakes the opening counts.
+    questions.add(toElicitation(asked));
     awaited.add(id);
-    const { workflowId } = workflowInfo();
-    const asked = { turn, workflowId, elicitationId: id, user, ask, deadline };
-    let isSeen = true;
     try {
       const opened = await CancellationScope.nonCancellable(() => openElicitation(asked));
-      isSeen = opened.kind === 'opened';
-      if (opened.kind === 'too-many-open' || opened.kind === 'call-ended') {
-        questions.delete(id);
-        return opened.kind === 'too-many-open' ? opened.kind : 'cancel';
+      switch (opened.kind) {
+        case 'too-many-open':
+          questions.remove(id);
+          return 'too-many-open';
+        case 'call-ended':
+          questions.remove(id);
+          return 'cancel';
+        case 'already-connected':
+          await settled(asked, opened);
+          questions.remove(id);
+          return 'accept';
+        case 'opened':
+          await settled(asked, opened);
+          return questions.settlement(id)?.outcome ?? 'expired';
+        default:
+          return opened satisfies never;
       }
-      await settled(id, ask, opened);
-      return given(id).outcome;
     } catch (error) {
-      apply(id, { type: 'abandoned' });
+      questions.apply(id, { type: 'abandoned' });
       throw error;
     } finally {
       awaited.delete(id);
-      const question = questions.get(id);
-      if (question && isSeen) outcomes.add(settlementOf(question));
+      unwritten.add(questions.settlement(id));
     }
   }
 
   /** Until something settles the question, at the latest its deadline. */
-  async function settled(id: string, ask: Ask, opened: Extract<OpenResult, { connectedVersion: unknown }>) {
-    const question = questions.get(id);
-    const connected = (version: number) => apply(id, { type: 'connected', server: ask.server, version });
+  async function settled({ elicitationId: id, ask, deadline }: NewQuestion, opened: Opened): Promise<void> {
+    const connected = (version: number) =>
+      questions.apply(id, { type: 'connected', server: askedBy(ask), version });
     if (opened.connectedVersion !== null) connected(opened.connectedVersion);
-    const summary = `elicitation: ${aimOf(question)}`;
-    const inTime = await deadlines.wait(question?.deadline ?? 0, () => !isPending(id), summary);
-    if (inTime) return;
-    if (ask.kind === 'connection' && opened.mayGoUnnoticed) {
-      const late = await lookForConnection({ turn, server: ask.server, seenVersion: ask.seenVersion });
-      if (late !== null) connected(late);
+    const isSettled = () => !questions.isPending(id);
+    const account = accountOf(ask);
+    const summary = `elicitation: ${aimOf({ mode: modeOf(ask), server: askedBy(ask), isConnection: account !== null })}`;
+    if (await deadlines.wait(deadline, isSettled, summary)) return;
+    if (account && opened.mayGoUnnoticed) {
+      const version = await findLateConnection({ turn, ...account });
+      if (version !== null) connected(version);
     }
-    apply(id, { type: 'deadline-passed' });
+    questions.apply(id, { type: 'deadline-passed' });
   }
 
-  const isPending = (id: string) => questions.get(id)?.state.kind === 'pending';
+  return { elicit, areAllPending: () => [...awaited].every(questions.isPending) };
+}
 
-  function given(id: string): QuestionOutcome {
-    const question = questions.get(id);
-    const { outcome, responseId }: Settlement = question ? settlementOf(question) : expired(id);
-    return { elicitationId: id, outcome, responseId };
-  }
-
+function toElicitation({ elicitationId, user, ask, deadline }: NewQuestion): Elicitation {
+  const account = accountOf(ask);
   return {
-    elicit,
-    given,
-    close: apply,
-    open: () => [...questions.values()].filter(({ state }) => state.kind === 'pending'),
-    areAllOpen: () => [...awaited].every(isPending),
-    isOpen: isPending,
-    outcomes,
+    id: elicitationId,
+    mode: modeOf(ask),
+    user,
+    deadline,
+    server: askedBy(ask),
+    ...(account && { connection: { seenVersion: account.seenVersion } }),
+    state: { kind: 'pending' },
   };
-}
-
-function settlementOf({ id, state }: Elicitation): Settlement {
-  if (state.kind === 'pending') return expired(id);
-  const { outcome, responseId = null, because } = state;
-  return { elicitationId: id, outcome, responseId, ...(because && { because }) };
-}
-
-function expired(elicitationId: string): Settlement {
-  return { elicitationId, outcome: 'expired', responseId: null };
-}
-
-/** What a question is for, to operators. */
-function aimOf(question: Elicitation | undefined): string {
-  if (!question) return 'unknown';
-  if (question.connection) return `connect ${question.server}`;
-  return question.mode === 'url' ? `open a page of ${question.server}` : `answer ${question.server}`;
 }

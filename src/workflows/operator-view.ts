@@ -1,5 +1,6 @@
 /** What operators see of an agent at work in Temporal's UI: ids, names and times, and nothing that anybody said. */
 import { setCurrentDetails, upsertSearchAttributes } from '@temporalio/workflow';
+import type { Mode } from '../elicitation/elicitation.ts';
 import type { Elicitation } from '../elicitation/lifecycle.ts';
 import type { ToolCall } from '../turn/tool-call.ts';
 import type { TurnEndStatus } from '../turn/turn.ts';
@@ -44,10 +45,21 @@ export function showEnd(status: TurnEndStatus): void {
   ]);
 }
 
+/** What a question wants of its user. */
+export function aimOf({ mode, server, isConnection }: Aim): string {
+  if (isConnection) return `connect ${server}`;
+  return mode === 'url' ? `open a page of ${server}` : `answer ${server}`;
+}
+
+interface Aim {
+  mode: Mode;
+  server: string;
+  isConnection: boolean;
+}
+
 function describe({ id, mode, server, connection, deadline }: Elicitation): string {
-  const until = new Date(deadline).toISOString();
-  const aim = mode === 'url' ? `open a page of **${server}**` : `answer **${server}**`;
-  return `- waiting for the user to ${connection ? `connect **${server}**` : aim}, until ${until} (question \`${id}\`)`;
+  const aim = aimOf({ mode, server: `**${server}**`, isConnection: connection !== undefined });
+  return `- waiting for the user to ${aim}, until ${new Date(deadline).toISOString()} (question \`${id}\`)`;
 }
 
 function describeDelegate(agent: string): string {

@@ -1,16 +1,28 @@
 /** The questions a server asks in the middle of one tool call, and what becomes of them. */
 import { CancellationScope, isCancellation } from '@temporalio/workflow';
-import type { QuestionOutcome } from '../turn/ask.ts';
+import type { AskResult, QuestionOutcome } from '../turn/ask.ts';
 import type { CallPaused, RoundRef, ServerCall } from '../turn/tool-call.ts';
 import { abandonCall } from './activities.ts';
-import type { Listener } from './server-signals.ts';
+import type { Elicit } from './elicit.ts';
 import type { ServerNews, TurnInput } from './messages.ts';
-import type { Asking } from './tool-call.ts';
+import type { Questions } from './questions.ts';
+import type { CallListener } from './server-signals.ts';
+import type { UnwrittenOutcomes } from './unwritten-outcomes.ts';
 
-export interface ServerQuestions extends Listener {
-  /** CallPaused everything at once and waits for all of it; null when the user has too many open questions already. */
-  ask(asked: CallPaused): Promise<QuestionOutcome[] | null>;
-  /** Whoever held the line says nothing any more: its server is told that nobody will. */
+export interface QuestionParts {
+  questions: Questions;
+  unwritten: UnwrittenOutcomes;
+  elicit: Elicit;
+  /** Counts the call among those that only wait for a person. */
+  whileAsking<T>(toolCallId: string, ask: () => Promise<T>): Promise<T>;
+  /** Only the end of the turn waits for this work, which is short. */
+  inBackground(work: Promise<void>): void;
+}
+
+export interface ServerQuestions extends CallListener {
+  /** Asks everything at once and waits for all of it; null when the user has too many open questions already. */
+  ask(paused: CallPaused): Promise<QuestionOutcome[] | null>;
+  /** The worker that held the connection has died: the server is told that nobody comes back. */
   abandon(): void;
   /** The call is over: nobody waits for what is still open. */
   end(): void;
@@ -20,83 +32,82 @@ export interface ServerQuestions extends Listener {
 export function createServerQuestions(
   turn: TurnInput,
   { toolCallId, server, toolName, tool }: ServerCall,
-  { questions, whileWaiting, beside }: Pick<Asking, 'questions' | 'whileWaiting' | 'beside'>,
+  { questions, unwritten, elicit, whileAsking, inBackground }: QuestionParts,
   tooMany: () => void,
 ): ServerQuestions {
-  const known = new Set<string>();
-  /** While somebody holds the line. */
+  const asked = new Set<string>();
+  /** The latest round that came by signal: an activity holds the connection. */
   let heldRound: number | undefined;
 
-  async function ask(asked: CallPaused): Promise<QuestionOutcome[] | null> {
-    try {
-      const outcomes = await whileWaiting(toolCallId, () => all(asked));
-      if (!outcomes.includes('too-many-open'))
-        return asked.questions.map(({ elicitationId }) => questions.given(elicitationId));
-      leave(asked);
-      return null;
-    } catch (error) {
-      if (isCancellation(error)) leave(asked);
-      throw error;
-    }
-  }
-
-  function all({ round, questions: asked }: Pick<CallPaused, 'round' | 'questions'>) {
-    const ids = asked.map(({ elicitationId }) => elicitationId);
+  function askAll({ round, questions: open }: Pick<CallPaused, 'round' | 'questions'>): Promise<AskResult[]> {
+    const ids = open.map(({ elicitationId }) => elicitationId);
     return Promise.all(
-      asked.map(async ({ elicitationId, mode }) => {
-        known.add(elicitationId);
-        const need = { kind: 'server', server, tool: tool ?? toolName, toolCallId, round, mode } as const;
-        const outcome = await questions.elicit(need, turn.user ?? '', elicitationId);
+      open.map(async ({ elicitationId, mode }) => {
+        asked.add(elicitationId);
+        const ask = { kind: 'server', server, tool: tool ?? toolName, toolCallId, round, mode } as const;
+        const result = await elicit(ask, turn.user ?? '', elicitationId);
         // One that cannot be asked ends the call, and with it what else it wanted to know.
-        if (outcome === 'too-many-open') for (const id of ids) questions.close(id, { type: 'abandoned' });
+        if (result === 'too-many-open') for (const id of ids) questions.apply(id, { type: 'abandoned' });
         // Nothing goes on before all are answered, but nobody should be shown an answered question as open.
-        if (ids.some(questions.isOpen)) void questions.outcomes.write();
-        return outcome;
+        if (ids.some(questions.isPending)) void unwritten.write();
+        return result;
       }),
     );
   }
 
-  /** Nobody waits for the call any more: a server that keeps its half of it is told so. */
-  function leave({ isLeftOpen, round }: CallPaused): void {
-    if (isLeftOpen) sayGoodbye(round);
-  }
-
-  function sayGoodbye(round: number): void {
-    const call: RoundRef = { turn, toolCallId, server, round };
-    beside(CancellationScope.nonCancellable(() => abandonCall(call)).catch(() => undefined));
-  }
-
-  function hear({ elicitationIds, news }: ServerNews): void {
-    for (const id of elicitationIds) {
-      if (!known.has(id)) continue;
-      questions.close(
-        id,
-        news === 'page_done' ? { type: 'page-done' } : { type: 'withdrawn', because: news },
-      );
+  async function ask(paused: CallPaused): Promise<QuestionOutcome[] | null> {
+    try {
+      const results = await whileAsking(toolCallId, () => askAll(paused));
+      if (!results.includes('too-many-open'))
+        return paused.questions.map(({ elicitationId }) => outcomeOf(elicitationId));
+      if (paused.isLeftOpen) abandonRound(paused.round);
+      return null;
+    } catch (error) {
+      if (isCancellation(error) && paused.isLeftOpen) abandonRound(paused.round);
+      throw error;
     }
+  }
+
+  function outcomeOf(elicitationId: string): QuestionOutcome {
+    const { outcome = 'expired', responseId = null } = questions.settlement(elicitationId) ?? {};
+    return { elicitationId, outcome, responseId } as const;
+  }
+
+  /** Tells the server that nobody comes back to its half of the call. */
+  function abandonRound(round: number): void {
+    const ref: RoundRef = { turn, toolCallId, server, round };
+    inBackground(CancellationScope.nonCancellable(() => abandonCall(ref)).catch(() => undefined));
   }
 
   return {
     ask,
-    asks({ round, questions: asked }) {
-      const fresh = asked.filter(({ elicitationId }) => !known.has(elicitationId));
+    onAsks({ round, questions: all }) {
+      const fresh = all.filter(({ elicitationId }) => !asked.has(elicitationId));
       heldRound = round;
       if (fresh.length === 0) return;
-      whileWaiting(toolCallId, () => all({ round, questions: fresh })).then(
-        (outcomes) => {
-          // Whoever holds the line reads the answers from the database.
-          void questions.outcomes.write();
-          if (outcomes.includes('too-many-open')) tooMany();
+      whileAsking(toolCallId, () => askAll({ round, questions: fresh })).then(
+        (results) => {
+          // The activity that holds the connection reads the answers from the database.
+          void unwritten.write();
+          if (results.includes('too-many-open')) tooMany();
         },
-        () => questions.outcomes.write(),
+        () => unwritten.write(),
       );
     },
-    news: hear,
+    onNews({ elicitationIds, news }) {
+      for (const id of elicitationIds) if (asked.has(id)) questions.apply(id, eventOf(news));
+    },
     abandon() {
-      if (heldRound !== undefined) sayGoodbye(heldRound);
+      if (heldRound !== undefined) abandonRound(heldRound);
     },
     end() {
-      for (const id of known) questions.close(id, { type: 'withdrawn', because: 'server_gone' });
+      for (const id of asked) questions.apply(id, { type: 'withdrawn', because: 'server_gone' });
     },
   };
+}
+
+function eventOf(news: ServerNews['news']) {
+  return news === 'page_done'
+    ? ({ type: 'page-done' } as const)
+    : ({ type: 'withdrawn', because: news } as const);
 }

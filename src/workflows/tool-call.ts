@@ -10,74 +10,69 @@ import type { Refusal } from '../elicitation/wording.ts';
 import type { QuestionOutcome } from '../turn/ask.ts';
 import type { AttemptResult, ServerCall, ToolCallInput } from '../turn/tool-call.ts';
 import { callTool, refuseToolCall } from './activities.ts';
-import type { Connect } from './connect-account.ts';
-import type { Questions } from './elicit.ts';
+import type { ConnectAccount } from './connect-account.ts';
 import { outlastingTheDatabase } from './failures.ts';
-import type { HeldCalls } from './server-signals.ts';
 import type { TurnInput } from './messages.ts';
 import { createServerQuestions } from './server-questions.ts';
+import type { QuestionParts } from './server-questions.ts';
+import type { ServerSignals } from './server-signals.ts';
 
-/** How a call gets its user asked. */
-export interface Asking {
-  questions: Questions;
-  connect: Connect;
-  held: HeldCalls;
-  whileWaiting<T>(toolCallId: string, ask: () => Promise<T>): Promise<T>;
-  /** Only the end of the turn waits for this work, which is short. */
-  beside(work: Promise<void>): void;
+export interface ToolCallParts extends QuestionParts {
+  connectAccount: ConnectAccount;
+  signals: ServerSignals;
 }
 
-/** A server that refuses a fresh connection twice will not be helped by a third one. */
+/** A server that has refused two fresh connections would refuse a third one. */
 const maxConnects = 2;
 
-/** A server that only wants to be called again a little later: at first soon, then ever more rarely. */
+/** Exponential backoff for a server that only wants to be called again a little later. */
 const firstPauseMs = 250;
 const longestPauseMs = 30_000;
 
 /**
- * A call that is stopped hears of it at once, and says what became of it; nobody hears anything of one whose worker has
- * died. Less than a new message waits for its turn. What a call writes later counts for nothing.
+ * Grace period of a call that is cancelled: it hears of that at once and says what became of it, unless its worker has
+ * died. Shorter than a new message waits for its turn. What a call writes later is refused.
  */
-const stoppingMs = 2_000;
+const gracePeriodMs = 2_000;
 
-export async function runToolCall(turn: TurnInput, call: ServerCall, asking: Asking): Promise<void> {
+export async function runToolCall(turn: TurnInput, call: ServerCall, parts: ToolCallParts): Promise<void> {
   const { toolName: summary, toolCallId, server, tool } = call;
-  const { questions, connect, held, whileWaiting } = asking;
+  const { unwritten, connectAccount, signals, whileAsking } = parts;
   const calling = new CancellationScope();
   let isRefused = false;
-  const fromServer = createServerQuestions(turn, call, asking, () => void refuseWhileCalling());
+  const fromServer = createServerQuestions(turn, call, parts, () => void refuseWhileCalling());
   let progress: Pick<ToolCallInput, 'connects' | 'round'> = { connects: 0, round: 0 };
   let pauses = 0;
   const answers: QuestionOutcome[] = [];
 
   for (;;) {
     const input = { turn, toolCallId, server, tool, ...progress, answers };
-    const outcome = await held.during(toolCallId, fromServer, () => attempt(input));
-    if (outcome === null) return refuse('failed');
-    switch (outcome.kind) {
+    const result = await signals.during(toolCallId, fromServer, () => attempt(input));
+    if (result === null) return refuse('failed');
+    switch (result.kind) {
       case 'finished':
         return;
       case 'connection-required': {
         if (progress.connects === maxConnects) return refuse('still-refused');
-        const answer = await whileWaiting(toolCallId, () => connect(outcome.ask, outcome.user));
+        const answer = await whileAsking(toolCallId, () => connectAccount(result.ask, result.user));
         if (answer !== 'accept') return refuse(answer);
         progress = { ...progress, connects: progress.connects + 1 };
         continue;
       }
       case 'asks': {
-        progress = { ...progress, round: outcome.round };
-        if (outcome.questions.length === 0) {
+        progress = { ...progress, round: result.round };
+        if (result.questions.length === 0) {
           await sleep(Math.min(firstPauseMs * 2 ** pauses++, longestPauseMs));
           continue;
         }
         // What becomes of a call that was left open is told by signal, too.
-        const given = await held.during(toolCallId, fromServer, () => fromServer.ask(outcome));
+        const given = await signals.during(toolCallId, fromServer, () => fromServer.ask(result));
         if (given === null) return refuse('question-too-many');
         answers.push(...given);
         continue;
       }
       default:
-        return outcome satisfies never;
+        return result satisfies never;
     }
   }
 
@@ -85,15 +80,15 @@ export async function runToolCall(turn: TurnInput, call: ServerCall, asking: Ask
   async function attempt(input: Omit<ToolCallInput, 'outcomes'>): Promise<AttemptResult | null> {
     const options = { summary, startToCloseTimeout: turn.limits.toolCallMs };
     try {
-      return await questions.outcomes.writtenBy((outcomes) =>
+      return await unwritten.writtenBy((outcomes) =>
         calling.run(() =>
           outlastingTheDatabase(() =>
-            stoppingSoon(callTool.executeWithOptions(options, [{ ...input, outcomes }]), fromServer.abandon),
+            orGivenUp(callTool.executeWithOptions(options, [{ ...input, outcomes }]), fromServer.abandon),
           ),
         ),
       );
     } catch (error) {
-      // Its worker has died with the line in its hands, and nobody takes the call up again.
+      // Its worker has died while it held the connection, and no other attempt follows.
       if (error instanceof ActivityFailure && error.cause instanceof TimeoutFailure) fromServer.abandon();
       if (isRefused) return { kind: 'finished' };
       if (isCancellation(error) || !(error instanceof ActivityFailure)) throw error;
@@ -106,7 +101,7 @@ export async function runToolCall(turn: TurnInput, call: ServerCall, asking: Ask
   function refuse(refusal: Refusal): Promise<void> {
     const ended = { turn, toolCallId, server, refusal };
     const options = { summary: `${summary}: ${refusal}` };
-    return questions.outcomes.writtenBy((outcomes) =>
+    return unwritten.writtenBy((outcomes) =>
       refuseToolCall.executeWithOptions(options, [{ ...ended, outcomes }]),
     );
   }
@@ -119,13 +114,16 @@ export async function runToolCall(turn: TurnInput, call: ServerCall, asking: Ask
   }
 }
 
-/** To be called in the scope that is cancelled when the work is to stop. */
-function stoppingSoon<T>(work: Promise<T>, giveUp: () => void): Promise<T> {
+/**
+ * The work, or the cancellation of its scope once the grace period is over: `giveUp` is called then. To be called in the
+ * scope that is cancelled when the work is to stop.
+ */
+function orGivenUp<T>(work: Promise<T>, giveUp: () => void): Promise<T> {
   let isOver = false;
   const over = () => void (isOver = true);
   work.then(over, over);
   const tooLate = CancellationScope.current().cancelRequested.catch(async (error: unknown) => {
-    await CancellationScope.nonCancellable(() => sleep(stoppingMs));
+    await CancellationScope.nonCancellable(() => sleep(gracePeriodMs));
     if (!isOver) giveUp();
     throw error;
   });

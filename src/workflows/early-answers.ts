@@ -1,0 +1,30 @@
+/**
+ * Answers to questions that this workflow does not know of yet: a worker that died while it opened one left it to be
+ * seen and answered, but no trace of it in history. The first answer to each counts.
+ */
+import type { AnswerElicitation } from './messages.ts';
+
+export type Answer = Omit<AnswerElicitation, 'elicitationId'>;
+
+export interface EarlyAnswers {
+  keep(id: string, answer: Answer): void;
+  /** The answer to a question that is about to be opened, if there is one. */
+  take(id: string): Answer | undefined;
+}
+
+/** More than can be open at once: anything beyond is about questions that will never be asked. */
+const maxKept = 100;
+
+export function createEarlyAnswers(): EarlyAnswers {
+  const answers = new Map<string, Answer>();
+  return {
+    keep(id, answer) {
+      if (answers.size < maxKept && !answers.has(id)) answers.set(id, answer);
+    },
+    take(id) {
+      const answer = answers.get(id);
+      answers.delete(id);
+      return answer;
+    },
+  };
+}
