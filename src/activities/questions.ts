@@ -4,6 +4,7 @@ import type { Config, ServerConfig } from '../config/config.ts';
 import { connectionKey } from '../credentials/connection-key.ts';
 import type { CredentialStore } from '../credentials/store.ts';
 import type { Context, ElicitationRequest } from '../elicitation/elicitation.ts';
+import { questionAddress } from '../elicitation/account-pages.ts';
 import { inspectUrl } from '../elicitation/url-safety.ts';
 import { connectionMessage } from '../elicitation/wording.ts';
 import { placeOf } from '../remote/mcp/failure-message.ts';
@@ -79,7 +80,7 @@ export function createElicitationActivities({ storage, rounds, storeOf, config, 
       ask.tool,
       server.store === 'vault' ? 'key' : 'account',
     );
-    const url = `${config.http.publicUrl}/auth/connect?e=${elicitationId}`;
+    const url = questionAddress(config.http.publicUrl, elicitationId);
     const request = { mode: 'url' as const, message, url, context };
     const { seenVersion } = ask;
     const mayGoUnnoticed = storeOf(server).catchUp !== undefined;

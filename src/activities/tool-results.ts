@@ -41,15 +41,24 @@ export function toCallResult(turn: TurnRef, call: ToolCallRow, result: ToolResul
   };
 }
 
-/** For the person, once per call: an account is missing that they are not asked for. */
+/** For the person, once per call: an account is missing that they are not asked for. `url`: where they can connect it, if they can. */
 export function accountNotice(
   { toolCallId, toolName }: Pick<ToolCallRow, 'toolCallId' | 'toolName'>,
   { name: server, title: serverTitle }: Pick<ServerConfig, 'name' | 'title'>,
   message: string,
+  url?: string,
 ): NewEvent {
   return {
     key: `tool/${toolCallId}/auth-required`,
-    event: { type: 'tool-auth-required', toolCallId, toolName, server, serverTitle, message },
+    event: {
+      type: 'tool-auth-required',
+      toolCallId,
+      toolName,
+      server,
+      serverTitle,
+      message,
+      ...(url !== undefined && { url }),
+    },
   };
 }
 

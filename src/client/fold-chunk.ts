@@ -126,7 +126,10 @@ function isElicitation(data: unknown): data is ElicitationRequest {
 }
 
 function isNotice(data: unknown): data is ToolAuthRequired {
-  return isRecord(data) && hasTexts(data, ['server', 'serverTitle', 'toolName', 'message']);
+  if (!isRecord(data) || !hasTexts(data, ['server', 'serverTitle', 'toolName', 'message'])) return false;
+  const { url } = data;
+  // To be put into a link.
+  return url === undefined || (typeof url === 'string' && /^https?:\/\//i.test(url));
 }
 
 function isOperation(data: unknown): data is Operation {

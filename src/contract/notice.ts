@@ -9,6 +9,10 @@ export const ToolAuthRequiredSchema = z
     toolName: z.string(),
     /** For the person: what is missing, and where it can be had. */
     message: z.string(),
+    url: z.url().optional().meta({
+      description:
+        'Where the person can connect it. Absent where only an operator can: `message` says whom to ask',
+    }),
   })
   .meta({ id: 'ToolAuthRequired' });
 

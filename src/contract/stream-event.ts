@@ -46,6 +46,7 @@ export const KnownEventSchema = z.discriminatedUnion('type', [
     server: z.string(),
     serverTitle: z.string(),
     message: z.string(),
+    url: z.url().optional(),
   }),
   event('finish-step', { ...step, finish: open(['length', 'refused']).optional() }),
   /** What this step said so far is void: the model call was repeated. */

@@ -20,6 +20,7 @@ const beginnings: [model: string, people: string | null][] = [
   ['The user was asked to ', 'You were asked to '],
   ['The user already has ', 'You already have '],
   ['The user connected ', 'You connected '],
+  ['The user can connect ', 'You can connect '],
   ["This needs the user's ", 'This needs your '],
 ];
 

@@ -44,10 +44,12 @@ function keyMessage(serverTitle: string, reason: ConnectionReason, aim: string):
   }
 }
 
-/** For the person in front of a client that cannot show them the question: what to do instead. */
-export function elsewhere(question: string, isAsked: boolean): string {
+/** For the person in front of a client that cannot show them the question: what to do instead. `address`: of their connections. */
+export function elsewhere(question: string, isAsked: boolean, address?: string): string {
   const remedy = isAsked ? 'open this conversation in one that can' : 'ask again in one that can';
-  return `${question} The client you use cannot show the link to connect it: ${remedy}.`;
+  const next = isAsked ? 'and this one goes on' : 'and ask again here';
+  const here = address === undefined ? '' : `, or connect it at ${address} ${next}`;
+  return `${question} The client you use cannot show the link to connect it: ${remedy}${here}.`;
 }
 
 /** Tools are named for what they do: `list_issues`, `createIssue`, `issues.search`. */
@@ -76,18 +78,23 @@ export type Refusal =
   /** Our own trouble: the call could not be made. */
   | 'failed';
 
-/** The tool's result as the model reads it. Says whether anybody was asked, so that it cannot invent a card. */
-export function refusalForModel(refusal: Refusal, serverTitle: string): string {
+/**
+ * The tool's result as the model reads it. Says whether anybody was asked, so that it cannot invent a card; and where
+ * the account can be connected all the same: `address`, of the user's connections, where connecting helps.
+ */
+export function refusalForModel(refusal: Refusal, serverTitle: string, address?: string): string {
   const notRun = 'The tool did not run.';
+  const later = address === undefined ? '' : ` The user can connect it at any time at ${address}.`;
+  const place = address === undefined ? 'from a client that can' : `at ${address}`;
   switch (refusal) {
     case 'decline':
-      return `The user was asked to connect their ${serverTitle} account and chose not to. ${notRun} Respect that: go on without it, and do not ask again unless the user brings it up.`;
+      return `The user was asked to connect their ${serverTitle} account and chose not to. ${notRun} Respect that: go on without it, and do not ask again unless the user brings it up.${later}`;
     case 'cancel':
-      return `The user was asked to connect their ${serverTitle} account and dismissed the question without deciding. ${notRun} Offer to try again later.`;
+      return `The user was asked to connect their ${serverTitle} account and dismissed the question without deciding. ${notRun} Offer to try again later.${later}`;
     case 'expired':
-      return `The user was asked to connect their ${serverTitle} account, but nobody answered before the question expired. ${notRun} Tell the user that it timed out and that they can ask again.`;
+      return `The user was asked to connect their ${serverTitle} account, but nobody answered before the question expired. ${notRun} Tell the user that it timed out and that they can ask again.${later}`;
     case 'unsupported':
-      return `This needs the user's ${serverTitle} account, and the client they use cannot show the request to connect it, so nobody was asked. ${notRun} Tell the user to connect ${serverTitle} from a client that can, then to try again.`;
+      return `This needs the user's ${serverTitle} account, and the client they use cannot show the request to connect it, so nobody was asked. ${notRun} Tell the user to connect ${serverTitle} ${place}, then to try again.`;
     case 'no-user':
       return `This needs a person's ${serverTitle} account, but the caller is a service and has none. ${notRun} It works when called on behalf of a signed-in user.`;
     case 'too-many-open':

@@ -47,6 +47,8 @@ type TurnEventBody =
       server: string;
       serverTitle: string;
       message: string;
+      /** Where the user can connect it; absent where only an operator can. */
+      url?: string;
     }
   | ElicitationEvent
   /** `finish` is there when the model did not come to its own end: out of room, or stopped by a content filter. */

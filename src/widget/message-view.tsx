@@ -1,5 +1,7 @@
 import { isWaitingFor } from '../elicitation/asker.ts';
+import type { ToolAuthRequired } from '../contract/notice.ts';
 import type { Answering } from './answering.ts';
+import { ConnectLink } from './connect-link.tsx';
 import { Icon } from './icon.tsx';
 import { openQuestions, textOf } from './message.ts';
 import type { Message, MessagePart, ToolPart } from './message.ts';
@@ -44,12 +46,25 @@ function PartView({ message, part, answering, now, words, askAgain }: Props & { 
       return (
         <p className="settled">
           <Icon name="warning" />
-          <span dir="auto">{words.missingAccount(part.data.serverTitle)}</span>
+          <span dir="auto">
+            <MissingAccount notice={part.data} words={words} />
+          </span>
         </p>
       );
     default:
       return null;
   }
+}
+
+/** Of an account that the reader cannot connect, the service says whom to ask. */
+function MissingAccount({ notice, words }: { notice: ToolAuthRequired; words: Words }) {
+  const { url, serverTitle, message } = notice;
+  if (url === undefined) return message;
+  return (
+    <>
+      {words.missingAccount(serverTitle)} <ConnectLink to={url} server={serverTitle} words={words} />
+    </>
+  );
 }
 
 function isAsking(message: Message, call: ToolPart): boolean {

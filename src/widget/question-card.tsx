@@ -6,6 +6,7 @@ import type { Answering } from './answering.ts';
 import { Countdown } from './countdown.tsx';
 import { FormQuestion } from './form-question.tsx';
 import { Icon } from './icon.tsx';
+import { isComposing } from './is-composing.ts';
 import { SettledQuestion } from './settled-question.tsx';
 import { toolName } from './tool-call.tsx';
 import { UrlQuestion } from './url-question.tsx';
@@ -34,11 +35,13 @@ export function QuestionCard({ question, answering, now, words, askAgain }: Prop
   const answer = useAnswer(question.elicitationId, answering, words);
   useKeptFocus(card, settled, question.status);
   if (question.status !== 'pending')
-    return <SettledQuestion {...{ question, words, askAgain }} isLate={answer.isLate} place={settled} />;
+    return <SettledQuestion {...{ question, words, askAgain }} given={answer} place={settled} />;
   const { context, message, expiresAt, elicitationId } = question;
   const id = cardId(elicitationId);
   const title = askerTitle(context) ?? words.agent;
   const who = whoAsks(context).join(' › ');
+  // Closing it decides nothing: that is another answer than “not now”.
+  const dismiss = () => void answer.send({ action: 'cancel' });
   const tool = context.toolName === undefined ? '' : ` ${words.needsTool(toolName(context.toolName))}`;
   return (
     <section
@@ -49,6 +52,12 @@ export function QuestionCard({ question, answering, now, words, askAgain }: Prop
       // Several of one server would be landmarks of the same name.
       role="group"
       aria-labelledby={`${id}-title ${id}-message`}
+      onKeyDown={(event) => {
+        if (event.key !== 'Escape' || isComposing(event)) return;
+        // Around it may be a panel that Escape closes: one thing at a time.
+        event.stopPropagation();
+        dismiss();
+      }}
     >
       <header>
         <span className="mark" aria-hidden="true">
@@ -64,6 +73,16 @@ export function QuestionCard({ question, answering, now, words, askAgain }: Prop
             {tool}
           </p>
         </div>
+        <button
+          type="button"
+          className="dismiss"
+          aria-label={words.dismiss}
+          title={words.dismiss}
+          aria-disabled={answer.isSending}
+          onClick={dismiss}
+        >
+          <Icon name="cross" />
+        </button>
       </header>
       <p className="message" id={`${id}-message`} dir="auto">
         {message}

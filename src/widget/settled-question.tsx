@@ -1,21 +1,24 @@
 import type { RefObject } from 'react';
 import type { ElicitationRequest } from '../contract/elicitation.ts';
+import { connectionsBeside } from '../elicitation/account-pages.ts';
 import { askerTitle } from '../elicitation/asker.ts';
+import { ConnectLink } from './connect-link.tsx';
 import { Icon } from './icon.tsx';
 import type { IconName } from './icon.tsx';
+import type { Answer } from './use-answer.ts';
 import type { Words } from './words.ts';
 
 interface Props {
   question: ElicitationRequest;
   words: Words;
-  /** An answer from here has come after it was over. */
-  isLate: boolean;
+  /** What was answered from here. */
+  given: Pick<Answer, 'isLate' | 'sent'>;
   askAgain: (() => void) | undefined;
   place: RefObject<HTMLParagraphElement | null>;
 }
 
-export function SettledQuestion({ question, words, isLate, askAgain, place }: Props) {
-  const [icon, text] = outcome(question, isLate, words);
+export function SettledQuestion({ question, words, given, askAgain, place }: Props) {
+  const [icon, text] = outcome(question, given, words);
   return (
     <p className={`settled ${question.status}`} ref={place} tabIndex={-1}>
       <Icon name={icon} />
@@ -29,12 +32,33 @@ export function SettledQuestion({ question, words, isLate, askAgain, place }: Pr
             </button>
           </>
         )}
+        {isUnconnected(question) && (
+          <>
+            {' '}
+            <ConnectLink
+              to={connectionsBeside(question.url)}
+              server={askerTitle(question.context)}
+              words={words}
+            />
+          </>
+        )}
       </span>
     </p>
   );
 }
 
-function outcome(question: ElicitationRequest, isLate: boolean, words: Words): [IconName, string] {
+/** Whoever said no, or nothing, can still connect the account. */
+function isUnconnected(question: ElicitationRequest): question is Extract<typeof question, { mode: 'url' }> {
+  const { mode, status, context } = question;
+  const isOver = status === 'decline' || status === 'cancel' || status === 'expired';
+  return mode === 'url' && isOver && context.trigger === 'credential_required';
+}
+
+function outcome(
+  question: ElicitationRequest,
+  { isLate, sent }: Props['given'],
+  words: Words,
+): [IconName, string] {
   const { status, context, because } = question;
   const { trigger } = context;
   const asker = askerTitle(context) ?? words.agent;
@@ -51,6 +75,7 @@ function outcome(question: ElicitationRequest, isLate: boolean, words: Words): [
       if (because === 'server_gave_up') return ['clock', words.gaveUp(asker)];
       return ['clock', title(isLate ? words.tooLate : words.expired)];
     case 'cancel':
+      return ['dash', title(sent === 'cancel' ? words.dismissed : words.closed)];
     case 'pending':
       return ['dash', title(words.closed)];
     default:

@@ -15,11 +15,14 @@ export interface Answer {
   failure: string | null;
   /** The question was over when it arrived. */
   isLate: boolean;
+  /** What was decided here, once it is on its way. */
+  sent: Decision['action'] | null;
 }
 
 export function useAnswer(elicitationId: string, answering: Answering, words: Words): Answer {
   const [isSending, setSending] = useState(false);
   const [isLate, setLate] = useState(false);
+  const [sent, setSent] = useState<Answer['sent']>(null);
   const [failure, setFailure] = useState<string | null>(null);
   // Two presses can come before the next rendering.
   const isUnderWay = useRef(false);
@@ -29,6 +32,7 @@ export function useAnswer(elicitationId: string, answering: Answering, words: Wo
     isUnderWay.current = true;
     setSending(true);
     setFailure(null);
+    setSent(decision.action);
     try {
       const reception = await answering(elicitationId, decision);
       if (reception.kind === 'late') setLate(true);
@@ -40,5 +44,5 @@ export function useAnswer(elicitationId: string, answering: Answering, words: Wo
     isUnderWay.current = false;
     setSending(false);
   };
-  return { send, isSending, failure, isLate };
+  return { send, isSending, failure, isLate, sent };
 }

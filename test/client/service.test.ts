@@ -157,7 +157,12 @@ test('a caller without a handler is told what is missing, beside the tool call',
   const view = await lastOf((await clientOf()).start({ message: { text: listing } }));
   expect(only('tool-auth-required', view)).toMatchObject({
     id: only('tool-call', view).id,
-    notice: { server: 'tracker', serverTitle: 'Tracker', message: expect.stringContaining('Tracker') },
+    notice: {
+      server: 'tracker',
+      serverTitle: 'Tracker',
+      message: expect.stringContaining('Tracker'),
+      url: expect.stringMatching(/\/connections$/),
+    },
   });
 });
 

@@ -72,7 +72,14 @@ const examples: Record<Exclude<StreamEvent['type'], 'data-operation' | 'elicitat
     optional: ['total', 'message'],
   },
   'tool-auth-required': {
-    members: { ...call, server: 'tracker', serverTitle: 'Tracker', message: 'Connect it elsewhere.' },
+    members: {
+      ...call,
+      server: 'tracker',
+      serverTitle: 'Tracker',
+      message: 'Connect it elsewhere.',
+      url: 'https://interlude.example/connections',
+    },
+    optional: ['url'],
   },
   'finish-step': { members: { step: 0, finish: 'length' }, optional: ['finish'] },
   'reset-step': { members: { step: 0 } },

@@ -37,6 +37,21 @@ test.each([
   expect(forPeople(text)).toBe(expected);
 });
 
+test.each(['decline', 'cancel', 'expired'] as const)(
+  'who refused (%s) reads where to connect it',
+  (refusal) => {
+    const text = forPeople(refusalForModel(refusal, 'Tracker', 'https://a.example/connections'));
+    expect(text).toContain('You can connect it at any time at https://a.example/connections.');
+    expect(text).not.toMatch(/the user|Respect|Offer/i);
+  },
+);
+
+test('who could not be asked reads where to connect it', () => {
+  expect(forPeople(refusalForModel('unsupported', 'Tracker', 'https://a.example/connections'))).toContain(
+    'Connect Tracker at https://a.example/connections, then to try again.',
+  );
+});
+
 test('of no refusal is anything left that is meant for the model', () => {
   const refusals = [
     ...(['decline', 'cancel', 'expired', 'unsupported', 'no-user'] as const),

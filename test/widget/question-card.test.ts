@@ -2,10 +2,13 @@ import { createElement } from 'react';
 import { renderToStaticMarkup } from 'react-dom/server';
 import { expect, test } from 'vitest';
 import type { ElicitationRequest } from '../../src/contract/elicitation.ts';
+import type { Message } from '../../src/widget/message.ts';
+import { MessageView } from '../../src/widget/message-view.tsx';
 import { QuestionCard } from '../../src/widget/question-card.tsx';
 import { wordsFor } from '../../src/widget/words.ts';
 
 const words = wordsFor('en');
+const answering = () => Promise.reject(new Error('nothing is sent here'));
 const now = () => Date.parse('2026-11-21T12:00:00.000Z');
 
 function cardOf(context: ElicitationRequest['context'], status: ElicitationRequest['status'] = 'pending') {
@@ -19,7 +22,6 @@ function cardOf(context: ElicitationRequest['context'], status: ElicitationReque
     status,
     expiresAt: '2026-11-21T12:10:00.000Z',
   };
-  const answering = () => Promise.reject(new Error('nothing is sent here'));
   const markup = renderToStaticMarkup(
     createElement(QuestionCard, { question, words, answering, now, askAgain: undefined }),
   );
@@ -39,3 +41,55 @@ test('a question of an agent without a server names the agent', () => {
     '\nResearcher\n10:00 left\nAsked by Researcher\n',
   );
 });
+
+const account: ElicitationRequest['context'] = { trigger: 'credential_required', serverTitle: 'Tracker' };
+
+test.each(['decline', 'cancel', 'expired'] as const)(
+  'after %s, the account can still be connected',
+  (status) => {
+    const link = 'href="https://interlude.example/connections"';
+    const over = linkQuestion({ status });
+    expect(over).toContain(link);
+    expect(over).toContain('>Connect Tracker</a>');
+    expect(linkQuestion({ status: 'accept' })).not.toContain(link);
+    expect(linkQuestion({ status, context: { trigger: 'mcp_elicitation' } })).not.toContain(link);
+  },
+);
+
+test('whose account only an operator can connect, the reader is told whom to ask; else they get a link', () => {
+  const shared = noticeOf({ message: 'Tracker is not connected. Ask Dana to connect it.' });
+  expect(shared).toContain('Ask Dana to connect it.');
+  expect(shared).not.toContain('<a ');
+  const own = noticeOf({ message: 'for other clients', url: 'https://interlude.example/connections' });
+  expect(own).toContain(
+    'Tracker is not connected. <a class="link" href="https://interlude.example/connections"',
+  );
+  expect(own).not.toContain('for other clients');
+});
+
+function linkQuestion(more: Partial<Pick<ElicitationRequest, 'status' | 'context'>>): string {
+  const question: ElicitationRequest = {
+    type: 'elicitation-request',
+    elicitationId: 'q1',
+    mode: 'url',
+    message: 'Tracker needs your account.',
+    url: 'https://interlude.example/auth/connect?e=q1',
+    context: account,
+    status: 'pending',
+    expiresAt: '2026-11-21T12:10:00.000Z',
+    ...more,
+  };
+  return drawn({ type: 'data-elicitation-request', id: 'q1', data: question });
+}
+
+function noticeOf(more: { message: string; url?: string }): string {
+  const data = { server: 'tracker', serverTitle: 'Tracker', toolName: 'tracker__list_issues', ...more };
+  return drawn({ type: 'data-tool-auth-required', id: 'c1', data });
+}
+
+function drawn(part: Message['parts'][number]): string {
+  const message: Message = { id: 'm1', role: 'assistant', parts: [part] };
+  return renderToStaticMarkup(
+    createElement(MessageView, { message, words, answering, now, askAgain: undefined }),
+  );
+}

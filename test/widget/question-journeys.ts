@@ -1,4 +1,5 @@
 /** What becomes of questions in a page, in whatever browser that is. */
+import type { Page } from 'playwright-core';
 import { expect } from 'vitest';
 import type { TcpProxy } from '../servers/tcp-proxy.ts';
 import { declineElsewhere } from './elsewhere.ts';
@@ -23,6 +24,33 @@ export async function declineJourney(stage: Stage): Promise<void> {
       { type: 'turn-ended' },
     ]);
   await leave();
+}
+
+/** Closed without a decision; who closed it can still connect the account. In a corner, Escape closes one thing at a time. */
+export async function dismissJourney(stage: Stage): Promise<void> {
+  const { page, say, leave } = await stage.visit({ user: 'bob', attributes: 'floating open' });
+  const connect = page.getByRole('link', { name: 'Connect Tracker' });
+  await say('list my open issues');
+  await connect.waitFor();
+  await page.getByRole('button', { name: 'Dismiss' }).click();
+  await page.getByText('Tracker: You dismissed the question').waitFor();
+  expect(await connect.getAttribute('href')).toBe(`${stage.service.baseUrl}/connections`);
+  await page.getByText('You closed the question about Tracker').waitFor();
+  await say('list my open issues');
+  await page.locator('.card').waitFor();
+  await page.locator('.card').getByRole('button', { name: 'Not now' }).focus();
+  await page.keyboard.press('Escape');
+  await page.getByText('Tracker: You dismissed the question').nth(1).waitFor();
+  expect(await page.locator('.panel').isVisible()).toBe(true);
+  await page.keyboard.press('Escape');
+  await page.locator('.panel').waitFor({ state: 'hidden' });
+  expect(await outcomes(page)).toEqual(['cancel', 'cancel']);
+  await leave();
+}
+
+async function outcomes(page: Page): Promise<unknown> {
+  const heard = await page.evaluate(() => (globalThis as never)['heard'] as { status?: string }[]);
+  return heard.flatMap(({ status }) => (status === undefined || status === 'pending' ? [] : [status]));
 }
 
 /** Cards of their own, and each is answered by itself. */

@@ -8,7 +8,7 @@ import { startDevelopmentServer } from '../development-server.ts';
 import type { DevelopmentServer } from '../development-server.ts';
 import { launchChromium } from '../browsers/chromium.ts';
 import { connectAccount } from '../service/connect-account.ts';
-import { declineJourney, severalJourney, stopJourney } from './question-journeys.ts';
+import { declineJourney, dismissJourney, severalJourney, stopJourney } from './question-journeys.ts';
 import { createStage } from './widget-page.ts';
 import type { Stage } from './widget-page.ts';
 
@@ -69,6 +69,9 @@ test('a form is filled in with the keyboard alone; what is wrong is said at its 
 
 test('several questions at once are cards of their own, and each is answered by itself', () =>
   severalJourney(stage));
+
+test('closing a question dismisses it, which is not “not now”: with the button, and with Escape', () =>
+  dismissJourney(stage));
 
 test('the Stop button ends the turn and closes its question', () => stopJourney(stage));
 

@@ -12,7 +12,7 @@ export function QuestionCard({ question, conversation }: { question: Question; c
   const asker = context.serverTitle ?? context.agent ?? 'The agent';
   if (status !== 'pending') return <small>{`${asker}: ${outcomes[status]}`}</small>;
 
-  function answer(action: 'accept' | 'decline', content?: Record<string, unknown>) {
+  function answer(action: 'accept' | 'decline' | 'cancel', content?: Record<string, unknown>) {
     setFailure(null);
     const decision = { conversationId: conversation, elicitationId, action, content };
     post('/run/api/elicitation-responses', decision).catch(setFailure);
@@ -42,6 +42,7 @@ export function QuestionCard({ question, conversation }: { question: Question; c
       )}
       {failure && <p role="alert">{failure.message}</p>}
       <button onClick={() => answer('decline')}>Not now</button>
+      <button onClick={() => answer('cancel')}>Dismiss</button>
     </section>
   );
 }

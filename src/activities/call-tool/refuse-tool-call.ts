@@ -2,6 +2,7 @@
 import type { Logger } from 'pino';
 import type { Config, ServerConfig } from '../../config/config.ts';
 import { connectionKey } from '../../credentials/connection-key.ts';
+import { connectionsAddress } from '../../elicitation/account-pages.ts';
 import {
   connectionMessage,
   elsewhere,
@@ -21,6 +22,7 @@ import { accountNotice, createToolResults } from '../tool-results.ts';
 interface Dependencies {
   storage: Pick<Storage, 'toolCalls' | 'toolCatalogue' | 'elicitations'>;
   servers: Config['servers'];
+  config: Pick<Config, 'http'>;
   logger: Logger;
 }
 
@@ -33,7 +35,8 @@ export interface RefusedToolCall {
   outcomes: Settlement[];
 }
 
-export function createRefuseToolCall({ storage, servers, logger }: Dependencies) {
+export function createRefuseToolCall({ storage, servers, config: { http }, logger }: Dependencies) {
+  const address = connectionsAddress(http.publicUrl);
   const results = createToolResults(storage);
   const settle = createSettle({ storage, logger });
 
@@ -44,7 +47,7 @@ export function createRefuseToolCall({ storage, servers, logger }: Dependencies)
       const config = servers.get(server);
       const title = config?.title ?? server;
       const mayHaveRun = refusal === 'failed' && call.state === 'started';
-      const text = mayHaveRun ? unknownOutcomeForModel(title) : refusalForModel(refusal, title);
+      const text = mayHaveRun ? unknownOutcomeForModel(title) : refusalForModel(refusal, title, address);
       const notice =
         config && refusal === 'unsupported' ? await accountMissing(turn, call, config) : undefined;
       await results.finish(turn, call, { kind: 'error', text }, { notice });
@@ -57,7 +60,7 @@ export function createRefuseToolCall({ storage, servers, logger }: Dependencies)
     const by = store === 'vault' ? 'key' : 'account';
     const known = await storage.toolCatalogue.get(connectionKey(config, turn));
     const tool = known?.tools.find(({ name }) => modelNameOf(server, name) === call.toolName)?.name;
-    const message = elsewhere(connectionMessage(serverTitle, 'missing', tool, by), false);
-    return accountNotice(call, config, message);
+    const message = elsewhere(connectionMessage(serverTitle, 'missing', tool, by), false, address);
+    return accountNotice(call, config, message, address);
   }
 }

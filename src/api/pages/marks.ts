@@ -32,6 +32,11 @@ function sign(mood: 'good' | 'warn' | 'quiet', path: string): Html {
   </div>`;
 }
 
+/** On a button that has no other words. */
+export const cross = html`<svg viewBox="0 0 24 24" aria-hidden="true">
+  <path d="M6 6l12 12M18 6 6 18" />
+</svg>`;
+
 /** A pause, in the browser's tab. Without one of its own, a browser would ask for /favicon.ico and be refused by the policy. */
 export const icon =
   "data:image/svg+xml,<svg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 16 16'><rect width='16' height='16' rx='4' fill='%233056d3'/><path d='M6 5v6M10 5v6' stroke='white' stroke-width='2' stroke-linecap='round'/></svg>";

@@ -24,14 +24,24 @@ export function connectedPage(serverTitle: string, account: string | null, tooLa
   };
 }
 
-export function declinedPage(serverTitle: string): Page {
+/** `connectionsUrl`: where the account can be connected all the same. */
+export function refusedQuestionPage(
+  action: 'decline' | 'cancel',
+  serverTitle: string,
+  connectionsUrl: string,
+): Page {
+  const [heading, result] =
+    action === 'decline'
+      ? ['Not now, then', 'was not connected, and the conversation goes on without it']
+      : ['The question is dismissed', 'was not connected; ask again in your conversation when it suits you'];
   return {
     status: 200,
     title: `${serverTitle} stays unconnected`,
     body: html`${monogram(serverTitle)}
-      <h1>Not now, then</h1>
+      <h1>${heading}</h1>
       <p class="lead">
-        ${serverTitle} was not connected, and the conversation goes on without it. You can close this window.
+        ${serverTitle} ${result}. You can close this window, or connect it later among
+        <a href="${connectionsUrl}">your connections</a>.
       </p>`,
     wayBack: 'button',
   };

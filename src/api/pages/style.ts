@@ -22,7 +22,7 @@ body {
   font: 1rem/1.55 system-ui, -apple-system, "Segoe UI", Roboto, sans-serif; -webkit-text-size-adjust: 100%;
 }
 main {
-  width: 100%; max-width: 27rem; padding: 2.25rem 2rem 2rem; background: var(--card); border: 1px solid var(--line);
+  position: relative; width: 100%; max-width: 27rem; padding: 2.25rem 2rem 2rem; background: var(--card); border: 1px solid var(--line);
   border-radius: 1.125rem; box-shadow: 0 1px 2px rgb(0 0 0 / .04), 0 12px 32px -12px rgb(0 0 0 / .10);
 }
 h1 { margin: 0 0 .5rem; font-size: 1.5rem; line-height: 1.25; font-weight: 640; letter-spacing: -.015em; overflow-wrap: anywhere; text-wrap: balance }
@@ -55,6 +55,9 @@ button, .button {
 button:hover, .button:hover { background: var(--accent-hover) }
 button.quiet, .button.quiet { background: transparent; color: var(--text); border-color: var(--edge) }
 button.quiet:hover, .button.quiet:hover { background: var(--hover) }
+.dismiss { position: absolute; inset-block-start: 1rem; inset-inline-end: 1rem; width: 2.5rem; height: 2.5rem; padding: .625rem; background: none; color: var(--quiet) }
+.dismiss:hover { background: var(--hover); color: var(--text) }
+.dismiss svg { display: block; fill: none; stroke: currentColor; stroke-width: 2; stroke-linecap: round }
 .mark.busy { animation: wait 1.8s ease-out infinite }
 @keyframes wait { from { box-shadow: 0 0 0 0 var(--focus) } 80%, to { box-shadow: 0 0 0 .625rem transparent } }
 @media (prefers-reduced-motion: reduce) { .mark.busy { animation: none; box-shadow: 0 0 0 2px var(--focus) } }

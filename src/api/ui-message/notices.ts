@@ -3,6 +3,7 @@
  * go. It makes no difference to them whether nobody was asked, or somebody else is being asked. Pure.
  */
 import type { ToolAuthRequired } from '../../contract/notice.ts';
+import { connectionsBeside } from '../../elicitation/account-pages.ts';
 import { isCallOf } from '../../elicitation/asker.ts';
 import type { ElicitationEvent } from '../../elicitation/elicitation.ts';
 import { elsewhere } from '../../elicitation/wording.ts';
@@ -32,17 +33,18 @@ export function createNotices(): (event: TurnEvent) => Notice[] {
         unfinished.delete(event.toolCallId);
         return [];
       case 'tool-auth-required': {
-        const { toolCallId, toolName, server, serverTitle, message } = event;
-        return [toNotice({ toolCallId, toolName }, { server, serverTitle, message })];
+        const { toolCallId, toolName, server, serverTitle, message, url } = event;
+        return [toNotice({ toolCallId, toolName }, { server, serverTitle, message, url })];
       }
       case 'elicitation-request': {
-        const { mode, status } = event;
-        if (mode !== 'url' || status !== 'pending' || !isAboutAnAccount(event)) return [];
+        const { status } = event;
+        if (status !== 'pending' || !isAboutAnAccount(event)) return [];
         const calls = [...unfinished.values()].filter((call) => call.by === by);
         const { server, serverTitle = server } = event.context;
-        return [
-          toNotice(callOf(event, calls), { server, serverTitle, message: elsewhere(event.message, true) }),
-        ];
+        const isOurs = event.context.trigger === 'credential_required';
+        const url = isOurs ? connectionsBeside(event.url) : undefined;
+        const message = elsewhere(event.message, true, url);
+        return [toNotice(callOf(event, calls), { server, serverTitle, message, url })];
       }
       default:
         return [];
@@ -50,20 +52,26 @@ export function createNotices(): (event: TurnEvent) => Notice[] {
   };
 }
 
-type AccountQuestion = ElicitationEvent & { context: { server: string } };
+type AccountQuestion = Extract<ElicitationEvent, { mode: 'url' }> & { context: { server: string } };
 
 function isAboutAnAccount(event: ElicitationEvent): event is AccountQuestion {
   const { trigger, server } = event.context;
-  return server !== undefined && (trigger === 'credential_required' || trigger === 'a2a_auth_required');
+  const isAccount = trigger === 'credential_required' || trigger === 'a2a_auth_required';
+  return event.mode === 'url' && isAccount && server !== undefined;
 }
 
-type Missing = Pick<ToolAuthRequired, 'server' | 'serverTitle' | 'message'>;
+interface Missing {
+  server: string;
+  serverTitle: string;
+  message: string;
+  url: string | undefined;
+}
 
-function toNotice({ toolCallId, toolName }: Call, { server, serverTitle, message }: Missing): Notice {
+function toNotice({ toolCallId, toolName }: Call, { server, serverTitle, message, url }: Missing): Notice {
   return {
     type: 'data-tool-auth-required',
     id: toolCallId,
-    data: { server, serverTitle, toolName, message },
+    data: { server, serverTitle, toolName, message, ...(url !== undefined && { url }) },
   };
 }
 

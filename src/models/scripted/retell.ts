@@ -55,9 +55,15 @@ export function retell(errorText: string): string {
     .map(([before, after]) => between(errorText, before, after))
     .find((name) => name !== undefined);
   const phrase = retold.find(([when]) => when.test(errorText))?.[1];
-  if (phrase && server !== undefined) return phrase(server);
+  if (phrase && server !== undefined) return [phrase(server), ...whereToConnect(errorText)].join(' ');
   const facts = errorText.split(/(?<=[.!?])\s+/).filter((sentence) => !instruction.test(sentence));
   return ['Sorry, that did not work.', ...facts].join(' ');
+}
+
+/** The address in an error is of the user's connections. */
+function whereToConnect(errorText: string): string[] {
+  const address = / at (https?:\/\/\S+\/connections)\b/.exec(errorText)?.[1];
+  return address === undefined ? [] : [`You can connect it at ${address} at any time.`];
 }
 
 /** On one line, and something; texts of servers are long, so that no pattern looks for it. */

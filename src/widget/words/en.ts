@@ -33,6 +33,7 @@ export interface Words {
   waitingForPage: string;
   haveOpened: string;
   notNow: string;
+  dismiss: string;
   sendAnswer: string;
   approve: string;
   decline: string;
@@ -42,6 +43,7 @@ export interface Words {
   approved: string;
   refused: string;
   declined: string;
+  dismissed: string;
   closed: string;
   expired: string;
   tooLate: string;
@@ -101,6 +103,7 @@ export const en: Words = {
   waitingForPage: 'Finish in the other window. This goes on by itself.',
   haveOpened: 'I have opened the page',
   notNow: 'Not now',
+  dismiss: 'Dismiss',
   sendAnswer: 'Send',
   approve: 'Approve',
   decline: 'Decline',
@@ -113,6 +116,7 @@ export const en: Words = {
   approved: 'You approved',
   refused: 'You declined',
   declined: 'You said “not now”',
+  dismissed: 'You dismissed the question',
   closed: 'No longer needed',
   expired: 'Nobody answered in time',
   tooLate: 'Your answer came too late',

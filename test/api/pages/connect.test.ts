@@ -141,6 +141,18 @@ test('"not now" answers the question with decline', async () => {
   expect(await browser.open(stage.link('q1'))).toMatchObject({ status: 410 });
 });
 
+test('closing the question dismisses it, which is not "not now", and leads to where it can be connected later', async () => {
+  const stage = await createStage();
+  await stage.ask();
+  const { browser, page } = await stage.openAs('alice');
+  expect(page.text).toMatch(/<button name="action" value="cancel" class="dismiss" aria-label="Dismiss"/);
+  const said = await browser.press(page, { action: 'cancel' });
+  expect(words(said)).toContain('The question is dismissed');
+  expect(words(said)).not.toContain('Not now');
+  expect(said.text).toContain(`href="${stage.publicUrl}/connections"`);
+  expect(stage.answers).toEqual([{ id: 'q1', action: 'cancel', user: 'alice' }]);
+});
+
 test('"not now" on a question that ended meanwhile shows how it ended', async () => {
   const stage = await createStage(undefined, {
     answer: async (row) => {

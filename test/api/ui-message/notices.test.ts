@@ -73,6 +73,7 @@ describe('a reader that cannot be asked to connect an account', () => {
     });
     expect(notice?.data).toMatchObject({
       message: expect.stringMatching(/^Tracker needs your account to list issues\. .*open this conversation/),
+      url: 'https://interlude.example/connections',
     });
     expect(JSON.stringify(chunks)).not.toContain('/auth/connect');
   });

@@ -21,6 +21,14 @@ test.each(Object.entries(expected))('"%s" reaches the user as a sentence to the 
   expect(told).not.toMatch(/\bthe user\b|Tell|undefined/i);
 });
 
+test.each(['decline', 'cancel', 'expired', 'unsupported'] as const)(
+  'after "%s" the user is told where the account can be connected all the same',
+  (refusal) => {
+    const told = retell(refusalForModel(refusal, 'Issue Tracker', 'https://a.example/connections'));
+    expect(told).toContain('You can connect it at https://a.example/connections at any time.');
+  },
+);
+
 test('an unknown outcome stays unknown', () => {
   expect(retell(unknownOutcomeForModel('Tracker'))).toMatch(/Tracker never answered, so I cannot tell/);
 });

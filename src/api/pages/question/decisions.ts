@@ -1,5 +1,6 @@
-/** What the two buttons do. Each answers with the page to show next. */
+/** What the buttons of a question do. Each answers with the page to show next. */
 import { CredentialStoreError } from '../../../credentials/store-error.ts';
+import { connectionsAddress } from '../../../elicitation/account-pages.ts';
 import type { ConnectionKey } from '../../../storage/ports/connections.ts';
 import { ProblemError } from '../../http/problems.ts';
 import type { ConnectDeps } from '../deps.ts';
@@ -9,7 +10,7 @@ import type { KeyProblem } from '../key/pages.ts';
 import type { Page, Redirect } from '../layout.ts';
 import type { NangoConnecting } from '../nango/connecting.ts';
 import { questionWithNango } from '../nango/pages.ts';
-import { connectedPage, declinedPage, finishedPage } from '../outcome-pages.ts';
+import { connectedPage, finishedPage, refusedQuestionPage } from '../outcome-pages.ts';
 import { leaveByNango, leaveTo } from '../leave.ts';
 import { failedPage } from './pages.ts';
 import type { QuestionView } from './pages.ts';
@@ -138,7 +139,11 @@ export function createDecisions(deps: ConnectDeps): Decisions {
         { kind: 'user', tenant: session.tenant, user: session.user },
         { address },
       );
-      return declinedPage(server.title);
+      return refusedQuestionPage(
+        action,
+        server.title,
+        keepingReturn(connectionsAddress(config.http.publicUrl), session),
+      );
     } catch (error) {
       if (!(error instanceof ProblemError) || ![409, 410].includes(error.statusCode)) throw error;
       // Something else settled the question while the page was open.

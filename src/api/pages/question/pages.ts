@@ -4,7 +4,7 @@ import { detail, scopeList } from '../details.ts';
 import { html } from '../html.ts';
 import type { Html } from '../html.ts';
 import type { Page } from '../layout.ts';
-import { monogram } from '../marks.ts';
+import { cross, monogram } from '../marks.ts';
 import { returnField } from '../return-url.ts';
 import { signedIn } from '../signed-in.ts';
 import type { SignedIn } from '../signed-in.ts';
@@ -60,7 +60,7 @@ export function questionPage(view: QuestionView, givenHere?: GivenHere): Page {
         )}
       </dl>
       ${view.warnings.map((warning) => html`<p class="warning">${warningWords[warning]}</p>`)}
-      ${givenHere?.form ?? actions(view, `Connect ${serverTitle}`)}
+      ${givenHere?.form ?? actions(view, `Connect ${serverTitle}`)} ${dismissal(view)}
     `,
     footer: signedIn(view, view.elicitationId),
   };
@@ -83,7 +83,7 @@ function retryPage(view: QuestionView, status: number, title: string, lead: stri
     body: html`${monogram(view.serverTitle)}
       <h1>${title}</h1>
       <p class="lead">${lead}</p>
-      ${actions(view, canRetry && 'Try again')}`,
+      ${actions(view, canRetry && 'Try again')} ${dismissal(view)}`,
   };
 }
 
@@ -91,6 +91,16 @@ function actions(view: QuestionView, connect: string | false): Html {
   return html`<form method="post" action="${view.publicUrl}/auth/connect" class="actions">
     ${questionFields(view)} ${connect && html`<button name="action" value="connect">${connect}</button>`}
     <button name="action" value="decline" class="quiet">Not now</button>
+  </form>`;
+}
+
+/** In the corner, as on the card in a chat: closing the question decides nothing, which is not the same as “not now”. */
+export function dismissal(view: QuestionView): Html {
+  return html`<form method="post" action="${view.publicUrl}/auth/connect">
+    ${questionFields(view)}
+    <button name="action" value="cancel" class="dismiss" aria-label="Dismiss" title="Dismiss">
+      ${cross}
+    </button>
   </form>`;
 }
 

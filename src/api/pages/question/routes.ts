@@ -1,4 +1,4 @@
-/** `/auth/connect`: the question (GET) and the two buttons under it (POST); `/auth/done`: how it ended. */
+/** `/auth/connect`: the question (GET) and its buttons (POST); `/auth/done`: how it ended. */
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import { ElicitationIdSchema } from '../../../contract/ids.ts';

@@ -5,7 +5,7 @@ import { html } from '../html.ts';
 import type { Html } from '../html.ts';
 import type { Page } from '../layout.ts';
 import { monogram } from '../marks.ts';
-import { questionFields } from './pages.ts';
+import { dismissal, questionFields } from './pages.ts';
 import type { QuestionView } from './pages.ts';
 import { signedIn } from '../signed-in.ts';
 
@@ -36,7 +36,8 @@ export function sharedQuestionPage(
       <form method="post" action="${publicUrl}/auth/connect" class="actions">
         ${questionFields(view)}
         <button name="action" value="decline" class="quiet">Not now</button>
-      </form>`,
+      </form>
+      ${dismissal(view)}`,
     footer: signedIn(view, view.elicitationId),
   };
 }

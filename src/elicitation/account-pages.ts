@@ -1,0 +1,19 @@
+/**
+ * Where our own pages about accounts are, below the address at which browsers reach the service. For whoever has to send
+ * a person there; pure.
+ */
+
+/** Where one question about an account is answered. Opaque, and no permission by itself: the page asks who is there. */
+export function questionAddress(publicUrl: string, elicitationId: string): string {
+  return `${publicUrl}/auth/connect?e=${elicitationId}`;
+}
+
+/** Where people connect their accounts whenever they like, and see which they have. */
+export function connectionsAddress(publicUrl: string): string {
+  return `${publicUrl}/connections`;
+}
+
+/** The same for whoever knows only where a question about an account is answered. */
+export function connectionsBeside(question: string): string {
+  return new URL('../connections', question).href;
+}
