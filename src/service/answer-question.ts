@@ -13,7 +13,7 @@ import { fitContent } from './answer-content.ts';
 import { sealContent, saysTheSame } from './answer-record.ts';
 import { digestOf } from './canonical-json.ts';
 import type { ConnectionNews } from './connection-news.ts';
-import { ProblemError } from '../api/http/problems.ts';
+import { ServiceError } from './service-error.ts';
 import type { Principal } from './principal.ts';
 import type { TurnWorkflows } from './turn-workflows.ts';
 
@@ -28,11 +28,9 @@ export type Answered =
 export interface AnswerOrigin {
   address: string | null;
   idempotencyKey?: string | undefined;
-  /** Where in the request the answer stands, as a JSON pointer; the whole body unless given. */
-  pointer?: string;
 }
 
-/** Refusals are `ProblemError`s. */
+/** Refusals are `ServiceError`s. */
 export type AnswerQuestion = (
   row: ElicitationRow,
   response: ElicitationResponse,
@@ -60,7 +58,7 @@ const patienceMs = 2_000;
 export function createAnswerQuestion({ storage, keys, workflows, news }: Parts): AnswerQuestion {
   const { elicitations } = storage;
 
-  return async (row, given, principal, { address, idempotencyKey, pointer }) => {
+  return async (row, given, principal, { address, idempotencyKey }) => {
     const audit = (action: 'answered' | 'refused', actor: string | null, detail: string) =>
       storage.audit.record({
         at: Date.now(),
@@ -79,9 +77,9 @@ export function createAnswerQuestion({ storage, keys, workflows, news }: Parts):
         principal.kind === 'user' ? principal.user : null,
         `${given.action} by a ${principal.kind}`,
       );
-      throw new ProblemError('not_your_question', 'Only the person it was put to may answer.');
+      throw new ServiceError('not_your_question', 'Only the person it was put to may answer.');
     }
-    const response = fitContent(row.request, given, pointer);
+    const response = fitContent(row.request, given);
 
     const { action } = response;
     const responseId = responseIdOf(row, response, idempotencyKey);
@@ -96,7 +94,7 @@ export function createAnswerQuestion({ storage, keys, workflows, news }: Parts):
     ]);
     const earlier = isNew ? null : await elicitations.answer(row.id, responseId);
     if (earlier && !saysTheSame(keys, row.id, response, earlier)) {
-      throw new ProblemError(
+      throw new ServiceError(
         'idempotency_key_reused',
         'It was already used for another answer. Choose a new one for each answer.',
       );
@@ -138,17 +136,17 @@ export function createAnswerQuestion({ storage, keys, workflows, news }: Parts):
       case 'not-counted':
         return { kind: 'received' };
       case 'expired':
-        throw new ProblemError(
+        throw new ServiceError(
           'expired',
           'Nobody answered in time. Ask the agent again to get a new question.',
         );
       case 'withdrawn':
         throw receipt.because === 'server_gave_up'
-          ? new ProblemError(
+          ? new ServiceError(
               'expired',
               'Whoever asked did not wait this long. Ask the agent again to get a new question.',
             )
-          : new ProblemError(
+          : new ServiceError(
               'turn_over',
               'Whoever asked is gone, and the question with it. Ask the agent again.',
             );
@@ -156,14 +154,14 @@ export function createAnswerQuestion({ storage, keys, workflows, news }: Parts):
         const { outcome } = receipt;
         const winner = winnerOf(elicitation);
         if (outcome === 'cancel' && winner === undefined) {
-          throw new ProblemError('turn_over', 'The turn that asked has ended, and its question with it.');
+          throw new ServiceError('turn_over', 'The turn that asked has ended, and its question with it.');
         }
         // Under another name perhaps, but the same answer as the one that won.
         const won = winner === undefined ? null : await elicitations.answer(elicitation.id, winner);
         if (won && saysTheSame(keys, elicitation.id, response, won))
           return { kind: 'recorded', outcome, duplicate: true };
         const detail = `The answer on record is "${outcome}".`;
-        throw new ProblemError('already_answered', detail, { members: { outcome } });
+        throw new ServiceError('already_answered', detail, { outcome });
       }
       default:
         return receipt satisfies never;
@@ -177,8 +175,8 @@ export function createAnswerQuestion({ storage, keys, workflows, news }: Parts):
   }
 }
 
-export function unknownQuestion(): ProblemError {
-  return new ProblemError('elicitation_not_found', 'No such question was asked in this conversation.');
+export function unknownQuestion(): ServiceError {
+  return new ServiceError('elicitation_not_found', 'No such question was asked in this conversation.');
 }
 
 function winnerOf({ state }: Elicitation): string | undefined {

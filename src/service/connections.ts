@@ -13,7 +13,7 @@ import type { ConnectionKey, ConnectionRow } from '../storage/ports/connections.
 import type { Storage } from '../storage/storage.ts';
 import type { MayChange } from './account-rights.ts';
 import { userOf } from './conversation-access.ts';
-import { ProblemError } from '../api/http/problems.ts';
+import { ServiceError } from './service-error.ts';
 import type { Principal } from './principal.ts';
 
 export type Scope = 'user' | 'project';
@@ -155,13 +155,13 @@ export function createOwnConnections({ config, storage, stores, mayChange, logge
     const shared = listed.find((one) => one.scope === 'project');
     if (!own?.mayChange) {
       if (!shared)
-        throw new ProblemError('unknown_server', 'You have no connection to a server of this name.');
+        throw new ServiceError('unknown_server', 'You have no connection to a server of this name.');
       const everybodys = `Everybody uses this account of ${shared.serverTitle}`;
       // Whoever ends an account of their own, and does so twice, has not ended everybody's.
       if (shared.mayChange)
-        throw new ProblemError('invalid_request', `${everybodys}; say scope=project to disconnect it.`);
+        throw new ServiceError('invalid_request', `${everybodys}; say scope=project to disconnect it.`);
       await audit('refused', 'disconnecting a shared account');
-      throw new ProblemError('forbidden', `${everybodys}; only an operator can disconnect it.`);
+      throw new ServiceError('forbidden', `${everybodys}; only an operator can disconnect it.`);
     }
     const key = { tenant, server, user: scope === 'project' ? null : userOf(principal) };
     const ended = await end(key, own.isInUse ? config.servers.get(server) : undefined);

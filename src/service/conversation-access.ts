@@ -1,6 +1,6 @@
 /** Whose conversation it is. Somebody else's looks exactly like one that does not exist. */
 import type { ConversationRow } from '../storage/ports/conversations.ts';
-import { ProblemError } from '../api/http/problems.ts';
+import { ServiceError } from './service-error.ts';
 import type { Principal } from './principal.ts';
 
 export function userOf(principal: Principal): string | null {
@@ -11,12 +11,12 @@ export function isOwner(conversation: ConversationRow, principal: Principal): bo
   return conversation.tenant === principal.tenant && conversation.user === userOf(principal);
 }
 
-/** The conversation if it is the caller's own; 404 in every other case. */
+/** The conversation if it is the caller's own; otherwise a `conversation_not_found`. */
 export function requireOwn(conversation: ConversationRow | null, principal: Principal): ConversationRow {
   if (conversation && isOwner(conversation, principal)) return conversation;
   throw conversationNotFound();
 }
 
-export function conversationNotFound(): ProblemError {
-  return new ProblemError('conversation_not_found', 'You have no conversation with this id.');
+export function conversationNotFound(): ServiceError {
+  return new ServiceError('conversation_not_found', 'You have no conversation with this id.');
 }

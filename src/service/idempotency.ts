@@ -7,7 +7,7 @@ import { randomUUID } from 'node:crypto';
 import type { IdempotencyKeys } from '../storage/ports/idempotency-keys.ts';
 import { digestOf } from './canonical-json.ts';
 import { userOf } from './conversation-access.ts';
-import { ProblemError } from '../api/http/problems.ts';
+import { ServiceError } from './service-error.ts';
 import type { Principal } from './principal.ts';
 import type { TurnRequest } from './start-turn.ts';
 
@@ -49,12 +49,12 @@ export async function identify(
   const owner = { tenant: principal.tenant, user: userOf(principal) };
   const use = await keys.claim({ ...owner, key, fingerprint, ...identity }, earlier);
   if (use.fingerprint === fingerprint) return use;
-  throw new ProblemError(
+  throw new ServiceError(
     'idempotency_key_reused',
     'It was already used for another message. Choose a new one for each message.',
   );
 }
 
 function fingerprintOf({ conversation, agent, messages }: TurnRequest): string {
-  return digestOf([conversation ?? null, agent.name ?? null, messages]);
+  return digestOf([conversation ?? null, agent ?? null, messages]);
 }

@@ -8,7 +8,7 @@ import type { StoredMessage } from '../storage/ports/conversations.ts';
 import type { PageContextPart } from '../turn/page-context.ts';
 import type { TurnRef } from '../turn/turn.ts';
 import { conversationNotFound, requireOwn, userOf } from './conversation-access.ts';
-import { invalidRequest, ProblemError } from '../api/http/problems.ts';
+import { invalidInput, ServiceError } from './service-error.ts';
 import { identify } from './idempotency.ts';
 import type { Repetition } from './idempotency.ts';
 import type { OnBusy } from './open-turn.ts';
@@ -26,7 +26,8 @@ export interface TurnRequest {
   conversation: string | undefined;
   /** Oldest first; the last is the user's new one. In a conversation that is given, only that counts. */
   messages: GivenMessage[];
-  agent: { name: string | undefined; pointer: string };
+  /** Its name; undefined: the conversation's, or the first one. */
+  agent: string | undefined;
   capabilities: Capabilities;
   onBusy: OnBusy;
   repetition: Repetition;
@@ -75,7 +76,7 @@ export async function startTurn(
     case 'foreign-conversation':
       throw conversationNotFound();
     case 'other-message':
-      throw new ProblemError(
+      throw new ServiceError(
         'message_id_reused',
         'Another message was already sent under this id in this conversation, with other words. Choose a new id for each message, also for one that is sent again with changes.',
       );
@@ -96,34 +97,28 @@ function newMessages(
   ];
 }
 
-function busy({ turnId, isEnding }: { turnId: string; isEnding: boolean }): ProblemError {
+function busy({ turnId, isEnding }: { turnId: string; isEnding: boolean }): ServiceError {
   const detail = isEnding
     ? 'The turn is about to end but has not ended yet. Send the message again in a moment.'
     : 'Wait for the turn to end, or cancel it, then send the message again.';
-  return new ProblemError('turn_in_progress', detail, {
-    members: { turnId },
-    headers: { 'x-turn-id': turnId, ...(isEnding && { 'retry-after': '1' }) },
+  return new ServiceError('turn_in_progress', detail, {
+    turnId,
+    ...(isEnding && { retryAfterMs: 1_000 }),
   });
 }
 
 /** A conversation stays with the agent it began with; a new one is with the first agent unless it says otherwise. */
-function agentFor(
-  { name, pointer }: TurnRequest['agent'],
-  known: string | undefined,
-  agents: Config['agents'],
-): string {
+function agentFor(name: string | undefined, known: string | undefined, agents: Config['agents']): string {
   const [first] = agents.keys();
   const agent = name ?? known ?? first;
   if (agent === undefined || !agents.has(agent)) throw unknownAgent(agent ?? '', agents);
   if (known !== undefined && known !== agent) {
-    throw invalidRequest([
-      { pointer, detail: `this conversation is with ${known}; start another for ${agent}` },
-    ]);
+    throw invalidInput(['agent'], `this conversation is with ${known}; start another for ${agent}`);
   }
   return agent;
 }
 
-export function unknownAgent(name: string, agents: Config['agents']): ProblemError {
+export function unknownAgent(name: string, agents: Config['agents']): ServiceError {
   const names = [...agents.keys()].join(', ');
-  return new ProblemError('unknown_agent', `There is no agent "${name}". There are: ${names}.`);
+  return new ServiceError('unknown_agent', `There is no agent "${name}". There are: ${names}.`);
 }

@@ -23,7 +23,7 @@ import {
   elicitationQuery,
 } from '../workflows/messages.ts';
 import type { AnswerElicitation } from '../workflows/messages.ts';
-import { ProblemError } from '../api/http/problems.ts';
+import { ServiceError } from './service-error.ts';
 import { createOpenTurns } from './open-turn.ts';
 import type { OnBusy } from './open-turn.ts';
 import { startOptions } from './start-options.ts';
@@ -182,7 +182,7 @@ export function createTurnWorkflows({ client, storage, config, logger }: Parts):
       lack === null
         ? `The workflow engine cannot be reached. ${consequence} Try again in a few seconds.`
         : `The workflow engine is not set up yet. ${consequence} The operator reads at /readyz what is missing.`;
-    return new ProblemError('unavailable', detail, { headers: { 'retry-after': '5' }, cause: error });
+    return new ServiceError('unavailable', detail, { retryAfterMs: 5_000, cause: error });
   }
 
   /** `gone` when the addressed workflow is closed or forgotten; any other failure is a 503. */

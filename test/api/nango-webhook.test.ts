@@ -3,7 +3,7 @@ import { createHmac } from 'node:crypto';
 import Fastify from 'fastify';
 import { pino } from 'pino';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { answerWithProblems } from '../../src/api/http/problems.ts';
+import { answerWithProblems } from '../../src/api/http/answer-with-problems.ts';
 import { takeHints } from '../../src/api/nango-webhook/hints.ts';
 import { createConfirmConnection } from '../../src/service/confirm-connection.ts';
 import { nangoWebhook } from '../../src/api/nango-webhook/route.ts';

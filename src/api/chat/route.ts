@@ -14,6 +14,7 @@ import type { AnswerQuestion } from '../../service/answer-question.ts';
 import { requireOwn } from '../../service/conversation-access.ts';
 import { describeRoute, either, eventStream, json, nothing, problemsOf } from '../http/describe-route.ts';
 import type { Readers } from '../http/readers.ts';
+import { standingAt } from '../http/problems.ts';
 import { readerFrom } from '../http/request-headers.ts';
 import { startTurn } from '../../service/start-turn.ts';
 import type { StartTurnParts } from '../../service/start-turn.ts';
@@ -66,8 +67,10 @@ export function chatSurface(api: Api, parts: ChatParts): void {
       const key = headers['idempotency-key'];
       const posted = readPosted(body);
       if (posted.kind === 'answer') {
-        const origin = { address: request.ip, idempotencyKey: key, pointer: posted.pointer };
-        const receipt = await takeAnswer(parts, posted.answer, principal, origin);
+        const origin = { address: request.ip, idempotencyKey: key };
+        const receipt = await takeAnswer(parts, posted.answer, principal, origin).catch(
+          standingAt({ content: `${posted.pointer}/content` }),
+        );
         // JSON and never 204: the SDK takes an empty body for a failure.
         return reply.code(receipt.statusCode).send(receipt.body);
       }
@@ -79,13 +82,13 @@ export function chatSurface(api: Api, parts: ChatParts): void {
         {
           conversation: body.id,
           messages: posted.messages,
-          agent: { name: body.agentId, pointer: '/agentId' },
+          agent: body.agentId,
           capabilities: reader.capabilities,
           onBusy: body.onBusy,
           repetition: key === undefined ? { kind: 'unnamed' } : { kind: 'named', key },
         },
         principal,
-      );
+      ).catch(standingAt({ agent: '/agentId' }));
       return body.stream ? show.streamed(reply, { turn, reader }) : show.whole(reply, { turn, reader });
     },
   );

@@ -26,7 +26,7 @@ import { conversationsSurface } from '../conversations/route.ts';
 import { explainDatabaseTrouble } from './database-trouble.ts';
 import { elicitationsSurface } from '../elicitations/route.ts';
 import { feedSurface } from '../feed/route.ts';
-import { answerWithProblems, problemFor, sendProblem } from './problems.ts';
+import { answerWithProblems, problemFor, sendProblem } from './answer-with-problems.ts';
 import { healthRoutes } from './health.ts';
 import { refuseUnknownHosts } from './known-hosts.ts';
 import { createRefusalLimit, limitOpenRequests } from './limits.ts';

@@ -4,13 +4,14 @@
  */
 import type { FastifyInstance } from 'fastify';
 import type { Storage } from '../../storage/storage.ts';
+import { ServiceError } from '../../service/service-error.ts';
 import { ProblemError } from './problems.ts';
 
 const patienceMs = 1_000;
 
 export function explainDatabaseTrouble(fastify: FastifyInstance, storage: Pick<Storage, 'ping'>): void {
   fastify.setErrorHandler(async (error) => {
-    const isOurs = error instanceof ProblemError || hasClientStatus(error);
+    const isOurs = error instanceof ProblemError || error instanceof ServiceError || hasClientStatus(error);
     if (isOurs || (await answers(storage))) throw error;
     const detail = 'The database cannot be reached. Try again in a few seconds.';
     throw new ProblemError('unavailable', detail, { headers: { 'retry-after': '5' }, cause: error });

@@ -1,10 +1,11 @@
 /**
  * Every error the API answers with, as RFC 9457 problem documents. One table, stable codes; a code is never
  * reused for something else. `detail` is written for the person who reads it: it names the thing and the
- * remedy, never a token, an answer or a message. What is our fault is logged and masked.
+ * remedy, never a token, an answer or a message.
  */
-import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { z } from 'zod';
+import { ServiceError } from '../../service/service-error.ts';
+import type { ServiceErrorCode } from '../../service/service-error.ts';
 import { nearestIssues } from './nearest-issues.ts';
 
 export const problems = {
@@ -34,7 +35,7 @@ export const problems = {
   rate_limited: { status: 429, title: 'Too many requests' },
   internal: { status: 500, title: 'Something went wrong on our side' },
   unavailable: { status: 503, title: 'Temporarily unavailable' },
-} as const;
+} as const satisfies Record<ServiceErrorCode, unknown> & Record<string, { status: number; title: string }>;
 
 export type ProblemCode = keyof typeof problems;
 
@@ -83,6 +84,41 @@ export class ProblemError extends Error {
   }
 }
 
+/** Where in a request the parts of a use case's input stand, as JSON pointers; elsewhere, where their names say. */
+export type Places = Record<string, string>;
+
+/** What a use case refused, in HTTP. */
+export function toProblem(
+  { code, message, details, cause }: ServiceError,
+  places: Places = {},
+): ProblemError {
+  const { issues, retryAfterMs, turnId, outcome } = details;
+  const errors = issues?.map(({ path: [first, ...inner], detail }) => {
+    const outer = first === undefined ? '' : (places[first] ?? toPointer([first]));
+    return { pointer: outer + toPointer(inner), detail };
+  });
+  if (code === 'invalid_request' && errors) return invalidRequest(errors);
+  return new ProblemError(code, message, {
+    members: {
+      ...(errors && { errors: firstOf(errors) }),
+      ...(turnId !== undefined && { turnId }),
+      ...(outcome && { outcome }),
+    },
+    headers: {
+      ...(turnId !== undefined && { 'x-turn-id': turnId }),
+      ...(retryAfterMs !== undefined && { 'retry-after': String(Math.ceil(retryAfterMs / 1_000)) }),
+    },
+    cause,
+  });
+}
+
+/** To `catch` the refusal of a use case with, where its input does not stand where its names say. */
+export function standingAt(places: Places): (error: unknown) => never {
+  return (error) => {
+    throw error instanceof ServiceError ? toProblem(error, places) : error;
+  };
+}
+
 /** `reason` says that what was presented is no good; without it, nothing was presented (RFC 6750 §3.1). */
 export function unauthenticated(detail: string, reason?: 'invalid_token'): ProblemError {
   const challenge = reason ? `Bearer error="${reason}"` : 'Bearer';
@@ -122,105 +158,11 @@ export function invalidRequest(errors: FieldError[]): ProblemError {
 }
 
 /** Enough to see what is wrong: the answer to a body of nothing but mistakes would be much larger than the body. */
-export function firstOf(errors: FieldError[]): FieldError[] {
+function firstOf(errors: FieldError[]): FieldError[] {
   return errors.slice(0, 50);
 }
 
 /** RFC 6901; the whole document is the empty pointer. */
 export function toPointer(path: readonly PropertyKey[]): string {
   return path.map((key) => `/${String(key).replaceAll('~', '~0').replaceAll('/', '~1')}`).join('');
-}
-
-export function sendProblem(reply: FastifyReply, problem: ProblemError): FastifyReply {
-  return reply
-    .code(problem.statusCode)
-    .headers(problem.headers)
-    .type('application/problem+json')
-    .send(JSON.stringify(problem.toDocument()));
-}
-
-/** Makes every error and every unknown route under `fastify` a problem document. */
-export function answerWithProblems(fastify: FastifyInstance): void {
-  fastify.setErrorHandler((error, request, reply) => sendProblem(reply, problemFor(error, request)));
-  fastify.setNotFoundHandler((request, reply) =>
-    sendProblem(
-      reply,
-      new ProblemError(
-        'not_found',
-        `There is nothing at ${request.method} ${pathOf(request)}.${whereInstead(pathOf(request))}`,
-      ),
-    ),
-  );
-}
-
-/** For clients that were given an address with too much or too little in it. */
-function whereInstead(path: string): string {
-  if (/\/v1(?:\/|$)|completions|responses|models/.test(path))
-    return ' OpenAI clients take /run/v1 of this service as their base URL, and post to /run/v1/chat/completions.';
-  return /^\/(?:run|api|chat)(?:\/|$)/.test(path) ? ' useChat posts to /run/api/chat.' : '';
-}
-
-/** The problem to answer with. Anything that is our fault is logged here, once, and masked. */
-export function problemFor(error: unknown, request: FastifyRequest): ProblemError {
-  const problem = error instanceof ProblemError ? error : fromFastify(error, request);
-  if (problem) {
-    if (problem.statusCode >= 500)
-      request.log.warn({ err: problem }, `answered ${problem.statusCode} ${problem.code}`);
-    return problem;
-  }
-  request.log.error({ err: error }, 'a request failed');
-  return new ProblemError(
-    'internal',
-    `This was not your fault. Try again; if it keeps happening, tell the operator request ${request.id}.`,
-  );
-}
-
-/** Fastify's own 4xx errors (parsing, limits, schemas), in our words. Everything else is not recognised. */
-function fromFastify(error: unknown, request: FastifyRequest): ProblemError | undefined {
-  if (!isFastifyError(error)) return undefined;
-  if (error.validation) {
-    return invalidRequest(
-      error.validation.map(({ instancePath, message }) => ({
-        pointer: instancePath,
-        detail: message ?? 'not valid',
-      })),
-    );
-  }
-  switch (error.statusCode) {
-    case 400:
-      // A parser's own message may quote the body.
-      return new ProblemError(
-        'invalid_request',
-        error.code?.startsWith('FST_ERR_')
-          ? `${error.message}.`
-          : 'The body cannot be read; send valid JSON.',
-      );
-    case 404:
-      return new ProblemError('not_found', `There is nothing at ${pathOf(request)}.`);
-    case 405:
-      return new ProblemError(
-        'method_not_allowed',
-        `${request.method} is not possible at ${pathOf(request)}.`,
-      );
-    case 413: {
-      const limit = request.routeOptions.bodyLimit;
-      return new ProblemError('body_too_large', `The body may have at most ${limit} bytes.`);
-    }
-    case 415:
-      return new ProblemError('unsupported_media_type', 'Send the body as content-type: application/json.');
-    case 429:
-      return new ProblemError('rate_limited', 'Wait as long as Retry-After says, then try again.');
-    default:
-      return error.statusCode !== undefined && error.statusCode >= 400 && error.statusCode < 500
-        ? new ProblemError('invalid_request', 'The request is not understood; check its address and headers.')
-        : undefined;
-  }
-}
-
-function isFastifyError(error: unknown): error is FastifyError {
-  return error instanceof Error && 'statusCode' in error && typeof error.statusCode === 'number';
-}
-
-function pathOf(request: FastifyRequest): string {
-  return request.url.split('?', 1)[0] ?? '';
 }

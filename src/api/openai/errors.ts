@@ -1,6 +1,7 @@
 /** Problem documents with an additional member `error`, as OpenAI clients expect it. */
 import type { FastifyInstance } from 'fastify';
-import { problemFor, ProblemError, sendProblem } from '../http/problems.ts';
+import { problemFor, sendProblem } from '../http/answer-with-problems.ts';
+import { ProblemError } from '../http/problems.ts';
 import type { FieldError } from '../http/problems.ts';
 
 export interface OpenAIError {

@@ -10,6 +10,7 @@ import { cannotAsk } from '../../elicitation/capabilities.ts';
 import { explainDatabaseTrouble } from '../http/database-trouble.ts';
 import { describeRoute, either, eventStream, json, problemsOf } from '../http/describe-route.ts';
 import type { Readers } from '../http/readers.ts';
+import { standingAt } from '../http/problems.ts';
 import { readerFrom } from '../http/request-headers.ts';
 import { startTurn } from '../../service/start-turn.ts';
 import type { StartTurnParts } from '../../service/start-turn.ts';
@@ -84,7 +85,7 @@ function chatCompletions(api: Api, parts: OpenAIParts): void {
         {
           conversation: body.conversationId ?? undefined,
           messages: givenMessages(body),
-          agent: { name: body.model, pointer: '/model' },
+          agent: body.model,
           // A caller that waits for one JSON answer has nowhere to see a question.
           capabilities: body.stream ? reader.capabilities : cannotAsk,
           onBusy: body.onBusy,
@@ -92,7 +93,7 @@ function chatCompletions(api: Api, parts: OpenAIParts): void {
             key === undefined ? { kind: 'announced', isRepeat: Number(retries) > 0 } : { kind: 'named', key },
         },
         principal,
-      );
+      ).catch(standingAt({ agent: '/model' }));
       const { model } = body;
       if (body.stream) {
         const includeUsage = body.stream_options?.include_usage ?? false;

@@ -21,7 +21,7 @@ export interface ConnectDeps {
   };
   connections: OwnConnections;
   mayChange: MayChange;
-  /** Stores and signals an answer; a question that is over is a `ProblemError`. */
+  /** Stores and signals an answer; a question that is over is a `ServiceError`. */
   answer: AnswerQuestion;
   /** To be called once a store has recorded an account. Idempotent. */
   confirmConnection: ConfirmConnection;

@@ -7,7 +7,7 @@ import cookies from '@fastify/cookie';
 import forms from '@fastify/formbody';
 import type { FastifyInstance } from 'fastify';
 import { explainDatabaseTrouble } from '../http/database-trouble.ts';
-import { problemFor } from '../http/problems.ts';
+import { problemFor } from '../http/answer-with-problems.ts';
 import { authorizationRoutes } from './oauth/callback.ts';
 import { clientRoutes } from './oauth/client-documents.ts';
 import type { ConnectDeps } from './deps.ts';

@@ -14,7 +14,7 @@ import type { IdentityProvider } from '../../../demo/identity.ts';
 import { listen } from '../../../demo/listen.ts';
 import { createApiKey } from '../../../src/api/http/api-keys.ts';
 import { createAuthenticate, requirePrincipal } from '../../../src/api/http/authentication.ts';
-import { answerWithProblems } from '../../../src/api/http/problems.ts';
+import { answerWithProblems } from '../../../src/api/http/answer-with-problems.ts';
 import { createRefusalLimit } from '../../../src/api/http/limits.ts';
 import { openStorage } from '../../../src/storage/open-storage.ts';
 import type { Storage } from '../../../src/storage/storage.ts';

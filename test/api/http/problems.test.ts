@@ -6,7 +6,8 @@ import { z } from 'zod';
 import { ChatRequestSchema } from '../../../src/contract/chat.ts';
 import { ElicitationResponseSchema } from '../../../src/contract/elicitation.ts';
 import { ChatCompletionRequestSchema } from '../../../src/contract/openai.ts';
-import { answerWithProblems, parseInput, ProblemError, toPointer } from '../../../src/api/http/problems.ts';
+import { answerWithProblems } from '../../../src/api/http/answer-with-problems.ts';
+import { parseInput, ProblemError, toPointer } from '../../../src/api/http/problems.ts';
 
 let app: FastifyInstance;
 const logged: string[] = [];

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { ProblemError } from '../../../src/api/http/problems.ts';
+import { ServiceError } from '../../../src/service/service-error.ts';
 import { startGuardedServer } from '../../credentials/guarded-server.ts';
 import { Browser, hiddenFields, words } from './browser.ts';
 import { onward } from './onward.ts';
@@ -157,7 +157,7 @@ test('"not now" on a question that ended meanwhile shows how it ended', async ()
   const stage = await createStage(undefined, {
     answer: async (row) => {
       await stage.storage.elicitations.settle(row.id, 'expired', null);
-      throw new ProblemError('expired', 'Too late.');
+      throw new ServiceError('expired', 'Too late.');
     },
   });
   await stage.ask();
@@ -170,7 +170,7 @@ test('"not now" on a question that ended meanwhile shows how it ended', async ()
 test('an answer that cannot be kept is said to be not kept', async () => {
   const stage = await createStage(undefined, {
     answer: async () => {
-      throw new ProblemError('unavailable', 'The database is away.');
+      throw new ServiceError('unavailable', 'The database is away.');
     },
   });
   await stage.ask();

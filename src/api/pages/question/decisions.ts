@@ -2,7 +2,8 @@
 import { CredentialStoreError } from '../../../credentials/store-error.ts';
 import { connectionsAddress } from '../../../elicitation/account-pages.ts';
 import type { ConnectionKey } from '../../../storage/ports/connections.ts';
-import { ProblemError } from '../../http/problems.ts';
+import { ServiceError } from '../../../service/service-error.ts';
+import type { ServiceErrorCode } from '../../../service/service-error.ts';
 import type { ConnectDeps } from '../deps.ts';
 import { createEnterKey } from '../key/entry.ts';
 import { keyQuestionPage } from '../key/pages.ts';
@@ -145,7 +146,7 @@ export function createDecisions(deps: ConnectDeps): Decisions {
         keepingReturn(connectionsAddress(config.http.publicUrl), session),
       );
     } catch (error) {
-      if (!(error instanceof ProblemError) || ![409, 410].includes(error.statusCode)) throw error;
+      if (!(error instanceof ServiceError) || !settled.includes(error.code)) throw error;
       // Something else settled the question while the page was open.
       const found = await findQuestion(deps, row.id, session);
       if (found.kind === 'connected') return connectedPage(server.title, found.account, found.tooLate);
@@ -155,6 +156,9 @@ export function createDecisions(deps: ConnectDeps): Decisions {
 
   return { connect, connectByNango, giveKey, refuse };
 }
+
+/** What an answer is refused with once its question has ended. */
+const settled: ServiceErrorCode[] = ['already_answered', 'expired', 'turn_over'];
 
 /** The asked user's own: what everybody shares is connected on another page. */
 function keyOf({ row: { tenant, user }, server: { name: server } }: ConnectionQuestion): ConnectionKey {

@@ -5,7 +5,7 @@ import type { ServerConfig } from '../../../config/config.ts';
 import { ScopeQuerySchema, ServerParamsSchema } from '../../../contract/connections.ts';
 import { CredentialStoreError } from '../../../credentials/store-error.ts';
 import type { ConnectionKey } from '../../../storage/ports/connections.ts';
-import { ProblemError } from '../../http/problems.ts';
+import { ServiceError } from '../../../service/service-error.ts';
 import type { OwnConnection, Scope } from '../../../service/connections.ts';
 import { confirmPage, disconnectedPage, notConnectedPage } from './connection-pages.ts';
 import type { ConnectDeps } from '../deps.ts';
@@ -195,9 +195,9 @@ export function settingsRoutes(
       const ended = await connections.disconnect(principalOf(session), which, request.ip);
       return disconnectedPage(signedInAs(session, publicUrl), ended.serverTitle, ended);
     } catch (error) {
-      if (!(error instanceof ProblemError) || ![400, 403, 404].includes(error.statusCode)) throw error;
+      if (!(error instanceof ServiceError) || error.code === 'unavailable') throw error;
       // A shared one is refused, and that is recorded, where connections are ended.
-      if (error.statusCode !== 403)
+      if (error.code !== 'forbidden')
         await refusals.record(request, 'disconnecting what is not a connection of their own');
       return notYours(settingsUrl(request));
     }
