@@ -81,16 +81,17 @@ export function followTurns({ client, conversation, see, fail }: Parts): Followe
   }
 
   async function readOn(mine: Reading): Promise<void> {
-    try {
-      do {
-        mine.isNews = false;
+    do {
+      mine.isNews = false;
+      try {
         await read(mine.leaving.signal);
-      } while (mine.isNews && !mine.leaving.signal.aborted);
-    } catch (problem) {
-      // Of a conversation that is not there yet, somebody will tell.
-      const isUnknown = problem instanceof InterludeError && problem.status === 404;
-      if (!mine.leaving.signal.aborted && !isUnknown) fail(problem);
-    }
+      } catch (problem) {
+        // Of a conversation that is not there yet, somebody will tell, or already has.
+        const isUnknown = problem instanceof InterludeError && problem.status === 404;
+        if (!mine.leaving.signal.aborted && !isUnknown) fail(problem);
+        if (!isUnknown) break;
+      }
+    } while (mine.isNews && !mine.leaving.signal.aborted);
     if (reading === mine) reading = undefined;
   }
 
