@@ -1,5 +1,4 @@
 import { randomBytes } from 'node:crypto';
-import type { Logger } from 'pino';
 import type { Config, ServerConfig } from '../config/config.ts';
 import { connectionKey } from '../credentials/connection-key.ts';
 import type { CredentialStore } from '../credentials/store.ts';
@@ -12,12 +11,10 @@ import type { Settlement } from '../elicitation/elicitation.ts';
 import type { ElicitationRow } from '../storage/ports/elicitations.ts';
 import type { NewPoll } from '../storage/ports/polls.ts';
 import type { Storage } from '../storage/storage.ts';
-import { questionOpened } from '../telemetry/events.ts';
 import type { ConnectionAsk, NewQuestion, OpenResult, ServerAsk } from '../turn/ask.ts';
 import type { Turn } from '../turn/turn.ts';
 import type { CallRounds } from './call-tool/rounds.ts';
 import { lookAtRound, lookForAccount } from './looks.ts';
-import { createSettle } from './settle-questions.ts';
 
 type QuestionRow = Pick<ElicitationRow, 'request' | 'server' | 'seenVersion'>;
 
@@ -25,13 +22,10 @@ interface Dependencies {
   storage: Storage;
   rounds: Pick<CallRounds, 'list'>;
   storeOf(server: ServerConfig): CredentialStore;
-  logger: Logger;
   config: Pick<Config, 'http' | 'elicitation' | 'agents' | 'servers'>;
 }
 
-export function createElicitationActivities({ storage, rounds, storeOf, config, logger }: Dependencies) {
-  const settle = createSettle({ storage, logger });
-
+export function createElicitationActivities({ storage, rounds, storeOf, config }: Dependencies) {
   return {
     /** Puts the question to the user. */
     openElicitation(input: NewQuestion): Promise<OpenResult> {
@@ -47,7 +41,9 @@ export function createElicitationActivities({ storage, rounds, storeOf, config, 
     },
 
     /** For outcomes that nothing else writes down: nobody goes on because of them, or who did has failed. */
-    settleElicitations: ({ outcomes }: { outcomes: Settlement[] }): Promise<void> => settle(outcomes),
+    async settleElicitations({ outcomes }: { outcomes: Settlement[] }): Promise<void> {
+      await storage.elicitations.settleAll(outcomes);
+    },
   };
 
   /**
@@ -120,16 +116,14 @@ export function createElicitationActivities({ storage, rounds, storeOf, config, 
   }
 
   async function open(
-    { turn, workflowId, elicitationId, user, ask, deadline }: NewQuestion,
+    { turn, workflowId, elicitationId, user, deadline }: NewQuestion,
     question: QuestionRow,
     look: NewPoll | undefined,
   ): Promise<'opened' | 'too-many-open'> {
     const { tenant, conversation, turnId, agent } = turn;
     const salt = randomBytes(16).toString('base64url');
     const row = { tenant, conversation, turnId, agent, id: elicitationId, workflowId, user, salt, deadline };
-    const kind = await storage.elicitations.open({ ...row, ...question }, config.elicitation.maxOpen, look);
-    if (kind === 'opened') questionOpened(logger, { elicitationId, turnId, user, ask });
-    return kind;
+    return storage.elicitations.open({ ...row, ...question }, config.elicitation.maxOpen, look);
   }
 
   function serverOf(name: string): ServerConfig {

@@ -8,7 +8,6 @@ import { turnEnded } from '../telemetry/events.ts';
 import type { ToolResult } from '../turn/tool-result.ts';
 import type { Turn, TurnEnd, TurnEndStatus, TurnFailure } from '../turn/turn.ts';
 import { isDelegateTool } from './call-model/delegate-tool.ts';
-import { logSettled } from './settle-questions.ts';
 import { toCallResult } from './tool-results.ts';
 
 export interface EndTurnInput extends TurnEnd {
@@ -33,7 +32,6 @@ export function createTurnActivities({ storage, logger }: { storage: Storage; lo
         events: failure ? [failureEvent(failure)] : [],
       });
       if (!ended) return;
-      logSettled(logger, ended.questions);
       turnEnded(logger, turn, { status, code: failure?.code, startedAt: ended.startedAt });
       storage.turnLog.mergeLater(turn);
     },

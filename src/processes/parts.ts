@@ -14,6 +14,7 @@ import { createVaultStore } from '../credentials/vault/store.ts';
 import { listServerTools } from '../remote/mcp/list-tools.ts';
 import { openStorage } from '../storage/open-storage.ts';
 import type { Storage } from '../storage/storage.ts';
+import { createQuestionLog } from '../telemetry/question-log.ts';
 
 export interface Parts {
   config: Config;
@@ -28,7 +29,10 @@ export async function openParts(config: Config, logger: Logger): Promise<Parts> 
   // At start rather than in the middle of somebody's turn.
   if ([...config.servers.values()].some(({ store }) => store === 'nango')) await loadNangoSdk();
   const keys = await openKeys(config);
-  const storage = await openStorage(config.database, { logger });
+  const storage = await openStorage(config.database, {
+    logger,
+    questions: createQuestionLog(logger, config.servers),
+  });
   try {
     const lack = await proveKeys(storage, keys);
     if (lack !== null) throw new WrongKeys(lack);

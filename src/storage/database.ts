@@ -1,6 +1,7 @@
 import type { Kysely } from 'kysely';
 import type { TurnEndings } from './notifications/turn-endings.ts';
 import type { WakeUps } from './notifications/notifications.ts';
+import type { QuestionObserver } from './ports/elicitations.ts';
 import type { Tables } from './schema.ts';
 
 /** What every table of this folder is handed. */
@@ -9,5 +10,6 @@ export interface Database {
   query: Kysely<Tables>;
   wakeUps: WakeUps;
   endings: TurnEndings;
+  questions: QuestionObserver;
   now: () => number;
 }

@@ -24,6 +24,7 @@ import { openPostgres } from './postgres/open-postgres.ts';
 import { createSealedValues } from './tables/sealed-values.ts';
 import { openSqlite } from './sqlite/open-sqlite.ts';
 import { createSteps } from './tables/steps.ts';
+import type { QuestionObserver } from './ports/elicitations.ts';
 import type { Storage } from './storage.ts';
 import type { Database } from './database.ts';
 import type { Backend } from './engine.ts';
@@ -38,6 +39,7 @@ export interface StorageOptions {
   logger?: Logger;
   /** Overrides the database's own poll interval. */
   pollMs?: number;
+  questions?: QuestionObserver;
   /** Epoch milliseconds. */
   now?: () => number;
 }
@@ -46,7 +48,7 @@ export async function openStorage(
   database: Config['database'],
   options: StorageOptions = {},
 ): Promise<Storage> {
-  const { logger = pino({ level: 'silent' }), now = Date.now } = options;
+  const { logger = pino({ level: 'silent' }), questions = nobody, now = Date.now } = options;
   const backend = await openBackend(database, logger).catch((error: unknown) => {
     throw cannotOpen(database, error);
   });
@@ -65,7 +67,7 @@ export async function openStorage(
     query,
     logger,
   });
-  const parts: Database = { kind, query, wakeUps, endings, now };
+  const parts: Database = { kind, query, wakeUps, endings, questions, now };
   const mergeQueue = createMergeQueue((turn) => mergeTurn(parts, turn), logger);
   return {
     turnLog: createTurnLog(parts, mergeQueue, logger),
@@ -97,6 +99,8 @@ export async function openStorage(
     },
   };
 }
+
+const nobody: QuestionObserver = { opened() {}, settled() {} };
 
 async function openBackend(database: Config['database'], logger: Logger): Promise<Backend> {
   const backend =

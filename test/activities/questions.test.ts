@@ -1,5 +1,4 @@
 import { randomUUID } from 'node:crypto';
-import { pino } from 'pino';
 import { expect, onTestFinished, test } from 'vitest';
 import { createCallRounds } from '../../src/activities/call-tool/rounds.ts';
 import { createElicitationActivities } from '../../src/activities/questions.ts';
@@ -30,7 +29,6 @@ async function openQuestions() {
     storage,
     rounds: createCallRounds({ storage, keys }),
     storeOf: () => store,
-    logger: pino({ level: 'silent' }),
     config: {
       http: {
         port: 0,

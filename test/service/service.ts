@@ -18,6 +18,7 @@ import { startPolling } from '../../src/polling/polling.ts';
 import { startReconciler } from '../../src/reconciler/reconciler.ts';
 import { createKeptSessions } from '../../src/remote/mcp/legacy/session-pool.ts';
 import { openParts } from '../../src/processes/parts.ts';
+import type { Logger } from 'pino';
 import type { Parts } from '../../src/processes/parts.ts';
 import type { Storage } from '../../src/storage/storage.ts';
 import { createTurnWorker } from '../../src/processes/turn-worker.ts';
@@ -42,6 +43,7 @@ export interface Service {
 export interface ServiceOptions {
   temporal: { client: Client; connection: NativeConnection };
   env?: Record<string, string>;
+  logger?: Logger;
   /** Stands between the program and its database, to hold a call back or to make it fail. */
   around?: (storage: Storage) => Storage;
   /** Instead of one worker without a version. What it starts ends with the stack. */
@@ -53,6 +55,7 @@ const agentsFile = fileURLToPath(new URL('../fixtures/agents.yaml', import.meta.
 export async function startService({
   temporal,
   env = {},
+  logger = createLogger({ level: process.env['TEST_LOG'] ?? 'silent', human: true }),
   around = (storage) => storage,
   startWorkers = (parts, stack) => startWorker(parts, stack, temporal.connection),
 }: ServiceOptions): Promise<Service> {
@@ -69,7 +72,6 @@ export async function startService({
     },
     dataDir,
   );
-  const logger = createLogger({ level: process.env['TEST_LOG'] ?? 'silent', human: true });
   const opened = await openParts(config, logger);
   stack.defer(() => opened.storage.close());
   const storage = around(opened.storage);

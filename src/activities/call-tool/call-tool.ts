@@ -27,7 +27,6 @@ import { learnTools } from './list-server-tools.ts';
 import { leaveHeldCalls } from './abandon-held-calls.ts';
 import { makeCall } from './call-server.ts';
 import { resolveCredential } from './resolve-credential.ts';
-import { createSettle } from '../settle-questions.ts';
 import { ask, attemptAt } from './attempt.ts';
 import type { Attempt, CallParts } from './attempt.ts';
 import { accountNotice, createToolResults } from '../tool-results.ts';
@@ -46,7 +45,6 @@ interface Dependencies extends CallParts {
 export function createToolActivities(dependencies: Dependencies) {
   const { storage, rounds, agents, servers, storeOf, logger } = dependencies;
   const results = createToolResults(storage);
-  const settle = createSettle({ storage, logger });
 
   return {
     callTool: (input: ToolCallInput) =>
@@ -64,7 +62,7 @@ export function createToolActivities(dependencies: Dependencies) {
       server && knownTool(input, server),
       server && !isNobodys(server, turn) ? credentialOrTrouble(server, input) : null,
       mayHaveRounds ? rounds.list(turn, toolCallId) : null,
-      settle(input.outcomes ?? []),
+      storage.elicitations.settleAll(input.outcomes ?? []),
     ]);
     if (call.state === 'finished') return { kind: 'finished' };
     const finish: Attempt['finish'] = async (result, remark, message) => {

@@ -1,5 +1,4 @@
 /** Ends a tool call that was not made: with the reason for the model, and a notice for the person where they can help. */
-import type { Logger } from 'pino';
 import type { Config, ServerConfig } from '../../config/config.ts';
 import { connectionKey } from '../../credentials/connection-key.ts';
 import { connectionsAddress } from '../../elicitation/account-pages.ts';
@@ -16,14 +15,12 @@ import type { NewEvent } from '../../storage/ports/turn-log.ts';
 import type { Storage } from '../../storage/storage.ts';
 import type { ToolCallRow } from '../../storage/ports/tool-calls.ts';
 import type { Turn } from '../../turn/turn.ts';
-import { createSettle } from '../settle-questions.ts';
 import { accountNotice, createToolResults } from '../tool-results.ts';
 
 interface Dependencies {
   storage: Pick<Storage, 'toolCalls' | 'toolCatalogue' | 'elicitations'>;
   servers: Config['servers'];
   config: Pick<Config, 'http'>;
-  logger: Logger;
 }
 
 export interface RefusedToolCall {
@@ -35,14 +32,13 @@ export interface RefusedToolCall {
   outcomes: Settlement[];
 }
 
-export function createRefuseToolCall({ storage, servers, config: { http }, logger }: Dependencies) {
+export function createRefuseToolCall({ storage, servers, config: { http } }: Dependencies) {
   const address = connectionsAddress(http.publicUrl);
   const results = createToolResults(storage);
-  const settle = createSettle({ storage, logger });
 
   return {
     async refuseToolCall({ turn, toolCallId, server, refusal, outcomes }: RefusedToolCall): Promise<void> {
-      await settle(outcomes);
+      await storage.elicitations.settleAll(outcomes);
       const call = await results.requested(turn, toolCallId);
       const config = servers.get(server);
       const title = config?.title ?? server;

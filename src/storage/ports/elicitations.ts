@@ -40,6 +40,12 @@ export interface Answer {
   receivedAt: number;
 }
 
+/** Is told of every question, once, after the commit: whoever opens or settles it, in this process. */
+export interface QuestionObserver {
+  opened(question: ElicitationRow): void;
+  settled(question: ElicitationRow): void;
+}
+
 export interface Elicitations {
   /**
    * Row and event in one transaction; opening an id again is a no-op and answers `opened`.

@@ -11,7 +11,7 @@ import type { Database } from '../database.ts';
 import type { Tables } from '../schema.ts';
 
 export function createElicitations(database: Database): Elicitations {
-  const { query, wakeUps, now } = database;
+  const { query, wakeUps, questions, now } = database;
   const select = () => query.selectFrom('elicitations').selectAll('elicitations');
   const get = async (id: string): Promise<ElicitationRow | null> => {
     const row = await select().where('id', '=', id).executeTakeFirst();
@@ -29,14 +29,17 @@ export function createElicitations(database: Database): Elicitations {
     });
     const [first] = settled;
     if (first) wakeUps.announce(first);
+    for (const question of settled) questions.settled(question);
     return settled;
   }
 
   return {
     async open(row, maxOpen, look) {
       const opened = await query.transaction().execute((write) => open(database, write, row, maxOpen, look));
-      if (opened === 'opened') wakeUps.announce(row);
-      return opened;
+      if (opened === 'too-many-open') return opened;
+      wakeUps.announce(row);
+      if (opened !== 'known') questions.opened(opened);
+      return 'opened';
     },
     async settle(id, outcome, responseId, because) {
       const settlement = { elicitationId: id, outcome, responseId, ...(because && { because }) };
@@ -136,7 +139,7 @@ async function open(
   row: Parameters<Elicitations['open']>[0],
   maxOpen: number,
   look: NewPoll | undefined,
-): Promise<'opened' | 'too-many-open'> {
+): Promise<ElicitationRow | 'known' | 'too-many-open'> {
   const { tenant, user } = row;
   if (kind === 'postgres') {
     // Counting and inserting must not interleave for one user; SQLite's transactions never do.
@@ -148,7 +151,7 @@ async function open(
     .select('id')
     .where('id', '=', row.id)
     .executeTakeFirst();
-  if (existing) return 'opened';
+  if (existing) return 'known';
 
   const at = now();
   const { open } = await write
@@ -175,5 +178,5 @@ async function open(
     .values(toRow(elicitation, look?.id ?? null))
     .execute();
   await writeToConversation(write, row, { events: [eventOf(elicitation, 'pending')] }, at);
-  return 'opened';
+  return elicitation;
 }

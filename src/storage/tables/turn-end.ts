@@ -47,9 +47,10 @@ export async function endTurn(
 
 /**
  * To be called when a turn begins. Temporal runs one turn per conversation, and a workflow writes its turn's end
- * before it closes: whatever else is still running here was terminated there, or Temporal has lost it.
+ * before it closes: whatever else is still running here was terminated there, or Temporal has lost it. Answers with the
+ * questions that this has closed.
  */
-export async function endLostTurns(write: Write, begun: TurnRef, now: number): Promise<void> {
+export async function endLostTurns(write: Write, begun: TurnRef, now: number): Promise<ElicitationRow[]> {
   const { tenant, conversation, turnId } = begun;
   const lost = await write
     .updateTable('turns')
@@ -59,8 +60,12 @@ export async function endLostTurns(write: Write, begun: TurnRef, now: number): P
     .where('turn_id', '!=', turnId)
     .returning('turn_id')
     .execute();
+  const closed: ElicitationRow[] = [];
   for (const row of lost)
-    await writeEnd(write, { tenant, conversation, turnId: row.turn_id }, 'cancelled', {}, now);
+    closed.push(
+      ...(await writeEnd(write, { tenant, conversation, turnId: row.turn_id }, 'cancelled', {}, now)),
+    );
+  return closed;
 }
 
 async function writeEnd(

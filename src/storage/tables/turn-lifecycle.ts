@@ -6,6 +6,7 @@ import { sql } from 'kysely';
 import type { Transaction } from 'kysely';
 import type { TurnRef } from '../../turn/turn.ts';
 import { isConversation, writeToConversation } from '../log/append.ts';
+import type { ElicitationRow } from '../ports/elicitations.ts';
 import { dueAfter } from './due-turns.ts';
 import type { NewTurn } from '../ports/turns.ts';
 import type { StoredMessage } from '../ports/conversations.ts';
@@ -83,7 +84,12 @@ export async function prepareTurn(write: Write, turn: NewTurn, now: number) {
   return 'prepared' as const;
 }
 
-export async function beginTurn(write: Write, turn: TurnRef, now: number): Promise<boolean> {
+/** Null when the turn was withdrawn. `closed`: questions of lost turns, which end with it. */
+export async function beginTurn(
+  write: Write,
+  turn: TurnRef,
+  now: number,
+): Promise<{ closed: ElicitationRow[] } | null> {
   // Its messages stay set aside until it ends: to clear them here would take a statement that reads them first.
   const row = await write
     .updateTable('turns')
@@ -93,13 +99,13 @@ export async function beginTurn(write: Write, turn: TurnRef, now: number): Promi
     .returning(['agent', 'staged'])
     .executeTakeFirst();
   // Somebody was quicker: withdrawn, or begun by an earlier attempt of the same activity.
-  if (!row) return (await thisTurn(write, turn))?.status === 'running';
+  if (!row) return (await thisTurn(write, turn))?.status === 'running' ? { closed: [] } : null;
 
-  await endLostTurns(write, turn, now);
+  const closed = await endLostTurns(write, turn, now);
   const messages = fromJson<Omit<StoredMessage, 'turnId'>[]>(row.staged ?? '[]');
   const event = { type: 'turn-started', agent: row.agent, messageId: turn.turnId } as const;
   await writeToConversation(write, turn, { messages, events: [{ key: 'turn-started', event }] }, now);
-  return true;
+  return { closed };
 }
 
 export async function withdrawTurn(write: Write, turn: TurnRef): Promise<boolean> {

@@ -10,7 +10,7 @@ import { beginTurn, prepareTurn, withdrawTurn } from './turn-lifecycle.ts';
 import { selectTurns, toTurn } from './turn-rows.ts';
 
 export function createTurns(database: Database): Turns {
-  const { query, wakeUps, endings, now } = database;
+  const { query, wakeUps, endings, questions, now } = database;
   return {
     async conversation(ref) {
       const row = await query
@@ -22,9 +22,11 @@ export function createTurns(database: Database): Turns {
     },
     prepare: (turn) => query.transaction().execute((write) => prepareTurn(write, turn, now())),
     async begin(turn) {
-      const began = await query.transaction().execute((write) => beginTurn(write, turn, now()));
-      if (began) wakeUps.announce(turn);
-      return began;
+      const begun = await query.transaction().execute((write) => beginTurn(write, turn, now()));
+      if (!begun) return false;
+      wakeUps.announce(turn);
+      for (const question of begun.closed) questions.settled(question);
+      return true;
     },
     withdraw: (turn) => query.transaction().execute((write) => withdrawTurn(write, turn)),
     async announceEnd(turn) {
@@ -39,7 +41,9 @@ export function createTurns(database: Database): Turns {
     whenEnding: (turn, signal) => endings.when(turn, signal),
     async end(turn, status, ending = {}) {
       const ended = await query.transaction().execute((write) => endTurn(write, turn, status, ending, now()));
-      if (ended) wakeUps.announce(turn);
+      if (!ended) return null;
+      wakeUps.announce(turn);
+      for (const question of ended.questions) questions.settled(question);
       return ended;
     },
     claimDue: (limit, againMs) => claimDueTurns(database, limit, againMs),

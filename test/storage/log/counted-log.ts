@@ -56,8 +56,9 @@ export async function openCountedLog(kind: Database['kind']): Promise<CountedLog
   const { plugin, reads } = countReads();
   const query = backend.query.withPlugin(plugin);
   const endings = createTurnEndings({ pollMs: 2 ** 30, carrier: null, version: undefined, query, logger });
+  const questions = { opened() {}, settled() {} };
   const turnLog = createTurnLog(
-    { kind, query, wakeUps: counted.wakeUps, endings, now: Date.now },
+    { kind, query, wakeUps: counted.wakeUps, endings, questions, now: Date.now },
     createMergeQueue(async () => {}, logger),
     logger,
   );
