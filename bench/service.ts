@@ -16,7 +16,7 @@ import type { Client } from '@temporalio/client';
 import { connectionKey } from '../src/credentials/connection-key.ts';
 import { sealAccount } from '../src/credentials/mcp-oauth/account.ts';
 import { generateKey, parseKeys } from '../src/credentials/sealing/key-ring.ts';
-import { loadConfig } from '../src/config/config.ts';
+import { loadConfig } from '../src/config/load-config.ts';
 import type { Config } from '../src/config/config.ts';
 import { createLogger } from '../src/telemetry/logger.ts';
 import { freePort } from '../src/development/ports.ts';

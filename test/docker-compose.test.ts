@@ -8,7 +8,7 @@ import { Ajv2019 } from 'ajv/dist/2019.js';
 import { expect, test } from 'vitest';
 import { parse } from 'yaml';
 import { serviceCommands } from '../src/cli/service-commands.ts';
-import { loadConfig } from '../src/config/config.ts';
+import { loadConfig } from '../src/config/load-config.ts';
 import { readSource } from './source-imports.ts';
 
 interface Service {
@@ -77,7 +77,10 @@ test('the files that services run or mount are in the repository, and scripts ar
 
 test('Interlude starts with what the file and the example give it', () => {
   const known = new Set(
-    Array.from(read('src/config/environment.ts').matchAll(/^ {2}([A-Z][A-Z_]+):/gm), ([, name]) => name),
+    Array.from(
+      read('src/config/environment-schema.ts').matchAll(/^ {2}([A-Z][A-Z_]+):/gm),
+      ([, name]) => name,
+    ),
   );
   expect(known.size).toBeGreaterThan(20);
   const example = parseEnv(read('.env.example'));
@@ -129,7 +132,7 @@ test('new turns go to what was just built, and its predecessor can stay for the 
   for (const words of [
     'docker tag interlude interlude:previous',
     '--profile previous',
-    'npm run make-current',
+    'interlude make-current',
   ])
     expect(commands).toContain(words);
 });

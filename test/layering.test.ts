@@ -112,7 +112,7 @@ const violationsOf = (rule: (typeof rules)[number], files: SourceFile[]) =>
 
 const mayReadEnvironment = (file: string) =>
   [
-    'src/config/config.ts',
+    'src/processes/read-config.ts',
     'src/processes/hide-environment.ts',
     'src/cli/commands/chat.ts',
     'src/cli/commands/token.ts',
@@ -137,7 +137,7 @@ describe('the source', () => {
     test(rule.name, () => expect(violationsOf(rule, files)).toEqual([]));
   }
 
-  test('only config.ts reads the environment, what hides it, and what runs at a terminal', () =>
+  test('only read-config.ts reads the environment, what hides it, and what runs at a terminal', () =>
     expect(environmentReaders(files)).toEqual([]));
 });
 

@@ -11,7 +11,8 @@ const ownText = [
   'src/cli/chat/read-answer.ts',
   'src/client/send.ts',
   'src/credentials/sealing/key-file.ts',
-  'src/config/environment.ts',
+  'src/config/environment-schema.ts',
+  'src/config/variable-kinds.ts',
   'src/config/agents-file/read-agents-file.ts',
 ];
 /** Our own style sheet. */

@@ -1,6 +1,6 @@
 /** The demo's identity provider: for one machine and nothing else. It makes everybody who asks alice or bob. */
 import type { AuthConfig, Config } from '../config/config.ts';
-import { ConfigError } from '../config/config.ts';
+import { ConfigError } from '../config/config-error.ts';
 import { isLoopbackHost } from '../elicitation/loopback-host.ts';
 
 /** Throws a `ConfigError` when anything of the configuration is meant for more than this machine. */

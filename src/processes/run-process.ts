@@ -1,6 +1,7 @@
 /** What every process of ours does around its own work: read the configuration, start, stop on a signal. */
 import type { Logger } from 'pino';
-import { ConfigError, readConfig, readConfigAndIssuer } from '../config/config.ts';
+import { ConfigError } from '../config/config-error.ts';
+import { readConfig, readConfigAndIssuer } from './read-config.ts';
 import type { Config } from '../config/config.ts';
 import { createLogger } from '../telemetry/logger.ts';
 import { stopOnSignal } from './stop-on-signal.ts';

@@ -3,7 +3,7 @@ import type { Client } from '@temporalio/client';
 import { createApp } from '../api/http/app.ts';
 import type { AppParts } from '../api/http/app.ts';
 import type { AuthConfig, Config } from '../config/config.ts';
-import { ConfigError } from '../config/config.ts';
+import { ConfigError } from '../config/config-error.ts';
 import { startReconciler } from '../reconciler/reconciler.ts';
 import { isLocalHost } from '../network/addresses.ts';
 import type { Parts } from './parts.ts';

@@ -14,7 +14,7 @@ import { demoToken } from '../../src/development/demo-token.ts';
 import { createApiKey } from '../../src/api/http/api-keys.ts';
 import { createApp } from '../../src/api/http/app.ts';
 import type { Config } from '../../src/config/config.ts';
-import { loadConfig } from '../../src/config/config.ts';
+import { loadConfig } from '../../src/config/load-config.ts';
 import { openParts } from '../../src/processes/parts.ts';
 import type { ElicitationRow } from '../../src/storage/ports/elicitations.ts';
 import type { Storage } from '../../src/storage/storage.ts';

@@ -4,7 +4,8 @@
  */
 import { describe, expect, test } from 'vitest';
 import { createClient } from '../../src/client/client.ts';
-import { ConfigError, loadConfig } from '../../src/config/config.ts';
+import { ConfigError } from '../../src/config/config-error.ts';
+import { loadConfig } from '../../src/config/load-config.ts';
 import { asks, done, form, page } from '../servers/playing-server.ts';
 import type { CallMessage } from '../servers/playing-server.ts';
 import { answerError } from '../servers/raw-mcp-server.ts';

@@ -3,8 +3,9 @@ import { mkdtempSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { expect, test } from 'vitest';
-import { ConfigError, loadConfig } from '../../src/config/config.ts';
-import { entrySchema } from '../../src/config/agents-file/server-config.ts';
+import { ConfigError } from '../../src/config/config-error.ts';
+import { loadConfig } from '../../src/config/load-config.ts';
+import { entrySchema } from '../../src/config/agents-file/server-entry.ts';
 
 /** Servers learn new things. */
 const ofServer = Object.keys(entrySchema.shape).join(', ');

@@ -3,7 +3,7 @@ import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { stripVTControlCharacters } from 'node:util';
 import { expect, test } from 'vitest';
-import { loadConfig } from '../../src/config/config.ts';
+import { loadConfig } from '../../src/config/load-config.ts';
 import { suggestionsFor } from '../../src/development/suggestions.ts';
 import { lacksAtStart } from '../../src/processes/log-readiness.ts';
 import { welcome } from '../../src/development/welcome.ts';

@@ -12,7 +12,7 @@ import { demoToken } from '../../src/development/demo-token.ts';
 import type { Tracker } from '../../demo/tracker/tracker.ts';
 import { createApiKey } from '../../src/api/http/api-keys.ts';
 import { createApp } from '../../src/api/http/app.ts';
-import { loadConfig } from '../../src/config/config.ts';
+import { loadConfig } from '../../src/config/load-config.ts';
 import { createLogger } from '../../src/telemetry/logger.ts';
 import { startPolling } from '../../src/polling/polling.ts';
 import { startReconciler } from '../../src/reconciler/reconciler.ts';

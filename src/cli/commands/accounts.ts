@@ -6,7 +6,7 @@
 import { text } from 'node:stream/consumers';
 import { pino } from 'pino';
 import type { Config, ServerConfig } from '../../config/config.ts';
-import { readConfig } from '../../config/config.ts';
+import { readConfig } from '../../processes/read-config.ts';
 import { openParts } from '../../processes/parts.ts';
 import type { Parts } from '../../processes/parts.ts';
 import { createMayChange } from '../../service/account-rights.ts';

@@ -1,7 +1,7 @@
 /** `interlude api-keys create | list | revoke`: keys of services. A new key, and nothing else, goes to stdout. */
 import { userInfo } from 'node:os';
 import { createApiKey } from '../../api/http/api-keys.ts';
-import { readConfig } from '../../config/config.ts';
+import { readConfig } from '../../processes/read-config.ts';
 import { openStorage } from '../../storage/open-storage.ts';
 import type { ApiKey } from '../../storage/ports/api-keys.ts';
 import type { Storage } from '../../storage/storage.ts';

@@ -2,7 +2,7 @@
  * `interlude keys reseal`: re-encrypts everything that an older key has sealed with the newest one, while the service runs
  * or not. Says what it did on stdout and how far it is on stderr. Ends with 1 when an older key is still needed.
  */
-import { readConfig } from '../../config/config.ts';
+import { readConfig } from '../../processes/read-config.ts';
 import { openKeys } from '../../credentials/sealing/key-file.ts';
 import { describeReseal, isDone } from '../../credentials/sealing/reseal-report.ts';
 import { openStorage } from '../../storage/open-storage.ts';

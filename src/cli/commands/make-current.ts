@@ -1,6 +1,6 @@
 /** `interlude make-current`: lets new turns go to the version of this checkout or image. Turns of other versions stay there. */
 import { setTimeout as sleep } from 'node:timers/promises';
-import { readConfig } from '../../config/config.ts';
+import { readConfig } from '../../processes/read-config.ts';
 import { isSame, makeCurrent, takersOf, versionOf } from '../../temporal/deployment.ts';
 import { connectClient } from '../../temporal/connection.ts';
 import { openWorkflowBundle } from '../../processes/workflow-bundle.ts';

@@ -1,7 +1,7 @@
 /** The agents file: what a team writes to say which agents, MCP servers and model providers there are. */
 import { z } from 'zod';
 import { modelSettingsSchema } from './model-settings.ts';
-import { entrySchema, serverSchema } from './server-config.ts';
+import { entrySchema, serverSchema } from './server-entry.ts';
 
 const name = z
   .string()

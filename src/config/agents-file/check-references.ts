@@ -9,7 +9,7 @@ import type { ReadableParts } from './agents-file.ts';
 import { delegationCircles } from './delegation-cycles.ts';
 import { providerOptionNames } from './model-settings.ts';
 import { didYouMean } from '../nearest-spelling.ts';
-import { conflictsIn } from './server-config.ts';
+import { conflictsIn } from './server-conflicts.ts';
 import type { FileProblem } from '../problem-messages.ts';
 
 /** `document`: the file as it is, for what is there but cannot be read. */

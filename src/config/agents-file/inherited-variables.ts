@@ -15,4 +15,4 @@ const network = ['HTTP_PROXY', 'HTTPS_PROXY', 'NO_PROXY', 'ALL_PROXY']
   ])
   .concat(['REQUESTS_CA_BUNDLE', 'CURL_CA_BUNDLE']);
 
-export const commonVariables = [...basics, ...onWindows, ...network];
+export const inheritedVariables = [...basics, ...onWindows, ...network];

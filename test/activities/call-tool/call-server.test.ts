@@ -15,7 +15,7 @@ import type { QuestionOutcome } from '../../../src/turn/ask.ts';
 import { createHeldPlaces } from '../../../src/activities/call-tool/held-call-limit.ts';
 import { createActivities } from '../../../src/activities/index.ts';
 import type { AttemptResult } from '../../../src/turn/tool-call.ts';
-import { loadConfig } from '../../../src/config/config.ts';
+import { loadConfig } from '../../../src/config/load-config.ts';
 import { createCatalogue } from '../../../src/remote/catalogue.ts';
 import { createKeptSessions } from '../../../src/remote/mcp/legacy/session-pool.ts';
 import { createModels } from '../../../src/models/provider.ts';

@@ -1,5 +1,5 @@
 /** A program's words about its trouble, without what may be a secret: they are read by many, and its own it knows. */
-import { commonVariables } from '../../../config/agents-file/inherited-variables.ts';
+import { inheritedVariables } from '../../../config/agents-file/inherited-variables.ts';
 import type { ServerProcess } from '../../../config/agents-file/server-config.ts';
 import { hidden, withoutKeys } from '../../../telemetry/redact-secrets.ts';
 
@@ -7,7 +7,9 @@ const shortestSecret = 6;
 
 /** What it was given, and whatever looks like a key. */
 export function withoutSecrets(text: string, { env, args }: Pick<ServerProcess, 'env' | 'args'>): string {
-  const given = Object.entries(env).flatMap(([name, value]) => (commonVariables.includes(name) ? [] : value));
+  const given = Object.entries(env).flatMap(([name, value]) =>
+    inheritedVariables.includes(name) ? [] : value,
+  );
   const known = [...given, ...args.flatMap(secretArgument)]
     .filter((value) => value.length >= shortestSecret)
     .toSorted((one, other) => other.length - one.length);

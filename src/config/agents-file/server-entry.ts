@@ -1,0 +1,115 @@
+/** An MCP server as it stands in the agents file: on the network by its `url`, or a program of this machine by its `command`. */
+import { z } from 'zod';
+import { duration } from '../duration.ts';
+
+export const entrySchema = z.strictObject({
+  title: z.string().min(1).optional(),
+  url: z
+    .url({ protocol: /^https?$/ })
+    .regex(/^[^:]+:\/\/[^/?#@]*([/?#]|$)/, 'put credentials into headersEnv, not into the URL')
+    .optional()
+    .describe('Where it is; or write a command'),
+  command: z
+    .array(z.string().min(1), {
+      error: 'write a list: the program, then each argument, like [npx, -y, tracker-mcp]',
+    })
+    .min(1)
+    .optional()
+    .describe(
+      'A program on this machine and its arguments: it is started for each call and spoken to over stdio',
+    ),
+  cwd: z
+    .string()
+    .min(1)
+    .optional()
+    .describe(
+      'Folder in which the command is started, relative to this file; by default the folder of this file',
+    ),
+  env: z
+    .record(z.string(), z.string())
+    .optional()
+    .describe('Variables of the command; of our own it gets only what any program needs, like PATH and HOME'),
+  envFrom: z
+    .record(z.string(), z.string())
+    .optional()
+    .describe('Variable of the command → environment variable'),
+  credentialScope: z
+    .enum(['user', 'project', 'none'])
+    .optional()
+    .describe('Whose account a call uses; user, unless given, and none with a command'),
+  contact: z
+    .string()
+    .regex(/^[^\p{C}]{1,200}$/u, 'write one line of at most 200 characters')
+    .optional()
+    .describe('Whom people ask about a shared account, with credentialScope: project'),
+  store: z
+    .enum(['oauth', 'nango', 'vault'])
+    .default('oauth')
+    .describe('Where accounts are kept: oauth and vault, here and sealed; nango, at Nango'),
+  oauth: z
+    .strictObject({
+      issuer: z
+        .url({ protocol: /^https?$/ })
+        .optional()
+        .describe(
+          'The only sign-in server people are sent to; by default the first one that the server named',
+        ),
+      clientId: z
+        .string()
+        .optional()
+        .describe('A client registered beforehand at this issuer; without it, registration is automatic'),
+      clientSecretEnv: z.string().optional(),
+      scopes: z.array(z.string()).optional(),
+    })
+    .optional()
+    .describe('How accounts are connected; with store: oauth'),
+  nango: z
+    .strictObject({
+      integration: z.string().min(1).describe("The integration's unique key at Nango"),
+      scopes: z.array(z.string().min(1)).optional().describe("Instead of the integration's own"),
+      params: z
+        .record(z.string(), z.string())
+        .optional()
+        .describe('Added to the authorization request, for example prompt: consent'),
+    })
+    .optional()
+    .describe('With store: nango'),
+  vault: z
+    .strictObject({
+      header: z
+        .string()
+        .regex(/^[A-Za-z0-9!#$%&'*+.^_`|~-]+$/, 'write the name of a header')
+        .default('authorization'),
+      scheme: z
+        .string()
+        .regex(/^[A-Za-z0-9-]*$/, 'write one word, or nothing')
+        .optional()
+        .describe('Word before the key; Bearer with the header authorization, otherwise none'),
+      hint: z.string().min(1).max(300).optional().describe('Tells people where to find their key'),
+      check: z.boolean().default(true).describe('Whether a key is tried at the server before it is kept'),
+    })
+    .optional()
+    .describe('With store: vault, API keys that people enter on our page'),
+  headers: z.record(z.string(), z.string()).default({}),
+  headersEnv: z.record(z.string(), z.string()).default({}).describe('Header name → environment variable'),
+  local: z
+    .boolean()
+    .optional()
+    .describe(
+      'Whether it is in your own network, where its sign-in may be, too; by default told by how its address is written',
+    ),
+  timeout: duration.default(60_000),
+  maxRounds: z
+    .int()
+    .min(1)
+    .max(100)
+    .default(10)
+    .describe('How often one tool call may ask the user something before it is stopped'),
+});
+
+export type ServerEntry = z.infer<typeof entrySchema>;
+
+export const serverSchema = entrySchema.meta({
+  description: 'An MCP server',
+  oneOf: [{ required: ['url'] }, { required: ['command'] }],
+});

@@ -1,0 +1,80 @@
+/** Variables of the environment that are only wrong together, and files they name that cannot be read. */
+import { readFileSync } from 'node:fs';
+import { isLoopbackHost } from '../elicitation/loopback-host.ts';
+import type { Environment } from './environment-schema.ts';
+
+interface Combination {
+  /** The one to change, and those that it depends on. */
+  names: [keyof Environment, ...(keyof Environment)[]];
+  isWrong: (values: Environment) => boolean;
+  remedy: string;
+}
+
+/** Anything that leaves the embedded defaults needs its own keys, and secrets come in pairs. */
+export const combinations: Combination[] = [
+  {
+    names: ['INTERLUDE_KEYS', 'DATABASE_URL', 'TEMPORAL_ADDRESS'],
+    isWrong: ({ DATABASE_URL, TEMPORAL_ADDRESS, INTERLUDE_KEYS }) =>
+      (DATABASE_URL?.startsWith('postgres') === true || TEMPORAL_ADDRESS !== undefined) &&
+      INTERLUDE_KEYS === undefined,
+    remedy:
+      'needed as soon as a database or Temporal of your own is used; make one with: echo "k1:$(openssl rand -base64 32)"',
+  },
+  {
+    names: ['AUTH_CLIENT_ID'],
+    isWrong: ({ AUTH_ISSUER, AUTH_CLIENT_ID }) => AUTH_ISSUER !== undefined && AUTH_CLIENT_ID === undefined,
+    remedy:
+      'needed with AUTH_ISSUER, for the login of the connect page; register a client there with the redirect <PUBLIC_URL>/auth/login/callback',
+  },
+  {
+    names: ['AUTH_ISSUER'],
+    isWrong: ({ AUTH_ISSUER }) => AUTH_ISSUER !== undefined && !isConfidential(AUTH_ISSUER),
+    remedy: 'begin with https://; plain http is for an issuer on this machine only',
+  },
+  {
+    names: ['TURN_TIMEOUT', 'ELICITATION_TIMEOUT'],
+    isWrong: ({ TURN_TIMEOUT, ELICITATION_TIMEOUT }) =>
+      TURN_TIMEOUT !== undefined && TURN_TIMEOUT <= ELICITATION_TIMEOUT,
+    remedy: 'a turn has to outlive its questions; write more than ELICITATION_TIMEOUT, many times as much',
+  },
+  {
+    names: ['TEMPORAL_TLS_CLIENT_CERT_PATH', 'TEMPORAL_TLS_CLIENT_KEY_PATH'],
+    isWrong: ({ TEMPORAL_TLS_CLIENT_CERT_PATH: cert, TEMPORAL_TLS_CLIENT_KEY_PATH: key }) =>
+      (cert === undefined) !== (key === undefined),
+    remedy: 'TEMPORAL_TLS_CLIENT_KEY_PATH belongs to it; give both or neither',
+  },
+  {
+    names: ['NANGO_API_KEY', 'NANGO_HOST'],
+    isWrong: ({ NANGO_HOST, NANGO_API_KEY }) => NANGO_HOST !== undefined && NANGO_API_KEY === undefined,
+    remedy: 'needed with NANGO_HOST; it is the secret key in the environment settings of Nango',
+  },
+  {
+    names: ['NANGO_HOST', 'NANGO_API_KEY'],
+    isWrong: ({ NANGO_HOST, NANGO_API_KEY }) => NANGO_HOST === undefined && NANGO_API_KEY !== undefined,
+    remedy: 'needed with NANGO_API_KEY; it is the address of Nango, like https://api.nango.dev',
+  },
+];
+
+export function unreadableFiles(values: Environment): string[] {
+  const names = [
+    'TEMPORAL_TLS_SERVER_CA_CERT_PATH',
+    'TEMPORAL_TLS_CLIENT_CERT_PATH',
+    'TEMPORAL_TLS_CLIENT_KEY_PATH',
+  ] as const;
+  return names.flatMap((name) => {
+    const file = values[name];
+    if (file === undefined) return [];
+    try {
+      readFileSync(file);
+      return [];
+    } catch {
+      return [`${name}: cannot read ${file}`];
+    }
+  });
+}
+
+/** What is sent there is encrypted, or does not leave this machine. */
+function isConfidential(url: string): boolean {
+  const { protocol, hostname } = new URL(url);
+  return protocol === 'https:' || isLoopbackHost(hostname);
+}

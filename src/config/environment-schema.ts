@@ -1,0 +1,79 @@
+/** Every variable of the environment that the service reads, and its default. */
+import { z } from 'zod';
+import { duration } from './duration.ts';
+import {
+  addresses,
+  baseUrl,
+  hostNames,
+  httpUrl,
+  keys,
+  origins,
+  plainName,
+  port,
+  positive,
+  returnUrls,
+} from './variable-kinds.ts';
+
+export const environmentSchema = z.object({
+  PORT: z.coerce.number('write a port number').int().min(1).max(65_535).default(3000),
+  HOST: z.string().default('127.0.0.1'),
+  PUBLIC_URL: baseUrl.optional(),
+  TRUST_PROXY: addresses.default([]),
+  CORS_ORIGINS: origins.default([]),
+  ALLOWED_HOSTS: hostNames.default([]),
+  RETURN_URLS: returnUrls.default([]),
+  BODY_LIMIT: positive.default(1_048_576),
+  RATE_LIMIT_PER_MINUTE: positive.default(600),
+  OPEN_REQUESTS_PER_USER: positive.default(100),
+  OPEN_REQUESTS_PER_ADDRESS: positive.default(2_000),
+  INTERLUDE_CONFIG: z.string().optional(),
+  INTERLUDE_DATA: z.string().default('.interlude'),
+  INTERLUDE_KEYS: keys.optional(),
+  DATABASE_URL: z
+    .string()
+    .regex(
+      /^(sqlite:.+|postgres(ql)?:\/\/.+)$/,
+      'write sqlite:<path> or postgres://<user>:<password>@<host>/<database>',
+    )
+    .optional(),
+  TEMPORAL_ADDRESS: z
+    .string()
+    .regex(/^[^:]+:\d+$/, 'write host:port, like temporal:7233')
+    .optional(),
+  TEMPORAL_NAMESPACE: z.string().default('default'),
+  TEMPORAL_API_KEY: z.string().optional(),
+  TEMPORAL_TLS: z.stringbool('write true or false').optional(),
+  TEMPORAL_TLS_SERVER_NAME: z.string().optional(),
+  TEMPORAL_TLS_SERVER_CA_CERT_PATH: z.string().optional(),
+  TEMPORAL_TLS_CLIENT_CERT_PATH: z.string().optional(),
+  TEMPORAL_TLS_CLIENT_KEY_PATH: z.string().optional(),
+  TEMPORAL_TASK_QUEUE: plainName.default('interlude'),
+  TEMPORAL_PORT: port.default(7233),
+  TEMPORAL_UI_PORT: port.default(8233),
+  TEMPORAL_DEPLOYMENT_NAME: plainName.optional(),
+  TEMPORAL_WORKER_BUILD_ID: plainName.optional(),
+  AUTH_ISSUER: httpUrl.optional(),
+  AUTH_AUDIENCE: z.string().default('interlude'),
+  AUTH_TENANT_CLAIM: z.string().optional(),
+  AUTH_OPERATOR_ROLE: z.string().optional(),
+  AUTH_OPERATOR_CLAIM: z.string().default('roles'),
+  AUTH_CLIENT_ID: z.string().optional(),
+  AUTH_CLIENT_SECRET: z.string().optional(),
+  NANGO_HOST: baseUrl.optional(),
+  NANGO_PUBLIC_URL: baseUrl.optional(),
+  NANGO_WEBSOCKETS_PATH: z.string().regex(/^\//, 'begin with /').default('/'),
+  NANGO_API_KEY: z.string().optional(),
+  NANGO_WEBHOOK_SIGNING_KEY: z.string().optional(),
+  ELICITATION_TIMEOUT: duration.default(600_000),
+  ELICITATION_MAX_OPEN: positive.default(20),
+  SHUTDOWN_GRACE_PERIOD: duration.optional(),
+  WORKER_CALLS: positive.default(100),
+  WORKER_HELD_CALLS: positive.default(300),
+  TURN_TIMEOUT: duration.optional(),
+  LOG_LEVEL: z.enum(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']).default('info'),
+  DEMO_IDENTITY_PORT: port.default(3001),
+  DEMO_TRACKER_PORT: port.default(3002),
+  DEMO_TRAVEL_PORT: port.default(3003),
+});
+
+export type Environment = z.infer<typeof environmentSchema>;

@@ -1,0 +1,127 @@
+/** Makes the typed settings from an environment and the agents file that it names. */
+import path from 'node:path';
+import { readAgentsFile } from './agents-file/read-agents-file.ts';
+import { toServerConfig } from './agents-file/server-config.ts';
+import { ConfigError } from './config-error.ts';
+import type { AuthConfig, Config, NangoConfig } from './config.ts';
+import { isOurVariable, readEnvironment } from './environment.ts';
+import type { Environment } from './environment-schema.ts';
+import { withSecretFiles } from './secret-files.ts';
+import { temporalFrom } from './temporal-settings.ts';
+
+const dayMs = 24 * 60 * 60 * 1000;
+const minimalGraceMs = 10_000;
+
+/** Throws a `ConfigError` that lists every problem. `cwd`: what relative paths in the environment start from. */
+export function loadConfig(env: Record<string, string | undefined>, cwd: string): Config {
+  const problems: string[] = [];
+  const set = Object.fromEntries(
+    Object.entries(env).flatMap(([name, value]) =>
+      value === undefined || value === '' ? [] : [[name, value]],
+    ),
+  );
+  const filled = withSecretFiles(set, isOurVariable, problems);
+  const configPath = path.resolve(cwd, filled['INTERLUDE_CONFIG'] ?? 'demo/agents.yaml');
+  const values = readEnvironment(filled, problems);
+  const shown = path.relative(cwd, configPath);
+  const names = { file: configPath, shown: shown.startsWith('..') ? configPath : shown };
+  const file = readAgentsFile(names, filled, problems);
+  if (!values || !file || problems.length > 0) throw new ConfigError(problems);
+
+  const dataDir = path.resolve(cwd, values.INTERLUDE_DATA);
+  const configDir = path.dirname(configPath);
+  const surroundings = { variables: filled, folder: configDir };
+  const servers = new Map(
+    Object.entries(file.servers).map(([name, entry]) => [name, toServerConfig(name, entry, surroundings)]),
+  );
+  return {
+    http: {
+      port: values.PORT,
+      host: values.HOST,
+      publicUrl: values.PUBLIC_URL ?? `http://${reachableHost(values.HOST)}:${values.PORT}`,
+      trustProxy: values.TRUST_PROXY,
+      corsOrigins: values.CORS_ORIGINS,
+      allowedHosts: values.ALLOWED_HOSTS,
+      returnUrls: values.RETURN_URLS,
+      bodyLimit: values.BODY_LIMIT,
+      rateLimitPerMinute: values.RATE_LIMIT_PER_MINUTE,
+      openRequests: {
+        perUser: values.OPEN_REQUESTS_PER_USER,
+        perAddress: values.OPEN_REQUESTS_PER_ADDRESS,
+      },
+    },
+    dataDir,
+    database: databaseFrom(values.DATABASE_URL, dataDir, cwd),
+    temporal: temporalFrom(values),
+    auth: authFrom(values),
+    keys: values.INTERLUDE_KEYS,
+    nango: nangoFrom(values),
+    elicitation: { timeoutMs: values.ELICITATION_TIMEOUT, maxOpen: values.ELICITATION_MAX_OPEN },
+    shutdownGraceMs:
+      values.SHUTDOWN_GRACE_PERIOD ??
+      Math.max(...[...servers.values()].map(({ timeout }) => timeout), minimalGraceMs),
+    worker: { calls: values.WORKER_CALLS, heldCalls: values.WORKER_HELD_CALLS },
+    turn: { timeoutMs: values.TURN_TIMEOUT ?? Math.max(dayMs, 10 * values.ELICITATION_TIMEOUT) },
+    agents: named(file.agents),
+    servers,
+    providers: file.providers,
+    configDir,
+    secret: (name) => filled[name],
+    demo: {
+      identityPort: values.DEMO_IDENTITY_PORT,
+      servers:
+        filled['INTERLUDE_CONFIG'] === undefined
+          ? { trackerPort: values.DEMO_TRACKER_PORT, travelPort: values.DEMO_TRAVEL_PORT }
+          : undefined,
+    },
+    logLevel: values.LOG_LEVEL,
+  };
+}
+
+function authFrom(values: Environment): AuthConfig | undefined {
+  if (values.AUTH_ISSUER === undefined) return undefined;
+  return {
+    issuer: values.AUTH_ISSUER,
+    audience: values.AUTH_AUDIENCE,
+    tenantClaim: values.AUTH_TENANT_CLAIM ?? null,
+    operator:
+      values.AUTH_OPERATOR_ROLE === undefined
+        ? undefined
+        : { claim: values.AUTH_OPERATOR_CLAIM, role: values.AUTH_OPERATOR_ROLE },
+    client: { id: values.AUTH_CLIENT_ID ?? '', secret: values.AUTH_CLIENT_SECRET },
+  };
+}
+
+/** Where a browser on this machine finds a server that listens on this address. */
+function reachableHost(host: string): string {
+  if (host === '0.0.0.0' || host === '::') return 'localhost';
+  return host.includes(':') ? `[${host}]` : host;
+}
+
+/** Gives every entry its key as `name`, and a title to show people where none is written. */
+function named<T extends { title?: string | undefined }>(
+  entries: Record<string, T>,
+): Map<string, T & { name: string; title: string }> {
+  return new Map(
+    Object.entries(entries).map(([name, entry]) => [name, { ...entry, name, title: entry.title ?? name }]),
+  );
+}
+
+function databaseFrom(url: string | undefined, dataDir: string, cwd: string): Config['database'] {
+  if (url === undefined) return { kind: 'sqlite', path: path.join(dataDir, 'interlude.db') };
+  return url.startsWith('sqlite:')
+    ? { kind: 'sqlite', path: path.resolve(cwd, url.slice('sqlite:'.length)) }
+    : { kind: 'postgres', url };
+}
+
+function nangoFrom(values: Environment): NangoConfig | undefined {
+  const { NANGO_HOST: host, NANGO_API_KEY: apiKey } = values;
+  if (host === undefined || apiKey === undefined) return undefined;
+  return {
+    host,
+    apiKey,
+    publicUrl: values.NANGO_PUBLIC_URL ?? host,
+    websocketsPath: values.NANGO_WEBSOCKETS_PATH,
+    webhookSigningKey: values.NANGO_WEBHOOK_SIGNING_KEY,
+  };
+}

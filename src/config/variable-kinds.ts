@@ -1,0 +1,68 @@
+/** What may stand in a variable of the environment, by kind. */
+import { z } from 'zod';
+import { parseKeys, SealingError } from '../credentials/sealing/key-ring.ts';
+
+export const port = z.coerce.number('write a port number').int().min(0).max(65_535);
+export const positive = z.coerce.number('write a whole number').int().positive();
+/** Goes into queries, and `:` separates the two. */
+export const plainName = z.string().regex(/^[\w.-]{1,128}$/, 'write letters, digits, . _ and -');
+export const httpUrl = z.url({ protocol: /^https?$/ });
+export const baseUrl = httpUrl.transform((url) => url.replace(/\/+$/, ''));
+
+export const addresses = z
+  .string()
+  .regex(/^[\w.:/, -]+$/, 'write addresses or networks, separated by commas')
+  .transform(parts);
+
+export const origins = z
+  .string()
+  .transform(parts)
+  .refine((list) => list.every(isOrigin), {
+    error: 'write the origins of pages, like https://app.example, separated by commas and without a path',
+  });
+
+export const hostNames = z
+  .string()
+  .transform((text) => parts(text.toLowerCase()))
+  .refine((names) => names.every((name) => /^[\w-]+(\.[\w-]+)*$/.test(name)), {
+    error: 'write host names without scheme and port, like interlude.internal, separated by commas',
+  });
+
+export const returnUrls = z
+  .string()
+  .transform(parts)
+  .refine((urls) => urls.every(isReturnUrl), {
+    error: 'write where people may be sent back to, like https://app.example/chat/, separated by commas',
+  });
+
+/** `k1:…,k2:…`; kept as it is written. */
+export const keys = z.string().check(({ value, issues }) => {
+  const message = faultOfKeys(value);
+  if (message !== null) issues.push({ code: 'custom', input: undefined, message });
+});
+
+function parts(text: string): string[] {
+  return text.split(',').map((part) => part.trim());
+}
+
+/** As browsers write it; anything else would never match. */
+function isOrigin(text: string): boolean {
+  return /^https?:/.test(text) && URL.canParse(text) && new URL(text).origin === text;
+}
+
+/** With a path, so that nobody takes https://app.example for a prefix of https://app.example.evil. */
+function isReturnUrl(text: string): boolean {
+  if (!/^https?:/.test(text) || !URL.canParse(text)) return false;
+  const { username, password, search, hash, href } = new URL(text);
+  return username + password + search + hash === '' && (href === text || href === `${text}/`);
+}
+
+function faultOfKeys(text: string): string | null {
+  try {
+    parseKeys(text);
+    return null;
+  } catch (error) {
+    if (error instanceof SealingError) return error.message.replace('INTERLUDE_KEYS: ', '');
+    throw error;
+  }
+}

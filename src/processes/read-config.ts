@@ -1,0 +1,31 @@
+/** Reads the settings of this process. Besides what runs at a terminal, only this file reads `process.env`. */
+import { ConfigError } from '../config/config-error.ts';
+import type { Config } from '../config/config.ts';
+import { loadConfig } from '../config/load-config.ts';
+import { issuerProblem } from '../network/openid-issuer.ts';
+
+/** The configuration of this process; throws a `ConfigError` that lists every problem. */
+export function readConfig(): Config {
+  return loadConfig(process.env, process.cwd());
+}
+
+/** As `readConfig`, of a process that lets people in: whether its issuer answers belongs to what is checked. */
+export async function readConfigAndIssuer(): Promise<Config> {
+  const config = configOrError();
+  const issuer = (config instanceof ConfigError ? process.env['AUTH_ISSUER'] : config.auth?.issuer) ?? '';
+  const problems = config instanceof ConfigError ? config.problems : [];
+  const isAsked = URL.canParse(issuer) && !problems.some((problem) => problem.startsWith('AUTH_ISSUER: '));
+  const trouble = isAsked ? await issuerProblem(issuer) : null;
+  if (trouble !== null) throw new ConfigError([...problems, `AUTH_ISSUER: ${trouble}`]);
+  if (config instanceof ConfigError) throw config;
+  return config;
+}
+
+function configOrError(): Config | ConfigError {
+  try {
+    return readConfig();
+  } catch (error) {
+    if (error instanceof ConfigError) return error;
+    throw error;
+  }
+}
