@@ -12,7 +12,6 @@ export default defineConfig({
     // Most of them wait for servers and clocks most of the time.
     maxWorkers: availableParallelism() + 1,
     globalSetup: 'test/setup/global-setup.ts',
-    setupFiles: 'test/setup/each-file.ts',
     testTimeout: 30_000,
     hookTimeout: 60_000,
     // Goes on as soon as it holds; a busy machine takes longer than the usual second.

@@ -4,7 +4,7 @@ import type { Config, ServerConfig } from '../config/config.ts';
 import type { KeyRing } from '../credentials/sealing/key-ring.ts';
 import type { CredentialStore } from '../credentials/store.ts';
 import type { Catalogue } from '../remote/catalogue.ts';
-import type { KeptSessions } from '../remote/mcp/legacy/session-pool.ts';
+import type { RemoteServers } from '../remote/remote-servers.ts';
 import type { Models } from '../models/provider.ts';
 import type { Storage } from '../storage/storage.ts';
 import { createAbandonCall } from './call-tool/abandon-call.ts';
@@ -24,7 +24,7 @@ export interface ActivityDependencies {
   keys: KeyRing;
   models: Models;
   catalogue: Catalogue;
-  sessions: KeptSessions;
+  remote: RemoteServers;
   heldPlaces: HeldPlaces;
   storeOf(server: ServerConfig): CredentialStore;
   logger: Logger;

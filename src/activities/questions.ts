@@ -6,7 +6,7 @@ import type { Context, ElicitationRequest } from '../elicitation/elicitation.ts'
 import { questionAddress } from '../elicitation/account-pages.ts';
 import { inspectUrl } from '../elicitation/url-safety.ts';
 import { connectionMessage } from '../elicitation/wording.ts';
-import { placeOf } from '../remote/mcp/failure-message.ts';
+import { placeOf } from '../remote/server-name.ts';
 import type { Settlement } from '../elicitation/elicitation.ts';
 import type { ElicitationRow } from '../storage/ports/elicitations.ts';
 import type { NewPoll } from '../storage/ports/polls.ts';

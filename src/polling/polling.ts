@@ -30,7 +30,7 @@ export function startPolling(parts: Parts, connection: NativeConnection): Leased
   const { storage, config, logger } = parts;
   const client = new Client({ connection, namespace: config.temporal.namespace });
   const calls = createOpenRounds({ ...parts, rounds: createCallRounds(parts), servers: config.servers });
-  const lookAtServer = createServerLook(calls);
+  const lookAtServer = createServerLook(calls, parts.remote);
   const lookForConnection = createConnectionLook({ ...parts, servers: config.servers });
 
   async function make(look: Poll, signal: AbortSignal): Promise<void> {

@@ -11,7 +11,8 @@ import type { CredentialStore } from '../credentials/store.ts';
 import { storeOf } from '../credentials/stores.ts';
 import type { Stores } from '../credentials/stores.ts';
 import { createVaultStore } from '../credentials/vault/store.ts';
-import { listServerTools } from '../remote/mcp/list-tools.ts';
+import { createMcpServers } from '../remote/mcp/mcp-servers.ts';
+import type { RemoteServers } from '../remote/remote-servers.ts';
 import { openStorage } from '../storage/open-storage.ts';
 import type { Storage } from '../storage/storage.ts';
 import { createQuestionLog } from '../telemetry/question-log.ts';
@@ -21,6 +22,7 @@ export interface Parts {
   storage: Storage;
   keys: KeyRing;
   stores: Stores;
+  remote: RemoteServers;
   storeOf(server: ServerConfig): CredentialStore;
   logger: Logger;
 }
@@ -42,12 +44,13 @@ export async function openParts(config: Config, logger: Logger): Promise<Parts> 
   }
   const { nango, servers } = config;
   const { publicUrl } = config.http;
+  const remote = createMcpServers();
   const stores: Stores = {
     oauth: createOAuthStore({ storage, keys, publicUrl, servers, secret: config.secret }),
-    vault: createVaultStore({ storage, keys, listTools: listServerTools }),
+    vault: createVaultStore({ storage, keys, listTools: remote.listTools }),
     nango: nango ? createNangoStore({ storage, keys, nango, publicUrl, servers, logger }) : null,
   };
-  return { config, storage, keys, stores, storeOf: (server) => storeOf(stores, server), logger };
+  return { config, storage, keys, stores, remote, storeOf: (server) => storeOf(stores, server), logger };
 }
 
 class WrongKeys extends Error {

@@ -8,7 +8,6 @@ import { createActivities } from '../activities/index.ts';
 import { safeFailures } from '../activities/safe-failures.ts';
 import type { Version } from '../temporal/deployment.ts';
 import { createCatalogue } from '../remote/catalogue.ts';
-import type { KeptSessions } from '../remote/mcp/legacy/session-pool.ts';
 import { logModelWarnings } from '../models/log-warnings.ts';
 import { createModels } from '../models/provider.ts';
 import type { Parts } from './parts.ts';
@@ -16,14 +15,14 @@ import { workerSlots } from './worker-slots.ts';
 
 /** Without a version it takes turns of no version, whatever code they began with: for tests, whose code is always the same. */
 export async function createTurnWorker(
-  parts: Parts & { sessions: KeptSessions; heldPlaces: HeldPlaces },
+  parts: Parts & { heldPlaces: HeldPlaces },
   connection: NativeConnection,
   workflowBundle: WorkflowBundleOption,
   version?: Version,
 ): Promise<Worker> {
-  const { config, storage, logger } = parts;
+  const { config, storage, remote, logger } = parts;
   const { namespace, taskQueue } = config.temporal;
-  const catalogue = createCatalogue({ storage, logger });
+  const catalogue = createCatalogue({ storage, remote, logger });
   logModelWarnings(logger);
   return Worker.create({
     connection,

@@ -1,13 +1,13 @@
 /**
- * Servers that could not be reached, and how long nobody tries them again: longer after each failure, up to a limit, and
- * not at all after one success. Of this process alone; others find out for themselves.
+ * Servers that could not be reached, and for how long nobody tries them again: exponential backoff up to a limit, and
+ * none after one success. Kept in memory: each process finds out for itself.
  */
 import type { ServerConfig } from '../config/config.ts';
 
-export interface BackOff {
-  /** What was wrong with the server, while it is not to be tried; null: try it. */
-  trouble(server: ServerConfig): string | null;
-  /** `message`: as `Unreachable` has it. Answers for how long it is not to be tried, in milliseconds. */
+export interface Backoff {
+  /** Why the server was not reached, while it is not to be tried; null: try it. */
+  reason(server: ServerConfig): string | null;
+  /** `message`: as `Unreachable` has it. Answers for how long the server is not to be tried, in milliseconds. */
   failed(server: ServerConfig, message: string): number;
   reached(server: ServerConfig): void;
 }
@@ -19,16 +19,16 @@ interface Failures {
 }
 
 /** `firstMs`: after the first failure, default five seconds. `longestMs`: default five minutes. */
-export function createBackOff({ firstMs = 5_000, longestMs = 300_000, now = Date.now } = {}): BackOff {
+export function createBackoff({ firstMs = 5_000, longestMs = 300_000, now = Date.now } = {}): Backoff {
   const failing = new Map<string, Failures>();
   return {
-    trouble({ name }) {
+    reason({ name }) {
       const failures = failing.get(name);
       return failures && now() < failures.until ? failures.message : null;
     },
     failed({ name }, message) {
       const { count = 0, until = 0 } = failing.get(name) ?? {};
-      // One that was under way when another failed says nothing new.
+      // An attempt that was under way when another failed says nothing new.
       if (now() < until) return until - now();
       const waitMs = Math.min(firstMs * 2 ** count, longestMs);
       failing.set(name, { count: count + 1, message, until: now() + waitMs });

@@ -1,20 +1,20 @@
-/** What a server is told when it is left: nobody waits for it, except a process that is about to end. */
+/** Messages that nobody waits for, such as the cancellation of a call: nobody but a process that is about to end. */
 import { setTimeout as sleep } from 'node:timers/promises';
 
-const patienceMs = 2_000;
+const timeoutMs = 2_000;
 const underWay = new Set<Promise<void>>();
 
-/** Resolves when it was said, or would have taken too long; whether it was heard is nobody's business. */
-export function sayGoodbye(goodbye: Promise<unknown>): Promise<void> {
-  const said = Promise.race([
-    goodbye.catch(() => undefined),
-    sleep(patienceMs, undefined, { ref: false }),
-  ]).then(() => void underWay.delete(said));
-  underWay.add(said);
-  return said;
+/** Resolves when it was sent, or would have taken too long. Failures are ignored. */
+export function sendBestEffort(message: Promise<unknown>): Promise<void> {
+  const sent = Promise.race([
+    message.catch(() => undefined),
+    sleep(timeoutMs, undefined, { ref: false }),
+  ]).then(() => void underWay.delete(sent));
+  underWay.add(sent);
+  return sent;
 }
 
-/** Resolves when everything that this process has to say to servers it leaves has been said. */
-export async function goodbyesSaid(): Promise<void> {
+/** Resolves when all such messages of this process were sent or given up. */
+export async function bestEffortSettled(): Promise<void> {
   while (underWay.size > 0) await Promise.all(underWay);
 }

@@ -1,11 +1,11 @@
-/** One clock for a whole MCP operation. The caller's signal and the time limit end it alike, but are told apart. */
+/** One deadline for a whole operation at a server. The caller's signal and the time limit end it alike, but are told apart. */
 export interface Deadline extends Disposable {
   signal: AbortSignal;
   /** Why it ended, if it did. */
   readonly end: 'timeout' | 'cancelled' | undefined;
-  /** Stops the time limit, not the caller's signal: a person is thinking. */
+  /** Suspends the time limit, not the caller's signal: a person is thinking. */
   pause(): void;
-  /** The limit begins anew: whatever comes after an answer is work of its own. */
+  /** The limit starts from zero: whatever comes after an answer is work of its own. */
   resume(): void;
 }
 

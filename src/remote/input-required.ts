@@ -5,14 +5,14 @@
 import type { Action } from '../elicitation/elicitation.ts';
 
 /** What a server asks, in the words it used. */
-export type Asked =
+export type InputRequest =
   | { mode: 'form'; message: string; requestedSchema: Record<string, unknown> }
   | { mode: 'url'; message: string; url: string };
 
 export interface ServerQuestion {
   /** The server's own name for it: its key among the requests (2026-07-28), or the id of its JSON-RPC request, as JSON. */
   key: string;
-  request: Asked;
+  request: InputRequest;
   /** The server's name for the page, by which it says that the page is done (2025-11-25). */
   pageId?: string;
   /** The server's clock waits for those who report progress under this token. */
@@ -60,7 +60,7 @@ export type Resume =
    */
   | { kind: 'again'; session?: Session };
 
-export interface Pause {
+export interface InputRequired {
   /** None: the server wants to be asked again a little later. */
   questions: ServerQuestion[];
   resume: Resume;

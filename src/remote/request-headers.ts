@@ -2,14 +2,14 @@
 import type { ServerConfig } from '../config/config.ts';
 import type { Credential } from '../credentials/store.ts';
 
-/** By name and not by spelling: `Authorization` of the one replaces `authorization` of the other. */
+/** Names are compared without case: `Authorization` of the one replaces `authorization` of the other. */
 export function headersOf(server: ServerConfig, credential: Credential): Headers {
   const headers = new Headers(server.headers);
   for (const [name, value] of Object.entries(credential.headers)) headers.set(name, value);
   return headers;
 }
 
-/** Looked for first: the error of whoever stumbles over such a value repeats it, and it may be a secret. */
+/** Checked before anything is sent: errors about such a value repeat it, and it may be a secret. */
 export function unsendableHeader(server: ServerConfig, credential: Credential): string | undefined {
   const all = [...Object.entries(server.headers), ...Object.entries(credential.headers)];
   return all.find(([name, value]) => {

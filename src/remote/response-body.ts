@@ -1,43 +1,43 @@
 /**
- * The body of an answer, which may be anything: no more of it is read than there is memory for, and no more at once
- * than others can wait for. A stream of a hundred thousand small messages would otherwise be worked off in one go.
+ * A response body of any size and shape: no more of it is read than there is memory for, and the event loop gets its turn
+ * between pieces. A stream of a hundred thousand small messages would otherwise be worked off in one go.
  */
 import { setImmediate } from 'node:timers/promises';
 
-export const answerLimitBytes = 10 * 1024 * 1024;
+export const responseLimitBytes = 10 * 1024 * 1024;
 
-export class AnswerTooLarge extends Error {
-  override name = 'AnswerTooLarge';
+export class ResponseTooLarge extends Error {
+  override name = 'ResponseTooLarge';
 }
 
 /** A few hundred small messages. */
-const breathBytes = 8 * 1024;
+const pieceBytes = 8 * 1024;
 
-interface Heard {
-  /** Why the body ends early. */
-  failed(error: unknown): void;
-  ended(): void;
+interface Listener {
+  /** Called with why the body ends early, before its reader knows. */
+  onFailure(error: unknown): void;
+  onEnd(): void;
 }
 
-/** Bytes are counted after decompression. How the body ends is heard before its reader knows. */
-export function answerBody(
+/** Bytes are counted after decompression. */
+export function limitedBody(
   body: ReadableStream<Uint8Array>,
-  { failed, ended }: Heard,
+  { onFailure, onEnd }: Listener,
 ): ReadableStream<Uint8Array> {
   const reader = body.getReader();
   let unread: Uint8Array = new Uint8Array();
   let size = 0;
-  let sinceBreath = 0;
+  let bytesSinceYield = 0;
 
   async function next(): Promise<Uint8Array | null> {
     if (unread.byteLength === 0) {
       const { done, value } = await reader.read();
       if (done) return null;
       size += value.byteLength;
-      if (size > answerLimitBytes) throw new AnswerTooLarge();
+      if (size > responseLimitBytes) throw new ResponseTooLarge();
       unread = value;
     }
-    const piece = unread.subarray(0, breathBytes);
+    const piece = unread.subarray(0, pieceBytes);
     unread = unread.subarray(piece.byteLength);
     return piece;
   }
@@ -45,19 +45,19 @@ export function answerBody(
   return new ReadableStream({
     async pull(controller) {
       try {
-        if (sinceBreath >= breathBytes) {
+        if (bytesSinceYield >= pieceBytes) {
           await setImmediate();
-          sinceBreath = 0;
+          bytesSinceYield = 0;
         }
         const piece = await next();
         if (piece === null) {
-          ended();
+          onEnd();
           return controller.close();
         }
-        sinceBreath += piece.byteLength;
+        bytesSinceYield += piece.byteLength;
         controller.enqueue(piece);
       } catch (error) {
-        failed(error);
+        onFailure(error);
         controller.error(error);
         // The rest is of no use to anybody.
         reader.cancel(error).catch(() => undefined);

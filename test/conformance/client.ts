@@ -8,20 +8,21 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import type { Credential } from '../../src/credentials/store.ts';
 import { defaultsOf, readRequestedSchema } from '../../src/elicitation/form/requested-schema.ts';
-import { callServerTool } from '../../src/remote/mcp/call.ts';
-import type { ServerToolCall } from '../../src/remote/mcp/call.ts';
-import type { Hold } from '../../src/remote/mcp/legacy/held-questions.ts';
-import { listServerTools } from '../../src/remote/mcp/list-tools.ts';
+import type { ToolCall } from '../../src/remote/tool-call.ts';
+import type { AskUser } from '../../src/remote/ask-user.ts';
 import type { QuestionAnswer, ServerQuestion } from '../../src/remote/input-required.ts';
 import type { CatalogueTool } from '../../src/storage/ports/tool-catalogue.ts';
 import { serverConfig } from '../servers/mcp-server.ts';
 import { openAccount } from './account.ts';
+import { createMcpServers } from '../../src/remote/mcp/mcp-servers.ts';
 
-type Call = Pick<ServerToolCall, 'name' | 'arguments'>;
+const remote = createMcpServers();
+
+type Call = Pick<ToolCall, 'name' | 'arguments'>;
 
 const nobody: Credential = { kind: 'credential', headers: {}, version: 0 };
 /** For servers whose call waits on its connection. */
-const hold: Hold = {
+const hold: AskUser = {
   ask: (question) => Promise.resolve({ kind: 'answer', outcome: 'accept', answer: acceptAsShown(question) }),
   pageDone: () => undefined,
 };
@@ -68,7 +69,7 @@ async function run(): Promise<void> {
 }
 
 async function list(credential: Credential): Promise<CatalogueTool[]> {
-  const listed = await listServerTools(server, credential, signal);
+  const listed = await remote.listTools(server, credential, signal);
   if (listed.kind === 'tools') return listed.tools;
   const next = listed.kind === 'refused' ? await account.after(credential, listed) : null;
   if (next === null) throw new Error(`no tools: ${JSON.stringify(listed)}`);
@@ -83,19 +84,19 @@ async function make(
   credential: Credential,
 ): Promise<void> {
   const known = tools.find(({ name }) => name === wish.name);
-  const call: ServerToolCall = {
+  const call: ToolCall = {
     ...wish,
     ...(known && { inputSchema: known.inputSchema }),
     callId: `call-${index}`,
     capabilities: { form: true, url: true },
-    hold,
+    askUser: hold,
     signal,
   };
-  let outcome = await callServerTool(server, credential, call);
+  let outcome = await remote.callTool(server, credential, call);
   while (outcome.kind === 'asks') {
     const { questions, resume } = outcome.pause;
-    const goOn = { resume, answers: questions.map(acceptAsShown) };
-    outcome = await callServerTool(server, credential, { ...call, goOn });
+    const continuation = { resume, answers: questions.map(acceptAsShown) };
+    outcome = await remote.callTool(server, credential, { ...call, continuation });
   }
   const next = outcome.kind === 'refused' ? await account.after(credential, outcome) : null;
   if (next !== null) return make(wish, index, tools, next);

@@ -5,10 +5,11 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { startTracker } from '../../demo/tracker/tracker.ts';
 import type { Tracker } from '../../demo/tracker/tracker.ts';
 import type { Credential } from '../../src/credentials/store.ts';
-import { callServerTool } from '../../src/remote/mcp/call.ts';
-import { listServerTools } from '../../src/remote/mcp/list-tools.ts';
 import { serverConfig } from '../servers/mcp-server.ts';
 import { connectAccount, registerClient } from '../servers/tracker-account.ts';
+import { createMcpServers } from '../../src/remote/mcp/mcp-servers.ts';
+
+const remote = createMcpServers();
 
 let dataDir: string;
 let tracker: Tracker;
@@ -30,7 +31,7 @@ function call(
   callId = 'turn/call',
 ) {
   const config = serverConfig(tracker.url, { title: 'Tracker', timeout: 5_000 });
-  return callServerTool(config, credential, { name, arguments: input, callId, signal });
+  return remote.callTool(config, credential, { name, arguments: input, callId, signal });
 }
 
 describe('an account', () => {
@@ -141,7 +142,7 @@ describe('the MCP endpoint', () => {
   });
 
   test('lists its tools with what they do to the world', async () => {
-    const listed = await listServerTools(
+    const listed = await remote.listTools(
       serverConfig(tracker.url),
       await connectAccount(tracker, 'alice'),
       signal,

@@ -6,9 +6,10 @@ import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { pino } from 'pino';
 import { expect, onTestFinished, test } from 'vitest';
-import { createBackOff } from '../../src/remote/backoff.ts';
+import { createBackoff } from '../../src/remote/backoff.ts';
 import { createCatalogue } from '../../src/remote/catalogue.ts';
-import { withoutSecrets } from '../../src/remote/mcp/stdio/redact-secrets.ts';
+import { createMcpServers } from '../../src/remote/mcp/mcp-servers.ts';
+import { redactSecrets } from '../../src/remote/redact-process-output.ts';
 import { openStorage } from '../../src/storage/open-storage.ts';
 import { serverConfig } from '../servers/mcp-server.ts';
 
@@ -17,26 +18,26 @@ const server = serverConfig('http://127.0.0.1:9/mcp', { name: 'files', credentia
 
 test('each failure doubles the time, up to a limit, and a success ends it', () => {
   let now = 0;
-  const away = createBackOff({ firstMs: 5_000, longestMs: 30_000, now: () => now });
-  expect(away.trouble(server)).toBeNull();
+  const away = createBackoff({ firstMs: 5_000, longestMs: 30_000, now: () => now });
+  expect(away.reason(server)).toBeNull();
   const waits: number[] = [];
   for (let count = 0; count < 5; count++) {
     waits.push(away.failed(server, 'down'));
-    expect(away.trouble(server)).toBe('down');
+    expect(away.reason(server)).toBe('down');
     // Of two that were under way at the same time, the second says nothing new.
     expect(away.failed(server, 'down')).toBe(waits.at(-1));
     now += (waits.at(-1) ?? 0) - 1;
-    expect(away.trouble(server)).toBe('down');
+    expect(away.reason(server)).toBe('down');
     now += 1;
-    expect(away.trouble(server)).toBeNull();
+    expect(away.reason(server)).toBeNull();
   }
   expect(waits).toEqual([5_000, 10_000, 20_000, 30_000, 30_000]);
   away.reached(server);
   expect(away.failed(server, 'down')).toBe(5_000);
-  expect(away.trouble({ ...server, name: 'other' })).toBeNull();
+  expect(away.reason({ ...server, name: 'other' })).toBeNull();
 });
 
-async function openCatalogue(options: { now?: () => number; patienceMs?: number } = {}) {
+async function openCatalogue(options: { now?: () => number; listTimeoutMs?: number } = {}) {
   const folder = await mkdtemp(path.join(tmpdir(), 'back-off-'));
   const storage = await openStorage({ kind: 'sqlite', path: path.join(folder, 'test.db') });
   onTestFinished(async () => {
@@ -45,9 +46,10 @@ async function openCatalogue(options: { now?: () => number; patienceMs?: number 
   });
   const lines: Record<string, unknown>[] = [];
   const write = (line: string) => void lines.push(JSON.parse(line) as Record<string, unknown>);
-  const { now = Date.now, patienceMs = 5_000 } = options;
-  const away = createBackOff({ now });
-  const catalogue = createCatalogue({ storage, logger: pino({}, { write }), away, patienceMs });
+  const { now = Date.now, listTimeoutMs = 5_000 } = options;
+  const backoff = createBackoff({ now });
+  const remote = createMcpServers();
+  const catalogue = createCatalogue({ storage, remote, logger: pino({}, { write }), backoff, listTimeoutMs });
   return { folder, catalogue, lines, warnings: () => lines.map(({ msg }) => String(msg)) };
 }
 
@@ -94,16 +96,16 @@ test('a process that cannot start is named with its last words, left alone for a
   const before = started();
   for (let step = 0; step < 5; step++) expect(await catalogue.toolsFor(alice, [files])).toEqual([]);
   expect(started()).toBe(before);
-  expect(catalogue.away.trouble(files)).toContain('exit code 3');
+  expect(catalogue.backoff.reason(files)).toContain('exit code 3');
 
   await rm(broken);
   now += 5_000;
   expect((await catalogue.toolsFor(alice, [files])).map(({ tool }) => tool)).toContain('echo');
-  expect(catalogue.away.trouble(files)).toBeNull();
+  expect(catalogue.backoff.reason(files)).toBeNull();
 });
 
 test('one that hangs is waited for once, however many steps there are meanwhile', async () => {
-  const { folder, catalogue, warnings } = await openCatalogue({ patienceMs: 200 });
+  const { folder, catalogue, warnings } = await openCatalogue({ listTimeoutMs: 200 });
   const hanging = serverConfig('stdio://files', {
     name: 'files',
     credentialScope: 'none',
@@ -136,5 +138,5 @@ test.each([
     env: { PATH: '/usr/bin', FILES_KEY: 'own-secret-1' },
     args: ['-y', 'files-mcp@1.2.3', '--token=argh-1234', '--password', 'other-5678'],
   };
-  expect(withoutSecrets(text, given)).toBe(expected);
+  expect(redactSecrets(text, given)).toBe(expected);
 });

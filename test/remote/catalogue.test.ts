@@ -6,7 +6,9 @@ import { afterEach, beforeEach, expect, test } from 'vitest';
 import type { ServerConfig } from '../../src/config/config.ts';
 import type { Credential } from '../../src/credentials/store.ts';
 import { createCatalogue } from '../../src/remote/catalogue.ts';
+import { createMcpServers } from '../../src/remote/mcp/mcp-servers.ts';
 import { modelNameOf } from '../../src/remote/model-tools.ts';
+import type { RemoteServers } from '../../src/remote/remote-servers.ts';
 import { openStorage } from '../../src/storage/open-storage.ts';
 import type { Storage } from '../../src/storage/storage.ts';
 import { serverConfig } from '../servers/mcp-server.ts';
@@ -20,6 +22,7 @@ const bob = { tenant: 'demo', user: 'bob' };
 const logger = pino({ level: 'silent' });
 
 let dataDir: string;
+let remote: RemoteServers;
 let storage: Storage;
 let server: RawMcpServer;
 let names: string[];
@@ -27,6 +30,7 @@ let names: string[];
 let hints: { ttlMs: number; cacheScope: 'public' | 'private' };
 beforeEach(async () => {
   dataDir = await mkdtemp(path.join(tmpdir(), 'catalogue-'));
+  remote = createMcpServers();
   storage = await openStorage({ kind: 'sqlite', path: path.join(dataDir, 'test.db') });
   names = ['list_things'];
   hints = { ttlMs: 600_000, cacheScope: 'public' };
@@ -57,7 +61,7 @@ const named = (name: string, changes: Partial<ServerConfig> = {}): ServerConfig 
 });
 
 test('a server nobody has listed yet is one tool that connects the account, and is not contacted', async () => {
-  const catalogue = createCatalogue({ storage, logger });
+  const catalogue = createCatalogue({ storage, remote, logger });
   const [connect, ...others] = await catalogue.toolsFor(alice, [named('things')]);
   expect(others).toEqual([]);
   expect(connect).toMatchObject({
@@ -71,9 +75,9 @@ test('a server nobody has listed yet is one tool that connects the account, and 
 });
 
 test('what was learnt with one account is offered in the whole tenant, and in no other', async () => {
-  const catalogue = createCatalogue({ storage, logger });
+  const catalogue = createCatalogue({ storage, remote, logger });
   await catalogue.learn(alice, named('things'), credential, signal);
-  const again = createCatalogue({ storage, logger });
+  const again = createCatalogue({ storage, remote, logger });
   expect(await again.toolsFor(alice, [named('things')])).toMatchObject([
     {
       modelName: 'things__list_things',
@@ -90,7 +94,7 @@ test('what was learnt with one account is offered in the whole tenant, and in no
 });
 
 test('every user is offered their own list, and until they have one the newest of anybody', async () => {
-  const catalogue = createCatalogue({ storage, logger });
+  const catalogue = createCatalogue({ storage, remote, logger });
   const offered = async (owner: typeof alice) =>
     (await catalogue.toolsFor(owner, [named('things')])).map(({ tool }) => tool);
   names = ['of_alice'];
@@ -104,7 +108,7 @@ test('every user is offered their own list, and until they have one the newest o
 
 test('a list that its server wants one user to see is shown to nobody else', async () => {
   hints = { ttlMs: 600_000, cacheScope: 'private' };
-  const catalogue = createCatalogue({ storage, logger });
+  const catalogue = createCatalogue({ storage, remote, logger });
   await catalogue.learn(alice, named('things'), credential, signal);
   expect(await catalogue.toolsFor(alice, [named('things')])).toMatchObject([{ tool: 'list_things' }]);
   expect(await catalogue.toolsFor(bob, [named('things')])).toMatchObject([{ modelName: 'connect_things' }]);
@@ -112,14 +116,14 @@ test('a list that its server wants one user to see is shown to nobody else', asy
 
 test('where all use one account, a private list is everybody’s', async () => {
   hints = { ttlMs: 600_000, cacheScope: 'private' };
-  const catalogue = createCatalogue({ storage, logger });
+  const catalogue = createCatalogue({ storage, remote, logger });
   const shared = named('things', { credentialScope: 'project' });
   await catalogue.learn(alice, shared, credential, signal);
   expect(await catalogue.toolsFor(bob, [shared])).toMatchObject([{ tool: 'list_things' }]);
 });
 
 test('a user’s first list is learnt although somebody else’s is fresh, and only the first', async () => {
-  const catalogue = createCatalogue({ storage, logger });
+  const catalogue = createCatalogue({ storage, remote, logger });
   await catalogue.learn(alice, named('things'), credential, signal);
   await catalogue.refresh(bob, named('things'), credential, 'missing');
   expect(server.count('tools/list')).toBe(2);
@@ -129,16 +133,20 @@ test('a user’s first list is learnt although somebody else’s is fresh, and o
 
 test('a list that its server calls out of date is renewed sooner than others, but not after every call', async () => {
   hints = { ttlMs: 0, cacheScope: 'public' };
-  const patient = createCatalogue({ storage, logger });
+  const patient = createCatalogue({ storage, remote, logger });
   await patient.learn(alice, named('things'), credential, signal);
   await patient.refresh(alice, named('things'), credential);
   expect(server.count('tools/list')).toBe(1);
-  await createCatalogue({ storage, logger, soonestMs: 0 }).refresh(alice, named('things'), credential);
+  await createCatalogue({ storage, remote, logger, soonestMs: 0 }).refresh(
+    alice,
+    named('things'),
+    credential,
+  );
   expect(server.count('tools/list')).toBe(2);
 });
 
 test('a change is read at once, also one that comes while the list is being read', async () => {
-  const catalogue = createCatalogue({ storage, logger });
+  const catalogue = createCatalogue({ storage, remote, logger });
   await catalogue.learn(alice, named('things'), credential, signal);
   await catalogue.refresh(alice, named('things'), credential, 'now');
   expect(server.count('tools/list')).toBe(2);
@@ -150,7 +158,7 @@ test('a change is read at once, also one that comes while the list is being read
 });
 
 test('a server that needs no account is listed on the spot, once', async () => {
-  const catalogue = createCatalogue({ storage, logger });
+  const catalogue = createCatalogue({ storage, remote, logger });
   const open = named('open', { credentialScope: 'none' });
   expect(await catalogue.toolsFor(alice, [open])).toMatchObject([{ modelName: 'open__list_things' }]);
   expect(await catalogue.toolsFor(alice, [open])).toMatchObject([{ modelName: 'open__list_things' }]);
@@ -158,7 +166,7 @@ test('a server that needs no account is listed on the spot, once', async () => {
 });
 
 test('a server that is away costs its own tools and nobody else’s', async () => {
-  const catalogue = createCatalogue({ storage, logger });
+  const catalogue = createCatalogue({ storage, remote, logger });
   const away = serverConfig('http://127.0.0.1:9/mcp', { name: 'away', credentialScope: 'none' });
   const tools = await catalogue.toolsFor(alice, [away, named('open', { credentialScope: 'none' })]);
   expect(tools).toMatchObject([{ modelName: 'open__list_things' }]);
@@ -166,26 +174,26 @@ test('a server that is away costs its own tools and nobody else’s', async () =
 
 test('a silent server holds a turn up only for so long', async () => {
   const silent = await startRawMcpServer({ on: { 'server/discover': () => {} } });
-  const catalogue = createCatalogue({ storage, logger, patienceMs: 200 });
+  const catalogue = createCatalogue({ storage, remote, logger, listTimeoutMs: 200 });
   expect(await catalogue.toolsFor(alice, [{ ...silent.config, credentialScope: 'none' }])).toEqual([]);
   await silent.stop();
 });
 
 test('a fresh list is not read again, an old one is, by one of many at a time', async () => {
-  const fresh = createCatalogue({ storage, logger });
+  const fresh = createCatalogue({ storage, remote, logger });
   await fresh.learn(alice, named('things'), credential, signal);
   await fresh.refresh(alice, named('things'), credential);
   expect(server.count('tools/list')).toBe(1);
 
   names = ['list_things', 'more'];
-  const old = createCatalogue({ storage, logger, freshMs: 0 });
+  const old = createCatalogue({ storage, remote, logger, freshMs: 0 });
   await Promise.all([1, 2, 3].map(() => old.refresh(alice, named('things'), credential)));
   expect(server.count('tools/list')).toBe(2);
   expect(await old.toolsFor(alice, [named('things')])).toHaveLength(2);
 });
 
 test('a list that cannot be renewed stays as it was', async () => {
-  const catalogue = createCatalogue({ storage, logger, freshMs: 0 });
+  const catalogue = createCatalogue({ storage, remote, logger, freshMs: 0 });
   await catalogue.learn(alice, named('things'), credential, signal);
   await server.stop();
   await catalogue.refresh(alice, named('things'), credential);
@@ -194,7 +202,7 @@ test('a list that cannot be renewed stays as it was', async () => {
 
 test('a known server without tools is not offered to be connected for ever', async () => {
   names = [];
-  const catalogue = createCatalogue({ storage, logger });
+  const catalogue = createCatalogue({ storage, remote, logger });
   await catalogue.learn(alice, named('things'), credential, signal);
   expect(await catalogue.toolsFor(alice, [named('things')])).toEqual([]);
 });
@@ -217,7 +225,7 @@ test('what cannot be offered is named in the log, with the reason, and the rest 
       },
     },
   });
-  const catalogue = createCatalogue({ storage, logger: noting });
+  const catalogue = createCatalogue({ storage, remote, logger: noting });
   const open = { ...peer.config, name: 'open', credentialScope: 'none' as const };
   expect(await catalogue.toolsFor(alice, [open])).toMatchObject([{ tool: 'fine' }]);
   expect(lines).toMatchObject([
@@ -229,7 +237,7 @@ test('what cannot be offered is named in the log, with the reason, and the rest 
 test('names are what providers accept, at most 64 characters, and never shared by two tools', async () => {
   const long = 'x'.repeat(80);
   names = ['plain', 'with.dot', 'with_dot', 'with/slash', `${long}1`, `${long}2`];
-  const catalogue = createCatalogue({ storage, logger });
+  const catalogue = createCatalogue({ storage, remote, logger });
   await catalogue.learn(alice, named('things'), credential, signal);
   const tools = await catalogue.toolsFor(alice, [named('things')]);
   for (const { modelName } of tools) expect(modelName).toMatch(/^[a-zA-Z0-9_-]{1,64}$/);

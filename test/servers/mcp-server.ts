@@ -6,7 +6,6 @@ import type { AddressInfo } from 'node:net';
 import { NodeStreamableHTTPServerTransport, toNodeHandler, toWebRequest } from '@modelcontextprotocol/node';
 import { createMcpHandler, isLegacyRequest } from '@modelcontextprotocol/server';
 import type { EventStore, McpServer } from '@modelcontextprotocol/server';
-import { forgetEra } from '../../src/remote/mcp/era-cache.ts';
 import type { ServerConfig } from '../../src/config/config.ts';
 
 export interface TestMcpServer {
@@ -82,8 +81,6 @@ export async function startMcpServer({
   await new Promise<void>((resolve) => http.listen(wanted, '127.0.0.1', resolve));
   const { port } = http.address() as AddressInfo;
   const config = serverConfig(`http://127.0.0.1:${port}/mcp`);
-  // What is remembered of the address is another server's.
-  if (wanted === 0) forgetEra(config);
   return {
     config,
     requests,

@@ -6,7 +6,6 @@ import { createServer } from 'node:http';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { ServerConfig } from '../../src/config/config.ts';
-import { forgetEra } from '../../src/remote/mcp/era-cache.ts';
 import { serverConfig } from './mcp-server.ts';
 
 export interface RawMessage {
@@ -85,8 +84,6 @@ export async function startRawMcpServer({
   await new Promise<void>((resolve) => http.listen(wanted, '127.0.0.1', resolve));
   const { port } = http.address() as AddressInfo;
   const config = serverConfig(`http://127.0.0.1:${port}/mcp`);
-  // What is remembered of the address is another server's.
-  if (wanted === 0) forgetEra(config);
   return {
     config,
     messages,

@@ -16,7 +16,6 @@ import { loadConfig } from '../../src/config/load-config.ts';
 import { createLogger } from '../../src/telemetry/logger.ts';
 import { startPolling } from '../../src/polling/polling.ts';
 import { startReconciler } from '../../src/reconciler/reconciler.ts';
-import { createKeptSessions } from '../../src/remote/mcp/legacy/session-pool.ts';
 import { openParts } from '../../src/processes/parts.ts';
 import type { Logger } from 'pino';
 import type { Parts } from '../../src/processes/parts.ts';
@@ -107,10 +106,9 @@ async function startWorker(
   stack: AsyncDisposableStack,
   connection: NativeConnection,
 ): Promise<void> {
-  const sessions = createKeptSessions();
-  stack.defer(() => sessions.close());
+  stack.defer(() => parts.remote.close());
   const heldPlaces = createHeldPlaces(parts.config.worker.heldCalls);
-  const own = { ...parts, sessions, heldPlaces };
+  const own = { ...parts, heldPlaces };
   const worker = await createTurnWorker(own, connection, await workflowBundle());
   const running = worker.run();
   const looks = startPolling(parts, connection);

@@ -1,7 +1,8 @@
 /** What an agent may use: its servers' tools, all or those it lists, and the agents it may hand tasks to. */
 import type { Logger } from 'pino';
 import type { AgentConfig, Config } from '../../config/config.ts';
-import type { Catalogue, ModelTool } from '../../remote/catalogue.ts';
+import type { Catalogue } from '../../remote/catalogue.ts';
+import type { ModelTool } from '../../remote/model-tools.ts';
 import type { TurnOwner } from '../../turn/turn.ts';
 import { toDelegateTool } from './delegate-tool.ts';
 import type { DelegateTool } from './delegate-tool.ts';
@@ -9,7 +10,7 @@ import type { DelegateTool } from './delegate-tool.ts';
 interface Dependencies {
   agents: Config['agents'];
   servers: Config['servers'];
-  catalogue: Pick<Catalogue, 'toolsFor' | 'away'>;
+  catalogue: Pick<Catalogue, 'toolsFor' | 'backoff'>;
   logger: Pick<Logger, 'warn'>;
 }
 
@@ -35,7 +36,7 @@ export function createAgentTools({ agents, servers, catalogue, logger }: Depende
     const delegates = agent.agents.flatMap((name) => agents.get(name) ?? []);
     const away = own.filter(
       (server) =>
-        catalogue.away.trouble(server) !== null && !listed.some((one) => one.server === server.name),
+        catalogue.backoff.reason(server) !== null && !listed.some((one) => one.server === server.name),
     );
     return {
       tools: [

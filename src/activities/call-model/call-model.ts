@@ -40,7 +40,7 @@ interface Dependencies {
   models: Models;
   agents: Config['agents'];
   servers: Config['servers'];
-  catalogue: Pick<Catalogue, 'toolsFor' | 'away'>;
+  catalogue: Pick<Catalogue, 'toolsFor' | 'backoff'>;
   config: Pick<Config, 'providers'>;
   logger: Logger;
   patience?: Patience;

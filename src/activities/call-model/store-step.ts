@@ -4,7 +4,7 @@
  * All of it goes in together, in one transaction, so that no call exists that the log has not announced, and whoever
  * finds the step kept finds everything. The workflow is told of what is kept, whichever attempt has said it.
  */
-import type { ModelTool } from '../../remote/catalogue.ts';
+import type { ModelTool } from '../../remote/model-tools.ts';
 import type { AssistantPart, StepPart } from '../../models/stream-step.ts';
 import type { NewEvent } from '../../storage/ports/turn-log.ts';
 import type { Storage } from '../../storage/storage.ts';

@@ -4,33 +4,41 @@
  */
 import type { ServerConfig } from '../../config/config.ts';
 import type { CredentialStore } from '../../credentials/store.ts';
-import { sayGoodbye } from '../../remote/best-effort.ts';
+import { sendBestEffort } from '../../remote/best-effort.ts';
 import type { RunningCall } from '../../remote/input-required.ts';
-import { abandonServerCall } from '../../remote/mcp/legacy/observe-call.ts';
+import type { RemoteServers } from '../../remote/remote-servers.ts';
 import type { RoundRef } from '../../turn/tool-call.ts';
 import type { Turn } from '../../turn/turn.ts';
 import type { OpenRoundsDependencies } from './open-rounds.ts';
 import type { Round } from './rounds.ts';
 import { credentialOrNone } from './resolve-credential.ts';
 
-export function createAbandonCall({ rounds, servers, storeOf }: OpenRoundsDependencies) {
+interface Dependencies extends OpenRoundsDependencies {
+  remote: Pick<RemoteServers, 'cancelCall'>;
+}
+
+export function createAbandonCall({ rounds, servers, storeOf, remote }: Dependencies) {
   return {
     /** Resolves when it knows what is to be said; the end of the turn, which forgets that, may be written then. */
     async abandonCall({ turn, toolCallId, server: name, round: number }: RoundRef): Promise<void> {
       const server = servers.get(name);
       const call = runningCall((await rounds.list(turn, toolCallId))[number - 1]);
-      if (server && call) void sayGoodbye(abandon({ store: storeOf(server), server, turn }, call));
+      if (!server || !call) return;
+      void sendBestEffort(abandon({ remote, store: storeOf(server), server, turn }, call));
     },
   };
 }
 
-async function abandon(
-  { store, server, turn }: { store: CredentialStore; server: ServerConfig; turn: Turn },
-  call: RunningCall,
-): Promise<void> {
+interface Abandoned extends Pick<Dependencies, 'remote'> {
+  store: CredentialStore;
+  server: ServerConfig;
+  turn: Turn;
+}
+
+async function abandon({ remote, store, server, turn }: Abandoned, call: RunningCall): Promise<void> {
   const credential = await credentialOrNone(store, server, turn);
   const { signal } = new AbortController();
-  if (credential) await abandonServerCall({ server, credential, signal }, call);
+  if (credential) await remote.cancelCall({ server, credential, signal }, call);
 }
 
 function runningCall(round: Round | undefined): RunningCall | undefined {

@@ -4,14 +4,13 @@
  */
 import type { ServerConfig } from '../../config/config.ts';
 import type { RunningCall } from '../../remote/input-required.ts';
-import { abandonServerCall } from '../../remote/mcp/legacy/observe-call.ts';
 import type { Turn } from '../../turn/turn.ts';
 import type { Round } from './rounds.ts';
 import { credentialOrNone } from './resolve-credential.ts';
 import type { CallParts } from './attempt.ts';
 
 export async function leaveHeldCalls(
-  { storeOf }: Pick<CallParts, 'storeOf'>,
+  { storeOf, remote }: Pick<CallParts, 'storeOf' | 'remote'>,
   { server, turn, signal }: { server: ServerConfig; turn: Turn; signal: AbortSignal },
   rounds: Round[],
 ): Promise<void> {
@@ -22,6 +21,6 @@ export async function leaveHeldCalls(
   const credential = await credentialOrNone(storeOf(server), server, turn);
   if (!credential) return;
   await Promise.all(
-    [...calls.values()].map((call) => abandonServerCall({ server, credential, signal }, call)),
+    [...calls.values()].map((call) => remote.cancelCall({ server, credential, signal }, call)),
   );
 }

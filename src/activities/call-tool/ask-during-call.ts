@@ -4,7 +4,7 @@
  */
 import { Context } from '@temporalio/activity';
 import { tooManyHeldForModel } from '../../elicitation/wording.ts';
-import type { Hold } from '../../remote/mcp/legacy/held-questions.ts';
+import type { AskUser } from '../../remote/ask-user.ts';
 import type { QuestionAnswer, RunningCall, ServerQuestion } from '../../remote/input-required.ts';
 import type { Storage } from '../../storage/storage.ts';
 import { serverAsks, serverNews } from '../../workflows/messages.ts';
@@ -18,7 +18,7 @@ import { tooManyRounds } from './round-limits.ts';
 import type { Attempt, CallParts } from './attempt.ts';
 import { leaver } from '../stop-signal.ts';
 
-export interface ActivityHold extends Hold {
+export interface ActivityHold extends AskUser {
   /** Resolves when the workflow has heard everything there was to tell. */
   told(): Promise<unknown>;
   hasAsked(): boolean;
@@ -84,7 +84,7 @@ export function createHold(
   }
 
   /** One place for the call, from its first open question to its last. */
-  async function askInPlace(...asking: Parameters<Hold['ask']>): ReturnType<Hold['ask']> {
+  async function askInPlace(...asking: Parameters<AskUser['ask']>): ReturnType<AskUser['ask']> {
     if (open === 0) leave = heldPlaces.take(end);
     if (!leave) return { kind: 'refused', message: tooManyHeldForModel(server.title) };
     open++;
@@ -95,7 +95,7 @@ export function createHold(
     }
   }
 
-  async function ask(...[question, signal, call]: Parameters<Hold['ask']>): ReturnType<Hold['ask']> {
+  async function ask(...[question, signal, call]: Parameters<AskUser['ask']>): ReturnType<AskUser['ask']> {
     // One after the other: each round has its number.
     taking = taking.then(() => (signal.aborted ? callHasEnded : take(question, call)));
     const kept = await taking;

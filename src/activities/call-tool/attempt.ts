@@ -2,6 +2,7 @@
 import { activityInfo } from '@temporalio/activity';
 import type { Logger } from 'pino';
 import type { Catalogue } from '../../remote/catalogue.ts';
+import type { RemoteServers } from '../../remote/remote-servers.ts';
 import type { ServerConfig } from '../../config/config.ts';
 import { connectionKey } from '../../credentials/connection-key.ts';
 import type { ConnectionRequired, Credential, CredentialStore, Refusal } from '../../credentials/store.ts';
@@ -31,6 +32,7 @@ export interface Attempt {
 export interface CallParts {
   storeOf(server: ServerConfig): CredentialStore;
   catalogue: Catalogue;
+  remote: RemoteServers;
 }
 
 /** Each connect and each round of answers lets the activity be executed once more. */

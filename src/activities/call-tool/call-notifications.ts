@@ -6,9 +6,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from 'pino';
 import type { Credential } from '../../credentials/store.ts';
-import type { RefreshWhen } from '../../remote/catalogue.ts';
-import type { CallProgress, Listener } from '../../remote/mcp/notifications.ts';
-import { logProcess } from '../../remote/mcp/stdio/log-process-exit.ts';
+import type { CallListener, CallProgress } from '../../remote/call-listener.ts';
+import { logProcessExit } from '../../remote/log-process-exit.ts';
+import type { RefreshWhen } from '../../remote/tool-lists.ts';
 import type { Storage } from '../../storage/storage.ts';
 import { createProgressWriter } from './progress-writer.ts';
 import type { Attempt, CallParts } from './attempt.ts';
@@ -19,7 +19,7 @@ interface Parts extends Pick<CallParts, 'catalogue'> {
 }
 
 export interface BesideCall {
-  listener: Listener;
+  listener: CallListener;
   /** Resolves when the last progress is in the log and the next step has the tools, or would have to wait too long. */
   settled(): Promise<void>;
 }
@@ -57,7 +57,7 @@ export function besideCall(
       onSent: () => list('missing'),
       onProgress: (next) => progress.note(next),
       onToolsChanged: () => list('now'),
-      onReport: logProcess(logger, server),
+      onProcessExit: logProcessExit(logger, server),
     },
     async settled() {
       await progress.rest();

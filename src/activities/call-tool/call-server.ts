@@ -11,11 +11,8 @@ import {
   pageNotOpenedForModel,
   unknownOutcomeForModel,
 } from '../../elicitation/wording.ts';
-import { callServerTool } from '../../remote/mcp/call.ts';
-import type { ServerToolCall } from '../../remote/mcp/call.ts';
-import type { KeptSessions } from '../../remote/mcp/legacy/session-pool.ts';
-import type { Pause } from '../../remote/input-required.ts';
-import { abandonServerCall } from '../../remote/mcp/legacy/observe-call.ts';
+import type { InputRequired } from '../../remote/input-required.ts';
+import type { Continuation } from '../../remote/tool-call.ts';
 import type { Storage } from '../../storage/storage.ts';
 import type { AttemptResult } from '../../turn/tool-call.ts';
 import type { McpResult } from '../../turn/tool-result.ts';
@@ -36,7 +33,6 @@ import { isTurnEnding, isWorkerLeaving, stopSignal } from '../stop-signal.ts';
 export interface MakeCallParts extends CallParts {
   storage: Pick<Storage, 'toolCalls' | 'turnLog' | 'elicitations'>;
   rounds: CallRounds;
-  sessions: KeptSessions;
   heldPlaces: HeldPlaces;
   logger: Logger;
 }
@@ -52,7 +48,7 @@ export async function makeCall(
   last: Round | undefined,
 ): Promise<AttemptResult> {
   const { input, by, server, finish } = attempt;
-  if (last?.resume.kind !== 'again') return leg(await goOnFrom(last), {});
+  if (last?.resume.kind !== 'again') return leg(await continuationOf(last), {});
 
   const pages = new Set(last.questions.map(({ elicitationId }) => elicitationId));
   for (const { elicitationId, outcome } of input.answers)
@@ -60,44 +56,44 @@ export async function makeCall(
       return finish(pageNotOpenedForModel(outcome, server.title));
   return leg({ resume: last.resume, answers: [] }, {});
 
-  async function goOnFrom(round: Round | undefined): Promise<ServerToolCall['goOn']> {
+  async function continuationOf(round: Round | undefined): Promise<Continuation | undefined> {
     return round && { resume: round.resume, answers: await parts.rounds.answersTo(round, input.answers) };
   }
 
   async function leg(
-    goOn: ServerToolCall['goOn'],
+    continuation: Continuation | undefined,
     { isRenewed = false, isRestarted = last?.isRestarted === true },
   ): Promise<AttemptResult> {
     const { turn, toolCallId } = input;
     const { toolCalls } = parts.storage;
-    const { away } = parts.catalogue;
+    const { backoff } = parts.catalogue;
     // Over the network each attempt costs next to nothing, and one connection's trouble is not another's.
-    const trouble = server.process && goOn === undefined ? away.trouble(server) : null;
+    const trouble = server.process && continuation === undefined ? backoff.reason(server) : null;
     if (trouble !== null && attempt.call.state === 'requested')
       return finish(`${trouble} It was tried a moment ago, and not again. The tool did not run.`);
     const isFirst = await toolCalls.start(turn, toolCallId, by);
     // A stream that is taken up again tells what became of the call: nothing is sent twice.
-    const canRepeat = attempt.isRepeatable || goOn?.resume.kind === 'detached';
+    const canRepeat = attempt.isRepeatable || continuation?.resume.kind === 'detached';
     if (!isFirst && !canRepeat) return finish(unknownOutcomeForModel(server.title));
     const hold = createHold(parts, attempt);
     const beside = besideCall(parts, attempt, credential);
-    const outcome = await callServerTool(server, credential, {
+    const outcome = await parts.remote.callTool(server, credential, {
       name: attempt.tool,
       arguments: attempt.call.input as Record<string, unknown>,
       ...(attempt.known && { inputSchema: attempt.known.inputSchema }),
       callId: `${turn.turnId}/${toolCallId}`,
       capabilities: turn.user === null ? cannotAsk : turn.capabilities,
-      ...(goOn && { goOn }),
-      hold,
-      sessions: parts.sessions.of(ownerOf(turn)),
+      ...(continuation && { continuation }),
+      askUser: hold,
+      owner: ownerOf(turn),
       ...beside.listener,
       signal: stopSignal(),
       isHandedOn: isWorkerLeaving,
     });
     await beside.settled();
     await hold.told();
-    if (server.process && outcome.kind === 'unreachable') away.failed(server, outcome.message);
-    if (outcome.kind === 'result') away.reached(server);
+    if (server.process && outcome.kind === 'unreachable') backoff.failed(server, outcome.message);
+    if (outcome.kind === 'result') backoff.reached(server);
     switch (outcome.kind) {
       case 'result':
         void parts.catalogue.refresh(turn, server, credential);
@@ -111,7 +107,7 @@ export async function makeCall(
         // Renewed: once more with that.
         if (isRenewed) return stillRefused(attempt);
         credential = next;
-        return leg(goOn, { isRenewed: true, isRestarted });
+        return leg(continuation, { isRenewed: true, isRestarted });
       }
       case 'unreachable': {
         // Of an earlier attempt that did reach it, nothing is known.
@@ -126,7 +122,7 @@ export async function makeCall(
         );
       }
       case 'state-expired':
-        if (goOn === undefined || isRestarted) return finish(outcome.message);
+        if (continuation === undefined || isRestarted) return finish(outcome.message);
         await toolCalls.release(turn, toolCallId, by);
         return leg(undefined, { isRenewed, isRestarted: true });
       case 'rejected':
@@ -134,7 +130,7 @@ export async function makeCall(
       case 'unaskable':
         return finish(outcome.message);
       case 'unknown':
-        if (goOn?.resume.kind === 'detached' && isWorkerLeaving()) {
+        if (continuation?.resume.kind === 'detached' && isWorkerLeaving()) {
           throw ApplicationFailure.retryable(
             `The call to ${server.title} goes on elsewhere.`,
             'WorkerLeaving',
@@ -163,7 +159,7 @@ export async function makeCall(
     return remarkOnExpired(parts, { turn, toolCallId, title: server.title });
   }
 
-  async function pause(asked: Pause, isRestarted: boolean): Promise<AttemptResult> {
+  async function pause(asked: InputRequired, isRestarted: boolean): Promise<AttemptResult> {
     const { turn, toolCallId } = input;
     const before = await parts.rounds.list(turn, toolCallId);
     // What was asked before a restart is not asked again, so it does not count.
@@ -172,7 +168,7 @@ export async function makeCall(
     if (excess !== null) {
       const { resume } = asked;
       if (resume.kind === 'detached')
-        await abandonServerCall({ server, credential, signal: stopSignal() }, resume.call);
+        await parts.remote.cancelCall({ server, credential, signal: stopSignal() }, resume.call);
       return finish(excess);
     }
     const next = isRestarted ? toRestartedRound(asked, before) : toRound(asked);
@@ -180,7 +176,7 @@ export async function makeCall(
     if (!kept) return { kind: 'finished' };
     const asks = toCallPaused(kept, before.length + 1);
     const isAnswered = kept.questions.length > 0 && asks.questions.length === 0;
-    return isAnswered ? leg(await goOnFrom(kept), { isRestarted }) : asks;
+    return isAnswered ? leg(await continuationOf(kept), { isRestarted }) : asks;
   }
 }
 

@@ -12,7 +12,7 @@ import type { Config, ServerConfig } from '../../config/config.ts';
 import { connectionKey } from '../../credentials/connection-key.ts';
 import { CredentialStoreError } from '../../credentials/store-error.ts';
 import { notAllowedForModel, refusalForModel, unknownOutcomeForModel } from '../../elicitation/wording.ts';
-import type { KeptSessions } from '../../remote/mcp/legacy/session-pool.ts';
+import type { RemoteServers } from '../../remote/remote-servers.ts';
 import type { CatalogueTool } from '../../storage/ports/tool-catalogue.ts';
 import type { Storage } from '../../storage/storage.ts';
 import type { AttemptResult, ToolCallInput } from '../../turn/tool-call.ts';
@@ -35,7 +35,7 @@ import { stopSignal, whileWanted } from '../stop-signal.ts';
 interface Dependencies extends CallParts {
   storage: Storage;
   rounds: CallRounds;
-  sessions: KeptSessions;
+  remote: RemoteServers;
   heldPlaces: HeldPlaces;
   agents: Config['agents'];
   servers: Config['servers'];

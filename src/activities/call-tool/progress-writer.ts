@@ -2,7 +2,7 @@
  * How far a call has come, written as often as somebody may want to look. The first notice is written at once; of those
  * that follow in quick succession only the newest, and the last one always. Notices that say nothing new are left out.
  */
-import type { CallProgress } from '../../remote/mcp/notifications.ts';
+import type { CallProgress } from '../../remote/call-listener.ts';
 
 export interface ProgressWriter {
   note(progress: CallProgress): void;

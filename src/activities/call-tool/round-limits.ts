@@ -1,7 +1,7 @@
 /** A server that asks for ever is stopped: nobody has to answer the same machine all day. */
 import type { ServerConfig } from '../../config/config.ts';
 import { tooManyRoundsForModel } from '../../elicitation/wording.ts';
-import type { Pause } from '../../remote/input-required.ts';
+import type { InputRequired } from '../../remote/input-required.ts';
 
 /** People press "done" before the page has noticed; three times is no coincidence. */
 const maxSamePage = 3;
@@ -9,8 +9,8 @@ const maxSamePage = 3;
 /** What the model is told when the call has to end here; null when the server may ask. */
 export function tooManyRounds(
   { title, maxRounds }: Pick<ServerConfig, 'title' | 'maxRounds'>,
-  before: Pause[],
-  asked: Pause,
+  before: InputRequired[],
+  asked: InputRequired,
 ): string | null {
   if (before.length >= maxRounds) return tooManyRoundsForModel(title, 'rounds', maxRounds);
   const seen = before.flatMap(pagesIn);
@@ -18,6 +18,6 @@ export function tooManyRounds(
   return pagesIn(asked).some(isWornOut) ? tooManyRoundsForModel(title, 'same-page', maxSamePage) : null;
 }
 
-function pagesIn({ questions }: Pause): string[] {
+function pagesIn({ questions }: InputRequired): string[] {
   return questions.flatMap(({ request }) => (request.mode === 'url' ? [request.url] : []));
 }

@@ -6,7 +6,7 @@ import { randomUUID } from 'node:crypto';
 import type { KeyRing } from '../../credentials/sealing/key-ring.ts';
 import { openAnswer } from '../../credentials/sealing/sealed-answer.ts';
 import { openRound, sealRound } from '../../credentials/sealing/sealed-round.ts';
-import type { Pause, QuestionAnswer, ServerQuestion } from '../../remote/input-required.ts';
+import type { InputRequired, QuestionAnswer, ServerQuestion } from '../../remote/input-required.ts';
 import type { CallAttempt } from '../../storage/ports/tool-calls.ts';
 import type { Storage } from '../../storage/storage.ts';
 import type { QuestionOutcome } from '../../turn/ask.ts';
@@ -19,7 +19,7 @@ export interface KeptQuestion extends ServerQuestion {
   isAnswered?: boolean;
 }
 
-export interface Round extends Pause {
+export interface Round extends InputRequired {
   questions: KeptQuestion[];
   /** The call was begun anew once, because the server did not know its own state any more. */
   isRestarted?: boolean;
@@ -79,7 +79,7 @@ export function createCallRounds({ storage, keys }: { storage: Storage; keys: Ke
 }
 
 /** Gives each question the id people will know it by. */
-export function toRound(pause: Pause): Round {
+export function toRound(pause: InputRequired): Round {
   return {
     ...pause,
     questions: pause.questions.map((question) => ({ ...question, elicitationId: randomUUID() })),
@@ -90,7 +90,7 @@ export function toRound(pause: Pause): Round {
  * As `toRound`, after a restart: what was asked before in the same words has its answer already. Once, that is: a server
  * that asks it yet again was not content with the answer.
  */
-export function toRestartedRound(pause: Pause, before: Round[]): Round {
+export function toRestartedRound(pause: InputRequired, before: Round[]): Round {
   const known = before.flatMap(({ questions }) => questions);
   const round = toRound(pause);
   return {

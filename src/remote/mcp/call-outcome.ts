@@ -2,8 +2,8 @@
  * What became of a tool call, from what is known of its request. The line between "certainly did not run" and
  * "unknown" is drawn here, because nothing may run twice:
  *
- * - the request never left, or was answered with a status that refuses it before processing: did not run;
- * - it left and no answer came, or the server failed while it worked on it: unknown.
+ * - the request was never sent, or was answered with a status that refuses it before processing: did not run;
+ * - it was sent and no answer came, or the server failed while it worked on it: unknown.
  *
  * 503 on the call itself is unknown: proxies also say it when the server died with the request in its hands.
  */
@@ -12,43 +12,25 @@ import type { ServerConfig } from '../../config/config.ts';
 import type { Capabilities } from '../../elicitation/capabilities.ts';
 import { plainLine } from '../../elicitation/plain-text.ts';
 import { isDeeperThan } from '../../elicitation/json-size.ts';
-import type { Refused, Unreachable } from './connect.ts';
 import type { Deadline } from '../deadline.ts';
-import { readInputRequired } from './modern/input-required.ts';
-import type { Pause } from '../input-required.ts';
+import { nameOf } from '../server-name.ts';
+import type { CallOutcome } from '../tool-call.ts';
+import type { Exchange } from './exchange.ts';
+import { failureMessage } from './failure-message.ts';
 import { readRequiredPages } from './legacy/url-elicitation-required.ts';
-import { describeTrouble, nameOf } from './failure-message.ts';
-import type { Exchange } from './tracked-fetch.ts';
-
-export type CallOutcome =
-  /** As received: every content block and field kept, `isError` included. */
-  | { kind: 'result'; result: CallToolResult }
-  /** The tool did not run. */
-  | Refused
-  /** The tool did not run. */
-  | Unreachable
-  /** The server wants to ask people before it goes on. */
-  | { kind: 'asks'; pause: Pause }
-  /** It asked for something that cannot be put to a person. The call did not complete. */
-  | { kind: 'unaskable'; message: string }
-  /** The server does not know its own state any more: the answers were not taken. */
-  | { kind: 'state-expired'; message: string }
-  /** The server turned the call down, in its own words, which are for the model and not for logs. */
-  | { kind: 'rejected'; message: string }
-  /** The request left and its answer is missing or says nothing: the tool may have run. */
-  | { kind: 'unknown'; message: string };
+import { readInputRequired } from './modern/input-required.ts';
 
 /** What was seen of one tool call. */
-export interface Sighting {
+export interface CallTrace {
   exchange: Exchange | undefined;
   /** The JSON-RPC answer to it, as it came. */
   answer: JSONRPCMessage | undefined;
   end: Deadline['end'];
 }
 
-export function judge(
+export function outcomeOf(
   server: ServerConfig,
-  { exchange, answer, end }: Sighting,
+  { exchange, answer, end }: CallTrace,
   capabilities: Capabilities,
 ): CallOutcome {
   return answer ? fromAnswer(server, answer, capabilities) : fromExchange(server, exchange, end);
@@ -59,9 +41,9 @@ function fromExchange(
   exchange: Exchange | undefined,
   end: Deadline['end'],
 ): CallOutcome {
-  const message = describeTrouble(server, exchange, end);
+  const message = failureMessage(server, exchange, end);
   const status = exchange?.status;
-  if (!exchange?.left) return { kind: 'unreachable', message };
+  if (!exchange?.isSent) return { kind: 'unreachable', message };
   if (status === 401 || status === 403) return { kind: 'refused', status, challenge: exchange.challenge };
   if (status === undefined || status < 300 || status === 303 || status === 408 || status >= 500) {
     return { kind: 'unknown', message };
@@ -120,17 +102,18 @@ function fromError(
 }
 
 /** A server that was told that nobody can be asked, and copes with it, has simply answered. */
-export function unlessItCoped(
+export function orUnaskable(
   server: ServerConfig,
   outcome: CallOutcome,
   refused: string | undefined,
 ): CallOutcome {
-  const failed = outcome.kind === 'result' ? outcome.result.isError === true : couldFollow.has(outcome.kind);
+  const failed =
+    outcome.kind === 'result' ? outcome.result.isError === true : mayFollowRefusal.has(outcome.kind);
   return refused !== undefined && failed ? unaskable(server, refused) : outcome;
 }
 
 /** Ends that may well come from not having been told what the server wanted to know. */
-const couldFollow = new Set<CallOutcome['kind']>(['rejected', 'unknown']);
+const mayFollowRefusal = new Set<CallOutcome['kind']>(['rejected', 'unknown']);
 
 export function unaskable(server: ServerConfig, reason: string): CallOutcome {
   const why = reason.replace(/\.$/, '');

@@ -1,91 +1,71 @@
-/** Calls one tool of an MCP server: one round of a call, from a request to its answer. */
+/**
+ * One round of a call to a tool of an MCP server, from a request to its answer. The request is sent at most once, except
+ * where the server turned down the first one for speaking another protocol version, for lacking headers that its tool asks
+ * for by now, or in a session that it does not know any more.
+ */
 import type { ServerConfig } from '../../config/config.ts';
 import type { Credential } from '../../credentials/store.ts';
 import { cannotAsk } from '../../elicitation/capabilities.ts';
-import type { Capabilities } from '../../elicitation/capabilities.ts';
-import { attempt } from './attempt.ts';
-import type { Attempt } from './attempt.ts';
 import { startDeadline } from '../deadline.ts';
-import type { Deadline } from '../deadline.ts';
-import { forgetEra } from './era-cache.ts';
-import type { Hold } from './legacy/held-questions.ts';
-import type { OwnSessions } from './legacy/session-pool.ts';
-import { listServerTools } from './list-tools.ts';
-import type { Listener } from './notifications.ts';
-import type { QuestionAnswer, Resume } from '../input-required.ts';
+import type { CallOutcome, ToolCall } from '../tool-call.ts';
+import { attemptCall } from './call-attempt.ts';
+import type { AttemptResult, CallParts } from './call-attempt.ts';
+import type { EraCache } from './era-cache.ts';
 import { resumeServerCall } from './legacy/resume-call.ts';
-import type { CallOutcome } from './call-outcome.ts';
+import type { OwnerSessions } from './legacy/session-pool.ts';
+import { listServerTools } from './list-tools.ts';
 
-export type { CallOutcome } from './call-outcome.ts';
-
-export interface ServerToolCall extends Listener {
-  name: string;
-  arguments: Record<string, unknown>;
-  /** The tool's, as its server listed it: arguments that are marked there go out as headers too. */
-  inputSchema?: Record<string, unknown>;
-  /**
-   * Sent along as `_meta["interlude/callId"]`, so that a server can recognise a repeated call, and as the token under
-   * which it may tell how far the call has come.
-   */
-  callId: string;
-  /** What the server may ask the user with; without them it may not ask. */
-  capabilities?: Capabilities;
-  /** A later round: what was answered, and how the call goes on. */
-  goOn?: { resume: Resume; answers: QuestionAnswer[] } | undefined;
-  /** Asks the user while the connection stays open; for servers that leave no other way. */
-  hold?: Hold;
-  /** Sessions that calls of the same owner left behind; without them, every call opens one of its own. */
-  sessions?: OwnSessions;
-  signal: AbortSignal;
-  /** Whether somebody else goes on with a call that was taken up again, once `signal` has ended it here. */
-  isHandedOn?(): boolean;
+/** What is remembered between calls. */
+interface Memory {
+  eras: EraCache;
+  /** Those of the call's owner. */
+  sessions: OwnerSessions | undefined;
 }
 
-/**
- * Never rejects for anything the server or the network does: every end is an outcome. The request is sent at most
- * once, except where the server turned down the first one for speaking another protocol version, for lacking headers
- * that its tool asks for by now, or in a session that it does not know any more.
- */
 export async function callServerTool(
   server: ServerConfig,
   credential: Credential,
-  call: ServerToolCall,
+  call: ToolCall,
+  { eras, sessions }: Memory,
 ): Promise<CallOutcome> {
-  const { goOn } = call;
-  if (goOn?.resume.kind === 'detached')
-    return resumeServerCall(server, credential, call, { call: goOn.resume.call, answers: goOn.answers });
+  const { continuation } = call;
+  if (continuation?.resume.kind === 'detached') {
+    const { resume, answers } = continuation;
+    return resumeServerCall(server, credential, call, { call: resume.call, answers });
+  }
   using deadline = startDeadline(server.timeout, call.signal);
-  const first = await firstAttempt(server, credential, call, deadline);
-  switch (first.stale) {
+  const parts: CallParts = { server, credential, deadline, eras, sessions };
+  const first = await firstAttempt(parts, call);
+  switch (first.outdated) {
+    case undefined:
+      return first.outcome;
     case 'era':
-      forgetEra(server);
-      return (await attempt(server, credential, call, deadline)).outcome;
+      eras.delete(server);
+      return (await attemptCall(parts, call)).outcome;
     case 'schema': {
-      const listed = await listServerTools(server, credential, deadline.signal);
+      const listed = await listServerTools(server, credential, deadline.signal, { eras });
       const tool = listed.kind === 'tools' && listed.tools.find(({ name }) => name === call.name);
       if (!tool) return first.outcome;
-      const { inputSchema } = tool;
-      return (await attempt(server, credential, { ...call, inputSchema }, deadline)).outcome;
+      return (await attemptCall(parts, { ...call, inputSchema: tool.inputSchema })).outcome;
     }
     case 'session':
-      return (await attempt(server, credential, { ...call, goOn: undefined }, deadline)).outcome;
-    default:
+      return (await attemptCall(parts, { ...call, continuation: undefined })).outcome;
+    case 'pooled-session':
       return first.outcome;
+    default:
+      return first.outdated satisfies never;
   }
 }
 
-/** In a session that was kept, if there is one and it is still worth something. */
-async function firstAttempt(
-  server: ServerConfig,
-  credential: Credential,
-  call: ServerToolCall,
-  deadline: Deadline,
-): Promise<Attempt> {
-  const { sessions, goOn, capabilities = cannotAsk } = call;
-  // One that goes on in a session of its own joins that.
-  const joins = goOn?.resume.kind === 'again' && goOn.resume.session !== undefined;
-  const kept = joins ? undefined : sessions?.take({ server, credential, capabilities });
-  const first = kept && (await attempt(server, credential, call, deadline, kept));
-  if (first?.stale === 'kept') sessions?.drop(server);
-  return first && first.stale !== 'kept' ? first : attempt(server, credential, call, deadline);
+/** In a session of the pool, if there is one; a pooled session that turns out to be gone is replaced at once. */
+async function firstAttempt(parts: CallParts, call: ToolCall): Promise<AttemptResult> {
+  const { server, credential, sessions } = parts;
+  const { continuation, capabilities = cannotAsk } = call;
+  const joinsSession = continuation?.resume.kind === 'again' && continuation.resume.session !== undefined;
+  const pooled = joinsSession ? undefined : sessions?.take({ server, credential, capabilities });
+  if (!pooled) return attemptCall(parts, call);
+  const first = await attemptCall(parts, call, pooled);
+  if (first.outdated !== 'pooled-session') return first;
+  sessions?.drop(server);
+  return attemptCall(parts, call);
 }

@@ -1,31 +1,29 @@
 /**
- * Which protocol era a server speaks, remembered per address, or per command, so that only the first contact pays for the
- * probe.
- * A legacy verdict would stay true-looking for ever (an upgraded server still answers the old handshake), so every
- * verdict expires.
+ * Which protocol era a server speaks, cached per address, or per command, so that only the first contact pays for the
+ * probe. A `legacy` entry would look true for ever (an upgraded server still answers the old handshake), so every entry
+ * expires. One cache lives as long as the `RemoteServers` it belongs to.
  */
 import type { PriorDiscovery } from '@modelcontextprotocol/client';
 import type { ServerConfig } from '../../config/config.ts';
 
-const lifetimeMs = 10 * 60_000;
-const verdicts = new Map<string, { prior: PriorDiscovery; until: number }>();
-
-export function recallEra(server: ServerConfig): PriorDiscovery | undefined {
-  const verdict = verdicts.get(keyOf(server));
-  return verdict && verdict.until > Date.now() ? verdict.prior : undefined;
+export interface EraCache {
+  get(server: ServerConfig): PriorDiscovery | undefined;
+  set(server: ServerConfig, discovery: PriorDiscovery): void;
+  delete(server: ServerConfig): void;
 }
 
-export function rememberEra(server: ServerConfig, prior: PriorDiscovery): void {
-  verdicts.set(keyOf(server), { prior, until: Date.now() + lifetimeMs });
-}
-
-export function forgetEra(server: ServerConfig): void {
-  verdicts.delete(keyOf(server));
-}
-
-/** All of them: a test's servers get ports that servers of another test had. */
-export function forgetEras(): void {
-  verdicts.clear();
+/** `lifetimeMs`: of an entry, default ten minutes. */
+export function createEraCache({ lifetimeMs = 10 * 60_000 } = {}): EraCache {
+  const entries = new Map<string, { discovery: PriorDiscovery; expiresAt: number }>();
+  return {
+    get(server) {
+      const entry = entries.get(keyOf(server));
+      return entry && entry.expiresAt > Date.now() ? entry.discovery : undefined;
+    },
+    set: (server, discovery) =>
+      void entries.set(keyOf(server), { discovery, expiresAt: Date.now() + lifetimeMs }),
+    delete: (server) => void entries.delete(keyOf(server)),
+  };
 }
 
 function keyOf({ url, process }: ServerConfig): string {

@@ -1,26 +1,19 @@
 /**
- * What went wrong between us and a server, in words a person can act on: which server, where, what, what to do.
+ * Why a server gave no answer, in words a person can act on: which server, where, what failed, what to do.
  * Only status numbers and error codes are read, so nothing secret can end up in these sentences.
  */
 import type { ServerConfig } from '../../config/config.ts';
 import type { ServerProcess } from '../../config/agents-file/server-config.ts';
-import { answerLimitBytes, AnswerTooLarge } from '../response-body.ts';
 import type { Deadline } from '../deadline.ts';
-import { ProcessTrouble } from './stdio/process.ts';
-import type { Exchange } from './tracked-fetch.ts';
+import { errorCodeOf } from '../error-code.ts';
+import { responseLimitBytes, ResponseTooLarge } from '../response-body.ts';
+import { nameOf } from '../server-name.ts';
+import type { Exchange } from './exchange.ts';
+import { ProcessFailure } from './stdio/process.ts';
 
 const checkAddress = 'The operator should check that it runs and that its url in the agents file is right.';
 
-/** How people and the model read of a server: its title and where it is. */
-export function nameOf(server: ServerConfig): string {
-  return `${server.title} (${placeOf(server)})`;
-}
-
-export function placeOf({ url, process }: ServerConfig): string {
-  return process ? 'this machine' : new URL(url).host;
-}
-
-export function describeTrouble(
+export function failureMessage(
   server: ServerConfig,
   exchange: Exchange | undefined,
   end: Deadline['end'],
@@ -28,24 +21,24 @@ export function describeTrouble(
   const name = nameOf(server);
   if (end === 'cancelled') return `The call to ${name} was cancelled.`;
   if (end === 'timeout') return `${name} did not answer within ${server.timeout / 1000} s.`;
-  if (exchange?.failure instanceof AnswerTooLarge) {
-    return `${name} sent an answer larger than ${answerLimitBytes / 1024 / 1024} MB, which is not read any further.`;
+  if (exchange?.failure instanceof ResponseTooLarge) {
+    return `${name} sent an answer larger than ${responseLimitBytes / 1024 / 1024} MB, which is not read any further.`;
   }
   if (server.process) return describeProcess(server.process, name, exchange?.failure);
   const wasAnswering = exchange?.status === 200 && (exchange.isStream || exchange.failure !== undefined);
   if (wasAnswering) return `${name} ended the connection before it had answered.`;
   if (exchange?.status !== undefined) return describeStatus(name, exchange.status);
-  return describeFailure(name, codeOf(exchange?.failure));
+  return describeNetworkError(name, errorCodeOf(exchange?.failure));
 }
 
 const checkCommand = 'The operator should check its command in the agents file.';
 
 /** Arguments may be anything, passwords included: only the program is named. */
 function describeProcess({ command, cwd }: ServerProcess, name: string, failure: unknown): string {
-  if (!(failure instanceof ProcessTrouble))
+  if (!(failure instanceof ProcessFailure))
     return `${name} did not answer like an MCP server. ${checkCommand}`;
-  const { what } = failure;
-  switch (what.kind) {
+  const { reason } = failure;
+  switch (reason.kind) {
     case 'not-found':
       return `${name} cannot be started: command not found: ${command}. The operator should install it, or correct the command in the agents file.`;
     case 'not-executable':
@@ -53,13 +46,13 @@ function describeProcess({ command, cwd }: ServerProcess, name: string, failure:
     case 'no-folder':
       return `${name} cannot be started: there is no folder ${cwd}. The operator should correct its cwd in the agents file.`;
     case 'not-started':
-      return `${name} cannot be started (${what.code}). ${checkCommand}`;
+      return `${name} cannot be started (${reason.code}). ${checkCommand}`;
     case 'ended': {
-      const how = what.signal === null ? `exit code ${what.exitCode}` : what.signal;
+      const how = reason.signal === null ? `exit code ${reason.exitCode}` : reason.signal;
       return `${name} ended before it had answered (${how}). The operator can read what it had to say in the worker's log.`;
     }
     default:
-      return what satisfies never;
+      return reason satisfies never;
   }
 }
 
@@ -73,7 +66,7 @@ function describeStatus(name: string, status: number): string {
   return `${name} is in trouble (HTTP ${status}). Try again later.`;
 }
 
-function describeFailure(name: string, code: string): string {
+function describeNetworkError(name: string, code: string): string {
   switch (code) {
     case 'ECONNREFUSED':
       return `${name} cannot be reached: nothing is listening there. ${checkAddress}`;
@@ -91,11 +84,4 @@ function describeFailure(name: string, code: string): string {
         ? `${name} cannot be reached: its TLS certificate was not accepted (${code}). The operator should check it.`
         : `${name} cannot be reached${code && ` (${code})`}. ${checkAddress}`;
   }
-}
-
-function codeOf(failure: unknown): string {
-  for (let error = failure; error instanceof Error; error = error.cause) {
-    if ('code' in error && typeof error.code === 'string') return error.code;
-  }
-  return '';
 }

@@ -1,32 +1,11 @@
-/**
- * What happens to a call beside its answer and needs no reply: that it has left, how far it has come, and that the
- * server's tools have changed. The latter are read from its messages as they come, whatever connection brings them.
- */
+/** Notifications that belong to a call of either era: how far it has come, and that the server's tools have changed. */
 import type { JSONRPCMessage } from '@modelcontextprotocol/client';
 import { z } from 'zod';
-import type { ProcessReport } from './stdio/process.ts';
 import { plainLine } from '../../elicitation/plain-text.ts';
-
-export interface CallProgress {
-  progress: number;
-  /** What `progress` comes to in the end, if the server knows. */
-  total?: number;
-  message?: string;
-}
-
-export interface Listener {
-  /** A request of the call's is on the wire; told again for each one. */
-  onSent?: () => void;
-  /** For each notice of how far the call has come, however often the server sends one. */
-  onProgress?: (progress: CallProgress) => void;
-  /** The server's tools are not what they were. */
-  onToolsChanged?: () => void;
-  /** The process of the call has ended, for a server that is one. */
-  onReport?: (report: ProcessReport) => void;
-}
+import type { CallListener, CallProgress } from '../call-listener.ts';
 
 /** Longer ones are not for a line on a screen. */
-const longestMessage = 200;
+const maxMessageLength = 200;
 
 const progressSchema = z.looseObject({
   progressToken: z.union([z.string(), z.number()]),
@@ -36,7 +15,7 @@ const progressSchema = z.looseObject({
 });
 
 /** `callId` is what the call was sent with as its progress token. */
-export function hearNews(message: JSONRPCMessage, callId: string, listener: Listener): void {
+export function notifyListener(message: JSONRPCMessage, callId: string, listener: CallListener): void {
   if (!('method' in message) || 'id' in message) return;
   switch (message.method) {
     case 'notifications/tools/list_changed':
@@ -49,6 +28,6 @@ export function hearNews(message: JSONRPCMessage, callId: string, listener: List
 }
 
 function toProgress({ progress, total, message }: z.infer<typeof progressSchema>): CallProgress {
-  const words = message && plainLine(message).slice(0, longestMessage);
+  const words = message && plainLine(message).slice(0, maxMessageLength);
   return { progress, ...(total !== undefined && { total }), ...(words && { message: words }) };
 }

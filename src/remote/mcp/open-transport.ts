@@ -1,15 +1,15 @@
-/** The way to a server, and what is known of what travels on it. */
+/** The transport to a server, HTTP or a process, and the log of what is exchanged on it. */
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import type { JSONRPCMessage } from '@modelcontextprotocol/client';
 import type { ServerConfig } from '../../config/config.ts';
 import type { Credential } from '../../credentials/store.ts';
+import type { CallListener } from '../call-listener.ts';
 import type { Deadline } from '../deadline.ts';
-import { headersOf } from '../request-headers.ts';
 import type { Session } from '../input-required.ts';
-import type { ProcessReport } from './stdio/process.ts';
+import { headersOf } from '../request-headers.ts';
+import type { Exchange, ExchangeLog } from './exchange.ts';
 import { StdioTransport } from './stdio/transport.ts';
-import { openWire } from './tracked-fetch.ts';
-import type { Exchange, Wire } from './tracked-fetch.ts';
+import { createTrackedFetch } from './tracked-fetch.ts';
 
 export type McpTransport = StreamableHTTPClientTransport | StdioTransport;
 
@@ -18,8 +18,8 @@ export interface Operation {
   deadline: Deadline;
   /** Sees every message of the server before the SDK interprets it. */
   onMessage?: (message: JSONRPCMessage) => void;
-  /** Hears of each message of ours that is on its way. */
-  onLeft?: ((exchange: Exchange) => void) | undefined;
+  /** Called for each message of ours that is on its way. */
+  onSending?: ((exchange: Exchange) => void) | undefined;
 }
 
 export interface Destination extends Operation {
@@ -27,53 +27,55 @@ export interface Destination extends Operation {
   credential: Credential;
   /** To be joined instead of a handshake: whether it is still there shows with the first request. */
   session?: Session | undefined;
-  /** For a process: what is to be said of it when it has ended. */
-  onReport?: ((report: ProcessReport) => void) | undefined;
+  onProcessExit?: CallListener['onProcessExit'] | undefined;
 }
 
 export interface OpenTransport {
   transport: McpTransport;
-  wire: Wire;
-  /** From now on with another credential. */
-  renew(credential: Credential): void;
-  /** As it was opened: with the same credential, and nobody has missed what the server says beside calls. */
-  isWhole(): boolean;
+  exchanges: ExchangeLog;
+  /** Requests are sent with another credential from now on. */
+  setCredential(credential: Credential): void;
+  /** As it was opened: with the same credential, and nothing was missed of what the server says beside calls. */
+  isReusable(): boolean;
   /** Another operation takes over: of requests before it nothing is known any more. */
-  begin(signal: AbortSignal, onLeft: Operation['onLeft']): void;
+  begin(signal: AbortSignal, onSending: Operation['onSending']): void;
 }
 
-export function openTransport(
-  { server, credential, deadline, session, onReport, onLeft }: Destination,
+export function openTransport(destination: Destination, canAsk: boolean): OpenTransport {
+  const { server, onProcessExit, onSending } = destination;
+  if (!server.process) return openHttp(destination, canAsk);
+  const transport = new StdioTransport(server.process, { onProcessExit, onSending });
+  // A process has no account of anybody's, and serves once.
+  return {
+    transport,
+    exchanges: transport.exchanges,
+    setCredential: () => undefined,
+    isReusable: () => false,
+    begin: () => undefined,
+  };
+}
+
+function openHttp(
+  { server, credential, deadline, session, onSending }: Destination,
   canAsk: boolean,
 ): OpenTransport {
-  if (server.process) {
-    const transport = new StdioTransport(server.process, { onReport, onLeft });
-    // A process has no account of anybody's, and serves once.
-    return {
-      transport,
-      wire: transport.wire,
-      renew: () => undefined,
-      isWhole: () => false,
-      begin: () => undefined,
-    };
-  }
-  const wire = openWire(deadline.signal, { standingStream: canAsk, onLeft });
+  const tracked = createTrackedFetch(deadline.signal, { standingStream: canAsk, onSending });
   // Read anew for every request.
   const headers = headersOf(server, credential);
   const transport = new StreamableHTTPClientTransport(new URL(server.url), {
-    fetch: wire.fetch,
+    fetch: tracked.fetch,
     requestInit: { headers },
     ...session,
   });
-  let isRenewed = false;
+  let isChanged = false;
   return {
     transport,
-    wire,
-    begin: wire.begin,
-    isWhole: () => !isRenewed && wire.isListening(),
-    renew(next) {
+    exchanges: tracked,
+    begin: tracked.begin,
+    isReusable: () => !isChanged && tracked.isListening(),
+    setCredential(next) {
       for (const [name, value] of headersOf(server, next)) {
-        if (headers.get(name) !== value) isRenewed = true;
+        if (headers.get(name) !== value) isChanged = true;
         headers.set(name, value);
       }
     },

@@ -10,27 +10,32 @@ import { isVisible, plainMessage } from '../../elicitation/plain-text.ts';
 import { readRequestedSchema } from '../../elicitation/form/requested-schema.ts';
 import { Unsupported } from '../../elicitation/form/schema-keywords.ts';
 import { inspectUrl } from '../../elicitation/url-safety.ts';
-import type { Asked } from '../input-required.ts';
+import type { InputRequest, InputRequired } from '../input-required.ts';
 
-export type ReadQuestion = { kind: 'question'; request: Asked } | { kind: 'refused'; reason: string };
+/** What a server sent instead of a result. */
+export type ReadInputRequired =
+  | { kind: 'pause'; pause: InputRequired }
+  | { kind: 'unaskable'; reason: string };
+
+export type ReadQuestion = { kind: 'question'; request: InputRequest } | { kind: 'refused'; reason: string };
 
 /** Longer ones are no questions: they fill the screen they are shown on. */
-const longestMessage = 4_000;
-const longestUrl = 4_000;
+const maxMessageLength = 4_000;
+const maxUrlLength = 4_000;
 /** More at once are not a question but a flood. */
-export const mostQuestions = 20;
-export const tooManyQuestions = `it asks more than ${mostQuestions} questions at once`;
+export const maxQuestions = 20;
+export const tooManyQuestions = `it asks more than ${maxQuestions} questions at once`;
 /** Of the server's own names for its questions. */
-export const longestKey = 1024;
+export const maxKeyLength = 1024;
 
 const message = z
   .string()
-  .max(longestMessage, 'its message is too long')
+  .max(maxMessageLength, 'its message is too long')
   .refine(isVisible, 'it has no message')
   .transform(plainMessage);
 /** Without a mode it is a form, as in 2025-06-18, which knew nothing else. */
 const formSchema = z.looseObject({ message, requestedSchema: z.record(z.string(), z.unknown()) });
-const urlSchema = z.looseObject({ message, url: z.string().max(longestUrl, 'its url is too long') });
+const urlSchema = z.looseObject({ message, url: z.string().max(maxUrlLength, 'its url is too long') });
 
 /** `params` of `elicitation/create`, in whatever shape they came. */
 export function readQuestion(params: unknown, capabilities: Capabilities): ReadQuestion {

@@ -1,24 +1,24 @@
-/** Sends a call, and waits until it is over, one way or another; what came is for the wire to say. */
+/** Sends a call, and waits until it is over. How it ended is read from the exchanges, not from the SDK's errors. */
 import type { StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
-import type { ServerToolCall } from './call.ts';
-import { noTimeoutMs } from './connect.ts';
-import type { Connection } from './connect.ts';
 import type { Deadline } from '../deadline.ts';
+import type { ToolCall } from '../tool-call.ts';
+import { noTimeoutMs } from './connection.ts';
+import type { Connection } from './connection.ts';
+import type { ExchangeLog } from './exchange.ts';
+import type { EarlyEnd, ServerRequests } from './legacy/server-requests.ts';
 import { retryParams } from './modern/input-required.ts';
 import { StdioTransport } from './stdio/transport.ts';
-import type { Talk, TalkEnd } from './legacy/server-requests.ts';
-import type { Wire } from './tracked-fetch.ts';
 
-/** Resolves when the call is over, or the server's talk has put an end to it. */
+/** Resolves when the call is over: with the reason when a request of the server's has ended it early. */
 export async function sendCall(
   connection: Connection,
-  call: ServerToolCall,
+  call: ToolCall,
   deadline: Deadline,
-  talk: Talk | null,
-): Promise<TalkEnd | undefined> {
+  requests: ServerRequests | null,
+): Promise<EarlyEnd | undefined> {
   const stopped = new AbortController();
-  const sent = send(connection, call, { deadline, talk, stopped: stopped.signal });
-  const end = await Promise.race(talk ? [talk.ended, sent] : [sent]);
+  const sent = send(connection, call, { deadline, requests, stopped: stopped.signal });
+  const end = await Promise.race(requests ? [requests.endedEarly, sent] : [sent]);
   // A detached call goes on at its server: nothing is said to it.
   if (!end || end.kind === 'detached') return end ?? undefined;
   stopped.abort();
@@ -26,23 +26,29 @@ export async function sendCall(
   return end;
 }
 
-/** Resolves when the call is over, one way or another. How it ended is read from the wire, not from the SDK's errors. */
+interface Sending {
+  deadline: Deadline;
+  requests: ServerRequests | null;
+  stopped: AbortSignal;
+}
+
 async function send(
-  { client, transport, wire }: Connection,
-  call: ServerToolCall,
-  { deadline, talk, stopped }: { deadline: Deadline; talk: Talk | null; stopped: AbortSignal },
+  { client, transport, exchanges }: Connection,
+  call: ToolCall,
+  { deadline, requests, stopped }: Sending,
 ): Promise<void> {
   const lost = new AbortController();
-  // A process is its own stream: when it is gone, everybody hears of it.
+  // A process is its own stream: when it is gone, the SDK hears of it.
   using _watch =
     transport instanceof StdioTransport
       ? undefined
-      : watchStream(transport, wire, { seen: talk?.seen, lost: () => lost.abort() });
-  const { name, arguments: input, inputSchema, callId, goOn } = call;
+      : watchStream(transport, exchanges, { onEventId: requests?.onEventId, onLost: () => lost.abort() });
+  const { name, arguments: input, inputSchema, callId, continuation } = call;
   const params = {
     name,
     arguments: input,
-    ...(goOn?.resume.kind === 'retry' && retryParams(goOn.answers, goOn.resume.requestState)),
+    ...(continuation?.resume.kind === 'retry' &&
+      retryParams(continuation.answers, continuation.resume.requestState)),
     _meta: { 'interlude/callId': callId, progressToken: callId },
   };
   const options = {
@@ -54,27 +60,30 @@ async function send(
     }),
   };
   await client.callTool(params, options).catch((error: unknown) => {
-    // A fault of ours before anything was sent must not pass for trouble of the server's.
-    if (!wire.last('tools/call') && !deadline.end) throw error;
+    // A fault of ours before anything was sent must not pass for a failure of the server's.
+    if (!exchanges.last('tools/call') && !deadline.end) throw error;
   });
 }
 
 /**
- * Until it is disposed of. The SDK waits for its timeout when a call's response ends without an answer. For streams its transport reports
- * the end, but only to callers of `send`; other responses have been read by the time `send` returns.
+ * Until it is disposed of. The SDK waits for its timeout when a call's response ends without an answer. For streams its
+ * transport reports the end, but only to callers of `send`; other responses have been read by the time `send` returns.
  */
 function watchStream(
   transport: StreamableHTTPClientTransport,
-  wire: Wire,
-  { seen, lost }: { seen: ((eventId: string) => void) | undefined; lost: () => void },
+  exchanges: ExchangeLog,
+  { onEventId, onLost }: { onEventId: ((eventId: string) => void) | undefined; onLost: () => void },
 ): Disposable {
   const original = transport.send;
   transport.send = async (message, options) => {
     const isCall = !Array.isArray(message) && 'method' in message && message.method === 'tools/call';
     if (!isCall) return original.call(transport, message, options);
-    const watched = { ...options, onRequestStreamEnd: lost, ...(seen && { onresumptiontoken: seen }) };
-    await original.call(transport, message, watched);
-    if (!wire.last('tools/call')?.isStream) lost();
+    await original.call(transport, message, {
+      ...options,
+      onRequestStreamEnd: onLost,
+      ...(onEventId && { onresumptiontoken: onEventId }),
+    });
+    if (!exchanges.last('tools/call')?.isStream) onLost();
   };
   return { [Symbol.dispose]: () => void (transport.send = original) };
 }

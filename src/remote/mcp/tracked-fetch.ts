@@ -1,7 +1,7 @@
 /**
  * The HTTP requests of one MCP operation, and how far each of them got.
  *
- * Whether a tool may have run is decided here and nowhere else: undici says when it begins to write a request to
+ * Whether a tool may have run is decided by this and nothing else: undici says when it begins to write a request to
  * an open socket. Before that moment nothing left this machine; after it, only an answer brings certainty. Errors
  * cannot tell the two apart (a reset can come before or after the server read the request).
  */
@@ -9,28 +9,13 @@ import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promi
 import { Agent, fetch as undiciFetch } from 'undici';
 import type { Dispatcher, RequestInit as UndiciRequestInit } from 'undici';
 import type { FetchLike } from '@modelcontextprotocol/client';
-import { answerBody } from '../response-body.ts';
+import { errorCodeOf } from '../error-code.ts';
+import { limitedBody } from '../response-body.ts';
+import type { Exchange, ExchangeLog } from './exchange.ts';
 
-/** One HTTP request that carried a JSON-RPC message. */
-export interface Exchange {
-  method: string;
-  id: unknown;
-  /** The request began to leave this machine. */
-  left: boolean;
-  status?: number;
-  /** The answer comes as a stream, so it may still come after the response has begun. */
-  isStream: boolean;
-  /** `WWW-Authenticate` of the answer. */
-  challenge: string | null;
-  /** Why there is no answer. */
-  failure?: unknown;
-  /** The answer was read to its end. */
-  isRead?: boolean;
-}
-
-export interface HttpWire extends Wire {
+export interface TrackedFetch extends ExchangeLog {
   /** Another operation takes over: of requests before it nothing is known any more. */
-  begin(signal: AbortSignal, onLeft: Options['onLeft']): void;
+  begin(signal: AbortSignal, onSending: Options['onSending']): void;
   /** False when the standing stream was open and is not any more: something may have been said on it. */
   isListening(): boolean;
   fetch: FetchLike;
@@ -38,40 +23,34 @@ export interface HttpWire extends Wire {
   latest(): Exchange;
 }
 
-/** What is known of the requests of an operation, however they travel. */
-export interface Wire {
-  last(method?: string): Exchange | undefined;
-  /** Resolves when the standing stream is open or refused, if it was asked for at all. */
-  listening(): Promise<void>;
-  /** Resolves when the notifications sent so far were delivered or failed. */
-  settled(): Promise<void>;
-}
-
 // Streams may rest for as long as a tool takes: the operation's own deadline is the only clock. Idle connections are
 // given up soon, whatever the server offers: one that died unnoticed would turn a call's outcome into "unknown".
-const agent = new Agent({
-  bodyTimeout: 0,
-  headersTimeout: 0,
-  keepAliveTimeout: 4_000,
-  keepAliveMaxTimeout: 4_000,
-  connect: { timeout: 10_000 },
-});
+const timeouts = { bodyTimeout: 0, headersTimeout: 0, connect: { timeout: 10_000 } };
+const pool = new Agent({ ...timeouts, keepAliveTimeout: 4_000, keepAliveMaxTimeout: 4_000 });
+/** Opens a connection for each request. */
+const unpooled = new Agent({ ...timeouts, pipelining: 0 });
 
 /** For servers that open the standing stream only when they have something to say on it. */
-const patienceMs = 500;
+const standingStreamTimeoutMs = 500;
 
 /** Aborting these must still let their cancellation reach the server, so the SDK ends them, not the signal. */
 const outlivesSignal = new Set(['tools/call', 'notifications/cancelled', 'DELETE']);
+
+/** These run no tool, and may be sent again when a pooled connection turns out to be dead. */
+const handshakes = new Set(['server/discover', 'initialize']);
 
 interface Options {
   /** Somebody listens for what belongs to no request, so that the stream for it is of use. */
   standingStream?: boolean;
   /** Called when a request is being written to its socket; what is begun from there comes after it. */
-  onLeft?: ((exchange: Exchange) => void) | undefined;
+  onSending?: ((exchange: Exchange) => void) | undefined;
 }
 
-export function openWire(first: AbortSignal, { standingStream = false, ...options }: Options = {}): HttpWire {
-  let operation = { signal: first, onLeft: options.onLeft };
+export function createTrackedFetch(
+  first: AbortSignal,
+  { standingStream = false, ...options }: Options = {},
+): TrackedFetch {
+  let operation = { signal: first, onSending: options.onSending };
   let exchanges: Exchange[] = [];
   const notifications = new Set<Promise<unknown>>();
   let standing: { opened: Promise<unknown>; exchange: Exchange } | undefined;
@@ -81,20 +60,25 @@ export function openWire(first: AbortSignal, { standingStream = false, ...option
     init: RequestInit | undefined,
     exchange: Exchange,
   ): Promise<Response> {
-    const { signal, onLeft } = operation;
+    const { signal, onSending } = operation;
     const signals = [init?.signal, outlivesSignal.has(exchange.method) ? undefined : signal];
-    try {
-      const response = (await undiciFetch(url, {
+    const request = (agent: Agent) =>
+      undiciFetch(url, {
         // Whoever wants them followed sees to it that they stay with the server: what we send is for nobody else.
         redirect: 'manual',
         ...(init as UndiciRequestInit),
         signal: AbortSignal.any(signals.filter((one) => one !== undefined && one !== null)),
-        dispatcher: agent.compose(noticeDeparture(exchange, onLeft)),
+        dispatcher: agent.compose(trackSending(exchange, onSending)),
+      });
+    try {
+      const response = (await request(pool).catch((error: unknown) => {
+        if (handshakes.has(exchange.method) && isBroken(error)) return request(unpooled);
+        throw error;
       })) as unknown as Response;
       exchange.status = response.status;
       exchange.isStream = response.headers.get('content-type')?.startsWith('text/event-stream') === true;
       exchange.challenge = response.headers.get('www-authenticate');
-      return readable(response, exchange);
+      return withLimitedBody(response, exchange);
     } catch (error) {
       exchange.failure = error;
       throw error;
@@ -106,7 +90,7 @@ export function openWire(first: AbortSignal, { standingStream = false, ...option
       // The standing stream of older servers.
       const isStanding = init?.method === 'GET' && !new Headers(init.headers).has('last-event-id');
       if (isStanding && !standingStream) return new Response(null, { status: 405 });
-      const exchange: Exchange = { ...messageOf(init), left: false, isStream: false, challenge: null };
+      const exchange: Exchange = { ...messageOf(init), isSent: false, isStream: false, challenge: null };
       exchanges.push(exchange);
       const response = send(url, init, exchange);
       // It may be somewhere else than where it was asked for.
@@ -127,15 +111,20 @@ export function openWire(first: AbortSignal, { standingStream = false, ...option
     async listening() {
       // The SDK asks for it beside what it does for us.
       await nextTurn();
-      await Promise.race([standing?.opened, sleep(patienceMs, undefined, { ref: false })]);
+      await Promise.race([standing?.opened, sleep(standingStreamTimeoutMs, undefined, { ref: false })]);
     },
-    begin(signal, onLeft) {
-      operation = { signal, onLeft };
+    begin(signal, onSending) {
+      operation = { signal, onSending };
       exchanges = [];
     },
     isListening: () => standing === undefined || !isOver(standing.exchange),
     settled: async () => void (await Promise.all(notifications)),
   };
+}
+
+/** The other side closed the connection instead of answering, as it does with one that it has already given up. */
+function isBroken(error: unknown): boolean {
+  return ['UND_ERR_SOCKET', 'ECONNRESET', 'EPIPE'].includes(errorCodeOf(error));
 }
 
 function isRedirect({ status = 0 }: Exchange): boolean {
@@ -152,16 +141,16 @@ function messageOf(init: RequestInit | undefined): Pick<Exchange, 'method' | 'id
   return { method: message.method ?? 'response', id: message.id };
 }
 
-function noticeDeparture(
+function trackSending(
   exchange: Exchange,
-  onLeft: Options['onLeft'],
+  onSending: Options['onSending'],
 ): Dispatcher.DispatcherComposeInterceptor {
   return (dispatch) => (options, handler) =>
     dispatch(options, {
       onRequestStart(controller, context) {
-        exchange.left = true;
+        exchange.isSent = true;
         // The body is written in the same turn of the event loop.
-        if (onLeft) setImmediate(onLeft, exchange);
+        if (onSending) setImmediate(onSending, exchange);
         handler.onRequestStart?.(controller, context);
       },
       onRequestUpgrade: (...given) => handler.onRequestUpgrade?.(...given),
@@ -172,12 +161,12 @@ function noticeDeparture(
     });
 }
 
-function readable(response: Response, exchange: Exchange): Response {
+function withLimitedBody(response: Response, exchange: Exchange): Response {
   if (response.body === null) return response;
   const { status, statusText, headers } = response;
-  const body = answerBody(response.body, {
-    failed: (error) => (exchange.failure = error),
-    ended: () => (exchange.isRead = true),
+  const body = limitedBody(response.body, {
+    onFailure: (error) => (exchange.failure = error),
+    onEnd: () => (exchange.isRead = true),
   });
   return new Response(body, { status, statusText, headers });
 }

@@ -2,8 +2,8 @@
 import { expect, test } from 'vitest';
 import { createAgentTools, mayUse } from '../../../src/activities/call-model/agent-tools.ts';
 import type { AgentConfig, ServerConfig } from '../../../src/config/config.ts';
-import type { ModelTool } from '../../../src/remote/catalogue.ts';
-import { createBackOff } from '../../../src/remote/backoff.ts';
+import type { ModelTool } from '../../../src/remote/model-tools.ts';
+import { createBackoff } from '../../../src/remote/backoff.ts';
 import { connectTool, toModelTool } from '../../../src/remote/model-tools.ts';
 import { serverConfig } from '../../credentials/guarded-server.ts';
 import { agent } from './model-step.ts';
@@ -14,11 +14,11 @@ const tool = (name: string) => toModelTool(tracker, { name, inputSchema: { type:
 
 function toolsOf(listed: ModelTool[], agents: AgentConfig[]) {
   const warnings: object[] = [];
-  const away = createBackOff();
+  const away = createBackoff();
   const of = createAgentTools({
     agents: new Map(agents.map((one) => [one.name, one])),
     servers: new Map([['tracker', tracker]]),
-    catalogue: { toolsFor: async (_, servers) => (servers.length > 0 ? listed : []), away },
+    catalogue: { toolsFor: async (_, servers) => (servers.length > 0 ? listed : []), backoff: away },
     logger: { warn: (about: object) => void warnings.push(about) },
   });
   return {

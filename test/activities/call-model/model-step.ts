@@ -8,8 +8,8 @@ import { pino } from 'pino';
 import { createCallModel } from '../../../src/activities/call-model/call-model.ts';
 import type { ModelCallResult, StepResult } from '../../../src/turn/step.ts';
 import type { AgentConfig } from '../../../src/config/config.ts';
-import type { ModelTool } from '../../../src/remote/catalogue.ts';
-import { createBackOff } from '../../../src/remote/backoff.ts';
+import type { ModelTool } from '../../../src/remote/model-tools.ts';
+import { createBackoff } from '../../../src/remote/backoff.ts';
 import { createModels } from '../../../src/models/provider.ts';
 import { openStorage } from '../../../src/storage/open-storage.ts';
 import type { Storage } from '../../../src/storage/storage.ts';
@@ -113,7 +113,7 @@ export async function openModelStep(...replies: (Reply | Promise<Reply>)[]): Pro
         models: createModels({ providers, configDir: folder, secret: () => 'sk-secret' }),
         agents: options.agents ?? new Map([[agent.name, { ...agent, model }]]),
         servers: new Map(),
-        catalogue: { toolsFor: async () => [listIssues, connectNotes], away: createBackOff() },
+        catalogue: { toolsFor: async () => [listIssues, connectNotes], backoff: createBackoff() },
         config: { providers },
         logger: pino({}, { write: (line: string) => void (logged += line) }),
         patience: { firstMs: patienceMs, nextMs: patienceMs },

@@ -6,6 +6,7 @@ import { afterEach, beforeEach, expect, test } from 'vitest';
 import { besideCall } from '../../../src/activities/call-tool/call-notifications.ts';
 import type { Credential } from '../../../src/credentials/store.ts';
 import { createCatalogue } from '../../../src/remote/catalogue.ts';
+import { createMcpServers } from '../../../src/remote/mcp/mcp-servers.ts';
 import { openStorage } from '../../../src/storage/open-storage.ts';
 import type { NewTurn } from '../../../src/storage/ports/turns.ts';
 import type { Storage } from '../../../src/storage/storage.ts';
@@ -48,7 +49,7 @@ afterEach(async () => {
 
 function beside(kept: Storage = storage) {
   const input = { turn, toolCallId: 'c1', server: 'peer', tool: 'pay', connects: 0, round: 0, answers: [] };
-  const catalogue = createCatalogue({ storage: kept, logger });
+  const catalogue = createCatalogue({ storage: kept, remote: createMcpServers(), logger });
   return besideCall(
     { storage: kept, catalogue, logger },
     { input, by: firstAttempt, call, server: server.config },

@@ -17,7 +17,6 @@ import { createActivities } from '../../../src/activities/index.ts';
 import type { AttemptResult } from '../../../src/turn/tool-call.ts';
 import { loadConfig } from '../../../src/config/load-config.ts';
 import { createCatalogue } from '../../../src/remote/catalogue.ts';
-import { createKeptSessions } from '../../../src/remote/mcp/legacy/session-pool.ts';
 import { createModels } from '../../../src/models/provider.ts';
 import { openParts } from '../../../src/processes/parts.ts';
 import { roundsAgents } from '../../asking/asking-service.ts';
@@ -53,8 +52,7 @@ async function openCallOf({ tools }: { tools?: string[] }, ...moves: Move[]) {
     await storage.close();
     await rm(folder, { recursive: true });
   });
-  const catalogue = createCatalogue({ storage, logger });
-  const sessions = createKeptSessions();
+  const catalogue = createCatalogue({ storage, remote: parts.remote, logger });
   const prepared = await begunTurn(storage, { tenant: 'demo' });
   const { tenant, conversation, turnId } = prepared;
   const capabilities = { form: true, url: true };
@@ -73,7 +71,6 @@ async function openCallOf({ tools }: { tools?: string[] }, ...moves: Move[]) {
     const { callTool } = createActivities({
       ...seen,
       catalogue,
-      sessions,
       heldPlaces: createHeldPlaces(1),
       models: createModels(config),
     });
@@ -245,7 +242,7 @@ test('a program that failed a moment ago is not started again, and the model is 
   const marker = path.join(config.dataDir, 'started');
   const process = { command: 'touch', args: [marker], cwd: config.dataDir, env: {} };
   config.servers.set('asking', { ...asking, credentialScope: 'none', process });
-  catalogue.away.failed(asking, 'Asking (this machine) ended before it had answered (exit code 3).');
+  catalogue.backoff.failed(asking, 'Asking (this machine) ended before it had answered (exit code 3).');
   expect(await attempt(0, [])).toEqual({ kind: 'finished' });
   expect(await told()).toContain('(exit code 3). It was tried a moment ago, and not again.');
   expect(existsSync(marker)).toBe(false);

@@ -6,11 +6,13 @@ import { pino } from 'pino';
 import { expect, onTestFinished, test } from 'vitest';
 import { besideCall } from '../../../src/activities/call-tool/call-notifications.ts';
 import type { Credential } from '../../../src/credentials/store.ts';
-import { callServerTool } from '../../../src/remote/mcp/call.ts';
 import { createCatalogue } from '../../../src/remote/catalogue.ts';
 import { openStorage } from '../../../src/storage/open-storage.ts';
 import { answer, startRawMcpServer } from '../../servers/raw-mcp-server.ts';
 import { begunTurn, firstAttempt } from '../../storage/contract/fixtures.ts';
+import { createMcpServers } from '../../../src/remote/mcp/mcp-servers.ts';
+
+const remote = createMcpServers();
 
 const credential: Credential = { kind: 'credential', headers: { authorization: 'Bearer t' }, version: 1 };
 const logger = pino({ level: 'silent' });
@@ -43,14 +45,14 @@ test.each([
   const turn = await begunTurn(storage);
   const call = { toolCallId: 'c1', toolName: 'peer__pay', input: {}, state: 'started' as const };
   const input = { turn, toolCallId: 'c1', server: 'peer', tool: 'pay', connects: 0, round: 0, answers: [] };
-  const catalogue = createCatalogue({ storage, logger });
+  const catalogue = createCatalogue({ storage, remote, logger });
   const beside = besideCall(
     { storage, catalogue, logger },
     { input, by: firstAttempt, call, server: server.config },
     credential,
   );
   const signal = new AbortController().signal;
-  const outcome = await callServerTool(server.config, credential, {
+  const outcome = await remote.callTool(server.config, credential, {
     name: 'pay',
     arguments: {},
     callId: 'c1',

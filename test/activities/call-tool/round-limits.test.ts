@@ -1,10 +1,10 @@
 import { expect, test } from 'vitest';
 import { tooManyRounds } from '../../../src/activities/call-tool/round-limits.ts';
-import type { Pause, ServerQuestion } from '../../../src/remote/input-required.ts';
+import type { InputRequired, ServerQuestion } from '../../../src/remote/input-required.ts';
 
 const server = { title: 'Asking', maxRounds: 3 };
 const page = (url: string): ServerQuestion => ({ key: url, request: { mode: 'url', message: 'Open', url } });
-const round = (...questions: ServerQuestion[]): Pause => ({ questions, resume: { kind: 'retry' } });
+const round = (...questions: ServerQuestion[]): InputRequired => ({ questions, resume: { kind: 'retry' } });
 const many = { ...server, maxRounds: 100 };
 
 test('as many rounds as allowed are asked, whatever is in them', () => {

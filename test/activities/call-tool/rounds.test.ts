@@ -11,14 +11,18 @@ import type { Round } from '../../../src/activities/call-tool/rounds.ts';
 import { sealContent } from '../../../src/service/answer-record.ts';
 import { generateKey, parseKeys } from '../../../src/credentials/sealing/key-ring.ts';
 import type { ElicitationRequest } from '../../../src/elicitation/elicitation.ts';
-import type { Asked, Pause } from '../../../src/remote/input-required.ts';
+import type { InputRequest, InputRequired } from '../../../src/remote/input-required.ts';
 import { openStorage } from '../../../src/storage/open-storage.ts';
 import type { TurnRef } from '../../../src/turn/turn.ts';
 import { begunTurn, firstAttempt, keptStep } from '../../storage/contract/fixtures.ts';
 
-const form = (message: string): Asked => ({ mode: 'form', message, requestedSchema: { type: 'object' } });
-const link: Asked = { mode: 'url', message: 'Open', url: 'https://example.com' };
-const pause = (questions: Record<string, Asked>, requestState?: string): Pause => ({
+const form = (message: string): InputRequest => ({
+  mode: 'form',
+  message,
+  requestedSchema: { type: 'object' },
+});
+const link: InputRequest = { mode: 'url', message: 'Open', url: 'https://example.com' };
+const pause = (questions: Record<string, InputRequest>, requestState?: string): InputRequired => ({
   questions: Object.entries(questions).map(([key, request]) => ({ key, request })),
   resume: { kind: 'retry', ...(requestState !== undefined && { requestState }) },
 });

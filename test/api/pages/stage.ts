@@ -20,7 +20,6 @@ import { createOAuthStore } from '../../../src/credentials/mcp-oauth/store.ts';
 import { generateKey, parseKeys } from '../../../src/credentials/sealing/key-ring.ts';
 import type { Stores } from '../../../src/credentials/stores.ts';
 import { createNangoStore } from '../../../src/credentials/nango/store.ts';
-import { listServerTools } from '../../../src/remote/mcp/list-tools.ts';
 import { createVaultStore } from '../../../src/credentials/vault/store.ts';
 import type { Action, ElicitationRequest } from '../../../src/elicitation/elicitation.ts';
 import { openStorage } from '../../../src/storage/open-storage.ts';
@@ -29,6 +28,9 @@ import type { ElicitationRow } from '../../../src/storage/ports/elicitations.ts'
 import { serverConfig } from '../../credentials/guarded-server.ts';
 import { Browser } from './browser.ts';
 import type { Shown } from './browser.ts';
+import { createMcpServers } from '../../../src/remote/mcp/mcp-servers.ts';
+
+const remote = createMcpServers();
 
 const assistant: AgentConfig = {
   name: 'assistant',
@@ -81,7 +83,7 @@ export async function createStage(
   const logger = pino({ level: 'info' }, { write: (line) => log.push(line) });
   const stores: Stores = {
     oauth: oauthStore,
-    vault: createVaultStore({ storage, keys, listTools: listServerTools }),
+    vault: createVaultStore({ storage, keys, listTools: remote.listTools }),
     nango: nango ? createNangoStore({ storage, keys, nango, publicUrl, servers, logger }) : null,
   };
   const mayChange = createMayChange(storage);

@@ -10,12 +10,14 @@ import { expect, onTestFinished, test } from 'vitest';
 import type { ServerConfig } from '../../../src/config/config.ts';
 import { generateKey, parseKeys } from '../../../src/credentials/sealing/key-ring.ts';
 import type { ConnectionRequired, Credential } from '../../../src/credentials/store.ts';
-import { callServerTool } from '../../../src/remote/mcp/call.ts';
 import { startStrictFiles } from '../../servers/strict-files.ts';
 import { serverConfig } from '../../servers/mcp-server.ts';
 import { alice, createBench, publicUrl } from '../oauth-store.ts';
 import { comeBackFrom } from '../person.ts';
 import type { Task } from '../resolving-process.ts';
+import { createMcpServers } from '../../../src/remote/mcp/mcp-servers.ts';
+
+const remote = createMcpServers();
 
 const minute = 60_000;
 const k1 = generateKey('k1');
@@ -60,12 +62,12 @@ async function stage(options: PeerOptions = {}) {
     row: async () => (await bench.storage.connections.get(alice))!,
     /** As a turn calls it. */
     use: (held: Credential, tool = 'look') =>
-      callServerTool(config, held, {
+      remote.callTool(config, held, {
         name: tool,
         arguments: {},
         callId: 'c1',
         capabilities: { form: false, url: false },
-        hold: { ask: () => new Promise(() => {}), pageDone: () => undefined },
+        askUser: { ask: () => new Promise(() => {}), pageDone: () => undefined },
         signal: AbortSignal.timeout(10_000),
       }),
   };

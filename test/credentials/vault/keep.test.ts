@@ -1,9 +1,11 @@
 /** A key that somebody entered: what is kept, what is not, and who gets to see it on the way. */
 import { expect, test } from 'vitest';
-import { listServerTools } from '../../../src/remote/mcp/list-tools.ts';
 import { startKeyedServer } from '../../servers/keyed-server.ts';
 import { startRawMcpServer } from '../../servers/raw-mcp-server.ts';
 import { alice, bob, createVault, goodKey, headersOf, startTracker, vaultServer } from './vault-store.ts';
+import { createMcpServers } from '../../../src/remote/mcp/mcp-servers.ts';
+
+const remote = createMcpServers();
 
 test.each(['modern', 'legacy'] as const)(
   'a key that a %s server accepts is kept, and opens it',
@@ -23,7 +25,7 @@ test.each(['modern', 'legacy'] as const)(
     const found = await store.resolve(tracker.of(), alice);
     expect(headersOf(found)).toEqual({ authorization: `Bearer ${goodKey}` });
     if (found.kind !== 'credential') throw new Error('unreachable');
-    const listed = await listServerTools(tracker.of(), found, AbortSignal.timeout(5_000));
+    const listed = await remote.listTools(tracker.of(), found, AbortSignal.timeout(5_000));
     expect(listed).toMatchObject({ kind: 'tools', tools: [{ name: 'note' }] });
     expect(tracker.runs).toEqual([]);
   },

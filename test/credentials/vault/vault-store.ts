@@ -6,12 +6,14 @@ import { onTestFinished } from 'vitest';
 import type { ServerConfig } from '../../../src/config/config.ts';
 import { generateKey, parseKeys } from '../../../src/credentials/sealing/key-ring.ts';
 import type { ConnectionRequired, Credential } from '../../../src/credentials/store.ts';
-import { listServerTools } from '../../../src/remote/mcp/list-tools.ts';
 import { createVaultStore } from '../../../src/credentials/vault/store.ts';
 import { openStorage } from '../../../src/storage/open-storage.ts';
 import type { ConnectionKey } from '../../../src/storage/ports/connections.ts';
 import { startKeyedServer } from '../../servers/keyed-server.ts';
 import type { KeyedServer } from '../../servers/keyed-server.ts';
+import { createMcpServers } from '../../../src/remote/mcp/mcp-servers.ts';
+
+const remote = createMcpServers();
 
 export const alice: ConnectionKey = { tenant: 'acme', server: 'tracker', user: 'alice' };
 export const bob: ConnectionKey = { ...alice, user: 'bob' };
@@ -28,9 +30,10 @@ export async function createVault({ keys = parseKeys(generateKey('k1')) } = {}) 
   });
   return {
     storage,
-    store: createVaultStore({ storage, keys, listTools: listServerTools }),
+    store: createVaultStore({ storage, keys, listTools: remote.listTools }),
     /** Another process on the same database. */
-    another: (others: typeof keys) => createVaultStore({ storage, keys: others, listTools: listServerTools }),
+    another: (others: typeof keys) =>
+      createVaultStore({ storage, keys: others, listTools: remote.listTools }),
     /** Every byte of the database. */
     async bytes(): Promise<string> {
       const names = (await readdir(folder)).filter((name) => name.startsWith('test.db'));

@@ -1,12 +1,16 @@
 import { inputRequired, McpServer } from '@modelcontextprotocol/server';
-import { afterEach, describe, expect, test } from 'vitest';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import type { ServerConfig } from '../../../src/config/config.ts';
 import type { Credential } from '../../../src/credentials/store.ts';
-import { callServerTool } from '../../../src/remote/mcp/call.ts';
-import type { ServerToolCall } from '../../../src/remote/mcp/call.ts';
+import type { ToolCall } from '../../../src/remote/tool-call.ts';
 import { serverConfig, startMcpServer } from '../../servers/mcp-server.ts';
 import type { TestMcpServer } from '../../servers/mcp-server.ts';
+import { createMcpServers } from '../../../src/remote/mcp/mcp-servers.ts';
+
+/** Remembers nothing of the servers of other tests, which may have had the same ports. */
+let remote = createMcpServers();
+beforeEach(() => void (remote = createMcpServers()));
 
 const credential: Credential = {
   kind: 'credential',
@@ -76,9 +80,9 @@ async function peer(era: 'modern' | 'legacy' | 'both'): Promise<TestMcpServer> {
   return server;
 }
 
-function call(server: ServerConfig, name: string, changes: Partial<ServerToolCall> = {}) {
+function call(server: ServerConfig, name: string, changes: Partial<ToolCall> = {}) {
   const signal = new AbortController().signal;
-  return callServerTool(server, credential, {
+  return remote.callTool(server, credential, {
     name,
     arguments: {},
     callId: 'turn-1/call-1',

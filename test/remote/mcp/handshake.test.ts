@@ -5,8 +5,15 @@ import { describe, expect, test } from 'vitest';
 import { serverConfig } from '../../servers/mcp-server.ts';
 import { answer, discovered, sendEvent, startStream } from '../../servers/raw-mcp-server.ts';
 import type { RawMessage } from '../../servers/raw-mcp-server.ts';
-import { call, done, peer, running, status } from './one-call.ts';
+import { call, done, forget, peer, running, status } from './one-call.ts';
 import type { Era, Reply } from './one-call.ts';
+
+const greet: Reply = (message, response) =>
+  answer(message, response, {
+    protocolVersion: '2025-11-25',
+    capabilities: { tools: {} },
+    serverInfo: { name: 'raw', version: '1' },
+  });
 
 describe.each(['server/discover', 'initialize', 'notifications/initialized'])('when %s', (method) => {
   const era: Era = method === 'server/discover' ? 'modern' : 'legacy';
@@ -69,6 +76,37 @@ test('a server that went away since the last call is certainly not called', asyn
   });
 });
 
+test.each([
+  ['server/discover', 'modern'],
+  ['initialize', 'legacy'],
+] as const)(
+  'a connection that has died since the last call costs no call: %s is sent again',
+  async (method, era) => {
+    const used = new Set<unknown>();
+    const onOneConnection =
+      (reply: Reply): Reply =>
+      (message, response) => {
+        if (used.has(response.socket)) return void response.socket?.destroy();
+        used.add(response.socket);
+        return reply(message, response);
+      };
+    const { config, count } = await peer(era, {
+      'server/discover':
+        era === 'modern'
+          ? onOneConnection((message, response) => answer(message, response, discovered))
+          : status(400),
+      ...(era === 'legacy' && { initialize: onOneConnection(greet) }),
+      'tools/call': (message, response) => answer(message, response, done),
+    });
+    // Each with a memory of its own, so that each asks for the era; connections are the process's.
+    expect((await call(config)).kind).toBe('result');
+    forget();
+    expect((await call(config)).kind).toBe('result');
+    expect(count(method)).toBe(3);
+    expect(count('tools/call')).toBe(2);
+  },
+);
+
 test('a server that fails on the probe of the new era is spoken to in the old one', async () => {
   const { config, count } = await peer('legacy', {
     'server/discover': status(500),
@@ -81,18 +119,12 @@ test('a server that fails on the probe of the new era is spoken to in the old on
 test('a server that went back to the old era is understood again, and the tool runs once', async () => {
   let era: Era = 'modern';
   let executions = 0;
-  const capabilities = { tools: {} };
   const { config } = await peer('modern', {
     'server/discover': (message, response) => {
       if (era === 'legacy') return status(400)(message, response);
       answer(message, response, discovered);
     },
-    initialize: (message, response) =>
-      answer(message, response, {
-        protocolVersion: '2025-11-25',
-        capabilities,
-        serverInfo: { name: 'raw', version: '1' },
-      }),
+    initialize: greet,
     'tools/call': (message, response) => {
       if (era === 'legacy' && message.params?._meta?.['io.modelcontextprotocol/protocolVersion'])
         return status(400)(message, response);

@@ -1,11 +1,16 @@
 import { McpServer } from '@modelcontextprotocol/server';
-import { afterEach, describe, expect, test } from 'vitest';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import type { Credential } from '../../../src/credentials/store.ts';
-import { listLimits, listServerTools } from '../../../src/remote/mcp/list-tools.ts';
+import { listLimits } from '../../../src/remote/mcp/list-tools.ts';
 import { startMcpServer } from '../../servers/mcp-server.ts';
 import { answer, answerError, startRawMcpServer } from '../../servers/raw-mcp-server.ts';
 import type { RawMessage } from '../../servers/raw-mcp-server.ts';
+import { createMcpServers } from '../../../src/remote/mcp/mcp-servers.ts';
+
+/** Remembers nothing of the servers of other tests, which may have had the same ports. */
+let remote = createMcpServers();
+beforeEach(() => void (remote = createMcpServers()));
 
 const credential: Credential = { kind: 'credential', headers: { authorization: 'Bearer t' }, version: 1 };
 const signal = new AbortController().signal;
@@ -33,7 +38,7 @@ describe.each(['modern', 'legacy'] as const)('a %s server', (era) => {
     };
     const server = await startMcpServer({ era, build });
     running.push(server);
-    expect(await listServerTools(server.config, credential, signal)).toEqual({
+    expect(await remote.listTools(server.config, credential, signal)).toEqual({
       kind: 'tools',
       tools: [
         {
@@ -57,7 +62,7 @@ describe.each(['modern', 'legacy'] as const)('a %s server', (era) => {
 test('a header that cannot be sent is named, and its value is not', async () => {
   const { config } = await peer((message, response) => answer(message, response, { tools: [] }));
   const headers = { 'x-key': 's3cret\nline' };
-  const outcome = await listServerTools({ ...config, headers }, credential, signal);
+  const outcome = await remote.listTools({ ...config, headers }, credential, signal);
   expect(outcome).toMatchObject({ kind: 'unreachable', message: expect.stringContaining('"x-key"') });
   expect(JSON.stringify(outcome)).not.toContain('s3cret');
 });
@@ -71,7 +76,7 @@ test('all pages are read', async () => {
   const { config } = await peer((message, response) =>
     answer(message, response, pages[message.params?.cursor ?? 'start']),
   );
-  const listed = await listServerTools(config, credential, signal);
+  const listed = await remote.listTools(config, credential, signal);
   expect(listed).toMatchObject({
     kind: 'tools',
     tools: [{ name: 'a' }, { name: 'b' }, { name: 'c' }, { name: 'd' }],
@@ -82,7 +87,7 @@ test('a cursor that comes back ends the reading', async () => {
   const { config, count } = await peer((message, response) =>
     answer(message, response, { tools: [tool('a')], nextCursor: 'same' }),
   );
-  expect(await listServerTools(config, credential, signal)).toMatchObject({
+  expect(await remote.listTools(config, credential, signal)).toMatchObject({
     kind: 'tools',
     tools: [{ name: 'a' }],
     leftOut: [{ tool: 'a', reason: 'another tool has the same name' }],
@@ -96,7 +101,7 @@ test('a circle of several pages is walked once', async () => {
     const at = message.params?.cursor ?? 'start';
     answer(message, response, { tools: [tool(`on-${at}`)], nextCursor: next[at] });
   });
-  const listed = await listServerTools(config, credential, signal);
+  const listed = await remote.listTools(config, credential, signal);
   expect(listed).toMatchObject({ tools: [{ name: 'on-start' }, { name: 'on-two' }, { name: 'on-three' }] });
   expect(count('tools/list')).toBe(3);
 });
@@ -107,7 +112,7 @@ test('a cursor is handed back as it came, also an empty one', async () => {
     cursors.push(message.params?.cursor);
     answer(message, response, { tools: [], ...(cursors.length === 1 && { nextCursor: '' }) });
   });
-  expect((await listServerTools(config, credential, signal)).kind).toBe('tools');
+  expect((await remote.listTools(config, credential, signal)).kind).toBe('tools');
   expect(cursors).toEqual([undefined, '']);
 });
 
@@ -123,7 +128,7 @@ describe('what a server of the new era says about keeping its list', () => {
       },
     });
     running.push(server);
-    return listServerTools(server.config, credential, signal);
+    return remote.listTools(server.config, credential, signal);
   };
 
   test.each([
@@ -156,7 +161,7 @@ test.each([
     page++;
     answer(message, response, { ...pageOf(page), nextCursor: String(page) });
   });
-  const listed = await listServerTools(config, credential, signal);
+  const listed = await remote.listTools(config, credential, signal);
   expect(listed).toMatchObject({
     kind: 'unreachable',
     message: expect.stringContaining(`more than ${listLimits.tools} tools`),
@@ -172,7 +177,7 @@ test('one malformed tool does not hide the others, and odd hints are ignored', a
     7,
   ];
   const { config } = await peer((message, response) => answer(message, response, { tools }));
-  expect(await listServerTools(config, credential, signal)).toEqual({
+  expect(await remote.listTools(config, credential, signal)).toEqual({
     kind: 'tools',
     tools: [{ name: 'good', inputSchema: { type: 'object' }, annotations: { idempotentHint: true } }],
     leftOut: ['no schema', '(without a name)', '(without a name)'].map((name) => ({
@@ -198,7 +203,7 @@ test('a tool whose name people could take for a sentence, or not see, is left ou
   const { config } = await peer((message, response) =>
     answer(message, response, { tools: [...odd, ...good].map((name) => tool(name)) }),
   );
-  expect(await listServerTools(config, credential, signal)).toMatchObject({
+  expect(await remote.listTools(config, credential, signal)).toMatchObject({
     tools: good.map((name) => ({ name })),
     leftOut: odd.map((name) => ({ tool: name.slice(0, 128), reason: expect.stringContaining('its name') })),
   });
@@ -208,7 +213,7 @@ test.each([401, 403] as const)('HTTP %s is a refusal that carries the challenge'
   const { config } = await peer((_: RawMessage, response) => {
     response.writeHead(status, { 'www-authenticate': 'Bearer scope="a"' }).end();
   });
-  expect(await listServerTools(config, credential, signal)).toEqual({
+  expect(await remote.listTools(config, credential, signal)).toEqual({
     kind: 'refused',
     status,
     challenge: 'Bearer scope="a"',
@@ -219,7 +224,7 @@ test('a server that cannot list says so by error, and is named', async () => {
   const { config } = await peer((message, response) =>
     answerError(message, response, -32603, 'secret words'),
   );
-  const listed = await listServerTools(config, credential, signal);
+  const listed = await remote.listTools(config, credential, signal);
   expect(listed).toMatchObject({ kind: 'unreachable', message: expect.stringContaining('Peer (127.0.0.1:') });
   expect(JSON.stringify(listed)).not.toContain('secret words');
 });
@@ -228,7 +233,7 @@ test('a server that has no tools at all has none', async () => {
   const { config } = await peer((message, response) =>
     answerError(message, response, -32601, 'Method not found'),
   );
-  expect(await listServerTools(config, credential, signal)).toEqual({
+  expect(await remote.listTools(config, credential, signal)).toEqual({
     kind: 'tools',
     tools: [],
     leftOut: [],
@@ -239,7 +244,7 @@ test('a server that has no tools at all has none', async () => {
 
 test('a server that never answers is given up at its deadline', async () => {
   const { config } = await peer(() => {});
-  const listed = await listServerTools({ ...config, timeout: 200 }, credential, signal);
+  const listed = await remote.listTools({ ...config, timeout: 200 }, credential, signal);
   expect(listed).toMatchObject({
     kind: 'unreachable',
     message: expect.stringContaining('did not answer within 0.2 s'),

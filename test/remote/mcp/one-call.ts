@@ -1,11 +1,16 @@
 /** A hand-written server with one tool, `pay`, and how the tests of a single call reach it. */
 import type { ServerResponse } from 'node:http';
-import { afterEach } from 'vitest';
+import { afterEach, beforeEach } from 'vitest';
 import type { ServerConfig } from '../../../src/config/config.ts';
 import type { Credential } from '../../../src/credentials/store.ts';
-import { callServerTool } from '../../../src/remote/mcp/call.ts';
 import { startRawMcpServer } from '../../servers/raw-mcp-server.ts';
 import type { RawMessage } from '../../servers/raw-mcp-server.ts';
+import { createMcpServers } from '../../../src/remote/mcp/mcp-servers.ts';
+
+/** Remembers nothing of the servers of other tests, which may have had the same ports. */
+let remote = createMcpServers();
+export const forget = () => void (remote = createMcpServers());
+beforeEach(forget);
 
 const credential: Credential = {
   kind: 'credential',
@@ -26,7 +31,7 @@ export async function peer(era: Era, on: Record<string, Reply>) {
 }
 
 export function call(config: ServerConfig, signal = new AbortController().signal) {
-  return callServerTool(config, credential, {
+  return remote.callTool(config, credential, {
     name: 'pay',
     arguments: { amount: 'five' },
     callId: 'c1',

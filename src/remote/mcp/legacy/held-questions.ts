@@ -1,34 +1,14 @@
 /**
- * Questions of the old era while the connection of their call stays open. Without event ids nobody can take the call
- * up again, so whoever made it holds the line until people have answered.
+ * Questions of the old era that are asked while the connection of their call stays open. Without event ids nobody else can
+ * resume the call, so the worker that made it holds the connection until people have answered.
  */
 import type { JSONRPCMessage } from '@modelcontextprotocol/client';
 import type { Credential } from '../../../credentials/store.ts';
-import type { ClosedBecause, Outcome } from '../../../elicitation/elicitation.ts';
+import type { ClosedBecause } from '../../../elicitation/elicitation.ts';
+import type { AskUser } from '../../ask-user.ts';
 import type { Deadline } from '../../deadline.ts';
+import type { RunningCall, ServerQuestion } from '../../input-required.ts';
 import { toProgress, toResponse } from './messages.ts';
-import type { QuestionAnswer, RunningCall, ServerQuestion } from '../../input-required.ts';
-
-export type HoldAnswer =
-  | {
-      kind: 'answer';
-      answer: QuestionAnswer;
-      /** What the server hears as `cancel` may have run out. */
-      outcome: Outcome;
-      /** What to go on with, as the one the call began with may have run out meanwhile. */
-      credential?: Credential;
-    }
-  | { kind: 'refused'; message: string };
-
-export interface Hold {
-  /**
-   * Puts a question to the user. Resolves with their answer, or with why the call has to end here. Rejects when
-   * `signal` is aborted; its reason says, as `ClosedBecause`, if that is the server's doing.
-   */
-  ask(question: ServerQuestion, signal: AbortSignal, call?: RunningCall): Promise<HoldAnswer>;
-  /** The server says that a page it sent the user to is done. */
-  pageDone(question: ServerQuestion): void;
-}
 
 export interface HeldQuestions {
   open(question: ServerQuestion): void;
@@ -42,41 +22,34 @@ export interface HeldQuestions {
   end(because: ClosedBecause): void;
 }
 
-interface Surroundings {
-  hold: Hold;
-  /** The call that is held, where its server keeps sessions. */
-  call(): RunningCall | undefined;
+interface Parts {
+  askUser: AskUser;
   deadline: Deadline;
+  /** The call that is held, where its server keeps sessions. */
+  runningCall(): RunningCall | undefined;
   send(message: JSONRPCMessage): Promise<void>;
-  renew(credential: Credential): void;
-  /** The call cannot go on. */
-  stop(message: string): void;
-  /** The answer did not get through: what the server makes of the call is not known any more. */
-  lost(): void;
+  setCredential(credential: Credential): void;
+  /** Called when the call cannot go on. */
+  onStop(message: string): void;
+  /** Called when an answer did not get through: what the server makes of the call is not known any more. */
+  onLost(): void;
 }
 
-/** Often enough for clocks of a minute, which stock servers have. */
+/** Often enough for servers that time out after a minute, which stock ones do. */
 const progressEveryMs = 15_000;
 
-export function createHeldQuestions({
-  hold,
-  call,
-  deadline,
-  send,
-  renew,
-  stop,
-  lost,
-}: Surroundings): HeldQuestions {
+export function createHeldQuestions(parts: Parts): HeldQuestions {
+  const { askUser, deadline, send, onLost } = parts;
   const open = new Map<string, { question: ServerQuestion; withdrawn: AbortController }>();
   const unanswered = new Set<ServerQuestion>();
 
   async function ask(question: ServerQuestion, signal: AbortSignal): Promise<void> {
-    const answered = await hold.ask(question, signal, call());
+    const answered = await askUser.ask(question, signal, parts.runningCall());
     if (signal.aborted) return;
-    if (answered.kind === 'refused') return stop(answered.message);
-    if (answered.credential) renew(answered.credential);
+    if (answered.kind === 'refused') return parts.onStop(answered.message);
+    if (answered.credential) parts.setCredential(answered.credential);
     unanswered.delete(question);
-    await send(toResponse(answered.answer)).catch(lost);
+    await send(toResponse(answered.answer)).catch(onLost);
   }
 
   return {
@@ -87,23 +60,18 @@ export function createHeldQuestions({
       open.set(question.key, { question, withdrawn });
       unanswered.add(question);
       deadline.pause();
-      let count = 0;
-      const keepWaiting = setInterval(() => {
-        const progress = toProgress(question, ++count);
-        // One that gets lost is followed by the next.
-        if (progress) send(progress).catch(() => undefined);
-      }, progressEveryMs);
+      const progressTimer = reportProgress(question, send);
       void ask(question, AbortSignal.any([withdrawn.signal, deadline.signal]))
-        .catch(() => (withdrawn.signal.aborted || deadline.end ? undefined : lost()))
+        .catch(() => (withdrawn.signal.aborted || deadline.end ? undefined : onLost()))
         .finally(() => {
-          clearInterval(keepWaiting);
+          clearInterval(progressTimer);
           open.delete(question.key);
           if (open.size === 0) deadline.resume();
         });
     },
     withdraw: (key) => open.get(key)?.withdrawn.abort('server_gave_up' satisfies ClosedBecause),
     pageDone(pageId) {
-      for (const { question } of open.values()) if (question.pageId === pageId) hold.pageDone(question);
+      for (const { question } of open.values()) if (question.pageId === pageId) askUser.pageDone(question);
     },
     count: () => open.size,
     areAnswered: () => unanswered.size === 0,
@@ -111,4 +79,14 @@ export function createHeldQuestions({
       for (const { withdrawn } of open.values()) withdrawn.abort(because);
     },
   };
+}
+
+/** Keeps the server's timeout from passing while the user thinks. */
+function reportProgress(question: ServerQuestion, send: Parts['send']): NodeJS.Timeout {
+  let count = 0;
+  return setInterval(() => {
+    const progress = toProgress(question, ++count);
+    // One that gets lost is followed by the next.
+    if (progress) send(progress).catch(() => undefined);
+  }, progressEveryMs);
 }

@@ -1,6 +1,6 @@
 /**
- * A session of the old era, joined by somebody who did not open it: no handshake, only its id. Made of plain requests,
- * because the SDK's transport hides what counts here: how the server took each of them, and where a stream ended.
+ * A session of the old era, joined by a process that did not open it: no handshake, only its id. Made of plain requests,
+ * because the SDK's transport hides what counts here: how the server answered each of them, and where a stream ended.
  */
 import { parseJSONRPCMessage } from '@modelcontextprotocol/client';
 import type { JSONRPCMessage } from '@modelcontextprotocol/client';
@@ -8,31 +8,31 @@ import { EventSourceParserStream } from 'eventsource-parser/stream';
 import type { ServerConfig } from '../../../config/config.ts';
 import type { Credential } from '../../../credentials/store.ts';
 import { headersOf } from '../../request-headers.ts';
-import { toCourtesy } from './messages.ts';
 import type { Session } from '../../input-required.ts';
-import { openWire } from '../tracked-fetch.ts';
-import type { Exchange, Wire } from '../tracked-fetch.ts';
+import type { Exchange, ExchangeLog } from '../exchange.ts';
+import { createTrackedFetch } from '../tracked-fetch.ts';
+import { toDefaultResponse } from './messages.ts';
 
 /** A server that wants more does not wait for the answers. */
-const mostCourtesies = 300;
+const maxDefaultResponses = 300;
 
-/** What the server tells on a stream. Events without a message, which only carry an id, come too. */
-export interface Told {
+/** An event of a stream of the server's. Events without a message, which only carry an id, come too. */
+export interface StreamEvent {
   message?: JSONRPCMessage;
   eventId?: string;
 }
 
 export interface JoinedSession {
-  wire: Wire;
+  exchanges: ExchangeLog;
   /**
-   * What came after `lastEventId`, or, without, whatever belongs to no request. `told` is there if the server agreed;
+   * What came after `lastEventId`, or, without, whatever belongs to no request. `events` is there if the server agreed;
    * it ends with the stream, or when `signal` aborts.
    */
   read(
     signal: AbortSignal,
     lastEventId?: string,
-  ): Promise<{ exchange: Exchange; told?: AsyncIterable<Told> }>;
-  /** Resolves with how the server took it. Never rejects: the exchange says what went wrong. */
+  ): Promise<{ exchange: Exchange; events?: AsyncIterable<StreamEvent> }>;
+  /** Resolves with how the server answered it. Never rejects: the exchange says what went wrong. */
   send(message: JSONRPCMessage): Promise<Exchange>;
   /** Ends the session, if the server is there to hear it. */
   end(): Promise<void>;
@@ -44,8 +44,8 @@ export function joinSession(
   { sessionId, protocolVersion }: Session,
   signal: AbortSignal,
 ): JoinedSession {
-  const wire = openWire(signal, { standingStream: true });
-  let courtesies = 0;
+  const tracked = createTrackedFetch(signal, { standingStream: true });
+  let defaultResponses = 0;
 
   function headers(more: Record<string, string>): Headers {
     const all = headersOf(server, credential);
@@ -55,7 +55,7 @@ export function joinSession(
   }
 
   async function send(message: JSONRPCMessage): Promise<Exchange> {
-    const response = wire.fetch(server.url, {
+    const response = tracked.fetch(server.url, {
       method: 'POST',
       headers: headers({
         'content-type': 'application/json',
@@ -63,32 +63,33 @@ export function joinSession(
       }),
       body: JSON.stringify(message),
     });
-    const exchange = wire.latest();
+    const exchange = tracked.latest();
     await response.then((answered) => answered.body?.cancel()).catch(() => undefined);
     return exchange;
   }
 
-  async function* tell(body: ReadableStream<Uint8Array>): AsyncGenerator<Told> {
+  async function* eventsOf(body: ReadableStream<Uint8Array>): AsyncGenerator<StreamEvent> {
     const events = body
       .pipeThrough(new TextDecoderStream() as ReadableWritablePair<string, Uint8Array>)
       .pipeThrough(new EventSourceParserStream());
     try {
       for await (const { id, data } of events) {
         const message = readMessage(data);
-        const courtesy = message && 'method' in message && isOther(message) ? toCourtesy(message) : null;
-        if (courtesy && ++courtesies <= mostCourtesies) void send(courtesy);
+        const response =
+          message && 'method' in message && isOtherRequest(message) ? toDefaultResponse(message) : null;
+        if (response && ++defaultResponses <= maxDefaultResponses) void send(response);
         yield { ...(message && { message }), ...(id !== undefined && { eventId: id }) };
       }
     } catch {
-      // Broken off or given up: for whoever reads, it has ended.
+      // Broken or aborted: for whoever reads, the stream has ended.
     }
   }
 
   return {
-    wire,
+    exchanges: tracked,
     send,
     async read(reading, lastEventId) {
-      const response = wire.fetch(server.url, {
+      const response = tracked.fetch(server.url, {
         method: 'GET',
         headers: headers({
           accept: 'text/event-stream',
@@ -96,21 +97,22 @@ export function joinSession(
         }),
         signal: reading,
       });
-      const exchange = wire.latest();
+      const exchange = tracked.latest();
       const answered = await response.catch(() => null);
-      if (answered?.ok && exchange.isStream && answered.body) return { exchange, told: tell(answered.body) };
+      if (answered?.ok && exchange.isStream && answered.body)
+        return { exchange, events: eventsOf(answered.body) };
       await answered?.body?.cancel();
       return { exchange };
     },
     async end() {
-      const response = wire.fetch(server.url, { method: 'DELETE', headers: headers({}) });
+      const response = tracked.fetch(server.url, { method: 'DELETE', headers: headers({}) });
       await response.then((answered) => answered.body?.cancel()).catch(() => undefined);
     },
   };
 }
 
-/** Questions are for whoever reads; to anything else there is only one answer. */
-function isOther(message: { method: string }): boolean {
+/** Questions are for whoever reads the stream; anything else gets a default response. */
+function isOtherRequest(message: { method: string }): boolean {
   return message.method !== 'elicitation/create';
 }
 

@@ -1,17 +1,17 @@
 /**
- * What a server of the old era says while a call is open, beside its answer: questions, that it gives one up, that a
- * page is done. It says so in requests and notifications of its own, in the middle of ours.
+ * Messages of the old era about questions, in both directions. While a call is open, a server sends requests and
+ * notifications of its own: questions, that it does not wait for one any more, that a page is done.
  */
 import type { JSONRPCMessage } from '@modelcontextprotocol/client';
 import type { Capabilities } from '../../../elicitation/capabilities.ts';
 import type { Action } from '../../../elicitation/elicitation.ts';
 import type { QuestionAnswer, ServerQuestion } from '../../input-required.ts';
-import { longestKey, readQuestion } from '../read-question.ts';
+import { maxKeyLength, readQuestion } from '../read-question.ts';
 import type { ReadQuestion } from '../read-question.ts';
 
-export type Heard =
+export type ServerMessage =
   | { kind: 'question'; question: ServerQuestion }
-  /** It was told so already: `refusal` is to be sent. */
+  /** Nobody can be asked this: `refusal` is to be sent to the server. */
   | { kind: 'unaskable'; reason: string; refusal: JSONRPCMessage }
   /** The server does not wait for this question any more. */
   | { kind: 'withdrawn'; key: string }
@@ -20,12 +20,12 @@ export type Heard =
 const invalidParams = -32602;
 
 /** Null for everything that is not about questions. */
-export function hear(message: JSONRPCMessage, capabilities: Capabilities): Heard | null {
+export function readServerMessage(message: JSONRPCMessage, capabilities: Capabilities): ServerMessage | null {
   if (!('method' in message)) return null;
   const params: Record<string, unknown> = { ...message.params };
   switch (message.method) {
     case 'elicitation/create':
-      return 'id' in message ? hearQuestion(message.id, params, capabilities) : null;
+      return 'id' in message ? readQuestionRequest(message.id, params, capabilities) : null;
     case 'notifications/cancelled':
       return { kind: 'withdrawn', key: JSON.stringify(params['requestId'] ?? null) };
     case 'notifications/elicitation/complete':
@@ -35,13 +35,13 @@ export function hear(message: JSONRPCMessage, capabilities: Capabilities): Heard
   }
 }
 
-function hearQuestion(
+function readQuestionRequest(
   id: string | number,
   params: Record<string, unknown>,
   capabilities: Capabilities,
-): Heard {
+): ServerMessage {
   const read: ReadQuestion =
-    String(id).length > longestKey
+    String(id).length > maxKeyLength
       ? { kind: 'refused', reason: 'the id of its question is too long' }
       : readQuestion(params, capabilities);
   if (read.kind === 'refused') {
@@ -80,14 +80,14 @@ export function toResponse({ key, action, content }: QuestionAnswer): JSONRPCMes
   return { jsonrpc: '2.0', id: JSON.parse(key) as string | number, result };
 }
 
-/** Tells a server that somebody is still thinking; null when it does not listen. `count` has to grow. */
+/** Reports that somebody is still thinking; null when the server takes no progress. `count` has to grow. */
 export function toProgress({ progressToken }: ServerQuestion, count: number): JSONRPCMessage | null {
   if (progressToken === undefined) return null;
   return { jsonrpc: '2.0', method: 'notifications/progress', params: { progressToken, progress: count } };
 }
 
-/** For requests that are not about questions, where no SDK answers them: it is still there, and it does nothing else. */
-export function toCourtesy(message: JSONRPCMessage): JSONRPCMessage | null {
+/** Answers a request that is not about questions, where no SDK does: a ping is answered, nothing else is supported. */
+export function toDefaultResponse(message: JSONRPCMessage): JSONRPCMessage | null {
   if (!('method' in message) || !('id' in message)) return null;
   return message.method === 'ping'
     ? { jsonrpc: '2.0', id: message.id, result: {} }

@@ -1,11 +1,11 @@
-/** Questions that come one by one and are put to the user together: servers that want two things ask for both at once. */
+/** Batches questions that come one by one, so that they are put to the user together: servers that want two things ask for both at once. */
 import type { ServerQuestion } from '../../input-required.ts';
-import { mostQuestions } from '../read-question.ts';
+import { maxQuestions } from '../read-question.ts';
 
 /** Long enough for the second of two to arrive, too short to be noticed. */
-const gatheringMs = 50;
+const windowMs = 50;
 
-export interface GatheredQuestions extends Disposable {
+export interface QuestionBatch extends Disposable {
   add(question: ServerQuestion): void;
   withdraw(key: string): void;
   count(): number;
@@ -13,16 +13,16 @@ export interface GatheredQuestions extends Disposable {
   complete: Promise<ServerQuestion[]>;
 }
 
-/** `tooMany` is called when more come than anybody can be asked. */
-export function gatherQuestions(tooMany: () => void): GatheredQuestions {
+/** `onTooMany` is called when more come than anybody can be asked. */
+export function batchQuestions(onTooMany: () => void): QuestionBatch {
   const questions = new Map<string, ServerQuestion>();
   const { promise: complete, resolve } = Promise.withResolvers<ServerQuestion[]>();
   let timer: NodeJS.Timeout | undefined;
   return {
     add(question) {
-      if (questions.size >= mostQuestions) return tooMany();
+      if (questions.size >= maxQuestions) return onTooMany();
       questions.set(question.key, question);
-      timer ??= setTimeout(() => resolve([...questions.values()]), gatheringMs);
+      timer ??= setTimeout(() => resolve([...questions.values()]), windowMs);
     },
     withdraw: (key) => void questions.delete(key),
     count: () => questions.size,

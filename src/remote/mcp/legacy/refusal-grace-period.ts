@@ -1,24 +1,24 @@
-/** A server was told that nobody can be asked: what it makes of that is its answer, if it comes to one soon. */
-export interface Coping {
+/** A server was told that nobody can be asked: it has a grace period in which it may still answer the call without. */
+export interface RefusalGracePeriod {
   /** The first reason counts. */
-  refuse(reason: string): void;
-  /** Why something it asked was put to nobody. */
-  refused(): string | undefined;
+  start(reason: string): void;
+  /** Why something the server asked was put to nobody; undefined if nothing was refused. */
+  reason(): string | undefined;
   end(): void;
 }
 
-const copingMs = 5_000;
+const gracePeriodMs = 5_000;
 
-/** `giveUp` is called with the reason when no answer has come in that time. */
-export function createCoping(giveUp: (reason: string) => void): Coping {
-  let refused: string | undefined;
+/** `onExpired` is called with the reason when no answer has come in that time. */
+export function createRefusalGracePeriod(onExpired: (reason: string) => void): RefusalGracePeriod {
+  let first: string | undefined;
   let timer: NodeJS.Timeout | undefined;
   return {
-    refuse(reason) {
-      refused ??= reason;
-      timer ??= setTimeout(giveUp, copingMs, reason);
+    start(reason) {
+      first ??= reason;
+      timer ??= setTimeout(onExpired, gracePeriodMs, reason);
     },
-    refused: () => refused,
+    reason: () => first,
     end: () => clearTimeout(timer),
   };
 }

@@ -1,41 +1,41 @@
 /**
- * The old era's side of a call: what the server says on its stream while it works. A question is either held, or, where
- * the stream can be taken up again by its event ids, the call is left to the server until people have answered.
+ * Requests and notifications that a server of the old era sends in the middle of our call. A question is either held, or,
+ * where the call's stream can be resumed by its event ids, the call is left to the server until people have answered.
  */
 import type { JSONRPCMessage } from '@modelcontextprotocol/client';
 import type { Capabilities } from '../../../elicitation/capabilities.ts';
 import type { ClosedBecause } from '../../../elicitation/elicitation.ts';
-import type { Connection } from '../connect.ts';
-import { createCoping } from './refusal-grace-period.ts';
+import type { AskUser } from '../../ask-user.ts';
 import type { Deadline } from '../../deadline.ts';
-import { gatherQuestions } from './question-batch.ts';
+import type { InputRequired, RunningCall } from '../../input-required.ts';
+import type { Connection } from '../connection.ts';
+import { maxQuestions, tooManyQuestions } from '../read-question.ts';
 import { createHeldQuestions } from './held-questions.ts';
-import type { Hold } from './held-questions.ts';
-import { hear } from './messages.ts';
-import type { Pause, RunningCall } from '../../input-required.ts';
-import { mostQuestions, tooManyQuestions } from '../read-question.ts';
+import { readServerMessage } from './messages.ts';
+import { batchQuestions } from './question-batch.ts';
+import { createRefusalGracePeriod } from './refusal-grace-period.ts';
 
 /** What servers need within one call is a ping now and then. */
-const mostRequests = 300;
+const maxRequests = 300;
 
 /** Why a call ends without an answer of the server's. */
-export type TalkEnd =
-  | { kind: 'detached'; pause: Pause }
+export type EarlyEnd =
+  | { kind: 'detached'; pause: InputRequired }
   | { kind: 'unaskable'; reason: string }
   /** The reason is complete, and made for the model. */
   | { kind: 'stopped'; message: string }
   /** The connection is of no use any more. */
   | { kind: 'lost' };
 
-export interface Talk {
+export interface ServerRequests {
   /** Never resolves when the call simply comes to its answer. */
-  ended: Promise<TalkEnd>;
-  /** Why something it asked was put to nobody. It was told so, and what it makes of it is its answer. */
-  refused(): string | undefined;
-  /** Whatever the server has asked was answered, so that nothing of this call is between the two sides any more. */
+  endedEarly: Promise<EarlyEnd>;
+  /** Why something the server asked was put to nobody. The server was told so, and may still answer the call. */
+  refusalReason(): string | undefined;
+  /** Whatever the server has asked was answered, so that nothing of this call is open between the two sides. */
   isClear(): boolean;
-  /** To be told of each event id of the call's stream. */
-  seen(eventId: string): void;
+  /** To be called with each event id of the call's stream. */
+  onEventId(eventId: string): void;
   /** `because`: what became of the server, for the questions that are still open. */
   end(because: ClosedBecause): void;
 }
@@ -45,113 +45,121 @@ interface Parts {
   capabilities: Capabilities;
   deadline: Deadline;
   /** Without it, a server whose stream has no event ids cannot ask. */
-  hold: Hold | undefined;
+  askUser: AskUser | undefined;
 }
 
-const noHold: Hold = {
+const askNobody: AskUser = {
   ask: () => Promise.resolve({ kind: 'refused', message: 'Nobody can be asked in the middle of this call.' }),
   pageDone: () => undefined,
 };
 
-export function startTalk({ connection, capabilities, deadline, hold = noHold }: Parts): Talk {
-  const { transport, wire } = connection;
-  const { promise: ended, resolve } = Promise.withResolvers<TalkEnd>();
+export function handleServerRequests({
+  connection,
+  capabilities,
+  deadline,
+  askUser = askNobody,
+}: Parts): ServerRequests {
+  const { transport } = connection;
+  const { promise: endedEarly, resolve } = Promise.withResolvers<EarlyEnd>();
   let isOver = false;
   let requests = 0;
-  const coping = createCoping((reason) => end({ kind: 'unaskable', reason }));
-  const gathered = gatherQuestions(tooMany);
-  let lastEventId: string | undefined;
-  let isOnCallStream = false;
-  const held = createHeldQuestions({
-    hold,
-    call: runningCall,
-    deadline,
-    send: (message) => transport.send(message),
-    renew: (credential) => connection.renew(credential),
-    stop: (message) => end({ kind: 'stopped', message }),
-    lost: () => end({ kind: 'lost' }),
-  });
-
-  function end(why: TalkEnd): void {
+  const end = (why: EarlyEnd) => {
     isOver = true;
     resolve(why);
-  }
+  };
+  const endWithTooMany = () => end({ kind: 'unaskable', reason: tooManyQuestions });
+  const refusal = createRefusalGracePeriod((reason) => end({ kind: 'unaskable', reason }));
+  const batch = batchQuestions(endWithTooMany);
+  const stream = watchEventIds();
+  const held = createHeldQuestions({
+    askUser,
+    deadline,
+    runningCall: () => runningCallOf(connection),
+    send: (message) => transport.send(message),
+    setCredential: (credential) => connection.setCredential(credential),
+    onStop: (message) => end({ kind: 'stopped', message }),
+    onLost: () => end({ kind: 'lost' }),
+  });
 
-  function tooMany(): void {
-    end({ kind: 'unaskable', reason: tooManyQuestions });
-  }
-
-  /** True when it was for us. */
-  function take(message: JSONRPCMessage): boolean {
-    // What it says after that is for nobody, or is told again.
+  /** Answers whether the message was handled here; otherwise it is the SDK's. */
+  function handle(message: JSONRPCMessage): boolean {
+    // What is sent after that is for nobody, or is sent again.
     if (isOver) return true;
-    if ('method' in message && 'id' in message && ++requests > mostRequests) {
-      end({ kind: 'unaskable', reason: `it made more than ${mostRequests} requests of its own` });
+    if ('method' in message && 'id' in message && ++requests > maxRequests) {
+      end({ kind: 'unaskable', reason: `it made more than ${maxRequests} requests of its own` });
       return true;
     }
-    const heard = hear(message, capabilities);
-    switch (heard?.kind) {
+    const read = readServerMessage(message, capabilities);
+    switch (read?.kind) {
       case undefined:
         return false;
       case 'question':
-        if (canDetach()) gathered.add(heard.question);
-        else if (held.count() >= mostQuestions) tooMany();
-        else held.open(heard.question);
+        // What came on the standing stream is not replayed on the call's, nor is what may follow it there.
+        if (stream.isCurrent() && transport.sessionId !== undefined) batch.add(read.question);
+        else if (held.count() >= maxQuestions) endWithTooMany();
+        else held.open(read.question);
         return true;
       case 'unaskable':
-        transport.send(heard.refusal).catch(() => undefined);
-        coping.refuse(heard.reason);
+        transport.send(read.refusal).catch(() => undefined);
+        refusal.start(read.reason);
         return true;
       case 'withdrawn':
-        held.withdraw(heard.key);
-        gathered.withdraw(heard.key);
+        held.withdraw(read.key);
+        batch.withdraw(read.key);
         return false;
       case 'page-done':
-        held.pageDone(heard.pageId);
+        held.pageDone(read.pageId);
         return true;
       default:
-        return heard satisfies never;
+        return read satisfies never;
     }
   }
 
-  function canDetach(): boolean {
-    // What came on the standing stream is not told again on the call's, nor is what may follow it there.
-    return isOnCallStream && transport.sessionId !== undefined;
-  }
-
-  function runningCall(): RunningCall | undefined {
-    const { sessionId, protocolVersion = '' } = transport;
-    const callId = wire.last('tools/call')?.id as string | number;
-    return sessionId === undefined ? undefined : { sessionId, protocolVersion, callId };
-  }
-
-  const toSdk = transport.onmessage;
+  const toClient = transport.onmessage;
   transport.onmessage = (message) => {
-    if (!take(message)) toSdk?.(message);
+    if (!handle(message)) toClient?.(message);
   };
-  void gathered.complete.then((questions) => {
-    const running = runningCall();
-    // Without a session nothing is gathered.
+  void batch.complete.then((questions) => {
+    const running = runningCallOf(connection);
+    // Without a session no question gets into the batch.
     if (!running) return;
     const asked = questions.map(({ key }) => key);
-    const call = { ...running, lastEventId: lastEventId ?? '', asked };
+    const call = { ...running, lastEventId: stream.lastEventId(), asked };
     end({ kind: 'detached', pause: { questions, resume: { kind: 'detached', call } } });
   });
 
   return {
-    ended,
-    refused: coping.refused,
-    isClear: () => !isOver && coping.refused() === undefined && held.areAnswered() && gathered.count() === 0,
-    seen(eventId) {
-      lastEventId = eventId;
-      // The message of an event comes in the same breath as its id.
-      isOnCallStream = true;
-      queueMicrotask(() => (isOnCallStream = false));
-    },
+    endedEarly,
+    refusalReason: refusal.reason,
+    isClear: () => !isOver && refusal.reason() === undefined && held.areAnswered() && batch.count() === 0,
+    onEventId: stream.onEventId,
     end(because) {
-      coping.end();
-      gathered[Symbol.dispose]();
+      refusal.end();
+      batch[Symbol.dispose]();
       held.end(because);
     },
   };
+}
+
+/** Of the call's own stream, as opposed to the standing stream, which has no event ids for us. */
+function watchEventIds() {
+  let lastEventId = '';
+  let isCurrent = false;
+  return {
+    lastEventId: () => lastEventId,
+    /** The message that is being handled came on the call's stream. */
+    isCurrent: () => isCurrent,
+    onEventId(eventId: string) {
+      lastEventId = eventId;
+      // The message of an event is delivered synchronously after its id.
+      isCurrent = true;
+      queueMicrotask(() => (isCurrent = false));
+    },
+  };
+}
+
+function runningCallOf({ transport, exchanges }: Connection): RunningCall | undefined {
+  const { sessionId, protocolVersion = '' } = transport;
+  const callId = exchanges.last('tools/call')?.id as string | number;
+  return sessionId === undefined ? undefined : { sessionId, protocolVersion, callId };
 }

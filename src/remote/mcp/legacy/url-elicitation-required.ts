@@ -4,20 +4,20 @@
  */
 import { z } from 'zod';
 import type { Capabilities } from '../../../elicitation/capabilities.ts';
-import type { ReadPause } from '../modern/input-required.ts';
 import { readQuestion } from '../read-question.ts';
+import type { ReadInputRequired } from '../read-question.ts';
 
-const mostPages = 20;
+const maxPages = 20;
 
 const dataSchema = z.looseObject({
   elicitations: z
     .array(z.looseObject({ elicitationId: z.string().min(1) }))
     .min(1)
-    .max(mostPages),
+    .max(maxPages),
 });
 
 /** `data` of the error. Each page goes by its `elicitationId`, which a completion notification names too. */
-export function readRequiredPages(data: unknown, capabilities: Capabilities): ReadPause {
+export function readRequiredPages(data: unknown, capabilities: Capabilities): ReadInputRequired {
   const parsed = dataSchema.safeParse(data);
   if (!parsed.success)
     return { kind: 'unaskable', reason: 'it wants the user to open pages, but does not say which' };

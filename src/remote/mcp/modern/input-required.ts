@@ -3,25 +3,25 @@
  * know, and is called again. Maps in both directions: `inputRequests` by the server's keys, `inputResponses` by the same.
  */
 import type { Capabilities } from '../../../elicitation/capabilities.ts';
-import type { Pause, QuestionAnswer, ServerQuestion } from '../../input-required.ts';
-import { longestKey, mostQuestions, readQuestion, tooManyQuestions } from '../read-question.ts';
-
-export type ReadPause = { kind: 'pause'; pause: Pause } | { kind: 'unaskable'; reason: string };
+import type { QuestionAnswer, ServerQuestion } from '../../input-required.ts';
+import { maxKeyLength, maxQuestions, readQuestion, tooManyQuestions } from '../read-question.ts';
+import type { ReadInputRequired } from '../read-question.ts';
 
 /** It is kept between the rounds, and sent back each time. */
-const longestState = 256 * 1024;
+const maxStateLength = 256 * 1024;
 
 /** `result` is one whose `resultType` is `input_required`. */
 export function readInputRequired(
   { inputRequests = {}, requestState }: Record<string, unknown>,
   capabilities: Capabilities,
-): ReadPause {
+): ReadInputRequired {
   if (typeof inputRequests !== 'object' || inputRequests === null || Array.isArray(inputRequests))
     return unaskable('inputRequests is not a map from keys to requests');
   if (requestState !== undefined && typeof requestState !== 'string')
     return unaskable('requestState is not a text');
-  if ((requestState?.length ?? 0) > longestState) return unaskable('its requestState is too long to be kept');
-  if (Object.keys(inputRequests).length > mostQuestions) return unaskable(tooManyQuestions);
+  if ((requestState?.length ?? 0) > maxStateLength)
+    return unaskable('its requestState is too long to be kept');
+  if (Object.keys(inputRequests).length > maxQuestions) return unaskable(tooManyQuestions);
   const entries = Object.entries(inputRequests);
   // An empty state says nothing: there is no state to come back to.
   const state = requestState === undefined || requestState === '' ? {} : { requestState };
@@ -30,7 +30,7 @@ export function readInputRequired(
 
   const questions: ServerQuestion[] = [];
   for (const [key, value] of entries) {
-    if (key.length > longestKey)
+    if (key.length > maxKeyLength)
       return unaskable(`the key "${cut(key)}…" among its inputRequests is too long`);
     const { method, params } = (value ?? {}) as { method?: unknown; params?: unknown };
     if (typeof method !== 'string') return unaskable('what it has among its inputRequests is no request');
@@ -58,7 +58,7 @@ export function retryParams(
   };
 }
 
-function unaskable(reason: string): ReadPause {
+function unaskable(reason: string): ReadInputRequired {
   return { kind: 'unaskable', reason };
 }
 

@@ -5,15 +5,16 @@
 import { parseJSONRPCMessage } from '@modelcontextprotocol/client';
 import type { JSONRPCMessage, Transport } from '@modelcontextprotocol/client';
 import type { ServerProcess } from '../../../config/agents-file/server-config.ts';
-import { answerLimitBytes, AnswerTooLarge } from '../../response-body.ts';
+import { responseLimitBytes, ResponseTooLarge } from '../../response-body.ts';
+import type { ProcessExit } from '../../call-listener.ts';
 import { startProcess } from './process.ts';
-import type { ProcessReport, RunningProcess } from './process.ts';
-import type { Exchange, Wire } from '../tracked-fetch.ts';
+import type { RunningProcess } from './process.ts';
+import type { Exchange, ExchangeLog } from '../exchange.ts';
 
-interface Heard {
-  onReport?: ((report: ProcessReport) => void) | undefined;
+interface Listener {
+  onProcessExit?: ((exit: ProcessExit) => void) | undefined;
   /** Called when a message was handed over. */
-  onLeft?: ((exchange: Exchange) => void) | undefined;
+  onSending?: ((exchange: Exchange) => void) | undefined;
 }
 
 export class StdioTransport implements Transport {
@@ -26,23 +27,23 @@ export class StdioTransport implements Transport {
   readonly stderr = null;
   readonly pid = null;
   readonly #server: ServerProcess;
-  readonly #onReport: (report: ProcessReport) => void;
-  readonly #onLeft: (exchange: Exchange) => void;
+  readonly #onProcessExit: (report: ProcessExit) => void;
+  readonly #onSending: (exchange: Exchange) => void;
   readonly #exchanges: Exchange[] = [];
   #starting: Promise<RunningProcess> | undefined;
-  #hasSpoken = false;
+  #hasAnswered = false;
   #unread = '';
   #size = 0;
   #isClosed = false;
 
-  constructor(server: ServerProcess, { onReport, onLeft }: Heard = {}) {
+  constructor(server: ServerProcess, { onProcessExit, onSending }: Listener = {}) {
     this.#server = server;
-    this.#onReport = onReport ?? (() => undefined);
-    this.#onLeft = onLeft ?? (() => undefined);
+    this.#onProcessExit = onProcessExit ?? (() => undefined);
+    this.#onSending = onSending ?? (() => undefined);
   }
 
-  /** What is known of the messages so far. Whether one was read is for nobody to say: a pipe takes it in any case. */
-  get wire(): Wire {
+  /** Whether a message was read is not known: a pipe takes it in any case. */
+  get exchanges(): ExchangeLog {
     const exchanges = this.#exchanges;
     return {
       last: (method) => exchanges.findLast((one) => method === undefined || one.method === method),
@@ -55,9 +56,9 @@ export class StdioTransport implements Transport {
     const decoder = new TextDecoder();
     this.#starting = startProcess(this.#server, {
       onOutput: (chunk) => this.#read(decoder.decode(chunk, { stream: true }), chunk.byteLength),
-      onEnd: (trouble, { wasTold, ...report }) => {
-        this.#fail(trouble);
-        this.#onReport({ ...report, isFailure: !wasTold || !this.#hasSpoken });
+      onEnd: (failure, { wasStopped, ...exit }) => {
+        this.#fail(failure);
+        this.#onProcessExit({ ...exit, isFailure: !wasStopped || !this.#hasAnswered });
         this.#end();
       },
     });
@@ -77,9 +78,9 @@ export class StdioTransport implements Transport {
     });
     const process = await this.#starting;
     if (!process || this.#isClosed) throw new Error('The process is not there.');
-    exchange.left = true;
+    exchange.isSent = true;
     await process.write(`${JSON.stringify(message)}\n`);
-    this.#onLeft(exchange);
+    this.#onSending(exchange);
   }
 
   async close(): Promise<void> {
@@ -88,13 +89,13 @@ export class StdioTransport implements Transport {
     await process?.stop();
   }
 
-  /** Nothing to be said: what ends the process, ends the session. */
+  /** Nothing to be sent: what ends the process, ends the session. */
   terminateSession(): Promise<void> {
     return Promise.resolve();
   }
 
   #begin({ method, id }: Pick<Exchange, 'method' | 'id'>): Exchange {
-    const exchange: Exchange = { method, id, left: false, isStream: true, challenge: null };
+    const exchange: Exchange = { method, id, isSent: false, isStream: true, challenge: null };
     this.#exchanges.push(exchange);
     return exchange;
   }
@@ -106,8 +107,8 @@ export class StdioTransport implements Transport {
   #read(text: string, bytes: number): void {
     if (this.#isClosed) return;
     this.#size += bytes;
-    if (this.#size > answerLimitBytes) {
-      this.#fail(new AnswerTooLarge());
+    if (this.#size > responseLimitBytes) {
+      this.#fail(new ResponseTooLarge());
       void this.close();
       return;
     }
@@ -115,7 +116,7 @@ export class StdioTransport implements Transport {
     this.#unread = lines.pop() ?? '';
     for (const line of lines) {
       const message = readMessage(line);
-      if (message) this.#hasSpoken = true;
+      if (message) this.#hasAnswered = true;
       if (message && !this.#isClosed) this.onmessage?.(message);
     }
   }
@@ -128,7 +129,7 @@ export class StdioTransport implements Transport {
   }
 }
 
-/** Programs say all sorts of things on their standard output. */
+/** Programs write all sorts of things to their standard output. */
 function readMessage(line: string): JSONRPCMessage | undefined {
   if (!line.startsWith('{')) return undefined;
   try {

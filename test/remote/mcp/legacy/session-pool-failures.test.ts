@@ -2,15 +2,14 @@
 import type { ServerResponse } from 'node:http';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import type { Credential } from '../../../../src/credentials/store.ts';
-import { callServerTool } from '../../../../src/remote/mcp/call.ts';
-import type { ServerToolCall } from '../../../../src/remote/mcp/call.ts';
-import type { Hold } from '../../../../src/remote/mcp/legacy/held-questions.ts';
-import { createKeptSessions } from '../../../../src/remote/mcp/legacy/session-pool.ts';
-import type { KeptSessions } from '../../../../src/remote/mcp/legacy/session-pool.ts';
+import type { ToolCall } from '../../../../src/remote/tool-call.ts';
+import type { AskUser } from '../../../../src/remote/ask-user.ts';
+import type { RemoteServers } from '../../../../src/remote/remote-servers.ts';
 import { answer, answerError, sendEvent, startStream } from '../../../servers/raw-mcp-server.ts';
 import type { RawMcpServer, RawMessage } from '../../../servers/raw-mcp-server.ts';
 import { done, peer, status } from '../one-call.ts';
 import type { Reply } from '../one-call.ts';
+import { createMcpServers } from '../../../../src/remote/mcp/mcp-servers.ts';
 
 const credential: Credential = { kind: 'credential', headers: { authorization: 'Bearer t' }, version: 1 };
 const requestedSchema = { type: 'object', properties: { nights: { type: 'integer' } } };
@@ -33,18 +32,18 @@ async function numbered(on: Record<string, Reply>): Promise<RawMcpServer> {
 }
 
 /** For longer than any test waits: what is ended here, is ended for a reason. */
-function keep(): KeptSessions {
-  const sessions = createKeptSessions({ idleMs: 600_000 });
+function keep(): RemoteServers {
+  const sessions = createMcpServers({ idleMs: 600_000 });
   onTestFinished(() => sessions.close());
   return sessions;
 }
 
-function call({ config }: RawMcpServer, sessions: KeptSessions, changes: Partial<ServerToolCall> = {}) {
-  return callServerTool(config, credential, {
+function call({ config }: RawMcpServer, sessions: RemoteServers, changes: Partial<ToolCall> = {}) {
+  return sessions.callTool(config, credential, {
     name: 'pay',
     arguments: {},
     callId: 'c1',
-    sessions: sessions.of('alice'),
+    owner: 'alice',
     signal: new AbortController().signal,
     ...changes,
   });
@@ -56,11 +55,11 @@ function inTurn(...replies: Reply[]): Reply {
   return (...exchange) => (replies[count++] ?? paid)(...exchange);
 }
 
-const asked = (answerWith: Hold['ask']): Partial<ServerToolCall> => ({
+const asked = (answerWith: AskUser['ask']): Partial<ToolCall> => ({
   capabilities: { form: true, url: false },
-  hold: { ask: answerWith, pageDone: () => undefined },
+  askUser: { ask: answerWith, pageDone: () => undefined },
 });
-const threeNights: Hold['ask'] = ({ key }) =>
+const threeNights: AskUser['ask'] = ({ key }) =>
   Promise.resolve({
     kind: 'answer',
     outcome: 'accept',
@@ -175,7 +174,7 @@ describe('a server that asks beside its calls', () => {
     const sessions = keep();
     const heard: string[] = [];
     for (const name of ['first', 'second']) {
-      const ask: Hold['ask'] = (...given) => (heard.push(name), threeNights(...given));
+      const ask: AskUser['ask'] = (...given) => (heard.push(name), threeNights(...given));
       expect(await call(server, sessions, asked(ask))).toMatchObject({ kind: 'result' });
     }
     expect(heard).toEqual(['first', 'second']);
@@ -191,7 +190,7 @@ describe('a server that asks beside its calls', () => {
       }),
     });
     const sessions = keep();
-    const never: Hold['ask'] = (_, signal) =>
+    const never: AskUser['ask'] = (_, signal) =>
       new Promise((_resolve, reject) => signal.addEventListener('abort', () => reject(new Error('over'))));
     expect(await call(server, sessions, asked(never))).toMatchObject({ kind: 'result' });
     await server.arrived('DELETE');

@@ -3,12 +3,11 @@ import { McpServer } from '@modelcontextprotocol/server';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { z } from 'zod';
 import type { Credential } from '../../../../src/credentials/store.ts';
-import { callServerTool } from '../../../../src/remote/mcp/call.ts';
-import type { ServerToolCall } from '../../../../src/remote/mcp/call.ts';
-import { createKeptSessions } from '../../../../src/remote/mcp/legacy/session-pool.ts';
-import type { KeptSessions } from '../../../../src/remote/mcp/legacy/session-pool.ts';
+import type { ToolCall } from '../../../../src/remote/tool-call.ts';
+import type { RemoteServers } from '../../../../src/remote/remote-servers.ts';
 import { startMcpServer } from '../../../servers/mcp-server.ts';
 import type { TestMcpServer } from '../../../servers/mcp-server.ts';
+import { createMcpServers } from '../../../../src/remote/mcp/mcp-servers.ts';
 
 const bearer = (token: string, version = 1): Credential => ({
   kind: 'credential',
@@ -35,8 +34,8 @@ async function peer(options: Partial<Parameters<typeof startMcpServer>[0]> = {})
   return server;
 }
 
-function keep(options?: Parameters<typeof createKeptSessions>[0]): KeptSessions {
-  const sessions = createKeptSessions(options);
+function keep(options?: Parameters<typeof createMcpServers>[0]): RemoteServers {
+  const sessions = createMcpServers(options);
   onTestFinished(() => sessions.close());
   return sessions;
 }
@@ -48,14 +47,14 @@ interface As {
 
 function call(
   { config }: TestMcpServer,
-  sessions: KeptSessions,
-  { owner = 'alice', credential = ofAlice, ...changes }: As & Partial<ServerToolCall> = {},
+  sessions: RemoteServers,
+  { owner = 'alice', credential = ofAlice, ...changes }: As & Partial<ToolCall> = {},
 ) {
-  return callServerTool(config, credential, {
+  return sessions.callTool(config, credential, {
     name: 'echo',
     arguments: { text: 'hello' },
     callId: 'turn-1/call-1',
-    sessions: sessions.of(owner),
+    owner,
     signal: new AbortController().signal,
     ...changes,
   });

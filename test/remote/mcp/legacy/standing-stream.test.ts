@@ -1,19 +1,23 @@
 /** Servers of the old era that ask on a stream of its own, beside the call: the simplest way to ask in stock servers. */
 import type { ServerResponse } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { expect, test } from 'vitest';
+import { beforeEach, expect, test } from 'vitest';
 import type { Credential } from '../../../../src/credentials/store.ts';
-import { callServerTool } from '../../../../src/remote/mcp/call.ts';
-import type { Hold } from '../../../../src/remote/mcp/legacy/held-questions.ts';
+import type { AskUser } from '../../../../src/remote/ask-user.ts';
 import { answer, sendEvent, startStream } from '../../../servers/raw-mcp-server.ts';
 import type { RawMcpServer } from '../../../servers/raw-mcp-server.ts';
 import { done, peer } from '../one-call.ts';
+import { createMcpServers } from '../../../../src/remote/mcp/mcp-servers.ts';
+
+/** Remembers nothing of the servers of other tests, which may have had the same ports. */
+let remote = createMcpServers();
+beforeEach(() => void (remote = createMcpServers()));
 
 const nobody: Credential = { kind: 'credential', headers: {}, version: 0 };
 const requestedSchema = { type: 'object', properties: { nights: { type: 'integer' } } };
 
 function callAsked({ config }: RawMcpServer, isFormShown = true) {
-  const hold: Hold = {
+  const hold: AskUser = {
     ask: ({ key }) =>
       Promise.resolve({
         kind: 'answer',
@@ -24,12 +28,12 @@ function callAsked({ config }: RawMcpServer, isFormShown = true) {
   };
   const capabilities = { form: isFormShown, url: false };
   const signal = new AbortController().signal;
-  return callServerTool(config, nobody, {
+  return remote.callTool(config, nobody, {
     name: 'book',
     arguments: {},
     callId: 'c1',
     capabilities,
-    hold,
+    askUser: hold,
     signal,
   });
 }

@@ -1,14 +1,17 @@
 /** Arguments that travel as headers too (`x-mcp-header`), against real servers that insist on them. */
 import { McpServer } from '@modelcontextprotocol/server';
-import { afterEach, expect, test } from 'vitest';
+import { afterEach, beforeEach, expect, test } from 'vitest';
 import { z } from 'zod';
 import type { Credential } from '../../../../src/credentials/store.ts';
 import { cannotAsk } from '../../../../src/elicitation/capabilities.ts';
-import { callServerTool } from '../../../../src/remote/mcp/call.ts';
-import { listServerTools } from '../../../../src/remote/mcp/list-tools.ts';
 import { faultOfHeaders } from '../../../../src/remote/mcp/modern/parameter-headers.ts';
 import { startMcpServer } from '../../../servers/mcp-server.ts';
 import { answer, answerError, startRawMcpServer } from '../../../servers/raw-mcp-server.ts';
+import { createMcpServers } from '../../../../src/remote/mcp/mcp-servers.ts';
+
+/** Remembers nothing of the servers of other tests, which may have had the same ports. */
+let remote = createMcpServers();
+beforeEach(() => void (remote = createMcpServers()));
 
 const nobody: Credential = { kind: 'credential', headers: {}, version: 0 };
 const signal = new AbortController().signal;
@@ -84,7 +87,7 @@ test.each([
     on: { 'tools/list': (message, response) => answer(message, response, result) },
   });
   running.push(server);
-  const listed = await listServerTools(server.config, nobody, signal);
+  const listed = await remote.listTools(server.config, nobody, signal);
   expect(listed).toMatchObject({ kind: 'tools', tools: names.map((name) => ({ name })) });
   const reason = 'x-mcp-header of "a" is not a header name';
   expect(listed).toHaveProperty('leftOut', era === 'modern' ? [{ tool: 'bad', reason }] : []);
@@ -119,9 +122,9 @@ const query = (region: string) => ({
 
 test('arguments go out as headers where the listed schema says so', async () => {
   const { config, sent } = await routed(() => 'Region');
-  const listed = await listServerTools(config, nobody, signal);
+  const listed = await remote.listTools(config, nobody, signal);
   const inputSchema = listed.kind === 'tools' ? listed.tools[0]?.inputSchema : undefined;
-  const outcome = await callServerTool(config, nobody, {
+  const outcome = await remote.callTool(config, nobody, {
     ...query('Zürich'),
     inputSchema: inputSchema ?? {},
   });
@@ -133,11 +136,14 @@ test('arguments go out as headers where the listed schema says so', async () => 
 test('a tool that wants other headers by now is looked up again, and runs once', async () => {
   let header = 'Region';
   const { config, requests, sent } = await routed(() => header);
-  const listed = await listServerTools(config, nobody, signal);
+  const listed = await remote.listTools(config, nobody, signal);
   const inputSchema = listed.kind === 'tools' ? listed.tools[0]?.inputSchema : undefined;
   header = 'Area';
   const before = requests.length;
-  const outcome = await callServerTool(config, nobody, { ...query('north'), inputSchema: inputSchema ?? {} });
+  const outcome = await remote.callTool(config, nobody, {
+    ...query('north'),
+    inputSchema: inputSchema ?? {},
+  });
   expect(outcome).toMatchObject({ kind: 'result', result: { content: [{ text: 'north' }] } });
   expect(requests.slice(before).map(({ method }) => method)).toEqual([
     'tools/call',
@@ -149,7 +155,7 @@ test('a tool that wants other headers by now is looked up again, and runs once',
 
 test('a tool that nobody has listed yet is looked up when the server misses a header', async () => {
   const { config, sent } = await routed(() => 'Region');
-  const outcome = await callServerTool(config, nobody, query('north'));
+  const outcome = await remote.callTool(config, nobody, query('north'));
   expect(outcome).toMatchObject({ kind: 'result', result: { content: [{ text: 'north' }] } });
   expect(sent().map((headers) => headers['mcp-param-region'])).toEqual([undefined, 'north']);
 });
@@ -172,7 +178,7 @@ test.each([
       },
     });
     running.push(server);
-    const outcome = await callServerTool(server.config, nobody, query('north'));
+    const outcome = await remote.callTool(server.config, nobody, query('north'));
     expect(outcome).toMatchObject({ kind: 'rejected', message: expect.stringContaining('header mismatch') });
     expect(server.count('tools/call')).toBe(times);
   },

@@ -7,12 +7,15 @@ import { fileURLToPath } from 'node:url';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import type { ServerConfig } from '../../../../src/config/config.ts';
 import type { Credential } from '../../../../src/credentials/store.ts';
-import { callServerTool } from '../../../../src/remote/mcp/call.ts';
-import type { ServerToolCall } from '../../../../src/remote/mcp/call.ts';
-import { listServerTools } from '../../../../src/remote/mcp/list-tools.ts';
+import type { ToolCall } from '../../../../src/remote/tool-call.ts';
 import type { ServerQuestion } from '../../../../src/remote/input-required.ts';
-import type { ProcessReport } from '../../../../src/remote/mcp/stdio/process.ts';
+import type { ProcessExit } from '../../../../src/remote/call-listener.ts';
 import { serverConfig } from '../../../servers/mcp-server.ts';
+import { createMcpServers } from '../../../../src/remote/mcp/mcp-servers.ts';
+
+/** Remembers nothing of the servers of other tests, which may have had the same ports. */
+let remote = createMcpServers();
+beforeEach(() => void (remote = createMcpServers()));
 
 const script = fileURLToPath(new URL('../../../servers/stdio-server.ts', import.meta.url));
 const nobody: Credential = { kind: 'credential', headers: {}, version: 0 };
@@ -40,8 +43,8 @@ const peer = (era: string, changes: Partial<ServerConfig> = {}) =>
   program(process.execPath, [script, era], changes);
 const inline = (code: string) => program(process.execPath, ['-e', code]);
 
-function call(server: ServerConfig, name: string, options: Partial<ServerToolCall> = {}) {
-  return callServerTool(server, nobody, { name, arguments: {}, callId: 'c1', signal: never, ...options });
+function call(server: ServerConfig, name: string, options: Partial<ToolCall> = {}) {
+  return remote.callTool(server, nobody, { name, arguments: {}, callId: 'c1', signal: never, ...options });
 }
 
 /** What the started processes wrote to their file, line by line. */
@@ -63,7 +66,7 @@ async function gone(...pids: number[]): Promise<void> {
 describe.each(['both', 'modern', 'old', 'touchy'])('a server of the kind "%s"', (era) => {
   test('is listed and called, each time as a process of its own that is gone afterwards', async () => {
     const server = peer(era);
-    const listed = await listServerTools(server, nobody, never);
+    const listed = await remote.listTools(server, nobody, never);
     expect(listed).toMatchObject({ kind: 'tools' });
     const words = ['one', 'two', 'three'];
     const outcomes = await Promise.all(
@@ -110,8 +113,8 @@ test('what it has started ends with it', async () => {
 });
 
 test('one that dies in the middle of a call leaves its outcome unknown', async () => {
-  const reports: ProcessReport[] = [];
-  const outcome = await call(peer('both'), 'die', { onReport: (report) => reports.push(report) });
+  const reports: ProcessExit[] = [];
+  const outcome = await call(peer('both'), 'die', { onProcessExit: (report) => reports.push(report) });
   expect(outcome).toMatchObject({
     kind: 'unknown',
     message: expect.stringContaining('Files (this machine) ended before it had answered (exit code 7).'),
@@ -205,8 +208,8 @@ test('of what it pours into its standard error only the end is kept', async () =
     let left = 20_000;
     const pour = () => { while (left-- > 0) if (!process.stderr.write(line)) return process.stderr.once('drain', pour); process.stderr.write('the end', () => process.exit(5)); };
     pour();`;
-  const reports: ProcessReport[] = [];
-  await call(inline(noisy), 'echo', { onReport: (report) => reports.push(report) });
+  const reports: ProcessExit[] = [];
+  await call(inline(noisy), 'echo', { onProcessExit: (report) => reports.push(report) });
   const [report] = reports;
   expect(report?.stderrBytes).toBeGreaterThan(20_000_000);
   expect(report?.stderrEnd.length).toBe(4_096);
@@ -233,7 +236,7 @@ describe('the reference server of MCP, as a program', () => {
 
   test('is listed, called and heard', async () => {
     const server = everything();
-    const listed = await listServerTools(server, nobody, never);
+    const listed = await remote.listTools(server, nobody, never);
     const names = listed.kind === 'tools' ? listed.tools.map(({ name }) => name) : [];
     expect(names).toEqual(expect.arrayContaining(['echo', 'get-tiny-image']));
 
@@ -261,7 +264,7 @@ describe('the reference server of MCP, as a program', () => {
     const asked: ServerQuestion[] = [];
     const outcome = await call(everything(), 'trigger-elicitation-request', {
       capabilities: { form: true, url: false },
-      hold: {
+      askUser: {
         ask(question) {
           asked.push(question);
           return Promise.resolve({
@@ -281,10 +284,10 @@ describe('the reference server of MCP, as a program', () => {
 describe('what is left of it when we end,', () => {
   async function caller(tool: string) {
     const code = `
-      import { callServerTool } from ${JSON.stringify(new URL('../../../../src/remote/mcp/call.ts', import.meta.url).href)};
+      import { createMcpServers } from ${JSON.stringify(new URL('../../../../src/remote/mcp/mcp-servers.ts', import.meta.url).href)};
       const nobody = { kind: 'credential', headers: {}, version: 0 };
       process.stdin.once('data', () => process.exit(0));
-      await callServerTool(${JSON.stringify(peer('both'))}, nobody, {
+      await createMcpServers().callTool(${JSON.stringify(peer('both'))}, nobody, {
         name: ${JSON.stringify(tool)}, arguments: {}, callId: 'c1', signal: new AbortController().signal,
       });`;
     const child = spawn(process.execPath, ['--input-type=module', '-e', code], {
@@ -311,9 +314,9 @@ describe('what is left of it when we end,', () => {
 test.each(['both', 'old', 'touchy'])(
   'the end of a server of the kind "%s" that did its work is no failure',
   async (era) => {
-    const reports: ProcessReport[] = [];
-    const onReport = (report: ProcessReport) => void reports.push(report);
-    expect(await call(peer(era), 'echo', { arguments: { text: 'hi' }, onReport })).toMatchObject({
+    const reports: ProcessExit[] = [];
+    const onProcessExit = (report: ProcessExit) => void reports.push(report);
+    expect(await call(peer(era), 'echo', { arguments: { text: 'hi' }, onProcessExit })).toMatchObject({
       kind: 'result',
     });
     await expect.poll(() => reports.length).toBe(era === 'touchy' ? 2 : 1);
@@ -325,9 +328,9 @@ test.each([
   ['ends at once', 'console.error("no config"); process.exit(3)'],
   ['says nothing that is MCP', 'console.error("usage: …"); setInterval(() => {}, 1000)'],
 ])('one that %s is reported as a failure', async (_, code) => {
-  const reports: ProcessReport[] = [];
-  const onReport = (report: ProcessReport) => void reports.push(report);
-  const outcome = await call({ ...inline(code), timeout: 1_000 }, 'echo', { onReport });
+  const reports: ProcessExit[] = [];
+  const onProcessExit = (report: ProcessExit) => void reports.push(report);
+  const outcome = await call({ ...inline(code), timeout: 1_000 }, 'echo', { onProcessExit });
   expect(outcome.kind).toBe('unreachable');
   await expect.poll(() => reports.some(({ isFailure }) => isFailure), { timeout: 8_000 }).toBe(true);
 });

@@ -1,12 +1,12 @@
-/** A program's words about its trouble, without what may be a secret: they are read by many, and its own it knows. */
-import { inheritedVariables } from '../../../config/agents-file/inherited-variables.ts';
-import type { ServerProcess } from '../../../config/agents-file/server-config.ts';
-import { hidden, withoutKeys } from '../../../telemetry/redact-secrets.ts';
+/** Removes what may be a secret from what a failing program writes: many read the log, and the program knows its own. */
+import { inheritedVariables } from '../config/agents-file/inherited-variables.ts';
+import type { ServerProcess } from '../config/agents-file/server-config.ts';
+import { hidden, withoutKeys } from '../telemetry/redact-secrets.ts';
 
 const shortestSecret = 6;
 
-/** What it was given, and whatever looks like a key. */
-export function withoutSecrets(text: string, { env, args }: Pick<ServerProcess, 'env' | 'args'>): string {
+/** The values it was given, and whatever looks like a key. */
+export function redactSecrets(text: string, { env, args }: Pick<ServerProcess, 'env' | 'args'>): string {
   const given = Object.entries(env).flatMap(([name, value]) =>
     inheritedVariables.includes(name) ? [] : value,
   );

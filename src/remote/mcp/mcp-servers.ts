@@ -1,0 +1,39 @@
+/** MCP servers as what a turn calls. Owns what is remembered between calls: eras, and sessions of the old era. */
+import { bestEffortSettled } from '../best-effort.ts';
+import type { Resume } from '../input-required.ts';
+import type { RemoteServers } from '../remote-servers.ts';
+import { callServerTool } from './call.ts';
+import { createEraCache } from './era-cache.ts';
+import { cancelServerCall, listenForPages, observeCall } from './legacy/observe-call.ts';
+import { createSessionPool } from './legacy/session-pool.ts';
+import { listServerTools } from './list-tools.ts';
+
+/** `idleMs`: how long a session of the old era is kept for the next call, default ten seconds. */
+export function createMcpServers({ idleMs }: { idleMs?: number } = {}): RemoteServers {
+  const eras = createEraCache();
+  const sessions = createSessionPool({ ...(idleMs !== undefined && { idleMs }) });
+  return {
+    listTools: (server, credential, signal, listener = {}) =>
+      listServerTools(server, credential, signal, { ...listener, eras }),
+    callTool: (server, credential, call) =>
+      callServerTool(server, credential, call, {
+        eras,
+        sessions: call.owner === undefined ? undefined : sessions.of(call.owner),
+      }),
+    cancelCall: cancelServerCall,
+    observeCall(access, { questions, resume }, count) {
+      const watched = { ...access, questions };
+      if (resume.kind === 'detached') return observeCall(watched, resume.call, count);
+      const session = sessionOf(resume);
+      return session ? listenForPages(watched, session) : Promise.resolve({ kind: 'over' });
+    },
+    async close() {
+      sessions.close();
+      await bestEffortSettled();
+    },
+  };
+}
+
+function sessionOf(resume: Resume) {
+  return resume.kind === 'again' ? resume.session : undefined;
+}
