@@ -6,6 +6,7 @@ import { openKeys } from '../credentials/sealing/key-file.ts';
 import { createOAuthStore } from '../credentials/mcp-oauth/store.ts';
 import type { KeyRing } from '../credentials/sealing/key-ring.ts';
 import { loadNangoSdk } from '../credentials/nango/client.ts';
+import type { Connected } from '../credentials/nango/record.ts';
 import { createNangoStore } from '../credentials/nango/store.ts';
 import type { CredentialStore } from '../credentials/store.ts';
 import { storeOf } from '../credentials/stores.ts';
@@ -13,6 +14,8 @@ import type { Stores } from '../credentials/stores.ts';
 import { createVaultStore } from '../credentials/vault/store.ts';
 import { createMcpServers } from '../remote/mcp/mcp-servers.ts';
 import type { RemoteServers } from '../remote/remote-servers.ts';
+import { createConfirmConnection } from '../service/confirm-connection.ts';
+import { toConfirmed } from '../service/nango-attempts.ts';
 import { openStorage } from '../storage/open-storage.ts';
 import type { Storage } from '../storage/storage.ts';
 import { createQuestionLog } from '../telemetry/question-log.ts';
@@ -45,10 +48,14 @@ export async function openParts(config: Config, logger: Logger): Promise<Parts> 
   const { nango, servers } = config;
   const { publicUrl } = config.http;
   const remote = createMcpServers();
+  const confirm = createConfirmConnection({ audit: storage.audit, announce: null, logger });
+  const confirmFound = (found: Connected) => confirm(toConfirmed(found, null));
   const stores: Stores = {
     oauth: createOAuthStore({ storage, keys, publicUrl, servers, secret: config.secret }),
     vault: createVaultStore({ storage, keys, listTools: remote.listTools }),
-    nango: nango ? createNangoStore({ storage, keys, nango, publicUrl, servers, logger }) : null,
+    nango: nango
+      ? createNangoStore({ storage, keys, nango, publicUrl, servers, logger, confirmFound })
+      : null,
   };
   return { config, storage, keys, stores, remote, storeOf: (server) => storeOf(stores, server), logger };
 }

@@ -26,7 +26,8 @@ export type ConfirmConnection = (connection: ConfirmedConnection) => Promise<voi
 
 interface Parts {
   audit: Pick<Audit, 'record'>;
-  announce: ConnectionNews['announce'];
+  /** Null in a process that cannot reach turns: reconciliation tells them. */
+  announce: ConnectionNews['announce'] | null;
   logger: Logger;
 }
 
@@ -45,7 +46,7 @@ export function createConfirmConnection({ audit, announce, logger }: Parts): Con
       });
     }
     // The account is there; should telling the turns fail, reconciliation finds them.
-    await announce(key, version).catch((error: unknown) =>
+    await announce?.(key, version).catch((error: unknown) =>
       logger.error({ err: error, server, elicitationId }, 'could not tell the turns of a new connection'),
     );
   };

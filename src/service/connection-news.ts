@@ -8,6 +8,7 @@ import { connectionKey } from '../credentials/connection-key.ts';
 import type { ConnectionKey } from '../storage/ports/connections.ts';
 import type { ElicitationRow } from '../storage/ports/elicitations.ts';
 import type { Storage } from '../storage/storage.ts';
+import { answersQuestion } from './connection-question.ts';
 import type { TurnWorkflows } from './turn-workflows.ts';
 
 export interface ConnectionNews {
@@ -93,8 +94,7 @@ export function createConnectionNews(parts: Parts): ConnectionNews {
     async versionFor(row) {
       const key = keyFor(row);
       const connection = key && (await storage.connections.get(key));
-      const isNews = connection?.status === 'active' && connection.version > (row.seenVersion ?? 0);
-      return isNews ? connection.version : null;
+      return connection && answersQuestion(connection, row) ? connection.version : null;
     },
     async reconcile() {
       const rows = due(await storage.elicitations.connectedButPending());

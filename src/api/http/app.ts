@@ -16,7 +16,7 @@ import { createAnswerQuestion } from '../../service/answer-question.ts';
 import { createAuthenticate, requirePrincipal } from './authentication.ts';
 import { chatSurface } from '../chat/route.ts';
 import { connectPages } from '../pages/route.ts';
-import type { ConnectDeps } from '../pages/route.ts';
+import type { PagesParts } from '../pages/route.ts';
 import { createConfirmConnection } from '../../service/confirm-connection.ts';
 import { createConnectionNews } from '../../service/connection-news.ts';
 import type { ConnectionNews } from '../../service/connection-news.ts';
@@ -50,7 +50,7 @@ export interface AppParts {
   stores: Stores;
   logger: Logger;
   /** With the demo's identity provider only. */
-  playground?: ConnectDeps['playground'];
+  playground?: PagesParts['playground'];
 }
 
 const requestTimeoutMs = 60_000;

@@ -11,7 +11,7 @@ import { attemptIn } from '../../credentials/nango/link.ts';
 import { CredentialStoreError } from '../../credentials/store-error.ts';
 import type { Storage } from '../../storage/storage.ts';
 import { parseInput, ProblemError } from '../http/problems.ts';
-import { createNangoArrivals } from '../../service/nango-arrivals.ts';
+import { createConfirmAttempt } from '../../service/nango-attempts.ts';
 import type { ConfirmConnection } from '../../service/confirm-connection.ts';
 import { takeHints } from './hints.ts';
 import { isSignedBy } from './signature.ts';
@@ -53,10 +53,10 @@ interface Hint {
 /** A Fastify plugin: `fastify.register(nangoWebhook, parts)`. */
 export async function nangoWebhook(fastify: FastifyInstance, parts: NangoWebhookParts): Promise<void> {
   const { store, signingKey, audit, logger } = parts;
-  const arrivals = createNangoArrivals(parts);
+  const confirmAttempt = createConfirmAttempt(parts);
   const hints = takeHints<Hint>({
     async work({ attempt, integration, connectionId }) {
-      const { kind } = await arrivals.confirm(attempt, connectionId, null);
+      const { kind } = await confirmAttempt(attempt, connectionId, null);
       // Whoever began it has disconnected since, or was too late: nobody would ever use or end it.
       if (kind === 'unknown-attempt') await store.discard(integration, connectionId);
     },

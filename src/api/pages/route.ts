@@ -10,14 +10,14 @@ import { explainDatabaseTrouble } from '../http/database-trouble.ts';
 import { problemFor } from '../http/answer-with-problems.ts';
 import { authorizationRoutes } from './oauth/callback.ts';
 import { clientRoutes } from './oauth/client-documents.ts';
-import type { ConnectDeps } from './deps.ts';
+import type { NangoConnecting, PageContext, PagesParts } from './context.ts';
 import { pageHeaders, sendPage } from './layout.ts';
 import { limitPages } from './limits.ts';
 import { loginRoutes } from './login/routes.ts';
 import { nangoAssets } from './nango/assets.ts';
 import { nangoCallback } from './nango/callback.ts';
-import { createNangoConnecting } from './nango/connecting.ts';
-import type { NangoConnecting } from './nango/connecting.ts';
+import { createGiveKey } from '../../service/give-key.ts';
+import { createNangoAttempts } from '../../service/nango-attempts.ts';
 import { nangoRoutes } from './nango/routes.ts';
 import { notice } from './outcome-pages.ts';
 import { questionRoutes } from './question/routes.ts';
@@ -27,13 +27,13 @@ import { createSessions } from './login/session.ts';
 import { playgroundRoutes } from './playground/routes.ts';
 import { settingsRoutes } from './settings/routes.ts';
 
-export type { ConnectDeps } from './deps.ts';
+export type { PagesParts } from './context.ts';
 
-/** A Fastify plugin: `fastify.register(connectPages, deps)`. */
-export async function connectPages(fastify: FastifyInstance, deps: ConnectDeps): Promise<void> {
-  const { publicUrl, returnUrls, rateLimitPerMinute: perMinute } = deps.config.http;
-  const sessions = createSessions(deps.keys, publicUrl);
-  const refusals = createRefusals({ audit: deps.storage.audit, sessions });
+/** A Fastify plugin: `fastify.register(connectPages, parts)`. */
+export async function connectPages(fastify: FastifyInstance, parts: PagesParts): Promise<void> {
+  const { publicUrl, returnUrls, rateLimitPerMinute: perMinute } = parts.config.http;
+  const sessions = createSessions(parts.keys, publicUrl);
+  const refusals = createRefusals({ audit: parts.storage.audit, sessions });
   await fastify.register(cookies);
   // Room for the longest key that the form takes, whatever is in it: each character may arrive as nine.
   await fastify.register(forms, { bodyLimit: 50_000 });
@@ -46,33 +46,37 @@ export async function connectPages(fastify: FastifyInstance, deps: ConnectDeps):
   });
 
   await fastify.register(async (pages) => {
-    explainDatabaseTrouble(pages, deps.storage);
+    explainDatabaseTrouble(pages, parts.storage);
     await limitPages(pages, { perMinute, sessions, refusals });
     acceptReturnUrls(pages, returnUrls, refusals);
-    const nango = await nangoOf(pages, deps);
+    const giveKey = createGiveKey({ ...parts, vault: parts.stores.vault });
+    const nango = await nangoOf(pages, parts);
+    const context: PageContext = { ...parts, sessions, refusals, giveKey, nango };
     await pages.register(async (forms) => {
       // What another site can send without asking first is a form as well, but none of ours.
       forms.removeContentTypeParser(['application/json', 'text/plain']);
       forms.addHook('onRequest', async (_request, reply) => void reply.headers(pageHeaders));
-      loginRoutes(forms, deps, sessions, refusals);
-      questionRoutes(forms, deps, sessions, refusals, nango);
-      authorizationRoutes(forms, deps, sessions, refusals);
-      settingsRoutes(forms, deps, sessions, refusals, nango);
-      if (nango) nangoCallback(forms, deps, sessions, refusals);
+      loginRoutes(forms, context);
+      questionRoutes(forms, context);
+      authorizationRoutes(forms, context);
+      settingsRoutes(forms, context);
+      if (nango) nangoCallback(forms, context);
     });
-    if (nango) await pages.register(async (asked) => nangoRoutes(asked, deps, sessions, refusals, nango));
-    if (deps.playground) playgroundRoutes(pages, { ...deps.playground, publicUrl, sessions });
-    clientRoutes(pages, deps);
+    if (nango) await pages.register(async (asked) => nangoRoutes(asked, context, nango));
+    if (parts.playground) playgroundRoutes(pages, { ...parts.playground, publicUrl, sessions });
+    clientRoutes(pages, parts);
   });
 }
 
 /** Null where no server keeps its accounts at Nango. */
-async function nangoOf(pages: FastifyInstance, deps: ConnectDeps): Promise<NangoConnecting | null> {
-  const { config, stores, logger } = deps;
+async function nangoOf(pages: FastifyInstance, parts: PagesParts): Promise<NangoConnecting | null> {
+  const { config, stores, storage, confirmConnection, logger } = parts;
   const { nango } = config;
-  if (!nango || !stores.nango) return null;
+  const store = stores.nango;
+  if (!nango || !store) return null;
   const script = await nangoAssets(pages, { publicUrl: config.http.publicUrl, nango, logger });
-  return createNangoConnecting(deps, { store: stores.nango, script });
+  const { connectAttempts } = storage;
+  return { store, script, ...createNangoAttempts({ store, connectAttempts, confirmConnection }) };
 }
 
 const troubleWords: Record<string, [heading: string, explanation: string]> = {

@@ -1,6 +1,8 @@
 /** Who looks at a page, and the way out. */
 import { html } from './html.ts';
 import type { Html } from './html.ts';
+import { displayName } from './login/session.ts';
+import type { Session } from './login/session.ts';
 import { returnField } from './return-url.ts';
 
 export interface SignedIn {
@@ -22,4 +24,10 @@ export function signedIn(view: SignedIn, elicitationId: string | null): Html {
       ${returnField(view)}
       <button>Not you?</button>
     </form>`;
+}
+
+/** How a session appears on its pages. */
+export function signedInAs(session: Session, publicUrl: string): SignedIn {
+  const { tenant, csrf, returnUrl } = session;
+  return { signedInAs: displayName(session), tenant, csrf, publicUrl, returnUrl };
 }

@@ -10,6 +10,7 @@ import { readConfig } from '../../processes/read-config.ts';
 import { openParts } from '../../processes/parts.ts';
 import type { Parts } from '../../processes/parts.ts';
 import { createMayChange } from '../../service/account-rights.ts';
+import { createConfirmConnection } from '../../service/confirm-connection.ts';
 import { createOwnConnections } from '../../service/connections.ts';
 import { defineCommand } from '../command.ts';
 
@@ -106,7 +107,7 @@ function sharedServer({ servers }: Config, wanted: string): ServerConfig {
 }
 
 async function keepGivenKey(
-  { stores, storage }: Parts,
+  { stores, storage, logger }: Parts,
   tenant: string,
   server: ServerConfig,
 ): Promise<string> {
@@ -114,15 +115,10 @@ async function keepGivenKey(
   const key = { tenant, server: server.name, user: null };
   const kept = await stores.vault.keep(server, key, (await text(process.stdin)).trim());
   if (kept.kind !== 'kept') throw new Error(kept.message);
-  await storage.audit.record({
-    at: Date.now(),
-    tenant,
-    elicitationId: '',
-    actor: nobody,
-    action: 'connected',
-    detail: server.name,
-    address: 'command line',
-  });
+  const { version } = kept;
+  const confirm = createConfirmConnection({ audit: storage.audit, announce: null, logger });
+  const by = { actor: nobody, address: 'command line', elicitationId: null };
+  await confirm({ key, version, ...by, isNew: true });
   return `${server.name} is connected for everybody in ${tenant}${kept.account === null ? '' : ` as ${kept.account}`}.`;
 }
 

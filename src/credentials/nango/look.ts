@@ -9,20 +9,23 @@ import type { Listed } from './answers.ts';
 import type { NangoClient } from './client.ts';
 import { toStoreError } from './failure.ts';
 import { integrationOf, isFor, isOfAttempt, openLink, tagsOf } from './link.ts';
-import { auditEntryOf, recordedAs } from './record.ts';
+import { recordedAs } from './record.ts';
 import type { Confirmation, Connected, Recorder } from './record.ts';
 import type { RemoveUnused } from './disconnect.ts';
 
 interface Dependencies {
-  storage: Pick<Storage, 'audit' | 'connections' | 'connectAttempts'>;
+  storage: Pick<Storage, 'connections' | 'connectAttempts'>;
   keys: KeyRing;
   client: NangoClient;
   record: Recorder;
   removeUnused: RemoveUnused;
   servers: Config['servers'];
   installation: string;
-  now: () => number;
+  confirmFound: ConfirmFound;
 }
+
+/** Told of every account that was found here and not before. */
+export type ConfirmFound = (found: Connected) => Promise<void>;
 
 /** Somebody with more attempts at one account has given up on the older ones. */
 const mostAttempts = 10;
@@ -33,8 +36,8 @@ interface Found {
 }
 
 export function createLook(deps: Dependencies) {
-  const { storage, keys, client, record, removeUnused, servers, installation, now } = deps;
-  const { audit, connections, connectAttempts } = storage;
+  const { storage, keys, client, record, removeUnused, servers, installation, confirmFound } = deps;
+  const { connections, connectAttempts } = storage;
 
   return {
     async confirm(attemptId: string, connectionId: string): Promise<Confirmation> {
@@ -58,7 +61,7 @@ export function createLook(deps: Dependencies) {
       if (attempts.length === 0) return;
       const news = await settle(server, await list(server, attempts.slice(0, mostAttempts)));
       // Nobody else will: whoever connected has left, and no webhook came.
-      for (const found of news) await audit.record(auditEntryOf(found, { at: now(), address: null }));
+      for (const found of news) await confirmFound(found);
     },
   };
 

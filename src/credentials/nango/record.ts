@@ -3,7 +3,6 @@
  * of the connection while the lock is held. The newest wins; whatever it replaces is ended at Nango.
  */
 import type { ServerConfig } from '../../config/config.ts';
-import type { AuditEntry } from '../../storage/ports/audit.ts';
 import type { ConnectAttempt } from '../../storage/ports/connect-attempts.ts';
 import type { ConnectionKey, ConnectionRow } from '../../storage/ports/connections.ts';
 import type { Storage } from '../../storage/storage.ts';
@@ -188,13 +187,4 @@ function isOlder({ connectionId, createdAt }: Connection, link: Link): boolean {
 
 function nameIn({ idToken }: Connection): string | null {
   return accountName(idToken);
-}
-
-/** `address`: where the hint came from, if a person's. */
-export function auditEntryOf(
-  { key, elicitationId, actor }: Connected,
-  { at, address }: Pick<AuditEntry, 'at' | 'address'>,
-): AuditEntry {
-  const { tenant, server: detail } = key;
-  return { at, tenant, elicitationId: elicitationId ?? '', actor, action: 'connected', detail, address };
 }

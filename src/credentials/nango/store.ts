@@ -13,6 +13,7 @@ import { createNangoClient } from './client.ts';
 import { createDisconnect, createRemoveUnused } from './disconnect.ts';
 import { installationOf, standingOf } from './link.ts';
 import { createLook } from './look.ts';
+import type { ConfirmFound } from './look.ts';
 import { createRecorder } from './record.ts';
 import type { Confirmation } from './record.ts';
 import { createReject } from './reject.ts';
@@ -34,13 +35,15 @@ export interface NangoStore extends CredentialStore {
 }
 
 interface Options {
-  storage: Pick<Storage, 'audit' | 'connections' | 'connectAttempts'>;
+  storage: Pick<Storage, 'connections' | 'connectAttempts'>;
   keys: KeyRing;
   nango: NangoConfig;
   /** Ours; tells our connections from those of others in the same environment of Nango. */
   publicUrl: string;
   servers: Config['servers'];
   logger: Logger;
+  /** Audits an account that was found at Nango without our being told. */
+  confirmFound: ConfirmFound;
   now?: () => number;
   /** For every single request to Nango. Default five seconds. */
   timeoutMs?: number;
@@ -49,14 +52,23 @@ interface Options {
 }
 
 export function createNangoStore(options: Options): NangoStore {
-  const { storage, keys, nango, publicUrl, servers, logger, now = Date.now } = options;
-  const { timeoutMs = 5_000, patienceMs = 10_000 } = options;
+  const { storage, keys, nango, publicUrl, servers, logger, confirmFound } = options;
+  const { now = Date.now, timeoutMs = 5_000, patienceMs = 10_000 } = options;
   const installation = installationOf(publicUrl);
   const client = createNangoClient({ nango, logger, timeoutMs });
   const removeUnused = createRemoveUnused({ client, logger });
   const tokens = createTokens({ client, now });
   const record = createRecorder({ storage, keys, client, removeUnused, installation });
-  const look = createLook({ storage, keys, client, record, removeUnused, servers, installation, now });
+  const look = createLook({
+    storage,
+    keys,
+    client,
+    record,
+    removeUnused,
+    servers,
+    installation,
+    confirmFound,
+  });
   const resolver = createResolver({ storage, keys, tokens, catchUp: look.catchUp, logger, now });
   return {
     ...look,

@@ -10,7 +10,7 @@ import { onTestFinished } from 'vitest';
 import { demoLoginClient, startIdentityProvider } from '../../../demo/identity.ts';
 import { listen } from '../../../demo/listen.ts';
 import { connectPages } from '../../../src/api/pages/route.ts';
-import type { ConnectDeps } from '../../../src/api/pages/route.ts';
+import type { PagesParts } from '../../../src/api/pages/route.ts';
 import type { AgentConfig, NangoConfig, ServerConfig } from '../../../src/config/config.ts';
 import { createConfirmConnection } from '../../../src/service/confirm-connection.ts';
 import type { ConnectionNews } from '../../../src/service/connection-news.ts';
@@ -20,6 +20,7 @@ import { createOAuthStore } from '../../../src/credentials/mcp-oauth/store.ts';
 import { generateKey, parseKeys } from '../../../src/credentials/sealing/key-ring.ts';
 import type { Stores } from '../../../src/credentials/stores.ts';
 import { createNangoStore } from '../../../src/credentials/nango/store.ts';
+import { toConfirmed } from '../../../src/service/nango-attempts.ts';
 import { createVaultStore } from '../../../src/credentials/vault/store.ts';
 import type { Action, ElicitationRequest } from '../../../src/elicitation/elicitation.ts';
 import { openStorage } from '../../../src/storage/open-storage.ts';
@@ -55,11 +56,11 @@ export interface Asked {
 
 export async function createStage(
   server: ServerConfig = serverConfig('http://127.0.0.1:9/mcp'),
-  { announce, ...more }: Partial<ConnectDeps> & { announce?: ConnectionNews['announce'] } = {},
+  { announce, ...more }: Partial<PagesParts> & { announce?: ConnectionNews['announce'] } = {},
   moreServers: ServerConfig[] = [],
-  http: Partial<ConnectDeps['config']['http']> = {},
+  http: Partial<PagesParts['config']['http']> = {},
   nango?: NangoConfig,
-  auth: Partial<ConnectDeps['config']['auth']> = {},
+  auth: Partial<PagesParts['config']['auth']> = {},
 ) {
   const folder = await mkdtemp(path.join(tmpdir(), 'interlude-connect-'));
   const file = path.join(folder, 'test.db');
@@ -81,10 +82,21 @@ export async function createStage(
   const servers = new Map([[server.name, server], ...moreServers.map((one) => [one.name, one] as const)]);
   const oauthStore = createOAuthStore({ storage, keys, publicUrl });
   const logger = pino({ level: 'info' }, { write: (line) => log.push(line) });
+  const confirm = createConfirmConnection({ audit: storage.audit, announce: null, logger });
   const stores: Stores = {
     oauth: oauthStore,
     vault: createVaultStore({ storage, keys, listTools: remote.listTools }),
-    nango: nango ? createNangoStore({ storage, keys, nango, publicUrl, servers, logger }) : null,
+    nango: nango
+      ? createNangoStore({
+          storage,
+          keys,
+          nango,
+          publicUrl,
+          servers,
+          logger,
+          confirmFound: (found) => confirm(toConfirmed(found, null)),
+        })
+      : null,
   };
   const mayChange = createMayChange(storage);
   const app = fastifyFactory({
@@ -135,7 +147,7 @@ export async function createStage(
     }),
     logger,
     ...more,
-  } satisfies ConnectDeps);
+  } satisfies PagesParts);
   await app.ready();
 
   onTestFinished(async () => {

@@ -8,6 +8,8 @@ import type { Config, ServerConfig } from '../../../src/config/config.ts';
 import type { NangoAttempt } from '../../../src/credentials/nango/begin.ts';
 import type { Confirmation } from '../../../src/credentials/nango/record.ts';
 import { createNangoStore } from '../../../src/credentials/nango/store.ts';
+import { createConfirmConnection } from '../../../src/service/confirm-connection.ts';
+import { toConfirmed } from '../../../src/service/nango-attempts.ts';
 import { generateKey, parseKeys } from '../../../src/credentials/sealing/key-ring.ts';
 import type { CredentialStoreError } from '../../../src/credentials/store-error.ts';
 import type { Credential, ConnectionRequired } from '../../../src/credentials/store.ts';
@@ -67,7 +69,9 @@ export async function createNangoBench(options: Options = {}) {
       apiKey: nango.apiKey,
       webhookSigningKey: undefined,
     };
+    const confirm = createConfirmConnection({ audit: storage.audit, announce: null, logger });
     const store = createNangoStore({
+      confirmFound: (found) => confirm(toConfirmed(found, null)),
       storage,
       keys,
       nango: config,

@@ -8,7 +8,7 @@ import type { KeyField } from './form.ts';
 import type { Page } from '../layout.ts';
 import { monogram } from '../marks.ts';
 import { questionFields, questionPage } from '../question/pages.ts';
-import type { QuestionView } from '../question/pages.ts';
+import type { QuestionView } from '../question/view.ts';
 import { keepingReturn } from '../return-url.ts';
 import { hidden } from '../settings/forms.ts';
 import { becomesShared } from '../question/shared-account-pages.ts';
@@ -21,6 +21,18 @@ type Hint = KeyField['hint'];
 export interface KeyProblem {
   status: number;
   message: string;
+}
+
+const statuses = { malformed: 422, refused: 422, 'not-tried': 502 };
+
+export function keyProblemOf({
+  kind,
+  message,
+}: {
+  kind: keyof typeof statuses;
+  message: string;
+}): KeyProblem {
+  return { status: statuses[kind], message };
 }
 
 export function keyQuestionPage(view: QuestionView, hint: Hint, problem?: KeyProblem): Page {

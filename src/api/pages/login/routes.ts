@@ -2,16 +2,15 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import { ElicitationIdSchema } from '../../../contract/ids.ts';
-import type { ConnectDeps } from '../deps.ts';
+import type { PageContext } from '../context.ts';
 import { isFromOurPage } from '../form.ts';
 import { createIdentityClient } from './identity-client.ts';
 import { sendPage } from '../layout.ts';
 import { queryOf } from '../query.ts';
 import { foreignFormPage, notice, signedOutPage, unknownPage } from '../outcome-pages.ts';
-import type { Refusals } from '../refusals.ts';
 import { keepingReturn } from '../return-url.ts';
 import { otherGoals } from './session.ts';
-import type { Sessions, SignIn } from './session.ts';
+import type { SignIn } from './session.ts';
 
 const as = z.literal('other').optional();
 const loginQuery = z.union([
@@ -23,9 +22,7 @@ const logoutForm = z.object({ e: ElicitationIdSchema.nullable().default(null), c
 
 export function loginRoutes(
   fastify: FastifyInstance,
-  { config, logger }: Pick<ConnectDeps, 'config' | 'logger'>,
-  sessions: Sessions,
-  refusals: Refusals,
+  { config, logger, sessions, refusals }: Pick<PageContext, 'config' | 'logger' | 'sessions' | 'refusals'>,
 ): void {
   const { publicUrl } = config.http;
   const identity = createIdentityClient(config.auth, `${publicUrl}/auth/login/callback`);

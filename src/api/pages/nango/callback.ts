@@ -4,12 +4,10 @@
  * connect something, so that a provider's page that is forwarded to somebody else brings nobody's account to anybody.
  */
 import type { FastifyInstance } from 'fastify';
-import type { ConnectDeps } from '../deps.ts';
+import type { PageContext } from '../context.ts';
 import { sendPage } from '../layout.ts';
 import { notice } from '../outcome-pages.ts';
 import { queryOf } from '../query.ts';
-import type { Refusals } from '../refusals.ts';
-import type { Sessions } from '../login/session.ts';
 
 const nangoCallbackPath = '/auth/nango/callback';
 
@@ -21,9 +19,7 @@ const notBegunHere = notice(
 
 export function nangoCallback(
   fastify: FastifyInstance,
-  { storage, config }: Pick<ConnectDeps, 'storage' | 'config'>,
-  sessions: Sessions,
-  refusals: Refusals,
+  { storage, config, sessions, refusals }: PageContext,
 ): void {
   fastify.get(nangoCallbackPath, async (request, reply) => {
     const session = sessions.read(request);

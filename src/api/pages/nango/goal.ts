@@ -6,9 +6,8 @@ import { ScopeQuerySchema, ServerParamsSchema } from '../../../contract/connecti
 import { ElicitationIdSchema } from '../../../contract/ids.ts';
 import type { ConnectionKey } from '../../../storage/ports/connections.ts';
 import { ProblemError } from '../../http/problems.ts';
-import type { ConnectDeps } from '../deps.ts';
-import { findQuestion } from '../question/find-question.ts';
-import type { Refusals } from '../refusals.ts';
+import { findConnectionQuestion } from '../../../service/connection-question.ts';
+import type { PageContext } from '../context.ts';
 import { keepingReturn } from '../return-url.ts';
 import { principalOf } from '../login/session.ts';
 import type { Session } from '../login/session.ts';
@@ -35,67 +34,76 @@ export type GoalState =
   /** Reached, or not to be reached any more: the page at `url` says which. */
   | { kind: 'over'; url: string };
 
-export type FindGoal = (goal: Goal, session: Session, request: FastifyRequest) => Promise<GoalState>;
-
 /** Answers from our own records. Whoever has no such goal is refused, and that is audited. */
-export function createFindGoal(deps: ConnectDeps, refusals: Refusals): FindGoal {
-  const { config, storage } = deps;
-  const { publicUrl } = config.http;
+export function findGoal(
+  context: PageContext,
+  goal: Goal,
+  session: Session,
+  request: FastifyRequest,
+): Promise<GoalState> {
+  return 'e' in goal
+    ? ofQuestion(context, goal.e, session, request)
+    : ofUser(context, goal, session, request);
+}
 
-  async function ofQuestion(id: string, session: Session, request: FastifyRequest): Promise<GoalState> {
-    const found = await findQuestion(deps, id, session);
-    switch (found.kind) {
-      case 'unknown':
-        throw new ProblemError('elicitation_not_found', 'There is no such question.');
-      case 'somebody-elses': {
-        const { tenant } = found.row;
-        const who = tenant === session.tenant ? 'another user' : 'another tenant';
-        await refusals.record(request, who, { elicitationId: id, tenant });
-        // Outside its tenant a question does not exist.
-        throw tenant === session.tenant
-          ? new ProblemError('not_your_question', 'Only the person who was asked can answer it.')
-          : new ProblemError('elicitation_not_found', 'There is no such question.');
-      }
-      case 'connected':
-      case 'finished':
-        return over(`/auth/done?${new URLSearchParams({ e: id }).toString()}`, request);
-      case 'shared':
-        await refusals.record(request, 'connecting a shared account', { elicitationId: id });
-        throw new ProblemError('forbidden', 'Only an operator can connect an account that everybody uses.');
-      case 'open': {
-        const { row, server } = found.question;
-        const { scopes } = row.request.context;
-        const key = { tenant: row.tenant, server: server.name, user: row.user };
-        return { kind: 'open', server, key, elicitationId: id, scopes };
-      }
-      default:
-        return found satisfies never;
+async function ofQuestion(
+  context: PageContext,
+  id: string,
+  session: Session,
+  request: FastifyRequest,
+): Promise<GoalState> {
+  const { refusals } = context;
+  const found = await findConnectionQuestion(context, id, session);
+  switch (found.kind) {
+    case 'unknown':
+      throw new ProblemError('elicitation_not_found', 'There is no such question.');
+    case 'somebody-elses': {
+      const { tenant } = found.row;
+      const who = tenant === session.tenant ? 'another user' : 'another tenant';
+      await refusals.record(request, who, { elicitationId: id, tenant });
+      // Outside its tenant a question does not exist.
+      throw tenant === session.tenant
+        ? new ProblemError('not_your_question', 'Only the person who was asked can answer it.')
+        : new ProblemError('elicitation_not_found', 'There is no such question.');
     }
-  }
-
-  async function ofUser(
-    { server: name, seenVersion, scope }: Extract<Goal, { server: string }>,
-    session: Session,
-    request: FastifyRequest,
-  ): Promise<GoalState> {
-    const server = config.servers.get(name);
-    const { tenant } = session;
-    const key = { tenant, server: name, user: scope === 'project' ? null : session.user };
-    const isTheirs = await deps.mayChange(principalOf(session), key);
-    if (server?.store !== 'nango' || server.credentialScope !== scope || !isTheirs) {
-      await refusals.record(request, 'connecting what is not a connection of their own');
-      throw new ProblemError('unknown_server', 'You have no such connection to change.');
+    case 'connected':
+    case 'finished':
+      return over(context, `/auth/done?${new URLSearchParams({ e: id }).toString()}`, request);
+    case 'shared':
+      await refusals.record(request, 'connecting a shared account', { elicitationId: id });
+      throw new ProblemError('forbidden', 'Only an operator can connect an account that everybody uses.');
+    case 'open': {
+      const { row, server } = found.question;
+      const { scopes } = row.request.context;
+      const key = { tenant: row.tenant, server: server.name, user: row.user };
+      return { kind: 'open', server, key, elicitationId: id, scopes };
     }
-    const row = await storage.connections.get(key);
-    if (row?.status === 'active' && row.version > seenVersion)
-      return over(`/connections?${new URLSearchParams({ connected: name }).toString()}`, request);
-    return { kind: 'open', server, key, elicitationId: null, scopes: undefined };
+    default:
+      return found satisfies never;
   }
+}
 
-  function over(path: string, request: FastifyRequest): GoalState {
-    return { kind: 'over', url: keepingReturn(publicUrl + path, request) };
+async function ofUser(
+  context: PageContext,
+  { server: name, seenVersion, scope }: Extract<Goal, { server: string }>,
+  session: Session,
+  request: FastifyRequest,
+): Promise<GoalState> {
+  const { config, storage, refusals, mayChange } = context;
+  const server = config.servers.get(name);
+  const { tenant } = session;
+  const key = { tenant, server: name, user: scope === 'project' ? null : session.user };
+  const isTheirs = await mayChange(principalOf(session), key);
+  if (server?.store !== 'nango' || server.credentialScope !== scope || !isTheirs) {
+    await refusals.record(request, 'connecting what is not a connection of their own');
+    throw new ProblemError('unknown_server', 'You have no such connection to change.');
   }
+  const row = await storage.connections.get(key);
+  if (row?.status === 'active' && row.version > seenVersion)
+    return over(context, `/connections?${new URLSearchParams({ connected: name }).toString()}`, request);
+  return { kind: 'open', server, key, elicitationId: null, scopes: undefined };
+}
 
-  return (goal, session, request) =>
-    'e' in goal ? ofQuestion(goal.e, session, request) : ofUser(goal, session, request);
+function over({ config }: PageContext, path: string, request: FastifyRequest): GoalState {
+  return { kind: 'over', url: keepingReturn(config.http.publicUrl + path, request) };
 }

@@ -11,7 +11,7 @@ import type { Page, PageScript } from '../layout.ts';
 import { busyMonogram, monogram } from '../marks.ts';
 import type { Goal } from './goal.ts';
 import { deniedPage, failedPage, questionFields } from '../question/pages.ts';
-import type { QuestionView } from '../question/pages.ts';
+import type { QuestionView } from '../question/view.ts';
 import { keepingReturn } from '../return-url.ts';
 import { connectForm, hidden } from '../settings/forms.ts';
 import { becomesShared } from '../question/shared-account-pages.ts';

@@ -8,13 +8,11 @@ import { CredentialStoreError } from '../../../credentials/store-error.ts';
 import type { ConnectAttempt } from '../../../storage/ports/connect-attempts.ts';
 import { problemFor, sendProblem } from '../../http/answer-with-problems.ts';
 import { parseInput, ProblemError } from '../../http/problems.ts';
-import type { ConnectDeps } from '../deps.ts';
+import type { NangoConnecting, PageContext } from '../context.ts';
 import { isFromOurPage } from '../form.ts';
-import type { NangoConnecting } from './connecting.ts';
-import { createFindGoal, goalSchema } from './goal.ts';
+import { findGoal, goalSchema } from './goal.ts';
 import type { GoalState } from './goal.ts';
-import type { Refusals } from '../refusals.ts';
-import type { Session, Sessions } from '../login/session.ts';
+import type { Session } from '../login/session.ts';
 
 /** What cannot be the id of an attempt or a connection is not looked for. */
 const id = z.string().regex(/^[\w.:-]{1,255}$/, 'this is no id');
@@ -24,15 +22,8 @@ const completeSchema = goalSchema.and(z.object({ attempt: id, connectionId: id }
 /** As the page is told; `lost`: whatever comes of the attempt is not wanted any more. */
 type Told = { state: 'open' } | { state: 'lost' } | { state: 'over'; url: string };
 
-export function nangoRoutes(
-  fastify: FastifyInstance,
-  deps: ConnectDeps,
-  sessions: Sessions,
-  refusals: Refusals,
-  nango: NangoConnecting,
-): void {
-  const { config, storage, logger } = deps;
-  const findGoal = createFindGoal(deps, refusals);
+export function nangoRoutes(fastify: FastifyInstance, context: PageContext, nango: NangoConnecting): void {
+  const { logger, refusals } = context;
 
   fastify.setErrorHandler((error, request, reply) => {
     if (!(error instanceof CredentialStoreError)) return sendProblem(reply, problemFor(error, request));
@@ -43,12 +34,12 @@ export function nangoRoutes(
   });
 
   fastify.post('/auth/connect/nango', async (request) => {
-    const session = await requireOurPage(request);
+    const session = await requireOurPage(context, request);
     const goal = parseInput(goalSchema, request.body);
-    const open = await findGoal(goal, session, request);
+    const open = await findGoal(context, goal, session, request);
     if (open.kind === 'over') return told(open);
     const begun = await nango.lookBack(open.key, open.elicitationId, request.ip);
-    const state = begun.length > 0 ? await findGoal(goal, session, request) : open;
+    const state = begun.length > 0 ? await findGoal(context, goal, session, request) : open;
     if (state.kind === 'over') return told(state);
     const { kind: _, ...wanted } = state;
     const {
@@ -68,22 +59,24 @@ export function nangoRoutes(
   });
 
   fastify.post('/auth/connect/nango/look', async (request) => {
-    const session = await requireOurPage(request);
+    const session = await requireOurPage(context, request);
     const { attempt, ...goal } = parseInput(lookSchema, request.body);
-    const state = await findGoal(goal, session, request);
+    const state = await findGoal(context, goal, session, request);
     if (state.kind === 'over' || attempt === undefined) return told(state);
-    if ((await ownAttempt(attempt, session, request)) === null) return { state: 'lost' } satisfies Told;
+    if ((await ownAttempt(context, attempt, session, request)) === null)
+      return { state: 'lost' } satisfies Told;
     // What Nango cannot say now it says later; the page has nobody else to tell.
     await nango.look(attempt, request.ip).catch((error: unknown) => {
       if (!(error instanceof CredentialStoreError)) throw error;
     });
-    return told(await findGoal(goal, session, request));
+    return told(await findGoal(context, goal, session, request));
   });
 
   fastify.post('/auth/connect/nango/complete', async (request) => {
-    const session = await requireOurPage(request);
+    const session = await requireOurPage(context, request);
     const { attempt, connectionId, ...goal } = parseInput(completeSchema, request.body);
-    if ((await ownAttempt(attempt, session, request)) === null) return { state: 'lost' } satisfies Told;
+    if ((await ownAttempt(context, attempt, session, request)) === null)
+      return { state: 'lost' } satisfies Told;
     const found = await nango.confirm(attempt, connectionId, request.ip);
     if (found.kind === 'not-of-this-attempt') {
       await refusals.record(request, 'a connection of another attempt', {
@@ -93,33 +86,37 @@ export function nangoRoutes(
     }
     return found.kind === 'unknown-attempt'
       ? ({ state: 'lost' } satisfies Told)
-      : told(await findGoal(goal, session, request));
+      : told(await findGoal(context, goal, session, request));
   });
+}
 
-  async function requireOurPage(request: FastifyRequest): Promise<Session> {
-    const session = sessions.read(request);
-    if (!session) {
-      await refusals.record(request, 'a request without a session');
-      throw new ProblemError('unauthenticated', 'Sign in again.');
-    }
-    const token = request.headers['x-csrf-token'];
-    if (isFromOurPage(request, config.http.publicUrl, session, String(token))) return session;
-    await refusals.record(request, 'request from another page');
-    throw new ProblemError('forbidden', 'This request did not come from our page.');
+async function requireOurPage(
+  { config, sessions, refusals }: PageContext,
+  request: FastifyRequest,
+): Promise<Session> {
+  const session = sessions.read(request);
+  if (!session) {
+    await refusals.record(request, 'a request without a session');
+    throw new ProblemError('unauthenticated', 'Sign in again.');
   }
+  const token = request.headers['x-csrf-token'];
+  if (isFromOurPage(request, config.http.publicUrl, session, String(token))) return session;
+  await refusals.record(request, 'request from another page');
+  throw new ProblemError('forbidden', 'This request did not come from our page.');
+}
 
-  /** Null when it is not known, or not any more. */
-  async function ownAttempt(
-    attemptId: string,
-    { tenant, user }: Session,
-    request: FastifyRequest,
-  ): Promise<ConnectAttempt | null> {
-    const attempt = await storage.connectAttempts.get(attemptId);
-    if (!attempt || (attempt.tenant === tenant && attempt.actor === user)) return attempt;
-    const elicitationId = attempt.elicitationId ?? '';
-    await refusals.record(request, 'an attempt of somebody else', { elicitationId, tenant: attempt.tenant });
-    throw new ProblemError('forbidden', 'Only whoever began to connect can go on with it.');
-  }
+/** Null when it is not known, or not any more. */
+async function ownAttempt(
+  { storage, refusals }: PageContext,
+  attemptId: string,
+  { tenant, user }: Session,
+  request: FastifyRequest,
+): Promise<ConnectAttempt | null> {
+  const attempt = await storage.connectAttempts.get(attemptId);
+  if (!attempt || (attempt.tenant === tenant && attempt.actor === user)) return attempt;
+  const elicitationId = attempt.elicitationId ?? '';
+  await refusals.record(request, 'an attempt of somebody else', { elicitationId, tenant: attempt.tenant });
+  throw new ProblemError('forbidden', 'Only whoever began to connect can go on with it.');
 }
 
 function told(state: GoalState): Told {

@@ -1,19 +1,22 @@
 /** `/auth/callback`: the authorization server sends the browser back, with an account or without. */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { sharedCallbackPath } from '../../../credentials/mcp-oauth/client-metadata.ts';
+import type { Completion } from '../../../credentials/mcp-oauth/complete.ts';
+import { createCompleteAuthorization } from '../../../service/complete-authorization.ts';
+import { findConnectionQuestion } from '../../../service/connection-question.ts';
 import type { ConnectionKey } from '../../../storage/ports/connections.ts';
-import { notConnectedPage } from '../settings/connection-pages.ts';
-import type { ConnectDeps } from '../deps.ts';
+import type { PageContext } from '../context.ts';
 import { sendPage } from '../layout.ts';
 import type { Page } from '../layout.ts';
+import { principalOf, sessionHash } from '../login/session.ts';
+import type { Session } from '../login/session.ts';
 import { finishedPage, notice, unknownPage } from '../outcome-pages.ts';
 import { deniedPage, failedPage } from '../question/pages.ts';
-import { findQuestion, viewOf } from '../question/find-question.ts';
-import type { Refusals } from '../refusals.ts';
+import { viewOf } from '../question/view.ts';
+import type { QuestionView } from '../question/view.ts';
 import { allowedReturnUrl, keepingReturn } from '../return-url.ts';
-import { principalOf, sessionHash } from '../login/session.ts';
-import type { Session, Sessions } from '../login/session.ts';
-import { signedInAs } from '../settings/routes.ts';
+import { notConnectedPage } from '../settings/connection-pages.ts';
+import { signedInAs } from '../signed-in.ts';
 
 const wrongBrowser = notice(
   400,
@@ -27,14 +30,11 @@ const notForYou = notice(
   'Everybody uses this account, and only an operator connects it. Nothing was connected.',
 );
 
-export function authorizationRoutes(
-  fastify: FastifyInstance,
-  deps: ConnectDeps,
-  sessions: Sessions,
-  refusals: Refusals,
-): void {
-  const { config, stores, confirmConnection, logger } = deps;
+export function authorizationRoutes(fastify: FastifyInstance, context: PageContext): void {
+  const { config, stores, sessions, refusals, logger } = context;
   const { publicUrl, returnUrls } = config.http;
+  const { servers } = config;
+  const completeAuthorization = createCompleteAuthorization({ ...context, oauth: stores.oauth, servers });
 
   // Each sign-in server has its own.
   for (const path of [sharedCallbackPath, `${sharedCallbackPath}/:issuer`]) fastify.get(path, comeBack);
@@ -46,78 +46,79 @@ export function authorizationRoutes(
       await refusals.record(request, 'a callback without a session');
       return sendPage(reply, wrongBrowser);
     }
-    const done = await stores.oauth.complete({
+    const done = await completeAuthorization({
       callback: new URL(publicUrl + request.url),
       sessionHash: sessionHash(here),
-      serverByName: (name) => config.servers.get(name),
-      mayChange: (key) => deps.mayChange(principalOf(here), key),
+      principal: principalOf(here),
+      address: request.ip,
     });
     if (done.kind !== 'unknown-state') request.returnUrl = allowedReturnUrl(done.returnUrl, returnUrls);
+    if (done.kind === 'connected')
+      return reply.redirect(publicUrl + keepingReturn(doneAt(done.elicitationId, done.server), request), 303);
     const session = { ...here, returnUrl: request.returnUrl };
-    switch (done.kind) {
-      case 'connected': {
-        const { elicitationId, server, key, version } = done;
-        const { user: actor } = session;
-        const address = request.ip;
-        await confirmConnection({ key, version, actor, elicitationId, address, isNew: true });
-        return reply.redirect(publicUrl + keepingReturn(doneAt(elicitationId, server), request), 303);
-      }
-      case 'denied': {
-        const { elicitationId } = done;
-        return sendPage(
-          reply,
-          elicitationId === null
-            ? settings(done.key, session, { kind: 'denied' })
-            : await stillOpen(elicitationId, session, (question) => deniedPage(question)),
-        );
-      }
-      case 'failed': {
-        const { elicitationId, server, message, reason, retry: canRetry, isForeign } = done;
-        logger.warn({ server, elicitationId, reason }, 'connecting failed');
-        const what = isForeign ? 'a callback from another sign-in server' : 'a callback that cannot be used';
-        await refusals.record(request, what, { elicitationId: elicitationId ?? '', detail: server });
-        return sendPage(
-          reply,
-          elicitationId === null
-            ? settings(done.key, session, { kind: 'failed', message, canRetry })
-            : await stillOpen(elicitationId, session, (question) => failedPage(question, message, canRetry)),
-        );
-      }
-      case 'not-allowed': {
-        const elicitationId = done.elicitationId ?? '';
-        const detail = done.server;
-        await refusals.record(request, 'connecting a shared account', { elicitationId, detail });
-        return sendPage(reply, notForYou);
-      }
-      case 'unknown-state':
-        await refusals.record(request, 'callback without an attempt in this browser');
-        return sendPage(reply, wrongBrowser);
-      default:
-        return done satisfies never;
+    return sendPage(reply, await pageFor(context, done, session, request));
+  }
+}
+
+async function pageFor(
+  context: PageContext,
+  done: Exclude<Completion, { kind: 'connected' }>,
+  session: Session,
+  request: FastifyRequest,
+): Promise<Page> {
+  const { refusals, logger } = context;
+  switch (done.kind) {
+    case 'denied': {
+      const { elicitationId, key } = done;
+      return elicitationId === null
+        ? settingsPage(context, key, session, { kind: 'denied' })
+        : stillOpen(context, elicitationId, session, (question) => deniedPage(question));
     }
+    case 'failed': {
+      const { elicitationId, key, server, message, reason, retry: canRetry, isForeign } = done;
+      logger.warn({ server, elicitationId, reason }, 'connecting failed');
+      const what = isForeign ? 'a callback from another sign-in server' : 'a callback that cannot be used';
+      await refusals.record(request, what, { elicitationId: elicitationId ?? '', detail: server });
+      return elicitationId === null
+        ? settingsPage(context, key, session, { kind: 'failed', message, canRetry })
+        : stillOpen(context, elicitationId, session, (question) => failedPage(question, message, canRetry));
+    }
+    case 'not-allowed': {
+      const elicitationId = done.elicitationId ?? '';
+      const detail = done.server;
+      await refusals.record(request, 'connecting a shared account', { elicitationId, detail });
+      return notForYou;
+    }
+    case 'unknown-state':
+      await refusals.record(request, 'callback without an attempt in this browser');
+      return wrongBrowser;
+    default:
+      return done satisfies never;
   }
+}
 
-  /** The same for who came from the settings page. */
-  function settings(
-    { server, user }: ConnectionKey,
-    session: Session,
-    why: Parameters<typeof notConnectedPage>[2],
-  ): Page {
-    const serverTitle = config.servers.get(server)?.title ?? server;
-    const scope = user === null ? 'project' : 'user';
-    return notConnectedPage(signedInAs(session, publicUrl), { server, serverTitle, scope }, why);
-  }
+/** For who came from the settings page. */
+function settingsPage(
+  { config }: PageContext,
+  { server, user }: ConnectionKey,
+  session: Session,
+  why: Parameters<typeof notConnectedPage>[2],
+): Page {
+  const serverTitle = config.servers.get(server)?.title ?? server;
+  const scope = user === null ? 'project' : 'user';
+  return notConnectedPage(signedInAs(session, config.http.publicUrl), { server, serverTitle, scope }, why);
+}
 
-  /** The page to decide again on, unless the question has been settled meanwhile. */
-  async function stillOpen(
-    elicitationId: string,
-    session: Session,
-    page: (view: ReturnType<typeof viewOf>) => Page,
-  ): Promise<Page> {
-    const found = await findQuestion(deps, elicitationId, session);
-    if (found.kind === 'open') return page(viewOf(found.question, config, session));
-    return found.kind === 'finished' ? finishedPage(found.outcome) : unknownPage();
-  }
+/** The page to decide again on, unless the question has been settled meanwhile. */
+async function stillOpen(
+  context: PageContext,
+  elicitationId: string,
+  session: Session,
+  page: (view: QuestionView) => Page,
+): Promise<Page> {
+  const found = await findConnectionQuestion(context, elicitationId, session);
+  if (found.kind === 'open') return page(viewOf(found.question, context.config, session));
+  return found.kind === 'finished' ? finishedPage(found.outcome) : unknownPage();
 }
 
 function doneAt(elicitationId: string | null, server: string): string {

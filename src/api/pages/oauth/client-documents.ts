@@ -6,11 +6,11 @@ import {
   redirectUri,
   sharedClientPath,
 } from '../../../credentials/mcp-oauth/client-metadata.ts';
-import type { ConnectDeps } from '../deps.ts';
+import type { PagesParts } from '../context.ts';
 import { notice } from '../outcome-pages.ts';
 import { sendPage } from '../layout.ts';
 
-export function clientRoutes(fastify: FastifyInstance, { config, logger }: ConnectDeps): void {
+export function clientRoutes(fastify: FastifyInstance, { config, logger }: PagesParts): void {
   const { publicUrl } = config.http;
 
   fastify.get(sharedClientPath, () => clientMetadata(publicUrl, null));

@@ -1,5 +1,5 @@
 /** The question and the pages it is asked again on. Pure: data in, `Page` out; no page needs JavaScript. */
-import type { ConnectionReason, UrlWarning } from '../../../elicitation/elicitation.ts';
+import type { UrlWarning } from '../../../elicitation/elicitation.ts';
 import { detail, scopeList } from '../details.ts';
 import { html } from '../html.ts';
 import type { Html } from '../html.ts';
@@ -7,22 +7,7 @@ import type { Page } from '../layout.ts';
 import { cross, monogram } from '../marks.ts';
 import { returnField } from '../return-url.ts';
 import { signedIn } from '../signed-in.ts';
-import type { SignedIn } from '../signed-in.ts';
-
-/** A question as its page needs it. */
-export interface QuestionView extends SignedIn {
-  elicitationId: string;
-  serverTitle: string;
-  host: string;
-  message: string;
-  /** Who asks: the agent, then those it delegated to. */
-  askedBy: string[];
-  reason: ConnectionReason;
-  scopes: string[];
-  warnings: UrlWarning[];
-  deadline: Date;
-  minutesLeft: number;
-}
+import type { QuestionView } from './view.ts';
 
 const warningWords: Record<UrlWarning, string> = {
   punycode: 'This address contains look-alike letters. Continue only if you recognise it.',

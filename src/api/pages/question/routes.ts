@@ -2,14 +2,14 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import { ElicitationIdSchema } from '../../../contract/ids.ts';
-import { createDecisions } from './decisions.ts';
-import type { ConnectDeps } from '../deps.ts';
+import { findConnectionQuestion } from '../../../service/connection-question.ts';
+import type { FoundQuestion } from '../../../service/connection-question.ts';
+import type { PageContext } from '../context.ts';
 import { isFromOurPage } from '../form.ts';
 import { keyQuestionPage } from '../key/pages.ts';
 import { sendPage } from '../layout.ts';
 import type { Page } from '../layout.ts';
 import { loginUrl } from '../login/routes.ts';
-import type { NangoConnecting } from '../nango/connecting.ts';
 import { questionWithNango } from '../nango/pages.ts';
 import {
   connectedPage,
@@ -21,11 +21,10 @@ import {
   unknownPage,
 } from '../outcome-pages.ts';
 import { questionPage } from './pages.ts';
-import { findQuestion, viewOf } from './find-question.ts';
-import type { Found } from './find-question.ts';
-import type { Refusals } from '../refusals.ts';
+import { connect, refuse } from './decide.ts';
+import { viewOf } from './view.ts';
 import { displayName, principalOf } from '../login/session.ts';
-import type { Session, Sessions } from '../login/session.ts';
+import type { Session } from '../login/session.ts';
 import { sharedQuestionPage } from './shared-account-pages.ts';
 
 const query = z.object({ e: ElicitationIdSchema });
@@ -37,16 +36,9 @@ const form = z.object({
   key: z.string().optional(),
 });
 
-export function questionRoutes(
-  fastify: FastifyInstance,
-  deps: ConnectDeps,
-  sessions: Sessions,
-  refusals: Refusals,
-  nango: NangoConnecting | null,
-): void {
-  const { config } = deps;
+export function questionRoutes(fastify: FastifyInstance, context: PageContext): void {
+  const { config, sessions, refusals } = context;
   const { publicUrl } = config.http;
-  const decisions = createDecisions(deps);
 
   for (const path of ['/auth/connect', '/auth/done']) {
     fastify.get(path, async (request, reply) => {
@@ -54,8 +46,8 @@ export function questionRoutes(
       if (!link.success) return sendPage(reply, unknownPage());
       const session = sessions.read(request);
       if (!session) return reply.redirect(loginUrl(publicUrl, link.data.e, request), 303);
-      const found = await findQuestion(deps, link.data.e, session);
-      return sendPage(reply, await pageFor(found, session, request));
+      const found = await findConnectionQuestion(context, link.data.e, session);
+      return sendPage(reply, await pageFor(context, found, session, request));
     });
   }
 
@@ -71,65 +63,68 @@ export function questionRoutes(
       await refusals.record(request, 'a form without a session', { elicitationId: e });
       return sendPage(reply, signInAgainPage(loginUrl(publicUrl, e, request)));
     }
-    const found = await findQuestion(deps, e, session);
+    const found = await findConnectionQuestion(context, e, session);
     if (!isFromOurPage(request, publicUrl, session, csrf)) {
       await refusals.record(request, 'form from another page', { elicitationId: e });
       return sendPage(reply, foreignFormPage());
     }
     if (found.kind === 'finished' || found.kind === 'unknown')
       await refusals.record(request, 'an answer nobody waits for', { elicitationId: e });
+    const person = { session, address: request.ip };
     if (action !== 'connect' && (found.kind === 'open' || found.kind === 'shared'))
-      return sendPage(reply, await decisions.refuse(found.question, action, session, request.ip));
+      return sendPage(reply, await refuse(context, found.question, person, action));
     if (found.kind === 'shared') {
       await refusals.record(request, 'connecting a shared account', { elicitationId: e });
-      return sendPage(reply, { ...(await pageFor(found, session, request)), status: 403 });
+      return sendPage(reply, { ...(await pageFor(context, found, session, request)), status: 403 });
     }
-    if (found.kind !== 'open') return sendPage(reply, await pageFor(found, session, request));
-    const { store } = found.question.server;
-    if (store === 'vault')
-      return sendPage(reply, await decisions.giveKey(found.question, key, session, request.ip));
-    if (nango && store === 'nango')
-      return sendPage(reply, await decisions.connectByNango(nango, found.question, session, request.ip));
-    return sendPage(reply, await decisions.connect(found.question, session));
+    if (found.kind !== 'open') return sendPage(reply, await pageFor(context, found, session, request));
+    return sendPage(reply, await connect(context, found.question, person, key));
   });
+}
 
-  async function pageFor(found: Found, session: Session, request: FastifyRequest): Promise<Page> {
-    switch (found.kind) {
-      case 'unknown':
-        return unknownPage();
-      case 'somebody-elses': {
-        const { tenant, id } = found.row;
-        const sameTenant = tenant === session.tenant;
-        const who = sameTenant ? 'another user' : 'another tenant';
-        await refusals.record(request, who, { elicitationId: id, tenant });
-        // Outside its tenant a question does not exist.
-        return sameTenant
-          ? refusedPage(displayName(session), loginUrl(publicUrl, id, request, 'other'))
-          : unknownPage();
-      }
-      case 'open': {
-        const { server } = found.question;
-        const view = viewOf(found.question, config, session);
-        if (server.store === 'vault') return keyQuestionPage(view, server.vault?.hint);
-        const page = questionPage(view);
-        return server.store === 'nango' ? questionWithNango(page, view, nango?.script ?? null) : page;
-      }
-      case 'shared': {
-        const { server, row } = found.question;
-        const { tenant } = row;
-        const key = { tenant, server: server.name, user: null };
-        return sharedQuestionPage(viewOf(found.question, config, session), {
-          tenant,
-          contact: server.contact,
-          mayChange: await deps.mayChange(principalOf(session), key),
-        });
-      }
-      case 'connected':
-        return connectedPage(found.question.server.title, found.account, found.tooLate);
-      case 'finished':
-        return finishedPage(found.outcome);
-      default:
-        return found satisfies never;
+async function pageFor(
+  context: PageContext,
+  found: FoundQuestion,
+  session: Session,
+  request: FastifyRequest,
+): Promise<Page> {
+  const { config, refusals, nango, mayChange } = context;
+  const { publicUrl } = config.http;
+  switch (found.kind) {
+    case 'unknown':
+      return unknownPage();
+    case 'somebody-elses': {
+      const { tenant, id } = found.row;
+      const sameTenant = tenant === session.tenant;
+      const who = sameTenant ? 'another user' : 'another tenant';
+      await refusals.record(request, who, { elicitationId: id, tenant });
+      // Outside its tenant a question does not exist.
+      return sameTenant
+        ? refusedPage(displayName(session), loginUrl(publicUrl, id, request, 'other'))
+        : unknownPage();
     }
+    case 'open': {
+      const { server } = found.question;
+      const view = viewOf(found.question, config, session);
+      if (server.store === 'vault') return keyQuestionPage(view, server.vault?.hint);
+      const page = questionPage(view);
+      return server.store === 'nango' ? questionWithNango(page, view, nango?.script ?? null) : page;
+    }
+    case 'shared': {
+      const { server, row } = found.question;
+      const { tenant } = row;
+      const key = { tenant, server: server.name, user: null };
+      return sharedQuestionPage(viewOf(found.question, config, session), {
+        tenant,
+        contact: server.contact,
+        mayChange: await mayChange(principalOf(session), key),
+      });
+    }
+    case 'connected':
+      return connectedPage(found.question.server.title, found.account, found.tooLate);
+    case 'finished':
+      return finishedPage(found.outcome);
+    default:
+      return found satisfies never;
   }
 }

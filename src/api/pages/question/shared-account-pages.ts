@@ -6,7 +6,7 @@ import type { Html } from '../html.ts';
 import type { Page } from '../layout.ts';
 import { monogram } from '../marks.ts';
 import { dismissal, questionFields } from './pages.ts';
-import type { QuestionView } from './pages.ts';
+import type { QuestionView } from './view.ts';
 import { signedIn } from '../signed-in.ts';
 
 /** Before an operator gives one. */

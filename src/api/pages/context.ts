@@ -1,4 +1,4 @@
-/** What the hosted pages are handed. */
+/** What the hosted pages are handed, and what all of their routes have in common. */
 import type { Logger } from 'pino';
 import type { AuthConfig, Config } from '../../config/config.ts';
 import type { KeyRing } from '../../credentials/sealing/key-ring.ts';
@@ -7,10 +7,16 @@ import type { Storage } from '../../storage/storage.ts';
 import type { MayChange } from '../../service/account-rights.ts';
 import type { AnswerQuestion } from '../../service/answer-question.ts';
 import type { ConfirmConnection } from '../../service/confirm-connection.ts';
+import type { NangoStore } from '../../credentials/nango/store.ts';
+import type { GiveKey } from '../../service/give-key.ts';
+import type { NangoAttempts } from '../../service/nango-attempts.ts';
+import type { PageScript } from './layout.ts';
+import type { Sessions } from './login/session.ts';
+import type { Refusals } from './refusals.ts';
 import type { PlaygroundParts } from './playground/routes.ts';
 import type { OwnConnections } from '../../service/connections.ts';
 
-export interface ConnectDeps {
+export interface PagesParts {
   config: Pick<Config, 'http' | 'agents' | 'servers' | 'nango'> & { auth: AuthConfig };
   storage: Pick<Storage, 'elicitations' | 'connections' | 'connectAttempts' | 'audit' | 'ping'>;
   keys: KeyRing;
@@ -27,4 +33,18 @@ export interface ConnectDeps {
   confirmConnection: ConfirmConnection;
   logger: Logger;
   playground?: Omit<PlaygroundParts, 'sessions' | 'publicUrl'> | undefined;
+}
+
+export interface PageContext extends PagesParts {
+  sessions: Sessions;
+  refusals: Refusals;
+  giveKey: GiveKey;
+  /** Null where no server keeps its accounts at Nango. */
+  nango: NangoConnecting | null;
+}
+
+export interface NangoConnecting extends NangoAttempts {
+  store: NangoStore;
+  /** Null: the pages do without. */
+  script: PageScript | null;
 }

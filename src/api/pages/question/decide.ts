@@ -1,0 +1,156 @@
+/** What the buttons of a question do. Each answers with the page to show next. */
+import { CredentialStoreError } from '../../../credentials/store-error.ts';
+import { connectionsAddress } from '../../../elicitation/account-pages.ts';
+import { findConnectionQuestion } from '../../../service/connection-question.ts';
+import type { ConnectionQuestion } from '../../../service/connection-question.ts';
+import type { ConnectionKey } from '../../../storage/ports/connections.ts';
+import { ServiceError } from '../../../service/service-error.ts';
+import type { ServiceErrorCode } from '../../../service/service-error.ts';
+import type { NangoConnecting, PageContext } from '../context.ts';
+import { keyProblemOf, keyQuestionPage } from '../key/pages.ts';
+import type { KeyProblem } from '../key/pages.ts';
+import type { Page, Redirect } from '../layout.ts';
+import { leaveByNango, leaveTo } from '../leave.ts';
+import { sessionHash } from '../login/session.ts';
+import type { Session } from '../login/session.ts';
+import { questionWithNango } from '../nango/pages.ts';
+import { connectedPage, finishedPage, refusedQuestionPage } from '../outcome-pages.ts';
+import { keepingReturn } from '../return-url.ts';
+import { failedPage } from './pages.ts';
+import { viewOf } from './view.ts';
+
+/** Who presses a button, and from where. */
+export interface Person {
+  session: Session;
+  address: string;
+}
+
+/** `entered`: an API key, if the form had one. */
+export function connect(
+  context: PageContext,
+  question: ConnectionQuestion,
+  person: Person,
+  entered: string | undefined,
+): Promise<Page | Redirect> {
+  const { store } = question.server;
+  if (store === 'vault') return giveKey(context, question, person, entered);
+  const { nango } = context;
+  if (nango && store === 'nango') return connectByNango(context, nango, question, person);
+  return connectByOAuth(context, question, person);
+}
+
+async function connectByOAuth(
+  context: PageContext,
+  question: ConnectionQuestion,
+  { session }: Person,
+): Promise<Page> {
+  const { row, server } = question;
+  try {
+    const { scopes } = row.request.context;
+    return await leaveTo(context.stores.oauth, {
+      server,
+      key: keyOf(question),
+      elicitationId: row.id,
+      sessionHash: sessionHash(session),
+      returnUrl: session.returnUrl,
+      ...(scopes && { scopes }),
+    });
+  } catch (error) {
+    return couldNotBegin(context, question, session, error);
+  }
+}
+
+/** The way without a script, or for a browser that opens no windows. */
+async function connectByNango(
+  context: PageContext,
+  nango: NangoConnecting,
+  question: ConnectionQuestion,
+  { session, address }: Person,
+): Promise<Page | Redirect> {
+  const { row, server } = question;
+  const key = keyOf(question);
+  try {
+    const begun = await nango.lookBack(key, row.id, address);
+    if (begun.length > 0 && (await findConnectionQuestion(context, row.id, session)).kind !== 'open')
+      return toOutcome(context, row.id, session);
+    const { scopes } = row.request.context;
+    return await leaveByNango(nango.store, {
+      server,
+      key,
+      elicitationId: row.id,
+      actor: session.user,
+      scopes,
+    });
+  } catch (error) {
+    const page = couldNotBegin(context, question, session, error);
+    return questionWithNango(page, viewOf(question, context.config, session), nango.script);
+  }
+}
+
+async function giveKey(
+  context: PageContext,
+  question: ConnectionQuestion,
+  { session, address }: Person,
+  entered: string | undefined,
+): Promise<Page | Redirect> {
+  const { row, server } = question;
+  const show = (problem?: KeyProblem) =>
+    keyQuestionPage(viewOf(question, context.config, session), server.vault?.hint, problem);
+  if (entered === undefined) return show();
+  const refused = await context.giveKey({
+    server,
+    key: keyOf(question),
+    entered,
+    actor: session.user,
+    address,
+    elicitationId: row.id,
+  });
+  return refused ? show(keyProblemOf(refused)) : toOutcome(context, row.id, session);
+}
+
+/** What an answer is refused with once its question has ended. */
+const settled: ServiceErrorCode[] = ['already_answered', 'expired', 'turn_over'];
+
+export async function refuse(
+  context: PageContext,
+  question: ConnectionQuestion,
+  { session, address }: Person,
+  action: 'decline' | 'cancel',
+): Promise<Page> {
+  const { row, server } = question;
+  const { tenant, user } = session;
+  try {
+    await context.answer(row, { action }, { kind: 'user', tenant, user }, { address });
+    const connectionsUrl = keepingReturn(connectionsAddress(context.config.http.publicUrl), session);
+    return refusedQuestionPage(action, server.title, connectionsUrl);
+  } catch (error) {
+    if (!(error instanceof ServiceError) || !settled.includes(error.code)) throw error;
+    // Something else settled the question while the page was open.
+    const found = await findConnectionQuestion(context, row.id, session);
+    if (found.kind === 'connected') return connectedPage(server.title, found.account, found.tooLate);
+    return finishedPage(found.kind === 'finished' ? found.outcome : 'cancel');
+  }
+}
+
+function couldNotBegin(
+  { config, logger }: PageContext,
+  question: ConnectionQuestion,
+  session: Session,
+  error: unknown,
+): Page {
+  if (!(error instanceof CredentialStoreError)) throw error;
+  const { message, forOperator: reason } = error;
+  const { row, server } = question;
+  logger.warn({ server: server.name, elicitationId: row.id, reason }, 'connecting could not begin');
+  return failedPage(viewOf(question, config, session), message, true);
+}
+
+function toOutcome({ config }: PageContext, elicitationId: string, session: Session): Redirect {
+  const address = `${config.http.publicUrl}/auth/done?${new URLSearchParams({ e: elicitationId }).toString()}`;
+  return { redirectTo: keepingReturn(address, session) };
+}
+
+/** The asked user's own: what everybody shares is connected on another page. */
+function keyOf({ row: { tenant, user }, server: { name: server } }: ConnectionQuestion): ConnectionKey {
+  return { tenant, server, user };
+}
