@@ -12,8 +12,12 @@ export default defineConfig({
     // Most of them wait for servers and clocks most of the time.
     maxWorkers: availableParallelism() + 1,
     globalSetup: 'test/setup/global-setup.ts',
+    setupFiles: 'test/setup/no-group-signals.ts',
     testTimeout: 30_000,
     hookTimeout: 60_000,
+    reporters: ['default', './test/setup/unfinished-tests.ts'],
+    // A line per file, not one per test that takes longer than usual: a log that is read to its end.
+    slowTestThreshold: Number.MAX_SAFE_INTEGER,
     // Goes on as soon as it holds; a busy machine takes longer than the usual second.
     expect: { poll: { timeout: 10_000 } },
     projects: [
