@@ -1,5 +1,6 @@
 import { availableParallelism } from 'node:os';
 import { defineConfig } from 'vitest/config';
+import { UnfinishedTests } from './test/setup/unfinished-tests.ts';
 
 /** What `npm run test:full` runs, and `npm test` does not: see docs/decisions/0048-two-suites.md. */
 const full = 'test/**/*.full.test.ts';
@@ -15,7 +16,7 @@ export default defineConfig({
     setupFiles: 'test/setup/no-group-signals.ts',
     testTimeout: 30_000,
     hookTimeout: 60_000,
-    reporters: ['default', './test/setup/unfinished-tests.ts'],
+    reporters: ['default', new UnfinishedTests()],
     // A line per file, not one per test that takes longer than usual: a log that is read to its end.
     slowTestThreshold: Number.MAX_SAFE_INTEGER,
     // Goes on as soon as it holds; a busy machine takes longer than the usual second.

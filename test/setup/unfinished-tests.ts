@@ -5,7 +5,7 @@
 import { writeSync } from 'node:fs';
 import type { Reporter, TestCase } from 'vitest/node';
 
-export default class UnfinishedTests implements Reporter {
+export class UnfinishedTests implements Reporter {
   readonly #running = new Set<TestCase>();
   #isOver = false;
 
