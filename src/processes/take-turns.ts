@@ -6,6 +6,7 @@ import { createHeldPlaces } from '../activities/call-tool/held-call-limit.ts';
 import { isSame, makeCurrent, takersOf, versionOf } from '../temporal/deployment.ts';
 import type { Version } from '../temporal/deployment.ts';
 import { startPolling } from '../polling/polling.ts';
+import { checkRunAs } from '../remote/mcp/stdio/run-as.ts';
 import type { Parts } from './parts.ts';
 import { keepTakingStrandedTurns, takeStrandedTurns } from './stranded-turns.ts';
 import { createTurnWorker, runWorker } from './turn-worker.ts';
@@ -27,6 +28,7 @@ export async function takeTurns(
   stack: AsyncDisposableStack,
 ): Promise<void> {
   const { config, logger } = parts;
+  checkRunAs(config.servers.values());
   const { temporal } = config;
   const version = versionOf(temporal, bundle.buildId);
   const client = new Client({ connection, namespace: temporal.namespace });

@@ -269,6 +269,12 @@ agents: { assistant: { model: scripted, servers: [files] } }
     ['{ command: [f], local: true }', 'servers.files.local: only a server with a url has this'],
     ['{ url: "http://f/mcp", cwd: . }', 'servers.files.cwd: only a server with a command has this'],
     ['{ url: "http://f/mcp", env: { A: b } }', 'servers.files.env: only a server with a command has this'],
+    ['{ url: "http://f/mcp", uid: 5, gid: 5 }', 'servers.files.uid: only a server with a command has this'],
+    ['{ command: [x], uid: 5 }', 'servers.files.uid: write both, uid and gid, or neither'],
+    [
+      '{ command: [x], uid: 0, gid: 5 }',
+      'servers.files.uid: write the number of a user or group other than root',
+    ],
     ['{ command: [f], cwd: ./nowhere }', 'servers.files.cwd: there is no folder'],
     ['{ command: [f], envFrom: { A: NO_SUCH } }', 'servers.files.envFrom.A: the variable NO_SUCH is not set'],
   ])('%s is refused: %s', (server, problem) => {

@@ -15,4 +15,7 @@ const network = ['HTTP_PROXY', 'HTTPS_PROXY', 'NO_PROXY', 'ALL_PROXY']
   ])
   .concat(['REQUESTS_CA_BUNDLE', 'CURL_CA_BUNDLE']);
 
+/** What is true of the worker's user only: a program that runs as another gets none of it. */
+export const variablesOfUser = ['HOME', 'USER', 'LOGNAME', 'SHELL', 'TMPDIR'];
+
 export const inheritedVariables = [...basics, ...onWindows, ...network];

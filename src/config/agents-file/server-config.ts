@@ -1,6 +1,6 @@
 /** An MCP server as the program works with it: values that stand in the environment are filled in, paths are absolute. */
 import path from 'node:path';
-import { inheritedVariables } from './inherited-variables.ts';
+import { inheritedVariables, variablesOfUser } from './inherited-variables.ts';
 import type { ServerEntry } from './server-entry.ts';
 
 /** How a server of ours is started. `env` is all it gets to see. */
@@ -9,9 +9,11 @@ export interface ServerProcess {
   args: string[];
   cwd: string;
   env: Record<string, string>;
+  /** Another user than the worker's. */
+  runAs?: { uid: number; gid: number };
 }
 
-type OfProcess = 'command' | 'cwd' | 'env' | 'envFrom';
+type OfProcess = 'command' | 'cwd' | 'uid' | 'gid' | 'env' | 'envFrom';
 
 export type ServerConfig = Omit<ServerEntry, OfProcess | 'url' | 'credentialScope'> & {
   name: string;
@@ -25,7 +27,7 @@ export type ServerConfig = Omit<ServerEntry, OfProcess | 'url' | 'credentialScop
 /** Entry of the file → what the program works with. Values that stand in the environment are filled in. */
 export function toServerConfig(
   name: string,
-  { command, cwd = '.', env = {}, envFrom = {}, headersEnv, ...entry }: ServerEntry,
+  { command, cwd = '.', uid, gid, env = {}, envFrom = {}, headersEnv, ...entry }: ServerEntry,
   { variables, folder }: { variables: Record<string, string>; folder: string },
 ): ServerConfig {
   const filled = (from: Record<string, string>) =>
@@ -36,7 +38,11 @@ export function toServerConfig(
     const { url = '', credentialScope = 'user' } = entry;
     return { ...common, url, credentialScope, headers: { ...entry.headers, ...filled(headersEnv) } };
   }
-  const inherited = inheritedVariables.flatMap((key) =>
+  const runAs = uid !== undefined && gid !== undefined ? { uid, gid } : undefined;
+  const inheritable = runAs
+    ? inheritedVariables.filter((key) => !variablesOfUser.includes(key))
+    : inheritedVariables;
+  const inherited = inheritable.flatMap((key) =>
     variables[key] === undefined ? [] : [[key, variables[key]]],
   );
   return {
@@ -48,6 +54,7 @@ export function toServerConfig(
       args,
       cwd: path.resolve(folder, cwd),
       env: { ...Object.fromEntries(inherited), ...env, ...filled(envFrom) } as Record<string, string>,
+      ...(runAs && { runAs }),
     },
   };
 }

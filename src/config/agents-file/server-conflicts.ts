@@ -11,9 +11,10 @@ export function conflictsIn(entry: Partial<ServerEntry>, written: string[]): Con
   if (url !== undefined && command !== undefined)
     return [['command', 'a server has a url or a command; remove one of them']];
   const given = (member: keyof ServerEntry) =>
-    Object.keys(Object(entry[member])).length > 0 || ['string', 'boolean'].includes(typeof entry[member]);
+    Object.keys(Object(entry[member])).length > 0 ||
+    ['string', 'boolean', 'number'].includes(typeof entry[member]);
   if (!written.includes('command')) {
-    const onlyProcesses = ['cwd', 'env', 'envFrom'] as const;
+    const onlyProcesses = ['cwd', 'uid', 'gid', 'env', 'envFrom'] as const;
     return [
       ...onlyProcesses
         .filter(given)
@@ -25,6 +26,8 @@ export function conflictsIn(entry: Partial<ServerEntry>, written: string[]): Con
   const conflicts = onlyHttp
     .filter(given)
     .map((member): Conflict => [member, 'only a server with a url has this; a command has env and envFrom']);
+  if (given('uid') !== given('gid'))
+    conflicts.push([given('uid') ? 'uid' : 'gid', 'write both, uid and gid, or neither']);
   if ((entry.credentialScope ?? 'none') !== 'none')
     conflicts.push(['credentialScope', 'a server with a command knows no accounts of people; write none']);
   return conflicts;

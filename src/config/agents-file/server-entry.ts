@@ -2,6 +2,13 @@
 import { z } from 'zod';
 import { duration } from '../duration.ts';
 
+/** Of a user or a group. Never root's: the entry is there to take rights away. */
+const userId = z
+  .int({ error: 'write the number of a user or group other than root' })
+  .min(1, 'write the number of a user or group other than root')
+  .max(4_294_967_294)
+  .optional();
+
 export const entrySchema = z.strictObject({
   title: z.string().min(1).optional(),
   url: z
@@ -25,6 +32,10 @@ export const entrySchema = z.strictObject({
     .describe(
       'Folder in which the command is started, relative to this file; by default the folder of this file',
     ),
+  uid: userId.describe(
+    'User that the command runs as, together with gid; the worker has to run as root for that',
+  ),
+  gid: userId.describe('Group that the command runs as, together with uid'),
   env: z
     .record(z.string(), z.string())
     .optional()

@@ -45,6 +45,8 @@ function describeProcess({ command, cwd }: ServerProcess, name: string, failure:
       return `${name} cannot be started: ${command} may not be executed. ${checkCommand}`;
     case 'no-folder':
       return `${name} cannot be started: there is no folder ${cwd}. The operator should correct its cwd in the agents file.`;
+    case 'not-permitted-user':
+      return `${name} cannot be started: the worker may not start programs as user ${reason.uid}. The operator should run the worker as root, or remove uid and gid from the agents file.`;
     case 'not-started':
       return `${name} cannot be started (${reason.code}). ${checkCommand}`;
     case 'ended': {

@@ -4,6 +4,7 @@
  */
 import { spawn } from 'node:child_process';
 import type { ChildProcessWithoutNullStreams } from 'node:child_process';
+import { once } from 'node:events';
 import { existsSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { ServerProcess } from '../../../config/agents-file/server-config.ts';
@@ -21,6 +22,8 @@ export class ProcessFailure extends Error {
 
 type StartFailure =
   | { kind: 'not-found' | 'not-executable' | 'no-folder' }
+  /** This process may not start programs as that user. */
+  | { kind: 'not-permitted-user'; uid: number }
   /** `code` is the system's. */
   | { kind: 'not-started'; code: string };
 
@@ -46,16 +49,10 @@ let isHooked = false;
 
 /** Rejects with a `ProcessFailure` when it cannot be started: then there is nothing to stop. */
 export async function startProcess(
-  { command, args, cwd, env }: ServerProcess,
+  given: ServerProcess,
   { onOutput, onEnd }: ProcessListener,
 ): Promise<RunningProcess> {
-  const child = spawn(command, args, { cwd, env, stdio: 'pipe', detached: hasGroups, windowsHide: true });
-  await new Promise<void>((resolve, reject) => {
-    child.once('spawn', resolve);
-    child.once('error', (error: NodeJS.ErrnoException) =>
-      reject(new ProcessFailure(startFailureOf(error, cwd))),
-    );
-  });
+  const child = await spawnChild(given);
   killOnExit(child);
   // What fails from here on shows in its end.
   child.on('error', () => undefined);
@@ -110,7 +107,25 @@ export async function startProcess(
   };
 }
 
-function startFailureOf({ code = 'unknown' }: NodeJS.ErrnoException, cwd: string): StartFailure {
+async function spawnChild(given: ServerProcess): Promise<ChildProcessWithoutNullStreams> {
+  const { command, args, cwd, env, runAs } = given;
+  const options = { cwd, env, stdio: 'pipe', detached: hasGroups, windowsHide: true } as const;
+  try {
+    // With another user, Node gives up supplementary groups as well.
+    const child = spawn(command, args, { ...options, ...runAs });
+    await once(child, 'spawn');
+    return child;
+  } catch (error) {
+    // Some errors are thrown, others are emitted.
+    throw new ProcessFailure(startFailureOf(error as NodeJS.ErrnoException, given));
+  }
+}
+
+function startFailureOf(
+  { code = 'unknown' }: NodeJS.ErrnoException,
+  { cwd, runAs }: ServerProcess,
+): StartFailure {
+  if (code === 'EPERM' && runAs) return { kind: 'not-permitted-user', uid: runAs.uid };
   // The system says the same of a missing command and of a missing folder.
   if (code === 'ENOENT') return { kind: existsSync(cwd) ? 'not-found' : 'no-folder' };
   return code === 'EACCES' ? { kind: 'not-executable' } : { kind: 'not-started', code };
