@@ -5,6 +5,7 @@
  * what makes sequence numbers gap-free and visible in order. So that writers never wait for each other in a
  * circle, a transaction locks this row last.
  */
+import { sql } from 'kysely';
 import type { ExpressionBuilder, Kysely, Transaction } from 'kysely';
 import type { ConversationRef, TurnRef, TurnStatus } from '../../turn/turn.ts';
 import { columnOf, keyOf, placed } from '../tables/delegation.ts';
@@ -39,26 +40,7 @@ export async function writeToConversation(
   const { messages = [] } = additions;
   const events = (additions.events ?? []).map((event) => placed(turn, event));
   if (messages.length === 0 && events.length === 0) return;
-  const taken = await write
-    .updateTable('conversations')
-    .set((row) => ({
-      last_seq: row('last_seq', '+', events.length),
-      last_position: row('last_position', '+', messages.length),
-      updated_at: now,
-    }))
-    .where(isConversation(turn))
-    .returning((row) => [
-      'last_seq',
-      'last_position',
-      row
-        .selectFrom('turns')
-        .select('status')
-        .where('turn_id', '=', turn.turnId)
-        .where('turns.tenant', '=', turn.tenant)
-        .where('turns.conversation', '=', turn.conversation)
-        .as('status'),
-    ])
-    .executeTakeFirst();
+  const taken = await takeNumbers(write, turn, { events: events.length, messages: messages.length }, now);
   if (!taken?.status) throw new Error(`turn ${turn.turnId} does not exist: prepare it before writing to it`);
 
   const before = taken.last_seq - events.length;
@@ -73,6 +55,27 @@ export async function writeToConversation(
   refuseIfLate(standing ?? taken, additions);
   if (inserted < events.length) await closeGaps(write, turn, events, before, now);
   await removeVoidSpeech(write, turn, events);
+}
+
+/**
+ * Locks the conversation, and with it the numbers of what is about to be written. As text, like the insert of the
+ * events: both are on every append, and to build them anew each time takes longer than to run them.
+ */
+async function takeNumbers(
+  write: Write,
+  { tenant, conversation, turnId }: TurnRef,
+  count: { events: number; messages: number },
+  now: number,
+): Promise<{ last_seq: number; last_position: number; status: TurnStatus | null } | undefined> {
+  const { rows } = await sql<{ last_seq: number; last_position: number; status: TurnStatus | null }>`
+    update conversations
+    set last_seq = last_seq + ${count.events}, last_position = last_position + ${count.messages}, updated_at = ${now}
+    where tenant = ${tenant} and conversation = ${conversation}
+    returning last_seq, last_position, (
+      select status from turns
+      where turn_id = ${turnId} and turns.tenant = ${tenant} and turns.conversation = ${conversation}
+    ) as status`.execute(write);
+  return rows[0];
 }
 
 interface Standing {
@@ -135,35 +138,23 @@ async function insertEvents(
   of?: StepAttempt,
 ): Promise<{ inserted: number; standing: Standing | null }> {
   const { tenant, conversation, turnId } = turn;
-  const rows = events.map(({ key, event }, index) => ({
-    tenant,
-    conversation,
-    seq: before + 1 + index,
-    turn_id: turnId,
-    key,
-    event: JSON.stringify(event),
-    at: now,
-  }));
-  const key = of ? stepKey(turn, of) : '';
+  const values = events.map(({ key, event }, index) => {
+    const seq = before + 1 + index;
+    return sql`(${tenant}, ${conversation}, ${seq}, ${turnId}, ${key}, ${JSON.stringify(event)}, ${now})`;
+  });
   let inserted = 0;
   let standing: Standing | null = null;
-  for (const chunk of chunks(rows)) {
-    const added = await write
-      .insertInto('turn_events')
-      .values(chunk)
-      .onConflict((conflict) => conflict.columns(['turn_id', 'key']).doNothing())
-      .returning((row) => [
-        row.selectFrom('turns').select('status').where('turn_id', '=', turnId).as('status'),
-        row
-          .selectFrom('turn_steps')
-          .select('attempt')
-          .where('turn_id', '=', turnId)
-          .where('turn_steps.key', '=', key)
-          .as('attempt'),
-      ])
-      .execute();
-    inserted += added.length;
-    standing = added.at(-1) ?? standing;
+  for (const chunk of chunks(values)) {
+    const { rows } = await sql<Standing>`
+      insert into turn_events (tenant, conversation, seq, turn_id, key, event, at)
+      values ${sql.join(chunk)}
+      on conflict (turn_id, key) do nothing
+      returning
+        (select status from turns where turns.turn_id = ${turnId}) as status,
+        ${of ? sql`(select attempt from turn_steps where turn_steps.turn_id = ${turnId} and turn_steps.key = ${stepKey(turn, of)})` : sql`null`} as attempt
+    `.execute(write);
+    inserted += rows.length;
+    standing = rows.at(-1) ?? standing;
   }
   return { inserted, standing };
 }

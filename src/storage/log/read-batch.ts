@@ -1,9 +1,8 @@
 /** Reads the turn log piece by piece: never more at once than a reader that stops reading may hold in memory. */
 import { sql } from 'kysely';
-import type { Kysely } from 'kysely';
+import type { Kysely, Selectable } from 'kysely';
 import type { LogEntry, TurnEvent } from '../../turn/event.ts';
 import type { ConversationRef } from '../../turn/turn.ts';
-import { isConversation } from './append.ts';
 import { remainder } from './merged-deltas.ts';
 import { fromJson } from '../schema.ts';
 import type { Tables } from '../schema.ts';
@@ -33,31 +32,22 @@ export interface Batch {
 export type ReadBatch = (ref: ConversationRef, after: number) => Promise<Batch>;
 
 export function createReadBatch(query: Kysely<Tables>, bounds: BatchBounds = defaultBounds): ReadBatch {
-  return async (ref, after) => {
-    const sizes = query
-      .selectFrom('turn_events')
-      // Of the column's size alone: neither database reads a long text for it.
-      .select(['seq', sql<number>`octet_length(event)`.as('bytes')])
-      .where(isConversation(ref))
-      .where('seq', '>', after)
-      .orderBy('seq')
-      .limit(bounds.entries);
-    const running = query
-      .selectFrom(sizes.as('sizes'))
-      .select(['seq', 'bytes'])
-      .select(sql<number>`sum(bytes) over (order by seq rows unbounded preceding)`.as('total'));
-    const last = query
-      .selectFrom(running.as('running'))
-      .where(sql<boolean>`total - bytes < ${bounds.bytes}`)
-      .select(({ fn }) => fn.coalesce(fn.max('seq'), sql<number>`0`).as('seq'));
-    const rows = await query
-      .selectFrom('turn_events')
-      .select(['seq', 'turn_id', 'event', 'at'])
-      .where(isConversation(ref))
-      .where('seq', '>', after)
-      .where('seq', '<=', last)
-      .orderBy('seq')
-      .execute();
+  return async ({ tenant, conversation }, after) => {
+    // As text: every follower asks it after every append, and to build it anew takes longer than to run it. Of the sizes
+    // only the column's length is asked, for which neither database reads a long text.
+    const { rows } = await sql<Pick<Selectable<Tables['turn_events']>, 'seq' | 'turn_id' | 'event' | 'at'>>`
+      select seq, turn_id, event, at from turn_events
+      where tenant = ${tenant} and conversation = ${conversation} and seq > ${after} and seq <= (
+        select coalesce(max(seq), 0) from (
+          select seq, bytes, sum(bytes) over (order by seq rows unbounded preceding) as total from (
+            select seq, octet_length(event) as bytes from turn_events
+            where tenant = ${tenant} and conversation = ${conversation} and seq > ${after}
+            order by seq limit ${bounds.entries}
+          ) as sizes
+        ) as running
+        where total - bytes < ${bounds.bytes}
+      )
+      order by seq`.execute(query);
     const entries = rows.map(({ seq, turn_id: turnId, event, at }) => ({
       entry: { seq, turnId, at, event: fromJson<TurnEvent>(event) },
       readFrom: after,

@@ -96,11 +96,8 @@ class Lent implements DatabaseConnection {
       if (!this.#database.isTransaction) throw new Error('the transaction was rolled back by SQLite');
       return run(writer, query);
     }
+    if (isRead(query) && reader !== writer) return whenNotBusy(() => run<R>(reader, query));
     switch (query.query.kind) {
-      case 'SelectQueryNode':
-        return reader === writer
-          ? this.#turns.alone(() => run<R>(writer, query))
-          : whenNotBusy(() => run<R>(reader, query));
       case 'InsertQueryNode':
       case 'UpdateQueryNode':
       case 'DeleteQueryNode':
@@ -126,6 +123,13 @@ class Lent implements DatabaseConnection {
   streamQuery(): never {
     throw new Error('nothing is read as a stream');
   }
+}
+
+/** Statements written as text have no other sign; `pragma` is not one, for it may be about the writer's connection. */
+function isRead({ query, sql }: CompiledQuery): boolean {
+  return (
+    query.kind === 'SelectQueryNode' || (query.kind === 'RawNode' && sql.trimStart().startsWith('select '))
+  );
 }
 
 function run<R>(statements: Statements, { sql, parameters }: CompiledQuery): QueryResult<R> {
