@@ -1,6 +1,6 @@
 /**
  * Tells a server that nobody comes back to a call which it still keeps: one that was left to it while people think, or
- * one whose worker has died with the line in its hands. A courtesy: nobody waits for it, and it is not repeated.
+ * one whose worker has died while it held the connection. Best effort: nobody waits for it, and it is not repeated.
  */
 import type { ServerConfig } from '../../config/config.ts';
 import type { CredentialStore } from '../../credentials/store.ts';

@@ -1,6 +1,6 @@
 /**
- * A worker that held a call has died, and whoever comes after it begins anew: the server, which may still wait for an
- * answer there, is told that nobody comes back. A courtesy, within a moment.
+ * A worker that held the connection of a call has died, and the next attempt begins anew: the server, which may still
+ * wait for an answer on the old one, is told that nobody comes back. Best effort.
  */
 import type { ServerConfig } from '../../config/config.ts';
 import type { RunningCall } from '../../remote/input-required.ts';
@@ -9,7 +9,7 @@ import type { Round } from './rounds.ts';
 import { credentialOrNone } from './resolve-credential.ts';
 import type { CallParts } from './attempt.ts';
 
-export async function leaveHeldCalls(
+export async function abandonHeldCalls(
   { storeOf, remote }: Pick<CallParts, 'storeOf' | 'remote'>,
   { server, turn, signal }: { server: ServerConfig; turn: Turn; signal: AbortSignal },
   rounds: Round[],

@@ -1,7 +1,8 @@
-/** What every step of one attempt at a tool call works with, and how such a step may end. */
+/** What every part of one attempt at a tool call works with, and how a missing account ends it. */
 import { activityInfo } from '@temporalio/activity';
 import type { Logger } from 'pino';
 import type { Catalogue } from '../../remote/catalogue.ts';
+import type { Continuation } from '../../remote/tool-call.ts';
 import type { RemoteServers } from '../../remote/remote-servers.ts';
 import type { ServerConfig } from '../../config/config.ts';
 import { connectionKey } from '../../credentials/connection-key.ts';
@@ -11,8 +12,11 @@ import { sharedAccountForModel, sharedAccountMessage } from '../../elicitation/s
 import { refusalForModel } from '../../elicitation/wording.ts';
 import type { CallAttempt, ToolCallRow } from '../../storage/ports/tool-calls.ts';
 import type { CatalogueTool } from '../../storage/ports/tool-catalogue.ts';
+import type { Storage } from '../../storage/storage.ts';
 import type { AttemptResult, ToolCallInput } from '../../turn/tool-call.ts';
 import type { McpResult } from '../../turn/tool-result.ts';
+import type { HeldPlaces } from './held-call-limit.ts';
+import type { CallRounds, Round } from './rounds.ts';
 
 export interface Attempt {
   input: ToolCallInput;
@@ -29,10 +33,32 @@ export interface Attempt {
   finish(result: string | McpResult, remark?: string, notice?: string): Promise<AttemptResult>;
 }
 
+/** At a tool that its server has listed, and not at the `connect_<server>` tool. */
+export type ServerAttempt = Attempt & { tool: string };
+
+/** One request of an attempt, and where it goes on from. */
+export interface ToolRequest {
+  credential: Credential;
+  continuation: Continuation | undefined;
+  /** The latest round that had its answers when the attempt began. */
+  answered: Round | undefined;
+  /** With a credential that has just replaced a refused one. */
+  isRenewed: boolean;
+  /** The call was begun anew, because the server did not know its own state any more. */
+  isRestarted: boolean;
+}
+
 export interface CallParts {
   storeOf(server: ServerConfig): CredentialStore;
   catalogue: Catalogue;
   remote: RemoteServers;
+}
+
+export interface CallServerParts extends CallParts {
+  storage: Pick<Storage, 'toolCalls' | 'turnLog' | 'elicitations'>;
+  rounds: CallRounds;
+  heldPlaces: HeldPlaces;
+  logger: Logger;
 }
 
 /** Each connect and each round of answers lets the activity be executed once more. */
@@ -41,7 +67,7 @@ export function attemptAt({ connects, round }: ToolCallInput): CallAttempt {
 }
 
 /** The server wants another credential: there is one, or somebody has to be asked. */
-export function reject(
+export function rejectCredential(
   { storeOf }: Pick<CallParts, 'storeOf'>,
   { server, input }: Attempt,
   { version, tokenId }: Credential,
@@ -52,7 +78,7 @@ export function reject(
 }
 
 /** Only a person can connect an account; of one that the whole tenant shares, nobody who happens to call a tool is asked. */
-export function ask(
+export function askToConnect(
   { reason, seenVersion, scopes }: ConnectionRequired,
   attempt: Attempt,
 ): AttemptResult | Promise<AttemptResult> {

@@ -1,7 +1,7 @@
 /**
- * What goes on beside a tool call: the user's own list of tools is learnt, where there is none yet; it is renewed when
- * the server says that it has changed; and the log hears how far the call has come. None of it can make a call fail,
- * and none of it begins before the call is on its way: nothing is to stand between a person's answer and their call.
+ * What a server tells while a call is under way: that its tools have changed, and how far the call has come. The user's
+ * list of tools is fetched where there is none yet, or when it has changed; progress goes into the log. None of it can
+ * make a call fail, and none of it begins before the request is sent: nothing delays a call that a person has answered.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from 'pino';
@@ -18,20 +18,20 @@ interface Parts extends Pick<CallParts, 'catalogue'> {
   logger: Logger;
 }
 
-export interface BesideCall {
+export interface CallNotifications {
   listener: CallListener;
   /** Resolves when the last progress is in the log and the next step has the tools, or would have to wait too long. */
   settled(): Promise<void>;
 }
 
-/** How long a call that is over waits for a list, in milliseconds: the next step can do without. */
-const patienceMs = 1_000;
+/** How long a call that is over waits for a list of tools, in milliseconds: the next step can do without. */
+const longestWaitMs = 1_000;
 
-export function besideCall(
+export function createCallNotifications(
   { storage, catalogue, logger }: Parts,
   { input, by, call, server }: Pick<Attempt, 'input' | 'by' | 'call' | 'server'>,
   credential: Credential,
-): BesideCall {
+): CallNotifications {
   const { turn, toolCallId } = input;
   const lists = new Set<Promise<void>>();
 
@@ -63,7 +63,7 @@ export function besideCall(
       await progress.rest();
       if (lists.size === 0) return;
       const late = new AbortController();
-      const tooLate = sleep(patienceMs, undefined, { signal: late.signal }).catch(() => undefined);
+      const tooLate = sleep(longestWaitMs, undefined, { signal: late.signal }).catch(() => undefined);
       await Promise.race([Promise.all(lists), tooLate]);
       late.abort();
     },

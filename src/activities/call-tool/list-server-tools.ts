@@ -1,38 +1,47 @@
 /** The `connect_<server>` tool: the account is there, so its tools can be listed for the next step. */
-import type { Config } from '../../config/config.ts';
+import type { AgentConfig, Config } from '../../config/config.ts';
 import type { Credential } from '../../credentials/store.ts';
-import { mayUse } from '../call-model/agent-tools.ts';
-import { ask, reject, stillRefused } from './attempt.ts';
 import type { AttemptResult } from '../../turn/tool-call.ts';
-import type { Attempt, CallParts } from './attempt.ts';
+import { mayUse } from '../call-model/agent-tools.ts';
 import { stopSignal } from '../stop-signal.ts';
+import { askToConnect, rejectCredential, stillRefused } from './attempt.ts';
+import type { Attempt, CallParts } from './attempt.ts';
 
-export async function learnTools(
+export async function listServerTools(
   parts: CallParts & { agents: Config['agents'] },
   attempt: Attempt,
-  credential: Credential,
-  isRenewed = false,
+  resolved: Credential,
 ): Promise<AttemptResult> {
   const { server, finish, input } = attempt;
-  const listed = await parts.catalogue.learn(input.turn, server, credential, stopSignal());
-  switch (listed.kind) {
-    case 'tools': {
-      const agent = parts.agents.get(input.turn.agent);
-      const names = listed.tools
-        .map(({ name }) => name)
-        .filter((name) => mayUse(agent, server.name, name))
-        .join(', ');
-      const text = `${server.title} is connected. These tools are available now: ${names || 'none'}.`;
-      return finish({ content: [{ type: 'text', text }] });
+  let credential = resolved;
+  for (let isRenewed = false; ; isRenewed = true) {
+    const listed = await parts.catalogue.learn(input.turn, server, credential, stopSignal());
+    switch (listed.kind) {
+      case 'tools': {
+        const names = listed.tools.map(({ name }) => name);
+        const text = toText(server, parts.agents.get(input.turn.agent), names);
+        return finish({ content: [{ type: 'text', text }] });
+      }
+      case 'refused': {
+        const renewed = await rejectCredential(parts, attempt, credential, listed);
+        if (renewed.kind === 'connection-required') return askToConnect(renewed, attempt);
+        if (isRenewed) return stillRefused(attempt);
+        credential = renewed;
+        continue;
+      }
+      case 'unreachable':
+        return finish(listed.message);
+      default:
+        return listed satisfies never;
     }
-    case 'refused': {
-      const next = await reject(parts, attempt, credential, listed);
-      if (next.kind === 'connection-required') return ask(next, attempt);
-      return isRenewed ? stillRefused(attempt) : learnTools(parts, attempt, next, true);
-    }
-    case 'unreachable':
-      return finish(listed.message);
-    default:
-      return listed satisfies never;
   }
+}
+
+function toText(
+  { name: server, title }: Attempt['server'],
+  agent: AgentConfig | undefined,
+  names: string[],
+): string {
+  const usable = names.filter((name) => mayUse(agent, server, name)).join(', ');
+  return `${title} is connected. These tools are available now: ${usable || 'none'}.`;
 }

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { pino } from 'pino';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { besideCall } from '../../../src/activities/call-tool/call-notifications.ts';
+import { createCallNotifications } from '../../../src/activities/call-tool/call-notifications.ts';
 import type { Credential } from '../../../src/credentials/store.ts';
 import { createCatalogue } from '../../../src/remote/catalogue.ts';
 import { createMcpServers } from '../../../src/remote/mcp/mcp-servers.ts';
@@ -50,7 +50,7 @@ afterEach(async () => {
 function beside(kept: Storage = storage) {
   const input = { turn, toolCallId: 'c1', server: 'peer', tool: 'pay', connects: 0, round: 0, answers: [] };
   const catalogue = createCatalogue({ storage: kept, remote: createMcpServers(), logger });
-  return besideCall(
+  return createCallNotifications(
     { storage: kept, catalogue, logger },
     { input, by: firstAttempt, call, server: server.config },
     credential,

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { pino } from 'pino';
 import { expect, onTestFinished, test } from 'vitest';
-import { besideCall } from '../../../src/activities/call-tool/call-notifications.ts';
+import { createCallNotifications } from '../../../src/activities/call-tool/call-notifications.ts';
 import type { Credential } from '../../../src/credentials/store.ts';
 import { createCatalogue } from '../../../src/remote/catalogue.ts';
 import { openStorage } from '../../../src/storage/open-storage.ts';
@@ -46,7 +46,7 @@ test.each([
   const call = { toolCallId: 'c1', toolName: 'peer__pay', input: {}, state: 'started' as const };
   const input = { turn, toolCallId: 'c1', server: 'peer', tool: 'pay', connects: 0, round: 0, answers: [] };
   const catalogue = createCatalogue({ storage, remote, logger });
-  const beside = besideCall(
+  const beside = createCallNotifications(
     { storage, catalogue, logger },
     { input, by: firstAttempt, call, server: server.config },
     credential,
