@@ -5,7 +5,7 @@
  * `accept` of a url is consent: it is remembered, but only the fact that the account is connected settles
  * the question. The fact counts whether or not consent came first.
  */
-import type { Action, ClosedBecause, Mode, Outcome } from './elicitation.ts';
+import type { Action, ClosedBecause, Mode, Outcome, Settlement } from './elicitation.ts';
 
 export interface Elicitation {
   id: string;
@@ -87,6 +87,13 @@ function settled(elicitation: Elicitation, outcome: Outcome, responseId?: string
 function withdrawn(elicitation: Elicitation, because: ClosedBecause): Elicitation {
   const outcome = because === 'server_gave_up' ? 'expired' : 'cancel';
   return { ...elicitation, state: { kind: 'settled', outcome, because } };
+}
+
+/** Null as long as the question is open. */
+export function settlementOf({ id, state }: Elicitation): Settlement | null {
+  if (state.kind === 'pending') return null;
+  const { outcome, responseId = null, because } = state;
+  return { elicitationId: id, outcome, responseId, ...(because && { because }) };
 }
 
 /** What became of one particular answer. The HTTP edge turns this into a status code. */

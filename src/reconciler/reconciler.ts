@@ -15,6 +15,7 @@ import type { DueTurn } from '../storage/ports/turns.ts';
 import type { Storage } from '../storage/storage.ts';
 import type { TurnFailure, TurnRef } from '../turn/turn.ts';
 import { turnWorkflowId } from '../workflows/messages.ts';
+import { createDecidedOutcomes } from './decided-outcomes.ts';
 import { createTurnRuns } from './turn-runs.ts';
 import type { ClosedRun, Fate } from './turn-runs.ts';
 
@@ -48,6 +49,7 @@ export function startReconciler(
   const { endTurn } = createTurnActivities({ storage, logger });
   const runs = createTurnRuns(client);
   const closedRuns = runs.createClosed();
+  const decidedOutcomes = createDecidedOutcomes(client, elicitations);
   let hasFound = false;
 
   async function lookAfter(turn: DueTurn): Promise<void> {
@@ -67,7 +69,8 @@ export function startReconciler(
     // It never began, so that there is nothing in the log to end. To begin it now would end another that has begun since.
     if (row.status === 'starting') return void (await turns.end(row, status));
     const why = fate !== 'cancelled' && { failure: failures[fate] };
-    await endTurn({ turn: row, status, ...why, outcomes: [], isBegun: true });
+    const outcomes = fate === 'lost' ? [] : await decidedOutcomes(row);
+    await endTurn({ turn: row, status, ...why, outcomes, isBegun: true });
   }
 
   /** Of a delegated agent that was ended from outside: its turn goes on, and would leave the question open till its own end. */

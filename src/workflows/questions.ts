@@ -4,7 +4,7 @@
  */
 import { setHandler } from '@temporalio/workflow';
 import type { Settlement } from '../elicitation/elicitation.ts';
-import { advance } from '../elicitation/lifecycle.ts';
+import { advance, settlementOf } from '../elicitation/lifecycle.ts';
 import type { Elicitation, LifecycleEvent } from '../elicitation/lifecycle.ts';
 import { createEarlyAnswers } from './early-answers.ts';
 import type { Answer } from './early-answers.ts';
@@ -19,8 +19,8 @@ export interface Questions {
   /** Nothing happens if the question is settled already, or is not known. */
   apply(id: string, event: LifecycleEvent): void;
   isPending(id: string): boolean;
-  /** What became of a question; one that nothing has settled is `expired`. Null when it was never opened. */
-  settlement(id: string): Settlement | null;
+  /** What became of a question; one that nothing has settled is `expired`. Undefined when it was never opened. */
+  settlement(id: string): Settlement | undefined;
   /** What somebody is being asked right now. */
   pending(): Elicitation[];
 }
@@ -68,14 +68,10 @@ export function createQuestions(): Questions {
     isPending,
     settlement(id) {
       const question = questions.get(id);
-      return question ? settlementOf(question) : null;
+      return (
+        question && (settlementOf(question) ?? { elicitationId: id, outcome: 'expired', responseId: null })
+      );
     },
     pending: () => [...questions.values()].filter(({ id }) => isPending(id)),
   };
-}
-
-function settlementOf({ id, state }: Elicitation): Settlement {
-  if (state.kind === 'pending') return { elicitationId: id, outcome: 'expired', responseId: null };
-  const { outcome, responseId = null, because } = state;
-  return { elicitationId: id, outcome, responseId, ...(because && { because }) };
 }

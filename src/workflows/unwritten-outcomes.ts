@@ -8,8 +8,8 @@ import type { Settlement } from '../elicitation/elicitation.ts';
 import { settleElicitations } from './activities.ts';
 
 export interface UnwrittenOutcomes {
-  /** Null: the question was never opened, so that nothing is to be written. */
-  add(outcome: Settlement | null): void;
+  /** Undefined: the question was never opened, so that nothing is to be written. */
+  add(outcome: Settlement | undefined): void;
   /**
    * Calls an activity that writes the outcomes it is given before it does anything that people can see. If it fails,
    * they are written apart; if it is cancelled, by the end of the turn.

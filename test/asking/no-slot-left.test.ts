@@ -1,6 +1,7 @@
 /** What becomes of a question is written without an activity slot: a worker may have none left for a long time. */
 import { randomUUID } from 'node:crypto';
-import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import { elicitationQuery, turnWorkflowId } from '../../src/workflows/messages.ts';
 import { startDevelopmentServer } from '../development-server.ts';
 import type { DevelopmentServer } from '../development-server.ts';
 import { startAskingServer } from '../servers/asking-server.ts';
@@ -10,15 +11,19 @@ import type { Service } from '../service/service.ts';
 
 let temporal: DevelopmentServer;
 let server: AskingServer;
+/** Its calls leave their slot while people think. */
+let modern: AskingServer;
 let service: Service;
 let release: () => void;
 
 beforeAll(async () => {
   temporal = await startDevelopmentServer();
   server = await startAskingServer({ era: 'legacy' });
+  modern = await startAskingServer({ era: 'modern' });
 });
 afterAll(async () => {
   await server.stop();
+  await modern.stop();
   await temporal.stop();
 });
 afterEach(async () => {
@@ -26,15 +31,19 @@ afterEach(async () => {
   await service.stop();
 });
 
-/** A worker with two slots: one is taken by alice's held call, the other by a step of bob that does not get on. */
-async function withoutSlots(env: Record<string, string> = {}) {
+/**
+ * A worker with two slots: one is taken by alice's held call, where her server holds it, and the others by steps of bob
+ * that do not get on.
+ */
+async function withoutSlots(env: Record<string, string> = {}, { url } = server.config, stuckSteps = 1) {
   const stuck = Promise.withResolvers<void>();
   const released = Promise.withResolvers<void>();
   release = released.resolve;
   let isBobs = false;
+  let count = 0;
   service = await startAsking({
     temporal,
-    url: server.config.url,
+    url,
     env: { WORKER_CALLS: '1', WORKER_HELD_CALLS: '1', ...env },
     around: (storage) => ({
       ...storage,
@@ -42,7 +51,7 @@ async function withoutSlots(env: Record<string, string> = {}) {
         ...storage.messages,
         async list(ref) {
           if (isBobs) {
-            stuck.resolve();
+            if (++count === stuckSteps) stuck.resolve();
             await released.promise;
           }
           return storage.messages.list(ref);
@@ -56,26 +65,57 @@ async function withoutSlots(env: Record<string, string> = {}) {
   const question = await nthQuestion(stream, 0);
   isBobs = true;
   const bob = await service.as('bob');
-  const other = await bob.chat('hello');
+  const others = [];
+  for (let step = 0; step < stuckSteps; step++) others.push(await bob.chat('hello'));
   await stuck.promise;
   isBobs = false;
-  return { alice, conversation, stream, question, other };
+  return { alice, conversation, stream, question, others };
 }
 
 test('an answer takes effect while no slot is left', async () => {
-  const { alice, conversation, stream, question, other } = await withoutSlots();
+  const { alice, conversation, stream, question, others } = await withoutSlots();
   const given = { action: 'accept', content: { nights: 2 } };
   expect(await respond(alice, conversation, question, given)).toMatchObject({ status: 200 });
   await stream.finished();
   expect(stream.text()).toContain('booked Oslo for 2');
   release();
-  await other.finished();
+  for (const other of others) await other.finished();
 });
 
 test('a deadline takes effect while no slot is left', async () => {
-  const { stream, other } = await withoutSlots({ ELICITATION_TIMEOUT: '2s' });
+  const { stream, others } = await withoutSlots({ ELICITATION_TIMEOUT: '2s' });
   await stream.question('expired');
   await stream.finished();
   release();
-  await other.finished();
+  for (const other of others) await other.finished();
+});
+
+describe('an answer whose call goes on with it and never gets a slot is on record, with whose it was,', () => {
+  const given = { action: 'accept', content: { nights: 2 } };
+  const answered = async (env: Record<string, string> = {}) => {
+    const turn = await withoutSlots(env, modern.config, 2);
+    const { alice, conversation, stream, question } = turn;
+    const { elicitationId } = question;
+    await respond(alice, conversation, question, given);
+    const workflow = temporal.client.workflow.getHandle(turnWorkflowId({ tenant: 'demo', conversation }));
+    const decided = () => workflow.query(elicitationQuery, elicitationId);
+    await expect.poll(decided).toMatchObject({ state: { kind: 'settled', outcome: 'accept' } });
+    const recorded = async () => {
+      await stream.finished();
+      expect(stream.text()).not.toContain('booked');
+      return service.storage.elicitations.get(elicitationId);
+    };
+    return { ...turn, recorded };
+  };
+
+  test('when its turn is cancelled', async () => {
+    const { alice, conversation, recorded } = await answered();
+    await alice.request('POST', `/run/api/chat/${conversation}/cancel`);
+    expect(await recorded()).toMatchObject({ status: 'accept', responseId: expect.any(String) });
+  });
+
+  test('when its turn runs out of time', async () => {
+    const { recorded } = await answered({ ELICITATION_TIMEOUT: '6s', TURN_TIMEOUT: '8s' });
+    expect(await recorded()).toMatchObject({ status: 'accept', responseId: expect.any(String) });
+  });
 });
