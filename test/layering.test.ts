@@ -90,17 +90,32 @@ const rules: { name: string; about: (file: string) => boolean; allows: (found: I
     allows: ({ to }) => surfaceOf(to) === undefined,
   },
   {
-    name: 'leaves know neither workflows, activities nor the API',
+    name: 'service/ knows no transport and no surface, and of workflows only their messages',
+    about: (file) => isIn(file, 'service'),
+    allows: ({ to }) =>
+      !/^(?:fastify$|@fastify\/|node:https?$)/.test(to) &&
+      !['api', 'activities'].some((folder) => isIn(to, folder)) &&
+      (!isIn(to, 'workflows') || to === 'src/workflows/messages.ts'),
+  },
+  {
+    name: 'the API reaches the database and Temporal through service/ only',
+    about: (file) => isIn(file, 'api'),
+    allows: ({ to, typeOnly }) =>
+      !to.startsWith('@temporalio/') && !isIn(to, 'workflows') && (typeOnly || !isIn(to, 'storage')),
+  },
+  {
+    name: 'leaves know neither workflows, activities, the service nor the API',
     about: (file) =>
       ['storage', 'credentials', 'remote', 'models', 'elicitation', 'turn'].some((folder) =>
         isIn(file, folder),
       ),
-    allows: ({ to }) => !['workflows', 'activities', 'api'].some((folder) => isIn(to, folder)),
+    allows: ({ to }) => !['workflows', 'activities', 'service', 'api'].some((folder) => isIn(to, folder)),
   },
   {
-    name: 'activities/ know nothing of the API, the API nothing of activities/',
+    name: 'activities/ know nothing of the service and the API, the API nothing of activities/',
     about: (file) => isIn(file, 'activities') || isIn(file, 'api'),
-    allows: ({ from, to }) => !isIn(to, isIn(from, 'api') ? 'activities' : 'api'),
+    allows: ({ from, to }) =>
+      isIn(from, 'api') ? !isIn(to, 'activities') : !['service', 'api'].some((folder) => isIn(to, folder)),
   },
 ];
 
@@ -155,6 +170,14 @@ describe('a planted violation is found:', () => {
     ['src/api/ui-message/planted.ts', "import { chatSurface } from '../chat/route.ts';"],
     ['src/api/http/planted.ts', "import { chatSurface } from '../chat/route.ts';"],
     ['src/storage/planted.ts', "import type { Principal } from '../api/http/validation.ts';"],
+    ['src/storage/planted.ts', "import type { Principal } from '../service/principal.ts';"],
+    ['src/activities/planted.ts', "import type { Principal } from '../service/principal.ts';"],
+    ['src/service/planted.ts', "import type { FastifyReply } from 'fastify';"],
+    ['src/service/planted.ts', "import rateLimit from '@fastify/rate-limit';"],
+    ['src/service/planted.ts', "import { toProblem } from '../api/http/problems.ts';"],
+    ['src/service/planted.ts', "import { agentTurn } from '../workflows/agent-turn.ts';"],
+    ['src/api/chat/planted.ts', "import { openStorage } from '../../storage/database.ts';"],
+    ['src/api/chat/planted.ts', "import type { Client } from '@temporalio/client';"],
     ['src/api/planted.ts', "import '../activities/index.ts';"],
   ])('%s with %s', (name, code) => {
     const planted = parse(name, code);

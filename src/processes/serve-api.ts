@@ -4,6 +4,7 @@ import { createApp } from '../api/http/app.ts';
 import type { AppParts } from '../api/http/app.ts';
 import type { AuthConfig, Config } from '../config/config.ts';
 import { ConfigError } from '../config/config-error.ts';
+import { createService } from '../service/service.ts';
 import { startReconciler } from '../reconciler/reconciler.ts';
 import { isLocalHost } from '../network/addresses.ts';
 import type { Parts } from './parts.ts';
@@ -18,7 +19,7 @@ export async function serveApi(
 ): Promise<Lacks> {
   const config = requireAuth(parts.config);
   const { port, host } = config.http;
-  const app = createApp({ ...parts, config, client });
+  const app = createApp({ ...parts, config, service: createService({ ...parts, client }) });
   stack.defer(() => app.close());
   const lostTurns = startReconciler(parts, client);
   stack.defer(() => lostTurns.stop());

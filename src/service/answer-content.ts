@@ -3,7 +3,7 @@ import { coerceContent } from '../elicitation/form/coerce-content.ts';
 import type { ElicitationRequest, ElicitationResponse } from '../elicitation/elicitation.ts';
 import { readRequestedSchema } from '../elicitation/form/requested-schema.ts';
 import { invalidInput, ServiceError } from './service-error.ts';
-import { checkForm } from '../api/form-check.ts';
+import { checkForm } from './form-check.ts';
 
 /** The response as it is stored, compared and sent on: its content is what the fields mean, however it was spelled. */
 export function fitContent(request: ElicitationRequest, response: ElicitationResponse): ElicitationResponse {

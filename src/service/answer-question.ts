@@ -12,7 +12,7 @@ import type { Storage } from '../storage/storage.ts';
 import { fitContent } from './answer-content.ts';
 import { sealContent, saysTheSame } from './answer-record.ts';
 import { digestOf } from './canonical-json.ts';
-import type { ConnectionNews } from './connection-news.ts';
+import type { ConnectionAnnouncer } from './announce-connection.ts';
 import { ServiceError } from './service-error.ts';
 import type { Principal } from './principal.ts';
 import type { TurnWorkflows } from './turn-workflows.ts';
@@ -24,19 +24,19 @@ export type Answered =
   /** Durable, but no worker confirmed it in time. */
   | { kind: 'received' };
 
-/** Where an answer came from, for the audit; and the name its sender gave it, to send it again safely. */
-export interface AnswerOrigin {
+export interface AnswerRequest {
+  elicitationId: string;
+  /** Where it was asked, if the caller says so: then it has to be right. */
+  conversation?: string;
+  response: ElicitationResponse;
+  /** Where the answer came from, for the audit. */
   address: string | null;
+  /** The name its sender gave it, to send it again safely. */
   idempotencyKey?: string | undefined;
 }
 
 /** Refusals are `ServiceError`s. */
-export type AnswerQuestion = (
-  row: ElicitationRow,
-  response: ElicitationResponse,
-  principal: Principal,
-  origin: AnswerOrigin,
-) => Promise<Answered>;
+export type AnswerQuestion = (principal: Principal, request: AnswerRequest) => Promise<Answered>;
 
 /** An answer as it is looked at once it is stored. */
 interface Given {
@@ -49,16 +49,19 @@ interface Parts {
   storage: Storage;
   keys: KeyRing;
   workflows: Pick<TurnWorkflows, 'tellAnswer' | 'fate'>;
-  news: Pick<ConnectionNews, 'versionFor' | 'announceToOthers'>;
+  announcer: Pick<ConnectionAnnouncer, 'versionFor' | 'announceToOthers'>;
 }
 
 /** How long a caller waits for the workflow's word; after that the answer is only known to be kept. */
 const patienceMs = 2_000;
 
-export function createAnswerQuestion({ storage, keys, workflows, news }: Parts): AnswerQuestion {
+export function createAnswerQuestion({ storage, keys, workflows, announcer }: Parts): AnswerQuestion {
   const { elicitations } = storage;
 
-  return async (row, given, principal, { address, idempotencyKey }) => {
+  return async (principal, { elicitationId, conversation, response: given, address, idempotencyKey }) => {
+    const row = await elicitations.get(elicitationId);
+    if (!row || row.tenant !== principal.tenant || row.conversation !== (conversation ?? row.conversation))
+      throw new ServiceError('elicitation_not_found', 'No such question was asked in this conversation.');
     const audit = (action: 'answered' | 'refused', actor: string | null, detail: string) =>
       storage.audit.record({
         at: Date.now(),
@@ -70,7 +73,6 @@ export function createAnswerQuestion({ storage, keys, workflows, news }: Parts):
         address,
       });
 
-    if (principal.tenant !== row.tenant) throw unknownQuestion();
     if (principal.kind !== 'user' || principal.user !== row.user) {
       await audit(
         'refused',
@@ -90,7 +92,7 @@ export function createAnswerQuestion({ storage, keys, workflows, news }: Parts):
     const [isNew, connected] = await Promise.all([
       isOpen && elicitations.storeAnswer(row.id, answer),
       // In another tab, say: then the answer itself brings the news, and nothing is left to wait for.
-      isOpen && isConsent ? news.versionFor(row) : null,
+      isOpen && isConsent ? announcer.versionFor(row) : null,
     ]);
     const earlier = isNew ? null : await elicitations.answer(row.id, responseId);
     if (earlier && !saysTheSame(keys, row.id, response, earlier)) {
@@ -110,7 +112,7 @@ export function createAnswerQuestion({ storage, keys, workflows, news }: Parts):
     const [fate] = await Promise.all([
       told === 'gone' ? lastWord(row) : isConsent && connected === null ? workflows.fate(row) : outcome(row),
       audit('answered', row.user, action),
-      connected === null ? undefined : news.announceToOthers(row, connected),
+      connected === null ? undefined : announcer.announceToOthers(row, connected),
     ]);
     if (fate === 'unknown') return { kind: 'received' };
     return conclude(fate ?? (await lastWord(row)), { responseId, response, duplicate: !isNew });
@@ -173,10 +175,6 @@ export function createAnswerQuestion({ storage, keys, workflows, news }: Parts):
     await elicitations.settle(row.id, 'cancel', null);
     return fromRow((await elicitations.get(row.id)) ?? row);
   }
-}
-
-export function unknownQuestion(): ServiceError {
-  return new ServiceError('elicitation_not_found', 'No such question was asked in this conversation.');
 }
 
 function winnerOf({ state }: Elicitation): string | undefined {

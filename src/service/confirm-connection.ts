@@ -6,7 +6,7 @@
 import type { Logger } from 'pino';
 import type { Audit } from '../storage/ports/audit.ts';
 import type { ConnectionKey } from '../storage/ports/connections.ts';
-import type { ConnectionNews } from './connection-news.ts';
+import type { ConnectionAnnouncer } from './announce-connection.ts';
 
 export interface ConfirmedConnection {
   key: ConnectionKey;
@@ -27,7 +27,7 @@ export type ConfirmConnection = (connection: ConfirmedConnection) => Promise<voi
 interface Parts {
   audit: Pick<Audit, 'record'>;
   /** Null in a process that cannot reach turns: reconciliation tells them. */
-  announce: ConnectionNews['announce'] | null;
+  announce: ConnectionAnnouncer['announce'] | null;
   logger: Logger;
 }
 

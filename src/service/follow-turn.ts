@@ -17,7 +17,7 @@ const waitsAfterMs = 4_000;
  * Batches as they come, never empty. Ends after the batch with `turn-ended`, or early when `signal` aborts. `onWaiting` is
  * called while no worker has taken the turn up after some seconds.
  */
-export async function* turnEntries(
+export async function* followTurn(
   { turnLog, turns }: Pick<Storage, 'turnLog' | 'turns'>,
   turn: TurnRef,
   signal: AbortSignal,
@@ -58,13 +58,13 @@ export async function* turnEntries(
 }
 
 /** All of a turn, when it is over: what the model took back is left out, however late it did. Shorter when `signal` aborts. */
-export async function wholeTurn(
+export async function readTurn(
   storage: Pick<Storage, 'turnLog' | 'turns'>,
   turn: TurnRef,
   signal: AbortSignal,
 ): Promise<LogEntry[]> {
   let entries: LogEntry[] = [];
-  for await (const batch of turnEntries(storage, turn, signal)) {
+  for await (const batch of followTurn(storage, turn, signal)) {
     entries.push(...batch);
     if (batch.some(({ event }) => event.type === 'reset-step')) entries = withoutVoidSpeech(entries);
   }

@@ -15,7 +15,7 @@ import type { OnBusy } from './open-turn.ts';
 import type { Principal } from './principal.ts';
 import type { TurnWorkflows } from './turn-workflows.ts';
 
-export interface StartTurnParts {
+interface Parts {
   storage: Storage;
   config: Pick<Config, 'agents'>;
   workflows: Pick<TurnWorkflows, 'start'>;
@@ -41,9 +41,9 @@ export interface GivenMessage {
 }
 
 export async function startTurn(
-  { storage, config, workflows }: StartTurnParts,
-  request: TurnRequest,
+  { storage, config, workflows }: Parts,
   principal: Principal,
+  request: TurnRequest,
 ): Promise<TurnRef> {
   const { tenant } = principal;
   const known =

@@ -13,6 +13,7 @@ import { demoAudience, demoLoginClient, startIdentityProvider } from '../../demo
 import { demoToken } from '../../src/development/demo-token.ts';
 import { createApiKey } from '../../src/api/http/api-keys.ts';
 import { createApp } from '../../src/api/http/app.ts';
+import { createService } from '../../src/service/service.ts';
 import type { Config } from '../../src/config/config.ts';
 import { loadConfig } from '../../src/config/load-config.ts';
 import { openParts } from '../../src/processes/parts.ts';
@@ -73,7 +74,11 @@ export async function startApi({
   stack.defer(() => storage.close());
   const connection = Connection.lazy({ address: temporal });
   stack.defer(() => connection.close());
-  const app = createApp({ ...parts, config: { ...config, auth }, client: new Client({ connection }) });
+  const app = createApp({
+    ...parts,
+    config: { ...config, auth },
+    service: createService({ ...parts, client: new Client({ connection }) }),
+  });
   stack.defer(() => app.close());
   await app.ready();
 

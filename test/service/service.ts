@@ -12,6 +12,7 @@ import { demoToken } from '../../src/development/demo-token.ts';
 import type { Tracker } from '../../demo/tracker/tracker.ts';
 import { createApiKey } from '../../src/api/http/api-keys.ts';
 import { createApp } from '../../src/api/http/app.ts';
+import { createService } from '../../src/service/service.ts';
 import { loadConfig } from '../../src/config/load-config.ts';
 import { createLogger } from '../../src/telemetry/logger.ts';
 import { startPolling } from '../../src/polling/polling.ts';
@@ -81,7 +82,11 @@ export async function startService({
   stack.defer(() => endTurns(temporal.client, [...conversations]));
   const { auth } = config;
   if (!auth) throw new Error('the test configures an issuer');
-  const app = createApp({ ...parts, config: { ...config, auth }, client: temporal.client });
+  const app = createApp({
+    ...parts,
+    config: { ...config, auth },
+    service: createService({ ...parts, client: temporal.client }),
+  });
   stack.defer(() => app.close());
   const lostTurns = startReconciler(parts, temporal.client);
   stack.defer(() => lostTurns.stop());

@@ -4,17 +4,19 @@ import type { ChatRequest } from '../../contract/chat.ts';
 import { toPageContextPart } from '../../turn/page-context.ts';
 import { invalidRequest, parseInput } from '../http/problems.ts';
 import type { FieldError } from '../http/problems.ts';
+import type { AnswerRequest } from '../../service/answer-question.ts';
 import type { GivenMessage } from '../../service/start-turn.ts';
-import type { GivenAnswer } from '../../service/take-answer.ts';
 
 type Message = ChatRequest['messages'][number];
 type Part = Message['parts'][number];
+
+type PostedAnswer = Pick<AnswerRequest, 'conversation' | 'elicitationId' | 'response'>;
 
 export type Posted =
   /** The conversation as far as it is text, ending in the new user message. */
   | { kind: 'message'; messages: GivenMessage[] }
   /** `pointer`: where in the body it stands. */
-  | { kind: 'answer'; answer: GivenAnswer; pointer: string };
+  | { kind: 'answer'; answer: PostedAnswer; pointer: string };
 
 /** Only the last message is news. What keeps it from being one is a 400 that points at it. */
 export function readPosted(body: ChatRequest): Posted {
@@ -65,7 +67,7 @@ function givenAnswer(
   { id, trigger }: ChatRequest,
   parts: Part[],
   { index, at }: { index: number; at: string },
-): { answer: GivenAnswer; pointer: string } {
+): { answer: PostedAnswer; pointer: string } {
   const beside = parts.flatMap((part, other): FieldError[] => {
     if (other === index || !saysSomething(part)) return [];
     return [{ pointer: `${at}/parts/${other}`, detail: 'an answer stands alone; send this on its own' }];
@@ -79,7 +81,7 @@ function givenAnswer(
   const { elicitationId, action, content } = part.data;
   const response = { action, ...(content && { content }) };
   return {
-    answer: { conversationId: id, elicitationId, response },
+    answer: { conversation: id, elicitationId, response },
     pointer: `${at}/parts/${index}/data`,
   };
 }

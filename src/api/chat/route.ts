@@ -10,24 +10,22 @@ import { ElicitationReceiptSchema } from '../../contract/elicitation.ts';
 import { ReaderHeadersSchema, TurnHeadersSchema } from '../../contract/headers.ts';
 import { ConversationParamsSchema } from '../../contract/ids.ts';
 import { cannotAsk } from '../../elicitation/capabilities.ts';
-import type { AnswerQuestion } from '../../service/answer-question.ts';
-import { requireOwn } from '../../service/conversation-access.ts';
 import { describeRoute, either, eventStream, json, nothing, problemsOf } from '../http/describe-route.ts';
 import type { Readers } from '../http/readers.ts';
+import { toReceipt } from '../http/receipt.ts';
+import type { Service } from '../../service/service.ts';
 import { standingAt } from '../http/problems.ts';
 import { readerFrom } from '../http/request-headers.ts';
-import { startTurn } from '../../service/start-turn.ts';
-import type { StartTurnParts } from '../../service/start-turn.ts';
-import { takeAnswer } from '../../service/take-answer.ts';
-import type { TurnWorkflows } from '../../service/turn-workflows.ts';
 import type { Api } from '../http/validation.ts';
 import { readPosted } from './request.ts';
 import { createShowTurn } from './show-turn.ts';
 
-export interface ChatParts extends StartTurnParts {
-  workflows: Pick<TurnWorkflows, 'start' | 'cancel' | 'current'>;
+export interface ChatParts {
+  service: Pick<
+    Service,
+    'startTurn' | 'currentTurn' | 'cancelTurn' | 'followTurn' | 'readTurn' | 'answerQuestion'
+  >;
   readers: Readers;
-  answer: AnswerQuestion;
 }
 
 const uiStream = eventStream(
@@ -36,7 +34,7 @@ const uiStream = eventStream(
 );
 
 export function chatSurface(api: Api, parts: ChatParts): void {
-  const { storage, workflows } = parts;
+  const { service } = parts;
   const show = createShowTurn(parts);
 
   const post = describeRoute({
@@ -67,28 +65,27 @@ export function chatSurface(api: Api, parts: ChatParts): void {
       const key = headers['idempotency-key'];
       const posted = readPosted(body);
       if (posted.kind === 'answer') {
-        const origin = { address: request.ip, idempotencyKey: key };
-        const receipt = await takeAnswer(parts, posted.answer, principal, origin).catch(
-          standingAt({ content: `${posted.pointer}/content` }),
-        );
+        const { answer, pointer } = posted;
+        const answered = await service
+          .answerQuestion(principal, { ...answer, address: request.ip, idempotencyKey: key })
+          .catch(standingAt({ content: `${pointer}/content` }));
+        const receipt = toReceipt(answer.elicitationId, answered);
         // JSON and never 204: the SDK takes an empty body for a failure.
         return reply.code(receipt.statusCode).send(receipt.body);
       }
       const given = readerFrom(headers);
       // A caller that waits for one JSON answer has nowhere to see a question.
       const reader = body.stream ? given : { ...given, capabilities: cannotAsk };
-      const turn = await startTurn(
-        parts,
-        {
+      const turn = await service
+        .startTurn(principal, {
           conversation: body.id,
           messages: posted.messages,
           agent: body.agentId,
           capabilities: reader.capabilities,
           onBusy: body.onBusy,
           repetition: key === undefined ? { kind: 'unnamed' } : { kind: 'named', key },
-        },
-        principal,
-      ).catch(standingAt({ agent: '/agentId' }));
+        })
+        .catch(standingAt({ agent: '/agentId' }));
       return body.stream ? show.streamed(reply, { turn, reader }) : show.whole(reply, { turn, reader });
     },
   );
@@ -109,14 +106,10 @@ export function chatSurface(api: Api, parts: ChatParts): void {
     },
     async (request, reply) => {
       const { conversation } = request.params;
-      const ref = { tenant: request.principal.tenant, conversation };
-      const known = await storage.turns.conversation(ref);
       // `useChat` asks on every mount, also for a conversation that only exists in the browser so far.
-      if (!known) return reply.code(204).send();
-      requireOwn(known, request.principal);
-      const turnId = await workflows.current(ref);
-      if (turnId === null) return reply.code(204).send();
-      return show.streamed(reply, { turn: { ...ref, turnId }, reader: readerFrom(request.headers) });
+      const turn = await service.currentTurn(request.principal, conversation);
+      if (turn === null) return reply.code(204).send();
+      return show.streamed(reply, { turn, reader: readerFrom(request.headers) });
     },
   );
 
@@ -130,11 +123,6 @@ export function chatSurface(api: Api, parts: ChatParts): void {
   api.post(
     '/run/api/chat/:conversation/cancel',
     { schema: { ...cancel, params: ConversationParamsSchema } },
-    async (request) => {
-      const { conversation } = request.params;
-      const ref = { tenant: request.principal.tenant, conversation };
-      requireOwn(await storage.turns.conversation(ref), request.principal);
-      return workflows.cancel(ref);
-    },
+    ({ principal, params }) => service.cancelTurn(principal, params.conversation),
   );
 }

@@ -3,19 +3,18 @@ import type { UIMessageChunk } from 'ai';
 import type { FastifyReply } from 'fastify';
 import type { z } from 'zod';
 import type { ChatAnswerSchema } from '../../contract/chat.ts';
-import type { Storage } from '../../storage/storage.ts';
 import type { TurnRow } from '../../storage/ports/turns.ts';
 import { waitingForWorker } from '../../turn/operations.ts';
+import type { Service } from '../../service/service.ts';
 import type { TurnRef } from '../../turn/turn.ts';
 import { ProblemError } from '../http/problems.ts';
 import { sendEventStream } from '../http/event-stream.ts';
 import { closing } from '../http/readers.ts';
 import type { Readers } from '../http/readers.ts';
 import type { Reader } from '../http/request-headers.ts';
-import { turnEntries, wholeTurn } from '../../service/follow-turn.ts';
 import { nameTurn } from '../http/turn-headers.ts';
-import { withWorkerWait } from '../../service/waiting-for-worker.ts';
-import type { Told } from '../../service/waiting-for-worker.ts';
+import { withWorkerWait } from './waiting-for-worker.ts';
+import type { Told } from './waiting-for-worker.ts';
 import { createTranslator } from '../ui-message/translate.ts';
 import { toTurnMessage } from '../ui-message/turn-message.ts';
 
@@ -32,14 +31,14 @@ export interface ShowTurn {
 }
 
 interface Parts {
-  storage: Pick<Storage, 'turnLog' | 'turns'>;
+  service: Pick<Service, 'followTurn' | 'readTurn'>;
   readers: Readers;
 }
 
-export function createShowTurn({ storage, readers }: Parts): ShowTurn {
+export function createShowTurn({ service, readers }: Parts): ShowTurn {
   async function* texts({ turn, reader }: Shown, signal: AbortSignal): AsyncGenerator<string> {
     const toChunks = createTranslator(reader);
-    const read = (onWaiting: (row: TurnRow) => void) => turnEntries(storage, turn, signal, onWaiting);
+    const read = (onWaiting: (row: TurnRow) => void) => service.followTurn(turn, signal, onWaiting);
     for await (const told of withWorkerWait(read)) {
       const chunks = told.kind === 'entries' ? told.entries.flatMap(toChunks) : toOperation(told, reader);
       if (chunks.length > 0) yield chunks.map((chunk) => `data: ${JSON.stringify(chunk)}\n\n`).join('');
@@ -61,7 +60,7 @@ export function createShowTurn({ storage, readers }: Parts): ShowTurn {
     async whole(reply, { turn, reader }) {
       nameTurn(reply, turn);
       const signal = readers.listen(reply);
-      const entries = await wholeTurn(storage, turn, signal);
+      const entries = await service.readTurn(turn, signal);
       const end = entries.at(-1)?.event;
       if (end?.type !== 'turn-ended') {
         const detail =

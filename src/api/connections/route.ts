@@ -5,12 +5,12 @@ import {
   ScopeQuerySchema,
   ServerParamsSchema,
 } from '../../contract/connections.ts';
+import type { Service } from '../../service/service.ts';
 import { describeRoute, json } from '../http/describe-route.ts';
-import type { OwnConnections } from '../../service/connections.ts';
 import type { Api } from '../http/validation.ts';
 import { toConnection } from './translate.ts';
 
-export function connectionsSurface(api: Api, { connections }: { connections: OwnConnections }): void {
+export function connectionsSurface(api: Api, { connections }: Pick<Service, 'connections'>): void {
   const list = describeRoute({
     tag: 'connections',
     id: 'listConnections',

@@ -1,7 +1,8 @@
 /** Stored conversations, as clients read them. Pure. */
 import type { TextPart, UIMessage } from 'ai';
-import type { ConversationRow, StoredMessage, ToldTurn } from '../../storage/ports/conversations.ts';
+import type { ConversationRow, StoredMessage } from '../../storage/ports/conversations.ts';
 import { isPageContext } from '../../turn/page-context.ts';
+import type { ReadTurn } from '../../service/read-conversations.ts';
 import type { Reader } from '../http/request-headers.ts';
 import { toTurnMessage } from '../ui-message/turn-message.ts';
 
@@ -15,10 +16,8 @@ export function toConversation(row: ConversationRow, liveTurn: string | null) {
   };
 }
 
-export type TurnToTell = Pick<ToldTurn, 'turnId' | 'given' | 'log'>;
-
 /** The live turn's own message is left out: its stream replays it, and must not find it there already. */
-export function toMessages(turns: TurnToTell[], reader: Reader): UIMessage[] {
+export function toMessages(turns: ReadTurn[], reader: Reader): UIMessage[] {
   return turns.flatMap(({ given, log }) => {
     const message = log && toTurnMessage(log, reader);
     return [...given.map(toGivenMessage), ...(message ? [message] : [])];

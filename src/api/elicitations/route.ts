@@ -8,18 +8,11 @@ import {
 } from '../../contract/elicitation.ts';
 import { AnswerHeadersSchema } from '../../contract/headers.ts';
 import { ConversationParamsSchema } from '../../contract/ids.ts';
-import type { Storage } from '../../storage/storage.ts';
-import type { AnswerQuestion } from '../../service/answer-question.ts';
-import { requireOwn } from '../../service/conversation-access.ts';
+import { toReceipt } from '../http/receipt.ts';
+import type { Service } from '../../service/service.ts';
 import { describeRoute, json, problemsOf } from '../http/describe-route.ts';
-import { takeAnswer } from '../../service/take-answer.ts';
 import type { Api } from '../http/validation.ts';
 import { toElicitationEvent } from './translate.ts';
-
-export interface ElicitationsParts {
-  storage: Storage;
-  answer: AnswerQuestion;
-}
 
 const query = z.object({
   status: ElicitationStatusSchema.optional().meta({
@@ -28,7 +21,10 @@ const query = z.object({
   }),
 });
 
-export function elicitationsSurface(api: Api, { storage, answer }: ElicitationsParts): void {
+export function elicitationsSurface(
+  api: Api,
+  service: Pick<Service, 'answerQuestion' | 'listQuestions'>,
+): void {
   const post = describeRoute({
     tag: 'elicitations',
     id: 'answerElicitation',
@@ -48,12 +44,14 @@ export function elicitationsSurface(api: Api, { storage, answer }: ElicitationsP
     async (request, reply) => {
       const { conversationId, elicitationId, action, content } = request.body;
       const response = { action, ...(content && { content }) };
-      const { statusCode, body } = await takeAnswer(
-        { storage, answer },
-        { conversationId, elicitationId, response },
-        request.principal,
-        { address: request.ip, idempotencyKey: request.headers['idempotency-key'] },
-      );
+      const answered = await service.answerQuestion(request.principal, {
+        conversation: conversationId,
+        elicitationId,
+        response,
+        address: request.ip,
+        idempotencyKey: request.headers['idempotency-key'],
+      });
+      const { statusCode, body } = toReceipt(elicitationId, answered);
       return reply.code(statusCode).send(body);
     },
   );
@@ -68,10 +66,8 @@ export function elicitationsSurface(api: Api, { storage, answer }: ElicitationsP
   api.get(
     '/run/v1/conversations/:conversation/elicitations',
     { schema: { ...list, params: ConversationParamsSchema, querystring: query } },
-    async (request) => {
-      const ref = { tenant: request.principal.tenant, conversation: request.params.conversation };
-      requireOwn(await storage.turns.conversation(ref), request.principal);
-      const rows = await storage.elicitations.ofConversation(ref, request.query.status);
+    async ({ principal, params, query: { status } }) => {
+      const rows = await service.listQuestions(principal, params.conversation, status);
       return { items: rows.map(toElicitationEvent), next: null };
     },
   );

@@ -4,7 +4,6 @@
  */
 import { randomUUID } from 'node:crypto';
 import rateLimit from '@fastify/rate-limit';
-import type { Client } from '@temporalio/client';
 import Fastify, { LogController } from 'fastify';
 import type { FastifyBaseLogger, FastifyInstance } from 'fastify';
 import type { Logger } from 'pino';
@@ -12,14 +11,10 @@ import type { AuthConfig, Config } from '../../config/config.ts';
 import type { KeyRing } from '../../credentials/sealing/key-ring.ts';
 import type { Stores } from '../../credentials/stores.ts';
 import type { Storage } from '../../storage/storage.ts';
-import { createAnswerQuestion } from '../../service/answer-question.ts';
 import { createAuthenticate, requirePrincipal } from './authentication.ts';
 import { chatSurface } from '../chat/route.ts';
 import { connectPages } from '../pages/route.ts';
 import type { PagesParts } from '../pages/route.ts';
-import { createConfirmConnection } from '../../service/confirm-connection.ts';
-import { createConnectionNews } from '../../service/connection-news.ts';
-import type { ConnectionNews } from '../../service/connection-news.ts';
 import { connectionsSurface } from '../connections/route.ts';
 import { allowOrigins } from './cors.ts';
 import { conversationsSurface } from '../conversations/route.ts';
@@ -30,22 +25,20 @@ import { answerWithProblems, problemFor, sendProblem } from './answer-with-probl
 import { healthRoutes } from './health.ts';
 import { refuseUnknownHosts } from './known-hosts.ts';
 import { createRefusalLimit, limitOpenRequests } from './limits.ts';
+import type { Service } from '../../service/service.ts';
 import { rateLimitKey } from '../../service/principal.ts';
 import { nangoWebhook } from '../nango-webhook/route.ts';
 import { openaiSurface } from '../openai/route.ts';
 import { describeApi } from './openapi.ts';
-import { createMayChange } from '../../service/account-rights.ts';
-import { createOwnConnections } from '../../service/connections.ts';
 import { readToTheEnd } from './read-to-the-end.ts';
 import { createReaders } from './readers.ts';
-import { createTurnWorkflows } from '../../service/turn-workflows.ts';
 import { withSchemas } from './validation.ts';
 import { scriptRoute } from './script-route.ts';
 
 export interface AppParts {
   config: Config & { auth: AuthConfig };
   storage: Storage;
-  client: Client;
+  service: Service;
   keys: KeyRing;
   stores: Stores;
   logger: Logger;
@@ -54,11 +47,9 @@ export interface AppParts {
 }
 
 const requestTimeoutMs = 60_000;
-/** How often news of connections that may have been lost is repeated. */
-const reconcileEveryMs = 5_000;
 
 export function createApp(parts: AppParts): FastifyInstance {
-  const { config, storage, client, keys, stores, logger } = parts;
+  const { config, storage, service, keys, stores, logger } = parts;
   const app: FastifyInstance = Fastify({
     loggerInstance: logger.child({}, { level: 'warn' }) as FastifyBaseLogger,
     // Paths carry ids of questions; what matters is logged where it happens.
@@ -76,24 +67,17 @@ export function createApp(parts: AppParts): FastifyInstance {
 
   // Before `createReaders`, whose word counts when the service closes.
   readToTheEnd(app);
-  const workflows = createTurnWorkflows({ client, storage, config, logger });
-  const news = createConnectionNews({ storage, config, workflows, logger });
-  const { audit } = storage;
-  const confirmConnection = createConfirmConnection({ audit, announce: news.announce, logger });
-  const answer = createAnswerQuestion({ storage, keys, workflows, news });
-  const mayChange = createMayChange(storage);
-  const connections = createOwnConnections({ config, storage, stores, mayChange, logger });
   const readers = createReaders(app);
   const perMinute = { max: config.http.rateLimitPerMinute, timeWindow: 60_000 };
 
   answerWithProblems(app);
   refuseUnknownHosts(app, config.http);
   describeApi(app, { publicUrl: config.http.publicUrl, limit: perMinute });
-  app.register(async (service) => healthRoutes(service, { storage, workflows, keys }));
+  app.register(async (health) => healthRoutes(health, service));
 
   app.register(async (fastify) => {
     const api = withSchemas(fastify);
-    explainDatabaseTrouble(api, storage);
+    explainDatabaseTrouble(api, service);
     // Leaves JSON as the only content type, so that anything else is a 415 and not a puzzling 400.
     api.removeContentTypeParser('text/plain');
     await allowOrigins(api, config.http.corsOrigins);
@@ -105,12 +89,12 @@ export function createApp(parts: AppParts): FastifyInstance {
       hook: 'preHandler',
       keyGenerator: ({ principal }) => rateLimitKey(principal),
     });
-    chatSurface(api, { storage, config, workflows, readers, answer });
-    conversationsSurface(api, { storage, workflows });
-    feedSurface(api, { storage, readers });
-    openaiSurface(api, { storage, config, workflows, readers });
-    elicitationsSurface(api, { storage, answer });
-    connectionsSurface(api, { connections });
+    chatSurface(api, { service, readers });
+    conversationsSurface(api, service);
+    feedSurface(api, { service, readers });
+    openaiSurface(api, { service, readers });
+    elicitationsSurface(api, service);
+    connectionsSurface(api, service);
   });
 
   app.register(async (scripts) => {
@@ -124,10 +108,10 @@ export function createApp(parts: AppParts): FastifyInstance {
       storage,
       keys,
       stores,
-      connections,
-      mayChange,
-      answer,
-      confirmConnection,
+      connections: service.connections,
+      mayChange: service.mayChange,
+      answer: service.answerQuestion,
+      confirmConnection: service.confirmConnection,
       logger,
       playground: parts.playground,
     });
@@ -136,32 +120,12 @@ export function createApp(parts: AppParts): FastifyInstance {
   const { nango } = stores;
   const signingKey = config.nango?.webhookSigningKey;
   if (nango && signingKey !== undefined) {
+    const { audit } = storage;
+    const { confirmConnection } = service;
     app.register(nangoWebhook, { store: nango, signingKey, audit, confirmConnection, logger });
   }
 
-  repeatNews(app, news, logger);
-  app.addHook('onClose', () => workflows.idle());
+  app.addHook('onReady', async () => service.start());
+  app.addHook('onClose', () => service.close());
   return app;
-}
-
-/** Runs while the app does. One round at a time; a failed one is the next one's business. */
-function repeatNews(app: FastifyInstance, news: ConnectionNews, logger: Logger): void {
-  let round: Promise<void> = Promise.resolve();
-  let timer: NodeJS.Timeout | undefined;
-  const next = () => {
-    round = news
-      .reconcile()
-      .catch((error: unknown) => logger.warn({ err: error }, 'lost news could not be looked for'));
-    void round.then(() => {
-      if (timer) timer = setTimeout(next, reconcileEveryMs).unref();
-    });
-  };
-  app.addHook('onReady', async () => {
-    timer = setTimeout(next, 0).unref();
-  });
-  app.addHook('onClose', async () => {
-    clearTimeout(timer);
-    timer = undefined;
-    await round;
-  });
 }

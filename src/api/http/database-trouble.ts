@@ -3,16 +3,20 @@
  * database itself is asked: if it does not answer now, it was not the request's fault.
  */
 import type { FastifyInstance } from 'fastify';
-import type { Storage } from '../../storage/storage.ts';
 import { ServiceError } from '../../service/service-error.ts';
 import { ProblemError } from './problems.ts';
 
-const patienceMs = 1_000;
+interface Database {
+  /** Rejects when it does not answer. */
+  ping(): Promise<void>;
+}
 
-export function explainDatabaseTrouble(fastify: FastifyInstance, storage: Pick<Storage, 'ping'>): void {
+const answersWithinMs = 1_000;
+
+export function explainDatabaseTrouble(fastify: FastifyInstance, database: Database): void {
   fastify.setErrorHandler(async (error) => {
     const isOurs = error instanceof ProblemError || error instanceof ServiceError || hasClientStatus(error);
-    if (isOurs || (await answers(storage))) throw error;
+    if (isOurs || (await answers(database))) throw error;
     const detail = 'The database cannot be reached. Try again in a few seconds.';
     throw new ProblemError('unavailable', detail, { headers: { 'retry-after': '5' }, cause: error });
   });
@@ -27,10 +31,10 @@ function hasClientStatus(error: unknown): boolean {
   );
 }
 
-async function answers(storage: Pick<Storage, 'ping'>): Promise<boolean> {
+async function answers(database: Database): Promise<boolean> {
   const { promise: late, resolve } = Promise.withResolvers<boolean>();
-  const timer = setTimeout(() => resolve(false), patienceMs);
-  const pong = storage.ping().then(
+  const timer = setTimeout(() => resolve(false), answersWithinMs);
+  const pong = database.ping().then(
     () => true,
     () => false,
   );

@@ -4,10 +4,10 @@ import { AgentNameSchema } from '../../contract/ids.ts';
 import { ModelListSchema, ModelSchema } from '../../contract/openai.ts';
 import { describeRoute, json } from '../http/describe-route.ts';
 import { unknownAgent } from '../../service/start-turn.ts';
-import type { StartTurnParts } from '../../service/start-turn.ts';
+import type { Service } from '../../service/service.ts';
 import type { Api } from '../http/validation.ts';
 
-export function listModels(api: Api, { config: { agents } }: Pick<StartTurnParts, 'config'>): void {
+export function listModels(api: Api, agents: Service['agents']): void {
   const list = describeRoute({
     tag: 'openai',
     id: 'listModels',

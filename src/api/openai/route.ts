@@ -10,10 +10,9 @@ import { cannotAsk } from '../../elicitation/capabilities.ts';
 import { explainDatabaseTrouble } from '../http/database-trouble.ts';
 import { describeRoute, either, eventStream, json, problemsOf } from '../http/describe-route.ts';
 import type { Readers } from '../http/readers.ts';
+import type { Service } from '../../service/service.ts';
 import { standingAt } from '../http/problems.ts';
 import { readerFrom } from '../http/request-headers.ts';
-import { startTurn } from '../../service/start-turn.ts';
-import type { StartTurnParts } from '../../service/start-turn.ts';
 import { withSchemas } from '../http/validation.ts';
 import type { Api } from '../http/validation.ts';
 import { answerWithOpenAIErrors } from './errors.ts';
@@ -21,7 +20,8 @@ import { listModels } from './models.ts';
 import { givenMessages } from './request.ts';
 import { createShowTurn } from './show-turn.ts';
 
-export interface OpenAIParts extends StartTurnParts {
+export interface OpenAIParts {
+  service: Pick<Service, 'agents' | 'startTurn' | 'followTurn' | 'readTurn' | 'ping'>;
   readers: Readers;
 }
 
@@ -40,10 +40,10 @@ export function openaiSurface(api: Api, parts: OpenAIParts): void {
     answerWithOpenAIErrors(surface);
     surface.register(async (inner) => {
       // Errors pass through here first, and come to the surface explained.
-      explainDatabaseTrouble(inner, parts.storage);
+      explainDatabaseTrouble(inner, parts.service);
       const routes = withSchemas(inner);
       chatCompletions(routes, parts);
-      listModels(routes, parts);
+      listModels(routes, parts.service.agents);
     });
   });
 }
@@ -80,9 +80,8 @@ function chatCompletions(api: Api, parts: OpenAIParts): void {
       const reader = readerFrom(headers);
       const key = headers['idempotency-key'];
       const retries = headers['x-stainless-retry-count'];
-      const turn = await startTurn(
-        parts,
-        {
+      const turn = await parts.service
+        .startTurn(principal, {
           conversation: body.conversationId ?? undefined,
           messages: givenMessages(body),
           agent: body.model,
@@ -91,9 +90,8 @@ function chatCompletions(api: Api, parts: OpenAIParts): void {
           onBusy: body.onBusy,
           repetition:
             key === undefined ? { kind: 'announced', isRepeat: Number(retries) > 0 } : { kind: 'named', key },
-        },
-        principal,
-      ).catch(standingAt({ agent: '/model' }));
+        })
+        .catch(standingAt({ agent: '/model' }));
       const { model } = body;
       if (body.stream) {
         const includeUsage = body.stream_options?.include_usage ?? false;

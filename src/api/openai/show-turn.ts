@@ -1,13 +1,12 @@
 /** A turn, to whoever asked: as a stream while it goes on, or as one completion when it is over. */
 import type { FastifyReply } from 'fastify';
-import type { Storage } from '../../storage/storage.ts';
+import type { Service } from '../../service/service.ts';
 import type { TurnRef } from '../../turn/turn.ts';
 import { ProblemError } from '../http/problems.ts';
 import type { ProblemCode } from '../http/problems.ts';
 import { sendEventStream } from '../http/event-stream.ts';
 import { closing } from '../http/readers.ts';
 import type { Readers } from '../http/readers.ts';
-import { turnEntries, wholeTurn } from '../../service/follow-turn.ts';
 import { nameTurn } from '../http/turn-headers.ts';
 import { toOutcome } from './completion.ts';
 import { createTranslator, toErrorChunk } from './translate.ts';
@@ -24,14 +23,14 @@ export interface ShowTurn {
 }
 
 interface Parts {
-  storage: Pick<Storage, 'turnLog' | 'turns'>;
+  service: Pick<Service, 'followTurn' | 'readTurn'>;
   readers: Readers;
 }
 
-export function createShowTurn({ storage, readers }: Parts): ShowTurn {
+export function createShowTurn({ service, readers }: Parts): ShowTurn {
   async function* texts(turn: TurnRef, reading: Reading, signal: AbortSignal): AsyncGenerator<string> {
     const translate = createTranslator(reading);
-    for await (const entries of turnEntries(storage, turn, signal)) {
+    for await (const entries of service.followTurn(turn, signal)) {
       const payloads = entries.flatMap(translate);
       if (payloads.length > 0) yield payloads.map(toData).join('');
     }
@@ -55,7 +54,7 @@ export function createShowTurn({ storage, readers }: Parts): ShowTurn {
     async whole(reply, turn, { model, isRepeatable }) {
       nameTurn(reply, turn);
       const { turnId } = turn;
-      const entries = await wholeTurn(storage, turn, readers.listen(reply));
+      const entries = await service.readTurn(turn, readers.listen(reply));
       const outcome = toOutcome(entries, { turnId, model });
       switch (outcome.kind) {
         case 'completed':

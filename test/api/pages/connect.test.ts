@@ -155,8 +155,8 @@ test('closing the question dismisses it, which is not "not now", and leads to wh
 
 test('"not now" on a question that ended meanwhile shows how it ended', async () => {
   const stage = await createStage(undefined, {
-    answer: async (row) => {
-      await stage.storage.elicitations.settle(row.id, 'expired', null);
+    answer: async (_, { elicitationId }) => {
+      await stage.storage.elicitations.settle(elicitationId, 'expired', null);
       throw new ServiceError('expired', 'Too late.');
     },
   });

@@ -13,7 +13,7 @@ import { connectPages } from '../../../src/api/pages/route.ts';
 import type { PagesParts } from '../../../src/api/pages/route.ts';
 import type { AgentConfig, NangoConfig, ServerConfig } from '../../../src/config/config.ts';
 import { createConfirmConnection } from '../../../src/service/confirm-connection.ts';
-import type { ConnectionNews } from '../../../src/service/connection-news.ts';
+import type { ConnectionAnnouncer } from '../../../src/service/announce-connection.ts';
 import { createMayChange } from '../../../src/service/account-rights.ts';
 import { createOwnConnections } from '../../../src/service/connections.ts';
 import { createOAuthStore } from '../../../src/credentials/mcp-oauth/store.ts';
@@ -56,7 +56,7 @@ export interface Asked {
 
 export async function createStage(
   server: ServerConfig = serverConfig('http://127.0.0.1:9/mcp'),
-  { announce, ...more }: Partial<PagesParts> & { announce?: ConnectionNews['announce'] } = {},
+  { announce, ...more }: Partial<PagesParts> & { announce?: ConnectionAnnouncer['announce'] } = {},
   moreServers: ServerConfig[] = [],
   http: Partial<PagesParts['config']['http']> = {},
   nango?: NangoConfig,
@@ -76,7 +76,7 @@ export async function createStage(
   const keys = parseKeys(generateKey('k1'));
   const answers: { id: string; action: Action; user: string }[] = [];
   const announced: [key: ConnectionKey, version: number][] = [];
-  const recordAnnounced: ConnectionNews['announce'] = async (...what) => void announced.push(what);
+  const recordAnnounced: ConnectionAnnouncer['announce'] = async (...what) => void announced.push(what);
   const log: string[] = [];
 
   const servers = new Map([[server.name, server], ...moreServers.map((one) => [one.name, one] as const)]);
@@ -135,9 +135,9 @@ export async function createStage(
     connections: createOwnConnections({ config: { servers }, storage, stores, mayChange, logger }),
     mayChange,
     // Stands where the workflow stands: the answer counts, and the row follows.
-    answer: async (row, { action }, principal) => {
-      answers.push({ id: row.id, action, user: principal.kind === 'user' ? principal.user : '' });
-      await storage.elicitations.settle(row.id, action, 'r1');
+    answer: async (principal, { elicitationId, response: { action } }) => {
+      answers.push({ id: elicitationId, action, user: principal.kind === 'user' ? principal.user : '' });
+      await storage.elicitations.settle(elicitationId, action, 'r1');
       return { kind: 'recorded', outcome: action, duplicate: false };
     },
     confirmConnection: createConfirmConnection({

@@ -120,7 +120,8 @@ export async function refuse(
   const { row, server } = question;
   const { tenant, user } = session;
   try {
-    await context.answer(row, { action }, { kind: 'user', tenant, user }, { address });
+    const answer = { elicitationId: row.id, response: { action }, address };
+    await context.answer({ kind: 'user', tenant, user }, answer);
     const connectionsUrl = keepingReturn(connectionsAddress(context.config.http.publicUrl), session);
     return refusedQuestionPage(action, server.title, connectionsUrl);
   } catch (error) {

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { pino } from 'pino';
 import { expect, onTestFinished, test } from 'vitest';
-import { createConnectionNews } from '../../src/service/connection-news.ts';
+import { createConnectionAnnouncer } from '../../src/service/announce-connection.ts';
 import { openStorage } from '../../src/storage/open-storage.ts';
 import { ask, beginTurn, tenant } from '../api/api-under-test.ts';
 
@@ -21,7 +21,7 @@ async function unheard() {
   await establish();
   const told: [atSeconds: number, version: number][] = [];
   let nowMs = 0;
-  const news = createConnectionNews({
+  const news = createConnectionAnnouncer({
     storage,
     config: { servers: new Map() },
     workflows: {

@@ -2,8 +2,8 @@
  * A turn that nobody has taken up yet: no worker runs, or none of the version that new turns go to. It is a state of the
  * moment and no part of what the turn does, so that it is told to whoever listens and stands in no log.
  */
-import type { LogEntry } from '../turn/event.ts';
-import type { TurnRow } from '../storage/ports/turns.ts';
+import type { LogEntry } from '../../turn/event.ts';
+import type { TurnRow } from '../../storage/ports/turns.ts';
 
 export type WorkerWait = 'waiting' | 'over';
 
@@ -13,10 +13,10 @@ export type Told =
 
 /** What the turn says, and before its first word that it waits for a worker, should `read` find that out. */
 export async function* withWorkerWait(
-  read: (onWaiting: (turn: TurnRow) => void) => AsyncGenerator<LogEntry[]>,
+  read: (onWaiting: (turn: TurnRow) => void) => AsyncIterable<LogEntry[]>,
 ): AsyncGenerator<Told> {
   const { promise: waiting, resolve } = Promise.withResolvers<TurnRow>();
-  const batches = read(resolve);
+  const batches = read(resolve)[Symbol.asyncIterator]();
   try {
     const next = batches.next();
     const turn = await Promise.race([waiting, next.then(() => null)]);
@@ -26,8 +26,9 @@ export async function* withWorkerWait(
     const isTaken = first.value.some(({ event }) => event.type === 'turn-started');
     if (turn && isTaken) yield { kind: 'worker', agent: turn.agent, status: 'over' };
     yield { kind: 'entries', entries: first.value };
-    for await (const entries of batches) yield { kind: 'entries', entries };
+    for (let rest = await batches.next(); !rest.done; rest = await batches.next())
+      yield { kind: 'entries', entries: rest.value };
   } finally {
-    await batches.return(undefined);
+    await batches.return?.();
   }
 }

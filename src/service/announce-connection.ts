@@ -11,7 +11,7 @@ import type { Storage } from '../storage/storage.ts';
 import { answersQuestion } from './connection-question.ts';
 import type { TurnWorkflows } from './turn-workflows.ts';
 
-export interface ConnectionNews {
+export interface ConnectionAnnouncer {
   /**
    * The version of the account this question waits for, when it is connected by now; else null. Whoever connects it
    * after this look announces it to the question, which is open.
@@ -42,7 +42,7 @@ const atOnce = 50;
 
 type Lost = ElicitationRow & { version: number };
 
-export function createConnectionNews(parts: Parts): ConnectionNews {
+export function createConnectionAnnouncer(parts: Parts): ConnectionAnnouncer {
   const { storage, config, workflows, logger, now = () => performance.now() } = parts;
   /** What was repeated to turns that have not acted on it: their workers are away, and every signal is kept for them. */
   let repeated = new Map<string, { version: number; until: number; pauseMs: number }>();

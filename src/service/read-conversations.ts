@@ -1,0 +1,86 @@
+/** A caller's conversations: the list of them, and what was said in one, page by page. */
+import type { ConversationRow, ListedConversation, ToldTurn } from '../storage/ports/conversations.ts';
+import type { Storage } from '../storage/storage.ts';
+import type { ConversationRef } from '../turn/turn.ts';
+import { requireOwn, userOf } from './conversation-access.ts';
+import type { Principal } from './principal.ts';
+import type { TurnWorkflows } from './turn-workflows.ts';
+
+/** The last conversation of a page, in a list that begins with the one changed last. */
+export type ListPosition = Pick<ConversationRow, 'updatedAt' | 'conversation'>;
+
+export interface ConversationPage {
+  items: ListedConversation[];
+  /** Where the next page goes on; null on the last. */
+  next: ListPosition | null;
+}
+
+/** A turn with what was said in it; its log is null until it is over. */
+export type ReadTurn = Pick<ToldTurn, 'turnId' | 'given' | 'log'>;
+
+export interface ReadConversation {
+  conversation: ConversationRow;
+  liveTurn: string | null;
+  /** Oldest first. */
+  turns: ReadTurn[];
+  /** Before which turn the page of earlier ones ends; null when this is the first. */
+  next: { seq: number } | null;
+  /** The position of the log to follow from. */
+  position: number;
+}
+
+interface Parts {
+  storage: Pick<Storage, 'conversations' | 'turnLog' | 'turns'>;
+  workflows: Pick<TurnWorkflows, 'current'>;
+}
+
+export async function listConversations(
+  { storage }: Pick<Parts, 'storage'>,
+  principal: Principal,
+  { after, limit }: { after: ListPosition | null; limit: number },
+): Promise<ConversationPage> {
+  const owner = { tenant: principal.tenant, user: userOf(principal) };
+  const rows = await storage.conversations.list(owner, { after, limit: limit + 1 });
+  const items = rows.slice(0, limit);
+  const last = items.at(-1);
+  if (!last || rows.length <= limit) return { items, next: null };
+  const { updatedAt, conversation } = last;
+  return { items, next: { updatedAt, conversation } };
+}
+
+/** The newest turns of those that began before the sequence number `before`. */
+export async function readConversation(
+  { storage, workflows }: Parts,
+  principal: Principal,
+  conversation: string,
+  { before, limit }: { before: number | null; limit: number },
+): Promise<ReadConversation> {
+  const ref = { tenant: principal.tenant, conversation };
+  const known = requireOwn(await storage.turns.conversation(ref), principal);
+  // In this order: what happens in between is told by the feed once more, and a turn that ends in between is said to
+  // be live although its message is there, which does no harm. The other way round, it would be told by nobody.
+  const position = await storage.turnLog.latest(ref);
+  const live = await storage.turns.live(ref);
+  const waiting = live || before !== null ? null : await acceptedTurn({ storage, workflows }, ref);
+  const begun = await storage.conversations.turns(ref, { before, limit });
+  const [oldest] = begun;
+  // It may have begun in between.
+  const newest = waiting && begun.every(({ turnId }) => turnId !== waiting.turnId) ? [waiting] : [];
+  return {
+    conversation: known,
+    liveTurn: live?.turnId ?? waiting?.turnId ?? null,
+    turns: [...begun, ...newest],
+    // Every conversation begins with a turn, so that only its first one has the number 1.
+    next: oldest && oldest.seq > 1 ? { seq: oldest.seq } : null,
+    position,
+  };
+}
+
+/** Accepted, and no worker has taken it up yet: whoever posted it wants to see it again. */
+async function acceptedTurn({ storage, workflows }: Parts, ref: ConversationRef): Promise<ReadTurn | null> {
+  const starting = await storage.conversations.starting(ref);
+  if (starting.length === 0) return null;
+  const current = await workflows.current(ref);
+  const turn = starting.find(({ turnId }) => turnId === current);
+  return turn ? { ...turn, log: null } : null;
+}

@@ -1,0 +1,134 @@
+/**
+ * What every surface does, in whatever protocol it is asked. A surface calls it with a `Principal` and plain data, gets
+ * values, async iterables and `ServiceError`s, and touches neither storage nor Temporal. The only Temporal client of the
+ * API is used in this folder. Imports no transport.
+ */
+import type { Client } from '@temporalio/client';
+import type { Logger } from 'pino';
+import type { Config } from '../config/config.ts';
+import type { KeyRing } from '../credentials/sealing/key-ring.ts';
+import type { Stores } from '../credentials/stores.ts';
+import type { Status } from '../elicitation/elicitation.ts';
+import type { ElicitationRow } from '../storage/ports/elicitations.ts';
+import type { TurnRow } from '../storage/ports/turns.ts';
+import type { Storage } from '../storage/storage.ts';
+import type { LogEntry } from '../turn/event.ts';
+import type { TurnRef } from '../turn/turn.ts';
+import { createMayChange } from './account-rights.ts';
+import type { MayChange } from './account-rights.ts';
+import { createConnectionAnnouncer } from './announce-connection.ts';
+import { createAnswerQuestion } from './answer-question.ts';
+import type { AnswerQuestion } from './answer-question.ts';
+import { cancelTurn } from './cancel-turn.ts';
+import type { Cancelled } from './cancel-turn.ts';
+import { createConfirmConnection } from './confirm-connection.ts';
+import type { ConfirmConnection } from './confirm-connection.ts';
+import { createOwnConnections } from './connections.ts';
+import type { OwnConnections } from './connections.ts';
+import { currentTurn } from './current-turn.ts';
+import { followConversation } from './follow-conversation.ts';
+import type { FollowedConversation } from './follow-conversation.ts';
+import { followTurn, readTurn } from './follow-turn.ts';
+import { listQuestions } from './list-questions.ts';
+import type { Principal } from './principal.ts';
+import { listConversations, readConversation } from './read-conversations.ts';
+import type { ConversationPage, ListPosition, ReadConversation } from './read-conversations.ts';
+import { createReadiness } from './readiness.ts';
+import type { Lack } from './readiness.ts';
+import { repeatAnnouncements } from './repeat-announcements.ts';
+import { startTurn } from './start-turn.ts';
+import type { TurnRequest } from './start-turn.ts';
+import { createTurnWorkflows } from './turn-workflows.ts';
+
+export interface Service {
+  /** By name, in the order of the agents file. */
+  agents: Config['agents'];
+  /** The turn that was started, or that the same request started before. */
+  startTurn(principal: Principal, request: TurnRequest): Promise<TurnRef>;
+  currentTurn(principal: Principal, conversation: string): Promise<TurnRef | null>;
+  /** Asks the live turn to stop; does not wait until it has. */
+  cancelTurn(principal: Principal, conversation: string): Promise<Cancelled>;
+  /** `turn` is one that `startTurn` or `currentTurn` gave to this caller, who was found to be its owner there. */
+  followTurn(
+    turn: TurnRef,
+    signal: AbortSignal,
+    onWaiting?: (turn: TurnRow) => void,
+  ): AsyncIterable<LogEntry[]>;
+  /** The same when it is over. */
+  readTurn(turn: TurnRef, signal: AbortSignal): Promise<LogEntry[]>;
+  followConversation(
+    principal: Principal,
+    conversation: string,
+    from: { after: number | 'latest'; signal: AbortSignal },
+  ): Promise<FollowedConversation>;
+  listConversations(
+    principal: Principal,
+    page: { after: ListPosition | null; limit: number },
+  ): Promise<ConversationPage>;
+  readConversation(
+    principal: Principal,
+    conversation: string,
+    page: { before: number | null; limit: number },
+  ): Promise<ReadConversation>;
+  listQuestions(principal: Principal, conversation: string, status?: Status): Promise<ElicitationRow[]>;
+  answerQuestion: AnswerQuestion;
+  connections: OwnConnections;
+  mayChange: MayChange;
+  /** To be called once a store has recorded an account, whoever noticed. Idempotent. */
+  confirmConnection: ConfirmConnection;
+  /** What this process lacks; empty when it can do its work. */
+  lacks(): Promise<Lack[]>;
+  /** Rejects when the database does not answer. */
+  ping(): Promise<void>;
+  /** Begins to repeat what waiting turns may not have heard. */
+  start(): void;
+  /** Resolves when nothing is under way any more. The Temporal client may be closed then. */
+  close(): Promise<void>;
+}
+
+export interface ServiceParts {
+  config: Config;
+  storage: Storage;
+  client: Client;
+  keys: KeyRing;
+  stores: Stores;
+  logger: Logger;
+}
+
+export function createService({ config, storage, client, keys, stores, logger }: ServiceParts): Service {
+  const workflows = createTurnWorkflows({ client, storage, config, logger });
+  const announcer = createConnectionAnnouncer({ storage, config, workflows, logger });
+  const repeated = repeatAnnouncements(announcer, logger);
+  const mayChange = createMayChange(storage);
+  const parts = { config, storage, workflows };
+  return {
+    agents: config.agents,
+    startTurn: (principal, request) => startTurn(parts, principal, request),
+    currentTurn: (principal, conversation) => currentTurn(parts, principal, conversation),
+    cancelTurn: (principal, conversation) => cancelTurn(parts, principal, conversation),
+    followTurn: (turn, signal, onWaiting) => followTurn(storage, turn, signal, onWaiting),
+    readTurn: (turn, signal) => readTurn(storage, turn, signal),
+    followConversation: (principal, conversation, from) =>
+      followConversation(storage, principal, conversation, from),
+    listConversations: (principal, page) => listConversations(parts, principal, page),
+    readConversation: (principal, conversation, page) =>
+      readConversation(parts, principal, conversation, page),
+    listQuestions: (principal, conversation, status) =>
+      listQuestions(storage, principal, conversation, status),
+    answerQuestion: createAnswerQuestion({ storage, keys, workflows, announcer }),
+    connections: createOwnConnections({ config, storage, stores, mayChange, logger }),
+    mayChange,
+    confirmConnection: createConfirmConnection({
+      audit: storage.audit,
+      announce: announcer.announce,
+      logger,
+    }),
+    lacks: createReadiness({ storage, temporal: workflows.readiness, keys }),
+    ping: () => storage.ping(),
+    start: () => repeated.start(),
+    async close() {
+      await repeated.stop();
+      await workflows.idle();
+    },
+  };
+}
