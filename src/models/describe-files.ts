@@ -8,7 +8,7 @@ type Params = Parameters<NonNullable<LanguageModelMiddleware['transformParams']>
 type Message = Params['prompt'][number];
 type ToolPart = Extract<Message, { role: 'tool' }>['content'][number];
 
-export const filesInWords: LanguageModelMiddleware = {
+export const describeFiles: LanguageModelMiddleware = {
   transformParams: ({ params }) =>
     Promise.resolve({ ...params, prompt: params.prompt.map((message) => withoutFiles(message)) }),
 };

@@ -6,7 +6,7 @@ import path from 'node:path';
 import { pathToFileURL } from 'node:url';
 import type { LanguageModel } from 'ai';
 import type { Config, ProvidersConfig } from '../config/config.ts';
-import { filesInWords } from './describe-files.ts';
+import { describeFiles } from './describe-files.ts';
 import type { Script } from './scripted/script.ts';
 
 export type Models = (spec: string) => Promise<LanguageModel>;
@@ -82,7 +82,7 @@ async function createModel(
         ...given({ apiKey }),
       })(model);
       const { wrapLanguageModel } = await import('ai');
-      return wrapLanguageModel({ model: made, middleware: filesInWords });
+      return wrapLanguageModel({ model: made, middleware: describeFiles });
     }
     default:
       throw new ModelConfigError(

@@ -1,7 +1,7 @@
 /**
  * One model call as a stream of what it says, ending in what it decided. The AI SDK does the talking to the
- * provider; everything that can go wrong comes out of here as a `ModelCallError` and nothing else does, so that
- * trouble with our own database is never mistaken for the model's.
+ * provider; everything that can go wrong with the call is thrown as a `ModelCallError` and nothing else is, so that
+ * a failure of our own database is never mistaken for the model's.
  */
 import { jsonSchema, NoSuchToolError, streamText } from 'ai';
 import type {
@@ -14,8 +14,9 @@ import type {
 } from 'ai';
 import type { ModelSettings } from '../config/agents-file/model-settings.ts';
 import type { Usage } from '../turn/turn.ts';
-import { classifyModelError, ModelStalledError } from './model-failure.ts';
-import type { ModelIdentity, ModelTrouble } from './model-failure.ts';
+import { classifyModelError } from './classify-model-error.ts';
+import { ModelStalledError } from './model-failure.ts';
+import type { ModelFailure, ModelIdentity } from './model-failure.ts';
 
 export type AssistantPart = Exclude<AssistantModelMessage['content'], string>[number];
 
@@ -35,21 +36,21 @@ export interface StepRequest {
   messages: ModelMessage[];
   tools: { modelName: string; description: string; inputSchema: Record<string, unknown> }[];
   signal: AbortSignal;
-  patience: Patience;
+  silenceLimits: SilenceLimits;
 }
 
 /** How long the model may be silent before the call counts as lost, in milliseconds. */
-export interface Patience {
+export interface SilenceLimits {
   firstMs: number;
   nextMs: number;
 }
 
 export class ModelCallError extends Error {
   override name = 'ModelCallError';
-  readonly trouble: ModelTrouble;
-  constructor(trouble: ModelTrouble) {
-    super(trouble.message);
-    this.trouble = trouble;
+  readonly failure: ModelFailure;
+  constructor(failure: ModelFailure) {
+    super(failure.message);
+    this.failure = failure;
   }
 }
 
@@ -64,10 +65,10 @@ export async function* streamStep(request: StepRequest): AsyncGenerator<StepPart
 }
 
 async function* parts(request: StepRequest): AsyncGenerator<StepPart> {
-  const { model, instructions, settings, messages, signal, patience } = request;
+  const { model, instructions, settings, messages, signal, silenceLimits } = request;
   const { providerOptions = {}, ...common } = settings;
   const result = streamText({
-    ...withoutGaps(common),
+    ...withoutUndefined(common),
     model,
     messages,
     ...(instructions !== '' && { instructions }),
@@ -75,7 +76,7 @@ async function* parts(request: StepRequest): AsyncGenerator<StepPart> {
     // Temporal repeats the call, where everybody can see it.
     maxRetries: 0,
     abortSignal: signal,
-    timeout: { firstChunkMs: patience.firstMs, chunkMs: patience.nextMs },
+    timeout: { firstChunkMs: silenceLimits.firstMs, chunkMs: silenceLimits.nextMs },
     // The history is ours; OpenAI need not keep a copy, and reasoning then travels inside it.
     providerOptions: { ...providerOptions, openai: { store: false, ...providerOptions['openai'] } },
     // Errors are parts of the stream; the default would print them, prompt and all.
@@ -124,7 +125,7 @@ async function* parts(request: StepRequest): AsyncGenerator<StepPart> {
 type Given<T> = { [K in keyof T]?: Exclude<T[K], undefined> };
 
 /** The SDK tells "not given" from "given as undefined". */
-function withoutGaps<T extends object>(settings: T): Given<T> {
+function withoutUndefined<T extends object>(settings: T): Given<T> {
   return Object.fromEntries(Object.entries(settings).filter(([, value]) => value !== undefined)) as Given<T>;
 }
 

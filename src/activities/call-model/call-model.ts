@@ -12,12 +12,13 @@ import type { Logger } from 'pino';
 import type { AgentConfig, Config } from '../../config/config.ts';
 import type { Catalogue } from '../../remote/catalogue.ts';
 import { awayForModel } from '../../elicitation/wording.ts';
-import { classifyModelError, emptyAnswer } from '../../models/model-failure.ts';
-import type { ModelIdentity, ModelTrouble } from '../../models/model-failure.ts';
+import { classifyModelError } from '../../models/classify-model-error.ts';
+import { emptyAnswer } from '../../models/model-failure.ts';
+import type { ModelFailure, ModelIdentity } from '../../models/model-failure.ts';
 import { keyVariable } from '../../models/provider.ts';
 import type { Models } from '../../models/provider.ts';
 import { ModelCallError, streamStep } from '../../models/stream-step.ts';
-import type { AssistantPart, Patience } from '../../models/stream-step.ts';
+import type { AssistantPart, SilenceLimits } from '../../models/stream-step.ts';
 import type { NewEvent } from '../../storage/ports/turn-log.ts';
 import type { Storage } from '../../storage/storage.ts';
 import type { StoredMessage } from '../../storage/ports/conversations.ts';
@@ -43,13 +44,17 @@ interface Dependencies {
   catalogue: Pick<Catalogue, 'toolsFor' | 'backoff'>;
   config: Pick<Config, 'providers'>;
   logger: Logger;
-  patience?: Patience;
+  silenceLimits?: SilenceLimits;
 }
 
 /** Models that think without saying so take minutes to begin. */
-const defaultPatience: Patience = { firstMs: 240_000, nextMs: 90_000 };
+const defaultSilenceLimits: SilenceLimits = { firstMs: 240_000, nextMs: 90_000 };
 
-export function createCallModel({ storage, patience = defaultPatience, ...dependencies }: Dependencies) {
+export function createCallModel({
+  storage,
+  silenceLimits = defaultSilenceLimits,
+  ...dependencies
+}: Dependencies) {
   const { models, agents, config, logger } = dependencies;
   const toolsOf = createAgentTools(dependencies);
 
@@ -81,10 +86,10 @@ export function createCallModel({ storage, patience = defaultPatience, ...depend
       return result;
     } catch (error) {
       if (!(error instanceof ModelCallError)) throw error;
-      const { type, status, forOperator, said } = error.trouble;
+      const { type, status, forOperator, said } = error.failure;
       const itSaid = said === undefined ? '' : ` It said: ${said}`;
       log.warn({ type, status, said, ms: ms() }, `model call failed: ${forOperator}${itSaid}`);
-      throw toFailure(error.trouble);
+      throw toFailure(error.failure);
     }
   }
 
@@ -133,7 +138,7 @@ export function createCallModel({ storage, patience = defaultPatience, ...depend
         messages: history,
         tools,
         signal,
-        patience,
+        silenceLimits,
       })) {
         if (part.type === 'done') done = part;
         // Providers count their parts from zero in every call.
@@ -189,7 +194,7 @@ function isAnswer(part: AssistantPart): boolean {
   return part.type === 'text' ? part.text.trim() !== '' : part.type !== 'reasoning';
 }
 
-function toFailure({ type, message, retry, retryAfterMs }: ModelTrouble): ApplicationFailure {
+function toFailure({ type, message, retry, retryAfterMs }: ModelFailure): ApplicationFailure {
   const isExpected =
     type === 'ModelRateLimited' || type === 'ModelContentPolicy' || type === 'ModelContextTooLong';
   return ApplicationFailure.create({

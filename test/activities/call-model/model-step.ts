@@ -116,7 +116,7 @@ export async function openModelStep(...replies: (Reply | Promise<Reply>)[]): Pro
         catalogue: { toolsFor: async () => [listIssues, connectNotes], backoff: createBackoff() },
         config: { providers },
         logger: pino({}, { write: (line: string) => void (logged += line) }),
-        patience: { firstMs: patienceMs, nextMs: patienceMs },
+        silenceLimits: { firstMs: patienceMs, nextMs: patienceMs },
       });
       const environment = options.environment ?? activityEnvironment(attempt);
       const input = { turn: options.of ?? turn, step };
