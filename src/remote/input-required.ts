@@ -15,7 +15,7 @@ export interface ServerQuestion {
   request: InputRequest;
   /** The server's name for the page, by which it says that the page is done (2025-11-25). */
   pageId?: string;
-  /** The server's clock waits for those who report progress under this token. */
+  /** The server's timeout is extended by progress reported under this token. */
   progressToken?: string | number;
 }
 
@@ -26,7 +26,7 @@ export interface QuestionAnswer {
   content?: Record<string, unknown>;
 }
 
-/** A session of the old era, as anybody who knows this can join it. */
+/** A session of the old era, as any process that knows this can join it. */
 export interface Session {
   sessionId: string;
   protocolVersion: string;
@@ -38,11 +38,11 @@ export interface RunningCall extends Session {
   callId: string | number;
 }
 
-/** The old era's call whose stream can be taken up again. */
+/** A call of the old era whose stream can be resumed by any process. */
 export interface DetachedCall extends RunningCall {
-  /** Everything that came after this event is told again. */
+  /** The server replays everything after this event. */
   lastEventId: string;
-  /** Keys of all questions so far: what is told again is not asked again. */
+  /** Keys of all questions so far: what is replayed is not asked again. */
   asked: string[];
 }
 

@@ -176,7 +176,7 @@ function traceOf({ connection, messages, deadline }: OpenAttempt): CallTrace {
 
 interface ServerMessages {
   onMessage(message: JSONRPCMessage): void;
-  /** Some servers tell everybody they greet that their tools have changed: notifications count from here on. */
+  /** Notifications count from here on: some servers send `tools/list_changed` with every handshake. */
   startNotifying(): void;
   haveNewTools(): boolean;
   answerTo(id: unknown): JSONRPCMessage | undefined;

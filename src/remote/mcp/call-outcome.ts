@@ -101,7 +101,7 @@ function fromError(
   };
 }
 
-/** A server that was told that nobody can be asked, and copes with it, has simply answered. */
+/** A server whose question was refused, and which answers without it, has simply answered. */
 export function orUnaskable(
   server: ServerConfig,
   outcome: CallOutcome,

@@ -38,7 +38,7 @@ async function send(
   { deadline, requests, stopped }: Sending,
 ): Promise<void> {
   const lost = new AbortController();
-  // A process is its own stream: when it is gone, the SDK hears of it.
+  // A process is its own stream: its transport closes with it.
   using _watch =
     transport instanceof StdioTransport
       ? undefined
