@@ -8,6 +8,7 @@ import type { Version } from '../../src/temporal/deployment.ts';
 import type { Parts } from '../../src/processes/parts.ts';
 import { reasonOfEnd, takeStrandedTurns } from '../../src/processes/stranded-turns.ts';
 import { takeTurns } from '../../src/processes/take-turns.ts';
+import { startReconciler } from '../../src/reconciler/reconciler.ts';
 import { openWorkflowBundle } from '../../src/processes/workflow-bundle.ts';
 import { turnWorkflowId } from '../../src/workflows/messages.ts';
 import { startDevelopmentServer } from '../development-server.ts';
@@ -102,6 +103,7 @@ async function waitingTurn() {
   return {
     conversation,
     stream,
+    elicitationId: question.elicitationId,
     handle,
     isChanged: async () => (await handle.describe()).memo?.['changed'] === true,
     decline: () =>
@@ -182,3 +184,36 @@ test('and is ended when it cannot: the conversation is free again', async () => 
   await next.finished();
   expect(next.text()).toBe('You said: hello');
 });
+
+/** The service has a reconciler; another one looks at the same turns while `work` goes on. */
+async function whileReconciling(work: () => Promise<void>): Promise<void> {
+  const reconciler = startReconciler(parts, temporal.client);
+  await work();
+  await reconciler.stop();
+}
+
+test.each([
+  { reader: 'cannot be read', isOf: 'changed', ends: 'failed', question: 'cancel', errors: 1 },
+  { reader: 'can be read', isOf: 'today', ends: 'completed', question: 'decline', errors: 0 },
+] as const)(
+  'a stranded turn that $reader ends once, as $ends, while lost turns are looked for',
+  async ({ isOf, ends, question, errors }) => {
+    const old = await startVersion('old', 'today');
+    const { conversation, stream, elicitationId, decline } = await waitingTurn();
+    await old.disposeAsync();
+    await startVersion('new', isOf);
+    await becomeCurrent('new');
+    const version = { deploymentName, buildId: 'new' };
+    await whileReconciling(async () => {
+      await takeStrandedTurns(strandedParts(version, isOf), { current: version, polling: [] });
+      if (ends === 'completed') await decline();
+      await stream.finished();
+    });
+    const turn = { tenant: 'demo', conversation, turnId: stream.turnId };
+    expect(await service.storage.turns.get(turn)).toMatchObject({ status: ends });
+    expect(await service.storage.elicitations.get(elicitationId)).toMatchObject({ status: question });
+    const events = (await service.storage.turnLog.read(turn, 0)).map(({ event }) => event);
+    expect(events.filter(({ type }) => type === 'turn-ended')).toMatchObject([{ status: ends }]);
+    expect(events.filter(({ type }) => type === 'error')).toHaveLength(errors);
+  },
+);
