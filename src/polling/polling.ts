@@ -15,10 +15,10 @@ import { connectionEstablished, serverNews } from '../workflows/messages.ts';
 import { createConnectionLook } from './poll-connection.ts';
 import { createServerLook } from './poll-server.ts';
 
-/** How long a claim lasts, and so the pause between two looks: often enough for clocks of a minute, which stock servers have. */
+/** How long a lease lasts, and so the pause between two polls: short enough for the one-minute timeouts of stock servers. */
 const leaseMs = 15_000;
 const renewMs = 5_000;
-/** One that is due for so long is kept out by others. */
+/** A poll that has been due for so long is kept out by those that run. */
 const crowdedMs = 2_000;
 const signalDeadlineMs = 5_000;
 

@@ -1,6 +1,6 @@
 /**
- * Ends turns whose workflow could not: it was terminated, ran into a limit, or Temporal has lost it. Whoever follows
- * such a turn reads how it ended, and the next message starts at once.
+ * Reconciles the rows of turns with Temporal: ends turns whose workflow could not, because it was terminated, timed out,
+ * or was lost. Whoever follows such a turn reads how it ended, and the next message starts at once.
  *
  * Two ways lead here. Temporal's list of closed runs tells within seconds of what was ended from outside, however many
  * turns wait. What no list tells of, because it is gone, is found by looking at each turn in its turn, at a rate that does

@@ -4,7 +4,7 @@ import type { WakeUps } from './notifications/notifications.ts';
 import type { QuestionObserver } from './ports/elicitations.ts';
 import type { Tables } from './schema.ts';
 
-/** What every table of this folder is handed. */
+/** What the tables, the log and the notifications of this folder share. */
 export interface Database {
   kind: 'sqlite' | 'postgres';
   query: Kysely<Tables>;

@@ -1,5 +1,5 @@
 /**
- * The tables as Kysely sees them. Portable columns only, so that SQLite and PostgreSQL hold the same rows:
+ * The tables as the query builder sees them; the migrations create them. Portable columns only, so that SQLite and PostgreSQL hold the same rows:
  * text ids, epoch milliseconds and counters as integers, JSON in text, no enums, arrays or bytes.
  */
 import type { ClosedBecause, ConnectionReason, Status } from '../elicitation/elicitation.ts';

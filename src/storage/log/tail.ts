@@ -3,8 +3,8 @@
  * while somebody waits at its end, and loses its beginning when everybody has read it or when it becomes too large.
  * A follower behind the window reads for itself until it has caught up.
  *
- * The window holds every entry with `base < seq <= head`, save what a repeated model call took back. Merging cannot tear it: what was read before a merge stays
- * as it was, and what is read after it begins where the window ends.
+ * The window holds every entry with `base < seq <= head`, save the void text of repeated model calls. Merging cannot tear
+ * it: what was read before a merge stays as it was, and what is read after it begins where the window ends.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from 'pino';

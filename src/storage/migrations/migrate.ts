@@ -1,5 +1,6 @@
 /**
- * The schema, as a list of steps that only goes forward. A step that has been released is never edited.
+ * The schema's migrations, forward only, one file each. A migration that has been released is never edited or renamed:
+ * databases remember it by its name.
  *
  * Any number of processes may start at once: one migrates, the others wait for it. On PostgreSQL the migrator
  * holds an advisory lock; on SQLite everything happens in one immediate transaction.

@@ -1,5 +1,6 @@
 /**
- * Tells followers that a conversation's log has grown. A hint, never the truth: whoever is woken reads the log.
+ * Notifies followers that a conversation's log has grown. A notification is a hint, never the truth: whoever is woken
+ * reads the log.
  *
  * Writers in this process ring directly; other processes are heard through the carrier (LISTEN/NOTIFY on
  * PostgreSQL, none on SQLite). Because a hint can get lost, one query per process looks at the counters of all

@@ -50,7 +50,7 @@ export interface Elicitations {
   /**
    * Row and event in one transaction; opening an id again is a no-op and answers `opened`.
    * `too-many-open` when the user already has `maxOpen` pending questions; then nothing is written. `look`: what is
-   * looked at while it is open; questions whose look has the same id share it.
+   * polled while it is open; questions whose poll has the same id share it.
    */
   open(
     row: Omit<ElicitationRow, 'status' | 'responseId' | 'createdAt' | 'settledAt' | 'because'>,

@@ -1,6 +1,6 @@
 import type { Turn } from '../../turn/turn.ts';
 
-/** What is looked at while a question is open: whoever could settle it may not tell us. */
+/** What is polled while a question is open: whoever could settle it may not tell us. */
 export type PollSubject =
   /** The stream of a call that was left open, or the session in which its server says that a page is done. */
   | { kind: 'stream' | 'pages'; turn: Turn; toolCallId: string; server: string; round: number }

@@ -1,6 +1,6 @@
 /**
- * One writer at a time, and one commit for all that wrote in the same turn of the event loop: a commit waits for the
- * disk, and with it everything else that the process does.
+ * Group commit: one writer at a time, and one commit for all that wrote in the same turn of the event loop. A commit
+ * waits for the disk, and with it everything else that the process does.
  *
  * Who writes first opens a transaction, those who come before it is committed join it, each behind a savepoint of its
  * own. Nobody is told that something is written before all of it is committed, and nobody outside sees it before, as

@@ -1,7 +1,7 @@
 /**
  * Which turns somebody has to look after: one that has not ended may have lost its workflow, one that has may not be
- * merged yet. `due_at` says when to look next; a claim moves it, so that processes never look at the same turn at once,
- * and a process that dies with a claim has only delayed the look.
+ * merged yet. `due_at` is a lease: a claim moves it, so that processes never reconcile the same turn at once, and a process
+ * that dies with a claim has only delayed it.
  */
 import type { DueTurn } from '../ports/turns.ts';
 import type { Database } from '../database.ts';

@@ -1,9 +1,8 @@
 import { sql } from 'kysely';
 import type { Transaction } from 'kysely';
 import { writeToConversation } from '../log/append.ts';
-import { eventOf, settledEvent, toElicitation, toRow } from './elicitation-rows.ts';
+import { eventOf, settledEvent, toElicitation, toRow, settleRows } from './elicitation-rows.ts';
 import { addPoll } from './polls.ts';
-import { settleRows } from './settle-rows.ts';
 import type { Settlement } from '../../elicitation/elicitation.ts';
 import type { ElicitationRow, Elicitations } from '../ports/elicitations.ts';
 import type { NewPoll } from '../ports/polls.ts';

@@ -1,7 +1,7 @@
 /**
- * What is looked at while questions are open. A look is written with its first question and forgotten when none of its
- * questions is pending any more. A claim moves `due_at`, so that processes never make the same look at once, and a look
- * whose process died is made by another one. Where the next look is due at the end of the claim, nothing is written.
+ * What is polled while questions are open. A poll is written with its first question and deleted when none of its
+ * questions is pending any more. A claim is a lease: it moves `due_at`, so that processes never run the same poll at once,
+ * and a poll whose process died is run by another one. Where the next run is due when the lease ends, nothing is written.
  */
 import type { Transaction } from 'kysely';
 import { sql } from 'kysely';
