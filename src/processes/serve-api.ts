@@ -31,12 +31,8 @@ export async function serveApi(
       `PORT: ${port} is taken by another program; choose a free one, for example PORT=${port + 1}`,
     ]);
   }
-  const { protocol, hostname } = new URL(config.http.publicUrl);
-  if (protocol === 'http:' && !isLocalHost(hostname)) {
-    parts.logger.warn(
-      `PUBLIC_URL is http on a public host: tokens, sign-ins and answers can be read and changed on their way; put a proxy with TLS in front and write https`,
-    );
-  }
+  const warning = publicUrlWarning(config.http.publicUrl);
+  if (warning !== null) parts.logger.warn(warning);
   return async () => {
     const { notReady = [] } = (await app.inject('/readyz')).json<{ notReady?: { detail: string }[] }>();
     return notReady.map(({ detail }) => detail);
@@ -50,4 +46,11 @@ export function requireAuth(config: Config): Config & { auth: AuthConfig } {
   throw new ConfigError([
     'AUTH_ISSUER, AUTH_CLIENT_ID: needed by the API; only `npm start` brings a demo issuer along',
   ]);
+}
+
+/** What is wrong with reaching the service by this address, if anything: in one's own network, http is one's own choice. */
+export function publicUrlWarning(publicUrl: string): string | null {
+  const { protocol, hostname } = new URL(publicUrl);
+  if (protocol !== 'http:' || isLocalHost(hostname)) return null;
+  return 'PUBLIC_URL is http on a public host: tokens, sign-ins and answers can be read and changed on their way; put a proxy with TLS in front and write https';
 }
