@@ -90,6 +90,11 @@ const rules: { name: string; about: (file: string) => boolean; allows: (found: I
     allows: ({ to }) => surfaceOf(to) === undefined,
   },
   {
+    name: 'credentials/ know nothing of what calls servers',
+    about: (file) => isIn(file, 'credentials'),
+    allows: ({ to }) => !isIn(to, 'remote'),
+  },
+  {
     name: 'service/ knows no transport and no surface, and of workflows only their messages',
     about: (file) => isIn(file, 'service'),
     allows: ({ to }) =>
@@ -169,6 +174,7 @@ describe('a planted violation is found:', () => {
     ['src/api/chat/planted.ts', "const { card } = await import('../pages/layout.ts');"],
     ['src/api/ui-message/planted.ts', "import { chatSurface } from '../chat/route.ts';"],
     ['src/api/http/planted.ts', "import { chatSurface } from '../chat/route.ts';"],
+    ['src/credentials/planted.ts', "import type { ListOutcome } from '../remote/mcp/list-tools.ts';"],
     ['src/storage/planted.ts', "import type { Principal } from '../api/http/validation.ts';"],
     ['src/storage/planted.ts', "import type { Principal } from '../service/principal.ts';"],
     ['src/activities/planted.ts', "import type { Principal } from '../service/principal.ts';"],

@@ -1,3 +1,4 @@
+/** The lock of one connection, as the stores use it: for whatever must not happen twice at once, in any process. */
 import type { ConnectionKey, Connections } from '../storage/ports/connections.ts';
 
 /**

@@ -1,6 +1,6 @@
 /**
- * Works on hints, each to be told apart by a key, beside whoever gives them: few at a time, and the same one not sooner
- * than after a while, so that hints that are repeated, by whomever, cost little. What is given up is found by looking.
+ * A bounded queue of hints, debounced by key: a few are worked on at a time, and the same one again only after a pause, so
+ * that hints that are repeated, by whomever, cost little. A hint that is dropped loses nothing: polling finds the same.
  */
 import { setTimeout as delay } from 'node:timers/promises';
 
@@ -29,30 +29,30 @@ export function takeHints<T>(options: HintOptions<T>): Hints<T> {
   const { work, failed, dropped, atOnce = 4, room = 1_000, pauseMs = 2_000 } = options;
   const waiting = new Map<string, T>();
   const running = new Set<Promise<void>>();
-  /** What has been worked on just now. */
-  const resting = new Set<string>();
+  /** Worked on just now, and not again before the pause is over. */
+  const paused = new Set<string>();
   const closed = new AbortController();
 
   function next(): void {
     for (const [key, hint] of waiting) {
       if (closed.signal.aborted || running.size >= atOnce) return;
-      if (resting.has(key)) continue;
+      if (paused.has(key)) continue;
       waiting.delete(key);
-      resting.add(key);
+      paused.add(key);
       const run = work(hint)
         .catch((error: unknown) => failed(hint, error))
         .finally(() => {
           running.delete(run);
-          void rest(key);
+          void pause(key);
           next();
         });
       running.add(run);
     }
   }
 
-  async function rest(key: string): Promise<void> {
+  async function pause(key: string): Promise<void> {
     await delay(pauseMs, undefined, { signal: closed.signal, ref: false }).catch(() => undefined);
-    resting.delete(key);
+    paused.delete(key);
     next();
   }
 

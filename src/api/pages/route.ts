@@ -41,7 +41,7 @@ export async function connectPages(fastify: FastifyInstance, parts: PagesParts):
     const { statusCode, code, headers } = problemFor(error, request);
     if (request.method === 'POST' && statusCode < 500 && statusCode !== 429)
       await refusals.record(request, 'a form that cannot be read');
-    const [heading, explanation] = troubleWords[code] ?? ['Something went wrong', 'Try again in a moment.'];
+    const [heading, explanation] = problemWords[code] ?? ['Something went wrong', 'Try again in a moment.'];
     return sendPage(reply.headers(headers), notice(statusCode, heading, explanation));
   });
 
@@ -79,7 +79,7 @@ async function nangoOf(pages: FastifyInstance, parts: PagesParts): Promise<Nango
   return { store, script, ...createNangoAttempts({ store, connectAttempts, confirmConnection }) };
 }
 
-const troubleWords: Record<string, [heading: string, explanation: string]> = {
+const problemWords: Record<string, [heading: string, explanation: string]> = {
   rate_limited: ['Too many tries', 'Wait a minute, then open the page again.'],
   unavailable: ['Not available right now', 'Nothing was changed. Try again in a moment.'],
   unknown_host: ['Not the address of this page', 'Open it by the address that you were given.'],

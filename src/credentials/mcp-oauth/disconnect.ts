@@ -13,10 +13,10 @@ interface Dependencies {
   storage: Pick<Storage, 'connections'>;
   keys: KeyRing;
   revoke: Revoke;
-  patienceMs: number;
+  lockWaitMs: number;
 }
 
-export function createDisconnect({ storage, keys, revoke, patienceMs }: Dependencies) {
+export function createDisconnect({ storage, keys, revoke, lockWaitMs }: Dependencies) {
   const { connections } = storage;
 
   /** Here at once and in any case, and at the provider where it can be. */
@@ -38,7 +38,7 @@ export function createDisconnect({ storage, keys, revoke, patienceMs }: Dependen
   /** After a refresh that is under way, so that what it brings is revoked, too; but a refresh that hangs keeps nobody. */
   async function remove(key: ConnectionKey): Promise<ConnectionRow | null> {
     const forget = () => connections.remove(key);
-    return underLock(connections, { key, waitMs: patienceMs }, forget, forget);
+    return underLock(connections, { key, waitMs: lockWaitMs }, forget, forget);
   }
 }
 

@@ -77,7 +77,7 @@ function isAsWritten({ oauth }: ServerConfig, needs: Needs): boolean {
   return needs.kind === 'oauth' && isSameIssuer(needs.authorizationServer.issuer, oauth.issuer);
 }
 
-const lookAgainAfterMs = 24 * 3_600_000;
+const cacheLifeMs = 24 * 3_600_000;
 
 export function createDiscovery(deps: {
   records: Records;
@@ -153,7 +153,7 @@ export function createDiscovery(deps: {
     const known = await records.recall(key, needsSchema);
     // An operator may have decided otherwise since.
     const isUsable = known && isAsWritten(server, known.value);
-    if (isUsable && now() - known.updatedAt < lookAgainAfterMs) return admitted(server, known.value);
+    if (isUsable && now() - known.updatedAt < cacheLifeMs) return admitted(server, known.value);
     try {
       const { needs, certain } = await look(server);
       if (certain) await records.remember(key, needs);

@@ -30,9 +30,9 @@ export function createRevoke(deps: {
   registrations: Pick<Registrations, 'informationOf'>;
   outbound: Outbound;
   /** Every request has a limit of its own; a provider that is away must not cost the person one after the other. */
-  patienceMs: number;
+  timeoutMs: number;
 }): Revoke {
-  const { discovery, registrations, outbound, patienceMs } = deps;
+  const { discovery, registrations, outbound, timeoutMs } = deps;
 
   async function end(
     provider: AuthorizationServer & { revocation_endpoint: string },
@@ -74,12 +74,12 @@ export function createRevoke(deps: {
     }
   }
 
-  async function impatience(): Promise<Revocation> {
-    await delay(patienceMs, undefined, { ref: false });
+  async function timeout(): Promise<Revocation> {
+    await delay(timeoutMs, undefined, { ref: false });
     return { kind: 'failed', reason: 'its sign-in server did not answer in time' };
   }
 
-  return (account, server) => Promise.race([revoke(account, server), impatience()]);
+  return (account, server) => Promise.race([revoke(account, server), timeout()]);
 }
 
 function toRevocation(answer: Answer): Revocation {

@@ -42,24 +42,24 @@ interface Options {
   agentOf?: Parameters<typeof createOutbound>[0]['agentOf'];
   now?: () => number;
   /** How long who disconnects waits for a refresh that is under way, and then for the provider. Default ten seconds each. */
-  patienceMs?: number;
+  disconnectWaitMs?: number;
 }
 
 export function createOAuthStore(options: Options): OAuthStore {
   const { storage, keys, publicUrl, secret = () => undefined, fetch, agentOf, now = Date.now } = options;
-  const { patienceMs = 10_000, servers = new Map() } = options;
+  const { disconnectWaitMs = 10_000, servers = new Map() } = options;
   const outbound = createOutbound({ fetch, agentOf });
   const records = createRecords(storage.oauth, keys);
   const trustedIssuers = createTrustedIssuers({ records, servers });
   const discovery = createDiscovery({ records, outbound, trustedIssuers, now });
   const registrations = createRegistrations({ records, outbound, publicUrl, secret, now });
   const attempts = createAttempts({ oauth: storage.oauth, keys, now });
-  const revoke = createRevoke({ discovery, registrations, outbound, patienceMs });
+  const revoke = createRevoke({ discovery, registrations, outbound, timeoutMs: disconnectWaitMs });
   const renew = createRenew({ storage, keys, discovery, registrations, outbound, revoke, now });
   return {
     ...createResolver({ storage, keys, discovery, renew, now }),
     standing: (row, server) => standingOf(keys, row, server, now()),
-    disconnect: createDisconnect({ storage, keys, revoke, patienceMs }),
+    disconnect: createDisconnect({ storage, keys, revoke, lockWaitMs: disconnectWaitMs }),
     begin: createBegin({ storage, keys, attempts, discovery, registrations, publicUrl }),
     complete: createComplete({
       storage,

@@ -18,7 +18,7 @@ interface Dependencies {
   tokens: Tokens;
   removeUnused: RemoveUnused;
   installation: string;
-  patienceMs: number;
+  lockWaitMs: number;
   now: () => number;
 }
 
@@ -29,7 +29,7 @@ interface Dependencies {
 const newMs = 3_600_000;
 
 export function createDisconnect(deps: Dependencies) {
-  const { storage, keys, client, tokens, removeUnused, installation, patienceMs, now } = deps;
+  const { storage, keys, client, tokens, removeUnused, installation, lockWaitMs, now } = deps;
   const { connections, connectAttempts } = storage;
 
   return {
@@ -70,7 +70,7 @@ export function createDisconnect(deps: Dependencies) {
       await connectAttempts.dropOf(key);
       return connections.remove(key);
     };
-    return underLock(connections, { key, waitMs: patienceMs }, forget, forget);
+    return underLock(connections, { key, waitMs: lockWaitMs }, forget, forget);
   }
 
   /** Nango forgets the account. It tells no provider so. */

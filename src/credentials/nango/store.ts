@@ -48,12 +48,12 @@ interface Options {
   /** For every single request to Nango. Default five seconds. */
   timeoutMs?: number;
   /** How long who disconnects waits for what is being recorded at the moment. Default ten seconds. */
-  patienceMs?: number;
+  disconnectWaitMs?: number;
 }
 
 export function createNangoStore(options: Options): NangoStore {
   const { storage, keys, nango, publicUrl, servers, logger, confirmFound } = options;
-  const { now = Date.now, timeoutMs = 5_000, patienceMs = 10_000 } = options;
+  const { now = Date.now, timeoutMs = 5_000, disconnectWaitMs = 10_000 } = options;
   const installation = installationOf(publicUrl);
   const client = createNangoClient({ nango, logger, timeoutMs });
   const removeUnused = createRemoveUnused({ client, logger });
@@ -75,7 +75,16 @@ export function createNangoStore(options: Options): NangoStore {
     resolve: resolver.resolve,
     reject: createReject({ storage, tokens, resolver, now }),
     standing: (row, server) => standingOf(keys, row, server),
-    ...createDisconnect({ storage, keys, client, tokens, removeUnused, installation, patienceMs, now }),
+    ...createDisconnect({
+      storage,
+      keys,
+      client,
+      tokens,
+      removeUnused,
+      installation,
+      lockWaitMs: disconnectWaitMs,
+      now,
+    }),
     begin: createBegin({ storage, keys, client, nango, installation, now }),
   };
 }

@@ -2,7 +2,7 @@
  * Secrets at rest: AES-256-GCM under a ring of named keys. The newest key seals, every key of the ring opens,
  * so a key is replaced by putting a new one in front and removed once nothing sealed with it is left.
  *
- * `context` says what the secret belongs to and is authenticated with it: a sealed value copied to another row
+ * `context` says what the secret belongs to and is additional authenticated data: a sealed value copied to another row
  * does not open there. The ring keeps its keys in a closure; printing or serialising it shows none.
  */
 import { createCipheriv, createDecipheriv, hkdfSync, randomBytes } from 'node:crypto';
@@ -116,7 +116,7 @@ interface DerivedKey {
 function sealWith({ id, key }: DerivedKey, plaintext: string, context: string): string {
   const iv = randomBytes(ivBytes);
   const cipher = createCipheriv('aes-256-gcm', key, iv, { authTagLength: tagBytes });
-  cipher.setAAD(associatedData(id, context));
+  cipher.setAAD(additionalAuthenticatedData(id, context));
   const body = Buffer.concat([iv, cipher.update(plaintext, 'utf8'), cipher.final(), cipher.getAuthTag()]);
   return `${prefixOf(id)}${body.toString('base64url')}`;
 }
@@ -127,7 +127,7 @@ function openWith({ id, key }: DerivedKey, encoded: string, context: string): st
   const decipher = createDecipheriv('aes-256-gcm', key, body.subarray(0, ivBytes), {
     authTagLength: tagBytes,
   });
-  decipher.setAAD(associatedData(id, context));
+  decipher.setAAD(additionalAuthenticatedData(id, context));
   decipher.setAuthTag(body.subarray(-tagBytes));
   try {
     return decipher.update(body.subarray(ivBytes, -tagBytes), undefined, 'utf8') + decipher.final('utf8');
@@ -139,6 +139,6 @@ function openWith({ id, key }: DerivedKey, encoded: string, context: string): st
   }
 }
 
-function associatedData(id: string, context: string): Buffer {
+function additionalAuthenticatedData(id: string, context: string): Buffer {
   return Buffer.from(`${version}\n${id}\n${context}`, 'utf8');
 }

@@ -11,10 +11,10 @@ const hour = 3_600_000;
 const revoked = { kind: 'removed', revocation: { kind: 'revoked' } };
 
 type Intercept = (path: string, request: Request) => Promise<Response | undefined> | undefined;
-type Options = Parameters<typeof startGuardedServer>[0] & { secret?: string; patienceMs?: number };
+type Options = Parameters<typeof startGuardedServer>[0] & { secret?: string; disconnectWaitMs?: number };
 
 /** Connected, with everything in hand that goes out to the provider. `intercept` stands in its way. */
-async function connected({ secret, patienceMs, ...options }: Options = {}) {
+async function connected({ secret, disconnectWaitMs, ...options }: Options = {}) {
   const guarded = await startGuardedServer(options);
   const sent: { path: string; body: URLSearchParams; authorization: string | null; answer: Response }[] = [];
   let intercept: Intercept = () => undefined;
@@ -28,7 +28,7 @@ async function connected({ secret, patienceMs, ...options }: Options = {}) {
       return answer;
     },
     ...(secret !== undefined && { secret: () => secret }),
-    ...(patienceMs !== undefined && { patienceMs }),
+    ...(disconnectWaitMs !== undefined && { disconnectWaitMs }),
   });
   const [client] = options.clients ?? [];
   const oauth = client && {
@@ -149,7 +149,7 @@ test('a provider that is away keeps nobody from disconnecting', async () => {
 });
 
 test('nor does one that does not answer', async () => {
-  const { store, config, storage, onTheWay } = await connected({ patienceMs: 100 });
+  const { store, config, storage, onTheWay } = await connected({ disconnectWaitMs: 100 });
   const late = Promise.withResolvers<undefined>();
   onTheWay(() => late.promise);
   const startedAt = performance.now();
@@ -273,7 +273,9 @@ test('who disconnects during a refresh ends what the refresh brings, too', async
 });
 
 test('a refresh that takes too long is not waited for, brings nothing back, and leaves no living token behind', async () => {
-  const { store, config, storage, resolve, call, later, onTheWay } = await connected({ patienceMs: 200 });
+  const { store, config, storage, resolve, call, later, onTheWay } = await connected({
+    disconnectWaitMs: 200,
+  });
   later(hour);
   const refresh = holdRefresh();
   onTheWay(refresh.intercept);

@@ -3,7 +3,7 @@ import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import { ElicitationIdSchema } from '../../../contract/ids.ts';
 import type { PageContext } from '../context.ts';
-import { isFromOurPage } from '../form.ts';
+import { isFromOurPage } from '../csrf.ts';
 import { createIdentityClient } from './identity-client.ts';
 import { sendPage } from '../layout.ts';
 import { queryOf } from '../query.ts';

@@ -9,7 +9,7 @@ import type { ConnectAttempt } from '../../../storage/ports/connect-attempts.ts'
 import { problemFor, sendProblem } from '../../http/answer-with-problems.ts';
 import { parseInput, ProblemError } from '../../http/problems.ts';
 import type { NangoConnecting, PageContext } from '../context.ts';
-import { isFromOurPage } from '../form.ts';
+import { isFromOurPage } from '../csrf.ts';
 import { findGoal, goalSchema } from './goal.ts';
 import type { GoalState } from './goal.ts';
 import type { Session } from '../login/session.ts';

@@ -1,3 +1,4 @@
+/** The playground's page: a frame around the widget, or the way to sign in. Its script is `src/playground/`. */
 import { createHash } from 'node:crypto';
 
 export interface PlaygroundView {

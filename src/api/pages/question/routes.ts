@@ -5,7 +5,7 @@ import { ElicitationIdSchema } from '../../../contract/ids.ts';
 import { findConnectionQuestion } from '../../../service/connection-question.ts';
 import type { FoundQuestion } from '../../../service/connection-question.ts';
 import type { PageContext } from '../context.ts';
-import { isFromOurPage } from '../form.ts';
+import { isFromOurPage } from '../csrf.ts';
 import { keyQuestionPage } from '../key/pages.ts';
 import { sendPage } from '../layout.ts';
 import type { Page } from '../layout.ts';

@@ -4,7 +4,7 @@ import { z } from 'zod';
 import { ScopeQuerySchema, ServerParamsSchema } from '../../../contract/connections.ts';
 import type { OwnConnection } from '../../../service/connections.ts';
 import type { PageContext } from '../context.ts';
-import { isFromOurPage } from '../form.ts';
+import { isFromOurPage } from '../csrf.ts';
 import { keyPage } from '../key/pages.ts';
 import { sendPage } from '../layout.ts';
 import type { Page } from '../layout.ts';
