@@ -10,7 +10,7 @@ import { historyToJSON } from '@temporalio/common/lib/proto-utils.js';
 import { freePort } from '../test/free-port.ts';
 import { searchAttributes, turnWorkflowId } from '../src/workflows/messages.ts';
 import { envOf } from '../test/connections/service-with-nango.ts';
-import { createWorld } from '../test/e2e/deployment.ts';
+import { createDeployment } from '../test/e2e/deployment.ts';
 import { startAskingServer } from '../test/servers/asking-server.ts';
 import { openBrowser } from '../test/browsers/plain-browser.ts';
 import { createEventStore } from '../test/servers/event-store.ts';
@@ -37,7 +37,7 @@ const [rounds, held, detached, pages] = await Promise.all([
   startPushingServer(),
 ]);
 for (const server of [rounds, held, detached, pages]) stack.defer(() => server.stop());
-const world = await createWorld({
+const deployment = await createDeployment({
   env: {
     MODEL_URL: model.baseURL,
     TEMPORAL_PORT: String(temporalPort),
@@ -47,22 +47,22 @@ const world = await createWorld({
     PAGES_URL: pages.config.url,
   },
 });
-stack.defer(() => world.stop());
+stack.defer(() => deployment.stop());
 const { workflow: temporal } = new Client({
   connection: Connection.lazy({ address: `127.0.0.1:${temporalPort}` }),
 });
-const [alice, bob] = [await world.caller('alice'), await world.caller('bob')];
+const [alice, bob] = [await deployment.caller('alice'), await deployment.caller('bob')];
 
 await mkdir(folder, { recursive: true });
 for (const file of await readdir(folder)) if (file.endsWith('.json')) await rm(path.join(folder, file));
 
-const impatient = await world.start('start', { ELICITATION_TIMEOUT: '1s' });
+const impatient = await deployment.start('start', { ELICITATION_TIMEOUT: '1s' });
 await turn('question-expired', bob, listing);
 await turn('server-question-expired', bob, 'call rounds__book {"city":"Oslo"}', undefined, {
   agentId: 'asked',
 });
 await impatient.kill('SIGTERM');
-const embedded = await world.start('start');
+const embedded = await deployment.start('start');
 
 // The first to connect makes the tools known; until then a turn needs a step of its own for it.
 await turn('question-connected', alice, listing, connectAs('alice'));
@@ -77,7 +77,7 @@ await turn('two-calls-one-question', bob, 'list open and closed', connectAs('bob
 await turn('plain-answer', alice, 'hello');
 await turn('tool-without-question', alice, listing);
 await turn('max-steps', alice, 'go round in circles');
-const hold = world.tracker.faults.hold('before');
+const hold = deployment.tracker.faults.hold('before');
 await turn('cancelled-while-a-tool-runs', alice, listing, async (_, conversation) => {
   await hold.arrived;
   await alice.cancel(conversation);
@@ -87,9 +87,9 @@ const lead = { agentId: 'lead' };
 const handedOn = 'ask the editor to ask the researcher to list my open issues';
 await turn('task-for-two', alice, 'ask two researchers', undefined, lead);
 await turn('task-not-finished', alice, 'ask the researcher to go round in circles', undefined, lead);
-world.tracker.revoke('bob');
+deployment.tracker.revoke('bob');
 await turn('task-handed-on', bob, handedOn, connectAs('bob'), lead);
-world.tracker.revoke('bob');
+deployment.tracker.revoke('bob');
 const hangUp: Meanwhile = async (stream, conversation) => {
   await stream.question('pending');
   await bob.cancel(conversation);
@@ -145,10 +145,10 @@ const kept = await openProtectedMcp(nango.provider);
 stack.defer(() => kept.stop());
 await embedded.kill('SIGTERM');
 const keptElsewhere = envOf(nango, kept);
-const hasty = await world.start('start', { ...keptElsewhere, ELICITATION_TIMEOUT: '1s' });
+const hasty = await deployment.start('start', { ...keptElsewhere, ELICITATION_TIMEOUT: '1s' });
 await turn('kept-elsewhere-expired', bob, listing);
 await hasty.kill('SIGTERM');
-await world.start('start', keptElsewhere);
+await deployment.start('start', keptElsewhere);
 await turn('kept-elsewhere-declined', bob, listing, answerAs('decline'));
 await turn('kept-elsewhere-connected', alice, listing, async (stream) => {
   const browser = openBrowser();

@@ -5,7 +5,7 @@ import { startAuthorizationServer } from '../credentials/authorization-server.ts
 import { openBrowser } from '../browsers/plain-browser.ts';
 import { asks, form } from '../servers/playing-server.ts';
 import { signIn } from '../service/connect-account.ts';
-import { city, useStage } from './asking-service.ts';
+import { city, useAskingService } from './asking-service.ts';
 import type { AskedTurn } from './asking-service.ts';
 
 const path = '/.well-known/oauth-protected-resource/mcp';
@@ -15,7 +15,7 @@ afterAll(() => authorization?.stop());
 let guard: 'usual' | 'forgets-token' | 'wants-scope' = 'usual';
 beforeEach(() => void (guard = 'usual'));
 
-const stage = useStage({
+const stage = useAskingService({
   env: { ASKING_SCOPE: 'user' },
   letsIn,
   on: {

@@ -15,7 +15,7 @@ import type { Caller, ChatOptions, Reply } from '../service/user.ts';
 /** One server `asking` with at most five rounds; an agent `assistant` that has it, and `lead`, who hands on to that. */
 export const roundsAgents = fileURLToPath(new URL('../fixtures/rounds-agents.yaml', import.meta.url));
 
-export interface Stage {
+export interface AskingService {
   temporal: DevelopmentServer;
   server: PlayingServer;
   service: Service;
@@ -41,13 +41,13 @@ export interface AskedTurn {
   end(): Promise<{ text: string; error: string | undefined; questions: ElicitationData[] }>;
 }
 
-export interface StageOptions extends PlayingOptions {
+export interface AskingServiceOptions extends PlayingOptions {
   env?: Record<string, string>;
 }
 
-export function useStage({ env = {}, ...playing }: StageOptions = {}): Stage {
+export function useAskingService({ env = {}, ...playing }: AskingServiceOptions = {}): AskingService {
   const stack = new AsyncDisposableStack();
-  const stage = { begin } as Stage;
+  const stage = { begin } as AskingService;
   beforeAll(async () => {
     stage.temporal = await startDevelopmentServer();
     stack.defer(() => stage.temporal.stop());
@@ -65,7 +65,7 @@ export function useStage({ env = {}, ...playing }: StageOptions = {}): Stage {
   afterAll(() => stack.disposeAsync());
   return stage;
 
-  async function begin(...[moves, options = {}]: Parameters<Stage['begin']>): Promise<AskedTurn> {
+  async function begin(...[moves, options = {}]: Parameters<AskingService['begin']>): Promise<AskedTurn> {
     const { input = {}, text = callOf(['ask', input]), by = stage.alice, ...chat } = options;
     stage.server.play(...moves);
     return asTurn(by, randomUUID(), (conversation) => by.chat(text, { conversation, ...chat }));

@@ -3,9 +3,9 @@ import { expect, test } from 'vitest';
 import type { ChatOptions } from '../service/user.ts';
 import { asks, form, page } from '../servers/playing-server.ts';
 import { answerError } from '../servers/raw-mcp-server.ts';
-import { accept, city, useStage } from './asking-service.ts';
+import { accept, city, useAskingService } from './asking-service.ts';
 
-const stage = useStage();
+const stage = useAskingService();
 const { begin } = stage;
 const both = { form: form('Fill this in'), page: page('https://example.com/a') };
 

@@ -1,9 +1,9 @@
 /** How a server's question ends when nobody answers it: the turn ends first, there are too many, or it is too late. */
 import { expect, test } from 'vitest';
 import { asks, form } from '../servers/playing-server.ts';
-import { accept, city, useStage } from './asking-service.ts';
+import { accept, city, useAskingService } from './asking-service.ts';
 
-const stage = useStage({ env: { ELICITATION_MAX_OPEN: '2' } });
+const stage = useAskingService({ env: { ELICITATION_MAX_OPEN: '2' } });
 const { begin } = stage;
 const two = { one: form('One'), two: form('Two') };
 

@@ -3,9 +3,9 @@ import { describe, expect, test } from 'vitest';
 import { asks, done, form, page } from '../servers/playing-server.ts';
 import type { Move } from '../servers/playing-server.ts';
 import { answer } from '../servers/raw-mcp-server.ts';
-import { accept, city, useStage } from './asking-service.ts';
+import { accept, city, useAskingService } from './asking-service.ts';
 
-const stage = useStage();
+const stage = useAskingService();
 const { begin } = stage;
 
 test('a server that only wants to be called later is called ever more rarely', async () => {

@@ -2,9 +2,9 @@
 import { expect, test } from 'vitest';
 import { asks, done, expired, form } from '../servers/playing-server.ts';
 import type { Move } from '../servers/playing-server.ts';
-import { city, useStage } from './asking-service.ts';
+import { city, useAskingService } from './asking-service.ts';
 
-const stage = useStage();
+const stage = useAskingService();
 const { begin } = stage;
 const rounds = () =>
   stage.server.calls.map(({ params: { inputResponses = {}, requestState } }) => [

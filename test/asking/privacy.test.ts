@@ -6,15 +6,15 @@ import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import { Client, Connection } from '@temporalio/client';
 import { turnWorkflowId } from '../../src/workflows/messages.ts';
 import type { ServiceProcess } from '../e2e/processes.ts';
-import { createWorld, showOutput } from '../e2e/deployment.ts';
-import type { World } from '../e2e/deployment.ts';
+import { createDeployment, showOutput } from '../e2e/deployment.ts';
+import type { Deployment } from '../e2e/deployment.ts';
 import { freePort } from '../free-port.ts';
 import { asks, expired, form, page, startPlayingServer } from '../servers/playing-server.ts';
 import type { PlayingServer } from '../servers/playing-server.ts';
 import { callOf } from '../service/asking.ts';
 import { accept, asTurn, roundsAgents } from './asking-service.ts';
 
-let world: World;
+let world: Deployment;
 let service: ServiceProcess;
 let server: PlayingServer;
 let temporalPort: number;
@@ -24,7 +24,7 @@ beforeAll(async () => {
   server = await startPlayingServer();
   stack.defer(() => server.stop());
   temporalPort = await freePort();
-  world = await createWorld({
+  world = await createDeployment({
     env: {
       INTERLUDE_CONFIG: roundsAgents,
       ASKING_URL: server.url,

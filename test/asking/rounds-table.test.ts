@@ -9,9 +9,9 @@ import { loadConfig } from '../../src/config/load-config.ts';
 import { asks, done, form, page } from '../servers/playing-server.ts';
 import type { CallMessage } from '../servers/playing-server.ts';
 import { answerError } from '../servers/raw-mcp-server.ts';
-import { accept, city, roundsAgents, useStage } from './asking-service.ts';
+import { accept, city, roundsAgents, useAskingService } from './asking-service.ts';
 
-const stage = useStage();
+const stage = useAskingService();
 const { begin } = stage;
 const params = (n: number): CallMessage['params'] => {
   const call = stage.server.calls[n];

@@ -1,13 +1,13 @@
 /** A server that is away when people have answered, or dies with their answers in its hands. */
 import { describe, expect, test } from 'vitest';
 import { asks, dies, form, page } from '../servers/playing-server.ts';
-import { accept, city, useStage } from './asking-service.ts';
+import { accept, city, useAskingService } from './asking-service.ts';
 
 const one = asks({ one: form('One') }, 's1');
 const answers = { one: { action: 'accept', content: { city: 'Lisbon' } } };
 
 describe('a tool that must not be repeated', () => {
-  const stage = useStage();
+  const stage = useAskingService();
   const { begin } = stage;
 
   test('the answers wait for a server that is being restarted, and are sent once', async () => {
@@ -63,7 +63,7 @@ describe('a tool that must not be repeated', () => {
 });
 
 describe('a tool that is declared idempotent', () => {
-  const stage = useStage({ annotations: { idempotentHint: true } });
+  const stage = useAskingService({ annotations: { idempotentHint: true } });
   const { begin } = stage;
 
   test('gets the same answers again after its server died with them', async () => {

@@ -4,9 +4,9 @@ import { answer } from '../servers/raw-mcp-server.ts';
 import { asks, done, form } from '../servers/playing-server.ts';
 import type { CallMessage, Move } from '../servers/playing-server.ts';
 import { callOf } from '../service/asking.ts';
-import { city, useStage } from './asking-service.ts';
+import { city, useAskingService } from './asking-service.ts';
 
-const stage = useStage();
+const stage = useAskingService();
 const { begin } = stage;
 
 /** Two rounds for each call, told apart by its argument. */

@@ -13,6 +13,7 @@ import type { DevelopmentServer } from '../development-server.ts';
 import { startTcpProxy } from '../servers/tcp-proxy.ts';
 import type { TcpProxy, TcpProxyOptions } from '../servers/tcp-proxy.ts';
 import { connectAccount } from '../service/connect-account.ts';
+import { createFreshServices } from '../service/fresh-services.ts';
 import { startService } from '../service/service.ts';
 import type { Service } from '../service/service.ts';
 
@@ -27,10 +28,12 @@ beforeAll(async () => {
   temporal = await startDevelopmentServer();
 });
 afterAll(() => temporal.stop());
+const services = createFreshServices(() => startService({ temporal }));
+afterAll(() => services[Symbol.asyncDispose]());
 beforeEach(async () => {
   stack = new AsyncDisposableStack();
-  service = await startService({ temporal });
-  stack.defer(() => service.stop());
+  service = await services.take();
+  stack.defer(() => services.giveBack(service));
 });
 afterEach(() => stack.disposeAsync());
 
@@ -192,7 +195,8 @@ test('what was said before goes along into a new conversation', async () => {
 
 test('a message whose first connection is lost right after it was sent makes one turn', async () => {
   const line = await proxy((index) => (index === 0 ? [{ kind: 'cut', at: { bytes: 1 } }] : []));
-  const client = await clientOf({ baseUrl: line.url });
+  // Alice has other conversations.
+  const client = await clientOf({ baseUrl: line.url, token: await service.token('bob') });
   const statuses: string[] = [];
   const view = await lastOf(
     client.start({ message: { text: 'hello' } }, { onStatus: (status) => statuses.push(status) }),

@@ -3,6 +3,7 @@ import { randomUUID } from 'node:crypto';
 import type { TestWorkflowEnvironment } from '@temporalio/testing';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { connectAccount } from '../service/connect-account.ts';
+import { createFreshServices } from '../service/fresh-services.ts';
 import { startService } from '../service/service.ts';
 import type { Service } from '../service/service.ts';
 import { createTimeSkipping } from '../time-skipping.ts';
@@ -18,11 +19,15 @@ beforeAll(async () => {
   environment = await createTimeSkipping();
 });
 afterAll(() => environment.teardown());
-beforeEach(async () => {
+const services = createFreshServices(() => {
   const temporal = { client: environment.client, connection: environment.nativeConnection };
-  service = await startService({ temporal });
+  return startService({ temporal });
 });
-afterEach(() => service.stop());
+afterAll(() => services[Symbol.asyncDispose]());
+beforeEach(async () => {
+  service = await services.take();
+});
+afterEach(() => services.giveBack(service));
 
 async function open(version: Version, options: Partial<ChatClientOptions> = {}): Promise<ChatClient> {
   const { conversation = randomUUID() } = options;

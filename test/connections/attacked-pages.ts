@@ -7,9 +7,9 @@ import { returnUrls } from '../api/pages/open-redirects.ts';
 import { createStage } from '../api/pages/stage.ts';
 import { startGuardedServer } from '../credentials/guarded-server.ts';
 
-export type Scene = Awaited<ReturnType<typeof createScene>>;
+export type AttackedPages = Awaited<ReturnType<typeof createAttackedPages>>;
 
-export async function createScene() {
+export async function createAttackedPages() {
   const tracker = await startGuardedServer();
   const ledger = await startGuardedServer();
   const other = { ...ledger.config, name: 'ledger', title: 'Ledger' };

@@ -6,8 +6,8 @@ import { Browser, unescaped, words } from '../api/pages/browser.ts';
 import type { Shown } from '../api/pages/browser.ts';
 import { onward } from '../api/pages/onward.ts';
 import { openRedirects } from '../api/pages/open-redirects.ts';
-import { createScene, formOf } from './attacked-pages.ts';
-import type { Scene } from './attacked-pages.ts';
+import { createAttackedPages, formOf } from './attacked-pages.ts';
+import type { AttackedPages } from './attacked-pages.ts';
 
 interface Attack {
   name: string;
@@ -15,7 +15,7 @@ interface Attack {
   /** The line it leaves in the audit; null where nothing was asked that could be refused. */
   audit: Partial<AuditEntry> | null;
   /** Does what comes before, and answers with the attack itself. */
-  arrange(scene: Scene): Promise<() => Promise<Shown>>;
+  arrange(scene: AttackedPages): Promise<() => Promise<Shown>>;
 }
 
 const bob = { tenant: 'demo', actor: 'bob' };
@@ -398,7 +398,7 @@ function partsOf(form: Form): FormData {
 
 describe('refused, without effect, and on record', () => {
   test.each(attacks)('$name', async ({ status, audit, arrange }) => {
-    const scene = await createScene();
+    const scene = await createAttackedPages();
     const attack = await arrange(scene);
     const [before, linesBefore] = [scene.state(), scene.audited().length];
     const answers = scene.answers.length;
@@ -433,7 +433,7 @@ describe('open redirects', () => {
   ];
 
   test.each(entrances)('%s %j leads nowhere but where it may', async (path, button) => {
-    const scene = await createScene();
+    const scene = await createAttackedPages();
     const { browser, page } = await scene.at('alice', 'q1');
     const before = scene.state();
     for (const returnUrl of openRedirects) {
@@ -457,7 +457,7 @@ describe('open redirects', () => {
   });
 
   test('no other parameter leads anywhere, and neither does the host that a request names', async () => {
-    const scene = await createScene();
+    const scene = await createAttackedPages();
     const { browser } = await scene.at('alice', 'q1');
     const elsewhere = 'https://evil.example/';
     for (const name of ['to', 'next', 'url', 'redirect', 'redirect_uri', 'return_to', 'goto', 'continue']) {
@@ -501,7 +501,7 @@ describe('answers of sign-in servers that are not the ones that were asked', () 
   ];
 
   test.each(cases)('%s connects nobody', async (_, detail, change) => {
-    const scene = await createScene();
+    const scene = await createAttackedPages();
     const { callback: bobs } = await scene.backFromProvider('bob', 'q2');
     const { browser, callback } = await scene.backFromProvider('alice', 'q1');
     change(callback, bobs);
@@ -518,7 +518,7 @@ describe('answers of sign-in servers that are not the ones that were asked', () 
   });
 
   test('the answer of one server, with the state of another, connects neither', async () => {
-    const scene = await createScene();
+    const scene = await createAttackedPages();
     const { browser, callback: first } = await scene.backFromProvider('alice', 'q1');
     const page = await browser.open(`${scene.publicUrl}/connections`);
     const leaving = onward(await browser.press(page, { action: 'connect', server: 'ledger' }));
@@ -535,7 +535,7 @@ describe('answers of sign-in servers that are not the ones that were asked', () 
 
 describe('sessions', () => {
   test('a session that somebody planted before is not the one that is signed in', async () => {
-    const scene = await createScene();
+    const scene = await createAttackedPages();
     const { browser: attacker } = await scene.at('bob', 'q2');
     await scene.ask();
     const victim = new Browser();
@@ -553,7 +553,7 @@ describe('sessions', () => {
   });
 
   test('signing out ends it; what was on the screen does nothing any more', async () => {
-    const scene = await createScene();
+    const scene = await createAttackedPages();
     const { browser, page } = await scene.at('alice', 'q1');
     const { csrf = '' } = formOf(page, {});
     await browser.post(`${scene.publicUrl}/auth/logout`, { e: 'q1', csrf }, scene.publicUrl);
@@ -579,7 +579,7 @@ describe('link scanners', () => {
   ];
 
   test.each(['GET', 'HEAD'])('%s of every address changes nothing and signs nobody in', async (method) => {
-    const scene = await createScene();
+    const scene = await createAttackedPages();
     const { browser } = await scene.at('alice', 'q1');
     await scene.openAs('bob', 'q1');
     const before = scene.dump();

@@ -13,8 +13,8 @@ import { startTemporalServer } from '../../src/development/temporal-server.ts';
 import { accept, asTurn } from '../asking/asking-service.ts';
 import { readiness } from '../e2e/processes.ts';
 import type { ServiceProcess } from '../e2e/processes.ts';
-import { createWorld, showOutput } from '../e2e/deployment.ts';
-import type { World } from '../e2e/deployment.ts';
+import { createDeployment, showOutput } from '../e2e/deployment.ts';
+import type { Deployment } from '../e2e/deployment.ts';
 import { freePort } from '../free-port.ts';
 import { asks, done, form, startPlayingServer } from '../servers/playing-server.ts';
 import type { PlayingServer } from '../servers/playing-server.ts';
@@ -22,32 +22,32 @@ import { questionsIn } from '../service/asking.ts';
 import { connectAccount } from '../service/connect-account.ts';
 
 const [k1, k2, k3] = [generateKey('k1'), generateKey('k2'), generateKey('k3')];
-let world: World;
+let deployment: Deployment;
 let rounds: PlayingServer;
 let running: ServiceProcess[] = [];
 
 beforeAll(async () => {
   const temporalPort = await freePort();
   rounds = await startPlayingServer();
-  world = await createWorld({
+  deployment = await createDeployment({
     env: { TEMPORAL_ADDRESS: `127.0.0.1:${temporalPort}`, ROUNDS_URL: rounds.url },
   });
-  world.defer(() => rounds.stop());
+  deployment.defer(() => rounds.stop());
   const temporal = await startTemporalServer({
     temporal: { namespace: 'default', port: temporalPort, uiPort: await freePort() },
-    dataDir: `${world.dataDir}/temporal`,
+    dataDir: `${deployment.dataDir}/temporal`,
     logger: pino({ level: 'silent' }),
   });
-  world.defer(() => temporal.stop());
+  deployment.defer(() => temporal.stop());
 }, 60_000);
-afterAll(() => world.stop());
-afterEach(showOutput(() => world));
+afterAll(() => deployment.stop());
+afterEach(showOutput(() => deployment));
 
 async function deploy(keys: string): Promise<void> {
   await Promise.all(running.map((service) => service.kill('SIGTERM')));
   running = await Promise.all([
-    world.start('server', { INTERLUDE_KEYS: keys }),
-    world.start('worker', { INTERLUDE_KEYS: keys }),
+    deployment.start('server', { INTERLUDE_KEYS: keys }),
+    deployment.start('worker', { INTERLUDE_KEYS: keys }),
   ]);
 }
 
@@ -55,7 +55,7 @@ async function reseal(keys: string): Promise<{ code: number; output: string }> {
   const { PATH = '', HOME = '' } = process.env;
   const child = spawn(process.execPath, ['src/cli/checkout.ts', 'keys', 'reseal'], {
     cwd: path.resolve(import.meta.dirname, '../..'),
-    env: { PATH, HOME, ...world.environment, INTERLUDE_KEYS: keys },
+    env: { PATH, HOME, ...deployment.environment, INTERLUDE_KEYS: keys },
   });
   let output = '';
   for (const stream of [child.stdout, child.stderr])
@@ -66,7 +66,7 @@ async function reseal(keys: string): Promise<{ code: number; output: string }> {
 
 /** A turn that needs the account; nobody is asked for it. */
 async function listIssues(): Promise<void> {
-  const alice = await world.caller('alice');
+  const alice = await deployment.caller('alice');
   const stream = await alice.chat('list my open issues');
   await stream.finished();
   expect(questionsIn(stream)).toEqual([]);
@@ -75,7 +75,7 @@ async function listIssues(): Promise<void> {
 
 test('old key reads, new key writes, and then the old one is gone', { timeout: 120_000 }, async () => {
   await deploy(k1);
-  const alice = await world.caller('alice');
+  const alice = await deployment.caller('alice');
   const first = await alice.chat('list my open issues');
   await connectAccount('alice', (await first.question('pending')).url);
   await first.finished();
@@ -107,15 +107,15 @@ test('old key reads, new key writes, and then the old one is gone', { timeout: 1
   const [, answered] = rounds.calls;
   expect(answered?.params.requestState).toBe('the state');
   expect(answered?.params.inputResponses).toMatchObject({ city: { content: { city: 'Lisbon' } } });
-  expect(world.tracker.calls).toHaveLength(4);
+  expect(deployment.tracker.calls).toHaveLength(4);
 });
 
 test('a process with other keys serves nothing and takes no turns: it says which key is missing, and ends', async () => {
   await deploy(k2);
   const baseUrl = `http://127.0.0.1:${await freePort()}`;
   const others = [
-    world.spawn('server', { INTERLUDE_KEYS: k3, PORT: new URL(baseUrl).port }),
-    world.spawn('worker', { INTERLUDE_KEYS: k3 }),
+    deployment.spawn('server', { INTERLUDE_KEYS: k3, PORT: new URL(baseUrl).port }),
+    deployment.spawn('worker', { INTERLUDE_KEYS: k3 }),
   ];
   for (const service of others) {
     expect(await service.ended).toEqual({ code: 1, signal: null });
@@ -134,12 +134,14 @@ test('a process with other keys serves nothing and takes no turns: it says which
 
 test('a process that runs is not ready any more when others seal with a key it does not have', async () => {
   await deploy(k2);
-  await world.start('worker', { INTERLUDE_KEYS: `${k3},${k2}` }).then((worker) => worker.kill('SIGTERM'));
-  await vi.waitFor(async () => expect(await readiness(world.baseUrl)).toBe(503), {
+  await deployment
+    .start('worker', { INTERLUDE_KEYS: `${k3},${k2}` })
+    .then((worker) => worker.kill('SIGTERM'));
+  await vi.waitFor(async () => expect(await readiness(deployment.baseUrl)).toBe(503), {
     timeout: 10_000,
     interval: 100,
   });
-  const { notReady } = (await (await fetch(`${world.baseUrl}/readyz`)).json()) as {
+  const { notReady } = (await (await fetch(`${deployment.baseUrl}/readyz`)).json()) as {
     notReady: { name: string; detail: string }[];
   };
   expect(notReady).toMatchObject([{ name: 'keys', detail: expect.stringContaining('lacks the key "k3"') }]);

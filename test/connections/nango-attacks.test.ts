@@ -22,7 +22,7 @@ interface Seat {
   begin(goal: object): Promise<Attempt>;
 }
 
-async function createScene() {
+async function createAttackedPages() {
   const stage = await createNangoStage();
   return { ...stage, at: (user: 'alice' | 'bob', id: string) => seatOf(stage, user, id) };
 }
@@ -64,7 +64,7 @@ function refused(stage: NangoStage) {
 }
 
 test('somebody else’s connection, swapped in for one’s own, is nobody’s', async () => {
-  const scene = await createScene();
+  const scene = await createAttackedPages();
   const alice = await scene.at('alice', 'q1');
   const bob = await scene.at('bob', 'q2');
   const hers = await alice.begin({ e: 'q1' });
@@ -99,7 +99,7 @@ test('somebody else’s connection, swapped in for one’s own, is nobody’s', 
 });
 
 test('a connection that nobody of ours began is not taken for one, however it got there', async () => {
-  const scene = await createScene();
+  const scene = await createAttackedPages();
   const bob = await scene.at('bob', 'q2');
   const { attempt } = await bob.begin({ e: 'q2' });
   const imported = await scene.nango.importConnection('alice');
@@ -113,7 +113,7 @@ test('a connection that nobody of ours began is not taken for one, however it go
 });
 
 test('nobody gets a way to the provider for the question of another, and it is in the audit', async () => {
-  const scene = await createScene();
+  const scene = await createAttackedPages();
   await scene.ask();
   await scene.ask({ id: 'acme', tenant: 'acme' });
   const bob = await scene.at('bob', 'q2');
@@ -136,7 +136,7 @@ test.each([
   ['no token', { 'x-csrf-token': '' }],
   ['a guessed token', { 'x-csrf-token': 'x'.repeat(43) }],
 ])('a request with %s is none of our page', async (_, changes) => {
-  const scene = await createScene();
+  const scene = await createAttackedPages();
   const alice = await scene.at('alice', 'q1');
   const before = recorded(scene);
   for (const path of ['', '/look', '/complete']) {
@@ -151,7 +151,7 @@ test.each([
 });
 
 test('a provider’s page that is forwarded brings nobody’s account to anybody, where Nango binds it to the browser', async () => {
-  const scene = await createScene();
+  const scene = await createAttackedPages();
   scene.nango.enforceStateCookie = true;
   const alice = await scene.at('alice', 'q1');
   const { attempt, pageUrl } = await alice.begin({ e: 'q1' });
@@ -167,7 +167,7 @@ test('a provider’s page that is forwarded brings nobody’s account to anybody
 });
 
 test('Nango’s page or the provider’s, forwarded, links nobody’s account to anybody where the callback is ours', async () => {
-  const scene = await createScene();
+  const scene = await createAttackedPages();
   scene.nango.enforceStateCookie = true;
   scene.nango.callbackUrl = `${scene.publicUrl}/auth/nango/callback`;
   const alice = await scene.at('alice', 'q1');
@@ -197,7 +197,7 @@ test('Nango’s page or the provider’s, forwarded, links nobody’s account to
 });
 
 test('without our callback, whoever opens the page that Nango begins with connects for whom it was made', async () => {
-  const scene = await createScene();
+  const scene = await createAttackedPages();
   scene.nango.enforceStateCookie = true;
   const alice = await scene.at('alice', 'q1');
   const { attempt, pageUrl } = await alice.begin({ e: 'q1' });
@@ -211,7 +211,7 @@ test('without our callback, whoever opens the page that Nango begins with connec
 });
 
 test('what is connected after the person has disconnected is recorded for nobody', async () => {
-  const scene = await createScene();
+  const scene = await createAttackedPages();
   const alice = await scene.at('alice', 'q1');
   const { attempt, pageUrl } = await alice.begin({ e: 'q1' });
   await scene.storage.connectAttempts.dropOf({ tenant: 'demo', server: 'tracker', user: 'alice' });

@@ -1,8 +1,8 @@
 /** The service is killed with -9 while somebody is at the provider, and comes back: nothing is lost and nothing repeated. */
 import type { Browser } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
-import { createWorld, showOutput } from '../e2e/deployment.ts';
-import type { World } from '../e2e/deployment.ts';
+import { createDeployment, showOutput } from '../e2e/deployment.ts';
+import type { Deployment } from '../e2e/deployment.ts';
 import { say } from '../e2e/watch.ts';
 import { launchChromium } from '../browsers/chromium.ts';
 import { openNangoUnderTest } from '../servers/nango/nango-under-test.ts';
@@ -17,23 +17,23 @@ const times = timetable('Killed with -9 while somebody is at the provider, until
 
 let nango: NangoUnderTest;
 let mcp: ProtectedMcp;
-let world: World;
+let deployment: Deployment;
 let browser: Browser;
 
 beforeAll(async () => {
   nango = await openNangoUnderTest();
   mcp = await openProtectedMcp(nango.provider);
-  world = await createWorld({ env: envOf(nango, mcp) });
+  deployment = await createDeployment({ env: envOf(nango, mcp) });
   browser = await launchChromium({ isStrict: true });
-  nango.sendWebhooksTo(`${world.baseUrl}/webhooks/nango`);
+  nango.sendWebhooksTo(`${deployment.baseUrl}/webhooks/nango`);
 }, 60_000);
 afterAll(async () => {
   await browser.close();
-  await world.stop();
+  await deployment.stop();
   await mcp.stop();
   await nango.stop();
 });
-afterEach(showOutput(() => world));
+afterEach(showOutput(() => deployment));
 
 test(
   'killed while somebody is at the provider, whose webhook reaches nobody',
@@ -41,8 +41,8 @@ test(
   async (context) => {
     const double = nango.knobs(context, 'send webhooks to a new address');
     double.webhookRetryMs = [100, 100];
-    const service = await world.start('start');
-    const turn = say(world.client('alice'), 'create an issue called Paint');
+    const service = await deployment.start('start');
+    const turn = say(deployment.client('alice'), 'create an issue called Paint');
     const { url } = await turn.question();
     const visitor = await comeToThePage(browser, url, 'alice');
     await visitor.sees('Connect Tracker');
@@ -55,7 +55,7 @@ test(
     expect(double.deliveries[0]?.tries).toEqual([0, 0, 0]);
     expect(mcp.calls).toEqual([]);
 
-    await world.start('start');
+    await deployment.start('start');
     const view = await turn.end();
     over('Tracker is connected');
     expect(view.status).toBe('completed');

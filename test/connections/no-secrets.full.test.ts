@@ -9,8 +9,8 @@ import { pino } from 'pino';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { generateKey } from '../../src/credentials/sealing/key-ring.ts';
 import { startTemporalServer } from '../../src/development/temporal-server.ts';
-import { createWorld } from '../e2e/deployment.ts';
-import type { World } from '../e2e/deployment.ts';
+import { createDeployment } from '../e2e/deployment.ts';
+import type { Deployment } from '../e2e/deployment.ts';
 import { freePort } from '../free-port.ts';
 import { openNangoDouble } from '../servers/nango/nango-double.ts';
 import { openProtectedMcp } from '../servers/nango/protected-mcp.ts';
@@ -28,7 +28,7 @@ import { createSecrets, spellings } from './secrets/secrets.ts';
 const agentsFile = fileURLToPath(new URL('../fixtures/secrets-agents.yaml', import.meta.url));
 const secrets = createSecrets();
 const stack = new AsyncDisposableStack();
-let world: World;
+let deployment: Deployment;
 let cast: Cast;
 let peers: Record<string, Peer>;
 let nangoLines: string[];
@@ -56,14 +56,14 @@ beforeAll(async () => {
   for (const peer of [signIn, locker, box, model, nango, acme]) stack.defer(() => peer.stop());
   const recorder = recordFetch(({ url, headers }) => {
     const authorization = headers.get('authorization');
-    if (authorization !== null && url.startsWith(world.baseUrl))
+    if (authorization !== null && url.startsWith(deployment.baseUrl))
       secrets.note('bearer token', authorization.replace('Bearer ', ''));
   });
   stack.defer(() => recorder[Symbol.dispose]());
 
   const ring = generateKey('k1');
   secrets.note('encryption key', ring.slice('k1:'.length));
-  world = await createWorld({
+  deployment = await createDeployment({
     env: {
       INTERLUDE_CONFIG: agentsFile,
       INTERLUDE_KEYS: ring,
@@ -80,25 +80,25 @@ beforeAll(async () => {
       NANGO_WEBHOOK_SIGNING_KEY: secrets.note('nango signing key', nango.webhookSigningKey),
     },
   });
-  stack.defer(() => world.stop());
+  stack.defer(() => deployment.stop());
   secrets.note('nango client secret', nango.provider.clientSecret);
-  nango.webhookUrl = `${world.baseUrl}/webhooks/nango`;
-  temporalFolder = `${world.dataDir}/temporal`;
+  nango.webhookUrl = `${deployment.baseUrl}/webhooks/nango`;
+  temporalFolder = `${deployment.dataDir}/temporal`;
   const temporal = await startTemporalServer({
     temporal: { namespace: 'default', port: temporalPort, uiPort: await freePort() },
     dataDir: temporalFolder,
     logger: pino({ level: 'silent' }),
   });
   stack.defer(() => temporal.stop());
-  const [api, worker] = await Promise.all([world.start('server'), world.start('worker')]);
+  const [api, worker] = await Promise.all([deployment.start('server'), deployment.start('worker')]);
 
   const lookAtTemporal = async () => void histories.push(await readHistories(address));
-  cast = { world, secrets, signIn, locker, box, nango, goodKey, lookAtTemporal };
+  cast = { deployment, secrets, signIn, locker, box, nango, goodKey, lookAtTemporal };
   peers = { 'sign-in server': signIn, locker, box, model };
   try {
     await spendTheDay();
   } catch (error) {
-    process.stderr.write(`${world.output()}\n`);
+    process.stderr.write(`${deployment.output()}\n`);
     throw error;
   }
 
@@ -112,7 +112,7 @@ beforeAll(async () => {
 afterAll(() => stack.disposeAsync());
 
 async function spendTheDay(): Promise<void> {
-  const alice = await world.caller('alice');
+  const alice = await deployment.caller('alice');
   questionIds = await lockerWithForm(cast, alice);
   await lockerInTrouble(cast, alice);
   await boxWithKey(cast, alice);
@@ -129,7 +129,7 @@ const conversation = {
 };
 const spoken = Object.keys(conversation);
 
-const ours = () => received.filter(({ url }) => url.origin === world.baseUrl);
+const ours = () => received.filter(({ url }) => url.origin === deployment.baseUrl);
 const leaksIn = (some: Received[], find: (one: Received) => string[]) =>
   some.flatMap((one) =>
     find(one).map((name) => `${one.method} ${one.url.pathname} (${one.status}): ${name}`),
@@ -198,13 +198,13 @@ describe('no secret is found', () => {
   });
 
   test('in any byte of the database but those of the conversation itself', async () => {
-    const bytes = await readFiles(path.join(world.dataDir, 'interlude'), 'interlude.db');
+    const bytes = await readFiles(path.join(deployment.dataDir, 'interlude'), 'interlude.db');
     for (const id of questionIds) expect(bytes.includes(id)).toBe(true);
     expect(namesIn(bytes, ...spoken)).toEqual([]);
   });
 
   test('in any column but those that keep the conversation', () => {
-    const found = columnsWith(path.join(world.dataDir, 'interlude', 'interlude.db'), secrets);
+    const found = columnsWith(path.join(deployment.dataDir, 'interlude', 'interlude.db'), secrets);
     expect(found).toEqual(conversation);
   });
 
@@ -247,7 +247,7 @@ describe('no secret is found', () => {
   test('in any address, but for what a provider and the way back from it have to know', () => {
     const inAddress = ({ url }: Received) => {
       const isWayBack = /^\/auth\/(login\/callback|callback\/[\w-]{22})$/.test(url.pathname);
-      const isProvider = url.origin !== world.baseUrl;
+      const isProvider = url.origin !== deployment.baseUrl;
       return namesIn(
         url.href,
         ...(isWayBack || isProvider ? ['authorization code', 'state', 'login code', 'login state'] : []),

@@ -7,20 +7,20 @@ import type { MortalDesks } from './booking-desks.ts';
 import { begin, doneFor, envOf, expectBooked, expectUnknown } from './bookings.ts';
 import type { Booking } from './bookings.ts';
 import { say } from './watch.ts';
-import { createWorld, showOutput } from './deployment.ts';
-import type { World } from './deployment.ts';
+import { createDeployment, showOutput } from './deployment.ts';
+import type { Deployment } from './deployment.ts';
 
 let desks: MortalDesks;
-let world: World;
+let deployment: Deployment;
 let alice: Client;
 
 beforeAll(async () => {
   desks = await prepareDesks();
   await desks.start();
-  world = await createWorld({ env: envOf(desks.urls) });
-  world.defer(() => desks.kill());
-  await world.start('start');
-  alice = world.client('alice');
+  deployment = await createDeployment({ env: envOf(desks.urls) });
+  deployment.defer(() => desks.kill());
+  await deployment.start('start');
+  alice = deployment.client('alice');
   // The catalogues are learnt: which tools may be repeated is known.
   await say(alice, 'hello').end();
 }, 90_000);
@@ -28,8 +28,8 @@ beforeEach(async () => {
   await desks.kill();
   await desks.start();
 });
-afterAll(() => world.stop());
-afterEach(showOutput(() => world));
+afterAll(() => deployment.stop());
+afterEach(showOutput(() => deployment));
 
 const gone = { status: 'cancel', because: 'server_gone' };
 

@@ -22,11 +22,11 @@ import {
 import type { Desks } from './bookings.ts';
 import type { ServiceProcess } from './processes.ts';
 import { say, textOf } from './watch.ts';
-import { createWorld, showOutput, someKeys } from './deployment.ts';
-import type { World } from './deployment.ts';
+import { createDeployment, showOutput, someKeys } from './deployment.ts';
+import type { Deployment } from './deployment.ts';
 
 let desks: Desks;
-let world: World;
+let deployment: Deployment;
 let alice: Client;
 /** The only one, whenever a test begins. */
 let worker: ServiceProcess;
@@ -34,7 +34,7 @@ let worker: ServiceProcess;
 beforeAll(async () => {
   desks = await startDesks();
   const temporalPort = await freePort();
-  world = await createWorld({
+  deployment = await createDeployment({
     env: {
       ...envOf(urlsOf(desks)),
       DATABASE_URL: await postgresUrl(),
@@ -45,20 +45,20 @@ beforeAll(async () => {
       SHUTDOWN_GRACE_PERIOD: '5s',
     },
   });
-  world.defer(() => Promise.all(kinds.map((kind) => desks[kind].stop())));
+  deployment.defer(() => Promise.all(kinds.map((kind) => desks[kind].stop())));
   const temporal = await startTemporalServer({
     temporal: { namespace: 'default', port: temporalPort, uiPort: await freePort() },
-    dataDir: `${world.dataDir}/temporal`,
+    dataDir: `${deployment.dataDir}/temporal`,
     logger: pino({ level: 'silent' }),
   });
-  world.defer(() => temporal.stop());
-  [worker] = await Promise.all([world.start('worker'), world.start('server')]);
-  alice = world.client('alice');
+  deployment.defer(() => temporal.stop());
+  [worker] = await Promise.all([deployment.start('worker'), deployment.start('server')]);
+  alice = deployment.client('alice');
   // The catalogues are learnt: which tools may be repeated is known.
   await say(alice, 'hello').end();
 }, 90_000);
-afterAll(() => world.stop());
-afterEach(showOutput(() => world));
+afterAll(() => deployment.stop());
+afterEach(showOutput(() => deployment));
 
 test(
   'a worker is killed with everything in its hands: the other one goes on, under the same questions',
@@ -72,7 +72,7 @@ test(
     await working.answer(6);
     await stop.arrived;
 
-    const other = await world.start('worker');
+    const other = await deployment.start('worker');
     await worker.kill('SIGKILL');
     worker = other;
     const killedAt = Date.now();
@@ -94,7 +94,7 @@ test(
   async () => {
     const held = begin(alice, 'held', 'book', 'Pau');
     await held.card();
-    const other = await world.start('worker');
+    const other = await deployment.start('worker');
     await worker.kill('SIGKILL');
     worker = other;
     const { conversationId } = held.turn.message;
@@ -123,7 +123,7 @@ test(
       expect(await booking.answer(4)).toMatchObject({ status: 'received' });
     for (const { kind, city } of [...open, lost]) expect(doneFor(desks[kind], city)).toEqual([]);
 
-    worker = await world.start('worker');
+    worker = await deployment.start('worker');
     for (const booking of open) {
       await expectBooked(desks, booking, 4);
       expect(doneFor(desks[booking.kind], booking.city)).toHaveLength(1);
@@ -146,7 +146,7 @@ test(
     await working.answer(6);
     await stop.arrived;
 
-    const next = await world.start('worker');
+    const next = await deployment.start('worker');
     const stoppedAt = Date.now();
     expect(await worker.kill('SIGTERM')).toEqual({ code: 0, signal: null });
     expect(Date.now() - stoppedAt).toBeLessThan(20_000);

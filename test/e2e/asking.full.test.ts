@@ -24,31 +24,31 @@ import type { Booking, Desks } from './bookings.ts';
 import { readiness } from './processes.ts';
 import type { ServiceProcess } from './processes.ts';
 import { expectOneStory, expectSameForNewcomer, say } from './watch.ts';
-import { createWorld, showOutput } from './deployment.ts';
-import type { World } from './deployment.ts';
+import { createDeployment, showOutput } from './deployment.ts';
+import type { Deployment } from './deployment.ts';
 
 let desks: Desks;
-let world: World;
+let deployment: Deployment;
 let service: ServiceProcess;
 let alice: Client;
 
 beforeAll(async () => {
   desks = await startDesks();
   // Servers that never answer are not what these wait for.
-  world = await createWorld({ env: { ...envOf(urlsOf(desks)), SHUTDOWN_GRACE_PERIOD: '10s' } });
-  world.defer(() => Promise.all(kinds.map((kind) => desks[kind].stop())));
-  service = await world.start('start');
-  alice = world.client('alice');
+  deployment = await createDeployment({ env: { ...envOf(urlsOf(desks)), SHUTDOWN_GRACE_PERIOD: '10s' } });
+  deployment.defer(() => Promise.all(kinds.map((kind) => desks[kind].stop())));
+  service = await deployment.start('start');
+  alice = deployment.client('alice');
   // The catalogues are learnt: which tools may be repeated is known.
   await say(alice, 'hello').end();
 }, 90_000);
-afterAll(() => world.stop());
-afterEach(showOutput(() => world));
+afterAll(() => deployment.stop());
+afterEach(showOutput(() => deployment));
 
 async function killAndRestart(meanwhile = () => {}): Promise<void> {
   await service.kill('SIGKILL');
   meanwhile();
-  service = await world.start('start');
+  service = await deployment.start('start');
 }
 
 describe('everything is killed while their questions are open', () => {
@@ -182,11 +182,11 @@ test(
     const bookings = kinds.map((kind) => begin(alice, kind, 'book', `Sofia-${kind}`));
     await Promise.all(bookings.map((booking) => booking.card()));
 
-    const folder = path.join(world.dataDir, 'interlude');
+    const folder = path.join(deployment.dataDir, 'interlude');
     const killed = recordedServer(folder) ?? 0;
     process.kill(killed, 'SIGKILL');
     await vi.waitFor(() => expect(recordedServer(folder)).not.toBe(killed), 10_000);
-    await vi.waitFor(async () => expect(await readiness(world.baseUrl)).toBe(200), 20_000);
+    await vi.waitFor(async () => expect(await readiness(deployment.baseUrl)).toBe(200), 20_000);
 
     for (const booking of bookings) await booking.answer(5);
     for (const booking of bookings) {
@@ -203,13 +203,13 @@ test(
   { timeout: 120_000 },
   async () => {
     await service.kill('SIGTERM');
-    service = await world.start('start', { SHUTDOWN_GRACE_PERIOD: '10m' });
+    service = await deployment.start('start', { SHUTDOWN_GRACE_PERIOD: '10m' });
     const [again, once] = [begin(alice, 'held', 'plan', 'Split'), begin(alice, 'held', 'book', 'Zadar')];
     await Promise.all([again, once].map((booking) => booking.card()));
     expect(await service.kill('SIGTERM')).toEqual({ code: 0, signal: null });
     expect(desks.held.sessions.size).toBe(0);
 
-    service = await world.start('start');
+    service = await deployment.start('start');
     await again.answer(4);
     await expectBooked(desks, again, 4);
     await expectUnknown(desks, once, { status: 'cancel', because: 'server_gone' }, []);
@@ -235,7 +235,7 @@ test(
     expect(desks.held.sessions.size).toBe(0);
     expect(desks.streams.sessions.size).toBe(2);
     stop.release();
-    service = await world.start('start');
+    service = await deployment.start('start');
 
     await expectBooked(desks, working, 6);
     expect(doneFor(desks.streams, 'Wels')).toHaveLength(1);

@@ -3,33 +3,33 @@ import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import { connectAccount } from '../service/connect-account.ts';
 import type { ServiceProcess } from './processes.ts';
 import { callsIn, expectOneStory, expectSameForNewcomer, failuresIn, say, textOf } from './watch.ts';
-import { createWorld, showOutput } from './deployment.ts';
-import type { World } from './deployment.ts';
+import { createDeployment, showOutput } from './deployment.ts';
+import type { Deployment } from './deployment.ts';
 
-let world: World;
+let deployment: Deployment;
 let service: ServiceProcess;
 
 beforeAll(async () => {
-  world = await createWorld();
-  service = await world.start('start');
+  deployment = await createDeployment();
+  service = await deployment.start('start');
 }, 60_000);
-afterAll(() => world.stop());
-afterEach(showOutput(() => world));
+afterAll(() => deployment.stop());
+afterEach(showOutput(() => deployment));
 
-const ran = (tool: string) => world.tracker.calls.filter((call) => call.tool === tool).length;
+const ran = (tool: string) => deployment.tracker.calls.filter((call) => call.tool === tool).length;
 const delegating = { agentId: 'lead' };
 
 async function killAndRestart(meanwhile = () => {}): Promise<void> {
   await service.kill('SIGKILL');
   meanwhile();
-  service = await world.start('start');
+  service = await deployment.start('start');
 }
 
 test(
   'killed while the other agent waits for the user, who connects afterwards',
   { timeout: 90_000 },
   async () => {
-    const alice = world.client('alice');
+    const alice = deployment.client('alice');
     const turn = say(alice, 'ask the editor to ask the researcher to list my open issues', delegating);
     const { url, context } = await turn.question();
     expect(context).toMatchObject({ agent: 'Researcher', path: ['editor', 'researcher'] });
@@ -49,9 +49,9 @@ test(
   'killed while tools of two other agents run: one is repeated, the other is not',
   { timeout: 90_000 },
   async () => {
-    const alice = world.client('alice');
+    const alice = deployment.client('alice');
     const listed = ran('list_issues');
-    const { faults } = world.tracker;
+    const { faults } = deployment.tracker;
     const listing = faults.hold('before');
     const list = say(alice, 'ask the researcher to list my open issues', delegating);
     await listing.arrived;

@@ -10,7 +10,7 @@ import type { Tracker } from '../../demo/tracker/tracker.ts';
 import { createClient } from '../../src/client/client.ts';
 import type { Client } from '../../src/client/client.ts';
 import { freePort } from '../free-port.ts';
-import { startNeighbours } from '../service/dependencies.ts';
+import { startDependencies } from '../service/dependencies.ts';
 import { createCaller } from '../service/user.ts';
 import type { Caller } from '../service/user.ts';
 import { spawnService, untilReady } from './processes.ts';
@@ -18,7 +18,7 @@ import type { Entry, ServiceProcess } from './processes.ts';
 
 export type User = 'alice' | 'bob';
 
-export interface World {
+export interface Deployment {
   dataDir: string;
   /** Where clients and browsers find the service. */
   baseUrl: string;
@@ -34,12 +34,12 @@ export interface World {
   caller(user: User): Promise<Caller>;
   /** What all processes have written, for when something fails. */
   output(): string;
-  /** Runs when the world ends, before its parts are stopped. */
+  /** Runs when the deployment ends, before its parts are stopped. */
   defer(work: () => unknown): void;
   stop(): Promise<void>;
 }
 
-export interface WorldOptions {
+export interface DeploymentOptions {
   /** Where the service is found; a free port unless given. */
   port?: number;
   env?: Record<string, string>;
@@ -52,9 +52,9 @@ const timing = { firstRetryMs: 50, lastRetryMs: 500 };
 /** For whatever leaves the embedded defaults. */
 export const someKeys = `k1:${randomBytes(32).toString('base64')}`;
 
-export async function createWorld({ port, env = {} }: WorldOptions = {}): Promise<World> {
+export async function createDeployment({ port, env = {} }: DeploymentOptions = {}): Promise<Deployment> {
   const stack = new AsyncDisposableStack();
-  const { dataDir, baseUrl, tracker, identity, env: surroundings } = await startNeighbours(stack, port);
+  const { dataDir, baseUrl, tracker, identity, env: surroundings } = await startDependencies(stack, port);
   const common = {
     ...surroundings,
     PUBLIC_URL: baseUrl,
@@ -69,7 +69,7 @@ export async function createWorld({ port, env = {} }: WorldOptions = {}): Promis
   stack.defer(async () => {
     await Promise.all(processes.map(({ service }) => service.kill('SIGKILL')));
   });
-  const spawn: World['spawn'] = (entry, more = {}) => {
+  const spawn: Deployment['spawn'] = (entry, more = {}) => {
     const service = spawnService(entry, { ...common, ...more });
     processes.push({ entry, service });
     return service;
@@ -109,8 +109,8 @@ export async function createWorld({ port, env = {} }: WorldOptions = {}): Promis
 }
 
 /** As `afterEach`: shows what the processes had to say about a test that failed. */
-export function showOutput(world: () => World) {
+export function showOutput(deployment: () => Deployment) {
   return ({ task }: { task: { result?: { state: string } } }) => {
-    if (task.result?.state === 'fail') process.stderr.write(`${world().output()}\n`);
+    if (task.result?.state === 'fail') process.stderr.write(`${deployment().output()}\n`);
   };
 }

@@ -4,34 +4,34 @@ import { pino } from 'pino';
 import { afterAll, afterEach, beforeAll, expect, test, vi } from 'vitest';
 import { startTemporalServer } from '../../src/development/temporal-server.ts';
 import { freePort } from '../free-port.ts';
-import { createWorld, showOutput, someKeys } from './deployment.ts';
-import type { World } from './deployment.ts';
+import { createDeployment, showOutput, someKeys } from './deployment.ts';
+import type { Deployment } from './deployment.ts';
 
-let world: World;
+let deployment: Deployment;
 
 beforeAll(async () => {
   const port = await freePort();
-  world = await createWorld({
+  deployment = await createDeployment({
     env: { TEMPORAL_ADDRESS: `127.0.0.1:${port}`, INTERLUDE_KEYS: someKeys },
   });
   const temporal = await startTemporalServer({
     temporal: { namespace: 'default', port, uiPort: await freePort() },
-    dataDir: `${world.dataDir}/temporal`,
+    dataDir: `${deployment.dataDir}/temporal`,
     logger: pino({ level: 'silent' }),
   });
-  world.defer(() => temporal.stop());
+  deployment.defer(() => temporal.stop());
 }, 60_000);
-afterAll(() => world.stop());
-afterEach(showOutput(() => world));
+afterAll(() => deployment.stop());
+afterEach(showOutput(() => deployment));
 
 async function lacks(): Promise<Record<string, string>> {
-  const response = await fetch(`${world.baseUrl}/readyz`);
+  const response = await fetch(`${deployment.baseUrl}/readyz`);
   const { notReady = [] } = (await response.json()) as { notReady?: { name: string; detail: string }[] };
   return Object.fromEntries(notReady.map(({ name, detail }) => [name, detail]));
 }
 
 async function saysHello() {
-  const caller = await world.caller('alice');
+  const caller = await deployment.caller('alice');
   return caller.request('POST', '/run/api/chat', {
     id: randomUUID(),
     messages: [{ id: randomUUID(), role: 'user', parts: [{ type: 'text', text: 'hello' }] }],
@@ -42,11 +42,11 @@ async function saysHello() {
 test('without its namespace the worker ends and the API is not ready, both with the remedy', async () => {
   const missing = { TEMPORAL_NAMESPACE: 'elsewhere' };
   const words = /Temporal has no namespace "elsewhere"; create it \(temporal operator namespace create/;
-  const worker = world.spawn('worker', missing);
+  const worker = deployment.spawn('worker', missing);
   expect(await worker.ended).toEqual({ code: 1, signal: null });
   expect(worker.output()).toMatch(words);
 
-  const api = world.spawn('server', missing);
+  const api = deployment.spawn('server', missing);
   await vi.waitFor(() => expect(api.output()).toMatch(/is not ready: Temporal has no namespace/), 20_000);
   expect((await lacks())['temporal']).toMatch(words);
   expect(await saysHello()).toMatchObject({
@@ -57,11 +57,11 @@ test('without its namespace the worker ends and the API is not ready, both with 
 });
 
 test('an API that is the first to come lacks nothing but a worker, and the turn it takes is made by the first worker', async () => {
-  const api = world.spawn('server');
+  const api = deployment.spawn('server');
   await vi.waitFor(() => expect(api.output()).toMatch(/is not ready: no worker polls task queue/), 20_000);
   expect(Object.keys(await lacks())).toEqual(['workers']);
   const answering = saysHello();
-  const worker = await world.start('worker');
+  const worker = await deployment.start('worker');
   expect(await answering).toMatchObject({ status: 200 });
   await vi.waitFor(() => expect(api.output()).toContain('API ready on'), 10_000);
   await Promise.all([api.kill('SIGTERM'), worker.kill('SIGTERM')]);

@@ -17,10 +17,10 @@ import type { PlayingServer } from '../servers/playing-server.ts';
 import { postgresUrl } from '../postgres.ts';
 import type { ServiceProcess } from './processes.ts';
 import { callsIn, expectSameForNewcomer, failuresIn, say, textOf } from './watch.ts';
-import { createWorld, showOutput, someKeys } from './deployment.ts';
-import type { World } from './deployment.ts';
+import { createDeployment, showOutput, someKeys } from './deployment.ts';
+import type { Deployment } from './deployment.ts';
 
-let world: World;
+let deployment: Deployment;
 let model: OpenAIServer;
 let server: PlayingServer;
 let reply: (index: number) => Reply | Promise<Reply>;
@@ -39,16 +39,16 @@ beforeAll(async () => {
   server = await startPlayingServer();
   databaseUrl = await postgresUrl();
   const temporalPort = await freePort();
-  world = await createWorld({
+  deployment = await createDeployment({
     env: {
       DATABASE_URL: databaseUrl,
       TEMPORAL_ADDRESS: `127.0.0.1:${temporalPort}`,
       INTERLUDE_KEYS: someKeys,
     },
   });
-  world.defer(() => model.stop());
-  world.defer(() => server.stop());
-  const config = path.join(world.dataDir, 'frozen.yaml');
+  deployment.defer(() => model.stop());
+  deployment.defer(() => server.stop());
+  const config = path.join(deployment.dataDir, 'frozen.yaml');
   await writeFile(
     config,
     `providers: { openai-compatible: { baseURL: '${model.baseURL}' } }
@@ -56,27 +56,27 @@ servers: { asking: { url: '${server.url}', credentialScope: none } }
 agents: { assistant: { model: 'openai-compatible:any', servers: [asking] } }
 `,
   );
-  world.environment['INTERLUDE_CONFIG'] = config;
+  deployment.environment['INTERLUDE_CONFIG'] = config;
   const temporal = await startTemporalServer({
     temporal: { namespace: 'default', port: temporalPort, uiPort: await freePort() },
-    dataDir: `${world.dataDir}/temporal`,
+    dataDir: `${deployment.dataDir}/temporal`,
     logger: pino({ level: 'silent' }),
   });
-  world.defer(() => temporal.stop());
-  [worker] = await Promise.all([world.start('worker'), world.start('server')]);
+  deployment.defer(() => temporal.stop());
+  [worker] = await Promise.all([deployment.start('worker'), deployment.start('server')]);
   // The server's tools are learnt.
   reply = () => text('Hello.');
-  await say(world.client('alice'), 'hello').end();
+  await say(deployment.client('alice'), 'hello').end();
 }, 90_000);
-afterAll(() => world.stop());
-afterEach(showOutput(() => world));
+afterAll(() => deployment.stop());
+afterEach(showOutput(() => deployment));
 
 /** Runs `work` while the only worker stands still and another one is there; then both run. Returns the first one. */
 async function whileFrozen(work: () => Promise<unknown>): Promise<ServiceProcess> {
   const frozen = worker;
-  worker = await world.start('worker');
+  worker = await deployment.start('worker');
   process.kill(frozen.pid, 'SIGSTOP');
-  world.defer(() => frozen.isAlive() && process.kill(frozen.pid, 'SIGCONT'));
+  deployment.defer(() => frozen.isAlive() && process.kill(frozen.pid, 'SIGCONT'));
   await work();
   process.kill(frozen.pid, 'SIGCONT');
   return frozen;
@@ -86,7 +86,7 @@ const begin = (next: typeof reply) => {
   reply = next;
   // The model counts from zero again.
   model.requests.length = 0;
-  return say(world.client('alice'), 'go');
+  return say(deployment.client('alice'), 'go');
 };
 
 async function eventsOf(conversation: string) {
@@ -117,7 +117,7 @@ test(
     const events = await eventsOf(turn.message.conversationId);
     expect(events.at(-1)).toMatchObject({ type: 'turn-ended' });
     expect(JSON.stringify(events)).not.toContain('"first"');
-    await expectSameForNewcomer(world.client('alice'), turn);
+    await expectSameForNewcomer(deployment.client('alice'), turn);
   },
 );
 

@@ -5,10 +5,12 @@ import { readdir, readFile } from 'node:fs/promises';
 import { afterAll, expect, onTestFinished, test } from 'vitest';
 import { readiness } from './processes.ts';
 import { say } from './watch.ts';
-import { createWorld, someKeys } from './deployment.ts';
+import { createDeployment, someKeys } from './deployment.ts';
 
-const world = await createWorld({ env: { INTERLUDE_KEYS: someKeys, OPENAI_API_KEY: 'sk-nobody-else' } });
-afterAll(() => world.stop());
+const deployment = await createDeployment({
+  env: { INTERLUDE_KEYS: someKeys, OPENAI_API_KEY: 'sk-nobody-else' },
+});
+afterAll(() => deployment.stop());
 
 /** Of a process and all that it started, by their ids. */
 async function environmentsFrom(root: number): Promise<string[]> {
@@ -32,14 +34,14 @@ test.runIf(process.platform === 'linux')(
     const before = await handedOn();
     // Not as other tests do, whose watcher of the process has its environment, too.
     const { PATH, HOME } = process.env;
-    const env = { PATH, HOME, ...world.environment };
+    const env = { PATH, HOME, ...deployment.environment };
     const service = spawn(process.execPath, ['src/cli/checkout.ts', 'start'], { env, stdio: 'ignore' });
     const ended = once(service, 'exit');
     onTestFinished(async () => {
       service.kill('SIGTERM');
       await ended;
     });
-    await expect.poll(() => readiness(world.baseUrl), { timeout: 40_000 }).toBe(200);
+    await expect.poll(() => readiness(deployment.baseUrl), { timeout: 40_000 }).toBe(200);
     const environments = await environmentsFrom(service.pid ?? 0);
     // Ours, Temporal, and the shell that watches over it.
     expect(environments.length).toBeGreaterThan(1);
@@ -48,7 +50,7 @@ test.runIf(process.platform === 'linux')(
       expect(text).not.toContain('sk-nobody-else');
     }
     expect(await handedOn()).toEqual(before);
-    const turn = say(world.client('alice'), 'hello');
+    const turn = say(deployment.client('alice'), 'hello');
     expect(await turn.end()).toMatchObject({ status: 'completed' });
   },
 );

@@ -23,10 +23,10 @@ import {
   textOf,
 } from './watch.ts';
 import type { Watched } from './watch.ts';
-import { createWorld, showOutput } from './deployment.ts';
-import type { World } from './deployment.ts';
+import { createDeployment, showOutput } from './deployment.ts';
+import type { Deployment } from './deployment.ts';
 
-let world: World;
+let deployment: Deployment;
 let model: OpenAIServer;
 let service: ServiceProcess;
 
@@ -38,19 +38,19 @@ beforeAll(async () => {
     reply: (_, index) =>
       index === 0 ? { kind: 'hang', chunks: ['Once up'] } : { kind: 'text', chunks: story },
   });
-  world = await createWorld({ env: { MODEL_URL: model.baseURL } });
-  world.defer(() => model.stop());
-  service = await world.start('start');
+  deployment = await createDeployment({ env: { MODEL_URL: model.baseURL } });
+  deployment.defer(() => model.stop());
+  service = await deployment.start('start');
 }, 60_000);
-afterAll(() => world.stop());
-afterEach(showOutput(() => world));
+afterAll(() => deployment.stop());
+afterEach(showOutput(() => deployment));
 
-const ran = (tool: string) => world.tracker.calls.filter((call) => call.tool === tool);
+const ran = (tool: string) => deployment.tracker.calls.filter((call) => call.tool === tool);
 
 async function killAndRestart(meanwhile = () => {}): Promise<void> {
   await service.kill('SIGKILL');
   meanwhile();
-  service = await world.start('start');
+  service = await deployment.start('start');
 }
 
 async function expectAnswered(turn: Watched): Promise<void> {
@@ -66,14 +66,14 @@ test(
   'the service is killed while a question is open: the same stream goes on after its restart, and the tool runs once',
   { timeout: 90_000 },
   async () => {
-    const alice = world.client('alice');
+    const alice = deployment.client('alice');
     const turn = say(alice, 'list my open issues');
     const { url, elicitationId } = await turn.question();
 
     await killAndRestart();
     await vi.waitFor(() => expect(turn.line).toEqual(['reconnecting', 'connected']), 10_000);
     expect(await alice.openElicitations(turn.message.conversationId)).toMatchObject([{ elicitationId, url }]);
-    expect(world.tracker.requests).toBe(0);
+    expect(deployment.tracker.requests).toBe(0);
 
     await connectAccount('alice', url);
     await expectAnswered(turn);
@@ -88,15 +88,15 @@ test(
   { timeout: 90_000 },
   async () => {
     const before = ran('list_issues').length;
-    const bob = world.client('bob');
+    const bob = deployment.client('bob');
     const turn = say(bob, 'list my open issues');
     const { url } = await turn.question();
 
-    const folder = path.join(world.dataDir, 'interlude');
+    const folder = path.join(deployment.dataDir, 'interlude');
     const killed = recordedServer(folder) ?? 0;
     process.kill(killed, 'SIGKILL');
     await vi.waitFor(() => expect(recordedServer(folder)).not.toBe(killed), 10_000);
-    await vi.waitFor(async () => expect(await readiness(world.baseUrl)).toBe(200), 20_000);
+    await vi.waitFor(async () => expect(await readiness(deployment.baseUrl)).toBe(200), 20_000);
 
     await connectAccount('bob', url);
     await expectAnswered(turn);
@@ -112,8 +112,8 @@ describe('killed while its turns are at work', () => {
 
   /** One call of each kind is under way when the service dies; both accounts are connected by now. */
   beforeAll(async () => {
-    const alice = world.client('alice');
-    const { faults } = world.tracker;
+    const alice = deployment.client('alice');
+    const { faults } = deployment.tracker;
     listedBefore = ran('list_issues').length;
     const arriving = async (moment: 'before' | 'after', text: string) => {
       const { arrived, release } = faults.hold(moment);
@@ -152,7 +152,7 @@ describe('killed while its turns are at work', () => {
       expect(textOf(view)).toContain('I cannot tell whether it happened');
       expectOneStory(asked[which]);
       const title = which === 'done' ? 'Done already' : 'Not yet';
-      const issues = world.tracker.issues.list({ state: 'all', assignee: null });
+      const issues = deployment.tracker.issues.list({ state: 'all', assignee: null });
       expect(issues.filter((issue) => issue.title === title)).toHaveLength(executions);
     },
   );
@@ -172,7 +172,7 @@ describe('killed while its turns are at work', () => {
 
   test('newcomers read it once, and never what was cut off', { timeout: 90_000 }, async () => {
     await asked.story.end();
-    const alice = world.client('alice');
+    const alice = deployment.client('alice');
     const newcomer = say(alice, '', asked.story.message);
     expect(textsIn(await newcomer.end())).toEqual(['Once upon a time']);
     let said = '';
@@ -188,7 +188,7 @@ test(
   'killed while a dozen turns are at it: each goes on as the turn it was, and nothing is done twice',
   { timeout: 90_000 },
   async () => {
-    const alice = world.client('alice');
+    const alice = deployment.client('alice');
     // Of its own: another try must not find what this one did.
     const dozen = randomUUID();
     const titles = Array.from({ length: 12 }, (_, index) => `Dozen ${dozen} ${index}`);
@@ -197,7 +197,7 @@ test(
     await killAndRestart();
 
     const views = await Promise.all(turns.map((turn) => turn.end()));
-    const created = world.tracker.issues.list({ state: 'all', assignee: null });
+    const created = deployment.tracker.issues.list({ state: 'all', assignee: null });
     for (const [index, view] of views.entries()) {
       const times = created.filter(({ title }) => title === titles[index]).length;
       expect(view.status).toBe('completed');
@@ -217,11 +217,11 @@ test(
   'stopped on purpose, it lets go of its streams, exits with 0, and the turn goes on after the next start',
   { timeout: 90_000 },
   async () => {
-    world.tracker.revoke('bob');
-    const bob = world.client('bob');
+    deployment.tracker.revoke('bob');
+    const bob = deployment.client('bob');
     const turn = say(bob, 'list my open issues');
     const { url } = await turn.question();
-    const caller = await world.caller('bob');
+    const caller = await deployment.caller('bob');
     const plain = await caller.rejoin(turn.message.conversationId);
     await plain?.question('pending');
 
@@ -231,11 +231,11 @@ test(
     const said = plain?.chunks.map(({ type }) => type);
     expect(said).not.toContain('finish');
     expect(said).not.toContain('abort');
-    expect(await readiness(world.baseUrl)).not.toBe(200);
+    expect(await readiness(deployment.baseUrl)).not.toBe(200);
     expect(await stopping).toEqual({ code: 0, signal: null });
     expect(Date.now() - stoppedAt).toBeLessThan(20_000);
 
-    service = await world.start('start');
+    service = await deployment.start('start');
     await connectAccount('bob', url);
     await expectAnswered(turn);
     await expectSameForNewcomer(bob, turn);
@@ -243,9 +243,9 @@ test(
 );
 
 test('the database file is deleted under it: it is not ready any more, and says why', async () => {
-  await rm(path.join(world.dataDir, 'interlude', 'interlude.db'));
-  await vi.waitFor(async () => expect(await readiness(world.baseUrl)).toBe(503), 5_000);
-  expect(await (await fetch(`${world.baseUrl}/readyz`)).json()).toMatchObject({
+  await rm(path.join(deployment.dataDir, 'interlude', 'interlude.db'));
+  await vi.waitFor(async () => expect(await readiness(deployment.baseUrl)).toBe(503), 5_000);
+  expect(await (await fetch(`${deployment.baseUrl}/readyz`)).json()).toMatchObject({
     notReady: [{ name: 'database', detail: 'the database does not answer; check DATABASE_URL' }],
   });
 });

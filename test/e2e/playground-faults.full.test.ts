@@ -2,9 +2,9 @@
 import type { BrowserContext, Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import { ask, events, look, openRequests, say, startPlayground } from './playground-process.ts';
-import type { PlaygroundStage } from './playground-process.ts';
+import type { PlaygroundProcess } from './playground-process.ts';
 
-let stage: PlaygroundStage;
+let stage: PlaygroundProcess;
 let alice: BrowserContext;
 const complaints: string[] = [];
 

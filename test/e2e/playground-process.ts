@@ -7,7 +7,7 @@ import { freePort } from '../free-port.ts';
 import { launchChromium } from '../browsers/chromium.ts';
 import { spawnService, untilReady } from './processes.ts';
 
-export interface PlaygroundStage {
+export interface PlaygroundProcess {
   baseUrl: string;
   browser: Browser;
   /** A browser of their own, with the playground open in it. */
@@ -15,7 +15,7 @@ export interface PlaygroundStage {
   stop(): Promise<void>;
 }
 
-export async function startPlayground(): Promise<PlaygroundStage> {
+export async function startPlayground(): Promise<PlaygroundProcess> {
   const folder = await mkdtemp(path.join(tmpdir(), 'interlude-playground-'));
   const ports = ['PORT', 'DEMO_IDENTITY_PORT', 'DEMO_TRACKER_PORT', 'DEMO_TRAVEL_PORT']
     .concat('TEMPORAL_PORT', 'TEMPORAL_UI_PORT')

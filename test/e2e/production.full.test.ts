@@ -14,10 +14,10 @@ import { connectAccount } from '../service/connect-account.ts';
 import { readiness } from './processes.ts';
 import type { ServiceProcess } from './processes.ts';
 import { callsIn, expectOneStory, expectSameForNewcomer, questionsIn, say, textOf } from './watch.ts';
-import { createWorld, showOutput, someKeys } from './deployment.ts';
-import type { World } from './deployment.ts';
+import { createDeployment, showOutput, someKeys } from './deployment.ts';
+import type { Deployment } from './deployment.ts';
 
-let world: World;
+let deployment: Deployment;
 let balancer: TcpProxy;
 let database: TcpProxy;
 let apiPorts: [number, number];
@@ -35,7 +35,7 @@ beforeAll(async () => {
   database = await startTcpProxy({ to: postgresPort });
   given.host = `${host}:${database.port}`;
   const temporalPort = await freePort();
-  world = await createWorld({
+  deployment = await createDeployment({
     port: balancer.port,
     env: {
       DATABASE_URL: given.href,
@@ -44,17 +44,17 @@ beforeAll(async () => {
       LOG_LEVEL: 'info',
     },
   });
-  world.defer(() => Promise.all([balancer.stop(), database.stop()]));
+  deployment.defer(() => Promise.all([balancer.stop(), database.stop()]));
   const temporal = await startTemporalServer({
     temporal: { namespace: 'default', port: temporalPort, uiPort: await freePort() },
-    dataDir: `${world.dataDir}/temporal`,
+    dataDir: `${deployment.dataDir}/temporal`,
     logger: pino({ level: 'silent' }),
   });
-  world.defer(() => temporal.stop());
+  deployment.defer(() => temporal.stop());
 }, 60_000);
 beforeEach(startTheDead, 60_000);
-afterAll(() => world.stop());
-afterEach(showOutput(() => world));
+afterAll(() => deployment.stop());
+afterEach(showOutput(() => deployment));
 
 async function startTheDead(): Promise<void> {
   const startDead = async (
@@ -66,8 +66,8 @@ async function startTheDead(): Promise<void> {
   };
   await Promise.all(
     [0, 1].flatMap((index) => [
-      startDead(apis, index, () => world.start('server', { PORT: String(apiPorts[index]) })),
-      startDead(workers, index, () => world.start('worker')),
+      startDead(apis, index, () => deployment.start('server', { PORT: String(apiPorts[index]) })),
+      startDead(workers, index, () => deployment.start('worker')),
     ]),
   );
 }
@@ -81,7 +81,7 @@ test(
   'the API that streams and the worker that keeps the turn are killed: the stream goes on at the other API, the turn on the other worker',
   { timeout: 90_000 },
   async () => {
-    const alice = world.client('alice');
+    const alice = deployment.client('alice');
     const turn = say(alice, 'list my open issues');
     const { url, elicitationId } = await turn.question();
     const { turnId } = turn.views[0]!;
@@ -90,7 +90,7 @@ test(
 
     await Promise.all([apis[0]?.kill('SIGKILL'), workers[keeper]?.kill('SIGKILL')]);
     await vi.waitFor(() => expect(turn.line).toEqual(['reconnecting', 'connected']), 10_000);
-    const other = world.client('alice', urlOf(1));
+    const other = deployment.client('alice', urlOf(1));
     const { conversationId } = turn.message;
     expect(await other.openElicitations(conversationId)).toMatchObject([
       { elicitationId, status: 'pending' },
@@ -104,7 +104,7 @@ test(
     expect(questionsIn(view)).toMatchObject([{ status: 'accept' }]);
     expect(callsIn(view)).toEqual(['connect_tracker: done', 'tracker__list_issues: done']);
     expect(workers[1 - keeper]?.output()).toContain(turnId);
-    expect(world.tracker.calls).toHaveLength(1);
+    expect(deployment.tracker.calls).toHaveLength(1);
     expectOneStory(turn);
     await expectSameForNewcomer(other, turn);
   },
@@ -114,8 +114,8 @@ test(
   'no worker lives when the answer is given: it is taken all the same, and the tool runs once when one is back',
   { timeout: 90_000 },
   async () => {
-    const executed = world.tracker.calls.length;
-    const bob = world.client('bob');
+    const executed = deployment.tracker.calls.length;
+    const bob = deployment.client('bob');
     const turn = say(bob, 'list my open issues');
     const { url, elicitationId } = await turn.question();
     await Promise.all(workers.map((worker) => worker.kill('SIGKILL')));
@@ -123,13 +123,13 @@ test(
     expect((await connectAccount('bob', url)).title).toBe('Tracker is connected');
     const answer = { conversationId: turn.message.conversationId, elicitationId, action: 'accept' } as const;
     expect(await bob.answer(answer)).toMatchObject({ status: 'received' });
-    expect(world.tracker.calls).toHaveLength(executed);
+    expect(deployment.tracker.calls).toHaveLength(executed);
 
     await startTheDead();
     const view = await turn.end();
     expect(view.status).toBe('completed');
     expect(questionsIn(view)).toMatchObject([{ status: 'accept' }]);
-    expect(world.tracker.calls).toHaveLength(executed + 1);
+    expect(deployment.tracker.calls).toHaveLength(executed + 1);
     expect(await bob.answer(answer)).toMatchObject({ status: 'accept', duplicate: true });
     expectOneStory(turn);
   },
@@ -139,8 +139,8 @@ test(
   'the database goes away and comes back: requests are told so, an open stream holds, and nothing is left half-started',
   { timeout: 90_000 },
   async () => {
-    world.tracker.revoke('bob');
-    const bob = world.client('bob');
+    deployment.tracker.revoke('bob');
+    const bob = deployment.client('bob');
     const turn = say(bob, 'list my open issues');
     const { url } = await turn.question();
 
@@ -150,7 +150,7 @@ test(
       expect(await readiness(urlOf(0))).toBe(503);
       expect(await readiness(urlOf(1))).toBe(503);
     }, 10_000);
-    const caller = await world.caller('bob');
+    const caller = await deployment.caller('bob');
     const conversation = randomUUID();
     const message = { id: randomUUID(), text: 'hello' };
     const refused = await caller.request('POST', '/run/api/chat', {

@@ -3,28 +3,28 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, afterEach, beforeAll, expect, test, vi } from 'vitest';
 import { connectAccount } from '../service/connect-account.ts';
 import { callsIn, failuresIn, say } from './watch.ts';
-import { createWorld, showOutput } from './deployment.ts';
-import type { World } from './deployment.ts';
+import { createDeployment, showOutput } from './deployment.ts';
+import type { Deployment } from './deployment.ts';
 
-let world: World;
+let deployment: Deployment;
 
 beforeAll(async () => {
-  world = await createWorld({ env: { LOG_LEVEL: 'info' } });
-  const service = await world.start('start');
-  const alice = world.client('alice');
+  deployment = await createDeployment({ env: { LOG_LEVEL: 'info' } });
+  const service = await deployment.start('start');
+  const alice = deployment.client('alice');
   const turn = say(alice, 'list my open issues');
   await connectAccount('alice', (await turn.question()).url);
   await turn.end();
   await service.kill('SIGTERM');
 }, 90_000);
-afterAll(() => world.stop());
-afterEach(showOutput(() => world));
+afterAll(() => deployment.stop());
+afterEach(showOutput(() => deployment));
 
 /** `create_issue` is not repeatable: a process that does not wait for it leaves an unknown outcome. */
 async function whileATool() {
-  const service = await world.start('start');
-  const { arrived, release } = world.tracker.faults.hold('before');
-  const turn = say(world.client('alice'), 'create an issue called Slow');
+  const service = await deployment.start('start');
+  const { arrived, release } = deployment.tracker.faults.hold('before');
+  const turn = say(deployment.client('alice'), 'create an issue called Slow');
   await arrived;
   return { service, turn, release };
 }
@@ -44,12 +44,12 @@ test(
     release();
     expect(await ended).toEqual({ code: 0, signal: null });
 
-    const next = await world.start('start');
+    const next = await deployment.start('start');
     const view = await turn.end();
     expect(view.status).toBe('completed');
     expect(callsIn(view)).toEqual(['tracker__create_issue: done']);
     expect(failuresIn(view)).toEqual([]);
-    expect(world.tracker.calls.filter(({ tool }) => tool === 'create_issue')).toHaveLength(1);
+    expect(deployment.tracker.calls.filter(({ tool }) => tool === 'create_issue')).toHaveLength(1);
     await next.kill('SIGTERM');
   },
 );

@@ -8,18 +8,18 @@ import { generateKey, parseKeys } from '../../src/credentials/sealing/key-ring.t
 import { openStorage } from '../../src/storage/open-storage.ts';
 import { readiness } from './processes.ts';
 import type { Entry } from './processes.ts';
-import { createWorld, showOutput, someKeys } from './deployment.ts';
-import type { World } from './deployment.ts';
+import { createDeployment, showOutput, someKeys } from './deployment.ts';
+import type { Deployment } from './deployment.ts';
 
-let world: World;
+let deployment: Deployment;
 beforeAll(async () => {
-  world = await createWorld({ env: { INTERLUDE_KEYS: someKeys } });
+  deployment = await createDeployment({ env: { INTERLUDE_KEYS: someKeys } });
 });
-afterAll(() => world.stop());
-afterEach(showOutput(() => world));
+afterAll(() => deployment.stop());
+afterEach(showOutput(() => deployment));
 
 async function lastWords(entry: Entry, env: Record<string, string>): Promise<string> {
-  const service = world.spawn(entry, env);
+  const service = deployment.spawn(entry, env);
   expect(await service.ended).toEqual({ code: 1, signal: null });
   expect(service.output()).not.toMatch(/^ +at /m);
   return service.output();
@@ -76,14 +76,14 @@ test('a database that cannot be opened is named without its password', async () 
 });
 
 test('an API without Temporal starts, and says that it is not ready', async () => {
-  const service = world.spawn('server', { TEMPORAL_ADDRESS: '127.0.0.1:4' });
-  await expect.poll(() => readiness(world.baseUrl), { timeout: 20_000 }).toBe(503);
-  const response = await fetch(`${world.baseUrl}/readyz`);
+  const service = deployment.spawn('server', { TEMPORAL_ADDRESS: '127.0.0.1:4' });
+  await expect.poll(() => readiness(deployment.baseUrl), { timeout: 20_000 }).toBe(503);
+  const response = await fetch(`${deployment.baseUrl}/readyz`);
   expect(await response.json()).toEqual({
     status: 'not ready',
     notReady: [{ name: 'temporal', detail: 'Temporal does not answer; check TEMPORAL_ADDRESS' }],
   });
-  expect((await fetch(`${world.baseUrl}/healthz`)).status).toBe(200);
+  expect((await fetch(`${deployment.baseUrl}/healthz`)).status).toBe(200);
   await service.kill('SIGTERM');
 });
 
@@ -98,7 +98,7 @@ test.each(['worker', 'start'] as const)(
 test.each(['start', 'server', 'worker'] as const)(
   '%s: a database whose key is another one is noticed before anything else is done',
   async (entry) => {
-    const dataDir = `${world.dataDir}/keys-of-${entry}`;
+    const dataDir = `${deployment.dataDir}/keys-of-${entry}`;
     const database = { kind: 'sqlite', path: `${dataDir}/interlude.db` } as const;
     const storage = await openStorage(database);
     expect(await proveKeys(storage, parseKeys(someKeys))).toBeNull();

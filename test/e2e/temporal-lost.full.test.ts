@@ -3,42 +3,42 @@ import { rm } from 'node:fs/promises';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import { connectAccount } from '../service/connect-account.ts';
 import { questionsIn, say, textOf } from './watch.ts';
-import { createWorld, showOutput } from './deployment.ts';
-import type { World } from './deployment.ts';
+import { createDeployment, showOutput } from './deployment.ts';
+import type { Deployment } from './deployment.ts';
 
-let world: World;
+let deployment: Deployment;
 beforeAll(async () => {
-  world = await createWorld();
+  deployment = await createDeployment();
 }, 60_000);
-afterAll(() => world.stop());
-afterEach(showOutput(() => world));
+afterAll(() => deployment.stop());
+afterEach(showOutput(() => deployment));
 
 test(
   'a turn that asked ends and says why, its question is closed, and the conversation goes on',
   { timeout: 120_000 },
   async () => {
-    const first = await world.start('start');
-    const alice = world.client('alice');
+    const first = await deployment.start('start');
+    const alice = deployment.client('alice');
     const turn = say(alice, 'list my open issues');
     const { url, elicitationId } = await turn.question();
     const { conversationId } = turn.message;
 
     await first.kill('SIGKILL');
     for (const end of ['', '-wal', '-shm'])
-      await rm(`${world.dataDir}/interlude/temporal.db${end}`, { force: end !== '' });
-    await world.start('start');
+      await rm(`${deployment.dataDir}/interlude/temporal.db${end}`, { force: end !== '' });
+    await deployment.start('start');
 
     const end = await turn.end();
     expect(end.status).toBe('failed');
     expect(questionsIn(end)).toMatchObject([{ elicitationId, status: 'cancel' }]);
     expect(await alice.openElicitations(conversationId)).toEqual([]);
-    const caller = await world.caller('alice');
+    const caller = await deployment.caller('alice');
     expect(await caller.answer({ conversationId, elicitationId, action: 'accept' })).toMatchObject({
       status: 410,
       body: { code: 'turn_over' },
     });
     await connectAccount('alice', url).catch(() => undefined);
-    expect(world.tracker.calls).toEqual([]);
+    expect(deployment.tracker.calls).toEqual([]);
 
     const next = say(alice, 'hello', { conversationId });
     expect(textOf(await next.end())).toBe('You said: hello');

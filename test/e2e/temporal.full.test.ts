@@ -10,34 +10,34 @@ import { openBrowser } from '../browsers/plain-browser.ts';
 import { connectAccount, signIn } from '../service/connect-account.ts';
 import { readiness } from './processes.ts';
 import { callsIn, expectOneStory, expectSameForNewcomer, questionsIn, say, textOf } from './watch.ts';
-import { createWorld, showOutput, someKeys } from './deployment.ts';
-import type { World } from './deployment.ts';
+import { createDeployment, showOutput, someKeys } from './deployment.ts';
+import type { Deployment } from './deployment.ts';
 
-let world: World;
+let deployment: Deployment;
 let temporal: TemporalServer;
 let startTemporal: () => Promise<TemporalServer>;
 
 beforeAll(async () => {
   const port = await freePort();
   const uiPort = await freePort();
-  world = await createWorld({
+  deployment = await createDeployment({
     env: { TEMPORAL_ADDRESS: `127.0.0.1:${port}`, INTERLUDE_KEYS: someKeys },
   });
   startTemporal = () =>
     startTemporalServer({
       temporal: { namespace: 'default', port, uiPort },
-      dataDir: `${world.dataDir}/temporal`,
+      dataDir: `${deployment.dataDir}/temporal`,
       logger: pino({ level: 'silent' }),
     });
   temporal = await startTemporal();
-  world.defer(() => temporal.stop());
-  await world.start('start');
+  deployment.defer(() => temporal.stop());
+  await deployment.start('start');
 }, 60_000);
-afterAll(() => world.stop());
-afterEach(showOutput(() => world));
+afterAll(() => deployment.stop());
+afterEach(showOutput(() => deployment));
 
 test("bob opens alice's link and gets nothing; alice connects, and her turn goes on", async () => {
-  const alice = world.client('alice');
+  const alice = deployment.client('alice');
   const turn = say(alice, 'list my open issues');
   const { url, elicitationId, context } = await turn.question();
 
@@ -46,20 +46,20 @@ test("bob opens alice's link and gets nothing; alice connects, and her turn goes
   expect(page.buttons).not.toContain('Connect');
   expect(page.text).not.toContain(context.serverTitle);
   const answer = { conversationId: turn.message.conversationId, elicitationId };
-  const bob = await world.caller('bob');
+  const bob = await deployment.caller('bob');
   expect(await bob.answer({ ...answer, action: 'accept' })).toMatchObject({
     status: 403,
     body: { code: 'not_your_question' },
   });
   expect(await alice.openElicitations(turn.message.conversationId)).toMatchObject([{ elicitationId }]);
-  expect(world.tracker.requests).toBe(0);
+  expect(deployment.tracker.requests).toBe(0);
 
   await connectAccount('alice', url);
   expect(await turn.end()).toMatchObject({ status: 'completed' });
-  expect(world.tracker.calls.map(({ account }) => account)).toEqual(['alice']);
+  expect(deployment.tracker.calls.map(({ account }) => account)).toEqual(['alice']);
   expectOneStory(turn);
 
-  const storage = await openStorage({ kind: 'sqlite', path: `${world.dataDir}/interlude/interlude.db` });
+  const storage = await openStorage({ kind: 'sqlite', path: `${deployment.dataDir}/interlude/interlude.db` });
   const audit = await storage.audit.ofElicitation(elicitationId);
   await storage.close();
   expect(audit.filter(({ action }) => action === 'refused').map(({ actor }) => actor)).toEqual([
@@ -72,15 +72,15 @@ test(
   'Temporal goes away and comes back: nothing starts meanwhile, what waits is told, and an account connected meanwhile counts',
   { timeout: 90_000 },
   async () => {
-    const executed = world.tracker.calls.length;
-    const bob = world.client('bob');
+    const executed = deployment.tracker.calls.length;
+    const bob = deployment.client('bob');
     const turn = say(bob, 'list my open issues');
     const { url, elicitationId } = await turn.question();
 
     await temporal.stop();
-    await vi.waitFor(async () => expect(await readiness(world.baseUrl)).toBe(503), 10_000);
+    await vi.waitFor(async () => expect(await readiness(deployment.baseUrl)).toBe(503), 10_000);
 
-    const caller = await world.caller('bob');
+    const caller = await deployment.caller('bob');
     const conversation = randomUUID();
     const message = { id: randomUUID(), text: 'hello' };
     const body = {
@@ -108,7 +108,7 @@ test(
     expect(await turn.end()).toMatchObject({ status: 'completed' });
     expect(questionsIn(await turn.end())).toMatchObject([{ status: 'accept' }]);
     expect(callsIn(await turn.end()).at(-1)).toBe('tracker__list_issues: done');
-    expect(world.tracker.calls).toHaveLength(executed + 1);
+    expect(deployment.tracker.calls).toHaveLength(executed + 1);
     expect(turn.line).toEqual([]);
     await expectSameForNewcomer(bob, turn);
 

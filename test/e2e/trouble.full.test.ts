@@ -7,10 +7,10 @@ import { startTcpProxy } from '../servers/tcp-proxy.ts';
 import type { TcpProxy } from '../servers/tcp-proxy.ts';
 import { connectAccount } from '../service/connect-account.ts';
 import { failuresIn, say, textOf } from './watch.ts';
-import { createWorld, showOutput } from './deployment.ts';
-import type { World } from './deployment.ts';
+import { createDeployment, showOutput } from './deployment.ts';
+import type { Deployment } from './deployment.ts';
 
-let world: World;
+let deployment: Deployment;
 let model: OpenAIServer;
 let line: TcpProxy;
 
@@ -26,15 +26,15 @@ function reply(request: ChatRequest): Reply {
 beforeAll(async () => {
   model = await createOpenAIServer({ reply });
   line = await startTcpProxy({ to: Number(new URL(model.baseURL).port) });
-  world = await createWorld({ env: { MODEL_URL: `http://127.0.0.1:${line.port}/v1` } });
-  world.defer(() => Promise.all([line.stop(), model.stop()]));
-  await world.start('start');
+  deployment = await createDeployment({ env: { MODEL_URL: `http://127.0.0.1:${line.port}/v1` } });
+  deployment.defer(() => Promise.all([line.stop(), model.stop()]));
+  await deployment.start('start');
 }, 60_000);
-afterAll(() => world.stop());
-afterEach(showOutput(() => world));
+afterAll(() => deployment.stop());
+afterEach(showOutput(() => deployment));
 
 const tell = (text: string, conversationId?: string) =>
-  say(world.client('alice'), text, {
+  say(deployment.client('alice'), text, {
     agentId: 'writer',
     ...(conversationId !== undefined && { conversationId }),
   });
@@ -48,7 +48,7 @@ describe('the model', () => {
       'The assistant cannot answer because of a problem in its set-up. Tell whoever runs this service.',
     );
     await expect
-      .poll(() => world.output())
+      .poll(() => deployment.output())
       .toMatch(
         /model call failed: The model openai-compatible:some-model at 127\.0\.0\.1:\d+ refused our key \(401\)\. /,
       );
@@ -86,13 +86,13 @@ describe('the model', () => {
 });
 
 test('an MCP server is down: the model is told which, nothing ran, and the conversation goes on when it is back', async () => {
-  const alice = world.client('alice');
+  const alice = deployment.client('alice');
   const first = say(alice, 'list my open issues');
   await connectAccount('alice', (await first.question()).url);
   await first.end();
 
-  const { origin } = world.tracker;
-  await world.tracker.stop();
+  const { origin } = deployment.tracker;
+  await deployment.tracker.stop();
   const { conversationId } = first.message;
   const turn = say(alice, 'create an issue called Nobody home', { conversationId });
   const view = await turn.end();
@@ -106,9 +106,9 @@ test('an MCP server is down: the model is told which, nothing ran, and the conve
 
   const back = await startTracker({
     port: Number(new URL(origin).port),
-    dataDir: `${world.dataDir}/tracker`,
+    dataDir: `${deployment.dataDir}/tracker`,
   });
-  world.defer(() => back.stop());
+  deployment.defer(() => back.stop());
   const next = say(alice, 'create an issue called Somebody home', { conversationId });
   expect(textOf(await next.end())).toBe('Created.');
   expect(back.calls.filter(({ tool }) => tool === 'create_issue')).toHaveLength(1);

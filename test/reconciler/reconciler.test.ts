@@ -11,7 +11,7 @@ import { openStorage } from '../../src/storage/open-storage.ts';
 import type { Storage } from '../../src/storage/storage.ts';
 import type { TurnRef } from '../../src/turn/turn.ts';
 import { agentTurnWorkflow, turnWorkflowId } from '../../src/workflows/messages.ts';
-import { city, useStage } from '../asking/asking-service.ts';
+import { city, useAskingService } from '../asking/asking-service.ts';
 import { freePort } from '../free-port.ts';
 import { asks, form } from '../servers/playing-server.ts';
 import { begunTurn, deltas, newTurn, text } from '../storage/contract/fixtures.ts';
@@ -22,7 +22,7 @@ const logger = pino({ level: 'silent' });
 const tenant = 'demo';
 const minuteMs = 60_000;
 
-const stage = useStage();
+const stage = useAskingService();
 const handleOf = (conversation: string) =>
   stage.temporal.client.workflow.getHandle(turnWorkflowId({ tenant, conversation }));
 

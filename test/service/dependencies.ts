@@ -8,7 +8,7 @@ import { startTracker } from '../../demo/tracker/tracker.ts';
 import type { Tracker } from '../../demo/tracker/tracker.ts';
 import { freePort } from '../free-port.ts';
 
-export interface Neighbours {
+export interface Dependencies {
   dataDir: string;
   baseUrl: string;
   tracker: Tracker;
@@ -17,7 +17,10 @@ export interface Neighbours {
   env: { PORT: string } & Record<string, string>;
 }
 
-export async function startNeighbours(stack: AsyncDisposableStack, givenPort?: number): Promise<Neighbours> {
+export async function startDependencies(
+  stack: AsyncDisposableStack,
+  givenPort?: number,
+): Promise<Dependencies> {
   const dataDir = await mkdtemp(path.join(tmpdir(), 'interlude-'));
   stack.defer(() => rm(dataDir, { recursive: true, force: true }));
   const port = givenPort ?? (await freePort());

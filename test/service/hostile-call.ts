@@ -16,7 +16,7 @@ export function startWithHostile(options: ServiceOptions & { url: string }): Pro
   return startService({ ...rest, env: { INTERLUDE_CONFIG: agentsFile, HOSTILE_URL: url, ...env } });
 }
 
-export interface Ordeal {
+export interface HostileCall {
   /** What the model and the people who read along were told: the tool's error. */
   error: string;
   /** What somebody was asked, in its order. */
@@ -33,7 +33,7 @@ interface Options {
 }
 
 /** Calls the tool, and answers whatever is asked until the turn is over. */
-export async function callTool(caller: Caller, tool: string, options: Options = {}): Promise<Ordeal> {
+export async function callTool(caller: Caller, tool: string, options: Options = {}): Promise<HostileCall> {
   const { server = 'hostile', supports, answer = agree } = options;
   const conversation = randomUUID();
   const startedAt = performance.now();

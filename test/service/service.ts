@@ -24,7 +24,7 @@ import type { Storage } from '../../src/storage/storage.ts';
 import { createTurnWorker } from '../../src/processes/turn-worker.ts';
 import { turnQuery, turnWorkflowId } from '../../src/workflows/messages.ts';
 import { workflowBundle } from '../workflow-bundle.ts';
-import { startNeighbours } from './dependencies.ts';
+import { startDependencies } from './dependencies.ts';
 import { createCaller } from './user.ts';
 import type { Caller } from './user.ts';
 
@@ -37,6 +37,8 @@ export interface Service {
   token(user: string): Promise<string>;
   begun(conversation: string): void;
   asService(): Promise<Caller>;
+  /** Ends the turns that were begun and wait for somebody. */
+  endTurns(): Promise<void>;
   stop(): Promise<void>;
 }
 
@@ -60,7 +62,7 @@ export async function startService({
   startWorkers = (parts, stack) => startWorker(parts, stack, temporal.connection),
 }: ServiceOptions): Promise<Service> {
   await using stack = new AsyncDisposableStack();
-  const { dataDir, baseUrl, tracker, identity, env: surroundings } = await startNeighbours(stack);
+  const { dataDir, baseUrl, tracker, identity, env: surroundings } = await startDependencies(stack);
 
   const config = loadConfig(
     {
@@ -79,7 +81,12 @@ export async function startService({
 
   await startWorkers(parts, stack);
   const conversations = new Set<string>();
-  stack.defer(() => endTurns(temporal.client, [...conversations]));
+  const endAll = async () => {
+    const begun = [...conversations];
+    conversations.clear();
+    await endTurns(temporal.client, begun);
+  };
+  stack.defer(endAll);
   const { auth } = config;
   if (!auth) throw new Error('the test configures an issuer');
   const app = createApp({
@@ -102,6 +109,7 @@ export async function startService({
     begun: (conversation) => void conversations.add(conversation),
     as: async (user) => createCaller(baseUrl, await token(user), conversations),
     asService: async () => createCaller(baseUrl, await createApiKey(storage, 'demo'), conversations),
+    endTurns: endAll,
     stop: () => started.disposeAsync(),
   };
 }

@@ -22,7 +22,7 @@ import type { Service } from '../service/service.ts';
 
 const script = path.resolve(import.meta.dirname, '../fixtures/script.ts');
 
-export interface HostStage extends AsyncDisposable {
+export interface HostPages extends AsyncDisposable {
   service: Service;
   /** The model of the agent `seer`, which says "Noted." to everything. */
   model: OpenAIServer;
@@ -38,7 +38,7 @@ export interface HostVisit {
   leave(expected?: RegExp): Promise<void>;
 }
 
-export async function createHostStage(): Promise<HostStage> {
+export async function createHostStage(): Promise<HostPages> {
   const stack = new AsyncDisposableStack();
   const [temporal, browser, project] = await Promise.all([
     startDevelopmentServer(),

@@ -3,9 +3,9 @@ import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { InterludeChatElement } from '../../src/widget/interlude-chat.ts';
 import { createHostStage } from './host-pages.ts';
-import type { HostStage, HostVisit } from './host-pages.ts';
+import type { HostPages, HostVisit } from './host-pages.ts';
 
-let stage: HostStage;
+let stage: HostPages;
 beforeAll(async () => {
   stage = await createHostStage();
 }, 120_000);

@@ -10,6 +10,7 @@ import type { Storage } from '../../src/storage/storage.ts';
 import { turnWorkflowId } from '../../src/workflows/messages.ts';
 import type { Chunk } from '../service/chat-stream.ts';
 import { connectAccount } from '../service/connect-account.ts';
+import { createFreshServices } from '../service/fresh-services.ts';
 import { startService } from '../service/service.ts';
 import type { Service } from '../service/service.ts';
 import { createTimeSkipping } from '../time-skipping.ts';
@@ -22,20 +23,20 @@ beforeAll(async () => {
 });
 afterAll(() => environment.teardown());
 
-async function start(
-  around?: (storage: Storage) => Storage,
-  env: Record<string, string> = {},
-): Promise<void> {
+function start(around?: (storage: Storage) => Storage, env: Record<string, string> = {}): Promise<Service> {
   const temporal = { client: environment.client, connection: environment.nativeConnection };
-  service = await startService({ temporal, env, ...(around && { around }) });
+  return startService({ temporal, env, ...(around && { around }) });
 }
-beforeEach(() => start());
-afterEach(() => service.stop());
+const services = createFreshServices(() => start());
+afterAll(() => services[Symbol.asyncDispose]());
+beforeEach(async () => {
+  service = await services.take();
+});
+afterEach(() => services.giveBack(service));
 
 /** Lets a test see the moment between a question's row and the workflow's wait, and hold it. */
-async function restartWith(change: (elicitations: Elicitations) => Partial<Elicitations>): Promise<void> {
-  await service.stop();
-  await start((storage) => ({
+async function startWith(change: (elicitations: Elicitations) => Partial<Elicitations>): Promise<void> {
+  service = await start((storage) => ({
     ...storage,
     elicitations: { ...storage.elicitations, ...change(storage.elicitations) },
   }));
@@ -102,7 +103,7 @@ describe("a tool needs the user's account", () => {
   test('an answer that arrives before the wait begins counts', async () => {
     const opened = Promise.withResolvers<string>();
     const answered = Promise.withResolvers<void>();
-    await restartWith(({ open }) => ({
+    await startWith(({ open }) => ({
       async open(row, maxOpen) {
         const result = await open(row, maxOpen);
         opened.resolve(row.id);
@@ -301,8 +302,7 @@ describe('when nobody can be asked', () => {
   });
 
   test('too many open questions: the tool fails with those words', async () => {
-    await service.stop();
-    await start(undefined, { ELICITATION_MAX_OPEN: '1' });
+    service = await start(undefined, { ELICITATION_MAX_OPEN: '1' });
     const alice = await service.as('alice');
     const first = await alice.chat('list my open issues');
     await first.question('pending');

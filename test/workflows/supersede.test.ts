@@ -7,6 +7,7 @@ import { startDevelopmentServer } from '../development-server.ts';
 import type { DevelopmentServer } from '../development-server.ts';
 import type { Chunk, ElicitationData } from '../service/chat-stream.ts';
 import { connectAccount } from '../service/connect-account.ts';
+import { createFreshServices } from '../service/fresh-services.ts';
 import { startService } from '../service/service.ts';
 import type { Service } from '../service/service.ts';
 import type { Caller } from '../service/user.ts';
@@ -20,12 +21,14 @@ beforeAll(async () => {
   temporal = await startDevelopmentServer();
 });
 afterAll(() => temporal.stop());
+const services = createFreshServices(() => startService({ temporal }));
+afterAll(() => services[Symbol.asyncDispose]());
 beforeEach(async () => {
-  service = await startService({ temporal });
+  service = await services.take();
   alice = await service.as('alice');
   conversation = randomUUID();
 });
-afterEach(() => service.stop());
+afterEach(() => services.giveBack(service));
 
 const listing = 'list my open issues';
 const statusesIn = (chunks: Chunk[]) =>
@@ -114,7 +117,6 @@ describe('while the turn only waits for a person, a new message', () => {
 });
 
 test('a turn that takes long to make room is waited for: its question is closed, so the message counts', async () => {
-  await service.stop();
   const announced = Promise.withResolvers<void>();
   const released = Promise.withResolvers<void>();
   service = await startService({

@@ -14,7 +14,7 @@ beforeAll(async () => {
 afterAll(() => chromium.close());
 
 /** The app that sends people here, and what it is told when they come back. */
-async function createScene() {
+async function createAttackedPages() {
   const visits: Pick<IncomingMessage, 'url' | 'headers'>[] = [];
   const app = await startServer(({ url, headers }, response) => {
     if (url !== '/favicon.ico') visits.push({ url, headers });
@@ -33,7 +33,7 @@ async function createScene() {
 }
 
 test('alice declines, connects and looks at her settings, and from each she goes home by a button', async () => {
-  const { ask, linkBack, person, home, app, visits, publicUrl } = await createScene();
+  const { ask, linkBack, person, home, app, visits, publicUrl } = await createAttackedPages();
   for (const id of ['q1', 'q2']) await ask({ id });
   const { host } = new URL(app);
   const goHome = async () => {
@@ -69,7 +69,7 @@ test('alice declines, connects and looks at her settings, and from each she goes
 });
 
 test('a way back to somewhere else is said to be none', async () => {
-  const { ask, link, person, visits } = await createScene();
+  const { ask, link, person, visits } = await createAttackedPages();
   await ask();
   await person.open(`${link('q1')}&returnUrl=https://evil.example/`);
   await person.sees('This link leads back to a place that is not allowed');
@@ -77,7 +77,7 @@ test('a way back to somewhere else is said to be none', async () => {
 });
 
 test('no page is shown in a frame of another site, signed in or not', async () => {
-  const { ask, link, app, publicUrl } = await createScene();
+  const { ask, link, app, publicUrl } = await createAttackedPages();
   await ask();
   const context = await chromium.newContext();
   onTestFinished(() => context.close());

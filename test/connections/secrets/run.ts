@@ -6,7 +6,7 @@ import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { asTurn } from '../../asking/asking-service.ts';
 import type { AskedTurn } from '../../asking/asking-service.ts';
-import type { World } from '../../e2e/deployment.ts';
+import type { Deployment } from '../../e2e/deployment.ts';
 import { openBrowser } from '../../browsers/plain-browser.ts';
 import type { Page } from '../../browsers/plain-browser.ts';
 import type { NangoDouble } from '../../servers/nango/types.ts';
@@ -18,7 +18,7 @@ import type { SignInServer, ToolServer } from './quoting-servers.ts';
 import type { Secrets } from './secrets.ts';
 
 export interface Cast {
-  world: World;
+  deployment: Deployment;
   secrets: Secrets;
   signIn: SignInServer;
   locker: ToolServer;
@@ -134,7 +134,7 @@ export async function boxWithKey(cast: Cast, alice: Caller): Promise<void> {
 
 /** Nango away, overloaded, and at work; webhooks that lie; a token that is refused and cannot be renewed. */
 export async function acmeByNango(cast: Cast, alice: Caller): Promise<void> {
-  const { secrets, nango, world } = cast;
+  const { secrets, nango, deployment } = cast;
   const turn = await callTurn(alice, 'call acme__list_issues {}');
   const browser = openBrowser();
   const page = await signIn(browser, 'alice', (await turn.question(0)).url);
@@ -152,7 +152,7 @@ export async function acmeByNango(cast: Cast, alice: Caller): Promise<void> {
   await turn.end();
   noteNango(cast);
 
-  const webhook = `${world.baseUrl}/webhooks/nango`;
+  const webhook = `${deployment.baseUrl}/webhooks/nango`;
   const hint = (connectionId: string) => ({
     type: 'auth',
     operation: 'creation',
@@ -186,7 +186,7 @@ function noteNango({ secrets, nango }: Cast): void {
 }
 
 /** Requests that make no sense, keys that are not ours, and a model that quotes its key. */
-export async function badRequests({ world, secrets }: Cast, alice: Caller): Promise<void> {
+export async function badRequests({ deployment, secrets }: Cast, alice: Caller): Promise<void> {
   const content = () => secrets.mint('malformed request');
   await alice.request('POST', '/run/api/chat', { messages: content() });
   await alice.request('POST', '/run/api/chat', {
@@ -194,13 +194,13 @@ export async function badRequests({ world, secrets }: Cast, alice: Caller): Prom
     messages: [{ role: content(), parts: [] }],
   });
   const send = (body: string, authorization: string, url = '/run/api/chat') =>
-    fetch(world.baseUrl + url, {
+    fetch(deployment.baseUrl + url, {
       method: 'POST',
       headers: { 'content-type': 'application/json', authorization },
       body,
     });
   await (await send(`{"broken": "${content()}`, `Bearer ${secrets.mint('foreign bearer')}`)).text();
-  const apiKey = secrets.note('service api key', await makeApiKey(world));
+  const apiKey = secrets.note('service api key', await makeApiKey(deployment));
   await (await send(`{"broken": "${content()}`, `Bearer ${apiKey}`)).text();
   await (
     await send('{}', `Bearer ${secrets.note('mistyped api key', `${apiKey.slice(0, -6)}Zz9Zz9`)}`)
@@ -210,11 +210,11 @@ export async function badRequests({ world, secrets }: Cast, alice: Caller): Prom
   await writer.finished().catch(() => undefined);
 }
 
-async function makeApiKey(world: World): Promise<string> {
+async function makeApiKey(deployment: Deployment): Promise<string> {
   const { PATH = '', HOME = '' } = process.env;
   const child = spawn(process.execPath, ['src/cli/checkout.ts', 'api-keys', '--tenant', 'demo'], {
     cwd: path.resolve(import.meta.dirname, '../../..'),
-    env: { PATH, HOME, ...world.environment },
+    env: { PATH, HOME, ...deployment.environment },
   });
   let output = '';
   child.stdout.on('data', (chunk: Buffer) => (output += chunk.toString()));
