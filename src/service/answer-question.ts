@@ -48,12 +48,12 @@ interface Given {
 interface Parts {
   storage: Storage;
   keys: KeyRing;
-  workflows: Pick<TurnWorkflows, 'tellAnswer' | 'fate'>;
+  workflows: Pick<TurnWorkflows, 'tellAnswer' | 'readElicitation'>;
   announcer: Pick<ConnectionAnnouncer, 'versionFor' | 'announceToOthers'>;
 }
 
 /** How long a caller waits for the workflow's word; after that the answer is only known to be kept. */
-const patienceMs = 2_000;
+const confirmWithinMs = 2_000;
 
 export function createAnswerQuestion({ storage, keys, workflows, announcer }: Parts): AnswerQuestion {
   const { elicitations } = storage;
@@ -109,13 +109,17 @@ export function createAnswerQuestion({ storage, keys, workflows, announcer }: Pa
       user: principal.user,
       ...(connected !== null && { connected }),
     });
-    const [fate] = await Promise.all([
-      told === 'gone' ? lastWord(row) : isConsent && connected === null ? workflows.fate(row) : outcome(row),
+    const [elicitation] = await Promise.all([
+      told === 'gone'
+        ? lastWord(row)
+        : isConsent && connected === null
+          ? workflows.readElicitation(row)
+          : outcome(row),
       audit('answered', row.user, action),
       connected === null ? undefined : announcer.announceToOthers(row, connected),
     ]);
-    if (fate === 'unknown') return { kind: 'received' };
-    return conclude(fate ?? (await lastWord(row)), { responseId, response, duplicate: !isNew });
+    if (elicitation === 'unknown') return { kind: 'received' };
+    return conclude(elicitation ?? (await lastWord(row)), { responseId, response, duplicate: !isNew });
   };
 
   /**
@@ -123,7 +127,7 @@ export function createAnswerQuestion({ storage, keys, workflows, announcer }: Pa
    * the end of its turn, settles a row: a settled one is the workflow's word, a pending one only says "not yet".
    */
   async function outcome(row: ElicitationRow): Promise<Elicitation | 'unknown'> {
-    const settled = await elicitations.untilSettled(row, AbortSignal.timeout(patienceMs));
+    const settled = await elicitations.untilSettled(row, AbortSignal.timeout(confirmWithinMs));
     return settled ? fromRow(settled) : 'unknown';
   }
 

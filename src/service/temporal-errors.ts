@@ -1,9 +1,11 @@
 /** What an error of Temporal's client says about Temporal. */
 import { isGrpcServiceError, ServiceError } from '@temporalio/client';
 import { NamespaceNotFoundError } from '@temporalio/common';
+import { grpcStatus, grpcStatusOf } from '../temporal/grpc-status.ts';
 
-/** gRPC's codes for calls that were given up, took too long, or found nobody. */
-const noAnswer = [1, 4, 14];
+const { cancelled, deadlineExceeded, unavailable } = grpcStatus;
+/** The call was given up, took too long, or found nobody. */
+const noAnswer: number[] = [cancelled, deadlineExceeded, unavailable];
 
 /** Whether it is Temporal's own trouble; anything else is a bug. */
 export function isOfTemporal(error: unknown): boolean {
@@ -15,6 +17,6 @@ export function isOfTemporal(error: unknown): boolean {
 /** Whether Temporal was there to say what it said. */
 export function wasAnswered(error: unknown): boolean {
   if (error instanceof NamespaceNotFoundError) return true;
-  const status = error instanceof ServiceError ? error.cause : error;
-  return isGrpcServiceError(status) && !noAnswer.includes(Number(status.code));
+  const status = grpcStatusOf(error instanceof ServiceError ? error.cause : error);
+  return status !== undefined && !noAnswer.includes(status);
 }

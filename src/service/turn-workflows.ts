@@ -1,5 +1,5 @@
 /**
- * The only place of the API that talks to Temporal.
+ * The workflows of turns: starting, stopping and telling them.
  *
  * A turn is either running or its caller was told that it is not: it is prepared in the database first, then
  * started, and withdrawn again when the start cannot be confirmed. A workflow whose turn was withdrawn finds
@@ -68,7 +68,7 @@ export interface TurnWorkflows {
   tellAnswer(row: ElicitationRow, answer: Omit<AnswerElicitation, 'elicitationId'>): Promise<'told' | 'gone'>;
   tellConnected(row: ElicitationRow, version: number): Promise<'told' | 'gone'>;
   /** The question as its workflow knows it; `null` when that workflow never asked it, `unknown` without an answer in time. */
-  fate(row: ElicitationRow): Promise<Elicitation | null | 'unknown'>;
+  readElicitation(row: ElicitationRow): Promise<Elicitation | null | 'unknown'>;
   readiness: TemporalReadiness;
   /** Resolves when no call is under way. Closing the connection under a call that is being retried crashes the process. */
   idle(): Promise<void>;
@@ -233,7 +233,7 @@ export function createTurnWorkflows({ client, storage, config, logger }: Parts):
           .getHandle(row.workflowId)
           .signal(connectionEstablished, { server: row.server, version });
       }),
-    async fate(row) {
+    async readElicitation(row) {
       try {
         return await within(queryDeadlineMs, () =>
           client.workflow.getHandle(row.workflowId).query(elicitationQuery, row.id),

@@ -4,8 +4,8 @@
  * that it did not write, and those turns would hang.
  */
 import type { ConnectionLike } from '@temporalio/client';
-import { isGrpcServiceError } from '@temporalio/client';
 import type { TemporalConfig } from '../config/config.ts';
+import { grpcStatus, grpcStatusOf } from './grpc-status.ts';
 
 export interface Version {
   deploymentName: string;
@@ -27,8 +27,8 @@ const pollingMs = 90_000;
 /** `TASK_QUEUE_TYPE_WORKFLOW` and `WORKER_VERSIONING_MODE_VERSIONED` in Temporal's API. */
 const workflowTasks = 1;
 const versioned = 2;
-/** gRPC's codes for what a version is that Temporal has not seen a worker of, or not on all task queues. */
-const notYet = [5, 9];
+/** What is answered for a version that Temporal has not seen a worker of, or not on all task queues. */
+const notYet: (number | undefined)[] = [grpcStatus.notFound, grpcStatus.failedPrecondition];
 
 export function versionOf({ deployment }: Pick<TemporalConfig, 'deployment'>, buildId: string): Version {
   return { deploymentName: deployment.name, buildId: deployment.buildId ?? buildId };
@@ -63,7 +63,7 @@ export async function makeCurrent(
     await workflowService.setWorkerDeploymentCurrentVersion({ namespace, ...version, identity: 'interlude' });
     return true;
   } catch (error) {
-    if (isGrpcServiceError(error) && notYet.includes(Number(error.code))) return false;
+    if (notYet.includes(grpcStatusOf(error))) return false;
     throw error;
   }
 }

@@ -2,22 +2,20 @@
  * Whether turns can start in the namespace: it exists, and knows the attributes that every turn is started with. Whoever
  * comes first, API or worker, makes it know them.
  */
-import { isGrpcServiceError } from '@temporalio/client';
 import type { ConnectionLike } from '@temporalio/client';
 import { searchAttributes } from '../workflows/messages.ts';
+import { grpcStatus, grpcStatusOf } from './grpc-status.ts';
 
 type Temporal = Pick<ConnectionLike, 'operatorService' | 'workflowService'>;
 
 const names = Object.values(searchAttributes).map(({ name }) => name);
 /** `INDEXED_VALUE_TYPE_KEYWORD` in Temporal's API; all of ours are keywords. */
 const keyword = 2;
-/** gRPC's codes. */
-const notFound = 5;
-const alreadyExists = 6;
-/** Took too long, or found nobody. */
-const noAnswer = [4, 14];
-/** Permission denied, unimplemented, unauthenticated: where an administrator keeps this to himself. */
-const notOurs = [7, 12, 16];
+const { deadlineExceeded, unavailable, permissionDenied, unimplemented, unauthenticated } = grpcStatus;
+/** The call took too long, or found nobody. */
+const noAnswer: number[] = [deadlineExceeded, unavailable];
+/** Where an administrator keeps this to himself. */
+const notOurs: number[] = [permissionDenied, unimplemented, unauthenticated];
 
 /** Null when turns can start, else what is missing and what to do. Rejects when Temporal does not answer. */
 export async function prepareNamespace(connection: Temporal, namespace: string): Promise<string | null> {
@@ -33,8 +31,8 @@ export async function lackOfNamespace(
     await workflowService.describeNamespace({ namespace });
     return null;
   } catch (error) {
-    const code = codeOf(error);
-    if (code === notFound)
+    const code = grpcStatusOf(error);
+    if (code === grpcStatus.notFound)
       return `Temporal has no namespace "${namespace}"; create it (temporal operator namespace create --namespace ${namespace}) or correct TEMPORAL_NAMESPACE`;
     if (code === undefined || !notOurs.includes(code)) throw error;
     return null;
@@ -66,7 +64,7 @@ async function missingAttributes({ operatorService }: Temporal, namespace: strin
     const { customAttributes } = await operatorService.listSearchAttributes({ namespace });
     return names.filter((name) => !(name in customAttributes));
   } catch (error) {
-    if (notOurs.includes(codeOf(error) ?? 0)) return null;
+    if (notOurs.includes(grpcStatusOf(error) ?? 0)) return null;
     throw error;
   }
 }
@@ -81,15 +79,11 @@ async function addAttributes(
     await operatorService.addSearchAttributes({ namespace, searchAttributes: attributes });
     return 'added';
   } catch (error) {
-    const code = codeOf(error);
+    const code = grpcStatusOf(error);
     if (code === undefined || noAnswer.includes(code)) throw error;
-    if (code === alreadyExists) return 'added';
+    if (code === grpcStatus.alreadyExists) return 'added';
     return notOurs.includes(code) ? 'not-allowed' : 'refused';
   }
-}
-
-function codeOf(error: unknown): number | undefined {
-  return isGrpcServiceError(error) ? Number(error.code) : undefined;
 }
 
 class NamespaceUnusable extends Error {
