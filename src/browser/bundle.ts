@@ -75,7 +75,9 @@ export async function bundleFile(input: string): Promise<{ code: string; moduleI
     },
   });
   try {
-    const { output } = await build.generate({ format: 'esm', minify: true });
+    // Marks for bundlers are of no use in a page.
+    const comments = { annotation: false, jsdoc: false };
+    const { output } = await build.generate({ format: 'esm', minify: true, comments });
     const [{ code, moduleIds }] = output;
     return { code, moduleIds };
   } finally {

@@ -1,7 +1,5 @@
 /** An event of the feed in one line for people; null for those that say nothing by themselves. Pure. */
 import type { StreamEvent } from '../contract/stream-event.ts';
-import { askerTitle } from '../elicitation/asker.ts';
-import type { Context } from '../elicitation/elicitation.ts';
 
 export interface Line {
   type: string;
@@ -26,10 +24,11 @@ export function inOneLine(event: StreamEvent): Line | null {
     case 'error':
       return line(String(event['errorText']), 'bad');
     case 'elicitation-request': {
-      const context = Object(event['context']) as Partial<Context>;
+      const { serverTitle, server, agent } = Object(event['context']) as Record<string, string | undefined>;
+      const asker = serverTitle ?? server ?? agent ?? 'The agent';
       const isOpen = event['status'] === 'pending';
       return line(
-        `${askerTitle(context) ?? 'The agent'}, ${String(event['mode'])}: ${String(event['status'])}`,
+        `${asker}, ${String(event['mode'])}: ${String(event['status'])}`,
         isOpen ? 'waiting' : 'plain',
       );
     }

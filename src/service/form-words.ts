@@ -1,20 +1,35 @@
 /** What is wrong with an answer, to the person who gave it. Only the form's own words and limits are repeated. */
-import type { ErrorObject } from 'ajv';
+import type { Violation } from '../elicitation/form/check-form.ts';
 import type { Choice, Field } from '../elicitation/form/requested-schema.ts';
 
 const shownChoices = 20;
 
 /** Without a field, it is one that the form does not have. */
-export function detailOf(field: Field | undefined, { keyword, params }: ErrorObject): string {
-  if (!field) return 'is not a field of this form; leave it out';
-  const limit = String(params['limit']);
-  switch (keyword) {
-    case 'required':
+export function detailOf(field: Field | undefined, violation: Violation): string {
+  if (!field || violation.kind === 'unknown-field') return 'is not a field of this form; leave it out';
+  switch (violation.kind) {
+    case 'missing':
       return 'is required';
+    case 'limit':
+      return limitInWords(field, violation);
+    case 'repeated-choice':
+      return 'must not have the same choice twice';
+    case 'pattern':
+      return `must match ${violation.pattern}`;
+    case 'fraction':
+    case 'not-of-its-kind':
+      return kindOf(field);
+    default:
+      return violation satisfies never;
+  }
+}
+
+function limitInWords(field: Field, { keyword, limit }: Extract<Violation, { kind: 'limit' }>): string {
+  switch (keyword) {
     case 'minLength':
-      return `must be at least ${limit} ${limit === '1' ? 'character' : 'characters'}`;
+      return `must be at least ${characters(limit)}`;
     case 'maxLength':
-      return `must be at most ${limit} ${limit === '1' ? 'character' : 'characters'}`;
+      return `must be at most ${characters(limit)}`;
     case 'minimum':
       return `must be at least ${limit}`;
     case 'maximum':
@@ -24,18 +39,18 @@ export function detailOf(field: Field | undefined, { keyword, params }: ErrorObj
     case 'exclusiveMaximum':
       return `must be less than ${limit}`;
     case 'multipleOf':
-      return `must be a multiple of ${String(params['multipleOf'])}`;
+      return `must be a multiple of ${limit}`;
     case 'minItems':
       return `must have at least ${limit} of: ${choicesOf(field)}`;
     case 'maxItems':
       return `must have at most ${limit} of: ${choicesOf(field)}`;
-    case 'uniqueItems':
-      return 'must not have the same choice twice';
-    case 'pattern':
-      return `must match ${String(params['pattern'])}`;
     default:
-      return kindOf(field);
+      return keyword satisfies never;
   }
+}
+
+function characters(count: number): string {
+  return `${count} ${count === 1 ? 'character' : 'characters'}`;
 }
 
 /** Also where the kind is right and the value is not: no email address, none of the choices. */

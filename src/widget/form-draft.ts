@@ -1,6 +1,8 @@
 /** A form while somebody fills it in: what is in each field, as the browser has it, and what is wrong with it. Pure. */
+import { anyPattern, checkField } from '../elicitation/form/check-form.ts';
+import type { Limit, Violation } from '../elicitation/form/check-form.ts';
 import { coerceContent } from '../elicitation/form/coerce-content.ts';
-import type { Field, TextInput } from '../elicitation/form/requested-schema.ts';
+import type { Field, TextFormat } from '../elicitation/form/requested-schema.ts';
 import type { FieldError } from '../client/interlude-error.ts';
 import type { Words } from './words.ts';
 
@@ -75,7 +77,7 @@ export function problemsIn(
   const content = new Map(Object.entries(contentOf(fields, draft)));
   const found = fields.flatMap((field) => {
     const problem = unfinished.has(field.name)
-      ? incomplete(field, words)
+      ? whatItIsFor(field, words)
       : problemOf(field, content.get(field.name), words);
     return problem === null ? [] : [[field.name, problem] as const];
   });
@@ -83,50 +85,47 @@ export function problemsIn(
 }
 
 function problemOf(field: Field, value: unknown, words: Words): string | null {
-  if (value === undefined || (value === '' && field.kind !== 'text'))
-    return field.isRequired ? words.required : null;
-  switch (field.kind) {
-    case 'text': {
-      const text = typeof value === 'string' ? value : '';
-      const { length } = Array.from(text);
-      // Nothing is a text like any other, but no date and no address.
-      const mayBeEmpty = field.format === undefined && (field.minLength ?? 0) === 0;
-      if (field.isRequired && length === 0 && !mayBeEmpty) return words.required;
-      if (field.minLength !== undefined && length < field.minLength) return words.tooShort(field.minLength);
-      if (field.maxLength !== undefined && length > field.maxLength) return words.tooLong(field.maxLength);
-      return isDated(field) && !wholeDate.test(text) ? incomplete(field, words) : null;
-    }
-    case 'number': {
-      if (typeof value !== 'number') return words.notANumber;
-      if (field.isInteger && !Number.isInteger(value)) return words.wholeNumber;
-      if (field.minimum !== undefined && value < field.minimum) return words.atLeast(field.minimum);
-      if (field.maximum !== undefined && value > field.maximum) return words.atMost(field.maximum);
-      return null;
-    }
-    case 'choices': {
-      const count = Array.isArray(value) ? value.length : 0;
-      if (field.minItems !== undefined && count < field.minItems) return words.chooseAtLeast(field.minItems);
-      if (field.maxItems !== undefined && count > field.maxItems) return words.chooseAtMost(field.maxItems);
-      return null;
-    }
-    case 'boolean':
-    case 'choice':
-      return null;
+  const violation = checkField(field, value, anyPattern);
+  if (!violation) return null;
+  // Nothing was written where something has to be.
+  return value === undefined || value === '' ? words.required : inWords(field, violation, words);
+}
+
+function inWords(field: Field, violation: Violation, words: Words): string {
+  switch (violation.kind) {
+    case 'limit':
+      return words[limitWords[violation.keyword]](violation.limit);
+    case 'fraction':
+      return words.wholeNumber;
     default:
-      return field satisfies never;
+      return whatItIsFor(field, words);
   }
 }
 
-/** As the service reads it; browsers take years of up to six digits. */
-const wholeDate = /^\d{4}-\d\d-\d\d(?:T\d\d:\d\d:\d\d|$)/;
+const limitWords = {
+  minLength: 'tooShort',
+  maxLength: 'tooLong',
+  minimum: 'atLeast',
+  maximum: 'atMost',
+  exclusiveMinimum: 'moreThan',
+  exclusiveMaximum: 'lessThan',
+  multipleOf: 'multipleOf',
+  minItems: 'chooseAtLeast',
+  maxItems: 'chooseAtMost',
+} satisfies Record<Limit, keyof Words>;
 
-function isDated({ format }: TextInput): boolean {
-  return format === 'date' || format === 'date-time';
+/** A field of another kind cannot be filled in wrongly, only left alone. */
+function whatItIsFor(field: Field, words: Words): string {
+  if (field.kind === 'number') return words.notANumber;
+  return field.kind === 'text' && field.format ? words[formatWords[field.format]] : words.required;
 }
 
-function incomplete(field: Field, words: Words): string {
-  return field.kind === 'text' && field.format === 'date' ? words.notADate : words.notATime;
-}
+const formatWords = {
+  email: 'notAnEmail',
+  uri: 'notAnAddress',
+  date: 'notADate',
+  'date-time': 'notATime',
+} satisfies Record<TextFormat, keyof Words>;
 
 /** The service's own words, put to the fields they are about; null when one is about none of them. */
 export function problemsFrom(errors: readonly FieldError[], fields: readonly Field[]): Problems | null {

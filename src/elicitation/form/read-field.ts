@@ -1,5 +1,5 @@
 /** One field of a form, out of the JSON Schema of a stranger. `readRequestedSchema` is the door to it. */
-import { fitsChoices, fitsNumber, fitsText } from './fits-input.ts';
+import { checkInput } from './check-form.ts';
 import { readEnumeration } from './read-choices.ts';
 import type { ChoicesInput, Field, Input, NumberInput, TextFormat, TextInput } from './requested-schema.ts';
 import { isRecord, quoted, refuseKeywords, textOf, Unsupported } from './schema-keywords.ts';
@@ -28,15 +28,13 @@ function readInput(schema: Schema, what: string): Input {
   switch (type) {
     case 'string': {
       if (!enumeration) return readText(schema, what);
-      const { choices } = enumeration;
-      const fits = (value: string) => choices.some((choice) => choice.value === value);
-      return { kind: 'choice', choices, ...defaultOf(schema, isText, fits) };
+      return withDefault({ kind: 'choice', choices: enumeration.choices }, schema, isText);
     }
     case 'number':
     case 'integer':
       return readNumber(schema, what, type === 'integer');
     case 'boolean':
-      return { kind: 'boolean', ...defaultOf(schema, isYesNo, () => true) };
+      return withDefault({ kind: 'boolean' }, schema, isYesNo);
     case 'array':
       return readChoices(schema, what);
     default:
@@ -57,7 +55,7 @@ function readText(schema: Schema, what: string): TextInput {
     ...(pattern !== undefined && { pattern }),
   };
   checkRange(input.minLength, input.maxLength, what);
-  return { ...input, ...defaultOf(schema, isText, (text) => fitsText(text, input)) };
+  return withDefault(input, schema, isText);
 }
 
 const formats: readonly TextFormat[] = ['email', 'uri', 'date', 'date-time'];
@@ -75,7 +73,7 @@ function readNumber(schema: Schema, what: string, isInteger: boolean): NumberInp
   checkRange(input.minimum, input.maximum, what);
   if (input.multipleOf !== undefined && input.multipleOf <= 0)
     throw new Unsupported(`${what} has a "multipleOf" that is not greater than 0.`);
-  return { ...input, ...defaultOf(schema, isNumber, (value) => fitsNumber(value, input)) };
+  return withDefault(input, schema, isNumber);
 }
 
 function readChoices(schema: Schema, what: string): ChoicesInput {
@@ -95,14 +93,19 @@ function readChoices(schema: Schema, what: string): ChoicesInput {
     ...countOf(schema, 'maxItems', what),
   };
   checkRange(input.minItems, Math.min(input.maxItems ?? Infinity, choices.length), what);
-  return { ...input, ...defaultOf(schema, isTexts, (values) => fitsChoices(values, input)) };
+  return withDefault(input, schema, isTexts);
 }
 
-/** A default of the wrong kind or outside the field's own limits is not worth a refusal: the field is then empty. */
-function defaultOf<T>(schema: Schema, isKind: (value: unknown) => value is T, fits: (value: T) => boolean) {
+/**
+ * A default of the wrong kind or outside the field's own limits is not worth a refusal: the field is then empty. So it is
+ * where there is a pattern, which nobody tries here: a field must not fail untouched.
+ */
+function withDefault<Of extends Input, T>(input: Of, schema: Schema, isKind: (value: unknown) => value is T) {
   const value = schema['default'];
-  return isKind(value) && fits(value) ? { default: value } : {};
+  return isKind(value) && !checkInput(input, value, noPattern) ? { ...input, default: value } : input;
 }
+
+const noPattern = () => false;
 
 function isText(value: unknown): value is string {
   return typeof value === 'string';

@@ -58,10 +58,15 @@ export interface Words {
   tooLong: (characters: number) => string;
   notANumber: string;
   wholeNumber: string;
+  notAnEmail: string;
+  notAnAddress: string;
   notADate: string;
   notATime: string;
   atLeast: (number: number) => string;
   atMost: (number: number) => string;
+  moreThan: (number: number) => string;
+  lessThan: (number: number) => string;
+  multipleOf: (number: number) => string;
   chooseAtLeast: (count: number) => string;
   chooseAtMost: (count: number) => string;
   checkFields: (count: number) => string;
@@ -131,10 +136,15 @@ export const en: Words = {
   tooLong: (characters) => `At most ${characters} characters.`,
   notANumber: 'Please write a number.',
   wholeNumber: 'Please write a whole number.',
+  notAnEmail: 'Please write an email address.',
+  notAnAddress: 'Please write a whole address, with https://.',
   notADate: 'Please give the whole date, with a year of four digits.',
   notATime: 'Please give the whole date and time, with a year of four digits.',
   atLeast: (number) => `At least ${number}.`,
   atMost: (number) => `At most ${number}.`,
+  moreThan: (number) => `More than ${number}.`,
+  lessThan: (number) => `Less than ${number}.`,
+  multipleOf: (number) => `A multiple of ${number}.`,
   chooseAtLeast: (count) => `Choose at least ${count}.`,
   chooseAtMost: (count) => `Choose at most ${count}.`,
   checkFields: (count) => (count === 1 ? 'Please check one field.' : `Please check ${count} fields.`),
