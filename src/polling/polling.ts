@@ -1,6 +1,6 @@
 /**
- * Polls at what could settle open questions while people think, and tells their workflows of news. No workflow and no
- * activity waits for it, so that any number of open questions costs what the looks cost.
+ * Polls what could settle open questions (remote servers, credential stores) and signals their workflows when something
+ * has changed. Polls are rows under a lease, which any worker claims: no workflow and no activity waits for one.
  */
 import { Client, WorkflowNotFoundError } from '@temporalio/client';
 import type { WorkflowHandle } from '@temporalio/client';
