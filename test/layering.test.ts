@@ -59,10 +59,10 @@ const rules: { name: string; about: (file: string) => boolean; allows: (found: I
       (typeOnly && (isIn(to, 'contract') || to === 'ai')),
   },
   {
-    name: 'playground/ is a page around the widget, and imports nothing of the service',
+    name: 'playground/ is a page around the widget, and imports nothing of the service but elicitation/',
     about: (file) => isIn(file, 'playground'),
     allows: ({ to, typeOnly }) =>
-      ['playground', 'widget', 'client'].some((folder) => isIn(to, folder)) ||
+      ['playground', 'widget', 'client', 'elicitation'].some((folder) => isIn(to, folder)) ||
       ['react', 'react-dom/client'].includes(to) ||
       (typeOnly && isIn(to, 'contract')),
   },
