@@ -132,7 +132,7 @@ test.each([
   const server = await serve((response) =>
     sendProblem(response, 409, { code: 'turn_in_progress', detail: 'Busy.', turnId: 't0' }),
   );
-  const client = clientOf(server, { timing: { ...timing, firstRetryMs: 20, giveUpMs: 50 } });
+  const client = clientOf(server, { timing: { ...timing, firstRetryMs: 20, giveUpMs: 1_000 } });
   await expect(lastOf(client.start({ ...message, onBusy }))).rejects.toMatchObject({
     status: 409,
     code: 'turn_in_progress',

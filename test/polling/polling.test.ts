@@ -43,21 +43,27 @@ async function openWorkflow() {
   return { workflowId, signals };
 }
 
-test('a server that answers nobody, with any number of questions open, keeps no news of another one', async () => {
-  let held = 0;
-  const silent = await listening(() => void held++);
-  const forgetful = await listening((_, response) => void response.writeHead(404).end());
-  await using calls = await openAskedCalls(temporal.connection, agentsFile, {
-    SILENT_URL: silent,
-    OTHER_URL: forgetful,
-  });
-  for (let count = 0; count < 400; count++) await calls.ask('silent');
-  await expect.poll(() => held, { timeout: 20_000 }).toBeGreaterThan(100);
-  const { workflowId, signals } = await openWorkflow();
-  await calls.ask('other', workflowId);
-  await expect.poll(signals, { timeout: 20_000 }).toContain('serverNews');
-  expect(held, 'at once').toBeLessThan(256);
-});
+test(
+  'a server that answers nobody, with any number of questions open, keeps no news of another one',
+  {
+    timeout: 90_000,
+  },
+  async () => {
+    let held = 0;
+    const silent = await listening(() => void held++);
+    const forgetful = await listening((_, response) => void response.writeHead(404).end());
+    await using calls = await openAskedCalls(temporal.connection, agentsFile, {
+      SILENT_URL: silent,
+      OTHER_URL: forgetful,
+    });
+    for (let count = 0; count < 400; count++) await calls.ask('silent');
+    await expect.poll(() => held, { timeout: 20_000 }).toBeGreaterThan(100);
+    const { workflowId, signals } = await openWorkflow();
+    await calls.ask('other', workflowId);
+    await expect.poll(signals, { timeout: 20_000 }).toContain('serverNews');
+    expect(held, 'at once').toBeLessThan(256);
+  },
+);
 
 test('what is settled is not looked at', async () => {
   const seen: string[] = [];

@@ -27,17 +27,19 @@ const failures: [string, (bench: NangoBench) => unknown][] = [
 ];
 
 test.each(failures)('neither key nor token is in what is thrown or logged when Nango %s', async (_, fail) => {
-  const bench = await createNangoBench({ tokenLifeMs: 3_600_000, store: { timeoutMs: 1_000 } });
-  const { store, server, nango, connect, begin, later, resolve, lines } = bench;
+  const bench = await createNangoBench({ tokenLifeMs: 3_600_000 });
+  const { server, nango, connect, later, resolve, lines } = bench;
   const { attempt, connectionId } = await connect();
   const tokens = [tokenIn(await resolve()), attempt.token];
   const kept = nango.connections().map(({ credentials }) => credentials.refreshToken ?? '');
   later(3_600_000);
+  // Where it answers, a busy machine may take its time; where it hangs, nobody waits for long.
   await fail(bench);
+  const { store } = await bench.another({ timeoutMs: nango.hang ? 1_000 : 20_000 });
   const thrown: unknown[] = [];
   const tries = [
-    () => begin({ elicitationId: 'q2' }),
-    () => resolve(),
+    () => store.begin({ server, key: alice, elicitationId: 'q2', actor: 'alice' }),
+    () => store.resolve(server, alice),
     () => store.confirm(attempt.id, connectionId),
     () => store.look(attempt.id),
     () => store.reject(server, alice, { version: 1, status: 401, challenge: null }),
