@@ -11,8 +11,10 @@ export async function installDependencies() {
     await whileLocked(path.join(root, '.interlude/setup.lock'), async () => {
       if (isInstalled()) return;
       // Install scripts are not needed by anything here, so none is trusted.
-      await timed('installing packages (npm ci)', () =>
-        run('npm', ['ci', '--ignore-scripts'], { cwd: root }),
+      await timed(
+        'installing packages (npm ci)',
+        () => run('npm', ['ci', '--ignore-scripts'], { cwd: root }),
+        'once: half a minute, on a slow line or machine two or three',
       );
     });
   }

@@ -24,11 +24,14 @@ export function say(text) {
   process.stderr.write(`set-up: ${text}\n`);
 }
 
-/** @template T @param {string} what @param {() => Promise<T>} work */
-export async function timed(what, work) {
-  say(`${what} …`);
+/**
+ * @template T @param {string} what @param {() => Promise<T>} work
+ * @param {string} [expected] how long it usually takes
+ */
+export async function timed(what, work, expected) {
+  say(expected === undefined ? `${what} …` : `${what}, ${expected} …`);
   const started = performance.now();
-  const ticking = setInterval(() => say(`${what}: ${seconds(started)} so far`), 30_000);
+  const ticking = setInterval(() => say(`${what}: ${seconds(started)} so far`), 10_000);
   try {
     const result = await work();
     say(`${what}: done in ${seconds(started)}`);
