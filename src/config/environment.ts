@@ -2,7 +2,7 @@
 import { combinations, unreadableFiles } from './environment-combinations.ts';
 import { environmentSchema } from './environment-schema.ts';
 import type { Environment } from './environment-schema.ts';
-import { whatToWrite } from './problem-messages.ts';
+import { remedyMessages } from './problem-messages.ts';
 
 export const environmentVariables = Object.keys(environmentSchema.shape);
 
@@ -13,7 +13,7 @@ export function isOurVariable(name: string): boolean {
 
 /** Null when something is wrong; what, is added to `problems`. */
 export function readEnvironment(given: Record<string, string>, problems: string[]): Environment | null {
-  const parsed = environmentSchema.safeParse(given, { error: whatToWrite });
+  const parsed = environmentSchema.safeParse(given, { error: remedyMessages });
   const wrong = new Map((parsed.error?.issues ?? []).map(({ path, message }) => [String(path[0]), message]));
   for (const [name, message] of wrong) problems.push(`${name}: ${message}`);
   // What is wrong with the others is told in the same go.

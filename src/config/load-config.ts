@@ -6,7 +6,7 @@ import { ConfigError } from './config-error.ts';
 import type { AuthConfig, Config, NangoConfig } from './config.ts';
 import { isOurVariable, readEnvironment } from './environment.ts';
 import type { Environment } from './environment-schema.ts';
-import { withSecretFiles } from './secret-files.ts';
+import { readSecretFiles } from './secret-files.ts';
 import { temporalFrom } from './temporal-settings.ts';
 
 const dayMs = 24 * 60 * 60 * 1000;
@@ -20,7 +20,7 @@ export function loadConfig(env: Record<string, string | undefined>, cwd: string)
       value === undefined || value === '' ? [] : [[name, value]],
     ),
   );
-  const filled = withSecretFiles(set, isOurVariable, problems);
+  const filled = readSecretFiles(set, isOurVariable, problems);
   const configPath = path.resolve(cwd, filled['INTERLUDE_CONFIG'] ?? 'demo/agents.yaml');
   const values = readEnvironment(filled, problems);
   const shown = path.relative(cwd, configPath);

@@ -1,9 +1,9 @@
 /** The known word that somebody probably meant; undefined when none is near. */
 function nearestSpelling(word: string, known: readonly string[]): string | undefined {
-  const plain = plainly(word);
+  const plain = normalize(word);
   if (plain.length > longestWord) return undefined;
   const [nearest] = known
-    .map((candidate) => ({ candidate, edits: editsBetween(plain, plainly(candidate)) }))
+    .map((candidate) => ({ candidate, edits: editsBetween(plain, normalize(candidate)) }))
     .filter(({ edits }) => edits < plain.length && edits <= Math.max(1, Math.floor(plain.length / 3)))
     .toSorted((one, other) => one.edits - other.edits);
   return nearest?.candidate;
@@ -17,8 +17,8 @@ export function didYouMean(word: string, known: readonly string[]): string {
 
 const longestWord = 64;
 
-/** `base_url`, `base-url` and `baseURL` are one word. */
-function plainly(word: string): string {
+/** Without case and separators: `base_url`, `base-url` and `baseURL` are equal. */
+function normalize(word: string): string {
   return word.toLowerCase().replaceAll(/[-_ ]/g, '');
 }
 

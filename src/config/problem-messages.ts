@@ -1,4 +1,4 @@
-/** What zod finds wrong with the environment or the agents file, in words that say what to write instead. */
+/** zod's issues with the environment or the agents file, as messages that say what to write instead. */
 import { z } from 'zod';
 import { didYouMean } from './nearest-spelling.ts';
 
@@ -8,7 +8,7 @@ export interface FileProblem {
 }
 
 /** For `safeParse`. Values are not repeated: one of them may be a secret. */
-export const whatToWrite: z.core.$ZodErrorMap = (issue) => {
+export const remedyMessages: z.core.$ZodErrorMap = (issue) => {
   switch (issue.code) {
     case 'invalid_type':
       return `${stateOf(issue.input)}write ${kinds[issue.expected] ?? issue.expected}${inQuotes(issue)}`;

@@ -7,7 +7,7 @@ const ending = '_FILE';
  * Adds what stands in the files, without the newline at the end. `isOurs`: variables of the service itself, whose
  * mistakes are added to `problems`; for any other, who needs it says that it is not set.
  */
-export function withSecretFiles(
+export function readSecretFiles(
   env: Record<string, string>,
   isOurs: (name: string) => boolean,
   problems: string[],

@@ -1,22 +1,22 @@
-/** Everything in one process, for a fresh machine: `npm start`. Whatever is configured is used instead of ours. */
+/** `interlude start`: API, worker, Temporal, sign-in and demo servers in one process. What is configured replaces ours. */
 import type { Logger } from 'pino';
 import type { Config } from '../config/config.ts';
 import { startDemoIdentity } from './demo-identity.ts';
-import { openParts } from '../processes/parts.ts';
+import { openDependencies } from '../processes/dependencies.ts';
 import { runProcess } from '../processes/run-process.ts';
 import { serveApi } from '../processes/serve-api.ts';
 import { connectClient, connectWorker } from '../temporal/connection.ts';
 import { suggestionsFor } from './suggestions.ts';
 import { requireNamespace } from '../temporal/namespace.ts';
-import { keepTellingReadiness, lacksAtStart } from '../processes/log-readiness.ts';
+import { logReadiness, reasonsAtStart } from '../processes/log-readiness.ts';
 import { startTemporalServer } from './temporal-server.ts';
-import { takeTurns } from '../processes/take-turns.ts';
+import { startWorker } from '../processes/start-worker.ts';
 import { installRuntime } from '../processes/turn-worker.ts';
 import { welcome } from './welcome.ts';
 import { openWorkflowBundle } from '../processes/workflow-bundle.ts';
 
 export async function runEmbedded(): Promise<void> {
-  await runProcess({ human: true, letsIn: true }, async (given, logger, stack) => {
+  await runProcess({ isReadable: true, checksIssuer: true }, async (given, logger, stack) => {
     installRuntime(logger);
     // Refuses what is no demo, before anything else is there.
     const auth = given.auth ?? (await startDemoIdentity(given, stack));
@@ -27,14 +27,14 @@ export async function runEmbedded(): Promise<void> {
     ]);
     const config: Config = { ...given, auth, temporal: { ...given.temporal, address: temporal.address } };
 
-    const parts = await openParts(config, logger);
+    const parts = await openDependencies(config, logger);
     stack.defer(() => parts.storage.close());
     const connection = await connectWorker(config.temporal);
     stack.defer(() => connection.close());
     await requireNamespace(connection, config.temporal.namespace);
     const { client, close } = connectClient(config.temporal);
     stack.defer(close);
-    await takeTurns(parts, { connection, bundle, isAlone: given.temporal.address === undefined }, stack);
+    await startWorker(parts, { connection, bundle, isAlone: given.temporal.address === undefined }, stack);
     const { demoToken } = await import('./demo-token.ts');
     const playground =
       given.auth === undefined && auth
@@ -44,10 +44,10 @@ export async function runEmbedded(): Promise<void> {
             tokenFor: (user: string) => demoToken(auth.issuer, user),
           }
         : undefined;
-    const lacks = await serveApi({ ...parts, playground }, client, stack);
-    const said = await lacksAtStart(lacks);
+    const notReadyReasons = await serveApi({ ...parts, playground }, client, stack);
+    const said = await reasonsAtStart(notReadyReasons);
     process.stdout.write(welcome(config, temporal.uiUrl, given.auth === undefined, said));
-    keepTellingReadiness(lacks, { logger, url: config.http.publicUrl, said }, stack);
+    logReadiness(notReadyReasons, { logger, url: config.http.publicUrl, said }, stack);
   });
 }
 

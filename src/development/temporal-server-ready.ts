@@ -1,36 +1,37 @@
+/** Waits for the embedded Temporal to accept work. */
 import type { ChildProcess } from 'node:child_process';
 import { connect } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Connection } from '@temporalio/client';
 
-const patienceMs = 60_000;
+const timeoutMs = 60_000;
 
-/** Resolves when the namespace can be used, rejects with the server's last words when it ends before. */
+/** Resolves when the namespace can be used, rejects with the server's last output when it ends before. */
 export async function waitUntilReady(
   server: ChildProcess,
   { address, namespace }: { address: string; namespace: string },
 ): Promise<void> {
-  let words = '';
-  const listen = (chunk: Buffer) => (words = (words + chunk.toString()).slice(-2000));
+  let output = '';
+  const listen = (chunk: Buffer) => (output = (output + chunk.toString()).slice(-2000));
   server.stdout?.on('data', listen);
   server.stderr?.on('data', listen);
   let failure: string | undefined;
   server.once('error', (error) => (failure = error.message));
   server.once('exit', (code, signal) => (failure ??= `it ended with ${code ?? signal}`));
 
-  for (const deadline = Date.now() + patienceMs; Date.now() < deadline; await sleep(25)) {
+  for (const deadline = Date.now() + timeoutMs; Date.now() < deadline; await sleep(25)) {
     if (failure !== undefined)
-      throw new Error(`Temporal's development server did not start: ${failure}\n${words.trim()}`);
+      throw new Error(`Temporal's development server did not start: ${failure}\n${output.trim()}`);
     // A bare connection first: gRPC waits a whole second after its first failed one.
-    if ((await accepts(address)) && (await knows(address, namespace))) return;
+    if ((await acceptsConnections(address)) && (await hasNamespace(address, namespace))) return;
   }
   server.kill('SIGKILL');
   throw new Error(
-    `Temporal's development server was not ready after ${patienceMs / 1000} s\n${words.trim()}`,
+    `Temporal's development server was not ready after ${timeoutMs / 1000} s\n${output.trim()}`,
   );
 }
 
-function accepts(address: string): Promise<boolean> {
+function acceptsConnections(address: string): Promise<boolean> {
   const [host = '', port = ''] = address.split(':');
   return new Promise((resolve) => {
     const socket = connect(Number(port), host);
@@ -39,7 +40,7 @@ function accepts(address: string): Promise<boolean> {
   });
 }
 
-async function knows(address: string, namespace: string): Promise<boolean> {
+async function hasNamespace(address: string, namespace: string): Promise<boolean> {
   const connection = Connection.lazy({ address });
   try {
     await connection.withDeadline(Date.now() + 5_000, () =>

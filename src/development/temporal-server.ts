@@ -11,7 +11,7 @@ import type { Logger } from 'pino';
 import { readTools } from '../../scripts/setup/tools.mjs';
 import { spawnBound } from './bound-process.ts';
 import type { TemporalConfig } from '../config/config.ts';
-import { startCheckedProxy } from './checked-proxy.ts';
+import { startHostCheckingProxy } from './host-checking-proxy.ts';
 import { choosePort, freePort } from './ports.ts';
 import { makePrivate, makePrivateFolder } from '../storage/private-files.ts';
 import { clearLeftover, recordServer } from './temporal-server-record.ts';
@@ -75,7 +75,7 @@ export async function startTemporalServer({
   });
   // The server's own pages answer under any name, so that a page of the web could read them; ours in front do not. Where
   // the system lets us, theirs are at an address that nobody can guess.
-  const ui = { host: secretLoopback(), port: 0 };
+  const ui = { host: randomLoopback(), port: 0 };
   ui.port = await freePort(ui.host);
   const flags = [
     `--ip=${host}`,
@@ -92,7 +92,7 @@ export async function startTemporalServer({
   let stopping = false;
   let hasRun = false;
   const start = async () => {
-    server = spawnBound(...privately(executable, ['server', 'start-dev', ...flags]), {
+    server = spawnBound(...withPrivateUmask(executable, ['server', 'start-dev', ...flags]), {
       // Nothing of ours: others can read what a process was started with.
       env: {},
     });
@@ -106,7 +106,7 @@ export async function startTemporalServer({
     await sleep(200);
     if (!stopping) await start().catch((err: unknown) => logger.error({ err }, 'Temporal does not start'));
   };
-  const proxy = await startCheckedProxy({ host, port: uiPort }, ui);
+  const proxy = await startHostCheckingProxy({ host, port: uiPort }, ui);
   try {
     await start();
   } catch (error) {
@@ -126,13 +126,13 @@ export async function startTemporalServer({
 }
 
 /** All of 127.0.0.0/8 is this machine on Linux, elsewhere only its first address. */
-function secretLoopback(): string {
+function randomLoopback(): string {
   if (process.platform !== 'linux') return host;
   return `127.${[0, 0, 0].map(() => randomInt(1, 255)).join('.')}`;
 }
 
 /** Whatever it writes is its owner's alone. */
-function privately(command: string, args: string[]): [string, string[]] {
+function withPrivateUmask(command: string, args: string[]): [string, string[]] {
   if (process.platform === 'win32') return [command, args];
   return ['/bin/sh', ['-c', 'umask 077; exec "$@"', 'sh', command, ...args]];
 }
@@ -141,7 +141,7 @@ async function end(server: ChildProcess): Promise<void> {
   if (server.exitCode !== null || server.signalCode !== null) return;
   const ended = new Promise((resolve) => server.once('exit', resolve));
   server.kill('SIGTERM');
-  const impatience = setTimeout(() => server.kill('SIGKILL'), 5_000);
+  const killTimer = setTimeout(() => server.kill('SIGKILL'), 5_000);
   await ended;
-  clearTimeout(impatience);
+  clearTimeout(killTimer);
 }

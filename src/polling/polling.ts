@@ -9,7 +9,7 @@ import { createOpenRounds } from '../activities/call-tool/open-rounds.ts';
 import { createCallRounds } from '../activities/call-tool/rounds.ts';
 import { startLeasedLoop } from '../storage/leased-loop.ts';
 import type { LeasedLoop } from '../storage/leased-loop.ts';
-import type { Parts } from '../processes/parts.ts';
+import type { Dependencies } from '../processes/dependencies.ts';
 import type { Poll, PollSubject } from '../storage/ports/polls.ts';
 import { connectionEstablished, serverNews } from '../workflows/messages.ts';
 import { createConnectionLook } from './poll-connection.ts';
@@ -26,7 +26,7 @@ const shortLooks = { name: 'looks', kinds: ['stream', 'connection'], atOnce: 256
 /** Each is a stream that stays open for as long as there is room. */
 const longLooks = { name: 'listening for pages', kinds: ['pages'], atOnce: 64 } as const;
 
-export function startPolling(parts: Parts, connection: NativeConnection): LeasedLoop {
+export function startPolling(parts: Dependencies, connection: NativeConnection): LeasedLoop {
   const { storage, config, logger } = parts;
   const client = new Client({ connection, namespace: config.temporal.namespace });
   const calls = createOpenRounds({ ...parts, rounds: createCallRounds(parts), servers: config.servers });

@@ -1,36 +1,36 @@
-/** Says in the log when the API becomes ready, and what it lacks when it is not. */
+/** Logs when the API becomes ready, and why it is not. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from 'pino';
-import type { Lacks } from './serve-api.ts';
+import type { NotReadyReasons } from './serve-api.ts';
 
 const lookEveryMs = 2_000;
 const startingMs = 5_000;
 
-/** What is still missing once everything has had the time to come up. */
-export async function lacksAtStart(lacks: Lacks): Promise<string[]> {
+/** Why the API is not ready once everything has had time to start; empty when it is. */
+export async function reasonsAtStart(notReadyReasons: NotReadyReasons): Promise<string[]> {
   for (const deadline = Date.now() + startingMs; ; await sleep(100)) {
-    const missing = await lacks();
-    if (missing.length === 0 || Date.now() > deadline) return missing;
+    const reasons = await notReadyReasons();
+    if (reasons.length === 0 || Date.now() > deadline) return reasons;
   }
 }
 
-/** Looks until the stack is disposed; says what has changed. `said`: what has been said already. */
-export function keepTellingReadiness(
-  lacks: Lacks,
+/** Logs each change until the stack is disposed. `said`: the reasons that have been shown already. */
+export function logReadiness(
+  notReadyReasons: NotReadyReasons,
   { logger, url, said }: { logger: Logger; url: string; said?: string[] },
   stack: AsyncDisposableStack,
 ): void {
-  let told = said?.join('; ');
+  let logged = said?.join('; ');
   const look = async () => {
-    const missing = (await lacks()).join('; ');
-    if (missing === told) return;
-    told = missing;
-    if (missing === '') logger.info(`API ready on ${url}`);
-    else logger.warn(`API on ${url} is not ready: ${missing}`);
+    const reasons = (await notReadyReasons()).join('; ');
+    if (reasons === logged) return;
+    logged = reasons;
+    if (reasons === '') logger.info(`API ready on ${url}`);
+    else logger.warn(`API on ${url} is not ready: ${reasons}`);
   };
   const stopping = new AbortController();
   const { signal } = stopping;
-  const telling = (async () => {
+  const looping = (async () => {
     while (!signal.aborted) {
       await look();
       await sleep(lookEveryMs, undefined, { signal }).catch(() => undefined);
@@ -38,6 +38,6 @@ export function keepTellingReadiness(
   })();
   stack.defer(async () => {
     stopping.abort();
-    await telling;
+    await looping;
   });
 }

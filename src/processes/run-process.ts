@@ -1,4 +1,4 @@
-/** What every process of ours does around its own work: read the configuration, start, stop on a signal. */
+/** What every process does around its own work: read the settings, start, stop on a signal. */
 import type { Logger } from 'pino';
 import { ConfigError } from '../config/config-error.ts';
 import { readConfig, readConfigAndIssuer } from './read-config.ts';
@@ -6,20 +6,20 @@ import type { Config } from '../config/config.ts';
 import { createLogger } from '../telemetry/logger.ts';
 import { stopOnSignal } from './stop-on-signal.ts';
 
-/** For everything after the worker has given up waiting. */
-const afterwardsMs = 15_000;
+/** For closing everything else after the worker's grace period. */
+const closingMs = 15_000;
 
-/** `letsIn`: people, so that their issuer has to answer. */
+/** `isReadable`: the log is read at a terminal. `checksIssuer`: people sign in here, so that their issuer has to answer. */
 export async function runProcess(
-  { human, letsIn = false }: { human: boolean; letsIn?: boolean },
+  { isReadable, checksIssuer = false }: { isReadable: boolean; checksIssuer?: boolean },
   start: (config: Config, logger: Logger, stack: AsyncDisposableStack) => Promise<void>,
 ): Promise<void> {
   const stack = new AsyncDisposableStack();
   try {
-    const config = letsIn ? await readConfigAndIssuer() : readConfig();
-    const logger = createLogger({ level: config.logLevel, human });
+    const config = checksIssuer ? await readConfigAndIssuer() : readConfig();
+    const logger = createLogger({ level: config.logLevel, human: isReadable });
     stopOnSignal({
-      delayMs: config.shutdownGraceMs + afterwardsMs,
+      delayMs: config.shutdownGraceMs + closingMs,
       logger,
       async stop() {
         // What is still starting would be left behind.
@@ -36,7 +36,7 @@ export async function runProcess(
   }
 }
 
-/** Errors with a remedy speak for themselves; only surprises show where they come from. */
+/** An error with a name or a code has a message for operators; of any other the stack is shown. */
 function explain(error: unknown): string {
   if (error instanceof ConfigError) return error.message;
   if (error instanceof Error)

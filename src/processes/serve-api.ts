@@ -1,4 +1,4 @@
-/** The API process's one part: the HTTP server, listening. */
+/** What an API process runs: the HTTP server, listening, and the watch for turns that lost their workflow. */
 import type { Client } from '@temporalio/client';
 import { createApp } from '../api/http/app.ts';
 import type { AppParts } from '../api/http/app.ts';
@@ -7,16 +7,16 @@ import { ConfigError } from '../config/config-error.ts';
 import { createService } from '../service/service.ts';
 import { startReconciler } from '../reconciler/reconciler.ts';
 import { isLocalHost } from '../network/addresses.ts';
-import type { Parts } from './parts.ts';
+import type { Dependencies } from './dependencies.ts';
 
-/** What the API says at /readyz that it lacks; nothing, when it is ready. */
-export type Lacks = () => Promise<string[]>;
+/** Why /readyz says that the API is not ready; empty when it is. */
+export type NotReadyReasons = () => Promise<string[]>;
 
 export async function serveApi(
-  parts: Parts & Pick<AppParts, 'playground'>,
+  parts: Dependencies & Pick<AppParts, 'playground'>,
   client: Client,
   stack: AsyncDisposableStack,
-): Promise<Lacks> {
+): Promise<NotReadyReasons> {
   const config = requireAuth(parts.config);
   const { port, host } = config.http;
   const app = createApp({ ...parts, config, service: createService({ ...parts, client }) });

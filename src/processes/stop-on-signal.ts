@@ -1,4 +1,4 @@
-/** Stopping a process: with patience at the first signal, at once at the second. */
+/** Stops a process: gracefully at the first signal, immediately at the second. */
 import closeWithGrace from 'close-with-grace';
 import type { Logger } from 'pino';
 
@@ -9,7 +9,7 @@ interface Options {
   stop(): Promise<void>;
 }
 
-/** npm passes on the signal of a Ctrl+C that the terminal has sent us already: one key, two signals. */
+/** A Ctrl+C at the terminal arrives twice, from the terminal and from npm: signals within this time are one. */
 const sameKeyMs = 500;
 
 export function stopOnSignal({ delayMs, logger, stop }: Options): void {

@@ -1,14 +1,14 @@
 /**
- * Turns of a version that no worker runs any more: whatever is said to them, they would be silent for ever. A turn whose
- * history the code of now can read goes on with it; any other is ended, and its user can ask again.
+ * Turns of a version that no worker runs any more: nothing would ever make them go on. A turn whose history the current
+ * code can replay is moved to it; any other is terminated, and its user can ask again.
  */
 import type { Client } from '@temporalio/client';
 import { Worker } from '@temporalio/worker';
 import type { WorkflowBundleOption } from '@temporalio/worker';
 import type { Logger } from 'pino';
 import type { TemporalConfig } from '../config/config.ts';
-import { isSame, takersOf } from '../temporal/deployment.ts';
-import type { Takers, Version } from '../temporal/deployment.ts';
+import { isSameVersion, readVersionRouting } from '../temporal/deployment.ts';
+import type { VersionRouting, Version } from '../temporal/deployment.ts';
 
 interface Parts {
   client: Client;
@@ -24,11 +24,11 @@ const pinned = 1;
 
 export const reasonOfEnd = 'The version of Interlude that this turn began with does not run any more.';
 
-/** Looks once. Only the current version takes turns over; another one may not be meant to have any. */
-export async function takeStrandedTurns(parts: Parts, given?: Takers): Promise<void> {
+/** Looks once. Only a worker of the current version takes turns over: any other may be about to be replaced. */
+export async function takeStrandedTurns(parts: Parts, given?: VersionRouting): Promise<void> {
   const { client, temporal, version, logger } = parts;
-  const takers = given ?? (await takersOf(client.connection, temporal));
-  if (!isSame(takers.current, version)) return;
+  const takers = given ?? (await readVersionRouting(client.connection, temporal));
+  if (!isSameVersion(takers.current, version)) return;
   const alive = [version, ...takers.polling.flatMap((poller) => poller.version ?? [])];
   const names = [...new Set(alive.map(({ deploymentName, buildId }) => `'${deploymentName}:${buildId}'`))];
   const query = `TaskQueue = '${temporal.taskQueue}' AND ExecutionStatus = 'Running' AND TemporalWorkerDeploymentVersion NOT IN (${names.join(', ')})`;

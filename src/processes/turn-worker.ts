@@ -1,4 +1,4 @@
-/** The worker process's one part: polls Temporal and runs workflows and activities. */
+/** Temporal's worker: polls the task queue and runs workflows and activities. */
 import { DefaultLogger, Runtime, Worker, makeTelemetryFilterString } from '@temporalio/worker';
 import type { LogLevel, NativeConnection, WorkerOptions, WorkflowBundleOption } from '@temporalio/worker';
 import type { Logger } from 'pino';
@@ -10,12 +10,14 @@ import type { Version } from '../temporal/deployment.ts';
 import { createCatalogue } from '../remote/catalogue.ts';
 import { logModelWarnings } from '../models/log-warnings.ts';
 import { createModels } from '../models/provider.ts';
-import type { Parts } from './parts.ts';
-import { workerSlots } from './worker-slots.ts';
+import type { Dependencies } from './dependencies.ts';
 
-/** Without a version it takes turns of no version, whatever code they began with: for tests, whose code is always the same. */
+/** Short writes inside workflow tasks, at once. More would only queue for the database's connections. */
+const localWrites = 100;
+
+/** Without a version it runs turns that have none: for tests, whose workflow code is always the same. */
 export async function createTurnWorker(
-  parts: Parts & { heldPlaces: HeldPlaces },
+  parts: Dependencies & { heldPlaces: HeldPlaces },
   connection: NativeConnection,
   workflowBundle: WorkflowBundleOption,
   version?: Version,
@@ -31,15 +33,18 @@ export async function createTurnWorker(
     workflowBundle,
     activities: createActivities({ ...parts, catalogue, models: createModels(config) }),
     interceptors: { activity: [safeFailures(logger)] },
-    // What is said to a turn whose worker was killed is handed to another one after this long (one that shuts down says so);
-    // a new message waits for its turn to make room no longer than ten seconds. Much shorter than a burst takes, it makes
-    // turns replay that only wait in line, and each replay lengthens the line.
+    // A signal to a turn whose worker was killed goes to another worker after this long (one that shuts down says so). It has to
+    // stay below the ten seconds that a new message waits for the turn before it. Below the length of a burst, turns that
+    // only wait in the queue would be replayed elsewhere, and each replay lengthens the queue.
     stickyQueueScheduleToStartTimeout: '4s',
-    // The default holds them back for 80 % of the time after which a worker is given up: one that is late would be dead.
+    // The default throttles heartbeats to 80 % of their timeout: one late heartbeat, and the worker counts as dead.
     maxHeartbeatThrottleInterval: heartbeatMs,
-    ...workerSlots(config.worker),
+    // A tool call whose server holds the connection while a person thinks is counted apart, and refused over its limit: it
+    // never takes the slots that others work with.
+    maxConcurrentActivityTaskExecutions: config.worker.calls + config.worker.heldCalls,
+    maxConcurrentLocalActivityExecutions: localWrites,
     shutdownGraceTime: config.shutdownGraceMs,
-    // For what is told then that it has to end.
+    // Activities that are cancelled after the grace period get five seconds to end.
     shutdownForceTime: config.shutdownGraceMs + 5_000,
     ...(version && { workerDeploymentOptions: pinned(version) }),
   });
@@ -58,13 +63,13 @@ function pinned(version: Version): NonNullable<WorkerOptions['workerDeploymentOp
 export function installRuntime(logger: Logger): void {
   const filter = makeTelemetryFilterString({ core: 'WARN', other: 'ERROR' });
   Runtime.install({
-    logger: quietly(logger),
+    logger: temporalLogger(logger),
     shutdownSignals: [],
     telemetryOptions: { logging: { filter, forward: {} } },
   });
 }
 
-function quietly(logger: Logger): DefaultLogger {
+function temporalLogger(logger: Logger): DefaultLogger {
   return new DefaultLogger('WARN', ({ level, message, meta }) => {
     logger[pinoLevel(level)]({ temporal: meta }, message);
   });
@@ -77,7 +82,7 @@ function pinoLevel(level: LogLevel): 'trace' | 'debug' | 'info' | 'warn' | 'erro
 /** Runs until the stack is disposed, which waits for what is under way. A worker that fails ends the process. */
 export function runWorker(
   worker: Worker,
-  { logger, config, heldPlaces }: Pick<Parts, 'logger' | 'config'> & { heldPlaces: HeldPlaces },
+  { logger, config, heldPlaces }: Pick<Dependencies, 'logger' | 'config'> & { heldPlaces: HeldPlaces },
   stack: AsyncDisposableStack,
 ): void {
   const running = worker.run().catch((error: unknown) => {

@@ -1,22 +1,22 @@
 /** The worker process. Any number of them may run; each takes turns from the task queue. */
 import { versionOf } from '../temporal/deployment.ts';
-import { openParts } from './parts.ts';
+import { openDependencies } from './dependencies.ts';
 import { runProcess } from './run-process.ts';
 import { requireNamespace } from '../temporal/namespace.ts';
 import { connectWorker } from '../temporal/connection.ts';
-import { takeTurns } from './take-turns.ts';
+import { startWorker } from './start-worker.ts';
 import { installRuntime } from './turn-worker.ts';
 import { openWorkflowBundle } from './workflow-bundle.ts';
 
 export async function runWorkerProcess(): Promise<void> {
-  await runProcess({ human: false }, async (config, logger, stack) => {
+  await runProcess({ isReadable: false }, async (config, logger, stack) => {
     installRuntime(logger);
-    const parts = await openParts(config, logger);
+    const parts = await openDependencies(config, logger);
     stack.defer(() => parts.storage.close());
     const [connection, bundle] = await Promise.all([connectWorker(config.temporal), openWorkflowBundle()]);
     stack.defer(() => connection.close());
     await requireNamespace(connection, config.temporal.namespace);
-    await takeTurns(parts, { connection, bundle, isAlone: false }, stack);
+    await startWorker(parts, { connection, bundle, isAlone: false }, stack);
     const { buildId } = versionOf(config.temporal, bundle.buildId);
     logger.info(`worker ready on task queue ${config.temporal.taskQueue}, version ${buildId}`);
   });

@@ -1,6 +1,6 @@
 /**
- * The workflows as one file of code, which every worker runs. It is kept in `build/`, because bundling takes seconds, and
- * used for as long as everything it was made from is unchanged; an image for production brings it along.
+ * The workflow bundle, which every worker runs. It is cached in `build/`, because bundling takes seconds, and used while every
+ * file it was made from is unchanged; the image brings it along.
  */
 import { createHash } from 'node:crypto';
 import { mkdir, readFile, rename, writeFile } from 'node:fs/promises';

@@ -1,8 +1,8 @@
 /** What Temporal lacks for turns to go on, in words for operators. */
 import type { Client } from '@temporalio/client';
 import type { TemporalConfig } from '../config/config.ts';
-import { isSame, takersOf } from '../temporal/deployment.ts';
-import { lackOfNamespace, prepareNamespace } from '../temporal/namespace.ts';
+import { isSameVersion, readVersionRouting } from '../temporal/deployment.ts';
+import { namespaceProblem, prepareNamespace } from '../temporal/namespace.ts';
 
 export interface TemporalReadiness {
   /** Null when turns can start in the namespace; rejects when Temporal does not answer. */
@@ -19,15 +19,15 @@ export function createTemporalReadiness(
   let isPrepared = false;
 
   async function lackInNamespace(): Promise<string | null> {
-    const look = isPrepared ? lackOfNamespace : prepareNamespace;
+    const look = isPrepared ? namespaceProblem : prepareNamespace;
     const lack = await look(connection, namespace);
     isPrepared = lack === null;
     return lack;
   }
 
   async function lackOfWorkers(): Promise<string | null> {
-    const { current, polling } = await takersOf(connection, temporal);
-    if (polling.some(({ version }) => isSame(version, current))) return null;
+    const { current, polling } = await readVersionRouting(connection, temporal);
+    if (polling.some(({ version }) => isSameVersion(version, current))) return null;
     if (polling.length === 0) return `no worker polls task queue "${taskQueue}"; start one (npm run worker)`;
     const builds = [...new Set(polling.map(({ version }) => version?.buildId ?? 'without a version'))];
     const others = `the workers that poll task queue "${taskQueue}" are of another (${builds.join(', ')})`;

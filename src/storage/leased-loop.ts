@@ -1,7 +1,7 @@
 /**
- * A loop over work that is due in the database. Any number of processes may run it: a claim keeps an item from the
- * others for a while, and runs out when its process dies. Within a process a bounded number is done at once, and a
- * failed item is the business of whoever claims it next.
+ * A loop over work that is due in the database. Any number of processes may run it: a claim is a lease, which keeps an item
+ * from the others and runs out when its process dies. A process works on a bounded number at once; a failed item is retried
+ * by whoever claims it next.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from 'pino';
@@ -9,7 +9,7 @@ import type { Logger } from 'pino';
 export interface LeasedWork<Item> {
   /** For the log. */
   name: string;
-  /** From one look for work to the next, unless there was more than could be taken. */
+  /** The interval between two claims, unless there was more work than free places. */
   everyMs: number;
   atOnce: number;
   /** Claims at most `free` items. */
@@ -25,7 +25,7 @@ export interface LeasedLoop {
   stop(): Promise<void>;
 }
 
-/** After a full house: long enough for more than one place to become free. */
+/** When every place was taken: long enough for more than one to become free. */
 const fullPauseMs = 50;
 
 export function startLeasedLoop<Item>(

@@ -3,8 +3,8 @@ import type { Logger } from 'pino';
 import pretty from 'pino-pretty';
 
 /**
- * JSON lines for machines, one readable line each for a person at a terminal. What must never be logged is
- * not logged in the first place; the redaction is the second lock on that door.
+ * JSON lines for machines, one readable line each for a person at a terminal. Secrets and
+ * messages are not logged in the first place; redaction is a second safeguard.
  */
 export function createLogger({ level, human }: { level: string; human: boolean }): Logger {
   const redact = ['*.authorization', '*.headers.authorization', '*.headers.cookie', '*.token', '*.content'];

@@ -1,7 +1,7 @@
 /**
- * Which version of the code takes turns. Every worker polls as one version of a deployment; new turns go to the version
- * that is current, and a turn stays with the version that began it. Otherwise changed workflow code would meet histories
- * that it did not write, and those turns would hang.
+ * Which version of the workflow code runs turns. Every worker polls as one version of a deployment; new turns go to the version
+ * that is current, and a turn stays with the version that began it: changed workflow code cannot replay the history of
+ * another version, and the turn would hang.
  */
 import type { ConnectionLike } from '@temporalio/client';
 import type { TemporalConfig } from '../config/config.ts';
@@ -12,17 +12,17 @@ export interface Version {
   buildId: string;
 }
 
-export interface Takers {
+export interface VersionRouting {
   /** Where new turns go; null: to workers without a version. */
   current: Version | null;
-  /** Whoever has polled lately. */
+  /** Workers that began a poll within `pollingMs`. */
   polling: { version: Version | null }[];
 }
 
 type Temporal = Pick<ConnectionLike, 'workflowService'>;
 type Place = Pick<TemporalConfig, 'namespace' | 'taskQueue'>;
 
-/** A poll lasts a minute, so that a worker that has not begun one for longer is gone. */
+/** A poll lasts a minute: a worker that has not begun one for longer is gone. */
 const pollingMs = 90_000;
 /** `TASK_QUEUE_TYPE_WORKFLOW` and `WORKER_VERSIONING_MODE_VERSIONED` in Temporal's API. */
 const workflowTasks = 1;
@@ -34,7 +34,10 @@ export function versionOf({ deployment }: Pick<TemporalConfig, 'deployment'>, bu
   return { deploymentName: deployment.name, buildId: deployment.buildId ?? buildId };
 }
 
-export async function takersOf({ workflowService }: Temporal, place: Place): Promise<Takers> {
+export async function readVersionRouting(
+  { workflowService }: Temporal,
+  place: Place,
+): Promise<VersionRouting> {
   const { pollers, versioningInfo } = await workflowService.describeTaskQueue({
     namespace: place.namespace,
     taskQueue: { name: place.taskQueue },
@@ -49,11 +52,11 @@ export async function takersOf({ workflowService }: Temporal, place: Place): Pro
   return { current: toVersion(versioningInfo?.currentDeploymentVersion), polling };
 }
 
-export function isSame(one: Version | null, other: Version | null): boolean {
+export function isSameVersion(one: Version | null, other: Version | null): boolean {
   return one?.deploymentName === other?.deploymentName && one?.buildId === other?.buildId;
 }
 
-/** From now on new turns go to this version. `soon`: false while Temporal has not seen a worker of it yet. */
+/** Lets new turns go to this version. Resolves to false while Temporal has not seen a worker of it. */
 export async function makeCurrent(
   { workflowService }: Temporal,
   namespace: string,

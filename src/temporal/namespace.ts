@@ -19,11 +19,11 @@ const notOurs: number[] = [permissionDenied, unimplemented, unauthenticated];
 
 /** Null when turns can start, else what is missing and what to do. Rejects when Temporal does not answer. */
 export async function prepareNamespace(connection: Temporal, namespace: string): Promise<string | null> {
-  return (await lackOfNamespace(connection, namespace)) ?? lackOfAttributes(connection, namespace);
+  return (await namespaceProblem(connection, namespace)) ?? attributesProblem(connection, namespace);
 }
 
 /** As `prepareNamespace`, of the namespace alone: once it was prepared, it keeps its attributes as long as it is there. */
-export async function lackOfNamespace(
+export async function namespaceProblem(
   { workflowService }: Temporal,
   namespace: string,
 ): Promise<string | null> {
@@ -34,12 +34,12 @@ export async function lackOfNamespace(
     const code = grpcStatusOf(error);
     if (code === grpcStatus.notFound)
       return `Temporal has no namespace "${namespace}"; create it (temporal operator namespace create --namespace ${namespace}) or correct TEMPORAL_NAMESPACE`;
-    if (code === undefined || !notOurs.includes(code)) throw error;
+    if (code === undefined || !notAllowed.includes(code)) throw error;
     return null;
   }
 }
 
-async function lackOfAttributes(connection: Temporal, namespace: string): Promise<string | null> {
+async function attributesProblem(connection: Temporal, namespace: string): Promise<string | null> {
   const missing = await missingAttributes(connection, namespace);
   if (missing?.length === 0) return null;
   // What is there already may be added again.

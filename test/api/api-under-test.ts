@@ -16,7 +16,7 @@ import { createApp } from '../../src/api/http/app.ts';
 import { createService } from '../../src/service/service.ts';
 import type { Config } from '../../src/config/config.ts';
 import { loadConfig } from '../../src/config/load-config.ts';
-import { openParts } from '../../src/processes/parts.ts';
+import { openDependencies } from '../../src/processes/dependencies.ts';
 import type { ElicitationRow } from '../../src/storage/ports/elicitations.ts';
 import type { Storage } from '../../src/storage/storage.ts';
 import type { TurnRef } from '../../src/turn/turn.ts';
@@ -69,7 +69,7 @@ export async function startApi({
   );
   const { auth } = config;
   if (!auth) throw new Error('the test configures an issuer');
-  const parts = await openParts(config, pino({ level: 'silent' }));
+  const parts = await openDependencies(config, pino({ level: 'silent' }));
   const { storage } = parts;
   stack.defer(() => storage.close());
   const connection = Connection.lazy({ address: temporal });

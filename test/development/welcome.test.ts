@@ -5,7 +5,7 @@ import { stripVTControlCharacters } from 'node:util';
 import { expect, test } from 'vitest';
 import { loadConfig } from '../../src/config/load-config.ts';
 import { suggestionsFor } from '../../src/development/suggestions.ts';
-import { lacksAtStart } from '../../src/processes/log-readiness.ts';
+import { reasonsAtStart } from '../../src/processes/log-readiness.ts';
 import { welcome } from '../../src/development/welcome.ts';
 
 const agentsFile = fileURLToPath(new URL('../../demo/agents.yaml', import.meta.url));
@@ -24,7 +24,7 @@ test('npm start calls itself ready only when it is', async () => {
 
 test('what comes up a moment later is not told as missing', async () => {
   let asked = 0;
-  expect(await lacksAtStart(async () => (asked++ < 2 ? ['no worker'] : []))).toEqual([]);
+  expect(await reasonsAtStart(async () => (asked++ < 2 ? ['no worker'] : []))).toEqual([]);
 });
 
 const withoutIssues = fileURLToPath(new URL('../fixtures/agents.yaml', import.meta.url));

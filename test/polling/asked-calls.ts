@@ -9,7 +9,7 @@ import { lookAtRound } from '../../src/activities/looks.ts';
 import { loadConfig } from '../../src/config/load-config.ts';
 import { createLogger } from '../../src/telemetry/logger.ts';
 import { startPolling } from '../../src/polling/polling.ts';
-import { openParts } from '../../src/processes/parts.ts';
+import { openDependencies } from '../../src/processes/dependencies.ts';
 import { begunTurn, firstAttempt, keptStep } from '../storage/contract/fixtures.ts';
 import { question } from '../storage/contract/question.ts';
 
@@ -17,7 +17,7 @@ export async function openAskedCalls(connection: NativeConnection, agentsFile: s
   const dataDir = await mkdtemp(path.join(tmpdir(), 'interlude-looks-'));
   const given = { INTERLUDE_DATA: dataDir, INTERLUDE_CONFIG: agentsFile, ...env };
   const config = loadConfig(given, dataDir);
-  const parts = await openParts(config, createLogger({ level: 'silent', human: true }));
+  const parts = await openDependencies(config, createLogger({ level: 'silent', human: true }));
   const { storage, keys } = parts;
   const rounds = createCallRounds({ storage, keys });
   const loop = startPolling(parts, connection);

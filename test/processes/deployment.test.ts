@@ -3,9 +3,9 @@ import { randomUUID } from 'node:crypto';
 import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
-import { makeCurrent, takersOf } from '../../src/temporal/deployment.ts';
+import { makeCurrent, readVersionRouting } from '../../src/temporal/deployment.ts';
 import type { Version } from '../../src/temporal/deployment.ts';
-import type { Parts } from '../../src/processes/parts.ts';
+import type { Dependencies } from '../../src/processes/dependencies.ts';
 import { reasonOfEnd, takeStrandedTurns } from '../../src/processes/stranded-turns.ts';
 import { takeTurns } from '../../src/processes/take-turns.ts';
 import { startReconciler } from '../../src/reconciler/reconciler.ts';
@@ -31,7 +31,7 @@ export async function agentTurn(turn) {
 
 let temporal: DevelopmentServer;
 let service: Service;
-let parts: Parts;
+let parts: Dependencies;
 let workers: AsyncDisposableStack[];
 let code: Record<'today' | 'changed', string>;
 let alice: Caller;
@@ -72,7 +72,7 @@ async function startVersion(buildId: string, isOf: keyof typeof code): Promise<A
   const stack = new AsyncDisposableStack();
   workers.push(stack);
   const bundle = { code: code[isOf], buildId };
-  await takeTurns(parts, { connection: temporal.connection, bundle, isAlone: false }, stack);
+  await startWorker(parts, { connection: temporal.connection, bundle, isAlone: false }, stack);
   return stack;
 }
 
@@ -91,7 +91,7 @@ async function becomeCurrent(buildId: string): Promise<void> {
     .poll(() => makeCurrent(temporal.connection, namespace, { deploymentName, buildId }))
     .toBe(true);
   await expect
-    .poll(async () => (await takersOf(temporal.connection, parts.config.temporal)).current?.buildId)
+    .poll(async () => (await readVersionRouting(temporal.connection, parts.config.temporal)).current?.buildId)
     .toBe(buildId);
 }
 

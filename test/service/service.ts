@@ -17,9 +17,9 @@ import { loadConfig } from '../../src/config/load-config.ts';
 import { createLogger } from '../../src/telemetry/logger.ts';
 import { startPolling } from '../../src/polling/polling.ts';
 import { startReconciler } from '../../src/reconciler/reconciler.ts';
-import { openParts } from '../../src/processes/parts.ts';
+import { openDependencies } from '../../src/processes/dependencies.ts';
 import type { Logger } from 'pino';
-import type { Parts } from '../../src/processes/parts.ts';
+import type { Dependencies } from '../../src/processes/dependencies.ts';
 import type { Storage } from '../../src/storage/storage.ts';
 import { createTurnWorker } from '../../src/processes/turn-worker.ts';
 import { turnQuery, turnWorkflowId } from '../../src/workflows/messages.ts';
@@ -49,7 +49,7 @@ export interface ServiceOptions {
   /** Stands between the program and its database, to hold a call back or to make it fail. */
   around?: (storage: Storage) => Storage;
   /** Instead of one worker without a version. What it starts ends with the stack. */
-  startWorkers?: (parts: Parts, stack: AsyncDisposableStack) => Promise<void>;
+  startWorkers?: (parts: Dependencies, stack: AsyncDisposableStack) => Promise<void>;
 }
 
 const agentsFile = fileURLToPath(new URL('../fixtures/agents.yaml', import.meta.url));
@@ -74,7 +74,7 @@ export async function startService({
     },
     dataDir,
   );
-  const opened = await openParts(config, logger);
+  const opened = await openDependencies(config, logger);
   stack.defer(() => opened.storage.close());
   const storage = around(opened.storage);
   const parts = { ...opened, storage };
@@ -115,7 +115,7 @@ export async function startService({
 }
 
 async function startWorker(
-  parts: Parts,
+  parts: Dependencies,
   stack: AsyncDisposableStack,
   connection: NativeConnection,
 ): Promise<void> {

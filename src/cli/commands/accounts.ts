@@ -7,8 +7,8 @@ import { text } from 'node:stream/consumers';
 import { pino } from 'pino';
 import type { Config, ServerConfig } from '../../config/config.ts';
 import { readConfig } from '../../processes/read-config.ts';
-import { openParts } from '../../processes/parts.ts';
-import type { Parts } from '../../processes/parts.ts';
+import { openDependencies } from '../../processes/dependencies.ts';
+import type { Dependencies } from '../../processes/dependencies.ts';
 import { createMayChange } from '../../service/account-rights.ts';
 import { createConfirmConnection } from '../../service/confirm-connection.ts';
 import { createOwnConnections } from '../../service/connections.ts';
@@ -80,8 +80,8 @@ export const connect = defineCommand({
 });
 
 /** Prints what `work` returns. */
-async function printFrom(work: (parts: Parts) => Promise<string>): Promise<void> {
-  const parts = await openParts(readConfig(), pino({ level: 'silent' }));
+async function printFrom(work: (parts: Dependencies) => Promise<string>): Promise<void> {
+  const parts = await openDependencies(readConfig(), pino({ level: 'silent' }));
   try {
     process.stdout.write(`${await work(parts)}\n`);
   } finally {
@@ -89,7 +89,7 @@ async function printFrom(work: (parts: Parts) => Promise<string>): Promise<void>
   }
 }
 
-function connectionsOf(parts: Parts) {
+function connectionsOf(parts: Dependencies) {
   return createOwnConnections({ ...parts, mayChange: createMayChange(parts.storage) });
 }
 
@@ -107,7 +107,7 @@ function sharedServer({ servers }: Config, wanted: string): ServerConfig {
 }
 
 async function keepGivenKey(
-  { stores, storage, logger }: Parts,
+  { stores, storage, logger }: Dependencies,
   tenant: string,
   server: ServerConfig,
 ): Promise<string> {
@@ -123,7 +123,7 @@ async function keepGivenKey(
 }
 
 async function givePermit(
-  { config, storage }: Parts,
+  { config, storage }: Dependencies,
   { tenant, server, user }: { tenant: string; server: string; user: string | undefined },
 ): Promise<string> {
   if (user === undefined) throw new Error(`Say who signs in to connect it: … connect ${server} --as <user>`);

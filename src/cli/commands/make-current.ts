@@ -1,7 +1,7 @@
 /** `interlude make-current`: lets new turns go to the version of this checkout or image. Turns of other versions stay there. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { readConfig } from '../../processes/read-config.ts';
-import { isSame, makeCurrent, takersOf, versionOf } from '../../temporal/deployment.ts';
+import { isSameVersion, makeCurrent, readVersionRouting, versionOf } from '../../temporal/deployment.ts';
 import { connectClient } from '../../temporal/connection.ts';
 import { openWorkflowBundle } from '../../processes/workflow-bundle.ts';
 import { defineCommand } from '../command.ts';
@@ -21,10 +21,10 @@ export const makeVersionCurrent = defineCommand({
     const { client, close } = connectClient(temporal);
     stack.defer(close);
     const isCurrent = async () => {
-      const { current, polling } = await takersOf(client.connection, temporal);
+      const { current, polling } = await readVersionRouting(client.connection, temporal);
       return (
-        isSame(current, version) ||
-        (polling.some((poller) => isSame(poller.version, version)) &&
+        isSameVersion(current, version) ||
+        (polling.some((poller) => isSameVersion(poller.version, version)) &&
           makeCurrent(client.connection, temporal.namespace, version))
       );
     };

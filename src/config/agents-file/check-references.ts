@@ -1,12 +1,12 @@
 /**
- * What is only wrong together: names that nothing has, variables that are not set, members that exclude each other.
- * Looks at all that can be read, also of a file with other mistakes, so that they are told in one go.
+ * Checks that no schema can make: names of servers and agents that do not exist, variables that are not set, members that
+ * exclude each other. Checks whatever can be read of a file with other mistakes, so that all are reported at once.
  */
 import { statSync } from 'node:fs';
 import path from 'node:path';
 import { membersOf } from './agents-file.ts';
 import type { ReadableParts } from './agents-file.ts';
-import { delegationCircles } from './delegation-cycles.ts';
+import { delegationCycles } from './delegation-cycles.ts';
 import { providerOptionNames } from './model-settings.ts';
 import { didYouMean } from '../nearest-spelling.ts';
 import { conflictsIn } from './server-conflicts.ts';
@@ -51,7 +51,7 @@ export function checkReferences(
   const delegates = new Map(
     Object.entries(file.agents).map(([name, { agents = [] }]) => [name, agents] as const),
   );
-  for (const circle of delegationCircles(delegates)) {
+  for (const circle of delegationCycles(delegates)) {
     const way = circle.join(' → ');
     say(
       ['agents', circle[0] ?? '', 'agents'],

@@ -1,5 +1,5 @@
 /** For each delegation by which a task could come back, the way from its first agent to the same again. */
-export function delegationCircles(delegates: ReadonlyMap<string, readonly string[]>): string[][] {
+export function delegationCycles(delegates: ReadonlyMap<string, readonly string[]>): string[][] {
   const circles: string[][] = [];
   const finished = new Set<string>();
   const visit = (name: string, way: string[]): void => {

@@ -6,7 +6,7 @@ import { z } from 'zod';
 import { agentsFileSchema, entrySchemas, readableParts } from './agents-file.ts';
 import type { AgentsFile } from './agents-file.ts';
 import { checkReferences } from './check-references.ts';
-import { membersAt, problemsOf, whatToWrite } from '../problem-messages.ts';
+import { membersAt, problemsOf, remedyMessages } from '../problem-messages.ts';
 import type { FileProblem } from '../problem-messages.ts';
 import { lineAt } from './yaml-lines.ts';
 
@@ -29,20 +29,23 @@ export function readAgentsFile(
   }
 
   const found: FileProblem[] = [];
-  const filled = fillIn(document.toJS(), env, found);
-  const parsed = agentsFileSchema.safeParse(filled ?? {}, { error: whatToWrite });
+  const filled = substituteVariables(document.toJS(), env, found);
+  const parsed = agentsFileSchema.safeParse(filled ?? {}, { error: remedyMessages });
   const members = (at: PropertyKey[]) => membersAt(agentsFileSchema, at);
-  const issues = (parsed.error?.issues ?? []).flatMap((issue) => [issue, ...insideOf(issue, filled)]);
+  const issues = (parsed.error?.issues ?? []).flatMap((issue) => [
+    issue,
+    ...issuesInsideEntry(issue, filled),
+  ]);
   // A text that breaks several rules breaks the first one.
   const firsts = Map.groupBy(
     issues.flatMap((issue) => problemsOf(issue, members)),
     (problem) => problem.path.map(String).join('\0'),
   );
-  addUnlessKnown(
+  addUnlessReported(
     found,
     [...firsts.values()].flatMap(([first]) => first ?? []),
   );
-  addUnlessKnown(found, checkReferences(readableParts(filled), filled, env, path.dirname(file)));
+  addUnlessReported(found, checkReferences(readableParts(filled), filled, env, path.dirname(file)));
 
   const located = found.map((problem) => ({ ...problem, line: lineAt(document, lines, problem.path) }));
   for (const { line, path: at, message } of located.toSorted((one, other) => one.line - other.line))
@@ -59,17 +62,17 @@ function contentOf(file: string, shown: string, problems: string[]): string | nu
   }
 }
 
-/** Of an entry with a wrong name, zod says nothing else. */
-function insideOf(issue: z.core.$ZodIssue, document: unknown): z.core.$ZodIssue[] {
+/** Of an entry with a wrong name zod checks nothing else; this does. */
+function issuesInsideEntry(issue: z.core.$ZodIssue, document: unknown): z.core.$ZodIssue[] {
   if (issue.code !== 'invalid_key') return [];
   const [section = '', name = ''] = issue.path.map(String);
   const entry = (document as Record<string, Record<string, unknown>>)[section]?.[name];
-  const { error } = z.safeParse(entrySchemas[section] ?? z.unknown(), entry, { error: whatToWrite });
+  const { error } = z.safeParse(entrySchemas[section] ?? z.unknown(), entry, { error: remedyMessages });
   return (error?.issues ?? []).map((inner) => ({ ...inner, path: [...issue.path, ...inner.path] }));
 }
 
-/** One word about each place: what is wrong there, or inside, has been said, and the rest may follow from it. */
-function addUnlessKnown(found: FileProblem[], more: FileProblem[]): void {
+/** At most one problem per place: another one there, or above it, may only follow from the first. */
+function addUnlessReported(found: FileProblem[], more: FileProblem[]): void {
   const before = [...found];
   for (const problem of more) {
     const isKnown = before.some(({ path: known }) =>
@@ -80,7 +83,7 @@ function addUnlessKnown(found: FileProblem[], more: FileProblem[]): void {
 }
 
 /** `${NAME}` and `${NAME:-default}` in any text of the file, as in a compose file. */
-function fillIn(
+function substituteVariables(
   value: unknown,
   env: Record<string, string>,
   found: FileProblem[],
@@ -99,10 +102,11 @@ function fillIn(
       },
     );
   }
-  if (Array.isArray(value)) return value.map((item, index) => fillIn(item, env, found, [...at, index]));
+  if (Array.isArray(value))
+    return value.map((item, index) => substituteVariables(item, env, found, [...at, index]));
   if (value !== null && typeof value === 'object') {
     return Object.fromEntries(
-      Object.entries(value).map(([key, item]) => [key, fillIn(item, env, found, [...at, key])]),
+      Object.entries(value).map(([key, item]) => [key, substituteVariables(item, env, found, [...at, key])]),
     );
   }
   return value;

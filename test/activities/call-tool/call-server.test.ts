@@ -18,7 +18,7 @@ import type { AttemptResult } from '../../../src/turn/tool-call.ts';
 import { loadConfig } from '../../../src/config/load-config.ts';
 import { createCatalogue } from '../../../src/remote/catalogue.ts';
 import { createModels } from '../../../src/models/provider.ts';
-import { openParts } from '../../../src/processes/parts.ts';
+import { openDependencies } from '../../../src/processes/dependencies.ts';
 import { roundsAgents } from '../../asking/asking-service.ts';
 import type { ToolCalls } from '../../../src/storage/ports/tool-calls.ts';
 import { asks, dies, done, form, page, startPlayingServer } from '../../servers/playing-server.ts';
@@ -45,7 +45,7 @@ async function openCallOf({ tools }: { tools?: string[] }, ...moves: Move[]) {
     if (assistant) config.agents.set('assistant', { ...assistant, servers: [{ name: 'asking', tools: to }] });
   };
   if (tools) shorten(tools);
-  const parts = await openParts(config, logger);
+  const parts = await openDependencies(config, logger);
   const { storage } = parts;
   onTestFinished(async () => {
     await server.stop();

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { startIdentityProvider } from '../../../demo/identity.ts';
-import { startCheckedProxy } from '../../../src/development/checked-proxy.ts';
+import { startHostCheckingProxy } from '../../../src/development/host-checking-proxy.ts';
 import { isKnownHost } from '../../../src/network/host-names.ts';
 import { freePort } from '../../free-port.ts';
 import { startApi } from '../api-under-test.ts';
@@ -90,7 +90,10 @@ test('the demo identity provider gives its tokens to no such page', async () => 
 
 test('what stands behind the checking proxy hears of no such page, and nobody waits for a server that is away', async () => {
   const [port, behind] = [await freePort(), await freePort()];
-  const proxy = await startCheckedProxy({ host: '127.0.0.1', port }, { host: '127.0.0.1', port: behind });
+  const proxy = await startHostCheckingProxy(
+    { host: '127.0.0.1', port },
+    { host: '127.0.0.1', port: behind },
+  );
   expect(await statusOf(port, '/', 'localhost')).toBe(502);
   expect(await statusOf(port, '/', 'evil.example')).toBe(421);
   await proxy.stop();

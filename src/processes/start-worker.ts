@@ -1,29 +1,32 @@
-/** A worker at work: it polls as a version of the code, and sees to it that turns find one that takes them. */
+/**
+ * Starts a worker: it polls the task queue as one version of the workflow code, makes that version current where nobody has
+ * decided otherwise, and takes over turns of versions that no worker runs.
+ */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Client } from '@temporalio/client';
 import type { NativeConnection } from '@temporalio/worker';
 import { createHeldPlaces } from '../activities/call-tool/held-call-limit.ts';
-import { isSame, makeCurrent, takersOf, versionOf } from '../temporal/deployment.ts';
+import { isSameVersion, makeCurrent, readVersionRouting, versionOf } from '../temporal/deployment.ts';
 import type { Version } from '../temporal/deployment.ts';
 import { startPolling } from '../polling/polling.ts';
 import { checkRunAs } from '../remote/mcp/stdio/run-as.ts';
-import type { Parts } from './parts.ts';
+import type { Dependencies } from './dependencies.ts';
 import { keepTakingStrandedTurns, takeStrandedTurns } from './stranded-turns.ts';
 import { createTurnWorker, runWorker } from './turn-worker.ts';
 import type { WorkflowBundle } from './workflow-bundle.ts';
 
 const lookForStrandedMs = 30_000;
-const patienceMs = 30_000;
+const timeoutMs = 30_000;
 
 interface Options {
   connection: NativeConnection;
   bundle: WorkflowBundle;
-  /** Nobody else works on this Temporal: every turn there is belongs to this worker. */
+  /** There is no other worker on this Temporal: every turn there belongs to this one. */
   isAlone: boolean;
 }
 
-export async function takeTurns(
-  parts: Parts,
+export async function startWorker(
+  parts: Dependencies,
   { connection, bundle, isAlone }: Options,
   stack: AsyncDisposableStack,
 ): Promise<void> {
@@ -39,10 +42,10 @@ export async function takeTurns(
   const looks = startPolling(parts, connection);
   stack.defer(() => looks.stop());
 
-  const { current } = await takersOf(connection, temporal);
-  if (current === null || (isAlone && !isSame(current, version))) {
+  const { current } = await readVersionRouting(connection, temporal);
+  if (current === null || (isAlone && !isSameVersion(current, version))) {
     await becomeCurrent(connection, temporal.namespace, version);
-  } else if (!isSame(current, version)) {
+  } else if (!isSameVersion(current, version)) {
     logger.warn(
       `new turns go to version ${current.buildId}, not to this one (${version.buildId}), until: npm run make-current`,
     );
@@ -51,13 +54,13 @@ export async function takeTurns(
   else keepTakingStrandedTurns(stranded, { everyMs: lookForStrandedMs, stack });
 }
 
-/** Temporal hears of a version with the first poll of its worker. */
+/** Temporal does not know a version before the first poll of its worker. */
 async function becomeCurrent(
   connection: NativeConnection,
   namespace: string,
   version: Version,
 ): Promise<void> {
-  for (const deadline = Date.now() + patienceMs; Date.now() < deadline; await sleep(50))
+  for (const deadline = Date.now() + timeoutMs; Date.now() < deadline; await sleep(50))
     if (await makeCurrent(connection, namespace, version)) return;
   throw new Error(
     `Temporal does not accept version ${version.buildId} of deployment ${version.deploymentName}`,

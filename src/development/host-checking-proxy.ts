@@ -1,4 +1,4 @@
-/** In front of a server that answers under any name: passes on what is addressed by a name of this machine. */
+/** A reverse proxy for a server that accepts any Host header: passes on only requests to names of this machine (against DNS rebinding). */
 import { createServer, request as send } from 'node:http';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { once } from 'node:events';
@@ -9,7 +9,7 @@ interface Place {
   port: number;
 }
 
-export async function startCheckedProxy(at: Place, to: Place): Promise<{ stop(): Promise<void> }> {
+export async function startHostCheckingProxy(at: Place, to: Place): Promise<{ stop(): Promise<void> }> {
   const server = createServer((request, response) => {
     if (isKnownHost(request.headers.host)) return pass(request, response, to);
     response.writeHead(421, { 'content-type': 'text/plain; charset=utf-8' });

@@ -1,4 +1,4 @@
-/** What both processes are made of, opened once from the configuration and handed to everyone who needs it. */
+/** What both kinds of process need: opened once from the configuration, handed to whoever needs it, closed by the process. */
 import type { Logger } from 'pino';
 import type { Config, ServerConfig } from '../config/config.ts';
 import { proveKeys } from '../credentials/sealing/key-proofs.ts';
@@ -20,7 +20,7 @@ import { openStorage } from '../storage/open-storage.ts';
 import type { Storage } from '../storage/storage.ts';
 import { createQuestionLog } from '../telemetry/question-log.ts';
 
-export interface Parts {
+export interface Dependencies {
   config: Config;
   storage: Storage;
   keys: KeyRing;
@@ -30,7 +30,7 @@ export interface Parts {
   logger: Logger;
 }
 
-export async function openParts(config: Config, logger: Logger): Promise<Parts> {
+export async function openDependencies(config: Config, logger: Logger): Promise<Dependencies> {
   // At start rather than in the middle of somebody's turn.
   if ([...config.servers.values()].some(({ store }) => store === 'nango')) await loadNangoSdk();
   const keys = await openKeys(config);
@@ -39,8 +39,8 @@ export async function openParts(config: Config, logger: Logger): Promise<Parts> 
     questions: createQuestionLog(logger, config.servers),
   });
   try {
-    const lack = await proveKeys(storage, keys);
-    if (lack !== null) throw new WrongKeys(lack);
+    const problem = await proveKeys(storage, keys);
+    if (problem !== null) throw new WrongKeys(problem);
   } catch (error) {
     await storage.close();
     throw error;
