@@ -1,7 +1,7 @@
 /** Removes what may be a secret from what a failing program writes: many read the log, and the program knows its own. */
 import { inheritedVariables } from '../config/agents-file/inherited-variables.ts';
 import type { ServerProcess } from '../config/agents-file/server-config.ts';
-import { hidden, redactLikelySecrets } from '../telemetry/redact-secrets.ts';
+import { hidden, withoutKeys } from '../telemetry/redact-secrets.ts';
 
 const shortestSecret = 6;
 
@@ -14,7 +14,7 @@ export function redactSecrets(text: string, { env, args }: Pick<ServerProcess, '
     .filter((value) => value.length >= shortestSecret)
     .toSorted((one, other) => other.length - one.length);
   const withoutKnown = known.reduce((words, value) => words.replaceAll(value, hidden), text);
-  return redactLikelySecrets(withoutKnown);
+  return withoutKeys(withoutKnown);
 }
 
 /** `--token=…`, and what stands after `--token`. */

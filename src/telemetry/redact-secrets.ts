@@ -1,7 +1,7 @@
 export const hidden = '[hidden]';
 
 /** Foreign text for the log, without what looks like a key, a token or a password. */
-export function redactLikelySecrets(text: string): string {
+export function withoutKeys(text: string): string {
   return text
     .replaceAll(/\/\/[^\s/@]{1,200}@/g, `//${hidden}@`)
     .replaceAll(/\b(Bearer|Basic) [^\s"',]{6,}/g, `$1 ${hidden}`)

@@ -7,7 +7,7 @@ import { makeCurrent, readVersionRouting } from '../../src/temporal/deployment.t
 import type { Version } from '../../src/temporal/deployment.ts';
 import type { Dependencies } from '../../src/processes/dependencies.ts';
 import { reasonOfEnd, takeStrandedTurns } from '../../src/processes/stranded-turns.ts';
-import { takeTurns } from '../../src/processes/take-turns.ts';
+import { startWorker } from '../../src/processes/start-worker.ts';
 import { startReconciler } from '../../src/reconciler/reconciler.ts';
 import { openWorkflowBundle } from '../../src/processes/workflow-bundle.ts';
 import { turnWorkflowId } from '../../src/workflows/messages.ts';
