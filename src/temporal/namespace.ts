@@ -34,7 +34,7 @@ export async function namespaceProblem(
     const code = grpcStatusOf(error);
     if (code === grpcStatus.notFound)
       return `Temporal has no namespace "${namespace}"; create it (temporal operator namespace create --namespace ${namespace}) or correct TEMPORAL_NAMESPACE`;
-    if (code === undefined || !notAllowed.includes(code)) throw error;
+    if (code === undefined || !notOurs.includes(code)) throw error;
     return null;
   }
 }
