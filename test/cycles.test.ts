@@ -8,15 +8,6 @@ import { describe, expect, test } from 'vitest';
 import { parse, readSource } from './source-imports.ts';
 import type { SourceFile } from './source-imports.ts';
 
-/** Groups of files, by their names alone, that import each other and are yet to be parted. Meant to be empty. */
-const allowed = [
-  ['fits-input.ts', 'read-choices.ts', 'read-field.ts', 'requested-schema.ts'],
-  ['form-question.tsx', 'question-card.tsx', 'url-question.tsx'],
-  ['idempotency.ts', 'start-turn.ts'],
-];
-const isAllowed = (group: string[]) =>
-  allowed.some((names) => group.every((file) => names.includes(path.basename(file))));
-
 const root = path.resolve(import.meta.dirname, '..');
 const files = globSync('src/**/*.{ts,tsx}', { cwd: root })
   .map((name) => name.split(path.sep).join('/'))
@@ -63,8 +54,7 @@ describe('the source', () => {
     expect(own.filter(({ to }) => /\.tsx?$/.test(to) && !known.has(to))).toEqual([]);
   });
 
-  test('has no cycle of files', () =>
-    expect(cyclesIn(files).filter((group) => !isAllowed(group))).toEqual([]));
+  test('has no cycle of files', () => expect(cyclesIn(files)).toEqual([]));
 });
 
 describe('a planted cycle is found:', () => {

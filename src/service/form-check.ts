@@ -1,6 +1,6 @@
 /** Whether a content fits the fields of a form, in words to the person who filled it in. */
 import { checkForm as check } from '../elicitation/form/check-form.ts';
-import type { Field } from '../elicitation/form/requested-schema.ts';
+import type { Field } from '../elicitation/form/field.ts';
 import { boundedPatterns } from './bounded-patterns.ts';
 import { detailOf } from './form-words.ts';
 

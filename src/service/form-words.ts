@@ -1,6 +1,6 @@
 /** What is wrong with an answer, to the person who gave it. Only the form's own words and limits are repeated. */
 import type { Violation } from '../elicitation/form/check-form.ts';
-import type { Choice, Field } from '../elicitation/form/requested-schema.ts';
+import type { Choice, Field } from '../elicitation/form/field.ts';
 
 const shownChoices = 20;
 

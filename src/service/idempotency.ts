@@ -9,21 +9,13 @@ import { digestOf } from './canonical-json.ts';
 import { userOf } from './conversation-access.ts';
 import { ServiceError } from './service-error.ts';
 import type { Principal } from './principal.ts';
-import type { TurnRequest } from './start-turn.ts';
+import type { TurnRequest } from './turn-request.ts';
 
 /**
  * For how long the same content, announced as a repetition, is the same request: the clients' ten minutes to wait for an
  * answer, and some for trying again. Later it is somebody's second wish whose first attempt never came to us.
  */
 const announcedRepeatMs = 15 * 60 * 1000;
-
-export type Repetition =
-  /** Sent again or not, the message's own id tells. */
-  | { kind: 'unnamed' }
-  /** The caller's `Idempotency-Key`. */
-  | { kind: 'named'; key: string }
-  /** The client repeats requests by itself, under no name, and says when it does. */
-  | { kind: 'announced'; isRepeat: boolean };
 
 interface Identity {
   conversation: string;

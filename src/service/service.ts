@@ -37,7 +37,7 @@ import { createReadiness } from './readiness.ts';
 import type { Lack } from './readiness.ts';
 import { repeatAnnouncements } from './repeat-announcements.ts';
 import { startTurn } from './start-turn.ts';
-import type { TurnRequest } from './start-turn.ts';
+import type { TurnRequest } from './turn-request.ts';
 import { createTurnWorkflows } from './turn-workflows.ts';
 
 export interface Service {

@@ -1,43 +1,21 @@
 /** From a request to a turn, the same from every surface: which agent, whose conversation, and whether it is a repetition. */
 import { randomUUID } from 'node:crypto';
 import type { Config } from '../config/config.ts';
-import type { Capabilities } from '../elicitation/capabilities.ts';
 import type { NewTurn } from '../storage/ports/turns.ts';
 import type { Storage } from '../storage/storage.ts';
 import type { StoredMessage } from '../storage/ports/conversations.ts';
-import type { PageContextPart } from '../turn/page-context.ts';
 import type { TurnRef } from '../turn/turn.ts';
 import { conversationNotFound, requireOwn, userOf } from './conversation-access.ts';
 import { invalidInput, ServiceError } from './service-error.ts';
 import { identify } from './idempotency.ts';
-import type { Repetition } from './idempotency.ts';
-import type { OnBusy } from './open-turn.ts';
 import type { Principal } from './principal.ts';
+import type { TurnRequest } from './turn-request.ts';
 import type { TurnWorkflows } from './turn-workflows.ts';
 
 interface Parts {
   storage: Storage;
   config: Pick<Config, 'agents'>;
   workflows: Pick<TurnWorkflows, 'start'>;
-}
-
-export interface TurnRequest {
-  /** Undefined: a new conversation, of which `messages` are the history. */
-  conversation: string | undefined;
-  /** Oldest first; the last is the user's new one. In a conversation that is given, only that counts. */
-  messages: GivenMessage[];
-  /** Its name; undefined: the conversation's, or the first one. */
-  agent: string | undefined;
-  capabilities: Capabilities;
-  onBusy: OnBusy;
-  repetition: Repetition;
-}
-
-export interface GivenMessage {
-  /** As the client names it. */
-  id?: string | undefined;
-  role: 'user' | 'assistant';
-  content: ({ type: 'text'; text: string } | PageContextPart)[];
 }
 
 export async function startTurn(

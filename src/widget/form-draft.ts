@@ -2,7 +2,7 @@
 import { anyPattern, checkField } from '../elicitation/form/check-form.ts';
 import type { Limit, Violation } from '../elicitation/form/check-form.ts';
 import { coerceContent } from '../elicitation/form/coerce-content.ts';
-import type { Field, TextFormat } from '../elicitation/form/requested-schema.ts';
+import type { Field, TextFormat } from '../elicitation/form/field.ts';
 import type { FieldError } from '../client/interlude-error.ts';
 import type { Words } from './words.ts';
 

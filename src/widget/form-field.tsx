@@ -1,5 +1,5 @@
 /** One field of a form, over the browser's own inputs. */
-import type { Field } from '../elicitation/form/requested-schema.ts';
+import type { Field } from '../elicitation/form/field.ts';
 import type { Entry } from './form-draft.ts';
 import type { Words } from './words.ts';
 

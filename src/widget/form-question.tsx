@@ -4,7 +4,7 @@ import { readRequestedSchema } from '../elicitation/form/requested-schema.ts';
 import { FormField } from './form-field.tsx';
 import { contentOf, emptyDraft, problemsFrom, problemsIn } from './form-draft.ts';
 import type { Entry, Problems } from './form-draft.ts';
-import type { CardProps } from './question-card.tsx';
+import type { CardProps } from './card-props.ts';
 
 export function FormQuestion({
   question,

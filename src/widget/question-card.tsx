@@ -11,15 +11,8 @@ import { SettledQuestion } from './settled-question.tsx';
 import { toolName } from './tool-call.tsx';
 import { UrlQuestion } from './url-question.tsx';
 import { useAnswer } from './use-answer.ts';
-import type { Answer } from './use-answer.ts';
 import { useKeptFocus } from './use-kept-focus.ts';
 import type { Words } from './words.ts';
-
-export interface CardProps {
-  question: ElicitationRequest;
-  answer: Answer;
-  words: Words;
-}
 
 interface Props {
   question: ElicitationRequest;

@@ -2,7 +2,7 @@
 import { useState } from 'react';
 import { askerTitle } from '../elicitation/asker.ts';
 import { Icon } from './icon.tsx';
-import type { CardProps } from './question-card.tsx';
+import type { CardProps } from './card-props.ts';
 import { useReturn } from './use-return.ts';
 
 export function UrlQuestion({ question, url, answer, words }: CardProps & { url: string }) {

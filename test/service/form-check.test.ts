@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { checkForm } from '../../src/service/form-check.ts';
 import { defaultsOf, readRequestedSchema } from '../../src/elicitation/form/requested-schema.ts';
-import type { Field } from '../../src/elicitation/form/requested-schema.ts';
+import type { Field } from '../../src/elicitation/form/field.ts';
 
 type Schema = Record<string, unknown>;
 

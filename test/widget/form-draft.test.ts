@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { readRequestedSchema } from '../../src/elicitation/form/requested-schema.ts';
-import type { Field } from '../../src/elicitation/form/requested-schema.ts';
+import type { Field } from '../../src/elicitation/form/field.ts';
 import { contentOf, emptyDraft, problemsFrom, problemsIn } from '../../src/widget/form-draft.ts';
 import type { Draft, Entry } from '../../src/widget/form-draft.ts';
 import { wordsFor } from '../../src/widget/words.ts';

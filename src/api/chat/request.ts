@@ -5,7 +5,7 @@ import { toPageContextPart } from '../../turn/page-context.ts';
 import { invalidRequest, parseInput } from '../http/problems.ts';
 import type { FieldError } from '../http/problems.ts';
 import type { AnswerRequest } from '../../service/answer-question.ts';
-import type { GivenMessage } from '../../service/start-turn.ts';
+import type { GivenMessage } from '../../service/turn-request.ts';
 
 type Message = ChatRequest['messages'][number];
 type Part = Message['parts'][number];

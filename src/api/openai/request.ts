@@ -1,7 +1,7 @@
 /** What an OpenAI client posts, as the messages of a turn. Pure. */
 import type { ChatCompletionRequest } from '../../contract/openai.ts';
 import { invalidRequest } from '../http/problems.ts';
-import type { GivenMessage } from '../../service/start-turn.ts';
+import type { GivenMessage } from '../../service/turn-request.ts';
 
 type Message = ChatCompletionRequest['messages'][number];
 

@@ -3,7 +3,7 @@
  * like is for others to say.
  */
 import { defaultsOf } from '../../elicitation/form/requested-schema.ts';
-import type { Field } from '../../elicitation/form/requested-schema.ts';
+import type { Field } from '../../elicitation/form/field.ts';
 import { readAnswer } from './read-answer.ts';
 
 export interface FormEntry {

@@ -1,6 +1,6 @@
 /** How a form looks in the terminal. The server's own words lose their control codes and line breaks. */
 import { styleText } from 'node:util';
-import type { Field } from '../../elicitation/form/requested-schema.ts';
+import type { Field } from '../../elicitation/form/field.ts';
 import { currentField, standing } from './form-entry.ts';
 import type { FormEntry } from './form-entry.ts';
 import { counted, exampleDay } from './read-answer.ts';

@@ -2,7 +2,7 @@
 import { anyPattern, checkField } from '../../elicitation/form/check-form.ts';
 import type { Violation } from '../../elicitation/form/check-form.ts';
 import { coerceContent } from '../../elicitation/form/coerce-content.ts';
-import type { Choice, Field, TextFormat } from '../../elicitation/form/requested-schema.ts';
+import type { Choice, Field, TextFormat } from '../../elicitation/form/field.ts';
 
 /** `why` is a sentence to the person. */
 export type ReadAnswer = { kind: 'value'; value: unknown } | { kind: 'wrong'; why: string };

@@ -3,7 +3,7 @@
  * Pure, and for browsers too. It says what is wrong; each place has its own words for that.
  */
 import { hasFormat } from './formats.ts';
-import type { ChoicesInput, Field, Input, NumberInput, TextInput } from './requested-schema.ts';
+import type { ChoicesInput, Field, Input, NumberInput, TextInput } from './field.ts';
 
 /** What is wrong with a value; of several things the first. */
 export type Violation =

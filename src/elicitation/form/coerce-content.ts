@@ -1,5 +1,5 @@
 /** From what forms and terminals can send to what the fields mean. Nothing is guessed. */
-import type { Field } from './requested-schema.ts';
+import type { Field } from './field.ts';
 
 /**
  * What HTML forms and terminals cannot help: "42" for a number, "" for a field left alone (left out), "on" for a yes,

@@ -2,7 +2,7 @@
  * What an email address, an address, a day and a moment are: RFC 3986 and RFC 3339, as `ajv-formats` reads them; a test
  * compares the two. Texts come from strangers and may be long, so that every pattern reads each character once.
  */
-import type { TextFormat } from './requested-schema.ts';
+import type { TextFormat } from './field.ts';
 
 export function hasFormat(text: string, format: TextFormat): boolean {
   switch (format) {
@@ -23,14 +23,15 @@ const email =
   /^[a-z0-9!#$%&'*+/=?^_`{|}~-]+(?:\.[a-z0-9!#$%&'*+/=?^_`{|}~-]+)*@(?:[a-z0-9](?:[a-z0-9-]*[a-z0-9])?\.)+[a-z0-9](?:[a-z0-9-]*[a-z0-9])?$/i;
 
 /** Which characters may stand where, and one fragment; the rest is for the parser that everybody has. */
-const uri = /^[a-z][a-z0-9+.-]*:(?:\/\/[\w.~!$&'()*+,;=:@[\]%-]*)?(?:[\w.~!$&'()*+,;=:@/?%-]|#(?!.*#))+$/i;
+const uri =
+  /^[a-z][a-z0-9+.-]*:(?=.)(?:\/\/[\w.~!$&'()*+,;=:@[\]%-]*(?:[/?][\w.~!$&'()*+,;=:@/?%-]*)?|(?!\/\/)[\w.~!$&'()*+,;=:@/?%-]*)(?:#[\w.~!$&'()*+,;=:@/?%-]*)?$/i;
 
 function isUri(text: string): boolean {
   return uri.test(text) && !/%(?![0-9a-f]{2})/i.test(text) && URL.canParse(text);
 }
 
 /** The calendar is asked too: there is no 31 April. */
-export function isDay(text: string): boolean {
+function isDay(text: string): boolean {
   const at = /^\d{4}-\d\d-\d\d$/.test(text) ? Date.parse(`${text}T00:00:00Z`) : Number.NaN;
   return !Number.isNaN(at) && new Date(at).toISOString().startsWith(text);
 }

@@ -1,5 +1,5 @@
 /** The values of a choice, in each of the ways MCP has had to write them. */
-import type { Choice } from './requested-schema.ts';
+import type { Choice } from './field.ts';
 import { isRecord, textOf, Unsupported } from './schema-keywords.ts';
 import type { Schema } from './schema-keywords.ts';
 

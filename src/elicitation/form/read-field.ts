@@ -1,7 +1,7 @@
 /** One field of a form, out of the JSON Schema of a stranger. `readRequestedSchema` is the door to it. */
 import { checkInput } from './check-form.ts';
 import { readEnumeration } from './read-choices.ts';
-import type { ChoicesInput, Field, Input, NumberInput, TextFormat, TextInput } from './requested-schema.ts';
+import type { ChoicesInput, Field, Input, NumberInput, TextFormat, TextInput } from './field.ts';
 import { isRecord, quoted, refuseKeywords, textOf, Unsupported } from './schema-keywords.ts';
 import type { Schema } from './schema-keywords.ts';
 import { inWords } from '../wording.ts';

@@ -3,54 +3,9 @@
  * The schema comes from a stranger, so what is not understood is refused with a reason instead of being half shown.
  */
 import { isLargerThan } from '../json-size.ts';
+import type { Field } from './field.ts';
 import { readField } from './read-field.ts';
 import { isRecord, quoted, refuseKeywords, Unsupported } from './schema-keywords.ts';
-
-export interface Choice {
-  value: string;
-  title: string;
-}
-
-export type Field = { name: string; title: string; description?: string; isRequired: boolean } & Input;
-
-/** What can be filled in, without whose field it is. */
-export type Input =
-  | TextInput
-  | NumberInput
-  | { kind: 'boolean'; default?: boolean }
-  | { kind: 'choice'; choices: Choice[]; default?: string }
-  | ChoicesInput;
-
-export interface TextInput {
-  kind: 'text';
-  format?: TextFormat;
-  minLength?: number;
-  maxLength?: number;
-  /** A regular expression by a stranger: never hand it to an engine that backtracks. */
-  pattern?: string;
-  default?: string;
-}
-
-export type TextFormat = 'email' | 'uri' | 'date' | 'date-time';
-
-export interface NumberInput {
-  kind: 'number';
-  isInteger: boolean;
-  minimum?: number;
-  maximum?: number;
-  exclusiveMinimum?: number;
-  exclusiveMaximum?: number;
-  multipleOf?: number;
-  default?: number;
-}
-
-export interface ChoicesInput {
-  kind: 'choices';
-  choices: Choice[];
-  minItems?: number;
-  maxItems?: number;
-  default?: string[];
-}
 
 export type RequestedSchema = { kind: 'form'; fields: Field[] } | { kind: 'unsupported'; reason: string };
 

@@ -5,7 +5,7 @@ import type { FormEntry, Step } from '../../../src/cli/chat/form-entry.ts';
 import { stepLines, stepPrompt, takenLine } from '../../../src/cli/chat/form-wording.ts';
 import { readAnswer } from '../../../src/cli/chat/read-answer.ts';
 import { readRequestedSchema } from '../../../src/elicitation/form/requested-schema.ts';
-import type { Field } from '../../../src/elicitation/form/requested-schema.ts';
+import type { Field } from '../../../src/elicitation/form/field.ts';
 
 function fieldsOf(properties: object, required: string[] = []): Field[] {
   const read = readRequestedSchema({ type: 'object', properties, required });

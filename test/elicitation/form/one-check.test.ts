@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { checkForm } from '../../../src/service/form-check.ts';
 import { readAnswer } from '../../../src/cli/chat/read-answer.ts';
 import { readRequestedSchema } from '../../../src/elicitation/form/requested-schema.ts';
-import type { Field } from '../../../src/elicitation/form/requested-schema.ts';
+import type { Field } from '../../../src/elicitation/form/field.ts';
 import { problemsIn } from '../../../src/widget/form-draft.ts';
 import { wordsFor } from '../../../src/widget/words.ts';
 

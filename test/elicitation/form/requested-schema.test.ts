@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { defaultsOf, readRequestedSchema } from '../../../src/elicitation/form/requested-schema.ts';
-import type { Field } from '../../../src/elicitation/form/requested-schema.ts';
+import type { Field } from '../../../src/elicitation/form/field.ts';
 
 type Schema = Record<string, unknown>;
 

@@ -1,0 +1,31 @@
+/** A message to an agent, as every surface hands it on. */
+import type { Capabilities } from '../elicitation/capabilities.ts';
+import type { PageContextPart } from '../turn/page-context.ts';
+import type { OnBusy } from './open-turn.ts';
+
+export interface TurnRequest {
+  /** Undefined: a new conversation, of which `messages` are the history. */
+  conversation: string | undefined;
+  /** Oldest first; the last is the user's new one. In a conversation that is given, only that counts. */
+  messages: GivenMessage[];
+  /** Its name; undefined: the conversation's, or the first one. */
+  agent: string | undefined;
+  capabilities: Capabilities;
+  onBusy: OnBusy;
+  repetition: Repetition;
+}
+
+export interface GivenMessage {
+  /** As the client names it. */
+  id?: string | undefined;
+  role: 'user' | 'assistant';
+  content: ({ type: 'text'; text: string } | PageContextPart)[];
+}
+
+export type Repetition =
+  /** Sent again or not, the message's own id tells. */
+  | { kind: 'unnamed' }
+  /** The caller's `Idempotency-Key`. */
+  | { kind: 'named'; key: string }
+  /** The client repeats requests by itself, under no name, and says when it does. */
+  | { kind: 'announced'; isRepeat: boolean };
