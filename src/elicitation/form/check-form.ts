@@ -39,7 +39,7 @@ export type FitsPattern = (pattern: string, text: string) => boolean;
 /** Leaves patterns to the service, which can stop them. */
 export const anyPattern: FitsPattern = () => true;
 
-/** By field name: one entry for each that does not fit. */
+/** By field name, in the order of the form: one entry for each that does not fit. */
 export function checkForm(
   fields: readonly Field[],
   content: Record<string, unknown>,
@@ -47,12 +47,12 @@ export function checkForm(
 ): Map<string, Violation> {
   const known = new Set(fields.map(({ name }) => name));
   const found = new Map<string, Violation>();
-  for (const name of Object.keys(content)) if (!known.has(name)) found.set(name, { kind: 'unknown-field' });
   for (const field of fields) {
     const value = Object.hasOwn(content, field.name) ? content[field.name] : undefined;
     const violation = checkField(field, value, fitsPattern);
     if (violation) found.set(field.name, violation);
   }
+  for (const name of Object.keys(content)) if (!known.has(name)) found.set(name, { kind: 'unknown-field' });
   return found;
 }
 
