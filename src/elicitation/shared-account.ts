@@ -21,7 +21,11 @@ export function sharedAccountForModel(account: SharedAccount): string {
 
 /** "Ask …", as a sentence. */
 export function askWhom(contact: string | undefined): string {
-  return `Ask ${contact ?? 'the operator of this service'}.`;
+  return `Ask ${whom(contact)}.`;
+}
+
+function whom(contact: string | undefined): string {
+  return contact ?? 'the operator of this service';
 }
 
 function troubleOf({ serverTitle, reason }: SharedAccount): string {
@@ -42,5 +46,5 @@ function troubleOf({ serverTitle, reason }: SharedAccount): string {
 
 function remedyFor({ reason, contact }: SharedAccount): string {
   const what = reason === 'missing' ? 'connect it' : 'connect it again';
-  return `Ask ${contact ?? 'the operator of this service'} to ${what}.`;
+  return `Ask ${whom(contact)} to ${what}.`;
 }

@@ -8,11 +8,11 @@ import {
 } from '../../contract/elicitation.ts';
 import { AnswerHeadersSchema } from '../../contract/headers.ts';
 import { ConversationParamsSchema } from '../../contract/ids.ts';
+import { toElicitationEvent } from '../../elicitation/elicitation-event.ts';
 import { toReceipt } from '../http/receipt.ts';
 import type { Service } from '../../service/service.ts';
 import { describeRoute, json, problemsOf } from '../http/describe-route.ts';
 import type { Api } from '../http/validation.ts';
-import { toElicitationEvent } from './translate.ts';
 
 const query = z.object({
   status: ElicitationStatusSchema.optional().meta({

@@ -1,20 +1,15 @@
 import type { Selectable, Transaction } from 'kysely';
-import type { ElicitationEvent, Settlement, Status } from '../../elicitation/elicitation.ts';
+import { toElicitationEvent } from '../../elicitation/elicitation-event.ts';
+import type { Settlement, Status } from '../../elicitation/elicitation.ts';
 import type { ElicitationRow } from '../ports/elicitations.ts';
 import type { NewEvent } from '../ports/turn-log.ts';
 import { fromJson } from '../schema.ts';
 import type { Tables } from '../schema.ts';
 
-export function eventOf({ id, request, deadline, because }: ElicitationRow, status: Status): NewEvent {
-  const event: ElicitationEvent = {
-    type: 'elicitation-request',
-    ...request,
-    ...(request.context.path && { path: request.context.path }),
-    elicitationId: id,
-    status,
-    expiresAt: new Date(deadline).toISOString(),
-    ...(because !== null && { because }),
-  };
+export function eventOf(question: ElicitationRow, status: Status): NewEvent {
+  const { id, request } = question;
+  const { path } = request.context;
+  const event = { ...toElicitationEvent({ ...question, status }), ...(path && { path }) };
   return { key: `elicitation/${id}/${status}`, event };
 }
 

@@ -244,6 +244,16 @@ describe('the questions of a conversation', () => {
     });
   });
 
+  test('say why they closed without an answer, as the log does', async () => {
+    const { elicitationId } = await question('given-up');
+    await api.storage.elicitations.settle(elicitationId, 'cancel', null, 'server_gave_up');
+    const url = '/run/v1/conversations/given-up/elicitations';
+    const { items } = (await api.send('alice', { method: 'GET', url })).json();
+    const entries = await api.storage.turnLog.read({ tenant: 'demo', conversation: 'given-up' }, 0);
+    expect(items).toEqual([entries.at(-1)?.event]);
+    expect(items[0]).toMatchObject({ status: 'cancel', because: 'server_gave_up' });
+  });
+
   test('can be asked for by status', async () => {
     await question('filtered');
     const url = '/run/v1/conversations/filtered/elicitations';
