@@ -69,6 +69,7 @@ describe.each(versions)('a caller on AI SDK %i that cannot be asked', (version) 
         serverTitle: 'Tracker',
         toolName: 'tracker__list_issues',
         message: expect.stringMatching(/^Tracker needs your account to list issues\. .*ask again/) as string,
+        url: expect.stringMatching(/\/connections$/) as string,
       },
     });
     expect(ToolAuthRequiredSchema.safeParse(notice?.data).success).toBe(true);

@@ -107,7 +107,9 @@ test('a turn that ends while its page is being loaded is there to its end', asyn
   const stream = page.waitForResponse('**/stream');
   await comeBack();
   expect((await stream).status()).toBe(204);
-  await expect.poll(() => said(page)).toEqual(['ask me', 'Tracker: You said “not now”', 'Very well.']);
+  await expect
+    .poll(() => said(page))
+    .toEqual(['ask me', 'Tracker: You said “not now” Connect Tracker', 'Very well.']);
   // It was over before anybody looked, and is no news.
   expect(await heard(page)).toEqual([]);
   await leave();
@@ -185,7 +187,7 @@ test('a message that takes the place of a question stays on the screen, however 
       await asked;
       await twoFrames(page);
       readMeanwhile = [...reads];
-      expect(await said(page)).toEqual(['ask me', 'Tracker: No longer needed', 'never mind']);
+      expect(await said(page)).toEqual(['ask me', 'Tracker: No longer needed Connect Tracker', 'never mind']);
       await route.continue();
     },
     { times: 1 },
@@ -193,7 +195,7 @@ test('a message that takes the place of a question stays on the screen, however 
   await say('never mind');
   await expect
     .poll(() => said(page))
-    .toEqual(['ask me', 'Tracker: No longer needed', 'never mind', 'Noted.']);
+    .toEqual(['ask me', 'Tracker: No longer needed Connect Tracker', 'never mind', 'Noted.']);
   expect(readMeanwhile).toEqual([]);
   await expect
     .poll(() => heard(page))
@@ -213,7 +215,7 @@ test('a message that was refused beside an open question is given back, and the 
   // The stream of the question goes on, and takes neither the reason away nor brings the message back.
   await declineToTheEnd(await conversation());
   await page.getByText('Very well.').waitFor();
-  expect(await said(page)).toEqual(['ask me', 'Tracker: You said “not now”', 'Very well.']);
+  expect(await said(page)).toEqual(['ask me', 'Tracker: You said “not now” Connect Tracker', 'Very well.']);
   expect(await page.locator('textarea').inputValue()).toBe('never mind');
   expect(await page.getByRole('alert').innerText()).toMatch(/token/);
   await leave(/status of 401/);
@@ -246,7 +248,7 @@ test('a question that gives way to a message from another tab does so in both', 
   for (const { page } of [first, second])
     await expect
       .poll(() => said(page))
-      .toEqual(['ask me', 'Tracker: No longer needed', 'never mind', 'Noted.']);
+      .toEqual(['ask me', 'Tracker: No longer needed Connect Tracker', 'never mind', 'Noted.']);
   await second.leave();
   await first.leave();
 });

@@ -116,7 +116,7 @@ test.each([
   await say('call office__delete {"what":"the archive"}');
   const card = view.locator('.card', { hasText: 'Delete the archive?' });
   await card.waitFor();
-  expect(await card.getByRole('button').allInnerTexts()).toEqual(['Approve', 'Decline']);
+  expect(await card.getByRole('button').allInnerTexts()).toEqual(['', 'Approve', 'Decline']);
   await tabTo(page, card.getByRole('button', { name: button }), 'Shift+Tab');
   await page.keyboard.press('Space');
   await view.getByText(settled).waitFor();

@@ -11,7 +11,7 @@ export const questions = `
 .card .who > :last-child { flex: 1 0 100% }
 .card .who .title { color: var(--text); font-size: 1rem; font-weight: 620; line-height: 1.35 }
 .card .who p { margin: 0; overflow-wrap: anywhere; color: var(--quiet); font-size: .875rem; line-height: 1.4 }
-.card .dismiss { align-self: start; display: grid; place-items: center; width: 2rem; height: 2rem; flex: none; margin: -.375rem -.375rem 0 -.25rem; border: 0; border-radius: 50%; background: none; color: var(--quiet); font: inherit; cursor: pointer }
+.card .dismiss { align-self: start; display: grid; place-items: center; width: 2rem; height: 2rem; flex: none; margin: -.375rem 0 0 -.25rem; border: 0; border-radius: 50%; background: none; color: var(--quiet); font: inherit; cursor: pointer }
 .card .dismiss:hover { background: var(--raised); color: var(--text) }
 .countdown { color: var(--quiet); font-size: .875rem; font-variant-numeric: tabular-nums; white-space: nowrap }
 .countdown[data-soon=true] { color: var(--warn); font-weight: 600 }
