@@ -53,7 +53,11 @@ test('a question that cannot be opened ends the turn, with words that name nothi
 });
 
 test('an answer that cannot be written ends the turn, and the question with it', async () => {
-  await startWith(() => ({ elicitations: { settleAll: wrong } }));
+  await startWith(({ elicitations }) => ({
+    elicitations: {
+      settleAll: (settlements) => (settlements.length > 0 ? wrong() : elicitations.settleAll(settlements)),
+    },
+  }));
   const stream = await alice.chat(listing, { conversation });
   const { elicitationId } = await stream.question('pending');
   await alice.answer({ conversationId: conversation, elicitationId, action: 'decline' });
