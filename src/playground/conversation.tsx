@@ -1,5 +1,5 @@
 /** The widget, and what the page hears of it. */
-import { useEffect, useRef } from 'react';
+import { useEffect, useLayoutEffect, useRef } from 'react';
 import type { InterludeChat } from '../widget/element.tsx';
 import type { Opened } from './use-opened.ts';
 
@@ -15,7 +15,8 @@ interface Props {
 
 export function Conversation({ opened, suggestions, token, onBegun, onNews }: Props) {
   const chat = useRef<InterludeChat>(null);
-  useEffect(() => {
+  // Before anybody can type: into the conversation that is left, it would be lost.
+  useLayoutEffect(() => {
     const element = chat.current;
     // What it remembers of an earlier visit is not asked for: the page says which one it shows.
     if (element?.conversation === undefined) return;
