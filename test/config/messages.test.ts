@@ -99,6 +99,13 @@ const files: [name: string, file: string, problems: string[]][] = [
     ],
   ],
   [
+    'a misspelt member of an agent',
+    agent('model: scripted', 'server: [tracker]'),
+    [
+      'agents.yaml:6, agents.assistant.server: unknown (did you mean servers?); what may stand here: title, description, model, instructions, modelSettings, servers, agents, maxSteps',
+    ],
+  ],
+  [
     'a misspelt value',
     server('url: http://t/mcp', 'store: valt'),
     ['agents.yaml:5, servers.tracker.store: write one of oauth, nango, vault (did you mean vault?)'],
