@@ -16,7 +16,6 @@ export type OpenTurn =
       turnId: string;
       /** On record: it stops what it does, and its end follows. */
       isEnding: boolean;
-      clientMessageId: string | undefined;
       /** This run, and none that may follow it under the same workflow id. */
       handle: WorkflowHandle;
     };
@@ -42,7 +41,6 @@ export function createOpenTurns(client: Client, turns: Pick<Turns, 'get'>) {
           kind: 'live',
           turnId,
           isEnding: row?.endingAt != null,
-          clientMessageId: row?.clientMessageId,
           handle,
         }
       : { kind: 'closing' };

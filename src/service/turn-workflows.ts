@@ -130,7 +130,7 @@ export function createTurnWorkflows({ client, storage, config, logger }: Parts):
   }
 
   /** Whether it is the earlier turn's message that is sent again. */
-  async function saysTheSame(turn: NewTurn, earlier: Pick<TurnRow, keyof TurnRef | 'clientMessageId'>) {
+  async function saysTheSame(turn: NewTurn, earlier: TurnRow) {
     const before = await storage.turns.given(earlier);
     const now = turn.messages.at(-1)?.content;
     return before === null || now === undefined || wordsOf(before) === wordsOf(now);
@@ -151,18 +151,13 @@ export function createTurnWorkflows({ client, storage, config, logger }: Parts):
       const open = await inTime(() => openTurn(turn));
       if (open.kind === 'live') {
         if (open.turnId === turn.turnId) return { kind: 'started', turn: refOf(turn) };
-        const isSame = open.clientMessageId === turn.clientMessageId;
         const leaves = leaving.has(open.turnId) ? stillLeaves : makeRoom;
-        const outlook = isSame ? 'no' : await inTime(() => leaves(open, onBusy));
+        const outlook = await inTime(() => leaves(open, onBusy));
         // Its questions are closed by now: to refuse the message that closed them would leave its sender with nothing.
         if (outlook === 'yes') deadline = begunAt + stopAndStartDeadlineMs;
         if (outlook === 'no' || Date.now() > deadline - marginMs) {
           await storage.turns.withdraw(turn);
-          const other = { ...turn, turnId: open.turnId };
-          if (isSame && !(await saysTheSame(turn, other))) return { kind: 'other-message' };
-          return isSame
-            ? { kind: 'joined', turn: { ...refOf(turn), turnId: open.turnId } }
-            : { kind: 'busy', turnId: open.turnId, isEnding: outlook === 'yes' };
+          return { kind: 'busy', turnId: open.turnId, isEnding: outlook === 'yes' };
         }
         leaving.add(open.turnId);
       }
