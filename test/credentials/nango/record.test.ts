@@ -220,7 +220,8 @@ test('of two connections of the same millisecond the one that was told of first 
   const { begin, visit, store, nango } = await createNangoBench();
   const attempt = await begin();
   const told = [await visit(attempt, 'alice'), await visit(attempt, 'bob')];
-  for (const connection of nango.connections()) connection.createdAt = connection.updatedAt = Date.now();
+  const createdAt = Date.now();
+  for (const connection of nango.connections()) connection.createdAt = connection.updatedAt = createdAt;
   for (const connectionId of told)
     expect(await store.confirm(attempt.id, connectionId)).toMatchObject({
       version: 1,
