@@ -6,35 +6,44 @@ import type { Storage } from '../storage/storage.ts';
 import type { StoredMessage } from '../storage/ports/conversations.ts';
 import type { ToolResult } from '../turn/tool-result.ts';
 import type { Delegation, Turn, TurnEnd } from '../turn/turn.ts';
-import { createToolResults } from './tool-results.ts';
+import { finishToolCall, requestedToolCall } from './tool-results.ts';
 
 interface Dependencies {
   storage: Pick<Storage, 'messages' | 'toolCalls'>;
   agents: Config['agents'];
 }
 
-export function createDelegationActivities({ storage, agents }: Dependencies) {
-  const results = createToolResults(storage);
+interface EndOfDelegation {
+  /** The asking agent's. */
+  turn: Turn;
+  delegation: Delegation;
+  end: TurnEnd;
+}
 
+export function createDelegationActivities(parts: Dependencies) {
+  const { storage } = parts;
   return {
-    /** `turn` is the asking agent's. The answer is the last thing that the other agent said. */
-    async finishDelegation(input: { turn: Turn; delegation: Delegation; end: TurnEnd }): Promise<void> {
-      const { turn, delegation, end } = input;
-      const call = await results.requested(turn, delegation.toolCallId);
-      await results.finish(turn, call, await resultOf(turn, delegation, end));
+    /** The answer is the last thing that the other agent said. */
+    async finishDelegation(input: EndOfDelegation): Promise<void> {
+      const { turn, delegation } = input;
+      const call = await requestedToolCall(storage, turn, delegation.toolCallId);
+      await finishToolCall(storage, turn, call, await resultOf(parts, input));
     },
   };
+}
 
-  async function resultOf(turn: Turn, delegation: Delegation, end: TurnEnd): Promise<ToolResult> {
-    const name = delegation.path.at(-1) ?? '';
-    const title = agents.get(name)?.title ?? name;
-    if (end.status !== 'completed')
-      return { kind: 'error', text: unansweredForModel(title, end.failure?.message) };
-    const text = lastWords(await storage.messages.list({ ...turn, delegation }));
-    return text === ''
-      ? { kind: 'error', text: unansweredForModel(title, 'It ended without a word.') }
-      : { kind: 'output', output: { content: [{ type: 'text', text }] } };
-  }
+async function resultOf(
+  { storage, agents }: Dependencies,
+  { turn, delegation, end }: EndOfDelegation,
+): Promise<ToolResult> {
+  const name = delegation.path.at(-1) ?? '';
+  const title = agents.get(name)?.title ?? name;
+  if (end.status !== 'completed')
+    return { kind: 'error', text: unansweredForModel(title, end.failure?.message) };
+  const text = lastWords(await storage.messages.list({ ...turn, delegation }));
+  return text === ''
+    ? { kind: 'error', text: unansweredForModel(title, 'It ended without a word.') }
+    : { kind: 'output', output: { content: [{ type: 'text', text }] } };
 }
 
 function lastWords(messages: StoredMessage[]): string {

@@ -7,30 +7,30 @@ import { toEvent, toMessageContent } from '../turn/tool-result.ts';
 import type { ToolResult } from '../turn/tool-result.ts';
 import type { TurnRef } from '../turn/turn.ts';
 
-export interface ToolResults {
-  /** The call as the model asked for it, and how far it is. `by`: the attempt that goes on with it. */
-  requested(turn: TurnRef, toolCallId: string, by?: CallAttempt): Promise<ToolCallRow>;
-  /** The first end wins; again is a no-op. `notice` is for the people who read along, `by` as in the storage. */
-  finish(
-    turn: TurnRef,
-    call: ToolCallRow,
-    result: ToolResult,
-    options?: { notice?: NewEvent | undefined; by?: CallAttempt },
-  ): Promise<void>;
+type CallStorage = Pick<Storage, 'toolCalls'>;
+
+/** The call as the model asked for it, and how far it is. `by`: the attempt that goes on with it. */
+export async function requestedToolCall(
+  { toolCalls }: CallStorage,
+  turn: TurnRef,
+  toolCallId: string,
+  by?: CallAttempt,
+): Promise<ToolCallRow> {
+  const call = await (by ? toolCalls.take(turn, toolCallId, by) : toolCalls.get(turn, toolCallId));
+  if (!call) throw new Error(`Tool call ${toolCallId} of turn ${turn.turnId} is not in the database.`);
+  return call;
 }
 
-export function createToolResults({ toolCalls }: Pick<Storage, 'toolCalls'>): ToolResults {
-  return {
-    async requested(turn, toolCallId, by) {
-      const call = await (by ? toolCalls.take(turn, toolCallId, by) : toolCalls.get(turn, toolCallId));
-      if (!call) throw new Error(`Tool call ${toolCallId} of turn ${turn.turnId} is not in the database.`);
-      return call;
-    },
-    async finish(turn, call, result, { notice, by } = {}) {
-      const finished = { ...toCallResult(turn, call, result), ...(notice && { notice }) };
-      await toolCalls.finish(turn, call.toolCallId, finished, by);
-    },
-  };
+/** The first end wins; again is a no-op. `notice` is for the people who read along, `by` as in the storage. */
+export async function finishToolCall(
+  { toolCalls }: CallStorage,
+  turn: TurnRef,
+  call: ToolCallRow,
+  result: ToolResult,
+  { notice, by }: { notice?: NewEvent | undefined; by?: CallAttempt } = {},
+): Promise<void> {
+  const finished = { ...toCallResult(turn, call, result), ...(notice && { notice }) };
+  await toolCalls.finish(turn, call.toolCallId, finished, by);
 }
 
 export function toCallResult(turn: TurnRef, call: ToolCallRow, result: ToolResult): CallResult {

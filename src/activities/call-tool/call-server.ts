@@ -6,6 +6,7 @@ import type { Credential } from '../../credentials/store.ts';
 import { pageNotOpenedForModel, unknownOutcomeForModel } from '../../elicitation/wording.ts';
 import type { Continuation } from '../../remote/tool-call.ts';
 import type { AttemptResult } from '../../turn/tool-call.ts';
+import { finishCall } from './attempt.ts';
 import type { CallServerParts, ServerAttempt, ToolRequest } from './attempt.ts';
 import { concludeRequest } from './conclude-request.ts';
 import type { NextRequest } from './conclude-request.ts';
@@ -20,7 +21,7 @@ export async function callServer(
   answered: Round | undefined,
 ): Promise<AttemptResult> {
   const notOpened = outcomeOfPageNotOpened(attempt, answered);
-  if (notOpened) return attempt.finish(pageNotOpenedForModel(notOpened, attempt.server.title));
+  if (notOpened) return finishCall(parts, attempt, pageNotOpenedForModel(notOpened, attempt.server.title));
   let next: NextRequest | AttemptResult = {
     kind: 'next-request',
     request: {
@@ -40,16 +41,20 @@ async function makeRequest(
   attempt: ServerAttempt,
   request: ToolRequest,
 ): Promise<NextRequest | AttemptResult> {
-  const { input, by, server, call, finish } = attempt;
+  const { input, by, server, call } = attempt;
   const { backoff } = parts.catalogue;
   // Over the network each attempt costs next to nothing, and one connection's trouble is not another's.
   const trouble = server.process && request.continuation === undefined ? backoff.reason(server) : null;
   if (trouble !== null && call.state === 'requested')
-    return finish(`${trouble} It was tried a moment ago, and not again. The tool did not run.`);
+    return finishCall(
+      parts,
+      attempt,
+      `${trouble} It was tried a moment ago, and not again. The tool did not run.`,
+    );
   const isFirst = await parts.storage.toolCalls.start(input.turn, input.toolCallId, by);
   // A stream that is taken up again tells what became of the call: nothing is sent twice.
   const canRepeat = attempt.isRepeatable || request.continuation?.resume.kind === 'detached';
-  if (!isFirst && !canRepeat) return finish(unknownOutcomeForModel(server.title));
+  if (!isFirst && !canRepeat) return finishCall(parts, attempt, unknownOutcomeForModel(server.title));
   const sent = await sendRequest(parts, attempt, request);
   if (server.process && sent.outcome.kind === 'unreachable') backoff.failed(server, sent.outcome.message);
   if (sent.outcome.kind === 'result') backoff.reached(server);

@@ -8,8 +8,9 @@ import type { CallOutcome } from '../../remote/tool-call.ts';
 import type { AttemptResult } from '../../turn/tool-call.ts';
 import type { McpResult } from '../../turn/tool-result.ts';
 import { isTurnEnding, isWorkerLeaving } from '../stop-signal.ts';
-import { askToConnect, rejectCredential, stillRefused } from './attempt.ts';
+import { finishCall } from './attempt.ts';
 import type { CallServerParts, ServerAttempt, ToolRequest } from './attempt.ts';
+import { askToConnect, rejectCredential, stillRefused } from './connection-required.ts';
 import { remarkOnExpired } from './expired-questions.ts';
 import { keepPause } from './keep-pause.ts';
 import { mayRetryLater, retryLater } from './retry-later.ts';
@@ -32,12 +33,14 @@ export async function concludeRequest(
   attempt: ServerAttempt,
   request: ConcludedRequest,
 ): Promise<NextRequest | AttemptResult> {
-  const { input, server, finish } = attempt;
+  const { input, server } = attempt;
   const { outcome } = request;
   switch (outcome.kind) {
     case 'result':
       void parts.catalogue.refresh(input.turn, server, request.credential);
-      return finish(outcome.result as McpResult, await remark(parts, attempt, request));
+      return finishCall(parts, attempt, outcome.result as McpResult, {
+        remark: await remarkOn(parts, attempt, request),
+      });
     case 'asks': {
       const kept = await keepPause(parts, attempt, request, outcome.pause);
       return kept.kind === 'answered'
@@ -49,13 +52,16 @@ export async function concludeRequest(
     case 'unreachable':
       return concludeUnreachable(parts, attempt, request, outcome);
     case 'state-expired':
-      if (request.continuation === undefined || request.isRestarted) return finish(outcome.message);
+      if (request.continuation === undefined || request.isRestarted)
+        return finishCall(parts, attempt, outcome.message);
       await parts.storage.toolCalls.release(input.turn, input.toolCallId, attempt.by);
       return next(request, { continuation: undefined, isRestarted: true });
     case 'rejected':
-      return finish(outcome.message, await remark(parts, attempt, request));
+      return finishCall(parts, attempt, outcome.message, {
+        remark: await remarkOn(parts, attempt, request),
+      });
     case 'unaskable':
-      return finish(outcome.message);
+      return finishCall(parts, attempt, outcome.message);
     case 'unknown':
       return concludeUnknown(parts, attempt, request, outcome);
     default:
@@ -77,17 +83,18 @@ async function renewCredential(
   const { turn, toolCallId } = attempt.input;
   await parts.storage.toolCalls.release(turn, toolCallId, attempt.by);
   const renewed = await rejectCredential(parts, attempt, request.credential, refused);
-  if (renewed.kind === 'connection-required') return askToConnect(renewed, attempt);
-  if (request.isRenewed) return stillRefused(attempt);
+  if (renewed.kind === 'connection-required') return askToConnect(parts, attempt, renewed);
+  if (request.isRenewed) return stillRefused(parts, attempt);
   return next(request, { credential: renewed, isRenewed: true });
 }
 
 async function concludeUnreachable(
   parts: CallServerParts,
-  { input, by, server, finish }: ServerAttempt,
+  attempt: ServerAttempt,
   { isFirst, answered }: ConcludedRequest,
   { message }: Of<'unreachable'>,
 ): Promise<AttemptResult> {
+  const { input, by, server } = attempt;
   const { turn, toolCallId } = input;
   // Of an earlier attempt that did reach it, nothing is known.
   if (isFirst) await parts.storage.toolCalls.release(turn, toolCallId, by);
@@ -95,9 +102,13 @@ async function concludeUnreachable(
   // Nothing was sent yet, and somebody has answered: a server that is only being restarted is waited for.
   if (hasAsked && mayRetryLater())
     throw retryLater(`${server.title} could not be reached; the answers are sent later.`, 'ServerNotReached');
-  if (!isFirst) return finish(unknownOutcomeForModel(server.title, message));
+  if (!isFirst) return finishCall(parts, attempt, unknownOutcomeForModel(server.title, message));
   const isNew = answered === undefined || answered.resume.kind === 'again';
-  return finish(isNew ? `${message} The tool did not run.` : interruptedForModel(message));
+  return finishCall(
+    parts,
+    attempt,
+    isNew ? `${message} The tool did not run.` : interruptedForModel(message),
+  );
 }
 
 async function concludeUnknown(
@@ -106,7 +117,7 @@ async function concludeUnknown(
   request: ConcludedRequest,
   { message }: Of<'unknown'>,
 ): Promise<AttemptResult> {
-  const { input, server, isRepeatable, finish } = attempt;
+  const { input, server, isRepeatable } = attempt;
   if (request.continuation?.resume.kind === 'detached' && isWorkerLeaving())
     throw ApplicationFailure.retryable(`The call to ${server.title} goes on elsewhere.`, 'WorkerLeaving');
   // A lost connection, a restart on either side: what may be repeated is, by the activity's retry.
@@ -121,11 +132,11 @@ async function concludeUnknown(
     'outcome of a tool call is unknown',
   );
   const words = unknownOutcomeForModel(server.title, message);
-  return finish(words, await remark(parts, attempt, request));
+  return finishCall(parts, attempt, words, { remark: await remarkOn(parts, attempt, request) });
 }
 
 /** Only a call that has asked can have questions that ran out. */
-async function remark(
+async function remarkOn(
   parts: CallServerParts,
   { input, server }: ServerAttempt,
   { answered, hasAsked }: ConcludedRequest,

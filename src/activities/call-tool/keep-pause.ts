@@ -3,17 +3,20 @@ import type { InputRequired } from '../../remote/input-required.ts';
 import type { Continuation } from '../../remote/tool-call.ts';
 import type { AttemptResult } from '../../turn/tool-call.ts';
 import { stopSignal } from '../stop-signal.ts';
+import { finishCall } from './attempt.ts';
 import type { CallServerParts, ServerAttempt, ToolRequest } from './attempt.ts';
 import { tooManyRounds } from './round-limits.ts';
 import { toCallPaused, toRestartedRound, toRound } from './rounds.ts';
 
 /** `answered`: all that was asked has its answer from before the call was begun anew, so that it goes on at once. */
 export async function keepPause(
-  { rounds, remote }: CallServerParts,
-  { input, by, server, finish }: ServerAttempt,
+  parts: CallServerParts,
+  attempt: ServerAttempt,
   { credential, isRestarted }: ToolRequest,
   pause: InputRequired,
 ): Promise<AttemptResult | { kind: 'answered'; continuation: Continuation }> {
+  const { rounds, remote } = parts;
+  const { input, by, server } = attempt;
   const { turn, toolCallId } = input;
   const before = await rounds.list(turn, toolCallId);
   // What was asked before a restart is not asked again, so it does not count.
@@ -23,7 +26,7 @@ export async function keepPause(
     const { resume } = pause;
     if (resume.kind === 'detached')
       await remote.cancelCall({ server, credential, signal: stopSignal() }, resume.call);
-    return finish(excess);
+    return finishCall(parts, attempt, excess);
   }
   const next = isRestarted ? toRestartedRound(pause, before) : toRound(pause);
   const kept = await rounds.keep(turn, toolCallId, before, next, by);

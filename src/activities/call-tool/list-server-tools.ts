@@ -4,15 +4,16 @@ import type { Credential } from '../../credentials/store.ts';
 import type { AttemptResult } from '../../turn/tool-call.ts';
 import { mayUse } from '../call-model/agent-tools.ts';
 import { stopSignal } from '../stop-signal.ts';
-import { askToConnect, rejectCredential, stillRefused } from './attempt.ts';
+import { finishCall } from './attempt.ts';
 import type { Attempt, CallParts } from './attempt.ts';
+import { askToConnect, rejectCredential, stillRefused } from './connection-required.ts';
 
 export async function listServerTools(
   parts: CallParts & { agents: Config['agents'] },
   attempt: Attempt,
   resolved: Credential,
 ): Promise<AttemptResult> {
-  const { server, finish, input } = attempt;
+  const { server, input } = attempt;
   let credential = resolved;
   for (let isRenewed = false; ; isRenewed = true) {
     const listed = await parts.catalogue.learn(input.turn, server, credential, stopSignal());
@@ -20,17 +21,17 @@ export async function listServerTools(
       case 'tools': {
         const names = listed.tools.map(({ name }) => name);
         const text = toText(server, parts.agents.get(input.turn.agent), names);
-        return finish({ content: [{ type: 'text', text }] });
+        return finishCall(parts, attempt, { content: [{ type: 'text', text }] });
       }
       case 'refused': {
         const renewed = await rejectCredential(parts, attempt, credential, listed);
-        if (renewed.kind === 'connection-required') return askToConnect(renewed, attempt);
-        if (isRenewed) return stillRefused(attempt);
+        if (renewed.kind === 'connection-required') return askToConnect(parts, attempt, renewed);
+        if (isRenewed) return stillRefused(parts, attempt);
         credential = renewed;
         continue;
       }
       case 'unreachable':
-        return finish(listed.message);
+        return finishCall(parts, attempt, listed.message);
       default:
         return listed satisfies never;
     }

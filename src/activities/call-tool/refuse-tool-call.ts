@@ -15,7 +15,7 @@ import type { NewEvent } from '../../storage/ports/turn-log.ts';
 import type { Storage } from '../../storage/storage.ts';
 import type { ToolCallRow } from '../../storage/ports/tool-calls.ts';
 import type { Turn } from '../../turn/turn.ts';
-import { accountNotice, createToolResults } from '../tool-results.ts';
+import { accountNotice, finishToolCall, requestedToolCall } from '../tool-results.ts';
 
 interface Dependencies {
   storage: Pick<Storage, 'toolCalls' | 'toolCatalogue' | 'elicitations'>;
@@ -32,31 +32,39 @@ export interface RefusedToolCall {
   outcomes: Settlement[];
 }
 
-export function createRefuseToolCall({ storage, servers, config: { http } }: Dependencies) {
-  const address = connectionsAddress(http.publicUrl);
-  const results = createToolResults(storage);
+export function createRefuseToolCall(parts: Dependencies) {
+  return { refuseToolCall: (refused: RefusedToolCall) => refuseToolCall(parts, refused) };
+}
 
-  return {
-    async refuseToolCall({ turn, toolCallId, server, refusal, outcomes }: RefusedToolCall): Promise<void> {
-      await storage.elicitations.settleAll(outcomes);
-      const call = await results.requested(turn, toolCallId);
-      const config = servers.get(server);
-      const title = config?.title ?? server;
-      const mayHaveRun = refusal === 'failed' && call.state === 'started';
-      const text = mayHaveRun ? unknownOutcomeForModel(title) : refusalForModel(refusal, title, address);
-      const notice =
-        config && refusal === 'unsupported' ? await accountMissing(turn, call, config) : undefined;
-      await results.finish(turn, call, { kind: 'error', text }, { notice });
-    },
-  };
+async function refuseToolCall(
+  parts: Dependencies,
+  { turn, toolCallId, server: name, refusal, outcomes }: RefusedToolCall,
+): Promise<void> {
+  const { storage, servers, config } = parts;
+  await storage.elicitations.settleAll(outcomes);
+  const call = await requestedToolCall(storage, turn, toolCallId);
+  const server = servers.get(name);
+  const title = server?.title ?? name;
+  const mayHaveRun = refusal === 'failed' && call.state === 'started';
+  const text = mayHaveRun
+    ? unknownOutcomeForModel(title)
+    : refusalForModel(refusal, title, connectionsAddress(config.http.publicUrl));
+  const notice =
+    server && refusal === 'unsupported' ? await accountMissing(parts, turn, call, server) : undefined;
+  await finishToolCall(storage, turn, call, { kind: 'error', text }, { notice });
+}
 
-  /** The person is there, only their client cannot show the question: they can connect the account elsewhere. */
-  async function accountMissing(turn: Turn, call: ToolCallRow, config: ServerConfig): Promise<NewEvent> {
-    const { name: server, title: serverTitle, store } = config;
-    const by = store === 'vault' ? 'key' : 'account';
-    const known = await storage.toolCatalogue.get(connectionKey(config, turn));
-    const tool = known?.tools.find(({ name }) => modelNameOf(server, name) === call.toolName)?.name;
-    const message = elsewhere(connectionMessage(serverTitle, 'missing', tool, by), false, address);
-    return accountNotice(call, config, message, address);
-  }
+/** The person is there, only their client cannot show the question: they can connect the account elsewhere. */
+async function accountMissing(
+  { storage, config }: Dependencies,
+  turn: Turn,
+  call: ToolCallRow,
+  server: ServerConfig,
+): Promise<NewEvent> {
+  const address = connectionsAddress(config.http.publicUrl);
+  const by = server.store === 'vault' ? 'key' : 'account';
+  const known = await storage.toolCatalogue.get(connectionKey(server, turn));
+  const tool = known?.tools.find(({ name }) => modelNameOf(server.name, name) === call.toolName)?.name;
+  const message = elsewhere(connectionMessage(server.title, 'missing', tool, by), false, address);
+  return accountNotice(call, server, message, address);
 }

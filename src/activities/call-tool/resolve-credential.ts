@@ -4,6 +4,8 @@ import { connectionKey } from '../../credentials/connection-key.ts';
 import type { ConnectionRequired, Credential, CredentialStore } from '../../credentials/store.ts';
 import type { Turn } from '../../turn/turn.ts';
 
+export type ResolvedCredential = Credential | ConnectionRequired;
+
 const tries = 3;
 const pauseMs = 500;
 
@@ -12,7 +14,7 @@ export async function resolveCredential(
   store: CredentialStore,
   server: ServerConfig,
   { turn, connects }: { turn: Turn; connects: number },
-): Promise<Credential | ConnectionRequired> {
+): Promise<ResolvedCredential> {
   const key = connectionKey(server, turn);
   let found = await store.resolve(server, key);
   for (let count = 0; connects > 0 && count < tries && isMissing(found); count++) {
@@ -32,6 +34,6 @@ export async function credentialOrNone(
   return found?.kind === 'credential' ? found : null;
 }
 
-function isMissing(found: Credential | ConnectionRequired): boolean {
+function isMissing(found: ResolvedCredential): boolean {
   return found.kind === 'connection-required' && found.reason === 'missing';
 }
