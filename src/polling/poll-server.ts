@@ -2,13 +2,13 @@
 import type { OpenRounds } from '../activities/call-tool/open-rounds.ts';
 import type { RemoteServers } from '../remote/remote-servers.ts';
 import type { RoundRef } from '../turn/tool-call.ts';
-import type { ServerNews } from '../workflows/messages.ts';
+import type { QuestionUpdate } from '../workflows/messages.ts';
 
 export type ServerSight =
   | { kind: 'quiet' }
   /** There is nothing to look at any more. */
   | { kind: 'over' }
-  | { kind: 'news'; news: ServerNews['news']; about: string[] };
+  | { kind: 'news'; news: QuestionUpdate['news']; about: string[] };
 
 export function createServerLook(calls: OpenRounds, remote: Pick<RemoteServers, 'observeCall'>) {
   return async (call: RoundRef, count: number, signal: AbortSignal): Promise<ServerSight> => {

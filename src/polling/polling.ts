@@ -11,7 +11,7 @@ import { startLeasedLoop } from '../storage/leased-loop.ts';
 import type { LeasedLoop } from '../storage/leased-loop.ts';
 import type { Dependencies } from '../processes/dependencies.ts';
 import type { Poll, PollSubject } from '../storage/ports/polls.ts';
-import { connectionEstablished, serverNews } from '../workflows/messages.ts';
+import { connectionEstablished, questionUpdate } from '../workflows/messages.ts';
 import { createConnectionLook } from './poll-connection.ts';
 import { createServerLook } from './poll-server.ts';
 
@@ -54,7 +54,7 @@ export function startPolling(parts: Dependencies, connection: NativeConnection):
     if (sight.kind === 'over') return null;
     const elicitationIds = sight.kind === 'news' ? sight.about.filter((id) => questions.includes(id)) : [];
     if (sight.kind === 'quiet' || elicitationIds.length === 0) return leaseMs;
-    return tell(workflowId, (turn) => turn.signal(serverNews, { elicitationIds, news: sight.news }));
+    return tell(workflowId, (turn) => turn.signal(questionUpdate, { elicitationIds, news: sight.news }));
   }
 
   /** The workflow settles the question, and then nobody looks any more. One that has not heard is told again. */

@@ -6,7 +6,7 @@ import type { Storage } from '../storage/storage.ts';
 import type { TurnRow } from '../storage/ports/turns.ts';
 import type { LogEntry } from '../turn/event.ts';
 import type { TurnEndStatus, TurnRef } from '../turn/turn.ts';
-import { withoutVoidSpeech } from '../turn/void-speech.ts';
+import { withoutVoidText } from '../turn/void-text.ts';
 
 /** How often a reader that has seen nothing yet makes sure that there will be something to see. */
 const lookEveryMs = 2_000;
@@ -66,7 +66,7 @@ export async function readTurn(
   let entries: LogEntry[] = [];
   for await (const batch of followTurn(storage, turn, signal)) {
     entries.push(...batch);
-    if (batch.some(({ event }) => event.type === 'reset-step')) entries = withoutVoidSpeech(entries);
+    if (batch.some(({ event }) => event.type === 'reset-step')) entries = withoutVoidText(entries);
   }
   return entries;
 }

@@ -17,7 +17,7 @@ export function createQuestionLog(
     opened(question) {
       logger.info(
         { ...fieldsOf(question), store: storeOf(question) },
-        `turn ${short(question.turnId)} waits: ${question.user} ${aimOf(question)}`,
+        `turn ${short(question.turnId)} waits: ${question.user} ${requestedAction(question)}`,
       );
     },
     settled(question) {
@@ -39,7 +39,7 @@ function fieldsOf({ id: elicitationId, turnId, agent, user, request }: Elicitati
   return { elicitationId, turnId, agent, path, user, trigger, mode, server, toolName, toolCallId, ...older };
 }
 
-function aimOf({ request }: ElicitationRow): string {
+function requestedAction({ request }: ElicitationRow): string {
   const { mode, context } = request;
   const { trigger, agent, server = agent, toolName, reason } = context;
   return trigger === 'credential_required'

@@ -1,8 +1,8 @@
 /**
- * Why a person has to be asked, as workflows pass it on, and what comes of opening the question. Ids and reasons only:
- * all of it is part of workflow history.
+ * What a person has to be asked, as workflows and activities exchange it, and the results of opening the question. Ids
+ * and reasons only, no text: all of it is recorded in workflow history, so fields stay readable as they are.
  *
- * Something else to ask is one more member of `Ask`, and of every `switch` over its `kind`.
+ * A new kind of question is one more member of `Ask`; the compiler names every `switch` over `kind` that lacks it.
  */
 import type { ConnectionReason, Mode, Outcome, Settlement } from '../elicitation/elicitation.ts';
 import type { Turn } from './turn.ts';
@@ -23,7 +23,7 @@ export interface ConnectionAsk {
   scopes?: string[];
 }
 
-/** A server's own question, in the middle of a tool call. What it asks is in the round's record. */
+/** A server's own question, in the middle of a tool call. Its text is stored with the round, in the call's row. */
 export interface ServerAsk {
   kind: 'server';
   server: string;
@@ -33,7 +33,7 @@ export interface ServerAsk {
   mode: Mode;
 }
 
-/** How the caller has to be able to show it. */
+/** The mode of elicitation that the client has to support to show it. */
 export function modeOf(ask: Ask): Mode {
   switch (ask.kind) {
     case 'connection':
@@ -45,7 +45,7 @@ export function modeOf(ask: Ask): Mode {
   }
 }
 
-/** The name of whoever asks, or whose account is missing. */
+/** The name of the server that asks, or whose account is missing. */
 export function askedBy(ask: Ask): string {
   switch (ask.kind) {
     case 'connection':
@@ -68,7 +68,7 @@ export function accountOf(ask: Ask): Omit<ExpectedConnection, 'turn'> | null {
   }
 }
 
-/** One question and whose it is. */
+/** A question to be opened. */
 export interface NewQuestion<Kind extends Ask = Ask> {
   turn: Turn;
   workflowId: string;
@@ -79,28 +79,29 @@ export interface NewQuestion<Kind extends Ask = Ask> {
   deadline: number;
 }
 
-/** What came of opening a question. */
+/** The result of opening a question. */
 export type OpenResult =
   | Opened
+  /** The user has as many open questions as are allowed; this one was not opened. */
   | { kind: 'too-many-open' }
-  /** Its tool call has ended meanwhile: nobody waits for an answer. */
+  /** Its tool call has ended meanwhile; the question was not opened. */
   | { kind: 'call-ended' };
 
 export interface Opened {
   kind: 'opened' | 'already-connected';
-  /** The version of an account that was connected meanwhile. */
+  /** The version of an account that was connected meanwhile; null if none was. */
   connectedVersion: number | null;
-  /** The account is kept elsewhere, and nobody may tell us of it: it has to be looked for. */
+  /** The account is kept in another system, which may fail to notify us: check once more before the question expires. */
   mayGoUnnoticed?: true;
 }
 
-/** What came of asking: an outcome, or nobody was asked. */
+/** The result of asking: how the question ended, or why nobody was asked. */
 export type AskResult = Outcome | 'unsupported' | 'too-many-open';
 
-/** What became of a question, for whoever goes on because of it. The content of the answer is in the database. */
+/** How a question ended. The content of the answer is in the database, under `responseId`. */
 export type QuestionOutcome = Omit<Settlement, 'because'>;
 
-/** An account that is kept elsewhere and may have been connected though nobody said so. */
+/** An account that is kept in another system and may have been connected without our being notified. */
 export interface ExpectedConnection {
   turn: Turn;
   server: string;

@@ -1,6 +1,6 @@
 /**
- * What happens in a turn, as it stands in the turn log. Every surface is a view of this list.
- * Names are the AI SDK's where it has one, so that its translation is a rename.
+ * The events of a turn, as the turn log stores them. Every surface translates this list. Names are the AI SDK's where it
+ * has one. Stored and sent to clients: fields are added, never changed.
  */
 import type { ElicitationEvent } from '../elicitation/elicitation.ts';
 import type { TurnEndStatus, Usage } from './turn.ts';
@@ -8,7 +8,7 @@ import type { TurnEndStatus, Usage } from './turn.ts';
 export type TurnEvent = TurnEventBody & {
   /** Which delegated agent it comes from, outermost first; absent for the turn's own agent. */
   path?: string[];
-  /** The call it answers to: tells two calls of one agent apart. Questions, which have an id of their own, lack it. */
+  /** The tool call that delegated to this agent: tells two delegations to one agent apart. Absent from questions. */
   parentToolCallId?: string;
 };
 
@@ -25,12 +25,12 @@ type TurnEventBody =
       parts?: [seq: number, length: number][];
     }
   | { type: 'text-end' | 'reasoning-end'; id: string }
-  /** `agent`: the call is not a tool's but hands a task to this agent. */
+  /** `agent`: the call delegates a task to this agent instead of calling a tool. */
   | { type: 'tool-input-available'; toolCallId: string; toolName: string; input: unknown; agent?: string }
   /** `output` is the tool's own result: for MCP a `CallToolResult` with every content block kept. */
   | { type: 'tool-output-available'; toolCallId: string; toolName: string; output: unknown }
   | { type: 'tool-output-error'; toolCallId: string; toolName: string; errorText: string }
-  /** How far a call has come, in its server's own measure, which only grows; of `total` where the server knows it. */
+  /** Progress of a call in units of its server; never decreases. `total` where the server gives it. */
   | {
       type: 'tool-progress';
       toolCallId: string;
@@ -51,9 +51,9 @@ type TurnEventBody =
       url?: string;
     }
   | ElicitationEvent
-  /** `finish` is there when the model did not come to its own end: out of room, or stopped by a content filter. */
+  /** `finish`: why the model stopped early: its output limit (`length`), or a content filter (`refused`). */
   | { type: 'finish-step'; step: number; finish?: 'length' | 'refused' }
-  /** The model call was repeated after it had already said something: what this step said so far is void. */
+  /** The model call is being repeated after it had produced output: that output of this step is void. */
   | { type: 'reset-step'; step: number }
   | { type: 'error'; code: string; errorText: string }
   | { type: 'turn-ended'; status: TurnEndStatus; usage?: Usage };

@@ -1,5 +1,9 @@
-/** Failures of activities that nobody meant: their words are for operators, and are in the worker's log. */
+/**
+ * Types of activity failures that were not thrown on purpose. Their details are in the worker's log, for operators. The
+ * strings are in recorded histories: they stay.
+ */
 
-/** Goes away by itself, or when somebody has seen to the database. */
+/** The database cannot be reached or is overloaded: trying again later helps. */
 export const databaseTrouble = 'DatabaseTrouble';
+/** Anything else. */
 export const activityFailed = 'ActivityFailed';

@@ -1,14 +1,14 @@
 /**
- * What a tool gave back, as it is kept for clients: every block as it came, as long as there is room. A block that does
- * not fit is replaced by a line that says what it was, so that nobody takes what is left for the whole. Pure.
+ * A tool's result as it is stored for clients: every content block unchanged, up to a limit. A block that does not fit is
+ * replaced by a line that names it, so that the rest is not taken for the whole. Pure.
  */
 import { fileInWords, readContent } from './tool-content.ts';
 import type { McpContent, McpResult } from './tool-content.ts';
 
-/** Of a whole result, in characters of JSON: everybody who reads along is sent it, again with every replay. */
+/** The largest stored result, in characters of JSON: it is sent to every reader, again with every replay. */
 export const keptLimit = 4 * 1024 * 1024;
 
-/** What is left out is named one by one up to here. */
+/** How many omitted blocks are named one by one; the rest is one line. */
 const mostNotes = 20;
 
 export function toKeptOutput(result: McpResult): McpResult {

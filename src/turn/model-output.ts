@@ -1,14 +1,14 @@
 /**
- * What a tool gave back, as the model reads it.
+ * A tool's result as the model reads it.
  *
- * Models are given texts, pictures of the kinds that all of them know, and PDF files. Anything else is named in a line,
- * because a provider that is handed a file it does not know refuses the whole conversation, from then on. What does not
- * fit is left out and said to be. Pure.
+ * Models are given text, images of the types that all providers accept, and PDF files. Any other file is named in a line
+ * of text: a provider that is sent a file type it does not know refuses the whole conversation, from then on. What
+ * exceeds the limits is left out, with a line that says so. Pure.
  */
 import { fileInWords, readContent } from './tool-content.ts';
 import type { Content, McpContent, McpResult } from './tool-content.ts';
 
-/** `characters`: of all texts of a result. `fileCharacters`: of one file in base64; more is refused by providers. */
+/** `characters`: of all texts of a result. `fileCharacters`: of one file in base64; providers refuse more. */
 export const modelLimits = { characters: 100_000, fileCharacters: 5 * 1024 * 1024, files: 10 };
 
 const readable = new Set(['image/png', 'image/jpeg', 'image/gif', 'image/webp', 'application/pdf']);
@@ -17,35 +17,34 @@ type Block =
   | { type: 'text'; text: string }
   | { type: 'file'; mediaType: string; data: { type: 'data'; data: string } };
 
-/** `output` of an AI SDK `tool-result`. `remark`: ours, never cut. */
+/** `output` of an AI SDK `tool-result`. `remark`: a text of ours after the tool's, never cut. */
 export function toModelOutput(result: McpResult, remark?: string): unknown {
-  const said = fitting(toBlocks(result));
-  const blocks = remark === undefined ? said : [...said, { type: 'text' as const, text: remark }];
-  const words = blocks.map((block) => (block.type === 'text' ? block.text : null));
+  const fitted = withinLimits(toBlocks(result));
+  const blocks = remark === undefined ? fitted : [...fitted, { type: 'text' as const, text: remark }];
+  const texts = blocks.map((block) => (block.type === 'text' ? block.text : null));
   if (result.isError === true) return { type: 'error-text', value: withRemark(errorText(result), remark) };
-  // Providers that know nothing but text in a result take this as it is, and a list of blocks as JSON.
-  if (blocks.length > 0 && !words.includes(null)) return { type: 'text', value: words.join('\n') };
+  // Providers that only know text in a result take `text` as it is, and would show `content` as JSON.
+  if (blocks.length > 0 && !texts.includes(null)) return { type: 'text', value: texts.join('\n') };
   return blocks.length > 0 ? { type: 'content', value: blocks } : { type: 'json', value: null };
 }
 
-export function withRemark(words: string, remark: string | undefined): string {
-  return remark === undefined ? words : `${words}\n${remark}`;
+export function withRemark(text: string, remark: string | undefined): string {
+  return remark === undefined ? text : `${text}\n${remark}`;
 }
 
-/** What went wrong, in the tool's words; also for people. */
+/** The tool's own description of its error; for models and people. */
 export function errorText(result: McpResult): string {
-  const words = fitting(toBlocks(result)).flatMap((block) => (block.type === 'text' ? [block.text] : []));
-  return words.join('\n') || 'The tool reported an error without a description.';
+  const texts = withinLimits(toBlocks(result)).flatMap((block) =>
+    block.type === 'text' ? [block.text] : [],
+  );
+  return texts.join('\n') || 'The tool reported an error without a description.';
 }
 
-/**
- * The text of a result is the author's own account of its data, so that the data themselves are for those who have no
- * text to read.
- */
+/** MCP servers describe `structuredContent` in text as well; it is only used for a result without any text. */
 function toBlocks({ content = [], structuredContent }: McpResult): Block[] {
   const blocks = content.map(toBlock).filter((block) => block.type !== 'text' || block.text !== '');
-  const isTold = structuredContent === undefined || blocks.some(({ type }) => type === 'text');
-  return isTold ? blocks : [...blocks, { type: 'text', text: JSON.stringify(structuredContent) }];
+  const hasText = structuredContent === undefined || blocks.some(({ type }) => type === 'text');
+  return hasText ? blocks : [...blocks, { type: 'text', text: JSON.stringify(structuredContent) }];
 }
 
 function toBlock(block: McpContent): Block {
@@ -77,7 +76,8 @@ function leftOut(file: Extract<Content, { kind: 'file' }>, reason: string): Bloc
   return { type: 'text', text: `[${fileInWords(file)}: ${reason}; the user's client has it]` };
 }
 
-function fitting(blocks: Block[]): Block[] {
+/** Cuts the text and leaves files out that exceed `modelLimits`. */
+function withinLimits(blocks: Block[]): Block[] {
   let room = modelLimits.characters;
   let files = 0;
   return blocks.flatMap((block): Block[] => {

@@ -1,6 +1,6 @@
 /**
- * What a turn is doing, one line per thing, for those who want to show or record it. Ids, names and statuses only:
- * never what somebody said, nor what a tool was given or gave back. Pure.
+ * Operations: what a turn is doing, one line each, derived from the log for clients that show or record it. Ids, names
+ * and statuses only: no text of users and models, no tool input or output. Pure.
  */
 import { askerTitle } from '../elicitation/asker.ts';
 import type { ElicitationEvent, Mode, Status, Trigger } from '../elicitation/elicitation.ts';
@@ -11,39 +11,39 @@ interface Described<Type extends string, Details> {
   type: Type;
   /** For people. */
   label: string;
-  /** `agent`: who does it; `timestamp` in ISO 8601. */
+  /** `agent`: the agent that does it; `timestamp` in ISO 8601. */
   details: { timestamp: string; agent: string } & Details;
 }
 
 export type Operation =
   | Described<'model_step', { step: number }>
   | Described<'tool_call', { toolCallId: string; toolName: string }>
-  /** Said again as it grows, under the same id. */
+  /** Sent again, under the same id, as progress grows. */
   | Described<'tool_progress', { toolCallId: string; toolName: string; progress: number; total?: number }>
   /** Also of a delegation. */
   | Described<'tool_result', { toolCallId: string; toolName: string; status: 'done' | 'failed' }>
   | Described<'delegation', { toolCallId: string; delegate: string }>
-  /** As long as no worker has taken the turn up, and once more when one has. In no log. */
+  /** While no worker has started the turn, and once more (`over`) when one has. Not stored in the log. */
   | Described<'waiting_for_worker', { status: 'waiting' | 'over' }>
   | Described<
       'elicitation',
       { elicitationId: string; mode: Mode; trigger: Trigger; server?: string; status: Status }
     >;
 
-/** The same whoever reads it, and whenever: clients put a repeated one in its place. */
+/** Deterministic, so that clients replace an operation that is sent again. */
 export function operationId({ seq, turnId, event }: LogEntry): string {
   switch (event.type) {
     case 'tool-progress':
       return `op-progress-${event.toolCallId}`;
     case 'start-step':
-      // Begun again when the model call is repeated.
+      // A repeated model call begins the step again.
       return `op-step-${[turnId, event.parentToolCallId, event.step].filter((name) => name !== undefined).join('-')}`;
     default:
       return `op-${seq}`;
   }
 }
 
-/** Null for what is no operation. `rootAgent` is the conversation's agent, who does whatever no delegated agent does. */
+/** Null for an event that is no operation. `rootAgent`: the conversation's agent, for events without a path. */
 export function operationOf({ at, event }: LogEntry, rootAgent: string): Operation | null {
   const common = { timestamp: new Date(at).toISOString(), agent: event.path?.at(-1) ?? rootAgent };
   switch (event.type) {
@@ -113,7 +113,7 @@ export function waitingForWorker(
   return { id: 'op-worker', operation: { type: 'waiting_for_worker', label, details } };
 }
 
-/** `tracker__list_issues` → `tracker · list issues`; who is asked for help goes by their name alone. */
+/** `tracker__list_issues` → `tracker · list issues`; a delegated agent's tool (`agent__name`) → its name. */
 function nameInWords(toolName: string): string {
   const at = toolName.indexOf('__', 1);
   const [server, tool] = [toolName.slice(0, at), toolName.slice(at + 2)];
@@ -122,7 +122,7 @@ function nameInWords(toolName: string): string {
   return connected === undefined ? inWords(toolName) || toolName : `${connected} · connect`;
 }
 
-/** `40 %`; without a total the server's own count, which may be of anything. */
+/** `40 %`; without a total the server's own number, in whatever unit. */
 function progressInWords({ progress, total }: { progress: number; total?: number }): string {
   if (total === undefined) return String(Math.round(progress * 100) / 100);
   return `${Math.min(100, Math.max(0, Math.floor((100 * progress) / total)))} %`;
@@ -133,19 +133,19 @@ function questionInWords({ mode, status, context }: ElicitationEvent): string {
   const asker = askerTitle(context) ?? 'the agent';
   const isAccount = trigger === 'credential_required' || trigger === 'a2a_auth_required';
   const page = isAccount ? `connect ${asker}` : `open a page of ${asker}`;
-  const aim = mode === 'url' ? page : `answer ${asker}`;
+  const action = mode === 'url' ? page : `answer ${asker}`;
   switch (status) {
     case 'pending':
-      return `Waiting for the user: ${aim}`;
+      return `Waiting for the user: ${action}`;
     case 'accept':
       if (mode === 'form') return `The user answered ${asker}`;
-      return isAccount ? `${asker} is connected` : `The user agreed: ${aim}`;
+      return isAccount ? `${asker} is connected` : `The user agreed: ${action}`;
     case 'decline':
-      return `The user declined: ${aim}`;
+      return `The user declined: ${action}`;
     case 'cancel':
-      return `Closed without an answer: ${aim}`;
+      return `Closed without an answer: ${action}`;
     case 'expired':
-      return `Nobody answered in time: ${aim}`;
+      return `Nobody answered in time: ${action}`;
     default:
       return status satisfies never;
   }

@@ -1,4 +1,4 @@
-/** One model call of a turn, as workflows ask for it and hear of its end. Part of workflow history: no words. */
+/** Input and result of the activity `callModel`: one model step. Recorded in workflow history: ids and names, no text. */
 import type { ToolCall } from './tool-call.ts';
 import type { Turn } from './turn.ts';
 
@@ -8,14 +8,14 @@ export interface ModelCallInput {
   step: number;
 }
 
-/** `withdrawn`: the API could not tell its client that the turn runs, so it does not. */
+/** `withdrawn`: the turn never began, because the API could not confirm it to its client (decision 0006). */
 export type ModelCallResult = StepResult | { finish: 'withdrawn' };
 
 export interface StepResult {
   finish: StepFinish;
-  /** The calls to run. Those the model got wrong are not among them: it has been told already. */
+  /** The calls to run. Invalid ones are not among them: their error is already stored as their result. */
   toolCalls: ToolCall[];
 }
 
-/** `tool-calls`: the model is to be called again, even if no call is left to run because it got all of them wrong. */
+/** `tool-calls`: the model is to be called again, even if no call is left to run because all of them were invalid. */
 export type StepFinish = 'stop' | 'tool-calls' | 'length' | 'refused';

@@ -1,8 +1,8 @@
 /**
- * The calls that a model asks for, as workflows pass them on, and what an attempt at one comes to. Ids, names and
- * reasons only: all of it is part of workflow history.
+ * The calls that a model asks for, and the results of attempts at them, as workflows and activities exchange them. Ids,
+ * names and reasons only: all of it is recorded in workflow history, so fields stay readable as they are.
  *
- * Something else to call is one more member of `ToolCall`, and of every `switch` over its `kind`.
+ * A new kind of call is one more member of `ToolCall`; the compiler names every `switch` over `kind` that lacks it.
  */
 import type { Mode, Settlement } from '../elicitation/elicitation.ts';
 import type { ConnectionAsk, QuestionOutcome } from './ask.ts';
@@ -20,7 +20,7 @@ export interface ServerCall {
   tool: string | null;
 }
 
-/** A task for another agent, which may take so many steps for it. */
+/** A task for another agent, which may take `maxSteps` model steps for it. */
 export interface DelegatedCall {
   kind: 'delegated';
   toolCallId: string;
@@ -29,7 +29,7 @@ export interface DelegatedCall {
   maxSteps: number;
 }
 
-/** As it stands in the histories of turns that began before calls had a `kind`. */
+/** As recorded in histories from before calls had a `kind`. */
 type CallWithoutKind = Omit<ServerCall, 'kind'> | Omit<DelegatedCall, 'kind'>;
 
 export function readToolCall(call: ToolCall | CallWithoutKind): ToolCall {
@@ -37,7 +37,7 @@ export function readToolCall(call: ToolCall | CallWithoutKind): ToolCall {
   return 'agent' in call ? { kind: 'delegated', ...call } : { kind: 'server', ...call };
 }
 
-/** One attempt at a server's tool. */
+/** Input of the activity `callTool`: one attempt at a server's tool. */
 export interface ToolCallInput {
   turn: Turn;
   toolCallId: string;
@@ -46,29 +46,30 @@ export interface ToolCallInput {
   tool: string | null;
   /** How often the user was asked to connect an account for this call so far. */
   connects: number;
-  /** How many of the server's own rounds were answered so far, and what became of all their questions. */
+  /** How many rounds of the server's questions have ended so far. */
   round: number;
+  /** How the questions of all rounds ended. */
   answers: QuestionOutcome[];
-  /** Of questions, not written down yet as far as the workflow knows: one of them may be why the call goes on. */
+  /** Outcomes of questions that may not be in the database yet: to be written before anything else. */
   outcomes?: Settlement[];
 }
 
-/** What an attempt came to. */
+/** The result of an attempt. */
 export type AttemptResult =
-  /** The model has its result, or its reason why there is none. */
+  /** The tool's result, or an error in its place, is stored for the model. */
   { kind: 'finished' } | { kind: 'connection-required'; user: string; ask: ConnectionAsk } | CallPaused;
 
-/** The server has asked something: a round of the call, which goes on with the answers. */
+/** The server has asked something: one round of the call. The next attempt sends the answers. */
 export interface CallPaused {
   kind: 'asks';
   round: number;
-  /** None: nobody is to be asked, the server only wants to be called again a little later. */
+  /** Empty: nobody is to be asked; the server wants to be called again later. */
   questions: { elicitationId: string; mode: Mode }[];
-  /** The server keeps its half of the call, and is to be told when nobody waits for it any more. */
+  /** The server keeps the call open on its side, and has to be told when the call is abandoned. */
   isLeftOpen?: true;
 }
 
-/** One round of a server's call, by its number from 1. */
+/** Names one round of a call; `round` counts from 1. */
 export interface RoundRef {
   turn: Turn;
   toolCallId: string;

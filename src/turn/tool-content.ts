@@ -1,4 +1,4 @@
-/** The kinds of content that MCP servers return, and what can be said of them in a line. Pure. */
+/** Reads the content blocks of MCP results, and describes links and files in one line. Pure. */
 
 /** MCP's `CallToolResult`, as it came over the wire. */
 export interface McpResult {
@@ -12,12 +12,13 @@ export type McpContent = { type: string; [key: string]: unknown };
 
 export type Content =
   | { kind: 'text'; text: string }
-  /** Pictures, sounds and files, in base64. `uri` is where a file comes from. */
+  /** Images, audio and other files, in base64. `uri`: of a resource of the server. */
   | { kind: 'file'; data: string; mediaType: string; uri?: string }
-  /** A text that is a resource of the server. */
+  /** A resource of the server that is text. */
   | { kind: 'document'; text: string; uri: string }
+  /** `words`: the link described in text. */
   | { kind: 'link'; words: string }
-  /** Of a kind that nobody knows yet, or malformed. */
+  /** Of an unknown type, or malformed. */
   | { kind: 'unknown' };
 
 export function readContent(block: McpContent): Content {
@@ -51,12 +52,12 @@ function readFile(data: unknown, mimeType: unknown, uri?: unknown): Content {
   return { kind: 'file', data, mediaType, ...(typeof uri === 'string' && { uri }) };
 }
 
-/** Files of these types are texts, whatever they are packed in. */
+/** Files of these types are text, even if they come as base64. */
 function isTextual(mediaType: string): boolean {
   return /^text\/|^application\/(.+\+)?(json|xml|yaml)$|^image\/svg\+xml$/.test(mediaType);
 }
 
-/** What a model can tell the user, who can open it. */
+/** The model passes it on to the user, who can open it. */
 function linkInWords(link: McpContent): string {
   const { uri, name, title, mimeType, size, description } = link;
   const about = [
@@ -73,7 +74,7 @@ export function fileInWords({ data, mediaType, uri }: Extract<Content, { kind: '
   return `${mediaType}, ${sizeInWords(bytesIn(data))}${from}`;
 }
 
-/** A server's data may be anything: nothing but the two characters that may pad it is looked at. */
+/** From the length and the padding alone: a server's data may be no base64 at all. */
 function bytesIn(base64: string): number {
   const padding = base64.endsWith('==') ? 2 : base64.endsWith('=') ? 1 : 0;
   return Math.floor(((base64.length - padding) * 3) / 4);

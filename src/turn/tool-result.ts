@@ -1,4 +1,4 @@
-/** A finished tool call as it is kept: for the model a `tool` message, for the log an event. */
+/** The result of a tool call as it is stored: a `tool` message for the model and an event for the log. Pure. */
 import type { TurnEvent } from './event.ts';
 import { toKeptOutput } from './kept-output.ts';
 import { errorText, toModelOutput, withRemark } from './model-output.ts';
@@ -8,10 +8,10 @@ export type { McpResult } from './tool-content.ts';
 
 export type ToolResult = (
   | { kind: 'output'; output: McpResult }
-  /** Something for the model to read instead of a result. */
+  /** A text for the model in place of a result. */
   | { kind: 'error'; text: string }
 ) & {
-  /** For the model alone, beside what the tool says. */
+  /** A text of ours that only the model reads, after the tool's result. */
   remark?: string | undefined;
 };
 

@@ -1,9 +1,9 @@
 /**
- * The stored messages as a history that every model provider accepts.
+ * Turns the stored messages into a transcript that every model provider accepts. Pure.
  *
  * Providers reject a conversation in which a tool call has no result, a result has no call, or anything stands
- * between the two. A turn that was cancelled or superseded leaves such gaps, so they are closed here, each time
- * a history is read, instead of trusting every writer.
+ * between the two. A turn that was cancelled or superseded leaves such gaps. They are closed here, each time a
+ * transcript is read, so that no writer has to be trusted with it.
  */
 import type { AssistantModelMessage, ModelMessage, ToolCallPart, ToolResultPart, UserModelMessage } from 'ai';
 import { inModelWords, isPageContext } from './page-context.ts';
@@ -36,7 +36,7 @@ export function toModelMessages(stored: Stored[]): ModelMessage[] {
   });
 }
 
-/** Only of what the page shows now: what it showed before would be taken for the present, and be paid for every time. */
+/** Keeps page context in the newest user message only: older context is outdated and costs tokens in every step. */
 function withContext(message: UserModelMessage, isNewest: boolean): UserModelMessage {
   if (typeof message.content === 'string') return message;
   const content = message.content.flatMap((part) => {
@@ -69,7 +69,7 @@ function withResults(message: AssistantModelMessage, results: Results): ModelMes
     if (part.type === 'text') return part.text !== '';
     return part.type !== 'tool-call' || part.providerExecuted === true || calls.includes(part);
   });
-  // Thoughts alone are no message.
+  // Reasoning alone is no message.
   if (!content.some((part) => part.type !== 'reasoning')) return [];
   const spoken: ModelMessage = { ...message, content };
   if (calls.length === 0) return [spoken];
@@ -87,7 +87,7 @@ function callsOf({ content }: AssistantModelMessage): ToolCallPart[] {
 }
 
 function withoutResult({ toolCallId, toolName }: ToolCallPart): ToolResultPart {
-  // A call that had started is given "outcome unknown" by whoever ends the turn; one without any record never left.
+  // The end of the turn stores "outcome unknown" for calls that had started; a call without a result was never sent.
   const value = 'Not run: the turn was cancelled before this tool was called.';
   return { type: 'tool-result', toolCallId, toolName, output: { type: 'error-text', value } };
 }

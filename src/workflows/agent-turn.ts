@@ -1,7 +1,7 @@
 /**
- * A turn: the model speaks, its tools run, a person is asked where one must be, until the model is done. The same
- * for a delegated agent, whose turn is part of another one: that one begins and ends in the log, and this one answers
- * to it.
+ * The workflow of a turn: a model step, the tool calls it asked for (which may ask a person), the next step, until the
+ * model is done. A delegated agent runs the same workflow as a child; only the root turn writes `turn-started` and
+ * `turn-ended` to the log.
  */
 import { CancellationScope, allHandlersFinished, condition, isCancellation } from '@temporalio/workflow';
 import { readToolCall } from '../turn/tool-call.ts';
@@ -11,9 +11,9 @@ import { announceEnd, callModel, endTurn } from './activities.ts';
 import { createConnectAccount } from './connect-account.ts';
 import { createDelegates } from './delegates.ts';
 import { createElicit } from './elicit.ts';
-import { failureOf, outlastingTheDatabase } from './failures.ts';
+import { failureOf, retryUntilDatabaseAnswers } from './failures.ts';
 import type { DelegationResult, TurnInput, TurnResult } from './messages.ts';
-import { showCalls, showEnd, showThinking } from './operator-view.ts';
+import { showCalls, showEnd, showModelStep } from './operator-view.ts';
 import { createPhase } from './phase.ts';
 import { createQuestions } from './questions.ts';
 import { createServerSignals } from './server-signals.ts';
@@ -22,39 +22,39 @@ import type { ToolCallParts } from './tool-call.ts';
 import { createUnwrittenOutcomes } from './unwritten-outcomes.ts';
 
 export async function agentTurn(turn: TurnInput): Promise<TurnResult | DelegationResult> {
-  const { thinking, phase, refused, background, runCall, unwritten } = createAgent(turn);
+  const { scope, phase, refused, background, runCall, unwritten } = createAgent(turn);
   let isBegun = turn.delegation !== undefined;
   let isEnding = false;
 
-  thinking.cancelRequested.catch(() =>
+  scope.cancelRequested.catch(() =>
     background.push(CancellationScope.nonCancellable(announce).catch(() => undefined)),
   );
-  const end = await thinking.run(think).catch(endOf);
+  const end = await scope.run(runSteps).catch(endOf);
   if (end === 'withdrawn') return { status: 'cancelled' };
-  // Written down even while the turn is being cancelled: questions close, streams end.
+  // Also when the turn is cancelled: its questions are closed and its streams ended.
   return CancellationScope.nonCancellable(() => finish(end));
 
-  async function think(): Promise<TurnEnd | 'withdrawn'> {
+  async function runSteps(): Promise<TurnEnd | 'withdrawn'> {
     for (let step = 0; step < turn.limits.maxSteps; step++) {
       const summary = `model step ${step + 1}`;
-      showThinking(summary);
-      const said = await outlastingTheDatabase(() =>
+      showModelStep(summary);
+      const result = await retryUntilDatabaseAnswers(() =>
         callModel.executeWithOptions({ summary }, [{ turn, step }]),
       );
-      if (said.finish === 'withdrawn') return 'withdrawn';
+      if (result.finish === 'withdrawn') return 'withdrawn';
       isBegun = true;
-      if (said.finish !== 'tool-calls') return { status: 'completed' };
-      const calls = said.toolCalls.map(readToolCall);
+      if (result.finish !== 'tool-calls') return { status: 'completed' };
+      const calls = result.toolCalls.map(readToolCall);
       showCalls(summary, calls);
-      const results = await Promise.allSettled(phase.whileRunning(calls, runCall));
-      for (const result of results) if (result.status === 'rejected') throw result.reason;
+      const ends = await Promise.allSettled(phase.whileRunning(calls, runCall));
+      for (const callEnd of ends) if (callEnd.status === 'rejected') throw callEnd.reason;
     }
     return { status: 'failed', failure: tooManySteps(turn) };
   }
 
-  /** Before anything that stops is waited for: people see at once that nobody is asked any more, and so do servers. */
+  /** Called as soon as cancellation is requested, before running calls are waited for: open questions close at once. */
   async function announce(): Promise<void> {
-    // A delegated agent that is stopped alone is not the end of the turn; one that makes room is.
+    // Cancelling one delegated agent does not end the whole turn; superseding it does.
     if (!turn.delegation || phase.isSuperseded()) await announceEnd({ turn });
     if (!isEnding) await unwritten.write();
   }
@@ -67,10 +67,10 @@ export async function agentTurn(turn: TurnInput): Promise<TurnResult | Delegatio
   async function finish(end: TurnEnd): Promise<TurnResult | DelegationResult> {
     const { status, failure } = end;
     isEnding = true;
-    // Servers that are to be told are looked up before the end forgets them.
+    // Before `endTurn`: notifying a server of an abandoned call needs rows that `endTurn` deletes.
     await Promise.all(background);
     const summary = failure ? `${status}: ${failure.code}` : status;
-    // A delegated agent's turn is another agent's, which ends it.
+    // Only the root agent ends the turn.
     if (turn.delegation) await unwritten.write();
     else
       await unwritten.writtenBy((outcomes) =>
@@ -83,16 +83,17 @@ export async function agentTurn(turn: TurnInput): Promise<TurnResult | Delegatio
   }
 }
 
-/** Everything that an agent at work consists of. */
+/** The parts of one running agent, wired to each other. */
 function createAgent(turn: TurnInput) {
-  const thinking = new CancellationScope();
+  /** Cancelled when the agent is to stop: covers its model steps and tool calls, not what is written at the end. */
+  const scope = new CancellationScope();
   const refused = new Map(turn.refused);
   const background: Promise<void>[] = [];
   const unwritten = createUnwrittenOutcomes();
   const questions = createQuestions();
   const { elicit, areAllPending } = createElicit(turn, { questions, unwritten });
   const delegates = createDelegates(turn, refused);
-  const phase = createPhase(turn, { thinking, delegates, pending: questions.pending, areAllPending });
+  const phase = createPhase(turn, { scope, delegates, pending: questions.pending, areAllPending });
   const parts: ToolCallParts = {
     questions,
     unwritten,
@@ -114,7 +115,7 @@ function createAgent(turn: TurnInput) {
     }
   }
 
-  return { thinking, phase, refused, background, runCall, unwritten };
+  return { scope, phase, refused, background, runCall, unwritten };
 }
 
 function tooManySteps({ limits, delegation }: TurnInput): TurnFailure {

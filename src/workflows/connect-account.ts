@@ -4,7 +4,10 @@ import type { Elicit } from './elicit.ts';
 
 export type ConnectAccount = (ask: ConnectionAsk, user: string) => Promise<AskResult>;
 
-/** Who said no, by server, is not asked again in the same turn, whatever the model tries: `refused` remembers it. */
+/**
+ * `refused` (by server) is read and written here: a user who did not connect an account is not asked for it again in the
+ * same turn.
+ */
 export function createConnectAccount(elicit: Elicit, refused: Map<string, AskResult>): ConnectAccount {
   const open = new Map<string, Promise<AskResult>>();
 

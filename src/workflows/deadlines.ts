@@ -1,6 +1,6 @@
 /**
- * One timer for all deadlines of a turn. It is not cancelled when somebody answers, so that the next question finds it
- * running: a question costs no timer of its own, and one that rings too early is armed again.
+ * One timer for all deadlines of a turn, so that a question adds no timer of its own to history. The timer keeps running
+ * when its question is answered; when it fires too early for the questions that are left, it is set again.
  */
 import { CancellationScope, condition, sleep } from '@temporalio/workflow';
 
@@ -10,25 +10,26 @@ export interface Deadlines {
 }
 
 export function createDeadlines(): Deadlines {
+  /** When the running timer fires. */
   let next = Infinity;
-  let rung = 0;
+  let timesFired = 0;
 
-  function arm(at: number, summary: string): void {
+  function setTimer(at: number, summary: string): void {
     if (next <= at) return;
     next = at;
-    const ringing = CancellationScope.nonCancellable(() => sleep(Math.max(1, at - Date.now()), { summary }));
-    void ringing.then(() => {
+    const timer = CancellationScope.nonCancellable(() => sleep(Math.max(1, at - Date.now()), { summary }));
+    void timer.then(() => {
       if (next === at) next = Infinity;
-      rung++;
+      timesFired++;
     });
   }
 
   return {
     async wait(deadline, isOver, summary) {
       while (!isOver() && Date.now() < deadline) {
-        arm(deadline, summary);
-        const before = rung;
-        await condition(() => isOver() || rung > before);
+        setTimer(deadline, summary);
+        const before = timesFired;
+        await condition(() => isOver() || timesFired > before);
       }
       return isOver();
     },

@@ -1,6 +1,6 @@
 /**
- * Other agents that work for this one. Each is a workflow of the same type under this one, ends with it, and is waited
- * for like a tool. Whether it only waits for a person is for itself to say.
+ * The delegated agents of this agent. Each runs as a child workflow of the same type, is cancelled with its parent, and
+ * is awaited like a tool call. It reports by signal whether it works or only waits for a person.
  */
 import {
   CancellationScope,
@@ -22,20 +22,20 @@ import type { DelegatePhase, DelegationResult, TurnInput } from './messages.ts';
 import { readDelegatePhase } from './read-signal.ts';
 
 export interface Delegates {
-  /** Hands the task over and sees it through, until the asking model has a result. */
+  /** Runs the delegated agent to its end and stores the result for the model that asked. */
   run(call: DelegatedCall): Promise<void>;
-  /** Those that wait for a person, by name. */
+  /** The names of those that only wait for a person. */
   waiting(): string[];
-  /** Asks them to end if they only wait; false when there is nobody to ask. */
+  /** Signals them to end if they only wait for a person; false when no delegate is running. */
   supersede(until: number): boolean;
-  /** To be called once. */
+  /** Sets the one listener. To be called once. */
   listen(listener: DelegatesListener): void;
 }
 
 export interface DelegatesListener {
-  /** One begins or stops to wait. */
+  /** A delegate has changed between `working` and `waiting`. */
   onPhase(): void;
-  /** One has ended to make room for a new message. */
+  /** A delegate has ended because a new message supersedes the turn. */
   onSuperseded(): void;
 }
 
@@ -45,16 +45,16 @@ interface Delegate {
   handle: ChildWorkflowHandle<Workflow>;
 }
 
-/** `refused`: which servers the user has refused, shared with the agents that are asked. */
+/** `refused`: for which servers the user has declined to connect an account. Delegates start with it and add to it. */
 export function createDelegates(turn: TurnInput, refused: Map<string, AskResult>): Delegates {
   const delegates = new Map<string, Delegate>();
   let listener: DelegatesListener | undefined;
 
   setHandler(delegatePhase, (message: unknown) => {
-    const told = readDelegatePhase(message);
-    const delegate = told && delegates.get(told.toolCallId);
+    const report = readDelegatePhase(message);
+    const delegate = report && delegates.get(report.toolCallId);
     if (!delegate) return;
-    delegate.phase = told.phase;
+    delegate.phase = report.phase;
     listener?.onPhase();
   });
 
@@ -96,7 +96,7 @@ export function createDelegates(turn: TurnInput, refused: Map<string, AskResult>
     waiting: () =>
       [...delegates.values()].flatMap(({ agent, phase }) => (phase === 'waiting' ? [agent] : [])),
     supersede(until) {
-      // One that has ended meanwhile hears nothing, and needs not.
+      // The signal fails if the delegate has ended meanwhile, which is fine.
       for (const { handle } of delegates.values()) handle.signal(supersede, { until }).catch(() => undefined);
       return delegates.size > 0;
     },
@@ -110,7 +110,7 @@ function timeoutOf({ executionTimeoutMs }: WorkflowInfo): ChildWorkflowOptions {
   return executionTimeoutMs === undefined ? {} : { workflowExecutionTimeout: executionTimeoutMs };
 }
 
-/** What operators see of it, as of a turn. */
+/** Cancellation, and what operators see of the child workflow: the same attributes as a turn has. */
 function optionsFor({ turnId, conversation, agent, user }: TurnInput, askedBy: string): ChildWorkflowOptions {
   return {
     parentClosePolicy: ParentClosePolicy.REQUEST_CANCEL,

@@ -1,6 +1,7 @@
 /**
- * Answers to questions that this workflow does not know of yet: a worker that died while it opened one left it to be
- * seen and answered, but no trace of it in history. The first answer to each counts.
+ * Answers to questions that this workflow does not know of yet: a worker that died after it had written a question to
+ * the database, but before history recorded it, leaves a question that people can already answer. The first answer to
+ * each counts.
  */
 import type { AnswerElicitation } from './messages.ts';
 
@@ -12,7 +13,7 @@ export interface EarlyAnswers {
   take(id: string): Answer | undefined;
 }
 
-/** More than can be open at once: anything beyond is about questions that will never be asked. */
+/** More than can be open at once: whatever exceeds it is about questions that do not exist. */
 const maxKept = 100;
 
 export function createEarlyAnswers(): EarlyAnswers {

@@ -1,6 +1,6 @@
 /**
- * Asking a person, durably: the question opens, waits for what settles it or for its deadline, and its outcome goes to
- * be written down, however the asking ends.
+ * Asks a person one question, durably: opens it, waits until something settles it or its deadline passes, and hands its
+ * outcome to `unwritten`, also when asking fails or is cancelled.
  */
 import { CancellationScope, uuid4, workflowInfo } from '@temporalio/workflow';
 import { canPresent } from '../elicitation/capabilities.ts';
@@ -11,18 +11,18 @@ import { openElicitation } from './activities.ts';
 import { createDeadlines } from './deadlines.ts';
 import { findLateConnection } from './find-late-connection.ts';
 import type { TurnInput } from './messages.ts';
-import { aimOf } from './operator-view.ts';
+import { requestedAction } from './operator-view.ts';
 import type { Questions } from './questions.ts';
 import type { UnwrittenOutcomes } from './unwritten-outcomes.ts';
 
 export interface Elicit {
-  /** `id` unless the question has one already. */
+  /** `id`: the question's id; a new one by default. */
   (ask: Ask, user: string, id?: string): Promise<AskResult>;
 }
 
 export interface Elicitations {
   elicit: Elicit;
-  /** Whether everything that was asked, and is waited for, is still without an answer. */
+  /** Whether none of the questions that are waited for has been settled. */
   areAllPending(): boolean;
 }
 
@@ -50,11 +50,11 @@ export function createElicit(
           questions.remove(id);
           return 'cancel';
         case 'already-connected':
-          await settled(asked, opened);
+          await waitUntilSettled(asked, opened);
           questions.remove(id);
           return 'accept';
         case 'opened':
-          await settled(asked, opened);
+          await waitUntilSettled(asked, opened);
           return questions.settlement(id)?.outcome ?? 'expired';
         default:
           return opened satisfies never;
@@ -68,14 +68,17 @@ export function createElicit(
     }
   }
 
-  /** Until something settles the question, at the latest its deadline. */
-  async function settled({ elicitationId: id, ask, deadline }: NewQuestion, opened: Opened): Promise<void> {
+  /** At the latest, the deadline settles it. */
+  async function waitUntilSettled(
+    { elicitationId: id, ask, deadline }: NewQuestion,
+    opened: Opened,
+  ): Promise<void> {
     const connected = (version: number) =>
       questions.apply(id, { type: 'connected', server: askedBy(ask), version });
     if (opened.connectedVersion !== null) connected(opened.connectedVersion);
     const isSettled = () => !questions.isPending(id);
     const account = accountOf(ask);
-    const summary = `elicitation: ${aimOf({ mode: modeOf(ask), server: askedBy(ask), isConnection: account !== null })}`;
+    const summary = `elicitation: ${requestedAction({ mode: modeOf(ask), server: askedBy(ask), isConnection: account !== null })}`;
     if (await deadlines.wait(deadline, isSettled, summary)) return;
     if (account && opened.mayGoUnnoticed) {
       const version = await findLateConnection({ turn, ...account });

@@ -3,7 +3,7 @@ import { ActivityFailure, ApplicationFailure, sleep } from '@temporalio/workflow
 import { activityFailed, databaseTrouble } from '../turn/failure-types.ts';
 import type { TurnFailure } from '../turn/turn.ts';
 
-/** Activities throw failures whose message is made for people; anything else stays unnamed. */
+/** Named failures of activities carry a message for people; any other failure becomes a general `TurnFailed`. */
 export function failureOf(error: unknown): TurnFailure {
   const cause = causeOf(error);
   if (cause?.type && cause.type !== activityFailed && cause.type !== databaseTrouble)
@@ -14,11 +14,8 @@ export function failureOf(error: unknown): TurnFailure {
   };
 }
 
-/**
- * A turn waits for its database, it does not fail because of it: a call that has used up its attempts while the database
- * was away is made again.
- */
-export async function outlastingTheDatabase<T>(work: () => Promise<T>): Promise<T> {
+/** Runs `work` again every 10 s for as long as it fails, its own attempts used up, because the database is away. */
+export async function retryUntilDatabaseAnswers<T>(work: () => Promise<T>): Promise<T> {
   for (;;) {
     try {
       return await work();

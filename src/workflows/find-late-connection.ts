@@ -1,9 +1,9 @@
-/** The last look for an account that is kept elsewhere: it may have been connected though nobody said so. */
+/** The last check, before a question expires, for an account that may have been connected without our being notified. */
 import { ActivityFailure, isCancellation } from '@temporalio/workflow';
 import type { ExpectedConnection } from '../turn/ask.ts';
 import { findConnection } from './activities.ts';
 
-/** The version of the account that is there after all, or null. Takes seconds at most. */
+/** The connection's version, or null when there is none or the check failed. Takes at most ten seconds. */
 export async function findLateConnection(expected: ExpectedConnection): Promise<number | null> {
   try {
     return await findConnection.executeWithOptions({ summary: `connect ${expected.server}` }, [expected]);

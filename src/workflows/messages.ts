@@ -1,4 +1,7 @@
-/** What is said to and asked of a turn's workflow. Shared by the API (which speaks) and the workflow (which listens). */
+/**
+ * The signals and queries of a turn's workflow, its input and result, its id and its search attributes. Imported by the
+ * workflow and by everybody who signals or queries it. The string names and fields are in recorded histories: they stay.
+ */
 import { defineQuery, defineSignal } from '@temporalio/workflow';
 import { defineSearchAttributeKey, SearchAttributeType } from '@temporalio/common';
 import type { Action, ClosedBecause } from '../elicitation/elicitation.ts';
@@ -22,7 +25,7 @@ export interface TurnResult {
   status: TurnEndStatus;
 }
 
-/** What a delegated agent leaves to the one that asked it; its words are in the database. */
+/** What a delegated agent returns to the one that asked it. Its answer's text is in the database. */
 export interface DelegationResult extends TurnEnd {
   refused: [server: string, answer: AskResult][];
 }
@@ -33,11 +36,11 @@ export interface AnswerElicitation {
   responseId: string;
   action: Action;
   user: string;
-  /** For consent to an account that is there by now: the connection's version. It settles the question at once. */
+  /** With consent to connect an account that is connected by now: its version, which settles the question at once. */
   connected?: number;
 }
 
-/** `version` counts how often this account was connected, so that old news cannot settle a new question. */
+/** `version` counts how often this account was connected, so that a late signal cannot settle a newer question. */
 export interface ConnectionEstablished {
   server: string;
   version: number;
@@ -47,33 +50,33 @@ export const answerElicitation = defineSignal<[AnswerElicitation]>('answerElicit
 export const connectionEstablished = defineSignal<[ConnectionEstablished]>('connectionEstablished');
 
 /**
- * A new message has come: the turn ends if it only waits for a person, and goes on otherwise. After `until` (epoch
- * milliseconds) the message has been refused, so that the turn has nothing to make room for.
+ * A new message has arrived in the conversation: the turn ends if it only waits for a person, and goes on otherwise.
+ * After `until` (epoch milliseconds) the signal is ignored, because the new message has been refused by then.
  */
 export interface Supersede {
   until: number;
 }
 export const supersede = defineSignal<[Supersede]>('supersede');
 
-/** Told by a delegated agent to the one that asked it, and known there before anybody sees its question. */
+/** From a delegated agent to the one that asked it. Delivered before anybody can see the delegate's question. */
 export interface DelegatePhase {
   toolCallId: string;
   phase: 'working' | 'waiting';
 }
 export const delegatePhase = defineSignal<[DelegatePhase]>('delegatePhase');
 
-/** Told by an activity that holds the connection to a server which has asked in the middle of a call. */
+/** From the activity of a tool call: the server has asked something and keeps the request open meanwhile. */
 export interface ServerAsks extends Pick<CallPaused, 'round' | 'questions'> {
   toolCallId: string;
 }
 export const serverAsks = defineSignal<[ServerAsks]>('serverAsks');
 
-/** What a server, or its end, makes of questions that it has asked. */
-export interface ServerNews {
+/** From whoever observes a server: it has withdrawn its questions, is gone, or says that its page is done. */
+export interface QuestionUpdate {
   elicitationIds: string[];
   news: ClosedBecause | 'page_done';
 }
-export const serverNews = defineSignal<[ServerNews]>('serverNews');
+export const questionUpdate = defineSignal<[QuestionUpdate]>('serverNews');
 
 /** `null` when this workflow never asked that question. Works on closed turns while Temporal keeps them. */
 export const elicitationQuery = defineQuery<Elicitation | null, [elicitationId: string]>('elicitation');

@@ -1,4 +1,4 @@
-/** What operators see of an agent at work in Temporal's UI: ids, names and times, and nothing that anybody said. */
+/** What operators see of a running agent in Temporal's UI: ids, names and times, no text of anybody's. */
 import { setCurrentDetails, upsertSearchAttributes } from '@temporalio/workflow';
 import type { Mode } from '../elicitation/elicitation.ts';
 import type { Elicitation } from '../elicitation/lifecycle.ts';
@@ -6,7 +6,7 @@ import type { ToolCall } from '../turn/tool-call.ts';
 import type { TurnEndStatus } from '../turn/turn.ts';
 import { searchAttributes } from './messages.ts';
 
-export function showThinking(step: string): void {
+export function showModelStep(step: string): void {
   setCurrentDetails(`${step}: thinking`);
 }
 
@@ -35,7 +35,7 @@ export function showPhase(phase: 'working' | 'waiting', open: Elicitation[], del
   ]);
 }
 
-/** That a turn is completed, Temporal says itself. */
+/** For a completed turn, Temporal's own status is enough. */
 export function showEnd(status: TurnEndStatus): void {
   setCurrentDetails(status);
   if (status === 'completed') return;
@@ -45,21 +45,21 @@ export function showEnd(status: TurnEndStatus): void {
   ]);
 }
 
-/** What a question wants of its user. */
-export function aimOf({ mode, server, isConnection }: Aim): string {
+/** What a question asks its user to do. */
+export function requestedAction({ mode, server, isConnection }: Requested): string {
   if (isConnection) return `connect ${server}`;
   return mode === 'url' ? `open a page of ${server}` : `answer ${server}`;
 }
 
-interface Aim {
+interface Requested {
   mode: Mode;
   server: string;
   isConnection: boolean;
 }
 
 function describe({ id, mode, server, connection, deadline }: Elicitation): string {
-  const aim = aimOf({ mode, server: `**${server}**`, isConnection: connection !== undefined });
-  return `- waiting for the user to ${aim}, until ${new Date(deadline).toISOString()} (question \`${id}\`)`;
+  const action = requestedAction({ mode, server: `**${server}**`, isConnection: connection !== undefined });
+  return `- waiting for the user to ${action}, until ${new Date(deadline).toISOString()} (question \`${id}\`)`;
 }
 
 function describeDelegate(agent: string): string {

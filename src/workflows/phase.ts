@@ -1,6 +1,6 @@
 /**
- * What an agent is at: working, waiting for nothing but people, or making room for a new message. Whoever asks is told,
- * and so are operators and the agent that this one works for.
+ * The phase of an agent: working, waiting for nothing but people, or ending because a new message supersedes it. It
+ * answers the `turn` query, handles the `supersede` signal, and reports changes to operators and to the parent agent.
  */
 import { CancelledFailure, setHandler } from '@temporalio/workflow';
 import type { CancellationScope } from '@temporalio/workflow';
@@ -13,49 +13,49 @@ import { readSupersede } from './read-signal.ts';
 import { createReportToParent } from './report-to-parent.ts';
 
 export interface Phase {
-  /** Runs the calls of one step, each counted until it is over. */
+  /** Runs the calls of one step; each counts as running until it is over. */
   whileRunning<T>(calls: T[], run: (call: T) => Promise<void>): Promise<void>[];
-  /** Asks, and reports that the agent only waits for people once nothing else is going on. */
+  /** Runs `ask`; meanwhile the call counts as asking. The agent is `waiting` when all of its running calls are asking. */
   whileAsking<T>(toolCallId: string, ask: () => Promise<T>): Promise<T>;
-  /** Whether it was stopped to make room for a new message. */
+  /** Whether a new message has ended it. */
   isSuperseded(): boolean;
-  /** The end is on record. */
+  /** To be called when the end is in the database. */
   ended(): void;
 }
 
 interface Parts {
   /** Cancelled when the agent is to stop. */
-  thinking: CancellationScope;
+  scope: CancellationScope;
   delegates: Delegates;
-  /** What somebody is being asked right now. */
+  /** The open questions. */
   pending(): Elicitation[];
-  /** Whether everything that is waited for is still without an answer. */
+  /** As in `Elicitations`. */
   areAllPending(): boolean;
 }
 
-export function createPhase(turn: TurnInput, { thinking, delegates, pending, areAllPending }: Parts): Phase {
+export function createPhase(turn: TurnInput, { scope, delegates, pending, areAllPending }: Parts): Phase {
   const report = createReportToParent(turn);
   /** Calls that wait for a person, and how many questions each has open. */
   const asking = new Map<string, number>();
   let running = 0;
   let status: 'working' | 'waiting' | 'ended' = 'working';
-  /** `requested`: delegated agents were asked to end, and one that has work to do will refuse. */
+  /** `requested`: delegated agents were signalled to end; those that are working ignore it. */
   let superseding: 'no' | 'requested' | 'yes' = 'no';
 
   setHandler(turnQuery, (): TurnReport => ({ turnId: turn.turnId, phase: reported() }));
   setHandler(supersede, (message: unknown) => {
     const { until } = readSupersede(message) ?? { until: 0 };
-    // An answer that has just come, though nothing has been made of it yet, counts more than a new message.
+    // An answer that has arrived, though the turn has not gone on yet, takes precedence over a new message.
     if (status !== 'waiting' || !areAllPending() || Date.now() > until) return;
-    // Of an answer that a delegated agent has just been given, only that agent knows.
+    // Only the delegate itself knows whether it has just been given an answer.
     if (delegates.supersede(until)) superseding = 'requested';
-    else makeRoom();
+    else endSuperseded();
   });
-  delegates.listen({ onPhase: update, onSuperseded: makeRoom });
+  delegates.listen({ onPhase: update, onSuperseded: endSuperseded });
 
-  function makeRoom(): void {
+  function endSuperseded(): void {
     superseding = 'yes';
-    thinking.cancel();
+    scope.cancel();
   }
 
   function reported(): TurnReport['phase'] {
@@ -71,8 +71,8 @@ export function createPhase(turn: TurnInput, { thinking, delegates, pending, are
     const next = isWaiting() ? 'waiting' : 'working';
     if (next === status || status === 'ended') return;
     status = next;
-    // What is to be reported next is its end.
-    if (thinking.consideredCancelled) return;
+    // It is stopping: the next thing to report is its end.
+    if (scope.consideredCancelled) return;
     if (next === 'working' && superseding === 'requested') superseding = 'no';
     void report?.(next);
     showPhase(next, pending(), delegates.waiting());
@@ -91,9 +91,9 @@ export function createPhase(turn: TurnInput, { thinking, delegates, pending, are
     async whileAsking(toolCallId, ask) {
       asking.set(toolCallId, (asking.get(toolCallId) ?? 0) + 1);
       try {
-        // Before the user sees the question, and could send a new message instead of answering it.
+        // The parent has to know before the user sees the question, who could send a new message instead of answering.
         if (report && isWaiting()) await report('waiting');
-        if (thinking.consideredCancelled) throw new CancelledFailure('The turn ends, so nobody is asked.');
+        if (scope.consideredCancelled) throw new CancelledFailure('The turn ends, so nobody is asked.');
         const answer = ask();
         update();
         return await answer;

@@ -1,6 +1,6 @@
 /**
- * The questions this workflow has put to people, and the state of each. What is said to the workflow about one, by
- * signal, is applied here; the lifecycle decides whether it counts.
+ * The questions this workflow has asked, and the state of each. Signals about them are handled here; the pure lifecycle
+ * (elicitation/lifecycle.ts) decides what each one changes.
  */
 import { setHandler } from '@temporalio/workflow';
 import type { Settlement } from '../elicitation/elicitation.ts';
@@ -12,16 +12,16 @@ import { answerElicitation, connectionEstablished, elicitationQuery } from './me
 import { readAnswer, readConnection } from './read-signal.ts';
 
 export interface Questions {
-  /** From now on answers to it count. */
+  /** From now on answers to it count; one that came early is applied at once. */
   add(question: Elicitation): void;
-  /** It was not opened: nobody has seen it. */
+  /** For a question that was not opened, so that nobody has seen it. */
   remove(id: string): void;
-  /** Nothing happens if the question is settled already, or is not known. */
+  /** Changes nothing if the question is settled already or unknown. */
   apply(id: string, event: LifecycleEvent): void;
   isPending(id: string): boolean;
-  /** What became of a question; one that nothing has settled is `expired`. Undefined when it was never opened. */
+  /** How a question ended; `expired` if nothing has settled it. Undefined when it was never opened. */
   settlement(id: string): Settlement | undefined;
-  /** What somebody is being asked right now. */
+  /** The open questions. */
   pending(): Elicitation[];
 }
 

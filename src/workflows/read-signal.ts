@@ -1,6 +1,7 @@
 /**
- * What a signal says, or null when it makes no sense. Whoever may signal a workflow can send it anything, and a handler
- * that throws fails the workflow's task again and again, for ever. So handlers take `unknown` and read it here.
+ * Validates the payloads of signals; null for one that is malformed. Whoever may signal a workflow can send anything,
+ * and a handler that throws makes the workflow task fail and be retried for ever. So handlers take `unknown` and read it
+ * here.
  */
 import { isAction } from '../elicitation/elicitation.ts';
 import type {
@@ -8,7 +9,7 @@ import type {
   ConnectionEstablished,
   DelegatePhase,
   ServerAsks,
-  ServerNews,
+  QuestionUpdate,
   Supersede,
 } from './messages.ts';
 
@@ -46,7 +47,7 @@ function readQuestion(question: unknown): ServerAsks['questions'][number] | null
   return isText(elicitationId) && (mode === 'url' || mode === 'form') ? { elicitationId, mode } : null;
 }
 
-export function readServerNews(message: unknown): ServerNews | null {
+export function readQuestionUpdate(message: unknown): QuestionUpdate | null {
   const { elicitationIds, news } = fieldsOf(message);
   if (!Array.isArray(elicitationIds) || !elicitationIds.every(isText)) return null;
   if (news !== 'page_done' && news !== 'server_gave_up' && news !== 'server_gone') return null;

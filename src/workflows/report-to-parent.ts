@@ -1,24 +1,26 @@
-/** A delegated agent tells the agent that asked it whether it works or only waits for a person. */
+/** A delegated agent signals to its parent agent whether it works or only waits for a person. */
 import { getExternalWorkflowHandle, workflowInfo } from '@temporalio/workflow';
 import { delegatePhase } from './messages.ts';
 import type { DelegatePhase, TurnInput } from './messages.ts';
 
-/** Resolves when the other agent has it, or never will. */
+/** Resolves when the signal is delivered or has failed; a phase that was reported last is not sent again. */
 export type ReportToParent = (phase: DelegatePhase['phase']) => Promise<void>;
 
-/** Null for a turn's own agent, which nobody but a client has asked. */
+/** Null for the root agent, which has no parent. */
 export function createReportToParent({ delegation }: TurnInput): ReportToParent | null {
   const { parent } = workflowInfo();
   if (!delegation || !parent) return null;
   const { toolCallId } = delegation;
-  const asking = getExternalWorkflowHandle(parent.workflowId);
-  // One after the other: signals under way at the same time may arrive in any order.
-  let told = Promise.resolve();
+  const parentWorkflow = getExternalWorkflowHandle(parent.workflowId);
+  // One after the other: signals that are sent concurrently may arrive in any order.
+  let delivered = Promise.resolve();
   let last: DelegatePhase['phase'] = 'working';
   return (phase) => {
     if (phase !== last)
-      told = told.then(() => asking.signal(delegatePhase, { toolCallId, phase })).catch(() => undefined);
+      delivered = delivered
+        .then(() => parentWorkflow.signal(delegatePhase, { toolCallId, phase }))
+        .catch(() => undefined);
     last = phase;
-    return told;
+    return delivered;
   };
 }

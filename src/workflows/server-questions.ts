@@ -1,10 +1,10 @@
-/** The questions a server asks in the middle of one tool call, and what becomes of them. */
+/** Asks the questions that a server has in the middle of one tool call, and closes those that nobody waits for. */
 import { CancellationScope, isCancellation } from '@temporalio/workflow';
 import type { AskResult, QuestionOutcome } from '../turn/ask.ts';
 import type { CallPaused, RoundRef, ServerCall } from '../turn/tool-call.ts';
 import { abandonCall } from './activities.ts';
 import type { Elicit } from './elicit.ts';
-import type { ServerNews, TurnInput } from './messages.ts';
+import type { QuestionUpdate, TurnInput } from './messages.ts';
 import type { Questions } from './questions.ts';
 import type { CallListener } from './server-signals.ts';
 import type { UnwrittenOutcomes } from './unwritten-outcomes.ts';
@@ -13,18 +13,18 @@ export interface QuestionParts {
   questions: Questions;
   unwritten: UnwrittenOutcomes;
   elicit: Elicit;
-  /** Counts the call among those that only wait for a person. */
+  /** As in `Phase`. */
   whileAsking<T>(toolCallId: string, ask: () => Promise<T>): Promise<T>;
-  /** Only the end of the turn waits for this work, which is short. */
+  /** Nothing waits for `work` but the end of the turn; it has to be short. */
   inBackground(work: Promise<void>): void;
 }
 
 export interface ServerQuestions extends CallListener {
-  /** Asks everything at once and waits for all of it; null when the user has too many open questions already. */
+  /** Asks all questions of a round at once and waits for all; null when the user has too many open questions already. */
   ask(paused: CallPaused): Promise<QuestionOutcome[] | null>;
-  /** The worker that held the connection has died: the server is told that nobody comes back. */
+  /** The worker that held the connection has died: tells the server that the call is abandoned. */
   abandon(): void;
-  /** The call is over: nobody waits for what is still open. */
+  /** The call is over: withdraws the questions that are still open. */
   end(): void;
 }
 
@@ -46,9 +46,9 @@ export function createServerQuestions(
         asked.add(elicitationId);
         const ask = { kind: 'server', server, tool: tool ?? toolName, toolCallId, round, mode } as const;
         const result = await elicit(ask, turn.user ?? '', elicitationId);
-        // One that cannot be asked ends the call, and with it what else it wanted to know.
+        // A question that cannot be asked ends the call, so that the others of its round are closed.
         if (result === 'too-many-open') for (const id of ids) questions.apply(id, { type: 'abandoned' });
-        // Nothing goes on before all are answered, but nobody should be shown an answered question as open.
+        // The call waits for the other answers; this one is written now, so that nobody is shown its question as open.
         if (ids.some(questions.isPending)) void unwritten.write();
         return result;
       }),
@@ -73,7 +73,7 @@ export function createServerQuestions(
     return { elicitationId, outcome, responseId } as const;
   }
 
-  /** Tells the server that nobody comes back to its half of the call. */
+  /** Tells the server that the call is abandoned. */
   function abandonRound(round: number): void {
     const ref: RoundRef = { turn, toolCallId, server, round };
     inBackground(CancellationScope.nonCancellable(() => abandonCall(ref)).catch(() => undefined));
@@ -81,7 +81,7 @@ export function createServerQuestions(
 
   return {
     ask,
-    onAsks({ round, questions: all }) {
+    onQuestions({ round, questions: all }) {
       const fresh = all.filter(({ elicitationId }) => !asked.has(elicitationId));
       heldRound = round;
       if (fresh.length === 0) return;
@@ -94,8 +94,8 @@ export function createServerQuestions(
         () => unwritten.write(),
       );
     },
-    onNews({ elicitationIds, news }) {
-      for (const id of elicitationIds) if (asked.has(id)) questions.apply(id, eventOf(news));
+    onQuestionUpdate({ elicitationIds, news: change }) {
+      for (const id of elicitationIds) if (asked.has(id)) questions.apply(id, eventOf(change));
     },
     abandon() {
       if (heldRound !== undefined) abandonRound(heldRound);
@@ -106,8 +106,8 @@ export function createServerQuestions(
   };
 }
 
-function eventOf(news: ServerNews['news']) {
-  return news === 'page_done'
+function eventOf(change: QuestionUpdate['news']) {
+  return change === 'page_done'
     ? ({ type: 'page-done' } as const)
-    : ({ type: 'withdrawn', because: news } as const);
+    : ({ type: 'withdrawn', because: change } as const);
 }

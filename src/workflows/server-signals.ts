@@ -1,19 +1,19 @@
 /**
- * What is said by signal about calls that are under way: questions of servers that keep the connection open while they
- * wait, told by the activity of the call; and what servers make of their questions, told by whoever hears of it.
+ * Hands signals about tool calls to the call that is running: questions of a server that keeps its request open, sent by
+ * the call's activity; and updates of questions that a server has asked, sent by whoever observes the server.
  */
 import { setHandler } from '@temporalio/workflow';
-import { serverAsks, serverNews } from './messages.ts';
-import type { ServerAsks, ServerNews } from './messages.ts';
-import { readServerAsks, readServerNews } from './read-signal.ts';
+import { serverAsks, questionUpdate } from './messages.ts';
+import type { ServerAsks, QuestionUpdate } from './messages.ts';
+import { readServerAsks, readQuestionUpdate } from './read-signal.ts';
 
 export interface CallListener {
-  onAsks(asked: ServerAsks): void;
-  onNews(news: ServerNews): void;
+  onQuestions(asked: ServerAsks): void;
+  onQuestionUpdate(update: QuestionUpdate): void;
 }
 
 export interface ServerSignals {
-  /** Hands on what is said about this call until `work` is over. What comes later is for nobody. */
+  /** Passes signals to `listener` until `work` is over. Later ones are dropped. Updates go to all listeners. */
   during<T>(toolCallId: string, listener: CallListener, work: () => Promise<T>): Promise<T>;
 }
 
@@ -21,11 +21,11 @@ export function createServerSignals(): ServerSignals {
   const listeners = new Map<string, CallListener>();
   setHandler(serverAsks, (message: unknown) => {
     const asked = readServerAsks(message);
-    if (asked) listeners.get(asked.toolCallId)?.onAsks(asked);
+    if (asked) listeners.get(asked.toolCallId)?.onQuestions(asked);
   });
-  setHandler(serverNews, (message: unknown) => {
-    const news = readServerNews(message);
-    if (news) for (const listener of listeners.values()) listener.onNews(news);
+  setHandler(questionUpdate, (message: unknown) => {
+    const update = readQuestionUpdate(message);
+    if (update) for (const listener of listeners.values()) listener.onQuestionUpdate(update);
   });
 
   return {

@@ -1,4 +1,4 @@
-/** One tool call, from the model's wish to a result the model can read, with as many questions as it takes. */
+/** Runs one tool call until the model has a result: attempts, and between them the questions that attempts end with. */
 import {
   ActivityFailure,
   CancellationScope,
@@ -11,7 +11,7 @@ import type { QuestionOutcome } from '../turn/ask.ts';
 import type { AttemptResult, ServerCall, ToolCallInput } from '../turn/tool-call.ts';
 import { callTool, refuseToolCall } from './activities.ts';
 import type { ConnectAccount } from './connect-account.ts';
-import { outlastingTheDatabase } from './failures.ts';
+import { retryUntilDatabaseAnswers } from './failures.ts';
 import type { TurnInput } from './messages.ts';
 import { createServerQuestions } from './server-questions.ts';
 import type { QuestionParts } from './server-questions.ts';
@@ -22,16 +22,16 @@ export interface ToolCallParts extends QuestionParts {
   signals: ServerSignals;
 }
 
-/** A server that has refused two fresh connections would refuse a third one. */
+/** How often the user is asked, in one call, to connect an account: a server that refused two new ones refuses a third. */
 const maxConnects = 2;
 
-/** Exponential backoff for a server that only wants to be called again a little later. */
+/** Exponential backoff for a server that asks nothing but to be called again later. */
 const firstPauseMs = 250;
 const longestPauseMs = 30_000;
 
 /**
- * Grace period of a call that is cancelled: it hears of that at once and says what became of it, unless its worker has
- * died. Shorter than a new message waits for its turn. What a call writes later is refused.
+ * Grace period of a cancelled call: its activity is told at once and writes how the call ended, unless its worker has
+ * died. Shorter than a new message waits for the superseded turn. What the call writes after it is refused.
  */
 const gracePeriodMs = 2_000;
 
@@ -65,7 +65,7 @@ export async function runToolCall(turn: TurnInput, call: ServerCall, parts: Tool
           await sleep(Math.min(firstPauseMs * 2 ** pauses++, longestPauseMs));
           continue;
         }
-        // What becomes of a call that was left open is told by signal, too.
+        // Updates of a call that was left open come by signal.
         const given = await signals.during(toolCallId, fromServer, () => fromServer.ask(result));
         if (given === null) return refuse('question-too-many');
         answers.push(...given);
@@ -76,19 +76,22 @@ export async function runToolCall(turn: TurnInput, call: ServerCall, parts: Tool
     }
   }
 
-  /** An activity that gave up is the tool's failure, not the turn's: the model is told and can go on. */
+  /** Null when the activity has failed for good: the call fails, not the turn. */
   async function attempt(input: Omit<ToolCallInput, 'outcomes'>): Promise<AttemptResult | null> {
     const options = { summary, startToCloseTimeout: turn.limits.toolCallMs };
     try {
       return await unwritten.writtenBy((outcomes) =>
         calling.run(() =>
-          outlastingTheDatabase(() =>
-            orGivenUp(callTool.executeWithOptions(options, [{ ...input, outcomes }]), fromServer.abandon),
+          retryUntilDatabaseAnswers(() =>
+            withGracePeriod(
+              callTool.executeWithOptions(options, [{ ...input, outcomes }]),
+              fromServer.abandon,
+            ),
           ),
         ),
       );
     } catch (error) {
-      // Its worker has died while it held the connection, and no other attempt follows.
+      // The worker died while it held the connection, and no attempt is left.
       if (error instanceof ActivityFailure && error.cause instanceof TimeoutFailure) fromServer.abandon();
       if (isRefused) return { kind: 'finished' };
       if (isCancellation(error) || !(error instanceof ActivityFailure)) throw error;
@@ -106,7 +109,7 @@ export async function runToolCall(turn: TurnInput, call: ServerCall, parts: Tool
     );
   }
 
-  /** The first end counts: what the call itself makes of being stopped comes too late. */
+  /** The refusal is written before the call is cancelled: the first end of a call counts. */
   async function refuseWhileCalling(): Promise<void> {
     isRefused = true;
     await refuse('question-too-many').catch(() => undefined);
@@ -115,10 +118,10 @@ export async function runToolCall(turn: TurnInput, call: ServerCall, parts: Tool
 }
 
 /**
- * The work, or the cancellation of its scope once the grace period is over: `giveUp` is called then. To be called in the
- * scope that is cancelled when the work is to stop.
+ * Waits for `work`, and if the current scope is cancelled, only for the grace period: then it calls `giveUp` and throws
+ * the cancellation.
  */
-function orGivenUp<T>(work: Promise<T>, giveUp: () => void): Promise<T> {
+function withGracePeriod<T>(work: Promise<T>, giveUp: () => void): Promise<T> {
   let isOver = false;
   const over = () => void (isOver = true);
   work.then(over, over);

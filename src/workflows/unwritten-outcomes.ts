@@ -1,28 +1,28 @@
 /**
- * Outcomes of questions that are decided and not known to be in the database. An outcome costs no write of its own
- * where something goes on because of it: the activity that does writes it first. Otherwise, and when that activity
- * fails, it is written apart.
+ * Outcomes of questions that are decided and perhaps not in the database yet. An outcome costs no write of its own where
+ * an activity follows because of it: that activity writes it first. Otherwise, and when that activity fails, it is
+ * written by an activity of its own. Writing an outcome twice changes nothing.
  */
 import { CancellationScope, isCancellation } from '@temporalio/workflow';
 import type { Settlement } from '../elicitation/elicitation.ts';
 import { settleElicitations } from './activities.ts';
 
 export interface UnwrittenOutcomes {
-  /** Undefined: the question was never opened, so that nothing is to be written. */
+  /** Ignores undefined, the outcome of a question that was never opened. */
   add(outcome: Settlement | undefined): void;
   /**
-   * Calls an activity that writes the outcomes it is given before it does anything that people can see. If it fails,
-   * they are written apart; if it is cancelled, by the end of the turn.
+   * Calls an activity that has to write the outcomes it is given before it does anything that people can see. If it
+   * fails, they are written separately; if it is cancelled, at the end of the turn.
    */
   writtenBy<T>(activity: (outcomes: Settlement[]) => Promise<T>): Promise<T>;
-  /** Writes them now. Resolves when that is done or has failed; what could not be written stays to be. */
+  /** Writes them now. Resolves when that is done or has failed; what could not be written stays here. */
   write(): Promise<void>;
 }
 
 export function createUnwrittenOutcomes(): UnwrittenOutcomes {
   const unwritten = new Map<string, Settlement>();
 
-  /** What is added meanwhile stays; writing an outcome again changes nothing. */
+  /** Removes what the activity has written; what is added meanwhile stays. */
   async function clearedBy<T>(activity: (outcomes: Settlement[]) => Promise<T>): Promise<T> {
     const outcomes = [...unwritten.values()];
     const result = await activity(outcomes);

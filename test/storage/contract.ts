@@ -20,7 +20,7 @@ import { toolCatalogueContract } from './contract/tool-catalogue.ts';
 import { turnEndingsContract } from './contract/turn-endings.ts';
 import { turnLogContract } from './contract/turn-log.ts';
 import { turnsContract } from './contract/turns.ts';
-import { voidSpeechContract } from './contract/void-speech.ts';
+import { voidTextContract } from './contract/void-text.ts';
 
 export type DatabaseConfig = Config['database'];
 
@@ -49,7 +49,7 @@ export function storageContract(fresh: () => Promise<DatabaseConfig>): void {
   turnLogContract(get);
   followContract(get);
   mergeContract(get);
-  voidSpeechContract(get);
+  voidTextContract(get);
   turnsContract(get);
   dueTurnsContract(get);
   turnEndingsContract(get);

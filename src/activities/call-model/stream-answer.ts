@@ -14,7 +14,7 @@ import type { AssistantPart, SilenceLimits, StepPart } from '../../models/stream
 import type { NewEvent } from '../../storage/ports/turn-log.ts';
 import type { Storage } from '../../storage/storage.ts';
 import type { TurnEvent } from '../../turn/event.ts';
-import { keyOfReset, keyOfSpeech } from '../../turn/step-keys.ts';
+import { keyOfReset, keyOfOutput } from '../../turn/step-keys.ts';
 import { toModelMessages } from '../../turn/transcript.ts';
 import { stopped, stopSignal } from '../stop-signal.ts';
 import { createDeltaWriter } from './delta-writer.ts';
@@ -98,7 +98,7 @@ async function writeAnswer(
 function createEventKeys({ step, attempt }: Step): (events: TurnEvent[]) => NewEvent[] {
   let count = 0;
   const keyOf = ({ type }: TurnEvent) =>
-    type === 'reset-step' ? keyOfReset(step, attempt) : keyOfSpeech(step, attempt, count++);
+    type === 'reset-step' ? keyOfReset(step, attempt) : keyOfOutput(step, attempt, count++);
   return (events) => events.map((event): NewEvent => ({ key: keyOf(event), event }));
 }
 

@@ -1,13 +1,13 @@
 /**
- * Asks the user while a server keeps the connection of its call open. The workflow is told by signal what is asked; what
- * became of it is read from the database, where the workflow writes it.
+ * Asks the user while a server keeps the connection of its call open. The activity signals the workflow what is asked,
+ * and reads the outcome from the database, where the workflow writes it.
  */
 import { Context } from '@temporalio/activity';
 import { tooManyHeldForModel } from '../../elicitation/wording.ts';
 import type { AskUser } from '../../remote/ask-user.ts';
 import type { QuestionAnswer } from '../../remote/input-required.ts';
-import { serverAsks, serverNews } from '../../workflows/messages.ts';
-import type { ServerAsks, ServerNews } from '../../workflows/messages.ts';
+import { serverAsks, questionUpdate } from '../../workflows/messages.ts';
+import type { ServerAsks, QuestionUpdate } from '../../workflows/messages.ts';
 import { leaver } from '../stop-signal.ts';
 import type { Attempt, CallServerParts } from './attempt.ts';
 import { callHasEnded, createHeldRounds } from './held-rounds.ts';
@@ -17,8 +17,8 @@ import { toCallPaused } from './rounds.ts';
 import { waitForOutcome } from './wait-for-outcome.ts';
 
 export interface QuestionsDuringCall extends AskUser {
-  /** Resolves when the workflow has heard everything there was to tell. */
-  told(): Promise<unknown>;
+  /** Resolves when all updates that were sent to the workflow are delivered or have failed. */
+  updatesSent(): Promise<unknown>;
   hasAsked(): boolean;
 }
 
@@ -31,7 +31,7 @@ export function createQuestionsDuringCall(parts: Parts, attempt: Attempt): Quest
   const { turn, toolCallId } = input;
   const rounds = createHeldRounds(parts.rounds, attempt);
   const workflow = workflowOfActivity();
-  // Made here: what the server says later is heard outside the activity's own context.
+  // Made here: later calls come from callbacks outside the activity's own async context.
   const end = leaver();
   let open = 0;
   let leavePlace: (() => void) | null = null;
@@ -54,9 +54,9 @@ export function createQuestionsDuringCall(parts: Parts, attempt: Attempt): Quest
     try {
       return await waitForOutcome(parts.storage, { turn, toolCallId, elicitationId }, signal);
     } catch (error) {
-      // With a server that is gone it stays open: the call may be made again, and closes it in the end if it is not.
+      // When the server is gone the question stays open: the call may be retried, and its end closes the question.
       if (signal.reason === 'server_gave_up')
-        workflow.hears({ elicitationIds: [elicitationId], news: 'server_gave_up' });
+        workflow.update({ elicitationIds: [elicitationId], news: 'server_gave_up' });
       throw error;
     }
   }
@@ -75,26 +75,27 @@ export function createQuestionsDuringCall(parts: Parts, attempt: Attempt): Quest
     },
     pageDone(question) {
       const elicitationId = rounds.elicitationIdOf(question);
-      if (elicitationId !== undefined) workflow.hears({ elicitationIds: [elicitationId], news: 'page_done' });
+      if (elicitationId !== undefined)
+        workflow.update({ elicitationIds: [elicitationId], news: 'page_done' });
     },
     hasAsked: rounds.areAny,
-    told: workflow.told,
+    updatesSent: workflow.updatesSent,
   };
 }
 
-/** The workflow of the activity that runs, to be told of its call's questions. */
+/** Sends the signals about a call's questions to the workflow of the running activity. */
 function workflowOfActivity() {
   const { client, info } = Context.current();
   const { workflowId = '', runId = '' } = info.workflowExecution ?? {};
   const workflow = client.workflow.getHandle(workflowId, runId);
-  const telling = new Set<Promise<unknown>>();
+  const pending = new Set<Promise<unknown>>();
   return {
     asks: (asked: ServerAsks) => workflow.signal(serverAsks, asked),
-    hears(news: ServerNews): void {
-      const sent = workflow.signal(serverNews, news).catch(() => undefined);
-      telling.add(sent);
-      void sent.then(() => telling.delete(sent));
+    update(update: QuestionUpdate): void {
+      const sent = workflow.signal(questionUpdate, update).catch(() => undefined);
+      pending.add(sent);
+      void sent.then(() => pending.delete(sent));
     },
-    told: () => Promise.all(telling),
+    updatesSent: () => Promise.all(pending),
   };
 }

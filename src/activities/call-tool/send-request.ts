@@ -36,7 +36,7 @@ export async function sendRequest(
     isHandedOn: isWorkerLeaving,
   });
   await notifications.settled();
-  await questions.told();
+  await questions.updatesSent();
   return { outcome, hasAsked: questions.hasAsked() };
 }
 

@@ -13,7 +13,7 @@ import type { NewEvent } from '../ports/turn-log.ts';
 import type { StepAttempt } from '../ports/steps.ts';
 import type { StoredMessage } from '../ports/conversations.ts';
 import type { Tables } from '../schema.ts';
-import { removeVoidSpeech } from './void-text.ts';
+import { removeVoidText } from './void-text.ts';
 import { isOver, WriteRefused } from '../write-refused.ts';
 
 export interface Additions {
@@ -54,7 +54,7 @@ export async function writeToConversation(
   const { inserted, standing } = await insertEvents(write, turn, events, before, now, additions.of);
   refuseIfLate(standing ?? taken, additions);
   if (inserted < events.length) await closeGaps(write, turn, events, before, now);
-  await removeVoidSpeech(write, turn, events);
+  await removeVoidText(write, turn, events);
 }
 
 /**

@@ -10,7 +10,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from 'pino';
 import type { LogEntry } from '../../turn/event.ts';
 import type { ConversationRef } from '../../turn/turn.ts';
-import { withoutVoid } from '../../turn/void-speech.ts';
+import { withoutVoidItems } from '../../turn/void-text.ts';
 import { defaultBounds, seenFrom } from './read-batch.ts';
 import type { Batch, BatchBounds, StoredEntry } from './read-batch.ts';
 import type { WakeUps } from '../notifications/notifications.ts';
@@ -69,7 +69,7 @@ export function openTail(ref: ConversationRef, parts: TailParts, onEnd: () => vo
     window = [...trimmed(window, fresh), ...fresh];
     head = window.at(-1)?.entry.seq ?? head;
     if (fresh.some(({ entry }) => entry.event.type === 'reset-step'))
-      window = withoutVoid(window, ({ entry }) => entry);
+      window = withoutVoidItems(window, ({ entry }) => entry);
     for (const place of places) if (place.cursor < head) lagging.add(place);
     forget();
   }

@@ -7,11 +7,11 @@ import type { NewEvent } from '../ports/turn-log.ts';
 import type { Tables } from '../schema.ts';
 
 /**
- * Removes what earlier attempts of a step have said, when its `reset-step` is among the events just written: nobody
- * reads it who has not done so already. Numbers are not given again. Only what stands before the `reset-step` goes, so
- * that writing it once more takes nothing from the attempt after it.
+ * Deletes the output of a step's earlier attempts when its `reset-step` is among the events just written. Sequence
+ * numbers are not reused. Only entries before the `reset-step` are deleted, so that writing it once more takes nothing
+ * from the attempt after it.
  */
-export async function removeVoidSpeech(
+export async function removeVoidText(
   write: Transaction<Tables>,
   turn: TurnRef,
   written: NewEvent[],

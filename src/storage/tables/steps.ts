@@ -6,7 +6,7 @@
  * The row of the step is locked before the row of its conversation.
  */
 import type { Transaction } from 'kysely';
-import { keyOfSpeech } from '../../turn/step-keys.ts';
+import { keyOfOutput } from '../../turn/step-keys.ts';
 import type { TurnRef } from '../../turn/turn.ts';
 import { chunks, isConversation, stepKey, writeToConversation } from '../log/append.ts';
 import { columnOf, keyOf } from './delegation.ts';
@@ -79,7 +79,7 @@ async function beginAgain(write: Transaction<Tables>, turn: TurnRef, of: StepAtt
     .where(isConversation(turn))
     .execute();
   const older = Array.from({ length: of.attempt - 1 }, (_, index) => index + 1);
-  const firsts = older.map((attempt) => keyOf(turn, keyOfSpeech(of.step, attempt, 0)));
+  const firsts = older.map((attempt) => keyOf(turn, keyOfOutput(of.step, attempt, 0)));
   const { status, said } = await write
     .selectFrom('turns')
     .select((row) => [

@@ -2,7 +2,7 @@ import { setImmediate } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
 import type { StepAttempt } from '../../../src/storage/ports/steps.ts';
 import type { Storage } from '../../../src/storage/storage.ts';
-import { keyOfSpeech } from '../../../src/turn/step-keys.ts';
+import { keyOfOutput } from '../../../src/turn/step-keys.ts';
 import type { TurnRef } from '../../../src/turn/turn.ts';
 import type { Subject } from '../contract.ts';
 import { begunTurn, seqs, step, text, upTo } from './fixtures.ts';
@@ -24,7 +24,7 @@ function left(name: string) {
 
 function say(storage: Storage, turn: TurnRef, attempt: number, index: number): Promise<void> {
   const event = { type: 'text-delta' as const, id: `${attempt}`, delta: `${attempt}.${index}` };
-  return storage.steps.append(turn, of(attempt), [{ key: keyOfSpeech(0, attempt, index), event }]);
+  return storage.steps.append(turn, of(attempt), [{ key: keyOfOutput(0, attempt, index), event }]);
 }
 
 export function stepsContract(subject: () => Subject): void {
@@ -139,7 +139,7 @@ export function stepsContract(subject: () => Subject): void {
       const turn = await begunTurn(storage);
       const lane = (toolCallId: string) => ({ ...turn, delegation: { toolCallId, path: ['researcher'] } });
       await storage.steps.begin(lane('a'), of(1));
-      await storage.steps.append(lane('a'), of(1), [{ ...text('x'), key: keyOfSpeech(0, 1, 0) }]);
+      await storage.steps.append(lane('a'), of(1), [{ ...text('x'), key: keyOfOutput(0, 1, 0) }]);
       expect(await storage.steps.begin(lane('b'), of(2))).toEqual({ kind: 'begun', isRepeat: false });
       expect(await storage.steps.begin(turn, of(1))).toEqual({ kind: 'begun', isRepeat: false });
       expect(await storage.steps.begin(lane('a'), of(2))).toEqual({ kind: 'begun', isRepeat: true });

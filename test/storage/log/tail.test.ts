@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { LogEntry } from '../../../src/turn/event.ts';
 import type { TurnRef } from '../../../src/turn/turn.ts';
 import type { NewEvent, TurnLog } from '../../../src/storage/ports/turn-log.ts';
-import { keyOfReset, keyOfSpeech } from '../../../src/turn/step-keys.ts';
+import { keyOfReset, keyOfOutput } from '../../../src/turn/step-keys.ts';
 import { heldBytes } from '../../held-bytes.ts';
 import { begunTurn, step, story, text, upTo } from '../contract/fixtures.ts';
 import { openCountedLog } from './counted-log.ts';
@@ -51,8 +51,8 @@ describe.each(['sqlite', 'postgres'] as const)('the tail of a conversation on %s
   test('what a repeated model call took back is kept for nobody who has not read it', async () => {
     const turn = await begunTurn(log.other);
     const said = (attempt: number, words: string[]): NewEvent[] => [
-      { key: keyOfSpeech(0, attempt, 0), event: { type: 'start-step', step: 0 } },
-      ...words.map((delta, index) => text(keyOfSpeech(0, attempt, index + 1), delta)),
+      { key: keyOfOutput(0, attempt, 0), event: { type: 'start-step', step: 0 } },
+      ...words.map((delta, index) => text(keyOfOutput(0, attempt, index + 1), delta)),
     ];
     const [lagging, eager] = [new Follower(log.turnLog.follow, turn), new Follower(log.turnLog.follow, turn)];
     await Promise.all([lagging.until(1), eager.until(1)]);

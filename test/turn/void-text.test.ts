@@ -1,13 +1,13 @@
 import { describe, expect, test } from 'vitest';
 import type { LogEntry, TurnEvent } from '../../src/turn/event.ts';
-import { withoutVoidSpeech } from '../../src/turn/void-speech.ts';
+import { withoutVoidText } from '../../src/turn/void-text.ts';
 
 function log(...events: TurnEvent[]): LogEntry[] {
   return events.map((event, index) => ({ seq: index + 1, turnId: 't', at: 0, event }));
 }
 
 function told(entries: LogEntry[]): string[] {
-  return withoutVoidSpeech(entries).map(({ event }) => ('delta' in event ? event.delta : event.type));
+  return withoutVoidText(entries).map(({ event }) => ('delta' in event ? event.delta : event.type));
 }
 
 const said = (delta: string): TurnEvent => ({ type: 'text-delta', id: 'p', delta });

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { NewEvent } from '../../../src/storage/ports/turn-log.ts';
-import { keyOfReset, keyOfSpeech } from '../../../src/turn/step-keys.ts';
+import { keyOfReset, keyOfOutput } from '../../../src/turn/step-keys.ts';
 import type { Subject } from '../contract.ts';
 import { begunTurn, deltas, followToEnd, text, upTo } from './fixtures.ts';
 
@@ -12,7 +12,7 @@ function speech(step: number, attempt: number, words: string[]): NewEvent[] {
     { type: 'text-start', id },
     ...words.map((delta) => ({ type: 'text-delta', id, delta }) as const),
   ];
-  return events.map((event, index) => ({ key: keyOfSpeech(step, attempt, index), event }));
+  return events.map((event, index) => ({ key: keyOfOutput(step, attempt, index), event }));
 }
 
 const reset = (step: number, attempt: number): NewEvent => ({
@@ -20,7 +20,7 @@ const reset = (step: number, attempt: number): NewEvent => ({
   event: { type: 'reset-step', step },
 });
 
-export function voidSpeechContract(subject: () => Subject): void {
+export function voidTextContract(subject: () => Subject): void {
   describe('what a repeated model call takes back', () => {
     test('is gone with the event that says so, which stays, and no number is given again', async () => {
       const { storage } = subject();

@@ -1,15 +1,15 @@
 /**
- * What a repeated model call takes back, among entries that somebody holds in memory. In the log it is gone as soon as
- * `reset-step` stands there; whoever read before that leaves it out here. Pure.
+ * Void text: what a model step had produced before its model call was repeated. The log deletes it when `reset-step` is
+ * written; this removes it from entries that were read into memory before that. Pure.
  */
 import type { LogEntry } from './event.ts';
 
-export function withoutVoidSpeech(entries: LogEntry[]): LogEntry[] {
-  return withoutVoid(entries, (entry) => entry);
+export function withoutVoidText(entries: LogEntry[]): LogEntry[] {
+  return withoutVoidItems(entries, (entry) => entry);
 }
 
-/** The same for what has an entry. */
-export function withoutVoid<T>(items: T[], entryOf: (item: T) => LogEntry): T[] {
+/** The same for items that contain an entry. */
+export function withoutVoidItems<T>(items: T[], entryOf: (item: T) => LogEntry): T[] {
   let kept: T[] = [];
   for (const item of items) {
     const { turnId, event } = entryOf(item);
@@ -22,7 +22,7 @@ export function withoutVoid<T>(items: T[], entryOf: (item: T) => LogEntry): T[] 
       });
       kept = kept.filter((earlier, index) => {
         const entry = entryOf(earlier);
-        return index < start || !isSameAgent(entry) || !isSpeech(entry);
+        return index < start || !isSameAgent(entry) || !isModelOutput(entry);
       });
     }
     kept.push(item);
@@ -30,6 +30,6 @@ export function withoutVoid<T>(items: T[], entryOf: (item: T) => LogEntry): T[] 
   return kept;
 }
 
-function isSpeech({ event: { type } }: LogEntry): boolean {
+function isModelOutput({ event: { type } }: LogEntry): boolean {
   return type === 'start-step' || type.startsWith('text-') || type.startsWith('reasoning-');
 }
