@@ -12,7 +12,7 @@ import { createCallModel } from './call-model/call-model.ts';
 import { createCallRounds } from './call-tool/rounds.ts';
 import { createToolActivities } from './call-tool/call-tool.ts';
 import { createDelegationActivities } from './delegations.ts';
-import { createElicitationActivities } from './questions.ts';
+import { createElicitationActivities } from './questions/questions.ts';
 import { createFindConnection } from './find-connection.ts';
 import type { HeldPlaces } from './call-tool/held-call-limit.ts';
 import { createRefuseToolCall } from './call-tool/refuse-tool-call.ts';

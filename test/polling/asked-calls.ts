@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import type { NativeConnection } from '@temporalio/worker';
 import { createCallRounds, toRound } from '../../src/activities/call-tool/rounds.ts';
-import { lookAtRound } from '../../src/activities/looks.ts';
+import { lookAtRound } from '../../src/activities/questions/looks.ts';
 import { loadConfig } from '../../src/config/load-config.ts';
 import { createLogger } from '../../src/telemetry/logger.ts';
 import { startPolling } from '../../src/polling/polling.ts';

@@ -1,9 +1,9 @@
 /** What is looked at while a question is open, and from when on. */
-import type { NewPoll } from '../storage/ports/polls.ts';
-import type { ExpectedConnection } from '../turn/ask.ts';
-import type { RoundRef } from '../turn/tool-call.ts';
-import type { Turn } from '../turn/turn.ts';
-import type { Round } from './call-tool/rounds.ts';
+import type { NewPoll } from '../../storage/ports/polls.ts';
+import type { ExpectedConnection } from '../../turn/ask.ts';
+import type { RoundRef } from '../../turn/tool-call.ts';
+import type { Turn } from '../../turn/turn.ts';
+import type { Round } from '../call-tool/rounds.ts';
 
 /** Before the clocks of stock servers, which give up after a minute; most people answer sooner. */
 const firstLookAtStreamMs = 15_000;

@@ -1,12 +1,12 @@
 import { randomUUID } from 'node:crypto';
 import { expect, onTestFinished, test } from 'vitest';
-import { createCallRounds } from '../../src/activities/call-tool/rounds.ts';
-import { createElicitationActivities } from '../../src/activities/questions.ts';
-import type { ServerConfig } from '../../src/config/config.ts';
-import { createOAuthStore } from '../../src/credentials/mcp-oauth/store.ts';
-import { generateKey, parseKeys } from '../../src/credentials/sealing/key-ring.ts';
-import { openStorage } from '../../src/storage/open-storage.ts';
-import { begunTurn } from '../storage/contract/fixtures.ts';
+import { createCallRounds } from '../../../src/activities/call-tool/rounds.ts';
+import { createElicitationActivities } from '../../../src/activities/questions/questions.ts';
+import type { ServerConfig } from '../../../src/config/config.ts';
+import { createOAuthStore } from '../../../src/credentials/mcp-oauth/store.ts';
+import { generateKey, parseKeys } from '../../../src/credentials/sealing/key-ring.ts';
+import { openStorage } from '../../../src/storage/open-storage.ts';
+import { begunTurn } from '../../storage/contract/fixtures.ts';
 
 const tracker: ServerConfig = {
   name: 'tracker',

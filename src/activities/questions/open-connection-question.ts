@@ -1,0 +1,69 @@
+/**
+ * Asks a user to connect an account.
+ *
+ * Whoever connects the account looks for open questions after writing the connection, and this looks for the connection
+ * after writing the question: one of the two sees the other.
+ */
+import type { ServerConfig } from '../../config/config.ts';
+import { connectionKey } from '../../credentials/connection-key.ts';
+import { questionAddress } from '../../elicitation/account-pages.ts';
+import type { Context, ElicitationRequest } from '../../elicitation/elicitation.ts';
+import { connectionMessage } from '../../elicitation/wording.ts';
+import type { ConnectionAsk, NewQuestion, OpenResult } from '../../turn/ask.ts';
+import type { Turn } from '../../turn/turn.ts';
+import { lookForAccount } from './looks.ts';
+import { contextOf, openQuestion, serverOf } from './open-question.ts';
+import type { QuestionParts } from './open-question.ts';
+
+export async function openConnectionQuestion(
+  parts: QuestionParts,
+  input: NewQuestion<ConnectionAsk>,
+): Promise<OpenResult> {
+  const { turn, elicitationId, ask } = input;
+  const { server: name, seenVersion } = ask;
+  const server = serverOf(parts, name);
+  // A row without a record of it in history: an earlier attempt asked, and its worker died before it said so.
+  const wasAsked = (await parts.storage.elicitations.get(elicitationId)) !== null;
+  const before = wasAsked ? null : await newerVersion(parts, server, turn, seenVersion);
+  if (before !== null) return { kind: 'already-connected', connectedVersion: before };
+
+  const request = requestOf(parts, server, input);
+  const mayGoUnnoticed = parts.storeOf(server).catchUp !== undefined;
+  const look = mayGoUnnoticed
+    ? lookForAccount(elicitationId, { turn, server: name, seenVersion })
+    : undefined;
+  const kind = await openQuestion(parts, input, { request, server: name, seenVersion }, look);
+  if (kind !== 'opened') return { kind };
+  const connectedVersion = await newerVersion(parts, server, turn, seenVersion);
+  return { kind, connectedVersion, ...(mayGoUnnoticed && { mayGoUnnoticed }) };
+}
+
+function requestOf(
+  parts: QuestionParts,
+  server: ServerConfig,
+  { turn, elicitationId, ask }: NewQuestion<ConnectionAsk>,
+): ElicitationRequest {
+  const context: Context = {
+    ...contextOf(parts, server, turn),
+    trigger: 'credential_required',
+    reason: ask.reason,
+    ...(ask.tool !== undefined && { toolName: ask.tool }),
+    ...(ask.toolCallId !== undefined && { toolCallId: ask.toolCallId }),
+    ...(ask.scopes && { scopes: ask.scopes }),
+  };
+  const what = server.store === 'vault' ? 'key' : 'account';
+  const message = connectionMessage(server.title, ask.reason, ask.tool, what);
+  const url = questionAddress(parts.config.http.publicUrl, elicitationId);
+  return { mode: 'url', message, url, context };
+}
+
+/** Of the account, if it has been connected since; else null. */
+async function newerVersion(
+  { storage }: QuestionParts,
+  server: ServerConfig,
+  turn: Turn,
+  seenVersion: number,
+): Promise<number | null> {
+  const connection = await storage.connections.get(connectionKey(server, turn));
+  return connection && connection.version > seenVersion ? connection.version : null;
+}

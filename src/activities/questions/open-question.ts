@@ -1,0 +1,53 @@
+/** What every kind of question is opened with: its row and its event, and what it says of the server it is about. */
+import { randomBytes } from 'node:crypto';
+import type { Config, ServerConfig } from '../../config/config.ts';
+import type { CredentialStore } from '../../credentials/store.ts';
+import type { Context } from '../../elicitation/elicitation.ts';
+import { placeOf } from '../../remote/server-name.ts';
+import type { ElicitationRow } from '../../storage/ports/elicitations.ts';
+import type { NewPoll } from '../../storage/ports/polls.ts';
+import type { Storage } from '../../storage/storage.ts';
+import type { NewQuestion } from '../../turn/ask.ts';
+import type { Turn } from '../../turn/turn.ts';
+import type { CallRounds } from '../call-tool/rounds.ts';
+
+export interface QuestionParts {
+  storage: Storage;
+  rounds: Pick<CallRounds, 'list'>;
+  storeOf(server: ServerConfig): CredentialStore;
+  config: Pick<Config, 'http' | 'elicitation' | 'agents' | 'servers'>;
+}
+
+/** `look`: how often something is to be looked at while the question is open. */
+export async function openQuestion(
+  { storage, config }: QuestionParts,
+  { turn, workflowId, elicitationId, user, deadline }: NewQuestion,
+  question: Pick<ElicitationRow, 'request' | 'server' | 'seenVersion'>,
+  look: NewPoll | undefined,
+): Promise<'opened' | 'too-many-open'> {
+  const { tenant, conversation, turnId, agent } = turn;
+  const salt = randomBytes(16).toString('base64url');
+  const row = { tenant, conversation, turnId, agent, id: elicitationId, workflowId, user, salt, deadline };
+  return storage.elicitations.open({ ...row, ...question }, config.elicitation.maxOpen, look);
+}
+
+export function serverOf({ config }: QuestionParts, name: string): ServerConfig {
+  const server = config.servers.get(name);
+  if (!server)
+    throw new Error(`The agents file no longer has a server "${name}", but a turn still needs it.`);
+  return server;
+}
+
+export function contextOf(
+  { config }: QuestionParts,
+  server: ServerConfig,
+  turn: Turn,
+): Omit<Context, 'trigger'> {
+  return {
+    agent: config.agents.get(turn.agent)?.title ?? turn.agent,
+    ...(turn.delegation && { path: turn.delegation.path }),
+    server: server.name,
+    serverTitle: server.title,
+    host: placeOf(server),
+  };
+}
