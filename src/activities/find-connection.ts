@@ -1,4 +1,7 @@
-/** Accounts kept elsewhere are looked for: who connected one may have closed the window before anybody was told. */
+/**
+ * Checks for an account that is kept in another system: the user may have connected it and closed the window before we
+ * were notified.
+ */
 import type { Config, ServerConfig } from '../config/config.ts';
 import { connectionKey } from '../credentials/connection-key.ts';
 import type { CredentialStore } from '../credentials/store.ts';
@@ -13,7 +16,7 @@ interface Dependencies {
 
 export function createFindConnection({ storage, servers, storeOf }: Dependencies) {
   return {
-    /** One look. Resolves with the version of the connection that is there by now, or with null. */
+    /** One check. The version of a connection newer than `seenVersion`, or null. */
     async findConnection({ turn, server: name, seenVersion }: ExpectedConnection): Promise<number | null> {
       const server = servers.get(name);
       if (!server) return null;

@@ -1,23 +1,23 @@
-/** Whether an account that is kept elsewhere has been connected, though nobody said so. */
+/** One poll of a credential store: has an account been connected there without our being notified? */
 import type { Logger } from 'pino';
 import { createFindConnection } from '../activities/find-connection.ts';
 import { CredentialStoreError } from '../credentials/store-error.ts';
 import type { ExpectedConnection } from '../turn/ask.ts';
 
-export type ConnectionSight =
+export type ConnectionPollResult =
   | { kind: 'connected'; version: number }
   | { kind: 'nothing-yet'; againMs: number };
 
-/** Soon at first, when most people are done, then ever more rarely. */
+/** Backoff between polls: most people connect within seconds. */
 const firstPauseMs = 2_000;
 const longestPauseMs = 15_000;
 
-export function createConnectionLook(
+export function createConnectionPoll(
   dependencies: Parameters<typeof createFindConnection>[0] & { logger: Logger },
 ) {
   const { findConnection } = createFindConnection(dependencies);
 
-  return async (expected: ExpectedConnection, count: number): Promise<ConnectionSight> => {
+  return async (expected: ExpectedConnection, count: number): Promise<ConnectionPollResult> => {
     const pauseMs = Math.min(firstPauseMs * 1.5 ** (count - 1), longestPauseMs);
     try {
       const version = await findConnection(expected);

@@ -1,23 +1,27 @@
-/** What a server of the old era does while people think: whether it still waits, or says that its page is done. */
+/** One poll of a server of the old era that has asked something: does it still wait, and is its page done? */
 import type { OpenRounds } from '../activities/call-tool/open-rounds.ts';
 import type { RemoteServers } from '../remote/remote-servers.ts';
 import type { RoundRef } from '../turn/tool-call.ts';
 import type { QuestionUpdate } from '../workflows/messages.ts';
 
-export type ServerSight =
-  | { kind: 'quiet' }
-  /** There is nothing to look at any more. */
-  | { kind: 'over' }
-  | { kind: 'news'; news: QuestionUpdate['news']; about: string[] };
+export type ServerPollResult =
+  | { kind: 'unchanged' }
+  /** The call has no open round any more, or cannot be observed: nothing is left to poll. */
+  | { kind: 'ended' }
+  | { kind: 'changed'; change: QuestionUpdate['news']; elicitationIds: string[] };
 
-export function createServerLook(calls: OpenRounds, remote: Pick<RemoteServers, 'observeCall'>) {
-  return async (call: RoundRef, count: number, signal: AbortSignal): Promise<ServerSight> => {
+export function createServerPoll(calls: OpenRounds, remote: Pick<RemoteServers, 'observeCall'>) {
+  return async (call: RoundRef, count: number, signal: AbortSignal): Promise<ServerPollResult> => {
     const asked = await calls.find(call);
-    if (!asked) return { kind: 'over' };
+    if (!asked) return { kind: 'ended' };
     const { round, server, credential } = asked;
-    const sight = await remote.observeCall({ server, credential, signal }, round, count);
-    if (sight.kind !== 'news') return sight;
-    const heard = round.questions.filter(({ key }) => sight.keys.includes(key));
-    return { kind: 'news', news: sight.news, about: heard.map(({ elicitationId }) => elicitationId) };
+    const result = await remote.observeCall({ server, credential, signal }, round, count);
+    if (result.kind !== 'changed') return result;
+    const changed = round.questions.filter(({ key }) => result.keys.includes(key));
+    return {
+      kind: 'changed',
+      change: result.change,
+      elicitationIds: changed.map(({ elicitationId }) => elicitationId),
+    };
   };
 }

@@ -12,56 +12,57 @@ import type { LeasedLoop } from '../storage/leased-loop.ts';
 import type { Dependencies } from '../processes/dependencies.ts';
 import type { Poll, PollSubject } from '../storage/ports/polls.ts';
 import { connectionEstablished, questionUpdate } from '../workflows/messages.ts';
-import { createConnectionLook } from './poll-connection.ts';
-import { createServerLook } from './poll-server.ts';
+import { createConnectionPoll } from './poll-connection.ts';
+import { createServerPoll } from './poll-server.ts';
 
 /** How long a lease lasts, and so the pause between two polls: short enough for the one-minute timeouts of stock servers. */
 const leaseMs = 15_000;
 const renewMs = 5_000;
-/** A poll that has been due for so long is kept out by those that run. */
+/** When a poll has been due for this long, no place is free for it: polls that run longer than a lease give theirs up. */
 const crowdedMs = 2_000;
 const signalDeadlineMs = 5_000;
 
-const shortLooks = { name: 'looks', kinds: ['stream', 'connection'], atOnce: 256 } as const;
+const shortPolls = { name: 'polls', kinds: ['stream', 'connection'], atOnce: 256 } as const;
 /** Each is a stream that stays open for as long as there is room. */
-const longLooks = { name: 'listening for pages', kinds: ['pages'], atOnce: 64 } as const;
+const pageListeners = { name: 'listening for pages', kinds: ['pages'], atOnce: 64 } as const;
 
 export function startPolling(parts: Dependencies, connection: NativeConnection): LeasedLoop {
   const { storage, config, logger } = parts;
   const client = new Client({ connection, namespace: config.temporal.namespace });
   const calls = createOpenRounds({ ...parts, rounds: createCallRounds(parts), servers: config.servers });
-  const lookAtServer = createServerLook(calls, parts.remote);
-  const lookForConnection = createConnectionLook({ ...parts, servers: config.servers });
+  const pollServer = createServerPoll(calls, parts.remote);
+  const pollConnection = createConnectionPoll({ ...parts, servers: config.servers });
 
-  async function make(look: Poll, signal: AbortSignal): Promise<void> {
-    const afterMs = await outcomeOf(look, signal);
-    if (afterMs === null) await storage.polls.drop(look.id);
-    else if (signal.aborted) await storage.polls.again(look.id, 0);
-    else if (afterMs !== leaseMs) await storage.polls.again(look.id, afterMs);
+  async function make(poll: Poll, signal: AbortSignal): Promise<void> {
+    const afterMs = await outcomeOf(poll, signal);
+    if (afterMs === null) await storage.polls.drop(poll.id);
+    else if (signal.aborted) await storage.polls.again(poll.id, 0);
+    else if (afterMs !== leaseMs) await storage.polls.again(poll.id, afterMs);
   }
 
-  /** When to look again; null when there is nothing to look at any more. */
+  /** In how many milliseconds to poll again; null when nothing is left to poll. */
   async function outcomeOf({ subject, questions, count, workflowId }: Poll, signal: AbortSignal) {
     if (subject.kind === 'connection') {
-      const sight = await lookForConnection(subject, count);
-      if (sight.kind === 'nothing-yet') return sight.againMs;
+      const result = await pollConnection(subject, count);
+      if (result.kind === 'nothing-yet') return result.againMs;
       const { server } = subject;
       return tell(workflowId, (turn) =>
-        turn.signal(connectionEstablished, { server, version: sight.version }),
+        turn.signal(connectionEstablished, { server, version: result.version }),
       );
     }
-    const sight = await lookAtServer(subject, count, signal);
-    if (sight.kind === 'over') return null;
-    const elicitationIds = sight.kind === 'news' ? sight.about.filter((id) => questions.includes(id)) : [];
-    if (sight.kind === 'quiet' || elicitationIds.length === 0) return leaseMs;
-    return tell(workflowId, (turn) => turn.signal(questionUpdate, { elicitationIds, news: sight.news }));
+    const result = await pollServer(subject, count, signal);
+    if (result.kind === 'ended') return null;
+    if (result.kind === 'unchanged') return leaseMs;
+    const elicitationIds = result.elicitationIds.filter((id) => questions.includes(id));
+    if (elicitationIds.length === 0) return leaseMs;
+    return tell(workflowId, (turn) => turn.signal(questionUpdate, { elicitationIds, news: result.change }));
   }
 
-  /** The workflow settles the question, and then nobody looks any more. One that has not heard is told again. */
+  /** Polling goes on after the signal and ends when the workflow has settled the question: a lost signal is repeated. */
   async function tell(workflowId: string, message: (turn: WorkflowHandle) => Promise<void>) {
     try {
-      const telling = () => message(client.workflow.getHandle(workflowId));
-      await client.withDeadline(Date.now() + signalDeadlineMs, telling);
+      const send = () => message(client.workflow.getHandle(workflowId));
+      await client.withDeadline(Date.now() + signalDeadlineMs, send);
       return leaseMs;
     } catch (error) {
       if (error instanceof WorkflowNotFoundError) return null;
@@ -85,16 +86,16 @@ export function startPolling(parts: Dependencies, connection: NativeConnection):
         everyMs: 500,
         atOnce,
         async claim(free, underWay) {
-          // A server that answers nobody never takes all places: of what is free it gets half.
+          // One server gets at most half of the free places, so that one that does not answer cannot take all.
           const perServer = Math.max(1, Math.floor(free / 2));
           const except = serversWith(underWay, perServer);
-          const looks = await storage.polls.claim(
+          const polls = await storage.polls.claim(
             { kinds: [...kinds], limit: free, perServer, except },
             leaseMs,
           );
           const known = new Set(underWay.map(({ id }) => id));
-          const fresh = looks.filter(({ id }) => !known.has(id));
-          for (const look of fresh) since.set(look, performance.now());
+          const fresh = polls.filter(({ id }) => !known.has(id));
+          for (const poll of fresh) since.set(poll, performance.now());
           return fresh;
         },
         work: make,
@@ -106,8 +107,8 @@ export function startPolling(parts: Dependencies, connection: NativeConnection):
               leaseMs,
             );
             const isCrowded = await storage.polls.isDue([...kinds], crowdedMs);
-            const isOld = (look: Poll) => performance.now() - (since.get(look) ?? 0) > leaseMs;
-            return new Set(underWay.filter((look) => pending.has(look.id) && !(isCrowded && isOld(look))));
+            const isOld = (poll: Poll) => performance.now() - (since.get(poll) ?? 0) > leaseMs;
+            return new Set(underWay.filter((poll) => pending.has(poll.id) && !(isCrowded && isOld(poll))));
           },
         },
       },
@@ -115,12 +116,12 @@ export function startPolling(parts: Dependencies, connection: NativeConnection):
     );
   }
 
-  const loops = [start(shortLooks), start(longLooks)];
+  const loops = [start(shortPolls), start(pageListeners)];
   return { stop: async () => void (await Promise.all(loops.map((loop) => loop.stop()))) };
 }
 
-function serversWith(looks: Poll[], atLeast: number): string[] {
+function serversWith(polls: Poll[], atLeast: number): string[] {
   const counts = new Map<string, number>();
-  for (const { subject } of looks) counts.set(subject.server, (counts.get(subject.server) ?? 0) + 1);
+  for (const { subject } of polls) counts.set(subject.server, (counts.get(subject.server) ?? 0) + 1);
   return [...counts].filter(([, count]) => count >= atLeast).map(([server]) => server);
 }

@@ -1,6 +1,6 @@
 /**
- * What a turn calls, whatever protocol it speaks. Activities know this interface and the types it names, and nothing of
- * what is behind it. One object lives as long as the worker: it owns what is remembered of servers between calls.
+ * The interface to what a turn calls, whatever protocol it speaks. Activities import this and the types it names, and
+ * nothing behind it. One object per worker: it owns all state about servers that outlives a call.
  */
 import type { ServerConfig } from '../config/config.ts';
 import type { Credential } from '../credentials/store.ts';
@@ -22,14 +22,14 @@ export interface RemoteServers {
    * server or the network does: every end is an outcome, and its kind says whether the tool can have run.
    */
   callTool(server: ServerConfig, credential: Credential, call: ToolCall): Promise<CallOutcome>;
-  /** Tells the server that nobody waits for the call any more. Best effort, within a moment. */
+  /** Tells the server that the call is abandoned. Best effort, with a short timeout. */
   cancelCall(access: ServerAccess, call: RunningCall): Promise<void>;
   /**
-   * What the server does with an open call while people think. `count` grows from one observation to the next: it is sent
-   * as progress, for servers whose timeout waits for whoever reports some.
+   * Observes an open call while people think. `count` grows from one observation to the next: it is sent as progress,
+   * which extends the timeout of some servers.
    */
   observeCall(access: ServerAccess, open: OpenCall, count: number): Promise<Observation>;
-  /** Keeps nothing from now on. Resolves when every server that was left has been told. */
+  /** Ends all sessions and processes, and keeps none from now on. Resolves when every server has been told. */
   close(): Promise<void>;
 }
 
@@ -45,13 +45,13 @@ export interface OpenCall {
 }
 
 export type Observation =
-  | { kind: 'quiet' }
-  /** The session or its server is not there any more, or cannot be observed. */
-  | { kind: 'over' }
+  | { kind: 'unchanged' }
+  /** The session or its server does not exist any more, or cannot be observed. */
+  | { kind: 'ended' }
   /** Of the questions with these keys. */
-  | { kind: 'news'; news: ClosedBecause | 'page_done'; keys: string[] };
+  | { kind: 'changed'; change: ClosedBecause | 'page_done'; keys: string[] };
 
-/** A tool that its server lists and that must not or cannot be called. `reason` is for the author of the server. */
+/** A tool that its server lists and that is not offered to models. `reason` is for the author of the server. */
 export interface LeftOut {
   tool: string;
   reason: string;

@@ -1,11 +1,11 @@
-/** Questions of servers of the old era that are open, made in a database, with what is looked at meanwhile. */
+/** Open questions of servers of the old era, written to a database of their own, with a polling loop that runs on it. */
 import { randomUUID } from 'node:crypto';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import type { NativeConnection } from '@temporalio/worker';
 import { createCallRounds, toRound } from '../../src/activities/call-tool/rounds.ts';
-import { lookAtRound } from '../../src/activities/questions/looks.ts';
+import { pollOfRound } from '../../src/activities/questions/polls.ts';
 import { loadConfig } from '../../src/config/load-config.ts';
 import { createLogger } from '../../src/telemetry/logger.ts';
 import { startPolling } from '../../src/polling/polling.ts';
@@ -14,7 +14,7 @@ import { begunTurn, firstAttempt, keptStep } from '../storage/contract/fixtures.
 import { question } from '../storage/contract/question.ts';
 
 export async function openAskedCalls(connection: NativeConnection, agentsFile: string, env = {}) {
-  const dataDir = await mkdtemp(path.join(tmpdir(), 'interlude-looks-'));
+  const dataDir = await mkdtemp(path.join(tmpdir(), 'interlude-polls-'));
   const given = { INTERLUDE_DATA: dataDir, INTERLUDE_CONFIG: agentsFile, ...env };
   const config = loadConfig(given, dataDir);
   const parts = await openDependencies(config, createLogger({ level: 'silent', human: true }));
@@ -23,7 +23,7 @@ export async function openAskedCalls(connection: NativeConnection, agentsFile: s
   const loop = startPolling(parts, connection);
   return {
     storage,
-    /** A call whose server is left alone while somebody thinks. Its first look is due at once. */
+    /** A call whose connection is closed while its question is open. Its first poll is due at once. */
     async ask(server: string, workflowId = 'none'): Promise<string> {
       const turn = await begunTurn(storage);
       const toolCallId = randomUUID();
@@ -40,10 +40,10 @@ export async function openAskedCalls(connection: NativeConnection, agentsFile: s
       const pause = { questions: [{ key: '7', request }], resume: { kind: 'detached' as const, call } };
       const round = await rounds.keep(turn, toolCallId, [], toRound(pause), firstAttempt);
       const [asked] = round?.questions ?? [];
-      const look = round && lookAtRound({ turn, toolCallId, server, round: 1 }, round);
-      if (!asked || !look) throw new Error('a call of this kind is looked at');
+      const poll = round && pollOfRound({ turn, toolCallId, server, round: 1 }, round);
+      if (!asked || !poll) throw new Error('a call of this kind has a poll');
       const row = question(turn, { id: asked.elicitationId, workflowId });
-      await storage.elicitations.open(row, 20, { ...look, firstMs: 0 });
+      await storage.elicitations.open(row, 20, { ...poll, firstMs: 0 });
       return row.id;
     },
     async [Symbol.asyncDispose]() {

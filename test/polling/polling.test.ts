@@ -10,7 +10,7 @@ import { startDevelopmentServer } from '../development-server.ts';
 import type { DevelopmentServer } from '../development-server.ts';
 import { openAskedCalls } from './asked-calls.ts';
 
-const agentsFile = path.join(import.meta.dirname, '../fixtures/looks-agents.yaml');
+const agentsFile = path.join(import.meta.dirname, '../fixtures/polling-agents.yaml');
 let temporal: DevelopmentServer;
 
 beforeAll(async () => {

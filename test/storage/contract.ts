@@ -10,7 +10,7 @@ import { dueTurnsContract } from './contract/due-turns.ts';
 import { elicitationsContract } from './contract/elicitations.ts';
 import { endedTurnsContract } from './contract/ended-turns.ts';
 import { followContract } from './contract/follow.ts';
-import { looksContract } from './contract/looks.ts';
+import { pollsContract } from './contract/polls.ts';
 import { mergeContract } from './contract/merge.ts';
 import { processesContract } from './contract/processes.ts';
 import { recordsContract } from './contract/records.ts';
@@ -59,7 +59,7 @@ export function storageContract(fresh: () => Promise<DatabaseConfig>): void {
   toolCallsContract(get);
   delegationsContract(get);
   elicitationsContract(get);
-  looksContract(get);
+  pollsContract(get);
   connectionsContract(get);
   recordsContract(get);
   toolCatalogueContract(get);

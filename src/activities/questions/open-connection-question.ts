@@ -1,8 +1,8 @@
 /**
- * Asks a user to connect an account.
+ * Opens the question that asks a user to connect an account.
  *
- * Whoever connects the account looks for open questions after writing the connection, and this looks for the connection
- * after writing the question: one of the two sees the other.
+ * A process that connects the account first writes the connection and then reads the open questions; this first writes
+ * the question and then reads the connection. So one of the two sees the other's write.
  */
 import type { ServerConfig } from '../../config/config.ts';
 import { connectionKey } from '../../credentials/connection-key.ts';
@@ -11,7 +11,7 @@ import type { Context, ElicitationRequest } from '../../elicitation/elicitation.
 import { connectionMessage } from '../../elicitation/wording.ts';
 import type { ConnectionAsk, NewQuestion, OpenResult } from '../../turn/ask.ts';
 import type { Turn } from '../../turn/turn.ts';
-import { lookForAccount } from './looks.ts';
+import { pollOfConnection } from './polls.ts';
 import { contextOf, openQuestion, serverOf } from './open-question.ts';
 import type { QuestionParts } from './open-question.ts';
 
@@ -22,17 +22,17 @@ export async function openConnectionQuestion(
   const { turn, elicitationId, ask } = input;
   const { server: name, seenVersion } = ask;
   const server = serverOf(parts, name);
-  // A row without a record of it in history: an earlier attempt asked, and its worker died before it said so.
+  // The row exists already if an earlier attempt's worker died before history recorded its result.
   const wasAsked = (await parts.storage.elicitations.get(elicitationId)) !== null;
   const before = wasAsked ? null : await newerVersion(parts, server, turn, seenVersion);
   if (before !== null) return { kind: 'already-connected', connectedVersion: before };
 
   const request = requestOf(parts, server, input);
   const mayGoUnnoticed = parts.storeOf(server).catchUp !== undefined;
-  const look = mayGoUnnoticed
-    ? lookForAccount(elicitationId, { turn, server: name, seenVersion })
+  const poll = mayGoUnnoticed
+    ? pollOfConnection(elicitationId, { turn, server: name, seenVersion })
     : undefined;
-  const kind = await openQuestion(parts, input, { request, server: name, seenVersion }, look);
+  const kind = await openQuestion(parts, input, { request, server: name, seenVersion }, poll);
   if (kind !== 'opened') return { kind };
   const connectedVersion = await newerVersion(parts, server, turn, seenVersion);
   return { kind, connectedVersion, ...(mayGoUnnoticed && { mayGoUnnoticed }) };
@@ -57,7 +57,7 @@ function requestOf(
   return { mode: 'url', message, url, context };
 }
 
-/** Of the account, if it has been connected since; else null. */
+/** The connection's version if it is newer than `seenVersion`, else null. */
 async function newerVersion(
   { storage }: QuestionParts,
   server: ServerConfig,

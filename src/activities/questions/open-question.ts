@@ -1,4 +1,4 @@
-/** What every kind of question is opened with: its row and its event, and what it says of the server it is about. */
+/** What opening a question of any kind has in common: writing its row and event, and the context about its server. */
 import { randomBytes } from 'node:crypto';
 import type { Config, ServerConfig } from '../../config/config.ts';
 import type { CredentialStore } from '../../credentials/store.ts';
@@ -18,17 +18,17 @@ export interface QuestionParts {
   config: Pick<Config, 'http' | 'elicitation' | 'agents' | 'servers'>;
 }
 
-/** `look`: how often something is to be looked at while the question is open. */
+/** `poll`: what is polled while the question is open. Opening a question again changes nothing. */
 export async function openQuestion(
   { storage, config }: QuestionParts,
   { turn, workflowId, elicitationId, user, deadline }: NewQuestion,
   question: Pick<ElicitationRow, 'request' | 'server' | 'seenVersion'>,
-  look: NewPoll | undefined,
+  poll: NewPoll | undefined,
 ): Promise<'opened' | 'too-many-open'> {
   const { tenant, conversation, turnId, agent } = turn;
   const salt = randomBytes(16).toString('base64url');
   const row = { tenant, conversation, turnId, agent, id: elicitationId, workflowId, user, salt, deadline };
-  return storage.elicitations.open({ ...row, ...question }, config.elicitation.maxOpen, look);
+  return storage.elicitations.open({ ...row, ...question }, config.elicitation.maxOpen, poll);
 }
 
 export function serverOf({ config }: QuestionParts, name: string): ServerConfig {

@@ -1,8 +1,8 @@
-/** Puts a server's own question to the user, as the call's round has kept it. */
+/** Opens a server's own question. Its text is stored with the call's round. */
 import type { Context } from '../../elicitation/elicitation.ts';
 import { inspectUrl } from '../../elicitation/url-safety.ts';
 import type { NewQuestion, OpenResult, ServerAsk } from '../../turn/ask.ts';
-import { lookAtRound } from './looks.ts';
+import { pollOfRound } from './polls.ts';
 import { contextOf, openQuestion, serverOf } from './open-question.ts';
 import type { QuestionParts } from './open-question.ts';
 
@@ -14,7 +14,7 @@ export async function openServerQuestion(
   const { toolCallId, server, round: number } = ask;
   const round = (await parts.rounds.list(turn, toolCallId))[number - 1];
   if (!round) {
-    // A worker that died while it opened this left it to be seen: it has to be closed, as any other.
+    // An earlier attempt may have written the question before its worker died: then it is open and has to be settled.
     const isSeen = (await parts.storage.elicitations.get(elicitationId)) !== null;
     return isSeen ? { kind: 'opened', connectedVersion: null } : { kind: 'call-ended' };
   }
@@ -29,8 +29,8 @@ export async function openServerQuestion(
     ...(warnings.length > 0 && { warnings }),
   };
   const request = { ...asked, context };
-  const look = lookAtRound({ turn, toolCallId, server, round: number }, round);
-  const kind = await openQuestion(parts, input, { request, server: null, seenVersion: null }, look);
+  const poll = pollOfRound({ turn, toolCallId, server, round: number }, round);
+  const kind = await openQuestion(parts, input, { request, server: null, seenVersion: null }, poll);
   return kind === 'opened' ? { kind, connectedVersion: null } : { kind };
 }
 

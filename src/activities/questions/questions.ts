@@ -1,6 +1,6 @@
 /**
- * Questions to a user as a workflow has them opened and closed. Something else to ask is one more file beside this, and
- * one more case here.
+ * The activities that open a question and that write how questions ended. A new kind of question is one more file in this
+ * folder and one more case here. Histories name the activities.
  */
 import type { Settlement } from '../../elicitation/elicitation.ts';
 import type { NewQuestion, OpenResult } from '../../turn/ask.ts';
@@ -12,14 +12,14 @@ export function createElicitationActivities(parts: QuestionParts) {
   return {
     openElicitation: (input: NewQuestion) => openElicitation(parts, input),
 
-    /** For outcomes that nothing else writes down: nobody goes on because of them, or who did has failed. */
+    /** For outcomes that no other activity has written. Writing one again changes nothing. */
     async settleElicitations({ outcomes }: { outcomes: Settlement[] }): Promise<void> {
       await parts.storage.elicitations.settleAll(outcomes);
     },
   };
 }
 
-/** Puts the question to the user. */
+/** Writes the question, so that its user sees it. */
 function openElicitation(parts: QuestionParts, input: NewQuestion): Promise<OpenResult> {
   const { ask } = input;
   switch (ask.kind) {

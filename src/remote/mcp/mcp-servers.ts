@@ -25,7 +25,7 @@ export function createMcpServers({ idleMs }: { idleMs?: number } = {}): RemoteSe
       const watched = { ...access, questions };
       if (resume.kind === 'detached') return observeCall(watched, resume.call, count);
       const session = sessionOf(resume);
-      return session ? listenForPages(watched, session) : Promise.resolve({ kind: 'over' });
+      return session ? listenForPages(watched, session) : Promise.resolve({ kind: 'ended' });
     },
     async close() {
       sessions.close();

@@ -49,13 +49,13 @@ export interface QuestionObserver {
 export interface Elicitations {
   /**
    * Row and event in one transaction; opening an id again is a no-op and answers `opened`.
-   * `too-many-open` when the user already has `maxOpen` pending questions; then nothing is written. `look`: what is
+   * `too-many-open` when the user already has `maxOpen` pending questions; then nothing is written. `poll`: what is
    * polled while it is open; questions whose poll has the same id share it.
    */
   open(
     row: Omit<ElicitationRow, 'status' | 'responseId' | 'createdAt' | 'settledAt' | 'because'>,
     maxOpen: number,
-    look?: NewPoll,
+    poll?: NewPoll,
   ): Promise<'opened' | 'too-many-open'>;
   /** `pending` → outcome, row and event in one transaction; the first settlement wins. */
   settle(id: string, outcome: Outcome, responseId: string | null, because?: ClosedBecause): Promise<boolean>;

@@ -1,43 +1,43 @@
+/** Polls: what is asked again and again while a question is open, because what could settle it may not notify us. */
 import type { Turn } from '../../turn/turn.ts';
 
-/** What is polled while a question is open: whoever could settle it may not tell us. */
 export type PollSubject =
   /** The stream of a call that was left open, or the session in which its server says that a page is done. */
   | { kind: 'stream' | 'pages'; turn: Turn; toolCallId: string; server: string; round: number }
-  /** An account that is kept elsewhere. `seenVersion`: the connection version that did not do. */
+  /** An account that is kept in another system. `seenVersion`: the connection version that did not work. */
   | { kind: 'connection'; turn: Turn; server: string; seenVersion: number };
 
 export interface NewPoll {
   id: string;
   subject: PollSubject;
-  /** From now to the first one. */
+  /** From now until the first poll. */
   firstMs: number;
 }
 
 export interface Poll extends Pick<NewPoll, 'id' | 'subject'> {
-  /** To be told of news. */
+  /** The workflow to signal. */
   workflowId: string;
-  /** How many have been made, this one included. */
+  /** How often it has been run, this time included. */
   count: number;
-  /** Those that are still pending; at least one. */
+  /** The ids of its pending questions; at least one. */
   questions: string[];
 }
 
 export interface Polls {
   /**
-   * Those that are due, longest first, but at most `perServer` of one server, and none of `except`. Nobody else gets
-   * them for `leaseMs`; then they are due again.
+   * Claims polls that are due, longest due first, at most `perServer` of one server and none of the servers in `except`.
+   * The lease lasts `leaseMs`; then they are due again.
    */
   claim(
     which: { kinds: PollSubject['kind'][]; limit: number; perServer: number; except: string[] },
     leaseMs: number,
   ): Promise<Poll[]>;
-  /** Keeps claims for so long, and says which of them still have a pending question. */
+  /** Renews leases for `ms`. Returns the ids of those that still have a pending question. */
   hold(ids: string[], ms: number): Promise<Set<string>>;
-  /** Ends a claim: due again after so long. */
+  /** Ends a lease: due again after `afterMs`. */
   again(id: string, afterMs: number): Promise<void>;
-  /** There is nothing to look at any more. */
+  /** Deletes a poll that has no use any more. */
   drop(id: string): Promise<void>;
-  /** Whether one has been due for so long. */
+  /** Whether a poll of these kinds has been due for at least `sinceMs`. */
   isDue(kinds: PollSubject['kind'][], sinceMs: number): Promise<boolean>;
 }

@@ -17,7 +17,7 @@ export function settledEvent(elicitation: ElicitationRow): NewEvent {
   return eventOf(elicitation, elicitation.status);
 }
 
-export function toRow(elicitation: ElicitationRow, look: string | null): Selectable<Tables['elicitations']> {
+export function toRow(elicitation: ElicitationRow, poll: string | null): Selectable<Tables['elicitations']> {
   return {
     id: elicitation.id,
     tenant: elicitation.tenant,
@@ -36,7 +36,7 @@ export function toRow(elicitation: ElicitationRow, look: string | null): Selecta
     deadline: elicitation.deadline,
     settled_at: elicitation.settledAt,
     because: elicitation.because,
-    look,
+    look: poll,
   };
 }
 

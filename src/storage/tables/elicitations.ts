@@ -33,8 +33,8 @@ export function createElicitations(database: Database): Elicitations {
   }
 
   return {
-    async open(row, maxOpen, look) {
-      const opened = await query.transaction().execute((write) => open(database, write, row, maxOpen, look));
+    async open(row, maxOpen, poll) {
+      const opened = await query.transaction().execute((write) => open(database, write, row, maxOpen, poll));
       if (opened === 'too-many-open') return opened;
       wakeUps.announce(row);
       if (opened !== 'known') questions.opened(opened);
@@ -137,7 +137,7 @@ async function open(
   write: Transaction<Tables>,
   row: Parameters<Elicitations['open']>[0],
   maxOpen: number,
-  look: NewPoll | undefined,
+  poll: NewPoll | undefined,
 ): Promise<ElicitationRow | 'known' | 'too-many-open'> {
   const { tenant, user } = row;
   if (kind === 'postgres') {
@@ -171,10 +171,10 @@ async function open(
     settledAt: null,
     because: null,
   };
-  if (look) await addPoll(write, row, look, at);
+  if (poll) await addPoll(write, row, poll, at);
   await write
     .insertInto('elicitations')
-    .values(toRow(elicitation, look?.id ?? null))
+    .values(toRow(elicitation, poll?.id ?? null))
     .execute();
   await writeToConversation(write, row, { events: [eventOf(elicitation, 'pending')] }, at);
   return elicitation;

@@ -21,7 +21,7 @@ export function createPolls({ kind, query, now }: Database): Polls {
         .where('due_at', '<=', at)
         .where('kind', 'in', kinds)
         .$if(except.length > 0, (some) => some.where('server', 'not in', except));
-      // Most of the time there is nothing to do, and a read costs nobody anything.
+      // Mostly nothing is due: a read is cheaper than an update that finds nothing.
       if (!(await due.select('id').limit(1).executeTakeFirst())) return [];
       const place = sql<number>`row_number() over (partition by server order by due_at)`.as('place');
       const next = query
@@ -39,7 +39,7 @@ export function createPolls({ kind, query, now }: Database): Polls {
             .select('id')
             .where('id', 'in', next)
             .where('due_at', '<=', at)
-            // SQLite's writers never meet.
+            // SQLite has one writer at a time.
             .$if(kind === 'postgres', (mine) => mine.forNoKeyUpdate().skipLocked()),
         )
         .returning(['id', 'workflow_id', 'subject', 'looks'])
@@ -97,7 +97,7 @@ export function createPolls({ kind, query, now }: Database): Polls {
   }
 }
 
-/** In the transaction that opens the question. Questions that are asked together share a look. */
+/** In the transaction that opens the question. Questions of one round share a poll. */
 export async function addPoll(
   write: Transaction<Tables>,
   { workflowId }: Pick<ElicitationRow, 'workflowId'>,

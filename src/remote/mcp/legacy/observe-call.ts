@@ -1,4 +1,4 @@
-/** Observes what a server of the old era does with an open call while people think. Nothing is decided here. */
+/** Observes what a server of the old era does with an open call while people think. Reports it and decides nothing. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { cannotAsk } from '../../../elicitation/capabilities.ts';
 import type { DetachedCall, RunningCall, ServerQuestion, Session } from '../../input-required.ts';
@@ -9,18 +9,18 @@ import type { JoinedSession, StreamEvent } from './joined-session.ts';
 import { isAnswerTo, readServerMessage, toProgress } from './messages.ts';
 import { cancelCall } from './resume-call.ts';
 
-/** Whatever was sent in between is there at once; a server that sends nothing is not waited for. */
+/** How long to read: what the server sent since the last observation is replayed at once. */
 const readMs = 500;
 const maxFailures = 3;
 const failureBackoffMs = 1_000;
-/** Enough to find out that nobody can be reached there; who takes the connection and says nothing has not ended anything. */
+/** Long enough to learn that a server cannot be reached. One that accepts the connection and sends nothing still waits. */
 const timeoutMs = 45_000;
 
 interface Observed extends ServerAccess {
   questions: ServerQuestion[];
 }
 
-/** Reads the stream of a call for a moment. `count` grows: it is sent as progress, which the server's timeout may wait for. */
+/** Reads the stream of a call for `readMs`. Sends `count` as progress, which extends the timeout of some servers. */
 export async function observeCall(
   observed: Observed,
   call: DetachedCall,
@@ -37,28 +37,29 @@ export async function observeCall(
   const reading = AbortSignal.any([signal, enough.signal]);
   const { exchange, events } = await openStream(session, reading, call.lastEventId);
   const keys = questions.map(({ key }) => key);
-  if (signal.aborted) return { kind: 'quiet' };
-  if (!events) return isGone(exchange) ? { kind: 'news', news: 'server_gone', keys } : { kind: 'quiet' };
+  if (signal.aborted) return { kind: 'unchanged' };
+  if (!events)
+    return isGone(exchange) ? { kind: 'changed', change: 'server_gone', keys } : { kind: 'unchanged' };
   const timer = setTimeout(() => enough.abort(), readMs);
   try {
-    return await firstNews(events, { questions, callId: call.callId, keys });
+    return await firstChange(events, { questions, callId: call.callId, keys });
   } finally {
     clearTimeout(timer);
     enough.abort();
   }
 }
 
-async function firstNews(
+async function firstChange(
   events: AsyncIterable<StreamEvent>,
   { questions, callId, keys }: { questions: ServerQuestion[]; callId: string | number; keys: string[] },
 ): Promise<Observation> {
   for await (const event of events) {
-    const news = newsIn(event, questions);
-    if (news) return news;
+    const change = changeIn(event, questions);
+    if (change) return change;
     if (event.message && isAnswerTo(callId, event.message))
-      return { kind: 'news', news: 'server_gave_up', keys };
+      return { kind: 'changed', change: 'server_gave_up', keys };
   }
-  return { kind: 'quiet' };
+  return { kind: 'unchanged' };
 }
 
 /** Listens until a page is done; for servers that refused a call until the user has been there. */
@@ -69,12 +70,12 @@ export async function listenForPages(
   const joined = joinSession(server, credential, session, signal);
   const { exchange, events } = await joined.read(signal);
   // Servers need not have such a stream, nor keep the session of a call that they refused.
-  if (!events) return exchange.status === undefined ? { kind: 'quiet' } : { kind: 'over' };
+  if (!events) return exchange.status === undefined ? { kind: 'unchanged' } : { kind: 'ended' };
   for await (const event of events) {
-    const news = newsIn(event, questions);
-    if (news) return news;
+    const change = changeIn(event, questions);
+    if (change) return change;
   }
-  return { kind: 'quiet' };
+  return { kind: 'unchanged' };
 }
 
 /** Best effort, within a moment. */
@@ -85,7 +86,7 @@ export async function cancelServerCall(
   await cancelCall(joinSession(server, credential, call, signal), call.callId);
 }
 
-/** Some of a restart is waited for; a server that is away for longer has lost the call. */
+/** Retries for a few seconds, for a server that restarts; one that is away for longer has lost the call. */
 async function openStream(
   session: JoinedSession,
   signal: AbortSignal,
@@ -99,16 +100,16 @@ async function openStream(
   }
 }
 
-/** Not when it merely fails, wants another credential, or another reader is still there. */
+/** Not when it fails otherwise, wants another credential, or still has another reader. */
 function isGone({ status }: Exchange): boolean {
   return status === undefined || status === 400 || status === 404 || status === 410;
 }
 
-function newsIn({ message }: StreamEvent, questions: ServerQuestion[]): Observation | null {
+function changeIn({ message }: StreamEvent, questions: ServerQuestion[]): Observation | null {
   const read = message && readServerMessage(message, cannotAsk);
   if (read?.kind === 'withdrawn' && questions.some(({ key }) => key === read.key))
-    return { kind: 'news', news: 'server_gave_up', keys: [read.key] };
+    return { kind: 'changed', change: 'server_gave_up', keys: [read.key] };
   if (read?.kind !== 'page-done') return null;
   const keys = questions.filter(({ pageId }) => pageId === read.pageId).map(({ key }) => key);
-  return keys.length > 0 ? { kind: 'news', news: 'page_done', keys } : null;
+  return keys.length > 0 ? { kind: 'changed', change: 'page_done', keys } : null;
 }

@@ -1,31 +1,31 @@
-/** What is looked at while a question is open, and from when on. */
+/** What is polled while a question is open, and when first. The polls are rows; `polling/` runs them. */
 import type { NewPoll } from '../../storage/ports/polls.ts';
 import type { ExpectedConnection } from '../../turn/ask.ts';
 import type { RoundRef } from '../../turn/tool-call.ts';
 import type { Turn } from '../../turn/turn.ts';
 import type { Round } from '../call-tool/rounds.ts';
 
-/** Before the clocks of stock servers, which give up after a minute; most people answer sooner. */
-const firstLookAtStreamMs = 15_000;
+/** Sooner than the timeout of stock servers (a minute), and later than most people answer. */
+const firstStreamPollMs = 15_000;
 
-/** Absent where there is nothing to see: the server keeps nothing, or holds the line. One look for all of a round's questions. */
-export function lookAtRound(call: RoundRef, { resume }: Round): NewPoll | undefined {
+/** Absent where there is nothing to see: the server keeps nothing, or holds the line. One poll for all of a round's questions. */
+export function pollOfRound(call: RoundRef, { resume }: Round): NewPoll | undefined {
   const id = `${call.turn.turnId}/${call.toolCallId}/${call.round}`;
   const subject = { ...call, turn: idsOf(call.turn) };
   if (resume.kind === 'detached')
-    return { id, subject: { kind: 'stream', ...subject }, firstMs: firstLookAtStreamMs };
+    return { id, subject: { kind: 'stream', ...subject }, firstMs: firstStreamPollMs };
   // A page may be done at any moment.
   if (resume.kind === 'again' && resume.session)
     return { id, subject: { kind: 'pages', ...subject }, firstMs: 0 };
   return undefined;
 }
 
-export function lookForAccount(elicitationId: string, expected: ExpectedConnection): NewPoll {
+export function pollOfConnection(elicitationId: string, expected: ExpectedConnection): NewPoll {
   const subject = { kind: 'connection' as const, ...expected, turn: idsOf(expected.turn) };
   return { id: elicitationId, subject, firstMs: 0 };
 }
 
-/** Workflows hand over more than that. */
+/** Only the members of `Turn`: workflows pass their whole input. */
 function idsOf({ tenant, conversation, turnId, agent, user, capabilities, delegation }: Turn): Turn {
   return { tenant, conversation, turnId, agent, user, capabilities, ...(delegation && { delegation }) };
 }

@@ -9,16 +9,16 @@ import { question } from './question.ts';
 
 const leaseMs = 15_000;
 
-export function looksContract(subject: () => Subject): void {
-  describe('what is looked at while questions are open', () => {
-    test('is due when it was said, and again when a claim has run out', async () => {
+export function pollsContract(subject: () => Subject): void {
+  describe('a poll of an open question', () => {
+    test('is due at the time it was given, and again when its lease has run out', async () => {
       await using at = await openClock(subject());
-      const { look, turn } = await asked(at.storage, { firstMs: 2_000 });
+      const { poll, turn } = await asked(at.storage, { firstMs: 2_000 });
       expect(await claimed(at.storage)).toEqual([]);
       at.pass(2_000);
       expect(await at.storage.polls.claim(all, leaseMs)).toEqual([
         {
-          id: look,
+          id: poll,
           workflowId: 'turn/1',
           count: 1,
           questions: [expect.any(String)],
@@ -27,38 +27,38 @@ export function looksContract(subject: () => Subject): void {
       ]);
       expect(await claimed(at.other)).toEqual([]);
       at.pass(leaseMs);
-      expect(await at.other.polls.claim(all, leaseMs)).toMatchObject([{ id: look, count: 2 }]);
-      await at.other.polls.again(look, 100);
+      expect(await at.other.polls.claim(all, leaseMs)).toMatchObject([{ id: poll, count: 2 }]);
+      await at.other.polls.again(poll, 100);
       at.pass(100);
-      expect(await claimed(at.storage)).toEqual([look]);
+      expect(await claimed(at.storage)).toEqual([poll]);
     });
 
     test('is shared by questions of one round, until the last of them is settled', async () => {
       await using at = await openClock(subject());
-      const { look, turn, questions } = await asked(at.storage);
+      const { poll, turn, questions } = await asked(at.storage);
       const second = question(turn);
-      await at.storage.elicitations.open(second, 20, { ...newLook(turn), id: look });
+      await at.storage.elicitations.open(second, 20, { ...newPoll(turn), id: poll });
       const [first = ''] = questions;
       expect(await at.storage.polls.claim(all, leaseMs)).toMatchObject([
         { questions: expect.arrayContaining([first, second.id]) },
       ]);
       await at.storage.elicitations.settle(first, 'accept', null);
-      expect(await at.storage.polls.hold([look], leaseMs)).toEqual(new Set([look]));
+      expect(await at.storage.polls.hold([poll], leaseMs)).toEqual(new Set([poll]));
       at.pass(leaseMs);
       expect(await at.storage.polls.claim(all, leaseMs)).toMatchObject([{ questions: [second.id] }]);
       await at.storage.turns.end(turn, 'cancelled');
-      expect(await at.storage.polls.hold([look], leaseMs)).toEqual(new Set());
+      expect(await at.storage.polls.hold([poll], leaseMs)).toEqual(new Set());
       at.pass(leaseMs);
       expect(await claimed(at.storage)).toEqual([]);
       expect(await at.storage.polls.isDue(['stream'], 0), 'it is forgotten').toBe(false);
     });
 
-    test('of one server leaves room for others, and that of a busy one waits', async () => {
+    test('of one server leaves places for others, and that of a busy one waits', async () => {
       await using at = await openClock(subject());
       for (let count = 0; count < 5; count++) await asked(at.storage, { server: 'crowded' });
-      const { look } = await asked(at.storage, { server: 'quiet' });
+      const { poll } = await asked(at.storage, { server: 'quiet' });
       expect(await at.storage.polls.claim({ ...all, except: ['crowded'] }, leaseMs)).toMatchObject([
-        { id: look },
+        { id: poll },
       ]);
       at.pass(leaseMs);
       const servers = (await at.storage.polls.claim({ ...all, perServer: 2 }, leaseMs)).map(
@@ -69,14 +69,14 @@ export function looksContract(subject: () => Subject): void {
       expect(await at.storage.polls.isDue(['pages'], 0)).toBe(false);
     });
 
-    test('is never claimed twice at once, in whatever number processes come', async () => {
+    test('is never claimed twice at once, however many processes claim', async () => {
       await using at = await openClock(subject());
-      const looks = [];
-      for (let count = 0; count < 12; count++) looks.push((await asked(at.storage)).look);
+      const polls = [];
+      for (let count = 0; count < 12; count++) polls.push((await asked(at.storage)).poll);
       const claims = [at.storage, at.other, at.storage, at.other].map((on) => claimed(on, 5));
       const first = (await Promise.all(claims)).flat();
       const rest = await claimed(at.storage, 12);
-      expect([...first, ...rest].toSorted()).toEqual(looks.toSorted());
+      expect([...first, ...rest].toSorted()).toEqual(polls.toSorted());
     });
   });
 }
@@ -96,15 +96,15 @@ const idsOf = ({ tenant, conversation, turnId, agent, user, capabilities }: Turn
   capabilities,
 });
 
-function newLook(turn: Turn, { server = 'desk', firstMs = 0 } = {}) {
+function newPoll(turn: Turn, { server = 'desk', firstMs = 0 } = {}) {
   const subject = { kind: 'stream' as const, turn: idsOf(turn), toolCallId: 'call', server, round: 1 };
   return { id: randomUUID(), subject, firstMs };
 }
 
-async function asked(storage: Storage, options: Parameters<typeof newLook>[1] = {}) {
+async function asked(storage: Storage, options: Parameters<typeof newPoll>[1] = {}) {
   const turn = await begunTurn(storage);
-  const look = newLook(turn, options);
+  const poll = newPoll(turn, options);
   const row = question(turn);
-  await storage.elicitations.open(row, 20, look);
-  return { turn, look: look.id, questions: [row.id] };
+  await storage.elicitations.open(row, 20, poll);
+  return { turn, poll: poll.id, questions: [row.id] };
 }
