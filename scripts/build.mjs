@@ -46,7 +46,7 @@ const manifest = {
   name,
   version,
   description:
-    'Client, terminal client, chat widget, contract and AI SDK provider of Interlude: agent turns that can stop, ask a person, and go on',
+    'Client, terminal client, chat widget, contract, AI SDK provider and tools that ask, of Interlude: agent turns that can stop, ask a person, and go on',
   license,
   type,
   bin: { interlude: 'cli/package.js' },

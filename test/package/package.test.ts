@@ -36,6 +36,7 @@ test('it holds its doors and what is behind them, and nothing of the service', (
     'development',
     'elicitation',
     'elicitation/form',
+    'tools',
     'widget',
     'widget/words',
   ]);
@@ -116,7 +117,7 @@ describe('its types hold under the strictest settings', () => {
     ['in a browser project with a bundler', { ...browser, module: 'esnext', moduleResolution: 'bundler' }],
     ['in a Node project', { ...node, module: 'nodenext', moduleResolution: 'nodenext' }],
   ])('%s', async (_, options) => {
-    expect(await complaints(['types.ts'], options)).toBe('');
+    expect(await complaints(['types.ts', 'tools.ts'], options)).toBe('');
   });
 
   test.each([

@@ -1,0 +1,17 @@
+/** `'500ms'`, `'90s'`, `'10m'`, `'1h'`, or a number of milliseconds. */
+export type Duration = number | `${number}${'ms' | 's' | 'm' | 'h'}`;
+
+const factors = { ms: 1, s: 1000, m: 60_000, h: 3_600_000 };
+
+export function readDuration(duration: Duration): number {
+  const [, amount, unit] = /^(\d+(?:\.\d+)?)(ms|s|m|h)$/.exec(String(duration)) ?? [];
+  const milliseconds =
+    typeof duration === 'number'
+      ? duration
+      : Number(amount) * factors[(unit ?? 'ms') as keyof typeof factors];
+  if (!(milliseconds > 0) || milliseconds === Infinity)
+    throw new TypeError(
+      `${JSON.stringify(duration)} is no duration; write for example '90s', or milliseconds`,
+    );
+  return milliseconds;
+}
