@@ -8,7 +8,7 @@ import { z } from 'zod';
 import type { OAuthRecords } from '../../storage/ports/oauth-records.ts';
 import { SealingError } from '../sealing/key-ring.ts';
 import type { KeyRing } from '../sealing/key-ring.ts';
-import { authorizationServerSchema } from './discovery.ts';
+import { authorizationServerSchema } from './authorization-server.ts';
 import { clientSchema } from './registration.ts';
 
 const attemptSchema = z.object({

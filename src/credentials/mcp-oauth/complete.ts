@@ -28,29 +28,32 @@ export interface CompleteInput {
 }
 
 export type Completion =
-  | ({
-      kind: 'connected';
-      server: string;
-      version: number;
-      account: string | null;
-    } & Begun)
-  /** The person said no at the provider. The question stays open. */
-  | ({ kind: 'denied'; server: string } & Begun)
+  | (Outcome & Begun)
   /** Unknown, used, expired or another browser's. */
-  | { kind: 'unknown-state' }
-  | ({ kind: 'not-allowed'; server: string } & Begun)
-  /** `message` is a sentence for people. `retry`: starting again may help. `isForeign`: not its own server's answer. `reason` is for operators. */
-  | ({
-      kind: 'failed';
-      server: string;
-      message: string;
-      reason: string;
-      retry: boolean;
-      isForeign: boolean;
-    } & Begun);
+  | { kind: 'unknown-state' };
+
+type Outcome =
+  | { kind: 'connected'; version: number; account: string | null }
+  /** The person said no at the provider. The question stays open. */
+  | { kind: 'denied' }
+  | { kind: 'not-allowed' }
+  | Failed;
+
+interface Failed {
+  kind: 'failed';
+  /** A sentence for people. */
+  message: string;
+  /** For operators. */
+  reason: string;
+  /** Starting again may help. */
+  retry: boolean;
+  /** Not its own server's answer. */
+  isForeign: boolean;
+}
 
 /** As it was when the person left. */
 interface Begun {
+  server: string;
   /** Null when nobody asked. */
   elicitationId: string | null;
   returnUrl: string | null;
@@ -69,113 +72,137 @@ interface Dependencies {
   now: () => number;
 }
 
-export function createComplete(deps: Dependencies) {
-  const { storage, keys, attempts, discovery, registrations, outbound, revokeReplaced, publicUrl, now } =
-    deps;
+export function createComplete(parts: Dependencies) {
+  return (input: CompleteInput) => complete(parts, input);
+}
 
-  async function complete({
-    callback,
-    sessionHash,
-    serverByName,
-    mayChange = async ({ user }) => user !== null,
-  }: CompleteInput): Promise<Completion> {
-    const params = callback.searchParams;
-    const state = params.get('state');
-    const taken = state === null ? null : await attempts.take({ state, sessionHash });
-    if (!taken) return { kind: 'unknown-state' };
-    const { elicitationId, attempt } = taken;
-    const { key, returnUrl } = attempt;
-    const begun: Begun = { elicitationId, returnUrl, key };
-    const failed = (
-      message: string,
-      retry: boolean,
-      { isForeign = false, reason = message } = {},
-    ): Completion => ({
-      kind: 'failed',
-      ...begun,
-      server: attempt.key.server,
-      message,
-      reason,
-      retry,
-      isForeign,
-    });
+async function complete(parts: Dependencies, input: CompleteInput): Promise<Completion> {
+  const { callback, sessionHash, serverByName, mayChange = isOwn } = input;
+  const state = callback.searchParams.get('state');
+  const taken = state === null ? null : await parts.attempts.take({ state, sessionHash });
+  if (!taken) return { kind: 'unknown-state' };
+  const { elicitationId, attempt } = taken;
+  const { key, returnUrl } = attempt;
+  const begun: Begun = { server: key.server, elicitationId, returnUrl, key };
+  if (!(await mayChange(key))) return { kind: 'not-allowed', ...begun };
+  const outcome = await useAnswer(parts, attempt, serverByName(key.server), callback);
+  return { ...outcome, ...begun };
+}
 
-    if (!(await mayChange(key))) return { kind: 'not-allowed', ...begun, server: key.server };
-    const server = serverByName(attempt.key.server);
-    if (!server || server.url !== attempt.serverUrl) {
-      return failed('The configuration of this server has changed in the meantime. Start again.', true);
-    }
-    if (!isAt(callback, redirectOf(attempt)) || !isFromIssuer(params, attempt)) {
-      return failed(
-        `The answer did not come from ${server.title}'s sign-in server, so it was not used.`,
-        true,
-        { isForeign: true },
-      );
-    }
-    await registrations.confirm(attempt.client, accountOrigin(attempt));
-    const error = params.get('error');
-    if (error === 'access_denied') return { kind: 'denied', ...begun, server: server.name };
-    if (error !== null) {
-      await forgetClientIf(['invalid_client', 'unauthorized_client'].includes(error), server, attempt);
-      return failed(`${server.title}'s sign-in server answered with ${quoteCode(error)}.`, true);
-    }
-    const code = params.get('code');
-    if (code === null) return failed(`${server.title}'s sign-in server sent an incomplete answer.`, true);
+async function isOwn({ user }: ConnectionKey): Promise<boolean> {
+  return user !== null;
+}
 
-    let tokens: OAuthTokens;
-    let account: Account;
-    try {
-      tokens = await redeem(server, attempt, code);
-      account = accountFrom(tokens, { ...accountOrigin(attempt), ...subjectOf(tokens.id_token) }, now());
-    } catch (problem) {
-      await forgetClientIf(isClientRefused(problem), server, attempt);
-      const operatorsFault = isClientRefused(problem) && attempt.client.kind === 'configured';
-      const { message, forOperator: reason } = inWords(server, problem);
-      return failed(message, !operatorsFault, { reason });
-    }
-    const name = accountName(tokens.id_token);
-    const replaced = await storage.connections.get(key);
-    const version = await storage.connections.establish(key, {
-      store: 'oauth',
-      account: name,
-      scopes: tokens.scope === undefined ? attempt.scopes : scopesOf(tokens.scope),
-      sealed: sealAccount(keys, key, account),
-      freshUntil: freshUntil(account),
-    });
-    // Nobody waits for it: whoever asked is told of the new account first. Of an account that is shared, calls of
-    // everybody may be under way: it ends at its provider when an operator disconnects it, and not before.
-    if (replaced && key.user !== null) void revokeReplaced(replaced, account, server);
-    return { kind: 'connected', ...begun, server: server.name, version, account: name };
+async function useAnswer(
+  parts: Dependencies,
+  attempt: Attempt,
+  server: ServerConfig | undefined,
+  callback: URL,
+): Promise<Outcome> {
+  const params = callback.searchParams;
+  if (!server || server.url !== attempt.serverUrl)
+    return failed('The configuration of this server has changed in the meantime. Start again.');
+  if (!isAt(callback, redirectOf(parts, attempt)) || !isFromIssuer(params, attempt)) {
+    const message = `The answer did not come from ${server.title}'s sign-in server, so it was not used.`;
+    return failed(message, { isForeign: true });
   }
-
-  async function redeem(server: ServerConfig, attempt: Attempt, code: string): Promise<OAuthTokens> {
-    const { authorizationServer, client, codeVerifier, resource } = attempt;
-    const clientInformation = registrations.informationOf(client, authorizationServer.issuer, server);
-    if (!clientInformation) throw storeError(server, 'its client was removed from the configuration');
-    return exchangeAuthorization(authorizationServer.issuer, {
-      metadata: authorizationServer,
-      clientInformation,
-      authorizationCode: code,
-      // Checked before, together with the error answers.
-      iss: authorizationServer.issuer,
-      codeVerifier,
-      redirectUri: redirectOf(attempt),
-      resource,
-      fetchFn: outbound.of(server).fetch,
-    });
+  await parts.registrations.confirm(attempt.client, accountOrigin(attempt));
+  const error = params.get('error');
+  if (error === 'access_denied') return { kind: 'denied' };
+  if (error !== null) {
+    if (['invalid_client', 'unauthorized_client'].includes(error)) await forgetClient(parts, server, attempt);
+    return failed(`${server.title}'s sign-in server answered with ${quoteCode(error)}.`);
   }
+  const code = params.get('code');
+  if (code === null) return failed(`${server.title}'s sign-in server sent an incomplete answer.`);
+  const redeemed = await redeem(parts, server, attempt, code);
+  return redeemed.kind === 'failed' ? redeemed : connect(parts, server, attempt, redeemed);
+}
 
-  async function forgetClientIf(refused: boolean, server: ServerConfig, attempt: Attempt) {
-    if (!refused) return;
-    await registrations.forget(attempt.client, accountOrigin(attempt));
-    await discovery.forget(server);
+function failed(message: string, { isForeign = false, reason = message, retry = true } = {}): Failed {
+  return { kind: 'failed', message, reason, retry, isForeign };
+}
+
+interface Redeemed {
+  kind: 'redeemed';
+  tokens: OAuthTokens;
+  account: Account;
+}
+
+async function redeem(
+  parts: Dependencies,
+  server: ServerConfig,
+  attempt: Attempt,
+  code: string,
+): Promise<Redeemed | Failed> {
+  try {
+    const tokens = await exchange(parts, server, attempt, code);
+    const origin = { ...accountOrigin(attempt), ...subjectOf(tokens.id_token) };
+    return { kind: 'redeemed', tokens, account: accountFrom(tokens, origin, parts.now()) };
+  } catch (problem) {
+    const isRefused = isClientRefused(problem);
+    if (isRefused) await forgetClient(parts, server, attempt);
+    const isOperatorsFault = isRefused && attempt.client.kind === 'configured';
+    const { message, forOperator: reason } = inWords(server, problem);
+    return failed(message, { reason, retry: !isOperatorsFault });
   }
+}
 
-  function redirectOf({ redirectUri }: Attempt): string {
-    return redirectUri ?? publicUrl + sharedCallbackPath;
-  }
+async function exchange(
+  { registrations, outbound, publicUrl }: Dependencies,
+  server: ServerConfig,
+  attempt: Attempt,
+  code: string,
+): Promise<OAuthTokens> {
+  const { authorizationServer, client, codeVerifier, resource } = attempt;
+  const clientInformation = registrations.informationOf(client, authorizationServer.issuer, server);
+  if (!clientInformation) throw storeError(server, 'its client was removed from the configuration');
+  return exchangeAuthorization(authorizationServer.issuer, {
+    metadata: authorizationServer,
+    clientInformation,
+    authorizationCode: code,
+    // Checked before, together with the error answers.
+    iss: authorizationServer.issuer,
+    codeVerifier,
+    redirectUri: redirectOf({ publicUrl }, attempt),
+    resource,
+    fetchFn: outbound.of(server).fetch,
+  });
+}
 
-  return complete;
+async function connect(
+  { storage, keys, revokeReplaced }: Dependencies,
+  server: ServerConfig,
+  attempt: Attempt,
+  { tokens, account }: Redeemed,
+): Promise<Outcome> {
+  const { key } = attempt;
+  const name = accountName(tokens.id_token);
+  const replaced = await storage.connections.get(key);
+  const version = await storage.connections.establish(key, {
+    store: 'oauth',
+    account: name,
+    scopes: tokens.scope === undefined ? attempt.scopes : scopesOf(tokens.scope),
+    sealed: sealAccount(keys, key, account),
+    freshUntil: freshUntil(account),
+  });
+  // Nobody waits for it: whoever asked is told of the new account first. Of an account that is shared, calls of
+  // everybody may be under way: it ends at its provider when an operator disconnects it, and not before.
+  if (replaced && key.user !== null) void revokeReplaced(replaced, account, server);
+  return { kind: 'connected', version, account: name };
+}
+
+async function forgetClient(
+  { registrations, discovery }: Dependencies,
+  server: ServerConfig,
+  attempt: Attempt,
+): Promise<void> {
+  await registrations.forget(attempt.client, accountOrigin(attempt));
+  await discovery.forget(server);
+}
+
+function redirectOf({ publicUrl }: Pick<Dependencies, 'publicUrl'>, { redirectUri }: Attempt): string {
+  return redirectUri ?? publicUrl + sharedCallbackPath;
 }
 
 function accountOrigin({ serverUrl, authorizationServer, resource, client }: Attempt) {

@@ -3,6 +3,7 @@
  * connection's lock, and only if the token is still the one the caller found wanting.
  */
 import { refreshAuthorization } from '@modelcontextprotocol/client';
+import type { OAuthTokens } from '@modelcontextprotocol/client';
 import type { ServerConfig } from '../../config/config.ts';
 import type { ConnectionKey, ConnectionRow } from '../../storage/ports/connections.ts';
 import type { Storage } from '../../storage/storage.ts';
@@ -45,77 +46,89 @@ const soonMs = 1_000;
 export type Renew = (server: ServerConfig, key: ConnectionKey, tokenId: string) => Promise<Renewal>;
 
 /** Throws `CredentialStoreError` when the provider cannot be asked now. */
-export function createRenew(deps: Dependencies): Renew {
-  const { storage, keys, discovery, registrations, outbound, revoke, now } = deps;
-  const { connections } = storage;
-
+export function createRenew(parts: Dependencies): Renew {
   return (server, key, tokenId) =>
     underLock(
-      connections,
+      parts.storage.connections,
       { key, waitMs: lockWaitMs },
-      () => renew(server, key, tokenId),
+      () => renew(parts, server, key, tokenId),
       () => {
         throw soon(
           storeError(server, 'another process has been renewing this account for too long; try again later'),
         );
       },
     );
+}
 
-  async function renew(server: ServerConfig, key: ConnectionKey, tokenId: string): Promise<Renewal> {
-    const row = await connections.get(key);
-    if (!row || row.status !== 'active') return { kind: 'changed' };
-    const account = openAccount(keys, row, server);
-    if (tokenIdOf(account.accessToken) !== tokenId) return { kind: 'renewed', account, version: row.version };
-    let next: Awaited<ReturnType<typeof ask>>;
-    try {
-      next = await ask(server, account);
-    } catch (error) {
-      if (!(error instanceof ProviderMoved) && !isFinal(error, account))
-        throw isOutage(error) ? soon(inWords(server, error)) : inWords(server, error);
-      if (isClientRefused(error)) {
-        await registrations.forget(account.client, account);
-        await discovery.forget(server);
-      }
-      await connections.markBroken(key, row.version, 'revoked');
-      return { kind: 'refused' };
+async function renew(
+  parts: Dependencies,
+  server: ServerConfig,
+  key: ConnectionKey,
+  tokenId: string,
+): Promise<Renewal> {
+  const { connections } = parts.storage;
+  const row = await connections.get(key);
+  if (!row || row.status !== 'active') return { kind: 'changed' };
+  const account = openAccount(parts.keys, row, server);
+  if (tokenIdOf(account.accessToken) !== tokenId) return { kind: 'renewed', account, version: row.version };
+  let refreshed: Refreshed;
+  try {
+    refreshed = await refresh(parts, server, account);
+  } catch (error) {
+    if (!(error instanceof ProviderMoved) && !isFinal(error, account))
+      throw isOutage(error) ? soon(inWords(server, error)) : inWords(server, error);
+    if (isClientRefused(error)) {
+      await parts.registrations.forget(account.client, account);
+      await parts.discovery.forget(server);
     }
-    return store(server, row, key, next);
+    await connections.markBroken(key, row.version, 'revoked');
+    return { kind: 'refused' };
   }
+  return store(parts, server, { row, key, refreshed });
+}
 
-  async function ask(server: ServerConfig, account: Account) {
-    // A refresh token goes to the server that issued it, whatever the MCP server says today.
-    const provider = await discovery.currentIssuer(server, account.issuer);
-    if (provider === null) throw new ProviderMoved();
-    const clientInformation = registrations.informationOf(account.client, account.issuer, server);
-    if (!clientInformation) throw new ProviderMoved();
-    const tokens = await refreshAuthorization(account.issuer, {
-      metadata: provider,
-      clientInformation,
-      refreshToken: account.refreshToken ?? '',
-      resource: account.resource,
-      fetchFn: outbound.of(server).fetch,
-    });
-    const { serverUrl, issuer, resource, client, subject } = account;
-    const kept = { serverUrl, issuer, resource, client, ...(subject !== undefined && { subject }) };
-    return { tokens, account: accountFrom(tokens, kept, now()) };
-  }
+interface Refreshed {
+  tokens: OAuthTokens;
+  account: Account;
+}
 
-  async function store(
-    server: ServerConfig,
-    row: ConnectionRow,
-    key: ConnectionKey,
-    next: Awaited<ReturnType<typeof ask>>,
-  ): Promise<Renewal> {
-    const stored = await connections.refresh(row, {
-      sealed: sealAccount(keys, key, next.account),
-      freshUntil: freshUntil(next.account),
-      scopes: next.tokens.scope === undefined ? row.scopes : scopesOf(next.tokens.scope),
-    });
-    if (stored) return { kind: 'renewed', account: next.account, version: row.version };
-    // Removed meanwhile by somebody who could not wait for us: then nobody is left who would ever use the new tokens.
-    if (!(await connections.get(key))) await revoke(next.account, server);
-    return { kind: 'changed' };
-  }
+async function refresh(
+  { discovery, registrations, outbound, now }: Dependencies,
+  server: ServerConfig,
+  account: Account,
+): Promise<Refreshed> {
+  // A refresh token goes to the server that issued it, whatever the MCP server says today.
+  const provider = await discovery.currentIssuer(server, account.issuer);
+  if (provider === null) throw new ProviderMoved();
+  const clientInformation = registrations.informationOf(account.client, account.issuer, server);
+  if (!clientInformation) throw new ProviderMoved();
+  const tokens = await refreshAuthorization(account.issuer, {
+    metadata: provider,
+    clientInformation,
+    refreshToken: account.refreshToken ?? '',
+    resource: account.resource,
+    fetchFn: outbound.of(server).fetch,
+  });
+  const { serverUrl, issuer, resource, client, subject } = account;
+  const kept = { serverUrl, issuer, resource, client, ...(subject !== undefined && { subject }) };
+  return { tokens, account: accountFrom(tokens, kept, now()) };
+}
+
+async function store(
+  { storage, keys, revoke }: Dependencies,
+  server: ServerConfig,
+  { row, key, refreshed }: { row: ConnectionRow; key: ConnectionKey; refreshed: Refreshed },
+): Promise<Renewal> {
+  const { tokens, account } = refreshed;
+  const isStored = await storage.connections.refresh(row, {
+    sealed: sealAccount(keys, key, account),
+    freshUntil: freshUntil(account),
+    scopes: tokens.scope === undefined ? row.scopes : scopesOf(tokens.scope),
+  });
+  if (isStored) return { kind: 'renewed', account, version: row.version };
+  // Removed meanwhile by somebody who could not wait for us: then nobody is left who would ever use the new tokens.
+  if (!(await storage.connections.get(key))) await revoke(account, server);
+  return { kind: 'changed' };
 }
 
 /** Somebody has agreed to this account once, so a call that has time waits for who is only away. */

@@ -19,7 +19,8 @@ import { createOutbound } from './outbound.ts';
 import { createRecords } from './records.ts';
 import { createRegistrations } from './registration.ts';
 import { createRenew } from './renew.ts';
-import { createResolver } from './resolve.ts';
+import { reject } from './reject.ts';
+import { resolve } from './resolve.ts';
 import { createRevoke } from './revoke.ts';
 import { createTrustedIssuers } from './trusted-issuers.ts';
 
@@ -56,8 +57,10 @@ export function createOAuthStore(options: Options): OAuthStore {
   const attempts = createAttempts({ oauth: storage.oauth, keys, now });
   const revoke = createRevoke({ discovery, registrations, outbound, timeoutMs: disconnectWaitMs });
   const renew = createRenew({ storage, keys, discovery, registrations, outbound, revoke, now });
+  const resolver = { storage, keys, discovery, renew, now };
   return {
-    ...createResolver({ storage, keys, discovery, renew, now }),
+    resolve: (server, key) => resolve(resolver, server, key),
+    reject: (server, key, refusal) => reject(resolver, server, key, refusal),
     standing: (row, server) => standingOf(keys, row, server, now()),
     disconnect: createDisconnect({ storage, keys, revoke, lockWaitMs: disconnectWaitMs }),
     begin: createBegin({ storage, keys, attempts, discovery, registrations, publicUrl }),

@@ -2,25 +2,15 @@
 import type { Config, ServerConfig } from '../../config/config.ts';
 import type { ConnectAttempt } from '../../storage/ports/connect-attempts.ts';
 import type { ConnectionKey } from '../../storage/ports/connections.ts';
-import type { Storage } from '../../storage/storage.ts';
 import { connectionKey } from '../connection-key.ts';
-import type { KeyRing } from '../sealing/key-ring.ts';
 import type { Listed } from './answers.ts';
-import type { NangoClient } from './client.ts';
 import { toStoreError } from './failure.ts';
 import { integrationOf, isFor, isOfAttempt, openLink, tagsOf } from './link.ts';
-import { recordedAs } from './record.ts';
-import type { Confirmation, Connected, Recorder } from './record.ts';
-import type { RemoveUnused } from './disconnect.ts';
+import { record, recordedAs } from './record.ts';
+import type { Confirmation, Connected, RecordParts } from './record.ts';
 
-interface Dependencies {
-  storage: Pick<Storage, 'connections' | 'connectAttempts'>;
-  keys: KeyRing;
-  client: NangoClient;
-  record: Recorder;
-  removeUnused: RemoveUnused;
+interface LookParts extends RecordParts {
   servers: Config['servers'];
-  installation: string;
   confirmFound: ConfirmFound;
 }
 
@@ -35,79 +25,84 @@ interface Found {
   listed: Listed;
 }
 
-export function createLook(deps: Dependencies) {
-  const { storage, keys, client, record, removeUnused, servers, installation, confirmFound } = deps;
-  const { connections, connectAttempts } = storage;
+/** See `NangoStore.confirm`. */
+export async function confirm(
+  parts: LookParts,
+  attemptId: string,
+  connectionId: string,
+): Promise<Confirmation> {
+  const known = await findAttempt(parts, attemptId);
+  return known ? record(parts, known.attempt, known.server, connectionId) : { kind: 'unknown-attempt' };
+}
 
-  return {
-    async confirm(attemptId: string, connectionId: string): Promise<Confirmation> {
-      const known = await find(attemptId);
-      return known ? record(known.attempt, known.server, connectionId) : { kind: 'unknown-attempt' };
-    },
+/** See `NangoStore.look`. */
+export async function look(parts: LookParts, attemptId: string): Promise<Confirmation> {
+  const known = await findAttempt(parts, attemptId);
+  if (!known) return { kind: 'unknown-attempt' };
+  const { attempt, server } = known;
+  const news = await recordFound(parts, server, await list(parts, server, [attempt]));
+  const newest = news.at(-1);
+  if (newest) return newest;
+  const { row, link } = await recorded(parts, attempt);
+  return row && link?.attemptId === attemptId ? recordedAs(attempt, row) : { kind: 'nothing-yet' };
+}
 
-    async look(attemptId: string): Promise<Confirmation> {
-      const known = await find(attemptId);
-      if (!known) return { kind: 'unknown-attempt' };
-      const { attempt, server } = known;
-      const news = await settle(server, await list(server, [attempt]));
-      const newest = news.at(-1);
-      if (newest) return newest;
-      const { row, link } = await recorded(attempt);
-      return row && link?.attemptId === attemptId ? recordedAs(attempt, row) : { kind: 'nothing-yet' };
-    },
+/** See `CredentialStore.catchUp`. */
+export async function catchUp(parts: LookParts, server: ServerConfig, owner: ConnectionKey): Promise<void> {
+  const attempts = await parts.storage.connectAttempts.openOf(connectionKey(server, owner));
+  if (attempts.length === 0) return;
+  const found = await list(parts, server, attempts.slice(0, mostAttempts));
+  // Nobody else will: whoever connected has left, and no webhook came.
+  for (const connected of await recordFound(parts, server, found)) await parts.confirmFound(connected);
+}
 
-    async catchUp(server: ServerConfig, owner: ConnectionKey): Promise<void> {
-      const attempts = await connectAttempts.openOf(connectionKey(server, owner));
-      if (attempts.length === 0) return;
-      const news = await settle(server, await list(server, attempts.slice(0, mostAttempts)));
-      // Nobody else will: whoever connected has left, and no webhook came.
-      for (const found of news) await confirmFound(found);
-    },
-  };
+async function findAttempt({ storage, servers }: LookParts, attemptId: string) {
+  const attempt = await storage.connectAttempts.get(attemptId);
+  const server = servers.get(attempt?.server ?? '');
+  return attempt && server?.store === 'nango' ? { attempt, server } : null;
+}
 
-  async function find(attemptId: string) {
-    const attempt = await connectAttempts.get(attemptId);
-    const server = servers.get(attempt?.server ?? '');
-    return attempt && server?.store === 'nango' ? { attempt, server } : null;
+/** What came of the attempts, oldest first. */
+async function list(
+  { client, installation }: LookParts,
+  server: ServerConfig,
+  attempts: ConnectAttempt[],
+): Promise<Found[]> {
+  const integration = integrationOf(server);
+  try {
+    const lists = await Promise.all(
+      attempts.map(async (attempt) => {
+        const all = await client.list(integration, tagsOf(installation, attempt.id));
+        const ours = all.filter(({ tags }) => isOfAttempt(tags, installation, attempt.id));
+        return ours.map((listed) => ({ attempt, listed }));
+      }),
+    );
+    return lists.flat().toSorted((one, other) => one.listed.createdAt - other.listed.createdAt);
+  } catch (error) {
+    throw toStoreError(server, error);
   }
+}
 
-  async function list(server: ServerConfig, attempts: ConnectAttempt[]): Promise<Found[]> {
-    const integration = integrationOf(server);
-    try {
-      const lists = await Promise.all(
-        attempts.map(async (attempt) => {
-          const all = await client.list(integration, tagsOf(installation, attempt.id));
-          const ours = all.filter(({ tags }) => isOfAttempt(tags, installation, attempt.id));
-          return ours.map((listed) => ({ attempt, listed }));
-        }),
-      );
-      return lists.flat().toSorted((one, other) => one.listed.createdAt - other.listed.createdAt);
-    } catch (error) {
-      throw toStoreError(server, error);
+/** Records what is new, oldest first, and ends what has been replaced. Answers with the news, in this order. */
+async function recordFound(parts: LookParts, server: ServerConfig, found: Found[]): Promise<Connected[]> {
+  const news: Connected[] = [];
+  for (const { attempt, listed } of found) {
+    const { connectionId, createdAt } = listed;
+    const { link } = await recorded(parts, attempt);
+    if (link?.connectionId === connectionId && link.attemptId === attempt.id) continue;
+    const isReplaced =
+      link && link.connectionId !== connectionId && createdAt <= link.since && isFor(link, server);
+    if (isReplaced) await parts.removeUnused(link.integration, connectionId);
+    else {
+      const confirmation = await record(parts, attempt, server, connectionId);
+      if (confirmation.kind === 'connected' && confirmation.isNews) news.push(confirmation);
     }
   }
+  return news;
+}
 
-  /** Records what is new, oldest first, and ends what has been replaced. Answers with the news, in this order. */
-  async function settle(server: ServerConfig, found: Found[]): Promise<Connected[]> {
-    const news: Connected[] = [];
-    for (const { attempt, listed } of found) {
-      const { connectionId, createdAt } = listed;
-      const { link } = await recorded(attempt);
-      if (link?.connectionId === connectionId && link.attemptId === attempt.id) continue;
-      const isReplaced =
-        link && link.connectionId !== connectionId && createdAt <= link.since && isFor(link, server);
-      if (isReplaced) await removeUnused(link.integration, connectionId);
-      else {
-        const confirmation = await record(attempt, server, connectionId);
-        if (confirmation.kind === 'connected' && confirmation.isNews) news.push(confirmation);
-      }
-    }
-    return news;
-  }
-
-  async function recorded(key: ConnectionKey) {
-    const row = await connections.get(key);
-    const opened = openLink(keys, row);
-    return { row, link: opened.kind === 'link' ? opened.link : null };
-  }
+async function recorded({ storage, keys }: LookParts, key: ConnectionKey) {
+  const row = await storage.connections.get(key);
+  const opened = openLink(keys, row);
+  return { row, link: opened.kind === 'link' ? opened.link : null };
 }

@@ -37,19 +37,13 @@ export type Confirmation =
   /** The connection is not what came of this attempt: somebody else's, another integration's, an older one. */
   | { kind: 'not-of-this-attempt' };
 
-interface Dependencies {
+export interface RecordParts {
   storage: Pick<Storage, 'connections' | 'connectAttempts'>;
   keys: KeyRing;
   client: NangoClient;
   removeUnused: RemoveUnused;
   installation: string;
 }
-
-export type Recorder = (
-  attempt: ConnectAttempt,
-  server: ServerConfig,
-  connectionId: string,
-) => Promise<Confirmation>;
 
 /** `surplus`: a connection that nothing refers to any more. */
 interface Recorded {
@@ -60,107 +54,107 @@ interface Recorded {
 /** Longer than one request to Nango may take. */
 const lockWaitMs = 15_000;
 
-export function createRecorder(deps: Dependencies): Recorder {
-  const { storage, keys, client, removeUnused, installation } = deps;
-  const { connections, connectAttempts } = storage;
+export async function record(
+  parts: RecordParts,
+  attempt: ConnectAttempt,
+  server: ServerConfig,
+  connectionId: string,
+): Promise<Confirmation> {
+  try {
+    const { confirmation, surplus } = await underLock(
+      parts.storage.connections,
+      { key: attempt, waitMs: lockWaitMs },
+      () => recordUnderLock(parts, attempt, server, connectionId),
+      () => {
+        throw beingWorkedOn(server);
+      },
+    );
+    if (surplus) await parts.removeUnused(surplus.integration, surplus.connectionId);
+    return confirmation;
+  } catch (error) {
+    throw toStoreError(server, error);
+  }
+}
 
-  return async (attempt, server, connectionId) => {
-    try {
-      const { confirmation, surplus } = await underLock(
-        connections,
-        { key: attempt, waitMs: lockWaitMs },
-        () => record(attempt, server, connectionId),
-        () => {
-          throw beingWorkedOn(server);
-        },
-      );
-      if (surplus) await removeUnused(surplus.integration, surplus.connectionId);
-      return confirmation;
-    } catch (error) {
-      throw toStoreError(server, error);
-    }
+async function recordUnderLock(
+  parts: RecordParts,
+  attempt: ConnectAttempt,
+  server: ServerConfig,
+  connectionId: string,
+): Promise<Recorded> {
+  const { connections, connectAttempts } = parts.storage;
+  // Whoever disconnected meanwhile does not want what still comes of it.
+  if (!(await connectAttempts.get(attempt.id))) return { confirmation: { kind: 'unknown-attempt' } };
+  const row = await connections.get(attempt);
+  const opened = openLink(parts.keys, row);
+  const link = opened.kind === 'link' ? opened.link : null;
+  const isRecorded = link?.connectionId === connectionId && link.attemptId === attempt.id;
+  const read = await readBack(parts.client, server, connectionId);
+  // What is recorded stays so while Nango cannot say more about it.
+  if (read.kind === 'unknown') {
+    if (!row || !isRecorded) throw read.error;
+    return { confirmation: recordedAs(attempt, row) };
+  }
+  if (read.kind === 'other' || !isOfAttempt(read.connection.tags, parts.installation, attempt.id))
+    return { confirmation: { kind: 'not-of-this-attempt' } };
+
+  const { connection } = read;
+  if (row && isRecorded && (row.status === 'broken' || !isAnotherAccount(row, connection)))
+    return { confirmation: recordedAs(attempt, row) };
+  if (row && link && isFor(link, server) && isOlder(connection, link)) {
+    const { integration } = connection;
+    return { confirmation: recordedAs(attempt, row), surplus: { integration, connectionId } };
+  }
+  const version = await establish(parts, attempt, server, { connection, before: link });
+  const account = nameIn(connection);
+  const { elicitationId, actor } = attempt;
+  const key = keyOf(attempt);
+  return {
+    confirmation: { kind: 'connected', key, elicitationId, actor, version, account, isNews: true },
+    ...(link && link.connectionId !== connectionId && { surplus: link }),
   };
+}
 
-  async function record(
-    attempt: ConnectAttempt,
-    server: ServerConfig,
-    connectionId: string,
-  ): Promise<Recorded> {
-    // Whoever disconnected meanwhile does not want what still comes of it.
-    if (!(await connectAttempts.get(attempt.id))) return { confirmation: { kind: 'unknown-attempt' } };
-    const row = await connections.get(attempt);
-    const opened = openLink(keys, row);
-    const link = opened.kind === 'link' ? opened.link : null;
-    const isRecorded = link?.connectionId === connectionId && link.attemptId === attempt.id;
-    const read = await readBack(server, connectionId);
-    // What is recorded stays so while Nango cannot say more about it.
-    if (read.kind === 'unknown') {
-      if (!row || !isRecorded) throw read.error;
-      return { confirmation: recordedAs(attempt, row) };
-    }
-    if (read.kind === 'other' || !isOfAttempt(read.connection.tags, installation, attempt.id))
-      return { confirmation: { kind: 'not-of-this-attempt' } };
+type ReadBack =
+  | { kind: 'read'; connection: Connection }
+  /** There is none, or another integration's. */
+  | { kind: 'other' }
+  | { kind: 'unknown'; error: NangoError };
 
-    const { connection } = read;
-    if (row && isRecorded && (row.status === 'broken' || !isAnotherAccount(row, connection)))
-      return { confirmation: recordedAs(attempt, row) };
-    if (row && link && isFor(link, server) && isOlder(connection, link)) {
-      const { integration } = connection;
-      return { confirmation: recordedAs(attempt, row), surplus: { integration, connectionId } };
-    }
-    const version = await establish(attempt, server, connection, link);
-    const account = nameIn(connection);
-    const { elicitationId, actor } = attempt;
-    const key = keyOf(attempt);
-    return {
-      confirmation: { kind: 'connected', key, elicitationId, actor, version, account, isNews: true },
-      ...(link && link.connectionId !== connectionId && { surplus: link }),
-    };
+async function readBack(client: NangoClient, server: ServerConfig, connectionId: string): Promise<ReadBack> {
+  const integration = integrationOf(server);
+  try {
+    const connection = await client.read(integration, connectionId);
+    const isIt = connection.integration === integration && connection.connectionId === connectionId;
+    return isIt ? { kind: 'read', connection } : { kind: 'other' };
+  } catch (error) {
+    if (!(error instanceof NangoError)) throw error;
+    return error.failure.kind === 'missing' ? { kind: 'other' } : { kind: 'unknown', error };
   }
+}
 
-  async function readBack(
-    server: ServerConfig,
-    connectionId: string,
-  ): Promise<
-    | { kind: 'read'; connection: Connection }
-    /** There is none, or another integration's. */
-    | { kind: 'other' }
-    | { kind: 'unknown'; error: NangoError }
-  > {
-    const integration = integrationOf(server);
-    try {
-      const connection = await client.read(integration, connectionId);
-      const isIt = connection.integration === integration && connection.connectionId === connectionId;
-      return isIt ? { kind: 'read', connection } : { kind: 'other' };
-    } catch (error) {
-      if (!(error instanceof NangoError)) throw error;
-      return error.failure.kind === 'missing' ? { kind: 'other' } : { kind: 'unknown', error };
-    }
-  }
-
-  async function establish(
-    attempt: ConnectAttempt,
-    server: ServerConfig,
-    connection: Connection,
-    before: Link | null,
-  ): Promise<number> {
-    const { integration, connectionId, createdAt, updatedAt, scopes } = connection;
-    const isAgain = before?.connectionId === connectionId;
-    const link: Link = {
-      integration,
-      connectionId,
-      attemptId: attempt.id,
-      since: isAgain ? updatedAt : createdAt,
-      serverUrl: server.url,
-    };
-    return connections.establish(keyOf(attempt), {
-      store: 'nango',
-      account: nameIn(connection),
-      scopes: scopes ?? server.nango?.scopes ?? [],
-      sealed: sealLink(keys, attempt, link),
-      freshUntil: null,
-    });
-  }
+async function establish(
+  { storage, keys }: RecordParts,
+  attempt: ConnectAttempt,
+  server: ServerConfig,
+  { connection, before }: { connection: Connection; before: Link | null },
+): Promise<number> {
+  const { integration, connectionId, createdAt, updatedAt, scopes } = connection;
+  const isAgain = before?.connectionId === connectionId;
+  const link: Link = {
+    integration,
+    connectionId,
+    attemptId: attempt.id,
+    since: isAgain ? updatedAt : createdAt,
+    serverUrl: server.url,
+  };
+  return storage.connections.establish(keyOf(attempt), {
+    store: 'nango',
+    account: nameIn(connection),
+    scopes: scopes ?? server.nango?.scopes ?? [],
+    sealed: sealLink(keys, attempt, link),
+    freshUntil: null,
+  });
 }
 
 /** What is recorded already. */

@@ -1,7 +1,6 @@
 /** The server refused a token: whether there is a better one, or what to ask the person for. */
 import type { ServerConfig } from '../../config/config.ts';
 import type { ConnectionKey, ConnectionRow } from '../../storage/ports/connections.ts';
-import type { Storage } from '../../storage/storage.ts';
 import { requireOwner } from '../connection-key.ts';
 import { bearerCredential } from '../oauth/access-token.ts';
 import { requestedScopes } from '../oauth/challenge.ts';
@@ -9,89 +8,85 @@ import type { Resolution } from '../resolution.ts';
 import type { ConnectionRequired, Credential, Refusal } from '../store.ts';
 import { underLock } from '../under-lock.ts';
 import { NangoError, beingWorkedOn } from './failure.ts';
-import { required } from './resolve.ts';
-import type { Resolver, Usable } from './resolve.ts';
-import type { Token, Tokens } from './tokens.ts';
-
-interface Dependencies {
-  storage: Pick<Storage, 'connections'>;
-  tokens: Tokens;
-  resolver: Resolver;
-  now: () => number;
-}
+import { afterFailure, broken, findUsable, recovered, required, resolve } from './resolve.ts';
+import type { ResolverParts, Usable } from './resolve.ts';
+import type { Token } from './tokens.ts';
 
 /** A token of an account this young that is refused would be refused again if it were renewed. */
 const tooYoungToRenewMs = 30_000;
 /** Longer than two requests to Nango may take. */
 const lockWaitMs = 15_000;
 
-export function createReject({ storage, tokens, resolver, now }: Dependencies) {
-  const { connections } = storage;
-  const { find, broken } = resolver;
-
-  return async function reject(
-    server: ServerConfig,
-    owner: ConnectionKey,
-    refusal: Refusal,
-  ): Promise<Resolution> {
-    if (server.credentialScope === 'none') return required('rejected', refusal.version, []);
-    const key = requireOwner(server, owner);
-    const found = await find(server, key);
-    // Connected anew or found broken since: what is there now is the answer.
-    if (found.kind !== 'usable' || found.row.version !== refusal.version)
-      return resolver.resolve(server, owner);
-    if (refusal.status === 403) return forbidden(found.row, refusal);
-    const held = tokens.held(ofUsable(found));
-    if (held && held.id !== refusal.tokenId) return credentialOf(held, found.row);
-    return once(server, key, refusal);
-  };
-
-  /** Once, however many calls and processes were refused the same token. */
-  async function once(server: ServerConfig, key: ConnectionKey, refusal: Refusal): Promise<Resolution> {
-    const work = async () => {
-      const found = await find(server, key);
-      if (found.kind !== 'usable') return found;
-      if (found.row.version === refusal.version) return unauthorized(server, found, refusal);
-      return credentialOf(await tokens.read(ofUsable(found)), found.row);
-    };
-    return underLock(connections, { key, waitMs: lockWaitMs }, work, () => {
+export async function reject(
+  parts: ResolverParts,
+  server: ServerConfig,
+  owner: ConnectionKey,
+  refusal: Refusal,
+): Promise<Resolution> {
+  if (server.credentialScope === 'none') return required('rejected', refusal.version, []);
+  const key = requireOwner(server, owner);
+  const found = await findUsable(parts, server, key);
+  // Connected anew or found broken since: what is there now is the answer.
+  if (found.kind !== 'usable' || found.row.version !== refusal.version) return resolve(parts, server, owner);
+  if (refusal.status === 403) return forbidden(found.row, refusal);
+  const held = parts.tokens.held(ofUsable(found));
+  if (held && held.id !== refusal.tokenId) return credentialOf(held, found.row);
+  // Once, however many calls and processes were refused the same token.
+  return underLock(
+    parts.storage.connections,
+    { key, waitMs: lockWaitMs },
+    () => replaceToken(parts, server, key, refusal),
+    () => {
       throw beingWorkedOn(server);
-    });
-  }
+    },
+  );
+}
 
-  async function unauthorized(
-    server: ServerConfig,
-    usable: Usable,
-    { tokenId }: Refusal,
-  ): Promise<Resolution> {
-    const of = ofUsable(usable);
-    const { row } = usable;
-    const held = tokens.held(of);
-    if (held && held.id !== tokenId) return credentialOf(held, row);
-    tokens.forget(of);
-    try {
-      const current = await tokens.read(of);
-      if (current.id !== tokenId) return await renewedTo(current, row);
-      if (now() - row.updatedAt < tooYoungToRenewMs) return await refused(row);
-      const renewed = await tokens.read(of, { renew: true });
-      if (renewed.id !== tokenId) return await renewedTo(renewed, row);
-    } catch (error) {
-      if (!(error instanceof NangoError) || !isFinal(error))
-        return resolver.afterFailure(server, usable, error);
-    }
-    tokens.forget(of);
-    return refused(row);
-  }
+async function replaceToken(
+  parts: ResolverParts,
+  server: ServerConfig,
+  key: ConnectionKey,
+  refusal: Refusal,
+): Promise<Resolution> {
+  const found = await findUsable(parts, server, key);
+  if (found.kind !== 'usable') return found;
+  if (found.row.version === refusal.version) return unauthorized(parts, server, found, refusal);
+  return credentialOf(await parts.tokens.read(ofUsable(found)), found.row);
+}
 
-  /** One call of one user does not take an account away from everybody. */
-  async function refused(row: ConnectionRow): Promise<Resolution> {
-    return row.user === null ? required('rejected', row.version, row.scopes) : broken(row, 'rejected');
+async function unauthorized(
+  parts: ResolverParts,
+  server: ServerConfig,
+  usable: Usable,
+  { tokenId }: Refusal,
+): Promise<Resolution> {
+  const { tokens } = parts;
+  const of = ofUsable(usable);
+  const { row } = usable;
+  const held = tokens.held(of);
+  if (held && held.id !== tokenId) return credentialOf(held, row);
+  tokens.forget(of);
+  try {
+    const current = await tokens.read(of);
+    if (current.id !== tokenId) return await renewedTo(parts, current, row);
+    if (parts.now() - row.updatedAt < tooYoungToRenewMs) return await refused(parts, row);
+    const renewed = await tokens.read(of, { renew: true });
+    if (renewed.id !== tokenId) return await renewedTo(parts, renewed, row);
+  } catch (error) {
+    if (!(error instanceof NangoError) || !isFinal(error)) return afterFailure(parts, server, usable, error);
   }
+  tokens.forget(of);
+  return refused(parts, row);
+}
 
-  async function renewedTo(token: Token, row: ConnectionRow): Promise<Resolution> {
-    await resolver.recovered(row);
-    return credentialOf(token, row);
-  }
+/** One call of one user does not take an account away from everybody. */
+async function refused(parts: ResolverParts, row: ConnectionRow): Promise<Resolution> {
+  return row.user === null ? required('rejected', row.version, row.scopes) : broken(parts, row, 'rejected');
+}
+
+async function renewedTo(parts: ResolverParts, token: Token, row: ConnectionRow): Promise<Resolution> {
+  await recovered(parts, row);
+  return credentialOf(token, row);
 }
 
 /** No other token is to be had. A key that may not renew is logged where it was refused. */

@@ -24,8 +24,8 @@ export interface Usable {
   link: Link;
 }
 
-interface Dependencies {
-  storage: Pick<Storage, 'connections' | 'connectAttempts'>;
+export interface ResolverParts {
+  storage: Pick<Storage, 'connections'>;
   keys: KeyRing;
   tokens: Tokens;
   catchUp: NonNullable<CredentialStore['catchUp']>;
@@ -36,110 +36,120 @@ interface Dependencies {
 /** So long after a refused renewal another refusal is the same trouble; later it is a new one, which may pass. */
 const sameTroubleMs = 600_000;
 
-export type Resolver = ReturnType<typeof createResolver>;
+export async function resolve(
+  parts: ResolverParts,
+  server: ServerConfig,
+  owner: ConnectionKey,
+): Promise<Resolution> {
+  if (server.credentialScope === 'none') return noCredential;
+  const key = requireOwner(server, owner);
+  const recorded = await findUsable(parts, server, key);
+  if (recorded.kind === 'usable') return use(parts, server, recorded);
+  // Somebody may have connected it without our being told.
+  await parts.catchUp(server, key);
+  const found = await findUsable(parts, server, key);
+  return found.kind === 'usable' ? use(parts, server, found) : found;
+}
 
-export function createResolver({ storage, keys, tokens, catchUp, logger, now }: Dependencies) {
-  const { connections } = storage;
+/** What is recorded, whatever Nango would say. */
+export async function findUsable(
+  { storage: { connections }, keys }: ResolverParts,
+  server: ServerConfig,
+  key: ConnectionKey,
+): Promise<Usable | ConnectionRequired> {
+  const configured = server.nango?.scopes ?? [];
+  const row = await connections.get(key);
+  // Of a removed connection: late news of it must not settle the question that is asked now.
+  if (!row) return required('missing', await connections.lastVersion(key), configured);
+  const opened = openLink(keys, row);
+  if (opened.kind === 'unreadable')
+    throw new CredentialStoreError(`The stored account of ${server.title} cannot be opened (${opened.why}).`);
+  // Whatever another store keeps, or was connected for another address, must not be sent to this one.
+  if (opened.kind === 'none' || !isFor(opened.link, server))
+    return required('missing', row.version, configured);
+  if (row.status === 'broken') return required(row.brokenReason ?? 'rejected', row.version, row.scopes);
+  return { kind: 'usable', row, link: opened.link };
+}
 
-  async function resolve(server: ServerConfig, owner: ConnectionKey): Promise<Resolution> {
-    if (server.credentialScope === 'none') return noCredential;
-    const key = requireOwner(server, owner);
-    const recorded = await find(server, key);
-    if (recorded.kind === 'usable') return use(server, recorded);
-    // Somebody may have connected it without our being told.
-    await catchUp(server, key);
-    const found = await find(server, key);
-    return found.kind === 'usable' ? use(server, found) : found;
+async function use(parts: ResolverParts, server: ServerConfig, usable: Usable): Promise<Resolution> {
+  const { tokens } = parts;
+  const { row, link } = usable;
+  const of = { link, version: row.version };
+  const held = tokens.held(of);
+  if (held && parts.now() < held.freshUntil) return bearerCredential(held.accessToken, row.version);
+  try {
+    const token = await tokens.read(of);
+    await recovered(parts, row);
+    return bearerCredential(token.accessToken, row.version);
+  } catch (error) {
+    // What Nango says of the connection counts; that it says nothing does not, while the token lasts.
+    const isSilent = error instanceof NangoError && error.failure.kind !== 'missing';
+    if (held && isSilent) return bearerCredential(held.accessToken, row.version);
+    return afterFailure(parts, server, usable, error);
   }
+}
 
-  /** What is recorded, whatever Nango would say. */
-  async function find(server: ServerConfig, key: ConnectionKey): Promise<Usable | ConnectionRequired> {
-    const configured = server.nango?.scopes ?? [];
-    const row = await connections.get(key);
-    // Of a removed connection: late news of it must not settle the question that is asked now.
-    if (!row) return required('missing', await connections.lastVersion(key), configured);
-    const opened = openLink(keys, row);
-    if (opened.kind === 'unreadable')
-      throw new CredentialStoreError(
-        `The stored account of ${server.title} cannot be opened (${opened.why}).`,
-      );
-    // Whatever another store keeps, or was connected for another address, must not be sent to this one.
-    if (opened.kind === 'none' || !isFor(opened.link, server))
-      return required('missing', row.version, configured);
-    if (row.status === 'broken') return required(row.brokenReason ?? 'rejected', row.version, row.scopes);
-    return { kind: 'usable', row, link: opened.link };
+/** What a failed reading means for whoever needs the account. */
+export async function afterFailure(
+  parts: ResolverParts,
+  server: ServerConfig,
+  { row, link }: Usable,
+  error: unknown,
+): Promise<Resolution> {
+  if (error instanceof NoTokenError) {
+    const { integration } = link;
+    parts.logger.error(
+      { integration },
+      'Nango gives no token; look at what our key may do and at the integration',
+    );
+    throw new CredentialStoreError(
+      `Nango has no token of the account of ${server.title} for us; an operator has to look at its settings.`,
+    );
   }
-
-  async function use(server: ServerConfig, usable: Usable): Promise<Resolution> {
-    const of = { link: usable.link, version: usable.row.version };
-    const held = tokens.held(of);
-    if (held && now() < held.freshUntil) return bearerCredential(held.accessToken, usable.row.version);
-    try {
-      const token = await tokens.read(of);
-      await recovered(usable.row);
-      return bearerCredential(token.accessToken, usable.row.version);
-    } catch (error) {
-      // What Nango says of the connection counts; that it says nothing does not, while the token lasts.
-      const isSilent = error instanceof NangoError && error.failure.kind !== 'missing';
-      if (held && isSilent) return bearerCredential(held.accessToken, usable.row.version);
-      return afterFailure(server, usable, error);
-    }
+  if (!(error instanceof NangoError)) throw error;
+  const { failure } = error;
+  switch (failure.kind) {
+    case 'missing':
+      return required('missing', row.version, row.scopes);
+    case 'not-renewed':
+      return whenNotRenewed(parts, server, row);
+    case 'away':
+    case 'busy':
+    case 'misconfigured':
+      throw inWords(server, failure);
+    default:
+      return failure satisfies never;
   }
+}
 
-  /** What a failed reading means for whoever needs the account. */
-  async function afterFailure(
-    server: ServerConfig,
-    { row, link }: Usable,
-    error: unknown,
-  ): Promise<Resolution> {
-    if (error instanceof NoTokenError) {
-      const { integration } = link;
-      logger.error(
-        { integration },
-        'Nango gives no token; look at what our key may do and at the integration',
-      );
-      throw new CredentialStoreError(
-        `Nango has no token of the account of ${server.title} for us; an operator has to look at its settings.`,
-      );
-    }
-    if (!(error instanceof NangoError)) throw error;
-    const { failure } = error;
-    switch (failure.kind) {
-      case 'missing':
-        return required('missing', row.version, row.scopes);
-      case 'not-renewed':
-        return whenNotRenewed(server, row);
-      case 'away':
-      case 'busy':
-      case 'misconfigured':
-        throw inWords(server, failure);
-      default:
-        return failure satisfies never;
-    }
+/** The provider may be away for a moment, or may have said no for good: Nango's answers are the same. */
+async function whenNotRenewed(
+  parts: ResolverParts,
+  server: ServerConfig,
+  row: ConnectionRow,
+): Promise<ConnectionRequired> {
+  const now = parts.now();
+  const age = row.troubledAt === null ? Infinity : now - row.troubledAt;
+  if (age >= sameTroubleMs) {
+    await parts.storage.connections.markTroubled(row, row.version, now);
+    throw notRenewed(server, renewalPauseMs);
   }
+  const left = renewalPauseMs - 1_000 - age;
+  if (left > 0) throw notRenewed(server, left + 1_000);
+  return broken(parts, row, 'revoked');
+}
 
-  /** The provider may be away for a moment, or may have said no for good: Nango's answers are the same. */
-  async function whenNotRenewed(server: ServerConfig, row: ConnectionRow): Promise<ConnectionRequired> {
-    const age = row.troubledAt === null ? Infinity : now() - row.troubledAt;
-    if (age >= sameTroubleMs) {
-      await connections.markTroubled(row, row.version, now());
-      throw notRenewed(server, renewalPauseMs);
-    }
-    const left = renewalPauseMs - 1_000 - age;
-    if (left > 0) throw notRenewed(server, left + 1_000);
-    return broken(row, 'revoked');
-  }
+export async function recovered({ storage }: ResolverParts, row: ConnectionRow): Promise<void> {
+  if (row.troubledAt !== null) await storage.connections.markTroubled(row, row.version, null);
+}
 
-  async function recovered(row: ConnectionRow): Promise<void> {
-    if (row.troubledAt !== null) await connections.markTroubled(row, row.version, null);
-  }
-
-  async function broken(row: ConnectionRow, reason: ConnectionReason): Promise<ConnectionRequired> {
-    await connections.markBroken(row, row.version, reason);
-    return required(reason, row.version, row.scopes);
-  }
-
-  return { resolve, find, afterFailure, broken, recovered };
+export async function broken(
+  { storage }: ResolverParts,
+  row: ConnectionRow,
+  reason: ConnectionReason,
+): Promise<ConnectionRequired> {
+  await storage.connections.markBroken(row, row.version, reason);
+  return required(reason, row.version, row.scopes);
 }
 
 /** How long access lasts is no news to the person who is asked. */

@@ -12,12 +12,12 @@ import type { NangoAttempt, NangoBegin } from './begin.ts';
 import { createNangoClient } from './client.ts';
 import { createDisconnect, createRemoveUnused } from './disconnect.ts';
 import { installationOf, standingOf } from './link.ts';
-import { createLook } from './look.ts';
+import { catchUp, confirm, look } from './look.ts';
 import type { ConfirmFound } from './look.ts';
-import { createRecorder } from './record.ts';
 import type { Confirmation } from './record.ts';
-import { createReject } from './reject.ts';
-import { createResolver } from './resolve.ts';
+import { reject } from './reject.ts';
+import { resolve } from './resolve.ts';
+import type { ResolverParts } from './resolve.ts';
 import { createTokens } from './tokens.ts';
 
 export interface NangoStore extends CredentialStore {
@@ -58,22 +58,15 @@ export function createNangoStore(options: Options): NangoStore {
   const client = createNangoClient({ nango, logger, timeoutMs });
   const removeUnused = createRemoveUnused({ client, logger });
   const tokens = createTokens({ client, now });
-  const record = createRecorder({ storage, keys, client, removeUnused, installation });
-  const look = createLook({
-    storage,
-    keys,
-    client,
-    record,
-    removeUnused,
-    servers,
-    installation,
-    confirmFound,
-  });
-  const resolver = createResolver({ storage, keys, tokens, catchUp: look.catchUp, logger, now });
+  const finding = { storage, keys, client, removeUnused, installation, servers, confirmFound };
+  const catchUpWith: ResolverParts['catchUp'] = (server, key) => catchUp(finding, server, key);
+  const resolver = { storage, keys, tokens, catchUp: catchUpWith, logger, now };
   return {
-    ...look,
-    resolve: resolver.resolve,
-    reject: createReject({ storage, tokens, resolver, now }),
+    confirm: (attemptId, connectionId) => confirm(finding, attemptId, connectionId),
+    look: (attemptId) => look(finding, attemptId),
+    catchUp: catchUpWith,
+    resolve: (server, key) => resolve(resolver, server, key),
+    reject: (server, key, refusal) => reject(resolver, server, key, refusal),
     standing: (row, server) => standingOf(keys, row, server),
     ...createDisconnect({
       storage,
