@@ -7,8 +7,8 @@ import { InterludeError } from './interlude-error.ts';
 import type { FieldError } from './interlude-error.ts';
 import type { Part, TurnView } from './turn-view.ts';
 
-/** What was decided: `content` only with `accept` of a form. */
-export type Decision = Pick<ElicitationResponse, 'action' | 'content'>;
+/** What was decided: `content` only with `accept` of a form, `remember` and `reason` only of an approval. */
+export type Decision = Pick<ElicitationResponse, 'action' | 'content' | 'remember' | 'reason'>;
 
 /**
  * Called once per open question while a turn is followed, also for those that were open before; several at once are

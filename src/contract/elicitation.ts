@@ -14,6 +14,7 @@ const ContextSchema = z
       'a2a_input_required',
       'a2a_auth_required',
       'tool_elicitation',
+      'approval',
     ]),
     agent: z.string().optional(),
     path: z.array(z.string()).optional(),
@@ -21,12 +22,17 @@ const ContextSchema = z
     serverTitle: z.string().optional(),
     host: z.string().optional(),
     toolName: z.string().optional(),
+    toolTitle: z.string().optional(),
     toolCallId: z.string().optional().meta({
       description: 'The call it belongs to; where several wait for one account, the one that asked first',
     }),
     reason: open(['missing', 'rejected', 'insufficient_scope', 'revoked']).optional(),
     scopes: z.array(z.string()).optional(),
     warnings: z.array(open(['punycode', 'userinfo', 'ip_host', 'plain_http'])).optional(),
+    arguments: z.string().optional().meta({
+      description:
+        'With trigger `approval`: the arguments of the call as they will be sent, as JSON to be read. To be shown as they are',
+    }),
   })
   .meta({
     description: 'Who asks, and why: to be shown before the person decides. Only `trigger` is always there',
@@ -99,6 +105,13 @@ export const ElicitationResponseSchema = z
       description:
         'With `accept` of a form, and only then: what was filled in, as its `requestedSchema` has it',
     }),
+    remember: z.enum(['conversation', 'always']).optional().meta({
+      description:
+        'With `accept` of an approval, and only then: further calls of this tool need none in this conversation, or ever, until it is withdrawn',
+    }),
+    reason: z.string().max(1000).optional().meta({
+      description: 'With `decline` of an approval, and only then: why, for the model',
+    }),
   })
   .meta({
     id: 'ElicitationResponse',
@@ -113,6 +126,18 @@ export const ElicitationResponseSchema = z
         elicitationId: '0b7f5c1e-6a52-4a7e-9d3c-2f8e1b4d6a90',
         action: 'accept',
         content: { project: 'Website' },
+      },
+      {
+        conversationId: 'demo-1',
+        elicitationId: '0b7f5c1e-6a52-4a7e-9d3c-2f8e1b4d6a90',
+        action: 'accept',
+        remember: 'conversation',
+      },
+      {
+        conversationId: 'demo-1',
+        elicitationId: '0b7f5c1e-6a52-4a7e-9d3c-2f8e1b4d6a90',
+        action: 'decline',
+        reason: 'Not this one, it is still needed.',
       },
     ],
   });

@@ -40,7 +40,8 @@ export type Trigger =
   | 'mcp_elicitation'
   | 'a2a_input_required'
   | 'a2a_auth_required'
-  | 'tool_elicitation';
+  | 'tool_elicitation'
+  | 'approval';
 
 /** Why an account has to be connected (again). */
 export type ConnectionReason = 'missing' | 'rejected' | 'insufficient_scope' | 'revoked';
@@ -60,11 +61,15 @@ export interface Context {
   serverTitle?: string;
   host?: string;
   toolName?: string;
+  /** What the tool is called for people. */
+  toolTitle?: string;
   /** The call it belongs to; where several wait for one account, the one that asked first. */
   toolCallId?: string;
   reason?: ConnectionReason;
   scopes?: string[];
   warnings?: UrlWarning[];
+  /** Of an approval: the arguments of the call as they will be sent, as JSON to be read. */
+  arguments?: string;
 }
 
 interface Asked {
@@ -80,7 +85,13 @@ export type ElicitationRequest =
 export interface ElicitationResponse {
   action: Action;
   content?: Record<string, unknown>;
+  /** Only with `accept` of an approval: how long calls of the same tool need no other one. */
+  remember?: Remember;
+  /** Only with `decline` of an approval: for the model. */
+  reason?: string;
 }
+
+export type Remember = 'conversation' | 'always';
 
 /**
  * The question as every client sees it, sent once when it opens and again whenever its status changes.

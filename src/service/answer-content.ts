@@ -1,13 +1,20 @@
 /** Does an answer's content fit what was asked? Checked before anything is stored; the question stays open if not. */
+import { isApproval } from '../elicitation/approval.ts';
+import type { ApprovalDetails } from '../elicitation/approval.ts';
 import { coerceContent } from '../elicitation/form/coerce-content.ts';
 import type { ElicitationRequest, ElicitationResponse } from '../elicitation/elicitation.ts';
 import { readRequestedSchema } from '../elicitation/form/requested-schema.ts';
+import { plainText } from '../elicitation/plain-text.ts';
 import { invalidInput, ServiceError } from './service-error.ts';
 import { checkForm } from './form-check.ts';
 
 /** The response as it is stored, compared and sent on: its content is what the fields mean, however it was spelled. */
 export function fitContent(request: ElicitationRequest, response: ElicitationResponse): ElicitationResponse {
-  const { action, content: given } = response;
+  if (isApproval(request.context)) return approvalResponse(response);
+  const { action, content: given, remember, reason } = response;
+  if (remember !== undefined)
+    throw invalidInput(['remember'], 'only the accept of an approval is remembered');
+  if (reason !== undefined) throw invalidInput(['reason'], 'only the decline of an approval has a reason');
   if (request.mode !== 'form' || action !== 'accept') {
     if (given === undefined) return response;
     throw invalidInput(['content'], 'only the accept of a form has content');
@@ -28,4 +35,22 @@ export function fitContent(request: ElicitationRequest, response: ElicitationRes
   throw new ServiceError('invalid_content', 'Correct the fields named in errors and send it again.', {
     issues,
   });
+}
+
+/** Kept like the content of a form. Clients that know nothing of approvals send the empty content of a form without fields. */
+function approvalResponse({
+  action,
+  content = {},
+  remember,
+  reason,
+}: ElicitationResponse): ElicitationResponse {
+  if (Object.keys(content).length > 0)
+    throw invalidInput(['content'], 'an approval has no fields; send remember or reason instead');
+  if (remember !== undefined && action !== 'accept')
+    throw invalidInput(['remember'], 'only the accept of an approval is remembered');
+  if (reason !== undefined && action !== 'decline')
+    throw invalidInput(['reason'], 'only the decline of an approval has a reason');
+  const why = reason?.trim();
+  const details: ApprovalDetails = { ...(remember && { remember }), ...(why && { reason: plainText(why) }) };
+  return Object.keys(details).length === 0 ? { action } : { action, content: { ...details } };
 }

@@ -11,7 +11,7 @@ import type { Answer, ElicitationRow } from '../storage/ports/elicitations.ts';
 import type { Storage } from '../storage/storage.ts';
 import { fitContent } from './answer-content.ts';
 import { sealContent, saysTheSame } from './answer-record.ts';
-import { digestOf } from './canonical-json.ts';
+import { digestOf } from '../credentials/sealing/canonical-json.ts';
 import type { ConnectionAnnouncer } from './announce-connection.ts';
 import { ServiceError } from './service-error.ts';
 import type { Principal } from './principal.ts';

@@ -3,7 +3,7 @@ import { openAnswer, sealAnswer } from '../credentials/sealing/sealed-answer.ts'
 import type { KeyRing } from '../credentials/sealing/key-ring.ts';
 import type { ElicitationResponse } from '../elicitation/elicitation.ts';
 import type { Answer } from '../storage/ports/elicitations.ts';
-import { canonicalJson } from './canonical-json.ts';
+import { canonicalJson } from '../credentials/sealing/canonical-json.ts';
 
 export function sealContent(
   keys: KeyRing,

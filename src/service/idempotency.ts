@@ -5,7 +5,7 @@
  */
 import { randomUUID } from 'node:crypto';
 import type { IdempotencyKeys } from '../storage/ports/idempotency-keys.ts';
-import { digestOf } from './canonical-json.ts';
+import { digestOf } from '../credentials/sealing/canonical-json.ts';
 import { userOf } from './conversation-access.ts';
 import { ServiceError } from './service-error.ts';
 import type { Principal } from './principal.ts';

@@ -7,6 +7,7 @@ import type { Logger } from 'pino';
 import type { Config } from '../config/config.ts';
 import { createAccountPermits } from './tables/account-permits.ts';
 import { createApiKeys } from './tables/api-keys.ts';
+import { createApprovals } from './tables/approvals.ts';
 import { createAudit } from './tables/audit.ts';
 import { createConnectAttempts } from './tables/connect-attempts.ts';
 import { createConnections } from './tables/connections.ts';
@@ -83,6 +84,7 @@ export async function openStorage(
     oauth: createOAuthRecords(parts),
     connectAttempts: createConnectAttempts(parts),
     accountPermits: createAccountPermits(parts),
+    approvals: createApprovals(parts),
     toolCatalogue: createToolCatalogue(parts),
     apiKeys: createApiKeys(parts),
     audit: createAudit(parts),

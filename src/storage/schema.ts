@@ -181,6 +181,18 @@ export interface Tables {
     user_id: string;
     expires_at: number;
   };
+  approvals: {
+    id: string;
+    tenant: string;
+    user_id: string;
+    server: string;
+    place: string;
+    tool: string;
+    /** Empty for all of them. */
+    conversation: string;
+    created_at: number;
+    withdrawn_at: number | null;
+  };
   locks: {
     name: string;
     owner: string;

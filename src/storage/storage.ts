@@ -18,6 +18,7 @@ import type { Connections } from './ports/connections.ts';
 import type { OAuthRecords } from './ports/oauth-records.ts';
 import type { ConnectAttempts } from './ports/connect-attempts.ts';
 import type { AccountPermits } from './ports/account-permits.ts';
+import type { Approvals } from './ports/approvals.ts';
 import type { ToolCatalogue } from './ports/tool-catalogue.ts';
 import type { ApiKeys } from './ports/api-keys.ts';
 import type { Audit } from './ports/audit.ts';
@@ -38,6 +39,7 @@ export interface Storage {
   oauth: OAuthRecords;
   connectAttempts: ConnectAttempts;
   accountPermits: AccountPermits;
+  approvals: Approvals;
   toolCatalogue: ToolCatalogue;
   apiKeys: ApiKeys;
   audit: Audit;

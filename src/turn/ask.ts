@@ -7,7 +7,7 @@
 import type { ConnectionReason, Mode, Outcome, Settlement } from '../elicitation/elicitation.ts';
 import type { Turn } from './turn.ts';
 
-export type Ask = ConnectionAsk | ServerAsk;
+export type Ask = ConnectionAsk | ServerAsk | ApprovalAsk;
 
 /** An account has to be connected (again). */
 export interface ConnectionAsk {
@@ -33,6 +33,16 @@ export interface ServerAsk {
   mode: Mode;
 }
 
+/** A tool call of the model's, before anything of it is sent. What it would send is in the call's row. */
+export interface ApprovalAsk {
+  kind: 'approval';
+  server: string;
+  tool: string;
+  toolCallId: string;
+  /** Of the arguments, sealed: neither to be guessed from history nor made up in the database. */
+  digest: string;
+}
+
 /** The mode of elicitation that the client has to support to show it. */
 export function modeOf(ask: Ask): Mode {
   switch (ask.kind) {
@@ -40,6 +50,8 @@ export function modeOf(ask: Ask): Mode {
       return 'url';
     case 'server':
       return ask.mode;
+    case 'approval':
+      return 'form';
     default:
       return ask satisfies never;
   }
@@ -50,6 +62,7 @@ export function askedBy(ask: Ask): string {
   switch (ask.kind) {
     case 'connection':
     case 'server':
+    case 'approval':
       return ask.server;
     default:
       return ask satisfies never;
@@ -62,6 +75,7 @@ export function accountOf(ask: Ask): Omit<ExpectedConnection, 'turn'> | null {
     case 'connection':
       return { server: ask.server, seenVersion: ask.seenVersion };
     case 'server':
+    case 'approval':
       return null;
     default:
       return ask satisfies never;

@@ -2,6 +2,7 @@
  * Operations: what a turn is doing, one line each, derived from the log for clients that show or record it. Ids, names
  * and statuses only: no text of users and models, no tool input or output. Pure.
  */
+import { isApproval } from '../elicitation/approval.ts';
 import { askerTitle } from '../elicitation/asker.ts';
 import type { ElicitationEvent, Mode, Status, Trigger } from '../elicitation/elicitation.ts';
 import { inWords } from '../elicitation/wording.ts';
@@ -133,11 +134,14 @@ function questionInWords({ mode, status, context }: ElicitationEvent): string {
   const asker = askerTitle(context) ?? 'the agent';
   const isAccount = trigger === 'credential_required' || trigger === 'a2a_auth_required';
   const page = isAccount ? `connect ${asker}` : `open a page of ${asker}`;
-  const action = mode === 'url' ? page : `answer ${asker}`;
+  const tool = inWords(context.toolName ?? '');
+  const form = isApproval(context) ? `approve “${tool}” of ${asker}` : `answer ${asker}`;
+  const action = mode === 'url' ? page : form;
   switch (status) {
     case 'pending':
       return `Waiting for the user: ${action}`;
     case 'accept':
+      if (isApproval(context)) return `The user approved “${tool}” of ${asker}`;
       if (mode === 'form') return `The user answered ${asker}`;
       return isAccount ? `${asker} is connected` : `The user agreed: ${action}`;
     case 'decline':

@@ -5,7 +5,7 @@
  * A new kind of call is one more member of `ToolCall`; the compiler names every `switch` over `kind` that lacks it.
  */
 import type { Mode, Settlement } from '../elicitation/elicitation.ts';
-import type { ConnectionAsk, QuestionOutcome } from './ask.ts';
+import type { ApprovalAsk, AskResult, ConnectionAsk, QuestionOutcome } from './ask.ts';
 import type { Turn } from './turn.ts';
 
 export type ToolCall = ServerCall | DelegatedCall;
@@ -50,14 +50,32 @@ export interface ToolCallInput {
   round: number;
   /** How the questions of all rounds ended. */
   answers: QuestionOutcome[];
+  /** The question in which the user approved the call, once they have. */
+  approval?: GivenApproval;
   /** Outcomes of questions that may not be in the database yet: to be written before anything else. */
   outcomes?: Settlement[];
+}
+
+/** What the user approved, and by which answer. */
+export interface GivenApproval extends Pick<ApprovalAsk, 'digest'> {
+  elicitationId: string;
+  responseId: string | null;
+}
+
+/** Nobody approved the call: why, and the answer, if there is one, that may say more. */
+export interface ApprovalRefused extends Omit<GivenApproval, 'digest'> {
+  kind: 'approval';
+  refusal: Exclude<AskResult, 'accept'>;
 }
 
 /** The result of an attempt. */
 export type AttemptResult =
   /** The tool's result, or an error in its place, is stored for the model. */
-  { kind: 'finished' } | { kind: 'connection-required'; user: string; ask: ConnectionAsk } | CallPaused;
+  | { kind: 'finished' }
+  | { kind: 'connection-required'; user: string; ask: ConnectionAsk }
+  /** Nothing was sent. */
+  | { kind: 'approval-required'; user: string; ask: ApprovalAsk }
+  | CallPaused;
 
 /** The server has asked something: one round of the call. The next attempt sends the answers. */
 export interface CallPaused {

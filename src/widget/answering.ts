@@ -4,7 +4,7 @@ import { InterludeError } from '../client/interlude-error.ts';
 import type { FieldError } from '../client/interlude-error.ts';
 import type { ElicitationResponse } from '../contract/elicitation.ts';
 
-export type Decision = Pick<ElicitationResponse, 'action' | 'content'>;
+export type Decision = Pick<ElicitationResponse, 'action' | 'content' | 'remember' | 'reason'>;
 
 /**
  * `settled`: by now or before, as the stream is about to tell. `late`: so it is, and its time or its turn was over.

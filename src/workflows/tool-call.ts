@@ -5,10 +5,11 @@ import {
   isCancellation,
   sleep,
   TimeoutFailure,
+  uuid4,
 } from '@temporalio/workflow';
 import type { Refusal } from '../elicitation/wording.ts';
-import type { QuestionOutcome } from '../turn/ask.ts';
-import type { AttemptResult, ServerCall, ToolCallInput } from '../turn/tool-call.ts';
+import type { ApprovalAsk, QuestionOutcome } from '../turn/ask.ts';
+import type { ApprovalRefused, AttemptResult, ServerCall, ToolCallInput } from '../turn/tool-call.ts';
 import { callTool, refuseToolCall } from './activities.ts';
 import type { ConnectAccount } from './connect-account.ts';
 import { retryUntilDatabaseAnswers } from './failures.ts';
@@ -37,11 +38,11 @@ const gracePeriodMs = 2_000;
 
 export async function runToolCall(turn: TurnInput, call: ServerCall, parts: ToolCallParts): Promise<void> {
   const { toolName: summary, toolCallId, server, tool } = call;
-  const { unwritten, connectAccount, signals, whileAsking } = parts;
+  const { unwritten, questions, elicit, connectAccount, signals, whileAsking } = parts;
   const calling = new CancellationScope();
   let isRefused = false;
   const fromServer = createServerQuestions(turn, call, parts, () => void refuseWhileCalling());
-  let progress: Pick<ToolCallInput, 'connects' | 'round'> = { connects: 0, round: 0 };
+  let progress: Pick<ToolCallInput, 'connects' | 'round' | 'approval'> = { connects: 0, round: 0 };
   let pauses = 0;
   const answers: QuestionOutcome[] = [];
 
@@ -59,6 +60,12 @@ export async function runToolCall(turn: TurnInput, call: ServerCall, parts: Tool
         progress = { ...progress, connects: progress.connects + 1 };
         continue;
       }
+      case 'approval-required': {
+        const { outcome, ...approval } = await askForApproval(result.ask, result.user);
+        if (outcome !== 'accept') return refuse({ kind: 'approval', refusal: outcome, ...approval });
+        progress = { ...progress, approval: { ...approval, digest: result.ask.digest } };
+        continue;
+      }
       case 'asks': {
         progress = { ...progress, round: result.round };
         if (result.questions.length === 0) {
@@ -74,6 +81,13 @@ export async function runToolCall(turn: TurnInput, call: ServerCall, parts: Tool
       default:
         return result satisfies never;
     }
+  }
+
+  async function askForApproval(ask: ApprovalAsk, user: string) {
+    const elicitationId = uuid4();
+    const outcome = await whileAsking(toolCallId, () => elicit(ask, user, elicitationId));
+    const responseId = questions.settlement(elicitationId)?.responseId ?? null;
+    return { outcome, elicitationId, responseId };
   }
 
   /** Null when the activity has failed for good: the call fails, not the turn. */
@@ -101,9 +115,10 @@ export async function runToolCall(turn: TurnInput, call: ServerCall, parts: Tool
     }
   }
 
-  function refuse(refusal: Refusal): Promise<void> {
+  function refuse(refusal: Refusal | ApprovalRefused): Promise<void> {
     const ended = { turn, toolCallId, server, refusal };
-    const options = { summary: `${summary}: ${refusal}` };
+    const why = typeof refusal === 'string' ? refusal : `approval: ${refusal.refusal}`;
+    const options = { summary: `${summary}: ${why}` };
     return unwritten.writtenBy((outcomes) =>
       refuseToolCall.executeWithOptions(options, [{ ...ended, outcomes }]),
     );

@@ -7,9 +7,9 @@ import type { DevelopmentServer } from '../development-server.ts';
 import { startPlayingServer } from '../servers/playing-server.ts';
 import type { Move, PlayingOptions, PlayingServer } from '../servers/playing-server.ts';
 import { callOf, nthQuestion, questionsIn, respond, startAsking } from '../service/asking.ts';
-import type { AskedForm } from '../service/asking.ts';
+import type { AskedForm, Response } from '../service/asking.ts';
 import type { ChatStream, ElicitationData } from '../service/chat-stream.ts';
-import type { Service } from '../service/service.ts';
+import type { Service, ServiceOptions } from '../service/service.ts';
 import type { Caller, ChatOptions, Reply } from '../service/user.ts';
 
 /** One server `asking` with at most five rounds; an agent `assistant` that has it, and `lead`, who hands on to that. */
@@ -32,9 +32,9 @@ export interface AskedTurn {
   stream: ChatStream;
   /** The nth question (from 0), as it opened. */
   question(n: number): Promise<AskedForm>;
-  answer(n: number, response: { action: string; content?: object }): Promise<Reply>;
+  answer(n: number, response: Response): Promise<Reply>;
   /** Several questions of one round come in any order. */
-  answerTo(message: string, response: { action: string; content?: object }): Promise<Reply>;
+  answerTo(message: string, response: Response): Promise<Reply>;
   /** How each question stands. */
   statuses(): string[];
   /** What the agent said in the end, or what its tool was told went wrong. */
@@ -43,9 +43,16 @@ export interface AskedTurn {
 
 export interface AskingServiceOptions extends PlayingOptions {
   env?: Record<string, string>;
+  around?: ServiceOptions['around'];
+  logger?: ServiceOptions['logger'];
 }
 
-export function useAskingService({ env = {}, ...playing }: AskingServiceOptions = {}): AskingService {
+export function useAskingService({
+  env = {},
+  around,
+  logger,
+  ...playing
+}: AskingServiceOptions = {}): AskingService {
   const stack = new AsyncDisposableStack();
   const stage = { begin } as AskingService;
   beforeAll(async () => {
@@ -58,6 +65,8 @@ export function useAskingService({ env = {}, ...playing }: AskingServiceOptions 
       temporal,
       url: server.url,
       env: { INTERLUDE_CONFIG: roundsAgents, ...env },
+      ...(around && { around }),
+      ...(logger && { logger }),
     });
     stack.defer(() => stage.service.stop());
     stage.alice = await stage.service.as('alice');
@@ -68,7 +77,9 @@ export function useAskingService({ env = {}, ...playing }: AskingServiceOptions 
   async function begin(...[moves, options = {}]: Parameters<AskingService['begin']>): Promise<AskedTurn> {
     const { input = {}, text = callOf(['ask', input]), by = stage.alice, ...chat } = options;
     stage.server.play(...moves);
-    return asTurn(by, randomUUID(), (conversation) => by.chat(text, { conversation, ...chat }));
+    return asTurn(by, chat.conversation ?? randomUUID(), (conversation) =>
+      by.chat(text, { ...chat, conversation }),
+    );
   }
 }
 

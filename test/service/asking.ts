@@ -38,11 +38,18 @@ export async function nthQuestion(stream: ChatStream, n: number): Promise<AskedF
   return questionsIn(stream)[n] as AskedForm;
 }
 
+export interface Response {
+  action: string;
+  content?: object;
+  remember?: string;
+  reason?: string;
+}
+
 export function respond(
   caller: Caller,
   conversationId: string,
   { elicitationId }: Pick<ElicitationData, 'elicitationId'>,
-  response: { action: string; content?: object },
+  response: Response,
 ): Promise<Reply> {
   return caller.request('POST', '/run/api/elicitation-responses', {
     conversationId,

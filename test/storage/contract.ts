@@ -3,6 +3,7 @@ import { afterAll, beforeAll } from 'vitest';
 import type { Config } from '../../src/config/config.ts';
 import { openStorage } from '../../src/storage/open-storage.ts';
 import type { Storage } from '../../src/storage/storage.ts';
+import { approvalsContract } from './contract/approvals.ts';
 import { connectionsContract } from './contract/connections.ts';
 import { conversationsContract } from './contract/conversations.ts';
 import { delegationsContract } from './contract/delegations.ts';
@@ -55,6 +56,7 @@ export function storageContract(fresh: () => Promise<DatabaseConfig>): void {
   turnEndingsContract(get);
   stepsContract(get);
   endedTurnsContract(get);
+  approvalsContract(get);
   conversationsContract(get);
   toolCallsContract(get);
   delegationsContract(get);

@@ -57,9 +57,9 @@ export interface CallServerParts extends CallParts {
   heldPlaces: HeldPlaces;
 }
 
-/** Each connect and each round of answers lets the activity be executed once more. */
-export function attemptAt({ connects, round }: ToolCallInput): CallAttempt {
-  return { execution: connects + round, attempt: activityInfo().attempt };
+/** Each connect, each round of answers and an approval lets the activity be executed once more. */
+export function attemptAt({ connects, round, approval }: ToolCallInput): CallAttempt {
+  return { execution: connects + round + (approval ? 1 : 0), attempt: activityInfo().attempt };
 }
 
 /** Words are an error for the model. `remark` as in a tool's result; `notice`: for the person, beside what the model is told. */

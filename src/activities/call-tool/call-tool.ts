@@ -9,6 +9,7 @@
  */
 import type { Config, ServerConfig } from '../../config/config.ts';
 import { connectionKey } from '../../credentials/connection-key.ts';
+import type { KeyRing } from '../../credentials/sealing/key-ring.ts';
 import { CredentialStoreError } from '../../credentials/store-error.ts';
 import { notAllowedForModel, refusalForModel } from '../../elicitation/wording.ts';
 import type { CatalogueTool } from '../../storage/ports/tool-catalogue.ts';
@@ -21,6 +22,7 @@ import { whileWanted } from '../stop-signal.ts';
 import { requestedToolCall } from '../tool-results.ts';
 import { attemptAt, finishCall } from './attempt.ts';
 import type { Attempt, CallServerParts } from './attempt.ts';
+import { endUnlessApproved } from './approval.ts';
 import { callServer } from './call-server.ts';
 import { askToConnect } from './connection-required.ts';
 import { endOfEarlierAttempt } from './earlier-attempt.ts';
@@ -32,6 +34,7 @@ import type { Round } from './rounds.ts';
 
 interface Dependencies extends CallServerParts {
   storage: Storage;
+  keys: KeyRing;
   agents: Config['agents'];
   servers: Config['servers'];
 }
@@ -84,7 +87,8 @@ async function makeCall(
   try {
     return tool === null
       ? await listServerTools(parts, attempt, credential)
-      : await callServer(parts, { ...attempt, tool }, credential, answered);
+      : ((await endUnlessApproved(parts, { ...attempt, tool })) ??
+          (await callServer(parts, { ...attempt, tool }, credential, answered)));
   } catch (error) {
     if (error instanceof CredentialStoreError) return tryLater(parts, attempt, error);
     throw error;

@@ -4,6 +4,7 @@
  */
 import type { Settlement } from '../../elicitation/elicitation.ts';
 import type { NewQuestion, OpenResult } from '../../turn/ask.ts';
+import { openApprovalQuestion } from './open-approval-question.ts';
 import { openConnectionQuestion } from './open-connection-question.ts';
 import type { QuestionParts } from './open-question.ts';
 import { openServerQuestion } from './open-server-question.ts';
@@ -27,6 +28,8 @@ function openElicitation(parts: QuestionParts, input: NewQuestion): Promise<Open
       return openConnectionQuestion(parts, { ...input, ask });
     case 'server':
       return openServerQuestion(parts, { ...input, ask });
+    case 'approval':
+      return openApprovalQuestion(parts, { ...input, ask });
     default:
       return ask satisfies never;
   }

@@ -4,6 +4,7 @@ import type { ChatRequest } from '../../contract/chat.ts';
 import { toPageContextPart } from '../../turn/page-context.ts';
 import { invalidRequest, parseInput } from '../http/problems.ts';
 import type { FieldError } from '../http/problems.ts';
+import { fromPosted } from '../http/receipt.ts';
 import type { AnswerRequest } from '../../service/answer-question.ts';
 import type { GivenMessage } from '../../service/turn-request.ts';
 
@@ -78,10 +79,9 @@ function givenAnswer(
   if (trigger === 'regenerate-message')
     throw invalidRequest([{ pointer: '/trigger', detail: 'there is nothing to repeat about an answer' }]);
   const part = parseInput(ElicitationResponsePartSchema, parts[index], `${at}/parts/${index}`);
-  const { elicitationId, action, content } = part.data;
-  const response = { action, ...(content && { content }) };
+  const { elicitationId, ...posted } = part.data;
   return {
-    answer: { conversation: id, elicitationId, response },
+    answer: { conversation: id, elicitationId, response: fromPosted(posted) },
     pointer: `${at}/parts/${index}/data`,
   };
 }

@@ -9,7 +9,7 @@ import {
 import { AnswerHeadersSchema } from '../../contract/headers.ts';
 import { ConversationParamsSchema } from '../../contract/ids.ts';
 import { toElicitationEvent } from '../../elicitation/elicitation-event.ts';
-import { toReceipt } from '../http/receipt.ts';
+import { fromPosted, toReceipt } from '../http/receipt.ts';
 import type { Service } from '../../service/service.ts';
 import { describeRoute, json, problemsOf } from '../http/describe-route.ts';
 import type { Api } from '../http/validation.ts';
@@ -42,12 +42,11 @@ export function elicitationsSurface(
     '/run/api/elicitation-responses',
     { schema: { ...post, body: ElicitationResponseSchema, headers: AnswerHeadersSchema } },
     async (request, reply) => {
-      const { conversationId, elicitationId, action, content } = request.body;
-      const response = { action, ...(content && { content }) };
+      const { conversationId, elicitationId, ...posted } = request.body;
       const answered = await service.answerQuestion(request.principal, {
         conversation: conversationId,
         elicitationId,
-        response,
+        response: fromPosted(posted),
         address: request.ip,
         idempotencyKey: request.headers['idempotency-key'],
       });

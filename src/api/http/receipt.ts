@@ -1,10 +1,28 @@
-/** What became of an answer, as the surfaces that take answers over HTTP say it. Pure. */
-import type { ElicitationReceipt } from '../../contract/elicitation.ts';
+/** An answer as it is posted, and what became of it, on the surfaces that take answers over HTTP. Pure. */
+import type {
+  ElicitationReceipt,
+  ElicitationResponse as PostedResponse,
+} from '../../contract/elicitation.ts';
+import type { ElicitationResponse } from '../../elicitation/elicitation.ts';
 import type { Answered } from '../../service/answer-question.ts';
 
 export interface Receipt {
   statusCode: 200 | 202;
   body: ElicitationReceipt;
+}
+
+export function fromPosted({
+  action,
+  content,
+  remember,
+  reason,
+}: Omit<PostedResponse, 'conversationId' | 'elicitationId'>): ElicitationResponse {
+  return {
+    action,
+    ...(content && { content }),
+    ...(remember && { remember }),
+    ...(reason !== undefined && { reason }),
+  };
 }
 
 export function toReceipt(elicitationId: string, answered: Answered): Receipt {

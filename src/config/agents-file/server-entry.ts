@@ -1,5 +1,6 @@
 /** An MCP server as it stands in the agents file: on the network by its `url`, or a program of this machine by its `command`. */
 import { z } from 'zod';
+import { approvalPolicies } from '../../elicitation/approval.ts';
 import { duration } from '../duration.ts';
 
 /** Of a user or a group. Never root's: the entry is there to take rights away. */
@@ -8,6 +9,21 @@ const userId = z
   .min(1, 'write the number of a user or group other than root')
   .max(4_294_967_294)
   .optional();
+
+const approvalWords = 'write always, never or destructive';
+
+const approvalPolicy = z.enum(approvalPolicies, approvalWords);
+
+const approvalSchema = z.union(
+  [
+    approvalPolicy,
+    z.strictObject({
+      default: approvalPolicy.default('never'),
+      tools: z.record(z.string().min(1), approvalPolicy).default({}).describe("By the tools' own names"),
+    }),
+  ],
+  `${approvalWords}, or { default: never, tools: { delete_issue: always } }`,
+);
 
 export const entrySchema = z.strictObject({
   title: z.string().min(1).optional(),
@@ -108,6 +124,11 @@ export const entrySchema = z.strictObject({
     .optional()
     .describe(
       'Whether it is in your own network, where its sign-in may be, too; by default told by how its address is written',
+    ),
+  approval: approvalSchema
+    .optional()
+    .describe(
+      'Which calls a person approves before they are sent: always, never (unless given), or destructive ones, by what the server says of its tools',
     ),
   timeout: duration.default(60_000),
   maxRounds: z

@@ -26,6 +26,7 @@ import { addLooks } from './015-looks.ts';
 import { createKeyProofs } from './016-key-proofs.ts';
 import { addSharedAccounts } from './017-shared-accounts.ts';
 import { addApiKeyUse } from './018-api-key-use.ts';
+import { createApprovals } from './022-approvals.ts';
 import type { Database } from '../database.ts';
 import type { Tables } from '../schema.ts';
 
@@ -57,4 +58,5 @@ const migrations: Record<string, Migration> = {
   '016-key-proofs': { up: createKeyProofs },
   '017-shared-accounts': { up: addSharedAccounts },
   '018-api-key-use': { up: addApiKeyUse },
+  '022-approvals': { up: createApprovals },
 };

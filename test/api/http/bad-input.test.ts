@@ -62,6 +62,11 @@ const letIn: { operations: string[]; places: string[]; because: string }[] = [
     because: 'what a form may contain, the question says; there is none here',
   },
   {
+    operations: ['answerElicitation'],
+    places: ['/reason'],
+    because: 'people may say anything, and nothing',
+  },
+  {
     operations: ['createChatCompletion'],
     places: ['/x-stainless-retry-count'],
     because: 'what is no number above 0 means that the request is new',

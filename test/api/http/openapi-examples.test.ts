@@ -86,6 +86,9 @@ const preparations: Record<string, Prepare> = {
 const expected: Record<string, number> = {
   // Tracker asks for an account and not with a form: its question takes no content.
   'answerElicitation 1': 400,
+  // Nor is it an approval.
+  'answerElicitation 2': 400,
+  'answerElicitation 3': 400,
 };
 
 /** The parameters with their examples, each as it goes over the wire. */

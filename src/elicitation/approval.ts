@@ -1,0 +1,75 @@
+/**
+ * Whether a person has to approve a tool call before it is sent, and what they are shown of it. Pure: for the agents
+ * file, the worker, and every surface.
+ */
+import type { Context, Remember } from './elicitation.ts';
+
+/** `destructive`: only calls of tools that may destroy something, as far as their server says. */
+export const approvalPolicies = ['always', 'never', 'destructive'] as const;
+export type ApprovalPolicy = (typeof approvalPolicies)[number];
+
+/** For all tools of a server, or by the tools' own names. */
+export type ApprovalSettings =
+  | ApprovalPolicy
+  | { default: ApprovalPolicy; tools: Record<string, ApprovalPolicy> };
+
+/** What MCP lets a server say of a tool. Nobody checks that it is true. */
+export interface ToolHints {
+  readOnlyHint?: boolean | undefined;
+  destructiveHint?: boolean | undefined;
+}
+
+export function policyFor(settings: ApprovalSettings | undefined, tool: string): ApprovalPolicy {
+  if (settings === undefined) return 'never';
+  if (typeof settings === 'string') return settings;
+  return Object.hasOwn(settings.tools, tool) ? (settings.tools[tool] ?? settings.default) : settings.default;
+}
+
+/** A tool without hints counts as destructive, as MCP has it; so does one that its server has not listed. */
+export function needsApproval(policy: ApprovalPolicy, hints: ToolHints | undefined): boolean {
+  switch (policy) {
+    case 'always':
+      return true;
+    case 'never':
+      return false;
+    case 'destructive':
+      return hints?.readOnlyHint !== true && hints?.destructiveHint !== false;
+    default:
+      return policy satisfies never;
+  }
+}
+
+/** Whether a question is ours about a tool call, and not a form of a server that happens to have no fields. */
+export function isApproval({ trigger }: Pick<Context, 'trigger'> | { trigger: string }): boolean {
+  return trigger === 'approval';
+}
+
+/** What a person decides with, and what is kept of it beside the action. */
+export interface ApprovalDetails {
+  remember?: Remember;
+  reason?: string;
+}
+
+export const reasonLimit = 1000;
+
+const shownLimit = 8000;
+
+/**
+ * The arguments of a call as they are sent, to be read by a person: JSON, with invisible characters written as escapes.
+ * What is cut is said to be cut.
+ */
+export function shownArguments(input: unknown): string {
+  const text = (JSON.stringify(input ?? {}, null, 2) ?? '{}').replaceAll(invisible, escaped);
+  if (text.length <= shownLimit) return text;
+  const rest = text.length - shownLimit;
+  return `${text.slice(0, shownLimit)}\n… ${rest} more characters are not shown.`;
+}
+
+const invisible = /(?!\n)[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu;
+
+function escaped(character: string): string {
+  return character
+    .split('')
+    .map((unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`)
+    .join('');
+}

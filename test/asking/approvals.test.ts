@@ -1,0 +1,218 @@
+/** Calls that a person approves before they are sent: what is shown is what goes out, or nothing does. */
+import { afterEach, expect, test, vi } from 'vitest';
+import { createLogger } from '../../src/telemetry/logger.ts';
+import type { Storage } from '../../src/storage/storage.ts';
+import { asks, form } from '../servers/playing-server.ts';
+import { callOf } from '../service/asking.ts';
+import { accept, city, useAskingService } from './asking-service.ts';
+
+/** What somebody with access to the database does between the approval and the call. */
+let tampered: { input?: unknown; row?: object; answer?: object | null } = {};
+afterEach(() => void (tampered = {}));
+
+const logger = createLogger({ level: 'silent', human: false });
+const logged = vi.spyOn(logger, 'error');
+const stage = useAskingService({
+  env: { ASKING_APPROVAL: 'destructive' },
+  annotations: { destructiveHint: true },
+  around,
+  logger: Object.assign(logger, { child: () => logger }),
+});
+const { begin } = stage;
+
+function around(storage: Storage): Storage {
+  const { toolCalls, elicitations } = storage;
+  return {
+    ...storage,
+    toolCalls: {
+      ...toolCalls,
+      async take(...given) {
+        const row = await toolCalls.take(...given);
+        return row && 'input' in tampered ? { ...row, input: tampered.input } : row;
+      },
+    },
+    elicitations: {
+      ...elicitations,
+      async get(id) {
+        const row = await elicitations.get(id);
+        return row && tampered.row && row.status !== 'pending' ? { ...row, ...tampered.row } : row;
+      },
+      async answer(...given) {
+        const answer = await elicitations.answer(...given);
+        if (tampered.answer === undefined || !answer) return answer;
+        return tampered.answer === null ? null : { ...answer, ...tampered.answer };
+      },
+    },
+  };
+}
+
+const input = { issue: 7, title: 'Old page', tags: ['a', 'b'] };
+
+test('the question shows who wants to call what with which arguments, and exactly they are sent', async () => {
+  const turn = await begin([], { input });
+  const question = await turn.question(0);
+  expect(question).toMatchObject({
+    mode: 'form',
+    message: 'Assistant wants to ask in Asking. Approve this?',
+    requestedSchema: { type: 'object', properties: {} },
+    context: {
+      trigger: 'approval',
+      agent: 'Assistant',
+      server: 'asking',
+      serverTitle: 'Asking',
+      host: new URL(stage.server.url).host,
+      toolName: 'ask',
+      toolCallId: expect.any(String),
+      arguments: JSON.stringify(input, null, 2),
+    },
+  });
+  expect(stage.server.calls).toEqual([]);
+  expect((await turn.answer(0, accept())).body).toMatchObject({ status: 'accept', duplicate: false });
+  expect((await turn.answer(0, accept({}))).body).toMatchObject({ status: 'accept', duplicate: true });
+  expect((await turn.answer(0, accept())).body).toMatchObject({ status: 'accept', duplicate: true });
+  expect((await turn.answer(0, { action: 'decline' })).status).toBe(409);
+  expect(await turn.end()).toMatchObject({ text: 'done', error: undefined });
+  expect(stage.server.calls.map(({ params }) => params.arguments)).toEqual([input]);
+  expect(logged).not.toHaveBeenCalled();
+});
+
+test.each([
+  [{ action: 'decline' }, 'approve this call of asking__ask and refused. Nothing was sent to Asking.'],
+  [
+    { action: 'decline', reason: ' Still "needed". ' },
+    'refused. Their reason: "Still \\"needed\\"." Nothing was sent to Asking. Respect that',
+  ],
+  [{ action: 'cancel' }, 'dismissed the question without deciding. Nothing was sent to Asking.'],
+])('%j reaches the model in words, and nothing is sent', async (response, words) => {
+  const turn = await begin([], { input });
+  await turn.answer(0, response);
+  expect((await turn.end()).error).toContain(words);
+  expect(stage.server.calls).toEqual([]);
+});
+
+test('who cannot be asked has not said yes', async () => {
+  const silent: [string, Parameters<typeof begin>[1]][] = [
+    ['client they use cannot show the request', { supports: null }],
+    ['client they use cannot show the request', { supports: 'url' }],
+    ['the caller is a service', { by: await stage.service.asService() }],
+  ];
+  for (const [words, options] of silent) {
+    const { error, questions } = await (await begin([], { input, ...options })).end();
+    expect(error).toContain(words);
+    expect(questions).toEqual([]);
+    expect(stage.server.calls).toEqual([]);
+  }
+});
+
+test('only whom it was put to approves it, and an answer says nothing that makes no sense', async () => {
+  const turn = await begin([], { input });
+  const { elicitationId } = await turn.question(0);
+  const bob = await stage.service.as('bob');
+  const foreign = { conversationId: turn.conversation, elicitationId, action: 'accept' };
+  expect((await bob.answer(foreign)).status).toBe(403);
+  for (const [response, pointer] of [
+    [{ action: 'accept', reason: 'why not' }, '/reason'],
+    [{ action: 'decline', remember: 'always' }, '/remember'],
+    [{ action: 'accept', remember: 'for ever' }, '/remember'],
+    [{ action: 'decline', reason: 'x'.repeat(1001) }, '/reason'],
+    [{ action: 'accept', content: { approved: true } }, '/content'],
+  ] as const) {
+    const { status, body } = await turn.answer(0, response);
+    expect([status, body['errors']]).toEqual([400, [expect.objectContaining({ pointer })]]);
+  }
+  expect(stage.server.calls).toEqual([]);
+  await turn.answer(0, { action: 'decline' });
+  await turn.end();
+});
+
+test.each([
+  ['other arguments', { input: { issue: 8 } }, 'shown arguments'],
+  ['the order of a list', { input: { ...input, tags: ['b', 'a'] } }, 'shown arguments'],
+  ['another question', { row: { turnId: 'another' } }, 'question'],
+  ['a question of somebody else', { row: { user: 'bob' } }, 'question'],
+  ['a question of another agent’s task', { row: { workflowId: 'another' } }, 'question'],
+  ['an answer that was no yes', { answer: { action: 'decline' } }, 'answer'],
+  ['an answer that nobody gave', { answer: null }, 'answer'],
+])('approved, and then there is %s: refused and logged', async (_, change, mismatch) => {
+  logged.mockClear();
+  const turn = await begin([], { input });
+  await turn.question(0);
+  tampered = change;
+  await turn.answer(0, accept());
+  expect((await turn.end()).error).toContain('what was about to be sent is not what they approved');
+  expect(stage.server.calls).toEqual([]);
+  expect(logged).toHaveBeenCalledWith(
+    expect.objectContaining({ mismatch, server: 'asking', tool: 'ask' }),
+    'a call is not what its user approved, and was not sent',
+  );
+});
+
+test('arguments that are changed together with what was shown are refused by their digest', async () => {
+  logged.mockClear();
+  const turn = await begin([], { input });
+  const { context, ...request } = await turn.question(0);
+  const other = { issue: 8 };
+  tampered = {
+    input: other,
+    row: { request: { ...request, context: { ...context, arguments: JSON.stringify(other, null, 2) } } },
+  };
+  await turn.answer(0, accept());
+  expect((await turn.end()).error).toContain('what was about to be sent is not what they approved');
+  expect(stage.server.calls).toEqual([]);
+  expect(logged).toHaveBeenCalledWith(expect.objectContaining({ mismatch: 'arguments' }), expect.any(String));
+});
+
+test('two calls of one step are approved one by one', async () => {
+  const turn = await begin([], { text: callOf(['ask', { n: 1 }], ['ask', { n: 2 }]) });
+  await turn.question(1);
+  const asked = [await turn.question(0), await turn.question(1)];
+  const which = (n: number) =>
+    asked.findIndex(({ context }) => String(context['arguments']).includes(`${n}`));
+  await turn.answer(which(2), accept());
+  await turn.answer(which(1), { action: 'decline' });
+  await turn.end();
+  expect(stage.server.calls.map(({ params }) => params.arguments)).toEqual([{ n: 2 }]);
+});
+
+test('a call that was approved may ask its own form, which is not an approval', async () => {
+  const turn = await begin([asks({ sure: form('Approve this?', {}) }, 's1')], { input });
+  await turn.answer(0, accept());
+  const own = await turn.question(1);
+  expect(own.context).toMatchObject({ trigger: 'mcp_elicitation', server: 'asking' });
+  expect((await turn.answer(1, { action: 'accept', remember: 'always' })).status).toBe(400);
+  expect((await turn.answer(1, { action: 'decline', reason: 'no' })).status).toBe(400);
+  await turn.answer(1, accept({}));
+  expect(await turn.end()).toMatchObject({ text: 'done' });
+  expect(stage.server.calls.map(({ params }) => params.arguments)).toEqual([input, input]);
+});
+
+test('an agent that works for another one asks the same person, who sees on whose behalf', async () => {
+  const turn = await begin([], {
+    agentId: 'lead',
+    text: 'ask the assistant to call asking__ask {"for":"lead"}',
+  });
+  expect(await turn.question(0)).toMatchObject({
+    context: { trigger: 'approval', agent: 'Assistant', path: ['assistant'] },
+  });
+  await turn.answer(0, accept());
+  expect((await turn.end()).text).toBe('I was told: done');
+});
+
+test('what is approved for a conversation is not asked again in it, and is elsewhere', async () => {
+  const first = await begin([], { input });
+  await first.answer(0, { action: 'accept', remember: 'conversation' });
+  await first.end();
+  const { conversation } = first;
+  const again = await begin([], { input: { issue: 9 }, conversation });
+  expect(await again.end()).toMatchObject({ text: 'done', questions: [] });
+  const elsewhere = await begin([], { input });
+  await elsewhere.answer(0, { action: 'decline' });
+  await elsewhere.end();
+});
+
+test('a server’s question has its answer as before', async () => {
+  const turn = await begin([asks({ one: form('One') }, 's1')], { input });
+  await turn.answer(0, accept());
+  await turn.answer(1, city('Rome'));
+  expect((await turn.end()).text).toBe('done');
+});
