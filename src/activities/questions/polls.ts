@@ -8,7 +8,10 @@ import type { Round } from '../call-tool/rounds.ts';
 /** Sooner than the timeout of stock servers (a minute), and later than most people answer. */
 const firstStreamPollMs = 15_000;
 
-/** Absent where there is nothing to see: the server keeps nothing, or holds the line. One poll for all of a round's questions. */
+/**
+ * One poll for all questions of a round. Undefined where polling has no use: the server keeps no state, or its request is
+ * still open.
+ */
 export function pollOfRound(call: RoundRef, { resume }: Round): NewPoll | undefined {
   const id = `${call.turn.turnId}/${call.toolCallId}/${call.round}`;
   const subject = { ...call, turn: idsOf(call.turn) };
