@@ -6,12 +6,12 @@ import { say } from './peers/model.ts';
 import { tenant } from './peers/issuer.ts';
 import { median } from './report.ts';
 import type { Section } from './report.ts';
-import { breath, timed } from './stage.ts';
-import type { Stage } from './stage.ts';
+import { breath, timed } from './setup.ts';
+import type { BenchSetup } from './setup.ts';
 import type { Chat, User } from './user.ts';
 
-export async function answering(stage: Stage): Promise<Section> {
-  const { floor, client, samples, surroundings } = stage;
+export async function answering(setup: BenchSetup): Promise<Section> {
+  const { floor, client, samples, surroundings } = setup;
   const answer = { toTool: [] as number[], response: [] as number[] };
   const news: number[] = [];
   const bare = { toActivity: [] as number[], signalAndQuery: [] as number[], overHttp: [] as number[] };
@@ -25,13 +25,13 @@ export async function answering(stage: Stage): Promise<Section> {
     bare.signalAndQuery.push(loop.signalAndQuery);
     bare.overHttp.push(await bareLoopOverHttp(floor, surroundings.mcp));
 
-    await waitingForAnswer(stage, async (user, chat, arrival) => {
+    await waitingForAnswer(setup, async (user, chat, arrival) => {
       const answeredAt = performance.now();
       const responding = user.accept(chat);
       answer.toTool.push((await arrival) - answeredAt);
       answer.response.push((await responding).tookMs);
     });
-    await waitingForAnswer(stage, async (_, { conversation }, arrival) => {
+    await waitingForAnswer(setup, async (_, { conversation }, arrival) => {
       const toldAt = performance.now();
       await client.workflow
         .getHandle(turnWorkflowId({ tenant, conversation }))
@@ -114,7 +114,7 @@ async function bareLoopOverHttp(floor: Floor, { arrival, bareUrl: url }: McpPeer
 
 /** A turn that waits for its user's account, which is there by now; only the turn does not know yet. */
 async function waitingForAnswer(
-  { service, surroundings, newUser }: Stage,
+  { service, surroundings, newUser }: BenchSetup,
   measure: (user: User, chat: Chat, arrival: Promise<number>) => Promise<void>,
 ): Promise<void> {
   const user = await newUser();

@@ -5,18 +5,18 @@ import type { Way } from './peers/asking.ts';
 import { say } from './peers/model.ts';
 import { median } from './report.ts';
 import type { Row, Section } from './report.ts';
-import { breath, timed } from './stage.ts';
-import type { Stage } from './stage.ts';
+import { breath, timed } from './setup.ts';
+import type { BenchSetup } from './setup.ts';
 
 const tools = ['plain', 'ask'] as const;
 
-export async function asking(stage: Stage): Promise<Section> {
+export async function asking(setup: BenchSetup): Promise<Section> {
   const rows: Row[] = [];
-  for (const way of Object.keys(ways) as Way[]) rows.push(...(await oneWay(stage, way)));
+  for (const way of Object.keys(ways) as Way[]) rows.push(...(await oneWay(setup, way)));
   return { title: 'A server asks in the middle of a call', rows };
 }
 
-async function oneWay({ surroundings, samples, newUser }: Stage, way: Way): Promise<Row[]> {
+async function oneWay({ surroundings, samples, newUser }: BenchSetup, way: Way): Promise<Row[]> {
   const { asking: peers } = surroundings;
   const ours = { plain: [] as number[], ask: [] as number[] };
   const bare = { plain: [] as number[], ask: [] as number[] };

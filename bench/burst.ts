@@ -5,8 +5,8 @@ import { tenant } from './peers/issuer.ts';
 import { say } from './peers/model.ts';
 import { percentile } from './report.ts';
 import type { Row, Section } from './report.ts';
-import { breath } from './stage.ts';
-import type { Stage } from './stage.ts';
+import { breath } from './setup.ts';
+import type { BenchSetup } from './setup.ts';
 import type { User } from './user.ts';
 
 /** What became of one burst; all times in milliseconds from its beginning. */
@@ -18,10 +18,10 @@ interface Burst {
   tookEffect: number;
 }
 
-export async function burst(stage: Stage): Promise<Section> {
-  const counts = stage.samples < 30 ? [200] : [200, 500];
+export async function burst(setup: BenchSetup): Promise<Section> {
+  const counts = setup.samples < 30 ? [200] : [200, 500];
   const sections = [];
-  for (const count of counts) sections.push(await compare(stage, count));
+  for (const count of counts) sections.push(await compare(setup, count));
   return {
     title: 'Everybody answers at once',
     rows: sections.flatMap(({ rows }) => rows),
@@ -29,10 +29,10 @@ export async function burst(stage: Stage): Promise<Section> {
   };
 }
 
-async function compare(stage: Stage, count: number) {
-  const bare = await stage.floor.burst({ count });
+async function compare(setup: BenchSetup, count: number) {
+  const bare = await setup.floor.burst({ count });
   await breath();
-  const ours = await answerAtOnce(stage, count);
+  const ours = await answerAtOnce(setup, count);
   const row = (name: string, meaning: string, unit: Row['unit'], own: number, floor?: number): Row => ({
     name: `${count} answers: ${name}`,
     meaning,
@@ -87,8 +87,8 @@ async function compare(stage: Stage, count: number) {
   };
 }
 
-async function answerAtOnce(stage: Stage, count: number): Promise<Burst> {
-  const { service, surroundings, newUser } = stage;
+async function answerAtOnce(setup: BenchSetup, count: number): Promise<Burst> {
+  const { service, surroundings, newUser } = setup;
   const waiting: { user: User; conversation: string; question: string }[] = [];
   await eachOf(count, 10, async () => {
     const user = await newUser();

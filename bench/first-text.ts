@@ -2,10 +2,10 @@
 import { say } from './peers/model.ts';
 import { median } from './report.ts';
 import type { Section } from './report.ts';
-import { breath, timed } from './stage.ts';
-import type { Stage } from './stage.ts';
+import { breath, timed } from './setup.ts';
+import type { BenchSetup } from './setup.ts';
 
-export async function firstText({ floor, samples, newUser }: Stage): Promise<Section> {
+export async function firstText({ floor, samples, newUser }: BenchSetup): Promise<Section> {
   const ours = { firstByte: [] as number[], firstText: [] as number[] };
   const direct = { firstByte: [] as number[], firstText: [] as number[] };
   const echo: number[] = [];

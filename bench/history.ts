@@ -3,13 +3,13 @@ import { turnWorkflowId } from '../src/workflows/messages.ts';
 import { tenant } from './peers/issuer.ts';
 import { say } from './peers/model.ts';
 import type { Section } from './report.ts';
-import { breath } from './stage.ts';
-import type { Stage } from './stage.ts';
+import { breath } from './setup.ts';
+import type { BenchSetup } from './setup.ts';
 import type { History } from './floor-client.ts';
 import type { Chat, User } from './user.ts';
 
-export async function history(stage: Stage): Promise<Section> {
-  const { service, floor, newUser, client } = stage;
+export async function history(setup: BenchSetup): Promise<Section> {
+  const { service, floor, newUser, client } = setup;
   const user = await newUser();
   const of = async ({ conversation }: Chat): Promise<History> => {
     await breath();

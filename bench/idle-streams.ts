@@ -4,8 +4,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { MemoryUse } from './memory-use.ts';
 import { tenant } from './peers/issuer.ts';
 import type { Section } from './report.ts';
-import { setStage } from './stage.ts';
-import type { Stage } from './stage.ts';
+import { setUp } from './setup.ts';
+import type { BenchSetup } from './setup.ts';
 import { openStreams } from './streams.ts';
 
 const idleMs = 3_000;
@@ -25,8 +25,8 @@ interface Cost {
 
 const count = 1_000;
 
-export async function idleStreams({ surroundings, client, samples }: Stage): Promise<Section> {
-  await using fresh = await setStage(surroundings, client, samples);
+export async function idleStreams({ surroundings, client, samples }: BenchSetup): Promise<Section> {
+  await using fresh = await setUp(surroundings, client, samples);
   const { service, floor } = fresh;
   const user = await fresh.newUser();
   const conversations = await idleConversations(fresh, user.name);
@@ -87,7 +87,7 @@ async function measure({ memory, cpu, ...stream }: Subject): Promise<Cost> {
 }
 
 /** Conversations of this user in which one turn has ended. */
-async function idleConversations({ service }: Stage, user: string): Promise<string[]> {
+async function idleConversations({ service }: BenchSetup, user: string): Promise<string[]> {
   const { turns } = service.storage;
   const conversations = Array.from({ length: count }, () => randomUUID());
   for (const conversation of conversations) {

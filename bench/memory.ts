@@ -3,16 +3,16 @@ import { eachOf } from './each-of.ts';
 import { startFloor } from './floor-client.ts';
 import { say } from './peers/model.ts';
 import type { Section } from './report.ts';
-import { breath, setStage } from './stage.ts';
-import type { Stage } from './stage.ts';
+import { breath, setUp } from './setup.ts';
+import type { BenchSetup } from './setup.ts';
 import type { Chat, User } from './user.ts';
 
-export async function memory(stage: Stage): Promise<Section> {
-  const { surroundings, client, samples } = stage;
+export async function memory(setup: BenchSetup): Promise<Section> {
+  const { surroundings, client, samples } = setup;
   const count = samples < 30 ? 50 : 200;
   const kibibytesEach = (bytes: number) => bytes / 1024 / count;
 
-  await using fresh = await setStage(surroundings, client, samples);
+  await using fresh = await setUp(surroundings, client, samples);
   const asNew = (await fresh.service.inside('memory')).resident;
   await eachOf(count, 5, async () => (await fresh.newUser()).ask(say.briefly));
   const warm = (await fresh.service.inside('memory')).resident;

@@ -7,17 +7,17 @@ import type { Way } from './peers/asking.ts';
 import { tenant } from './peers/issuer.ts';
 import { say } from './peers/model.ts';
 import type { Row, Section } from './report.ts';
-import { breath, setStage } from './stage.ts';
-import type { Stage } from './stage.ts';
+import { breath, setUp } from './setup.ts';
+import type { BenchSetup } from './setup.ts';
 import type { Question, User } from './user.ts';
 
 const agent = 'asker';
 const atOnce = 10;
 
-export async function openQuestions(stage: Stage): Promise<Section> {
-  const { surroundings, client, samples } = stage;
+export async function openQuestions(setup: BenchSetup): Promise<Section> {
+  const { surroundings, client, samples } = setup;
   const count = samples < 30 ? 100 : 1_000;
-  await using fresh = await setStage(surroundings, client, samples);
+  await using fresh = await setUp(surroundings, client, samples);
   const memory = () => fresh.service.inside('memory');
   // Whatever is only needed once is there by then, and the heap has had its largest size.
   await eachOf(count / 2, atOnce, async () => {
@@ -69,19 +69,19 @@ export async function openQuestions(stage: Stage): Promise<Section> {
 }
 
 /** What the question of each kind of server adds to history, while it is open and in the end. */
-async function histories(stage: Stage): Promise<Row[]> {
-  const floors = await stage.floor.histories();
+async function histories(setup: BenchSetup): Promise<Row[]> {
+  const floors = await setup.floor.histories();
   const wait = minus(floors.waitAndAct, floors.startAndAct);
   const rows: Row[] = [];
   for (const way of Object.keys(ways) as Way[]) {
-    const user = await stage.newUser();
+    const user = await setup.newUser();
     await user.call(`${say.call} ${way}__plain`, { agent, content: answer });
-    const plain = await finished(stage, await user.begin(`${say.call} ${way}__plain`, agent));
+    const plain = await finished(setup, await user.begin(`${say.call} ${way}__plain`, agent));
     const question = await user.beAsked(`${say.call} ${way}__ask`, { agent });
     await breath();
-    const open = await historyOf(stage, question.conversation);
+    const open = await historyOf(setup, question.conversation);
     await user.answer(question, answer);
-    const asked = await finished(stage, question.conversation);
+    const asked = await finished(setup, question.conversation);
     const added = minus(asked, plain);
     rows.push(
       {
@@ -108,17 +108,17 @@ interface History {
   bytes: number;
 }
 
-function handleOf({ client }: Stage, of: Pick<Question, 'conversation'> | undefined) {
+function handleOf({ client }: BenchSetup, of: Pick<Question, 'conversation'> | undefined) {
   return client.workflow.getHandle(turnWorkflowId({ tenant, conversation: of?.conversation ?? '' }));
 }
 
-async function finished(stage: Stage, conversation: string): Promise<History> {
-  await handleOf(stage, { conversation }).result();
-  return historyOf(stage, conversation);
+async function finished(setup: BenchSetup, conversation: string): Promise<History> {
+  await handleOf(setup, { conversation }).result();
+  return historyOf(setup, conversation);
 }
 
-async function historyOf(stage: Stage, conversation: string): Promise<History> {
-  const { historyLength, historySize = 0 } = await handleOf(stage, { conversation }).describe();
+async function historyOf(setup: BenchSetup, conversation: string): Promise<History> {
+  const { historyLength, historySize = 0 } = await handleOf(setup, { conversation }).describe();
   return { events: historyLength, bytes: historySize };
 }
 

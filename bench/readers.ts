@@ -1,8 +1,8 @@
 /** What the hundredth viewer of one turn costs. */
 import { say, tokensIn } from './peers/model.ts';
 import type { Section } from './report.ts';
-import { breath } from './stage.ts';
-import type { Stage } from './stage.ts';
+import { breath } from './setup.ts';
+import type { BenchSetup } from './setup.ts';
 import { openStreams } from './streams.ts';
 
 const viewers = 100;
@@ -18,16 +18,16 @@ interface Watched {
   readsPerAppend: number;
 }
 
-export async function readers(stage: Stage): Promise<Section> {
-  const rounds = stage.samples < 30 ? 2 : 5;
+export async function readers(setup: BenchSetup): Promise<Section> {
+  const rounds = setup.samples < 30 ? 2 : 5;
   const one: Watched[] = [];
   const many: Watched[] = [];
   const bare: { one: number[]; many: number[] } = { one: [], many: [] };
   for (let round = 0; round < rounds; round++) {
-    one.push(await watch(stage, 1));
-    many.push(await watch(stage, viewers));
-    bare.one.push(await broadcast(stage, 1));
-    bare.many.push(await broadcast(stage, viewers));
+    one.push(await watch(setup, 1));
+    many.push(await watch(setup, viewers));
+    bare.one.push(await broadcast(setup, 1));
+    bare.many.push(await broadcast(setup, viewers));
   }
   const perToken = (oneCpu: number[], manyCpu: number[]) =>
     manyCpu.map((cpu, round) => ((cpu - (oneCpu[round] ?? NaN)) * 1000) / (viewers - 1) / tokens);
@@ -61,7 +61,10 @@ export async function readers(stage: Stage): Promise<Section> {
   };
 }
 
-async function watch({ service, surroundings: { model }, newUser }: Stage, count: number): Promise<Watched> {
+async function watch(
+  { service, surroundings: { model }, newUser }: BenchSetup,
+  count: number,
+): Promise<Watched> {
   const user = await newUser();
   const conversation = await user.begin(say.tokens(tokens, everyMs));
   const heardAt: number[][] = [];
@@ -93,7 +96,7 @@ async function watch({ service, surroundings: { model }, newUser }: Stage, count
 }
 
 /** Processor time of the floor for the same text to as many streams, in milliseconds. */
-async function broadcast({ floor }: Stage, count: number): Promise<number> {
+async function broadcast({ floor }: BenchSetup, count: number): Promise<number> {
   const { url } = await floor.streams();
   const streams = await openStreams({ count, url: () => url });
   await breath();

@@ -28,8 +28,8 @@ import { readers } from './readers.ts';
 import { print } from './report.ts';
 import type { Section } from './report.ts';
 import type { Surroundings } from './service.ts';
-import { setStage } from './stage.ts';
-import type { Stage } from './stage.ts';
+import { setUp } from './setup.ts';
+import type { BenchSetup } from './setup.ts';
 import { streaming } from './streaming.ts';
 import { throughput } from './throughput.ts';
 import { widget } from './widget.ts';
@@ -43,7 +43,7 @@ const { values: options } = parseArgs({
 });
 const samples = options.quick ? 15 : 60;
 const only = options.only?.split(',');
-const measurements: Record<string, (stage: Stage) => Promise<Section>> = {
+const measurements: Record<string, (setup: BenchSetup) => Promise<Section>> = {
   firstText,
   answering,
   asking,
@@ -119,17 +119,17 @@ if (postgres) {
 async function measure(title: string, around: Surroundings, names: string[]): Promise<void> {
   const wanted = names.filter((name) => only === undefined || only.includes(name));
   if (wanted.length === 0) return;
-  await using stage = await setStage(around, client, samples);
-  await warmUp(stage);
+  await using setup = await setUp(around, client, samples);
+  await warmUp(setup);
   for (const name of wanted) {
-    const section = await measurements[name]?.(stage);
+    const section = await measurements[name]?.(setup);
     if (section) print({ ...section, title: `${section.title} (${title})` });
   }
 }
 
 /** Code that has run a few times is what a service runs. */
-async function warmUp(stage: Stage): Promise<void> {
-  const quickly = { ...stage, samples: 5 };
+async function warmUp(setup: BenchSetup): Promise<void> {
+  const quickly = { ...setup, samples: 5 };
   await firstText(quickly);
   await answering(quickly);
 }

@@ -3,8 +3,8 @@ import { EventSourceParserStream } from 'eventsource-parser/stream';
 import { say, tokensIn } from './peers/model.ts';
 import { median } from './report.ts';
 import type { Row, Section } from './report.ts';
-import { breath } from './stage.ts';
-import type { Stage } from './stage.ts';
+import { breath } from './setup.ts';
+import type { BenchSetup } from './setup.ts';
 
 const tokens = 100;
 /** Tokens per second: about 33, as most models speak, and 100. */
@@ -22,9 +22,9 @@ interface Answer {
 
 type Heard = (delta: string, at: number) => void;
 
-export async function streaming(stage: Stage): Promise<Section> {
-  const rounds = stage.samples < 30 ? 2 : 6;
-  const user = await stage.newUser();
+export async function streaming(setup: BenchSetup): Promise<Section> {
+  const rounds = setup.samples < 30 ? 2 : 6;
+  const user = await setup.newUser();
   const rows: Row[] = [];
   const aims: Section['aims'] = [];
   for (const everyMs of paces) {
@@ -34,10 +34,10 @@ export async function streaming(stage: Stage): Promise<Section> {
     for (let round = 0; round < rounds; round++) {
       await breath();
       direct.push(
-        await answer(stage, (heard) => callDirectly(stage.surroundings.model.baseURL, text, heard)),
+        await answer(setup, (heard) => callDirectly(setup.surroundings.model.baseURL, text, heard)),
       );
       await breath();
-      ours.push(await answer(stage, (heard) => user.listen(text, heard)));
+      ours.push(await answer(setup, (heard) => user.listen(text, heard)));
     }
     rows.push(...rowsOf(everyMs, ours, direct));
     const gapOf = (answers: Answer[]) => median(answers.flatMap(({ gaps }) => gaps));
@@ -52,7 +52,7 @@ export async function streaming(stage: Stage): Promise<Section> {
 }
 
 async function answer(
-  { surroundings: { model } }: Stage,
+  { surroundings: { model } }: BenchSetup,
   listen: (heard: Heard) => Promise<void>,
 ): Promise<Answer> {
   const heardAt: number[] = [];

@@ -9,12 +9,12 @@ import { tenant } from './peers/issuer.ts';
 import { say } from './peers/model.ts';
 import { median } from './report.ts';
 import type { Section } from './report.ts';
-import { timed } from './stage.ts';
-import type { Stage } from './stage.ts';
+import { timed } from './setup.ts';
+import type { BenchSetup } from './setup.ts';
 
 const atOnce = 20;
 
-export async function throughput({ service, floor, samples, newUser }: Stage): Promise<Section> {
+export async function throughput({ service, floor, samples, newUser }: BenchSetup): Promise<Section> {
   const count = samples * 3;
   const user = await newUser();
   const turns: number[] = [];
@@ -63,7 +63,7 @@ export async function throughput({ service, floor, samples, newUser }: Stage): P
 }
 
 async function appending(
-  { turns, turnLog }: Stage['service']['storage'],
+  { turns, turnLog }: BenchSetup['service']['storage'],
   database: Config['database'],
   count: number,
 ): Promise<{ one: number[]; ten: number[]; bare: number[] }> {

@@ -6,31 +6,31 @@ import { bundle, bundleFile } from '../src/browser/bundle.ts';
 import { launchChromium } from '../test/browsers/chromium.ts';
 import { say, tokenText } from './peers/model.ts';
 import type { Section } from './report.ts';
-import type { Stage } from './stage.ts';
-import { breath } from './stage.ts';
+import type { BenchSetup } from './setup.ts';
+import { breath } from './setup.ts';
 
 const tokens = 1_120;
 const characters = Array.from({ length: tokens }, (_, index) => tokenText(index).length).reduce(
   (a, b) => a + b,
 );
 
-export async function widget(stage: Stage): Promise<Section> {
+export async function widget(setup: BenchSetup): Promise<Section> {
   const browser = await launchChromium();
   try {
-    const loads = Math.max(5, Math.round(stage.samples / 4));
+    const loads = Math.max(5, Math.round(setup.samples / 4));
     const ours: number[] = [];
     const empty: number[] = [];
-    await load(browser, stage, 'chat');
+    await load(browser, setup, 'chat');
     for (let round = 0; round < loads; round++) {
-      empty.push(await load(browser, stage, 'empty'));
-      ours.push(await load(browser, stage, 'chat'));
+      empty.push(await load(browser, setup, 'empty'));
+      ours.push(await load(browser, setup, 'chat'));
     }
     const [script, hook] = await Promise.all([
       bundle('widget.js'),
       bundleFile(fileURLToPath(new URL('peers/use-chat.ts', import.meta.url))),
     ]);
-    const card = await cardShifts(browser, stage);
-    const tasks = await longTasks(browser, stage);
+    const card = await cardShifts(browser, setup);
+    const tasks = await longTasks(browser, setup);
     return {
       title: 'The widget in a page',
       rows: [
@@ -91,7 +91,11 @@ requestAnimationFrame(look);`;
 type Seen = { seen: { shifts: number[]; tasks: number[]; usable?: number } };
 const seen = (page: Page) => page.evaluate(() => (globalThis as unknown as Seen).seen);
 
-async function open(browser: Browser, { service, newUser }: Stage, kind: 'chat' | 'empty'): Promise<Page> {
+async function open(
+  browser: Browser,
+  { service, newUser }: BenchSetup,
+  kind: 'chat' | 'empty',
+): Promise<Page> {
   const context = await browser.newContext({ viewport: { width: 900, height: 800 } });
   const page = await context.newPage();
   const { authorization = '' } = (await newUser()).headers;
@@ -107,9 +111,9 @@ async function open(browser: Browser, { service, newUser }: Stage, kind: 'chat' 
   return page;
 }
 
-async function load(browser: Browser, stage: Stage, kind: 'chat' | 'empty'): Promise<number> {
+async function load(browser: Browser, setup: BenchSetup, kind: 'chat' | 'empty'): Promise<number> {
   await breath();
-  const page = await open(browser, stage, kind);
+  const page = await open(browser, setup, kind);
   const { usable = NaN } = await seen(page);
   await page.context().close();
   return usable;
@@ -119,8 +123,11 @@ async function load(browser: Browser, stage: Stage, kind: 'chat' | 'empty'): Pro
 const press = (page: Page, name: string) =>
   page.getByRole('button', { name }).evaluate((button: HTMLElement) => button.click());
 
-async function cardShifts(browser: Browser, stage: Stage): Promise<{ appeared: number; settled: number }> {
-  const page = await open(browser, stage, 'chat');
+async function cardShifts(
+  browser: Browser,
+  setup: BenchSetup,
+): Promise<{ appeared: number; settled: number }> {
+  const page = await open(browser, setup, 'chat');
   await press(page, say.callTool);
   const before = await sumAfter(page, '.bubble');
   const appeared = await sumAfter(page, '.card');
@@ -137,11 +144,11 @@ async function sumAfter(page: Page, selector: string): Promise<number> {
   return (await seen(page)).shifts.reduce((sum, one) => sum + one, 0);
 }
 
-async function longTasks(browser: Browser, stage: Stage): Promise<number[]> {
-  const page = await open(browser, stage, 'chat');
+async function longTasks(browser: Browser, setup: BenchSetup): Promise<number[]> {
+  const page = await open(browser, setup, 'chat');
   const { length } = (await seen(page)).tasks;
   await press(page, say.tokens(tokens, 1));
-  stage.surroundings.model.begin();
+  setup.surroundings.model.begin();
   await page.getByText(tokenText(tokens - 1).trim(), { exact: false }).waitFor();
   const { tasks } = await seen(page);
   await page.context().close();

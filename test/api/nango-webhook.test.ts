@@ -11,11 +11,11 @@ import { isSignedBy } from '../../src/api/nango-webhook/signature.ts';
 import type { NangoStore } from '../../src/credentials/nango/store.ts';
 import { walkThrough } from '../servers/nango/walk.ts';
 import { startApi } from './api-under-test.ts';
-import { alices, createNangoStage } from './pages/nango-stage.ts';
-import type { NangoStage } from './pages/nango-stage.ts';
+import { alices, setUpNangoPages } from './pages/nango-pages-setup.ts';
+import type { NangoPagesSetup } from './pages/nango-pages-setup.ts';
 
 interface Hooked {
-  stage: NangoStage;
+  setup: NangoPagesSetup;
   url: string;
   log: string[];
   /** Alice begins to connect; answers the page that leads there. */
@@ -25,34 +25,34 @@ interface Hooked {
 }
 
 async function listening(): Promise<Hooked> {
-  const stage = await createNangoStage();
-  const store: NangoStore | null = stage.stores.nango;
-  if (!store) throw new Error('the stage has Nango');
+  const setup = await setUpNangoPages();
+  const store: NangoStore | null = setup.stores.nango;
+  if (!store) throw new Error('the setup has Nango');
   const log: string[] = [];
   const logger = pino({ level: 'info' }, { write: (line) => log.push(line) });
   const app = Fastify();
   answerWithProblems(app);
   await app.register(nangoWebhook, {
     store,
-    signingKey: stage.nango.webhookSigningKey,
-    audit: stage.storage.audit,
+    signingKey: setup.nango.webhookSigningKey,
+    audit: setup.storage.audit,
     confirmConnection: createConfirmConnection({
-      audit: stage.storage.audit,
-      announce: async (key, version) => void stage.announced.push([key, version]),
+      audit: setup.storage.audit,
+      announce: async (key, version) => void setup.announced.push([key, version]),
       logger,
     }),
     logger,
   });
   const url = `${await app.listen({ port: 0, host: '127.0.0.1' })}/webhooks/nango`;
   onTestFinished(() => app.close());
-  Object.assign(stage.nango, { webhookUrl: url, onAuthCreation: true, onAuthRefreshError: true });
+  Object.assign(setup.nango, { webhookUrl: url, onAuthCreation: true, onAuthRefreshError: true });
   return {
-    stage,
+    setup,
     url,
     log,
     async begin() {
       const { id, pageUrl } = await store.begin({
-        server: stage.tracker,
+        server: setup.tracker,
         key: alices,
         elicitationId: null,
         actor: 'alice',
@@ -63,92 +63,92 @@ async function listening(): Promise<Hooked> {
   };
 }
 
-const auditOf = (stage: NangoStage) => stage.dump()['audit'] as Record<string, unknown>[];
+const auditOf = (setup: NangoPagesSetup) => setup.dump()['audit'] as Record<string, unknown>[];
 
 describe('a webhook of Nango', () => {
   test('brings the account, tells the turns and is audited', async () => {
-    const { stage, begin } = await listening();
+    const { setup, begin } = await listening();
     await walkThrough((await begin()).pageUrl);
-    await stage.nango.delivered(1);
-    await expect.poll(() => stage.announced).toEqual([[alices, 1]]);
-    expect(stage.nango.deliveries[0]?.tries).toEqual([200]);
-    expect(await stage.storage.connections.get(alices)).toMatchObject({ status: 'active', version: 1 });
-    expect(auditOf(stage)).toMatchObject([
+    await setup.nango.delivered(1);
+    await expect.poll(() => setup.announced).toEqual([[alices, 1]]);
+    expect(setup.nango.deliveries[0]?.tries).toEqual([200]);
+    expect(await setup.storage.connections.get(alices)).toMatchObject({ status: 'active', version: 1 });
+    expect(auditOf(setup)).toMatchObject([
       { action: 'connected', tenant: 'demo', actor: 'alice', detail: 'tracker', address: null },
     ]);
   });
 
   test('changes nothing the second time, however often it comes', async () => {
-    const { stage, begin } = await listening();
-    stage.nango.webhook = 'twice';
+    const { setup, begin } = await listening();
+    setup.nango.webhook = 'twice';
     await walkThrough((await begin()).pageUrl);
-    await stage.nango.delivered(2);
-    await expect.poll(() => stage.announced).not.toEqual([]);
-    const asked = () => stage.nango.requests.filter(({ path }) => path.startsWith('/connections')).length;
+    await setup.nango.delivered(2);
+    await expect.poll(() => setup.announced).not.toEqual([]);
+    const asked = () => setup.nango.requests.filter(({ path }) => path.startsWith('/connections')).length;
     const before = asked();
-    for (let times = 0; times < 50; times++) expect(await stage.nango.replay()).toBe(200);
+    for (let times = 0; times < 50; times++) expect(await setup.nango.replay()).toBe(200);
     // Nango lets us ask 200 times a minute: somebody who repeats what they overheard does not use that up.
     expect(asked() - before).toBeLessThan(5);
-    expect(await stage.storage.connections.get(alices)).toMatchObject({ version: 1 });
-    expect(auditOf(stage)).toHaveLength(1);
+    expect(await setup.storage.connections.get(alices)).toMatchObject({ version: 1 });
+    expect(auditOf(setup)).toHaveLength(1);
   });
 
   test('is answered at once, although Nango hangs', async () => {
-    const { stage, begin, close, log } = await listening();
+    const { setup, begin, close, log } = await listening();
     await walkThrough((await begin()).pageUrl);
-    await stage.nango.delivered(1);
-    await expect.poll(() => stage.announced).not.toEqual([]);
+    await setup.nango.delivered(1);
+    await expect.poll(() => setup.announced).not.toEqual([]);
     const { attempt, pageUrl } = await begin();
-    stage.nango.webhook = 'never';
+    setup.nango.webhook = 'never';
     await walkThrough(pageUrl);
-    const { connectionId } = stage.nango.connections().at(-1) ?? {};
-    stage.nango.hang = true;
-    const body = about({ connectionId, tags: tagsOf(stage, attempt), operation: 'override' });
+    const { connectionId } = setup.nango.connections().at(-1) ?? {};
+    setup.nango.hang = true;
+    const body = about({ connectionId, tags: tagsOf(setup, attempt), operation: 'override' });
     const started = performance.now();
-    expect(await stage.nango.forge(stage.nango.webhookUrl ?? '', body, 'signed')).toBe(200);
+    expect(await setup.nango.forge(setup.nango.webhookUrl ?? '', body, 'signed')).toBe(200);
     expect(performance.now() - started).toBeLessThan(1_000);
     // Whoever closes waits for what was begun, which ends by itself.
     await close();
     expect(log.join()).toContain('could not be followed');
-    expect(log.join()).not.toContain(stage.nango.apiKey);
+    expect(log.join()).not.toContain(setup.nango.apiKey);
   });
 
   test('about an attempt nobody knows any more ends the connection that came of it', async () => {
-    const { stage, begin } = await listening();
+    const { setup, begin } = await listening();
     const { pageUrl } = await begin();
-    await stage.storage.connectAttempts.dropOf(alices);
+    await setup.storage.connectAttempts.dropOf(alices);
     await walkThrough(pageUrl);
-    await expect.poll(() => stage.nango.connections()).toEqual([]);
-    expect(await stage.storage.connections.get(alices)).toBeNull();
+    await expect.poll(() => setup.nango.connections()).toEqual([]);
+    expect(await setup.storage.connections.get(alices)).toBeNull();
   });
 
   test('about a connection that is none of ours is left alone', async () => {
-    const { stage, url } = await listening();
-    stage.nango.webhook = 'never';
-    await stage.nango.importConnection('bob', { somebody: 'else' });
-    const untagged = await stage.nango.importConnection('bob');
-    expect(await stage.nango.forge(url, about({ connectionId: untagged }), 'signed')).toBe(200);
+    const { setup, url } = await listening();
+    setup.nango.webhook = 'never';
+    await setup.nango.importConnection('bob', { somebody: 'else' });
+    const untagged = await setup.nango.importConnection('bob');
+    expect(await setup.nango.forge(url, about({ connectionId: untagged }), 'signed')).toBe(200);
     expect(
-      await stage.nango.forge(url, about({ connectionId: untagged, tags: { somebody: 'else' } }), 'signed'),
+      await setup.nango.forge(url, about({ connectionId: untagged, tags: { somebody: 'else' } }), 'signed'),
     ).toBe(200);
-    const foreign = tagsOf(stage, 'an-attempt-that-never-was');
-    expect(await stage.nango.forge(url, about({ connectionId: untagged, tags: foreign }), 'signed')).toBe(
+    const foreign = tagsOf(setup, 'an-attempt-that-never-was');
+    expect(await setup.nango.forge(url, about({ connectionId: untagged, tags: foreign }), 'signed')).toBe(
       200,
     );
     // What it says of the connection is not what Nango says of it.
-    await expect.poll(() => stage.nango.count('GET', `/connections/${untagged}`)).toBeGreaterThan(0);
-    expect(stage.nango.connections()).toHaveLength(2);
-    expect(stage.nango.count('DELETE', '/connections/*')).toBe(0);
+    await expect.poll(() => setup.nango.count('GET', `/connections/${untagged}`)).toBeGreaterThan(0);
+    expect(setup.nango.connections()).toHaveLength(2);
+    expect(setup.nango.count('DELETE', '/connections/*')).toBe(0);
   });
 
   test('cannot give somebody else’s connection to an attempt', async () => {
-    const { stage, url, begin, log } = await listening();
+    const { setup, url, begin, log } = await listening();
     const { attempt } = await begin();
-    stage.nango.webhook = 'never';
-    const foreign = await stage.nango.importConnection('bob', { interlude_attempt: attempt });
-    await stage.nango.forge(url, about({ connectionId: foreign, tags: tagsOf(stage, attempt) }), 'signed');
-    await expect.poll(() => stage.nango.count('GET', `/connections/${foreign}`)).toBe(1);
-    expect(await stage.storage.connections.get(alices)).toBeNull();
+    setup.nango.webhook = 'never';
+    const foreign = await setup.nango.importConnection('bob', { interlude_attempt: attempt });
+    await setup.nango.forge(url, about({ connectionId: foreign, tags: tagsOf(setup, attempt) }), 'signed');
+    await expect.poll(() => setup.nango.count('GET', `/connections/${foreign}`)).toBe(1);
+    expect(await setup.storage.connections.get(alices)).toBeNull();
     expect(log.join()).not.toContain('could not be followed');
   });
 
@@ -159,35 +159,35 @@ describe('a webhook of Nango', () => {
     ],
     ['a denied access', { operation: 'creation', success: false }],
   ])('about %s leaves a line in the log and no more', async (_, more) => {
-    const { stage, url, log } = await listening();
+    const { setup, url, log } = await listening();
     const connectionId = crypto.randomUUID();
-    expect(await stage.nango.forge(url, about({ connectionId, ...more }), 'signed')).toBe(200);
+    expect(await setup.nango.forge(url, about({ connectionId, ...more }), 'signed')).toBe(200);
     expect(log.map((line) => JSON.parse(line) as object)).toMatchObject([
       { operation: more.operation, connectionId },
     ]);
     expect(log.join()).not.toContain('a secret');
-    expect(stage.nango.requests).toEqual([]);
+    expect(setup.nango.requests).toEqual([]);
   });
 
   test('about a sync, or of a type that is not known yet, is none of ours', async () => {
-    const { stage, url, log } = await listening();
+    const { setup, url, log } = await listening();
     for (const type of ['sync', 'forward', 'something-new'])
-      expect(await stage.nango.forge(url, { from: 'nango', type, payload: {} }, 'signed')).toBe(200);
+      expect(await setup.nango.forge(url, { from: 'nango', type, payload: {} }, 'signed')).toBe(200);
     expect(log).toEqual([]);
   });
 });
 
 describe('what is not Nango’s', () => {
   test.each(['wrong-key', 'legacy-only', 'unsigned'] as const)('is refused and audited: %s', async (how) => {
-    const { stage, url, begin } = await listening();
+    const { setup, url, begin } = await listening();
     const { attempt, pageUrl } = await begin();
-    stage.nango.webhook = 'never';
+    setup.nango.webhook = 'never';
     await walkThrough(pageUrl);
-    const { connectionId } = stage.nango.connections()[0] ?? {};
-    const body = about({ connectionId, tags: tagsOf(stage, attempt) });
-    expect(await stage.nango.forge(url, body, how)).toBe(401);
-    expect(await stage.storage.connections.get(alices)).toBeNull();
-    expect(auditOf(stage)).toMatchObject([
+    const { connectionId } = setup.nango.connections()[0] ?? {};
+    const body = about({ connectionId, tags: tagsOf(setup, attempt) });
+    expect(await setup.nango.forge(url, body, how)).toBe(401);
+    expect(await setup.storage.connections.get(alices)).toBeNull();
+    expect(auditOf(setup)).toMatchObject([
       {
         action: 'refused',
         tenant: '',
@@ -197,17 +197,17 @@ describe('what is not Nango’s', () => {
       },
     ]);
     // The very same, signed, is good: it was the signature that was missing.
-    expect(await stage.nango.forge(url, body, 'signed')).toBe(200);
-    await expect.poll(() => stage.announced).toEqual([[alices, 1]]);
+    expect(await setup.nango.forge(url, body, 'signed')).toBe(200);
+    await expect.poll(() => setup.announced).toEqual([[alices, 1]]);
   });
 
   test('floods neither the audit nor keeps Nango from getting through', async () => {
-    const { stage, url } = await listening();
+    const { setup, url } = await listening();
     const body = about({ connectionId: 'c' });
-    const statuses = await Promise.all(Array.from({ length: 40 }, () => stage.nango.forge(url, body)));
+    const statuses = await Promise.all(Array.from({ length: 40 }, () => setup.nango.forge(url, body)));
     expect(new Set(statuses)).toEqual(new Set([401, 429]));
-    expect(auditOf(stage)).toHaveLength(10);
-    expect(await stage.nango.forge(url, body, 'signed')).toBe(200);
+    expect(auditOf(setup)).toHaveLength(10);
+    expect(await setup.nango.forge(url, body, 'signed')).toBe(200);
   });
 
   test.each([
@@ -216,17 +216,17 @@ describe('what is not Nango’s', () => {
     ['no object', '[]'],
     ['an id as long as a book', JSON.stringify(about({ connectionId: 'c'.repeat(300) }))],
   ])('although signed, cannot be understood: %s', async (_, text) => {
-    const { stage, url } = await listening();
-    const response = await send(url, stage, text);
+    const { setup, url } = await listening();
+    const response = await send(url, setup, text);
     expect(response.status).toBe(400);
     expect(await response.json()).toMatchObject({ code: 'invalid_request' });
-    expect(auditOf(stage)).toEqual([]);
+    expect(auditOf(setup)).toEqual([]);
   });
 
   test('or is too large, or of another content type, is not read', async () => {
-    const { stage, url } = await listening();
-    expect((await send(url, stage, JSON.stringify({ type: 'x'.repeat(300_000) }))).status).toBe(413);
-    expect((await send(url, stage, '{"type":"sync"}', 'text/plain')).status).toBe(415);
+    const { setup, url } = await listening();
+    expect((await send(url, setup, JSON.stringify({ type: 'x'.repeat(300_000) }))).status).toBe(413);
+    expect((await send(url, setup, '{"type":"sync"}', 'text/plain')).status).toBe(415);
   });
 
   test('finds nothing where Nango is not configured', async () => {
@@ -364,12 +364,12 @@ function about(more: object): object {
 }
 
 /** As our connections carry them. */
-function tagsOf(stage: NangoStage, attempt: string): Record<string, string> {
-  const [own] = stage.nango.connections().flatMap(({ tags }) => tags['interlude_installation'] ?? []);
+function tagsOf(setup: NangoPagesSetup, attempt: string): Record<string, string> {
+  const [own] = setup.nango.connections().flatMap(({ tags }) => tags['interlude_installation'] ?? []);
   return { interlude_installation: own ?? 'unknown', interlude_attempt: attempt };
 }
 
-function send(url: string, { nango }: NangoStage, text: string, type = 'application/json') {
+function send(url: string, { nango }: NangoPagesSetup, text: string, type = 'application/json') {
   const signature = createHmac('sha256', nango.webhookSigningKey).update(text).digest('hex');
   return fetch(url, {
     method: 'POST',

@@ -15,7 +15,7 @@ afterAll(() => authorization?.stop());
 let guard: 'usual' | 'forgets-token' | 'wants-scope' = 'usual';
 beforeEach(() => void (guard = 'usual'));
 
-const stage = useAskingService({
+const setup = useAskingService({
   env: { ASKING_SCOPE: 'user' },
   letsIn,
   on: {
@@ -58,13 +58,13 @@ async function connect(turn: AskedTurn, n: number): Promise<void> {
 
 const steps = [asks({ one: form('One') }, 's1'), asks({ two: form('Two') }, 's2')];
 const sent = () =>
-  stage.server.calls.map(({ params: { inputResponses, requestState } }) => [
+  setup.server.calls.map(({ params: { inputResponses, requestState } }) => [
     requestState,
     ...Object.values(inputResponses ?? {}).map(({ content }) => content?.['city']),
   ]);
 
 test('an account that must be connected first is asked for before anything else', async () => {
-  const turn = await stage.begin(steps);
+  const turn = await setup.begin(steps);
   expect(await turn.question(0)).toMatchObject({
     context: { trigger: 'credential_required', reason: 'missing', toolCallId: expect.any(String) },
   });
@@ -76,7 +76,7 @@ test('an account that must be connected first is asked for before anything else'
 });
 
 test('an account that was taken back while the user was thinking is connected again, then the answers go out', async () => {
-  const turn = await stage.begin(steps);
+  const turn = await setup.begin(steps);
   await turn.question(0);
   guard = 'forgets-token';
   await turn.answerTo('One', city('Rome'));
@@ -94,7 +94,7 @@ test('an account that was taken back while the user was thinking is connected ag
 });
 
 test('more permissions are asked for between the rounds, and then the answers go out as they were', async () => {
-  const turn = await stage.begin(steps);
+  const turn = await setup.begin(steps);
   await turn.question(0);
   guard = 'wants-scope';
   await turn.answerTo('One', city('Rome'));
@@ -114,9 +114,9 @@ test('more permissions are asked for between the rounds, and then the answers go
 });
 
 test('whoever declines to connect has not given the server their answers', async () => {
-  const turn = await stage.begin(steps);
+  const turn = await setup.begin(steps);
   await turn.question(0);
-  await stage.service.storage.connections.remove({ tenant: 'demo', server: 'asking', user: 'alice' });
+  await setup.service.storage.connections.remove({ tenant: 'demo', server: 'asking', user: 'alice' });
   await turn.answerTo('One', city('Rome'));
   await turn.answer(1, { action: 'decline' });
   expect((await turn.end()).error).toContain('chose not to');

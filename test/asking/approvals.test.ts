@@ -12,13 +12,13 @@ afterEach(() => void (tampered = {}));
 
 const logger = createLogger({ level: 'silent', human: false });
 const logged = vi.spyOn(logger, 'error');
-const stage = useAskingService({
+const setup = useAskingService({
   env: { ASKING_APPROVAL: 'destructive' },
   annotations: { destructiveHint: true },
   around,
   logger: Object.assign(logger, { child: () => logger }),
 });
-const { begin } = stage;
+const { begin } = setup;
 
 function around(storage: Storage): Storage {
   const { toolCalls, elicitations } = storage;
@@ -60,19 +60,19 @@ test('the question shows who wants to call what with which arguments, and exactl
       agent: 'Assistant',
       server: 'asking',
       serverTitle: 'Asking',
-      host: new URL(stage.server.url).host,
+      host: new URL(setup.server.url).host,
       toolName: 'ask',
       toolCallId: expect.any(String),
       arguments: JSON.stringify(input, null, 2),
     },
   });
-  expect(stage.server.calls).toEqual([]);
+  expect(setup.server.calls).toEqual([]);
   expect((await turn.answer(0, accept())).body).toMatchObject({ status: 'accept', duplicate: false });
   expect((await turn.answer(0, accept({}))).body).toMatchObject({ status: 'accept', duplicate: true });
   expect((await turn.answer(0, accept())).body).toMatchObject({ status: 'accept', duplicate: true });
   expect((await turn.answer(0, { action: 'decline' })).status).toBe(409);
   expect(await turn.end()).toMatchObject({ text: 'done', error: undefined });
-  expect(stage.server.calls.map(({ params }) => params.arguments)).toEqual([input]);
+  expect(setup.server.calls.map(({ params }) => params.arguments)).toEqual([input]);
   expect(logged).not.toHaveBeenCalled();
 });
 
@@ -87,27 +87,27 @@ test.each([
   const turn = await begin([], { input });
   await turn.answer(0, response);
   expect((await turn.end()).error).toContain(words);
-  expect(stage.server.calls).toEqual([]);
+  expect(setup.server.calls).toEqual([]);
 });
 
 test('who cannot be asked has not said yes', async () => {
   const silent: [string, Parameters<typeof begin>[1]][] = [
     ['client they use cannot show the request', { supports: null }],
     ['client they use cannot show the request', { supports: 'url' }],
-    ['the caller is a service', { by: await stage.service.asService() }],
+    ['the caller is a service', { by: await setup.service.asService() }],
   ];
   for (const [words, options] of silent) {
     const { error, questions } = await (await begin([], { input, ...options })).end();
     expect(error).toContain(words);
     expect(questions).toEqual([]);
-    expect(stage.server.calls).toEqual([]);
+    expect(setup.server.calls).toEqual([]);
   }
 });
 
 test('only whom it was put to approves it, and an answer says nothing that makes no sense', async () => {
   const turn = await begin([], { input });
   const { elicitationId } = await turn.question(0);
-  const bob = await stage.service.as('bob');
+  const bob = await setup.service.as('bob');
   const foreign = { conversationId: turn.conversation, elicitationId, action: 'accept' };
   expect((await bob.answer(foreign)).status).toBe(403);
   for (const [response, pointer] of [
@@ -120,7 +120,7 @@ test('only whom it was put to approves it, and an answer says nothing that makes
     const { status, body } = await turn.answer(0, response);
     expect([status, body['errors']]).toEqual([400, [expect.objectContaining({ pointer })]]);
   }
-  expect(stage.server.calls).toEqual([]);
+  expect(setup.server.calls).toEqual([]);
   await turn.answer(0, { action: 'decline' });
   await turn.end();
 });
@@ -140,7 +140,7 @@ test.each([
   tampered = change;
   await turn.answer(0, accept());
   expect((await turn.end()).error).toContain('what was about to be sent is not what they approved');
-  expect(stage.server.calls).toEqual([]);
+  expect(setup.server.calls).toEqual([]);
   expect(logged).toHaveBeenCalledWith(
     expect.objectContaining({ mismatch, server: 'asking', tool: 'ask' }),
     'a call is not what its user approved, and was not sent',
@@ -158,7 +158,7 @@ test('arguments that are changed together with what was shown are refused by the
   };
   await turn.answer(0, accept());
   expect((await turn.end()).error).toContain('what was about to be sent is not what they approved');
-  expect(stage.server.calls).toEqual([]);
+  expect(setup.server.calls).toEqual([]);
   expect(logged).toHaveBeenCalledWith(expect.objectContaining({ mismatch: 'arguments' }), expect.any(String));
 });
 
@@ -171,7 +171,7 @@ test('two calls of one step are approved one by one', async () => {
   await turn.answer(which(2), accept());
   await turn.answer(which(1), { action: 'decline' });
   await turn.end();
-  expect(stage.server.calls.map(({ params }) => params.arguments)).toEqual([{ n: 2 }]);
+  expect(setup.server.calls.map(({ params }) => params.arguments)).toEqual([{ n: 2 }]);
 });
 
 test('a call that was approved may ask its own form, which is not an approval', async () => {
@@ -183,7 +183,7 @@ test('a call that was approved may ask its own form, which is not an approval', 
   expect((await turn.answer(1, { action: 'decline', reason: 'no' })).status).toBe(400);
   await turn.answer(1, accept({}));
   expect(await turn.end()).toMatchObject({ text: 'done' });
-  expect(stage.server.calls.map(({ params }) => params.arguments)).toEqual([input, input]);
+  expect(setup.server.calls.map(({ params }) => params.arguments)).toEqual([input, input]);
 });
 
 test('an agent that works for another one asks the same person, who sees on whose behalf', async () => {

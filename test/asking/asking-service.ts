@@ -54,29 +54,29 @@ export function useAskingService({
   ...playing
 }: AskingServiceOptions = {}): AskingService {
   const stack = new AsyncDisposableStack();
-  const stage = { begin } as AskingService;
+  const setup = { begin } as AskingService;
   beforeAll(async () => {
-    stage.temporal = await startDevelopmentServer();
-    stack.defer(() => stage.temporal.stop());
-    stage.server = await startPlayingServer(playing);
-    stack.defer(() => stage.server.stop());
-    const { temporal, server } = stage;
-    stage.service = await startAsking({
+    setup.temporal = await startDevelopmentServer();
+    stack.defer(() => setup.temporal.stop());
+    setup.server = await startPlayingServer(playing);
+    stack.defer(() => setup.server.stop());
+    const { temporal, server } = setup;
+    setup.service = await startAsking({
       temporal,
       url: server.url,
       env: { INTERLUDE_CONFIG: roundsAgents, ...env },
       ...(around && { around }),
       ...(logger && { logger }),
     });
-    stack.defer(() => stage.service.stop());
-    stage.alice = await stage.service.as('alice');
+    stack.defer(() => setup.service.stop());
+    setup.alice = await setup.service.as('alice');
   }, 60_000);
   afterAll(() => stack.disposeAsync());
-  return stage;
+  return setup;
 
   async function begin(...[moves, options = {}]: Parameters<AskingService['begin']>): Promise<AskedTurn> {
-    const { input = {}, text = callOf(['ask', input]), by = stage.alice, ...chat } = options;
-    stage.server.play(...moves);
+    const { input = {}, text = callOf(['ask', input]), by = setup.alice, ...chat } = options;
+    setup.server.play(...moves);
     return asTurn(by, chat.conversation ?? randomUUID(), (conversation) =>
       by.chat(text, { ...chat, conversation }),
     );

@@ -5,12 +5,12 @@ import { asks, form, page } from '../servers/playing-server.ts';
 import { answerError } from '../servers/raw-mcp-server.ts';
 import { accept, city, useAskingService } from './asking-service.ts';
 
-const stage = useAskingService();
-const { begin } = stage;
+const setup = useAskingService();
+const { begin } = setup;
 const both = { form: form('Fill this in'), page: page('https://example.com/a') };
 
 function declared(n: number): unknown {
-  return stage.server.calls[n]?.params._meta?.['io.modelcontextprotocol/clientCapabilities'];
+  return setup.server.calls[n]?.params._meta?.['io.modelcontextprotocol/clientCapabilities'];
 }
 
 const callers: [words: string, options: ChatOptions, capabilities: object, refused: string][] = [
@@ -29,12 +29,12 @@ test.each(callers)('a caller that can show %s', async (_, options, capabilities,
   const { error, questions } = await bad.end();
   expect(error).toContain(`which the user's client cannot show`);
   expect(questions).toEqual([]);
-  expect(stage.server.calls).toHaveLength(1);
+  expect(setup.server.calls).toHaveLength(1);
 });
 
 test.each([
-  ['a caller that can show nothing', () => stage.alice],
-  ['a service, behind which nobody sits', () => stage.service.asService()],
+  ['a caller that can show nothing', () => setup.alice],
+  ['a service, behind which nobody sits', () => setup.service.asService()],
 ])('%s: the server is told, and asks nobody', async (words, by) => {
   const supports = words.includes('service') ? 'true' : null;
   for (const asked of Object.values(both)) {
@@ -52,7 +52,7 @@ test('a server that refuses because of that is passed on in words', async () => 
     { supports: null },
   );
   expect((await turn.end()).error).toContain('their client cannot show');
-  expect(stage.server.calls).toHaveLength(1);
+  expect(setup.server.calls).toHaveLength(1);
 });
 
 test('what was never offered is refused: other requests, other modes, nothing at all', async () => {
@@ -68,7 +68,7 @@ test('what was never offered is refused: other requests, other modes, nothing at
     const { error, questions } = await turn.end();
     expect(error).toContain(reason);
     expect(questions).toEqual([]);
-    expect(stage.server.calls).toHaveLength(1);
+    expect(setup.server.calls).toHaveLength(1);
   }
 });
 
@@ -84,7 +84,7 @@ test('the question names who asks and warns of what is odd about its link', asyn
       agent: 'Assistant',
       server: 'asking',
       serverTitle: 'Asking',
-      host: new URL(stage.server.url).host,
+      host: new URL(setup.server.url).host,
       toolName: 'ask',
       toolCallId: expect.any(String),
     },
@@ -96,7 +96,7 @@ test('the question names who asks and warns of what is odd about its link', asyn
   ]);
   await turn.answer(0, { action: 'decline' });
   await turn.end();
-  expect(stage.server.calls[1]?.params.inputResponses).toEqual({ page: { action: 'decline' } });
+  expect(setup.server.calls[1]?.params.inputResponses).toEqual({ page: { action: 'decline' } });
 });
 
 test('content that a link has no place for is refused, and its accept carries none', async () => {
@@ -104,5 +104,5 @@ test('content that a link has no place for is refused, and its accept carries no
   expect((await turn.answer(0, city())).status).toBe(400);
   expect((await turn.answer(0, accept())).status).toBe(200);
   await turn.end();
-  expect(stage.server.calls[1]?.params.inputResponses).toEqual({ page: { action: 'accept' } });
+  expect(setup.server.calls[1]?.params.inputResponses).toEqual({ page: { action: 'accept' } });
 });

@@ -3,23 +3,23 @@ import { expect, test } from 'vitest';
 import { asks, form } from '../servers/playing-server.ts';
 import { accept, city, useAskingService } from './asking-service.ts';
 
-const stage = useAskingService({ env: { ELICITATION_MAX_OPEN: '2' } });
-const { begin } = stage;
+const setup = useAskingService({ env: { ELICITATION_MAX_OPEN: '2' } });
+const { begin } = setup;
 const two = { one: form('One'), two: form('Two') };
 
 async function toldLater(conversation: string): Promise<string> {
-  const messages = await stage.service.storage.messages.list({ tenant: 'demo', conversation });
+  const messages = await setup.service.storage.messages.list({ tenant: 'demo', conversation });
   return JSON.stringify(messages.filter(({ role }) => role === 'tool'));
 }
 
 test('cancelling the turn closes every open question, and the server is not called again', async () => {
   const turn = await begin([asks(two, 's')]);
   await turn.question(1);
-  await stage.alice.cancel(turn.conversation);
+  await setup.alice.cancel(turn.conversation);
   const chunks = await turn.stream.finished();
   expect(chunks.at(-1)).toMatchObject({ type: 'abort' });
   expect(turn.statuses()).toEqual(['cancel', 'cancel']);
-  expect(stage.server.calls).toHaveLength(1);
+  expect(setup.server.calls).toHaveLength(1);
   expect(await toldLater(turn.conversation)).toContain('ended while this tool was waiting for the user');
   expect(await turn.answer(0, city())).toMatchObject({ status: 410, body: { code: 'turn_over' } });
 });
@@ -28,12 +28,12 @@ test('a new message takes the place of a turn that waits for an answer, and the 
   const turn = await begin([asks(two, 's')]);
   await turn.question(1);
   const { conversation } = turn;
-  const next = await stage.alice.chat('hello', { conversation });
+  const next = await setup.alice.chat('hello', { conversation });
   await next.finished();
   expect(next.text()).toBe('You said: hello');
   await turn.stream.finished();
   expect(turn.statuses()).toEqual(['cancel', 'cancel']);
-  expect(stage.server.calls).toHaveLength(1);
+  expect(setup.server.calls).toHaveLength(1);
   expect(await toldLater(conversation)).toContain('sent a new message instead of answering');
   expect(await turn.answer(1, city())).toMatchObject({ status: 410, body: { code: 'turn_over' } });
 });
@@ -42,10 +42,10 @@ test('one answer of two counts for nothing when a new message comes', async () =
   const turn = await begin([asks(two, 's')]);
   await turn.answerTo('One', city());
   const { conversation } = turn;
-  await (await stage.alice.chat('hello', { conversation })).finished();
+  await (await setup.alice.chat('hello', { conversation })).finished();
   await turn.stream.finished();
   expect(turn.statuses().toSorted()).toEqual(['accept', 'cancel']);
-  expect(stage.server.calls).toHaveLength(1);
+  expect(setup.server.calls).toHaveLength(1);
 });
 
 test('a question over the limit ends the call, with what else the server wanted to know', async () => {
@@ -55,24 +55,24 @@ test('a question over the limit ends the call, with what else the server wanted 
   const { error } = await turn.end();
   expect(error).toContain('already has too many open ones');
   expect(turn.statuses()).toEqual(['cancel']);
-  expect(stage.server.calls).toHaveLength(1);
+  expect(setup.server.calls).toHaveLength(1);
   // There is room again at once.
   const third = await begin([asks({ one: form('One') })]);
   await third.answer(0, city());
   expect(await third.end()).toMatchObject({ text: 'done' });
-  await stage.alice.cancel(waiting.conversation);
+  await setup.alice.cancel(waiting.conversation);
   await waiting.stream.finished();
 });
 
 test('a question of somebody else is refused, and one that nobody asked is not known', async () => {
-  const bob = await stage.service.as('bob');
+  const bob = await setup.service.as('bob');
   const turn = await begin([asks({ one: form('One') })]);
   const { elicitationId } = await turn.question(0);
   const body = { conversationId: turn.conversation, elicitationId, action: 'decline' };
   expect((await bob.answer(body)).status).toBe(403);
   const unknown = { ...body, elicitationId: '0b7f5c1e-6a52-4a7e-9d3c-2f8e1b4d6a90' };
-  expect((await stage.alice.answer(unknown)).status).toBe(404);
-  expect(stage.server.calls).toHaveLength(1);
+  expect((await setup.alice.answer(unknown)).status).toBe(404);
+  expect(setup.server.calls).toHaveLength(1);
   await turn.answer(0, accept({}));
   expect(await turn.end()).toMatchObject({ text: 'done' });
 });
@@ -86,7 +86,7 @@ test('the first answer counts: the same again is a duplicate, another one is tol
   await turn.answer(1, { action: 'decline' });
   expect(await turn.end()).toMatchObject({ text: 'done' });
   expect(await turn.answer(0, city('Rome'))).toMatchObject({ status: 200, body: { duplicate: true } });
-  expect(stage.server.calls[1]?.params.inputResponses).toEqual({
+  expect(setup.server.calls[1]?.params.inputResponses).toEqual({
     one: { action: 'accept', content: { city: 'Rome' } },
   });
 });
@@ -96,7 +96,7 @@ test('a page that is loaded again shows the questions that are open, and the lis
   await turn.answer(0, city());
   const { elicitationId } = await turn.question(1);
   turn.stream.close();
-  const again = await stage.alice.rejoin(turn.conversation);
+  const again = await setup.alice.rejoin(turn.conversation);
   if (!again) throw new Error('The turn is over.');
   const pending = await again.until(
     ({ type, data }) =>
@@ -105,12 +105,12 @@ test('a page that is loaded again shows the questions that are open, and the lis
   );
   expect(pending['data']).toMatchObject({ status: 'pending', message: 'Two', mode: 'form' });
   const list = `/run/v1/conversations/${turn.conversation}/elicitations`;
-  expect((await stage.alice.request('GET', `${list}?status=pending`)).body).toMatchObject({
+  expect((await setup.alice.request('GET', `${list}?status=pending`)).body).toMatchObject({
     items: [{ elicitationId, message: 'Two', requestedSchema: { properties: { city: { type: 'string' } } } }],
   });
-  expect((await stage.alice.request('GET', list)).body['items']).toHaveLength(2);
+  expect((await setup.alice.request('GET', list)).body['items']).toHaveLength(2);
   await turn.answer(1, city());
   await again.finished();
   expect(again.text()).toBe('done');
-  expect((await stage.alice.request('GET', `${list}?status=pending`)).body['items']).toEqual([]);
+  expect((await setup.alice.request('GET', `${list}?status=pending`)).body['items']).toEqual([]);
 });

@@ -5,8 +5,8 @@ import type { Move } from '../servers/playing-server.ts';
 import { answer } from '../servers/raw-mcp-server.ts';
 import { accept, city, useAskingService } from './asking-service.ts';
 
-const stage = useAskingService();
-const { begin } = stage;
+const setup = useAskingService();
+const { begin } = setup;
 
 test('a server that only wants to be called later is called ever more rarely', async () => {
   const times: number[] = [];
@@ -27,7 +27,7 @@ test('the user is not sent to the same page a fourth time', async () => {
   const { error, questions } = await turn.end();
   expect(error).toContain('sent the user to the same page 3 times');
   expect(questions).toHaveLength(3);
-  expect(stage.server.calls).toHaveLength(4);
+  expect(setup.server.calls).toHaveLength(4);
 });
 
 test('pages that differ are not counted together', async () => {
@@ -57,7 +57,7 @@ describe('more than can be asked', () => {
     expect(error).toContain('could not be put to the user');
     expect(error).toContain(reason);
     expect(questions).toEqual([]);
-    expect(stage.server.calls).toHaveLength(1);
+    expect(setup.server.calls).toHaveLength(1);
   });
 });
 
@@ -68,7 +68,7 @@ test('a state comes back to the last byte, and so do keys that are dangerous in 
   const turn = await begin([asks(asked, state)]);
   for (const key of keys) await turn.answerTo(`For "${key}"`, city(`Answer for "${key}"`));
   expect(await turn.end()).toMatchObject({ text: 'done', error: undefined });
-  const { inputResponses = {}, requestState } = stage.server.calls[1]?.params ?? {};
+  const { inputResponses = {}, requestState } = setup.server.calls[1]?.params ?? {};
   expect(requestState === state).toBe(true);
   const answered = Object.entries(inputResponses).map(([key, { content }]) => [key, content?.['city']]);
   expect(answered.toSorted()).toEqual(keys.map((key) => [key, `Answer for "${key}"`]).toSorted());

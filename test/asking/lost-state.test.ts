@@ -4,10 +4,10 @@ import { asks, done, expired, form } from '../servers/playing-server.ts';
 import type { Move } from '../servers/playing-server.ts';
 import { city, useAskingService } from './asking-service.ts';
 
-const stage = useAskingService();
-const { begin } = stage;
+const setup = useAskingService();
+const { begin } = setup;
 const rounds = () =>
-  stage.server.calls.map(({ params: { inputResponses = {}, requestState } }) => [
+  setup.server.calls.map(({ params: { inputResponses = {}, requestState } }) => [
     requestState,
     ...Object.entries(inputResponses).map(([key, { content }]) => `${key} ${String(content?.['city'])}`),
   ]);
@@ -39,7 +39,7 @@ test('when it is lost a second time, that is the end', async () => {
   const { error, questions } = await turn.end();
   expect(error).toMatch(/Asking .*refused the call: Invalid requestState/);
   expect(questions).toHaveLength(1);
-  expect(stage.server.calls).toHaveLength(4);
+  expect(setup.server.calls).toHaveLength(4);
 });
 
 test('a question that comes in other words is a new one', async () => {
@@ -68,7 +68,7 @@ test('a refusal is kept too: whoever declined is not asked again', async () => {
   const turn = await begin([one, expired, one]);
   await turn.answer(0, { action: 'decline' });
   expect(await turn.end()).toMatchObject({ text: 'done' });
-  expect(stage.server.calls.at(-1)?.params.inputResponses).toEqual({ one: { action: 'decline' } });
+  expect(setup.server.calls.at(-1)?.params.inputResponses).toEqual({ one: { action: 'decline' } });
 });
 
 test('rounds before the restart do not count against the limit', async () => {
@@ -76,11 +76,11 @@ test('rounds before the restart do not count against the limit', async () => {
   const turn = await begin([...steps, expired, ...steps]);
   for (const n of ['1', '2', '3', '4', '5']) await turn.answerTo(n, city(n));
   expect(await turn.end()).toMatchObject({ text: 'done', error: undefined });
-  expect(stage.server.calls).toHaveLength(12);
+  expect(setup.server.calls).toHaveLength(12);
 });
 
 test('a state that is refused without an answer to it is the server’s own trouble', async () => {
   const turn = await begin([expired]);
   expect((await turn.end()).error).toContain('Invalid requestState');
-  expect(stage.server.calls).toHaveLength(1);
+  expect(setup.server.calls).toHaveLength(1);
 });

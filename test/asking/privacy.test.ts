@@ -14,7 +14,7 @@ import type { PlayingServer } from '../servers/playing-server.ts';
 import { callOf } from '../service/asking.ts';
 import { accept, asTurn, roundsAgents } from './asking-service.ts';
 
-let world: Deployment;
+let deployment: Deployment;
 let service: ServiceProcess;
 let server: PlayingServer;
 let temporalPort: number;
@@ -24,7 +24,7 @@ beforeAll(async () => {
   server = await startPlayingServer();
   stack.defer(() => server.stop());
   temporalPort = await freePort();
-  world = await createDeployment({
+  deployment = await createDeployment({
     env: {
       INTERLUDE_CONFIG: roundsAgents,
       ASKING_URL: server.url,
@@ -32,12 +32,12 @@ beforeAll(async () => {
       LOG_LEVEL: 'trace',
     },
   });
-  stack.defer(() => world.stop());
-  service = await world.start('start');
+  stack.defer(() => deployment.stop());
+  service = await deployment.start('start');
 }, 60_000);
 afterAll(() => stack.disposeAsync());
 
-afterEach(showOutput(() => world));
+afterEach(showOutput(() => deployment));
 
 /** Everything that somebody said, each under a word of its own. */
 const said = {
@@ -62,7 +62,7 @@ test('history and logs know that somebody was asked and what they decided, and n
     asks({ page: page(`https://example.com/${said.path}`, said.message) }, said.nextState),
     { resultType: 'complete', content: [{ type: 'text', text: said.result }] },
   );
-  const alice = await world.caller('alice');
+  const alice = await deployment.caller('alice');
   const turn = await asTurn(alice, randomUUID(), (conversation) =>
     alice.chat(callOf(['ask', { words: said.input }]), { conversation }),
   );
@@ -107,7 +107,7 @@ function readable(value: unknown): string {
 }
 
 async function databaseBytes(): Promise<string> {
-  const folder = path.join(world.dataDir, 'interlude');
+  const folder = path.join(deployment.dataDir, 'interlude');
   const files = (await readdir(folder)).filter((name) => name.startsWith('interlude.db'));
   expect(files.length).toBeGreaterThan(0);
   const contents = await Promise.all(files.map((name) => readFile(path.join(folder, name), 'latin1')));

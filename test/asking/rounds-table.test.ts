@@ -11,10 +11,10 @@ import type { CallMessage } from '../servers/playing-server.ts';
 import { answerError } from '../servers/raw-mcp-server.ts';
 import { accept, city, roundsAgents, useAskingService } from './asking-service.ts';
 
-const stage = useAskingService();
-const { begin } = stage;
+const setup = useAskingService();
+const { begin } = setup;
 const params = (n: number): CallMessage['params'] => {
-  const call = stage.server.calls[n];
+  const call = setup.server.calls[n];
   if (!call) throw new Error(`The server was not called ${n + 1} times.`);
   return call.params;
 };
@@ -39,7 +39,7 @@ const rules: Record<string, [rule: string, check: () => Promise<void> | void]> =
     async () => {
       const turn = await begin([asks({}, 's1'), asks(undefined, 's2')]);
       expect(await turn.end()).toMatchObject({ text: 'done', questions: [] });
-      expect(stage.server.calls.map(({ params: { requestState } }) => requestState)).toEqual([
+      expect(setup.server.calls.map(({ params: { requestState } }) => requestState)).toEqual([
         undefined,
         's1',
         's2',
@@ -49,7 +49,7 @@ const rules: Record<string, [rule: string, check: () => Promise<void> | void]> =
 
       const endless = await begin(Array.from({ length: 9 }, (_, n) => asks({}, `s${n}`)));
       expect((await endless.end()).error).toContain('it was given 5 rounds');
-      expect(stage.server.calls).toHaveLength(6);
+      expect(setup.server.calls).toHaveLength(6);
     },
   ],
   M3: [
@@ -84,7 +84,7 @@ const rules: Record<string, [rule: string, check: () => Promise<void> | void]> =
         error: expect.stringContaining('no such city'),
         questions: [],
       });
-      expect(stage.server.calls).toHaveLength(1);
+      expect(setup.server.calls).toHaveLength(1);
     },
   ],
   M6: [
@@ -127,7 +127,7 @@ const rules: Record<string, [rule: string, check: () => Promise<void> | void]> =
       const turn = await begin([asks({ one: form('One'), two: form('Two'), three: form('Three') })]);
       await turn.answerTo('One', city());
       await turn.answerTo('Two', { action: 'decline' });
-      expect(stage.server.calls).toHaveLength(1);
+      expect(setup.server.calls).toHaveLength(1);
       await turn.answerTo('Three', { action: 'cancel' });
       await turn.end();
       expect(params(1).inputResponses).toEqual({
@@ -154,7 +154,7 @@ const rules: Record<string, [rule: string, check: () => Promise<void> | void]> =
       const turn = await begin([asks(city1, 's')], { input });
       await turn.answer(0, city());
       await turn.end();
-      const [first, second] = stage.server.calls;
+      const [first, second] = setup.server.calls;
       const { inputResponses, requestState, ...rest } = params(1);
       expect(inputResponses).toBeDefined();
       expect(requestState).toBe('s');
@@ -171,7 +171,7 @@ const rules: Record<string, [rule: string, check: () => Promise<void> | void]> =
       const turn = await begin([asks(city1, 's')]);
       expect(await turn.answer(0, city())).toMatchObject({ status: 200, body: { status: 'accept' } });
       expect(await turn.end()).toMatchObject({ text: 'done', questions: [{ status: 'accept' }] });
-      expect(stage.server.calls).toHaveLength(2);
+      expect(setup.server.calls).toHaveLength(2);
     },
   ],
   M13: [
@@ -184,7 +184,7 @@ const rules: Record<string, [rule: string, check: () => Promise<void> | void]> =
       const { error, questions } = await turn.end();
       expect(error).toContain('Asking kept asking: it was given 5 rounds of answers');
       expect(questions).toHaveLength(5);
-      expect(stage.server.calls).toHaveLength(6);
+      expect(setup.server.calls).toHaveLength(6);
     },
   ],
   M14: [
@@ -192,7 +192,7 @@ const rules: Record<string, [rule: string, check: () => Promise<void> | void]> =
     async () => {
       const turn = await begin([done('at once')]);
       expect(await turn.end()).toMatchObject({ text: 'at once', questions: [] });
-      expect(stage.server.calls).toHaveLength(1);
+      expect(setup.server.calls).toHaveLength(1);
     },
   ],
   M15: [
@@ -205,7 +205,7 @@ const rules: Record<string, [rule: string, check: () => Promise<void> | void]> =
       ]);
       for (const [n, name] of ['Rome', 'Oslo', 'Bonn'].entries()) await turn.answer(n, city(name));
       expect(await turn.end()).toMatchObject({ text: 'done' });
-      const rounds = stage.server.calls.map(({ params: { inputResponses, requestState } }) => ({
+      const rounds = setup.server.calls.map(({ params: { inputResponses, requestState } }) => ({
         inputResponses,
         requestState,
       }));
@@ -236,7 +236,7 @@ const rules: Record<string, [rule: string, check: () => Promise<void> | void]> =
         const reply = await turn.answer(0, accept(wrong));
         expect(reply).toMatchObject({ status: 422, body: { errors: [{ pointer: `/content/${field}` }] } });
       }
-      expect(stage.server.calls).toHaveLength(1);
+      expect(setup.server.calls).toHaveLength(1);
       const content = { nights: 30, email: 'alice@example.com', class: 'business' };
       await turn.answer(0, accept(content));
       expect(await turn.end()).toMatchObject({ text: 'done' });
@@ -247,9 +247,9 @@ const rules: Record<string, [rule: string, check: () => Promise<void> | void]> =
     'a program that answers is told what was wrong with its answer, and asked again',
     async () => {
       const fields = { nights: { type: 'integer' } };
-      stage.server.play(asks({ trip: form('How many?', fields, { required: ['nights'] }) }));
-      const token = await stage.service.token('alice');
-      const client = createClient({ baseUrl: stage.service.baseUrl, token });
+      setup.server.play(asks({ trip: form('How many?', fields, { required: ['nights'] }) }));
+      const token = await setup.service.token('alice');
+      const client = createClient({ baseUrl: setup.service.baseUrl, token });
       const seen: unknown[] = [];
       const turn = client.start(
         { message: { text: 'call asking__ask' } },
@@ -271,9 +271,9 @@ const rules: Record<string, [rule: string, check: () => Promise<void> | void]> =
   M18: [
     'a program that answers sees who asks, in which tool, with which form; and answers by key, not by place',
     async () => {
-      stage.server.play(asks({ z: form('Z'), a: form('A') }));
-      const token = await stage.service.token('alice');
-      const client = createClient({ baseUrl: stage.service.baseUrl, token });
+      setup.server.play(asks({ z: form('Z'), a: form('A') }));
+      const token = await setup.service.token('alice');
+      const client = createClient({ baseUrl: setup.service.baseUrl, token });
       const turn = client.start(
         { message: { text: 'call asking__ask' } },
         {
@@ -329,7 +329,7 @@ const rules: Record<string, [rule: string, check: () => Promise<void> | void]> =
       await turn.answerTo('A', city('Atlantis'));
       await turn.answerTo('B', { action: 'decline' });
       const { questions } = await turn.end();
-      const { audit } = stage.service.storage;
+      const { audit } = setup.service.storage;
       const records = await Promise.all(
         questions.map(({ elicitationId }) => audit.ofElicitation(elicitationId)),
       );
@@ -391,6 +391,6 @@ describe('a server with the array shapes of a draft', () => {
     expect(error).toMatch(/Asking .*could not be put to the user/);
     expect(error).toContain('inputRequests');
     expect(questions).toEqual([]);
-    expect(stage.server.calls).toHaveLength(1);
+    expect(setup.server.calls).toHaveLength(1);
   });
 });

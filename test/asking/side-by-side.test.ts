@@ -6,8 +6,8 @@ import type { CallMessage, Move } from '../servers/playing-server.ts';
 import { callOf } from '../service/asking.ts';
 import { city, useAskingService } from './asking-service.ts';
 
-const stage = useAskingService();
-const { begin } = stage;
+const setup = useAskingService();
+const { begin } = setup;
 
 /** Two rounds for each call, told apart by its argument. */
 const twice: Move = ({ params, ...message }: CallMessage, response) => {
@@ -28,14 +28,14 @@ test('two calls of one step ask side by side, and are answered in any order', as
   });
   await turn.answerTo('right first', city('Oslo'));
   await turn.answerTo('right after " Oslo,"', city('Bonn'));
-  await expect.poll(() => stage.server.calls.length).toBe(4);
+  await expect.poll(() => setup.server.calls.length).toBe(4);
   await turn.answerTo('left first', city('Rome'));
   await turn.answerTo('left after " Rome,"', city('Bari'));
   const { text, questions } = await turn.end();
   expect(text).toBe('left:  Rome,Bari,\nright:  Oslo,Bonn,');
   expect(questions).toHaveLength(4);
-  expect(stage.server.calls).toHaveLength(6);
-  const ids = stage.server.calls.map(({ params }) => params._meta?.['interlude/callId']);
+  expect(setup.server.calls).toHaveLength(6);
+  const ids = setup.server.calls.map(({ params }) => params._meta?.['interlude/callId']);
   expect(new Set(ids).size).toBe(2);
 });
 
@@ -48,7 +48,7 @@ test('one of two calls is refused, and the other goes on', async () => {
   await turn.answerTo('right first', city('Oslo'));
   await turn.answerTo('right after " Oslo,"', city('Bonn'));
   expect((await turn.end()).text).toBe('left:  undefined,undefined,\nright:  Oslo,Bonn,');
-  const actions = stage.server.calls.flatMap(
+  const actions = setup.server.calls.flatMap(
     ({ params: { inputResponses } }) => inputResponses?.['q']?.action ?? [],
   );
   expect(actions.toSorted()).toEqual(['accept', 'accept', 'cancel', 'decline']);
@@ -67,7 +67,7 @@ test('a server that asks in the middle of another agent’s task asks the same u
   await turn.answer(1, city('Oslo'));
   const { text } = await turn.end();
   expect(text).toBe('I was told: done');
-  expect(stage.server.calls.map(({ params: { requestState } }) => requestState)).toEqual([
+  expect(setup.server.calls.map(({ params: { requestState } }) => requestState)).toEqual([
     undefined,
     's1',
     's2',
@@ -81,10 +81,10 @@ test('a new message takes the place of a task whose server has asked', async () 
   });
   await turn.question(0);
   const { conversation } = turn;
-  const next = await stage.alice.chat('hello', { conversation, agentId: 'lead' });
+  const next = await setup.alice.chat('hello', { conversation, agentId: 'lead' });
   await next.finished();
   expect(next.text()).toBe('You said: hello');
   await turn.stream.finished();
   expect(turn.statuses()).toEqual(['cancel']);
-  expect(stage.server.calls).toHaveLength(1);
+  expect(setup.server.calls).toHaveLength(1);
 });

@@ -4,7 +4,7 @@ import { hiddenFields } from '../api/pages/browser.ts';
 import type { Shown } from '../api/pages/browser.ts';
 import { onward } from '../api/pages/onward.ts';
 import { returnUrls } from '../api/pages/open-redirects.ts';
-import { createStage } from '../api/pages/stage.ts';
+import { setUpPages } from '../api/pages/pages-setup.ts';
 import { startGuardedServer } from '../credentials/guarded-server.ts';
 
 export type AttackedPages = Awaited<ReturnType<typeof createAttackedPages>>;
@@ -13,17 +13,17 @@ export async function createAttackedPages() {
   const tracker = await startGuardedServer();
   const ledger = await startGuardedServer();
   const other = { ...ledger.config, name: 'ledger', title: 'Ledger' };
-  const stage = await createStage(tracker.config, {}, [other], { returnUrls, rateLimitPerMinute: 100_000 });
-  const { publicUrl } = stage;
+  const setup = await setUpPages(tracker.config, {}, [other], { returnUrls, rateLimitPerMinute: 100_000 });
+  const { publicUrl } = setup;
 
   /** A question of this user, opened in a browser in which they have signed in. */
   async function at(user: 'alice' | 'bob', id: string) {
-    await stage.ask({ id, user });
-    return stage.openAs(user, id);
+    await setup.ask({ id, user });
+    return setup.openAs(user, id);
   }
 
   return {
-    ...stage,
+    ...setup,
     tracker,
     ledger,
     at,
@@ -36,10 +36,10 @@ export async function createAttackedPages() {
     },
     /** Everything but the audit. */
     state(): Record<string, unknown[]> {
-      const { audit: _, ...rest } = stage.dump();
+      const { audit: _, ...rest } = setup.dump();
       return rest;
     },
-    audited: () => stage.dump()['audit'] as unknown as AuditEntry[],
+    audited: () => setup.dump()['audit'] as unknown as AuditEntry[],
   };
 }
 

@@ -15,7 +15,7 @@ interface Attack {
   /** The line it leaves in the audit; null where nothing was asked that could be refused. */
   audit: Partial<AuditEntry> | null;
   /** Does what comes before, and answers with the attack itself. */
-  arrange(scene: AttackedPages): Promise<() => Promise<Shown>>;
+  arrange(setup: AttackedPages): Promise<() => Promise<Shown>>;
 }
 
 const bob = { tenant: 'demo', actor: 'bob' };
@@ -398,15 +398,15 @@ function partsOf(form: Form): FormData {
 
 describe('refused, without effect, and on record', () => {
   test.each(attacks)('$name', async ({ status, audit, arrange }) => {
-    const scene = await createAttackedPages();
-    const attack = await arrange(scene);
-    const [before, linesBefore] = [scene.state(), scene.audited().length];
-    const answers = scene.answers.length;
+    const setup = await createAttackedPages();
+    const attack = await arrange(setup);
+    const [before, linesBefore] = [setup.state(), setup.audited().length];
+    const answers = setup.answers.length;
     const shown = await attack();
     expect(shown.status).toBe(status);
-    expect(scene.state()).toEqual(before);
-    expect(scene.answers).toHaveLength(answers);
-    const lines = scene.audited().slice(linesBefore);
+    expect(setup.state()).toEqual(before);
+    expect(setup.answers).toHaveLength(answers);
+    const lines = setup.audited().slice(linesBefore);
     const line = { elicitation_id: audit?.elicitationId ?? '', action: 'refused', address: '127.0.0.1' };
     const { elicitationId: _, ...rest } = audit ?? {};
     expect(lines).toMatchObject(audit === null ? [] : [{ ...rest, ...line }]);
@@ -433,21 +433,21 @@ describe('open redirects', () => {
   ];
 
   test.each(entrances)('%s %j leads nowhere but where it may', async (path, button) => {
-    const scene = await createAttackedPages();
-    const { browser, page } = await scene.at('alice', 'q1');
-    const before = scene.state();
+    const setup = await createAttackedPages();
+    const { browser, page } = await setup.at('alice', 'q1');
+    const before = setup.state();
     for (const returnUrl of openRedirects) {
-      const url = new URL(path, scene.publicUrl);
+      const url = new URL(path, setup.publicUrl);
       if (!button) url.searchParams.set('returnUrl', returnUrl);
       const init = button
-        ? post({ ...formOf(page, button), returnUrl }, { origin: scene.publicUrl })
+        ? post({ ...formOf(page, button), returnUrl }, { origin: setup.publicUrl })
         : { method: 'GET' };
       const shown = await browser.send(url.href, init);
       expect([returnUrl, shown.status, shown.trail]).toEqual([returnUrl, 400, []]);
       expect(shown.text).not.toMatch(/evil|app\.example|<script|javascript/i);
     }
-    expect(scene.state()).toEqual(before);
-    const lines = scene.audited();
+    expect(setup.state()).toEqual(before);
+    const lines = setup.audited();
     expect(lines).toHaveLength(openRedirects.length);
     for (const { detail, action, actor } of lines) {
       expect([action, actor]).toEqual(['refused', 'alice']);
@@ -457,12 +457,12 @@ describe('open redirects', () => {
   });
 
   test('no other parameter leads anywhere, and neither does the host that a request names', async () => {
-    const scene = await createAttackedPages();
-    const { browser } = await scene.at('alice', 'q1');
+    const setup = await createAttackedPages();
+    const { browser } = await setup.at('alice', 'q1');
     const elsewhere = 'https://evil.example/';
     for (const name of ['to', 'next', 'url', 'redirect', 'redirect_uri', 'return_to', 'goto', 'continue']) {
       for (const path of ['/auth/connect?e=q1', '/auth/login?e=q1', '/connections']) {
-        const url = new URL(path, scene.publicUrl);
+        const url = new URL(path, setup.publicUrl);
         url.searchParams.set(name, elsewhere);
         const shown = await browser.open(url.href);
         expect(shown.trail.filter((hop) => new URL(hop).host === 'evil.example')).toEqual([]);
@@ -474,9 +474,9 @@ describe('open redirects', () => {
       'x-forwarded-proto': 'https',
       'x-original-url': elsewhere,
     };
-    const signIn = await new Browser().send(scene.link('q1'), { headers });
-    expect(signIn.trail[0]).toBe(`${scene.publicUrl}/auth/login?e=q1`);
-    expect((await browser.send(scene.link('q1'), { headers })).text).not.toContain('evil.example');
+    const signIn = await new Browser().send(setup.link('q1'), { headers });
+    expect(signIn.trail[0]).toBe(`${setup.publicUrl}/auth/login?e=q1`);
+    expect((await browser.send(setup.link('q1'), { headers })).text).not.toContain('evil.example');
   });
 });
 
@@ -501,16 +501,16 @@ describe('answers of sign-in servers that are not the ones that were asked', () 
   ];
 
   test.each(cases)('%s connects nobody', async (_, detail, change) => {
-    const scene = await createAttackedPages();
-    const { callback: bobs } = await scene.backFromProvider('bob', 'q2');
-    const { browser, callback } = await scene.backFromProvider('alice', 'q1');
+    const setup = await createAttackedPages();
+    const { callback: bobs } = await setup.backFromProvider('bob', 'q2');
+    const { browser, callback } = await setup.backFromProvider('alice', 'q1');
     change(callback, bobs);
     const shown = await browser.open(callback.href);
     expect(shown.status).toBe(502);
-    expect(scene.state()['connections']).toEqual([]);
-    expect(await scene.storage.elicitations.get('q1')).toMatchObject({ status: 'pending' });
+    expect(setup.state()['connections']).toEqual([]);
+    expect(await setup.storage.elicitations.get('q1')).toMatchObject({ status: 'pending' });
     expect(shown.text).not.toContain('evil.example');
-    expect(scene.audited()).toMatchObject([
+    expect(setup.audited()).toMatchObject([
       { ...alice, elicitation_id: 'q1', action: 'refused', detail, address: '127.0.0.1' },
     ]);
     // The person can go on right there.
@@ -518,47 +518,47 @@ describe('answers of sign-in servers that are not the ones that were asked', () 
   });
 
   test('the answer of one server, with the state of another, connects neither', async () => {
-    const scene = await createAttackedPages();
-    const { browser, callback: first } = await scene.backFromProvider('alice', 'q1');
-    const page = await browser.open(`${scene.publicUrl}/connections`);
+    const setup = await createAttackedPages();
+    const { browser, callback: first } = await setup.backFromProvider('alice', 'q1');
+    const page = await browser.open(`${setup.publicUrl}/connections`);
     const leaving = onward(await browser.press(page, { action: 'connect', server: 'ledger' }));
-    expect(new URL(leaving).origin).toBe(scene.ledger.authorization.issuer);
+    expect(new URL(leaving).origin).toBe(setup.ledger.authorization.issuer);
     const state = new URL(leaving).searchParams.get('state') ?? '';
     first.searchParams.set('state', state);
     const shown = await browser.open(first.href);
     expect(shown.status).toBe(502);
-    expect(scene.state()['connections']).toEqual([]);
-    expect(scene.audited().at(-1)?.detail).toBe('a callback from another sign-in server: ledger');
-    expect(scene.ledger.authorization.tokenRequests).toEqual([]);
+    expect(setup.state()['connections']).toEqual([]);
+    expect(setup.audited().at(-1)?.detail).toBe('a callback from another sign-in server: ledger');
+    expect(setup.ledger.authorization.tokenRequests).toEqual([]);
   });
 });
 
 describe('sessions', () => {
   test('a session that somebody planted before is not the one that is signed in', async () => {
-    const scene = await createAttackedPages();
-    const { browser: attacker } = await scene.at('bob', 'q2');
-    await scene.ask();
+    const setup = await createAttackedPages();
+    const { browser: attacker } = await setup.at('bob', 'q2');
+    await setup.ask();
     const victim = new Browser();
     victim.adopt(attacker, (cookie) => cookie === 'interlude-session');
     const planted = victim.cookies.get('interlude-session');
-    const refused = await victim.open(scene.link('q1'));
+    const refused = await victim.open(setup.link('q1'));
     expect(words(refused)).toContain('You are signed in as Bob');
     const other = unescaped(/href="([^"]*as=other)"/.exec(refused.text)?.[1] ?? '');
     const page = await victim.press(await victim.open(other), { user: 'alice' });
     expect(words(page)).toContain('Signed in as Alice');
     expect(victim.cookies.get('interlude-session')).not.toBe(planted);
     expect(attacker.cookies.get('interlude-session')).toBe(planted);
-    expect((await attacker.open(scene.link('q1'))).status).toBe(403);
+    expect((await attacker.open(setup.link('q1'))).status).toBe(403);
     expect((await attacker.press(page, { action: 'connect' })).status).toBe(403);
   });
 
   test('signing out ends it; what was on the screen does nothing any more', async () => {
-    const scene = await createAttackedPages();
-    const { browser, page } = await scene.at('alice', 'q1');
+    const setup = await createAttackedPages();
+    const { browser, page } = await setup.at('alice', 'q1');
     const { csrf = '' } = formOf(page, {});
-    await browser.post(`${scene.publicUrl}/auth/logout`, { e: 'q1', csrf }, scene.publicUrl);
+    await browser.post(`${setup.publicUrl}/auth/logout`, { e: 'q1', csrf }, setup.publicUrl);
     expect((await browser.press(page, { action: 'decline' })).status).toBe(403);
-    expect(scene.answers).toEqual([]);
+    expect(setup.answers).toEqual([]);
   });
 });
 
@@ -579,20 +579,20 @@ describe('link scanners', () => {
   ];
 
   test.each(['GET', 'HEAD'])('%s of every address changes nothing and signs nobody in', async (method) => {
-    const scene = await createAttackedPages();
-    const { browser } = await scene.at('alice', 'q1');
-    await scene.openAs('bob', 'q1');
-    const before = scene.dump();
+    const setup = await createAttackedPages();
+    const { browser } = await setup.at('alice', 'q1');
+    await setup.openAs('bob', 'q1');
+    const before = setup.dump();
     for (const path of paths) {
       for (const how of [{}, { purpose: 'prefetch', 'sec-purpose': 'prefetch' }]) {
-        const response = await fetch(scene.publicUrl + path, { method, headers: how, redirect: 'manual' });
+        const response = await fetch(setup.publicUrl + path, { method, headers: how, redirect: 'manual' });
         await response.body?.cancel();
         expect([path, response.status < 400]).toEqual([path, true]);
         expect(response.headers.getSetCookie().join()).not.toContain('-session=');
-        await browser.send(scene.publicUrl + path, { method, headers: how });
+        await browser.send(setup.publicUrl + path, { method, headers: how });
       }
     }
-    expect(scene.dump()).toEqual(before);
+    expect(setup.dump()).toEqual(before);
     expect(Object.values(before).flat().length).toBeGreaterThan(3);
   });
 });

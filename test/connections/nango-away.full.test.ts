@@ -9,8 +9,8 @@ import { startDevelopmentServer } from '../development-server.ts';
 import type { DevelopmentServer } from '../development-server.ts';
 import { launchChromium } from '../browsers/chromium.ts';
 import type { ChatStream } from '../service/chat-stream.ts';
-import { accountOfAlice, openNangoStage, until } from './service-with-nango.ts';
-import type { NangoStage } from './service-with-nango.ts';
+import { accountOfAlice, startServiceWithNango, until } from './service-with-nango.ts';
+import type { ServiceWithNango } from './service-with-nango.ts';
 import { allow } from './nango-visitor.ts';
 import { timetable } from './timetable.ts';
 
@@ -33,52 +33,52 @@ const questionsIn = ({ chunks }: ChatStream) =>
   chunks.filter(({ type }) => type === 'data-elicitation-request');
 
 /** Connected, with tokens that are worth so little that every call has to ask Nango. */
-async function openConnected(): Promise<NangoStage> {
-  const stage = await openNangoStage({ temporal, nango: { tokenLifeMs: 1_000 } });
-  await stage.isConnected();
+async function openConnected(): Promise<ServiceWithNango> {
+  const setup = await startServiceWithNango({ temporal, nango: { tokenLifeMs: 1_000 } });
+  await setup.isConnected();
   await delay(1_000);
-  return stage;
+  return setup;
 }
 
 test.concurrent('away for 30 s while a tool call needs its token: it waits, and asks nothing', async (context) => {
-  await using stage = await openConnected();
-  const double = stage.nango.knobs(context, 'be away');
+  await using setup = await openConnected();
+  const double = setup.nango.knobs(context, 'be away');
   await double.down();
   const over = times.start('away for 30 s while a call needs its token');
-  const stream = await stage.say('Paint');
+  const stream = await setup.say('Paint');
   await delay(awayMs);
-  expect(stage.mcp.calls).toEqual([]);
+  expect(setup.mcp.calls).toEqual([]);
   await double.up();
   await stream.finished();
   over('(nothing; the answer comes)');
   expect(questionsIn(stream)).toEqual([]);
   expect(stream.text()).toContain('Created.');
-  expect(stage.mcp.calls).toMatchObject([{ title: 'Paint', person: 'alice' }]);
+  expect(setup.mcp.calls).toMatchObject([{ title: 'Paint', person: 'alice' }]);
 });
 
 test.concurrent('away for longer than a call waits: the turn ends in words, nobody is asked, and the tool never ran', async (context) => {
-  await using stage = await openConnected();
-  const double = stage.nango.knobs(context, 'be away');
+  await using setup = await openConnected();
+  const double = setup.nango.knobs(context, 'be away');
   await double.down();
   const over = times.start('away for good');
-  const stream = await stage.say('Paint');
+  const stream = await setup.say('Paint');
   const chunks = await stream.finished();
   over('tool error: … cannot be reached right now');
   expect(questionsIn(stream)).toEqual([]);
   const error = chunks.find(({ type }) => type === 'tool-output-error')?.['errorText'];
   expect(error).toContain('cannot be reached right now');
   expect(error).toContain('did not run');
-  expect(stage.mcp.calls).toEqual([]);
+  expect(setup.mcp.calls).toEqual([]);
   await double.up();
-  expect((await stage.create('Paper')).text()).toContain('Created.');
+  expect((await setup.create('Paper')).text()).toContain('Created.');
 });
 
 test.concurrent('away for 30 s while the page is open: it says so, and trying again works', async (context) => {
-  await using stage = await openNangoStage({ temporal });
-  const double = stage.nango.knobs(context, 'be away');
-  const waiting = await stage.ask('Paint');
+  await using setup = await startServiceWithNango({ temporal });
+  const double = setup.nango.knobs(context, 'be away');
+  const waiting = await setup.ask('Paint');
   await double.down();
-  const visitor = await stage.visit(browser, waiting.question);
+  const visitor = await setup.visit(browser, waiting.question);
   await visitor.sees('Connect Tracker');
   const over = times.start('away for 30 s while the page is open');
   await visitor.press('Connect Tracker');
@@ -89,20 +89,20 @@ test.concurrent('away for 30 s while the page is open: it says so, and trying ag
   const beside = await visitor.pressAndGetThere('Try again');
   await allow(beside);
   await visitor.sees('Tracker is connected');
-  await stage.expectDone(waiting, 'Paint');
+  await setup.expectDone(waiting, 'Paint');
   over('Tracker could not be connected … Tracker is connected');
 });
 
 test.concurrent('away for 30 s right after consent, nobody told: it is found, and history did not grow', async (context) => {
-  await using stage = await openNangoStage({ temporal, hasWebhooks: false });
-  const double = stage.nango.knobs(context, 'be away');
-  const waiting = await stage.ask('Paint');
-  const visitor = await stage.visit(browser, waiting.question);
+  await using setup = await startServiceWithNango({ temporal, hasWebhooks: false });
+  const double = setup.nango.knobs(context, 'be away');
+  const waiting = await setup.ask('Paint');
+  const visitor = await setup.visit(browser, waiting.question);
   await visitor.sees('Connect Tracker');
   const beside = await visitor.pressAndGetWindow('Connect Tracker');
   await visitor.page.close();
   double.dropSuccessFrame = true;
-  const before = await stage.historyLength(waiting.conversation);
+  const before = await setup.historyLength(waiting.conversation);
   double.hang = true;
   const over = times.start('away for 30 s right after consent, nobody told');
   await allow(beside);
@@ -110,19 +110,19 @@ test.concurrent('away for 30 s right after consent, nobody told: it is found, an
   await double.down();
   double.hang = false;
   await delay(awayMs);
-  expect(await stage.historyLength(waiting.conversation)).toBe(before);
+  expect(await setup.historyLength(waiting.conversation)).toBe(before);
   await double.up();
-  await stage.expectDone(waiting, 'Paint');
+  await setup.expectDone(waiting, 'Paint');
   over('(nothing; the chat goes on)');
 });
 
 test.concurrent('too much to do (429): it is asked again when it said, and nobody is asked anything', async (context) => {
-  await using stage = await openConnected();
-  const double = stage.nango.knobs(context, 'refuse requests');
+  await using setup = await openConnected();
+  const double = setup.nango.knobs(context, 'refuse requests');
   double.rateLimit(4);
   const before = double.count('GET', '/connections/*');
   const over = times.start('429 with Retry-After: 4');
-  const stream = await stage.say('Paint');
+  const stream = await setup.say('Paint');
   await until(() => double.count('GET', '/connections/*') > before);
   await delay(2_500);
   expect(double.count('GET', '/connections/*')).toBe(before + 1);
@@ -130,15 +130,15 @@ test.concurrent('too much to do (429): it is asked again when it said, and nobod
   await stream.finished();
   over('(nothing; the answer comes)');
   expect(questionsIn(stream)).toEqual([]);
-  expect(stage.mcp.calls).toMatchObject([{ title: 'Paint', person: 'alice' }]);
+  expect(setup.mcp.calls).toMatchObject([{ title: 'Paint', person: 'alice' }]);
 });
 
 test.concurrent('it answers nothing: every request is given up, and a page is not kept waiting', async (context) => {
-  await using stage = await openNangoStage({ temporal });
-  const double = stage.nango.knobs(context, 'hang');
-  const waiting = await stage.ask('Paint');
+  await using setup = await startServiceWithNango({ temporal });
+  const double = setup.nango.knobs(context, 'hang');
+  const waiting = await setup.ask('Paint');
   double.hang = true;
-  const visitor = await stage.visit(browser, waiting.question);
+  const visitor = await setup.visit(browser, waiting.question);
   await visitor.sees('Connect Tracker');
   const over = times.start('answers nothing while the page is open');
   await visitor.press('Connect Tracker');
@@ -146,7 +146,7 @@ test.concurrent('it answers nothing: every request is given up, and a page is no
   double.hang = false;
   const beside = await visitor.pressAndGetThere('Try again');
   await allow(beside);
-  await stage.expectDone(waiting, 'Paint');
+  await setup.expectDone(waiting, 'Paint');
   over('Tracker could not be connected … Tracker is connected');
-  expect(await stage.service.storage.connections.get(accountOfAlice)).toMatchObject({ version: 1 });
+  expect(await setup.service.storage.connections.get(accountOfAlice)).toMatchObject({ version: 1 });
 });

@@ -9,8 +9,8 @@ import { startDevelopmentServer } from '../development-server.ts';
 import type { DevelopmentServer } from '../development-server.ts';
 import { launchChromium } from '../browsers/chromium.ts';
 import type { ChatStream } from '../service/chat-stream.ts';
-import { accountOfAlice, openNangoStage, until } from './service-with-nango.ts';
-import type { NangoStage } from './service-with-nango.ts';
+import { accountOfAlice, startServiceWithNango, until } from './service-with-nango.ts';
+import type { ServiceWithNango } from './service-with-nango.ts';
 import { allow, deny } from './nango-visitor.ts';
 import { timetable } from './timetable.ts';
 
@@ -30,27 +30,27 @@ afterAll(async () => {
 
 const questionsIn = ({ chunks }: ChatStream) =>
   chunks.filter(({ type }) => type === 'data-elicitation-request');
-const rowOf = ({ service }: NangoStage) => service.storage.connections.get(accountOfAlice);
+const rowOf = ({ service }: ServiceWithNango) => service.storage.connections.get(accountOfAlice);
 
 test('who denies is told so, can try again, and the turn goes on', async () => {
-  await using stage = await openNangoStage({ temporal });
-  const waiting = await stage.ask('Paint');
-  const visitor = await stage.visit(browser, waiting.question);
+  await using setup = await startServiceWithNango({ temporal });
+  const waiting = await setup.ask('Paint');
+  const visitor = await setup.visit(browser, waiting.question);
   await visitor.sees('Connect Tracker');
   await deny(await visitor.pressAndGetWindow('Connect Tracker'));
   const over = times.start('denied, then tried again');
   await visitor.sees('Tracker is not connected');
-  expect(stage.mcp.calls).toEqual([]);
+  expect(setup.mcp.calls).toEqual([]);
   await allow(await visitor.pressAndGetWindow('Try again'));
   await visitor.sees('Tracker is connected');
-  await stage.expectDone(waiting, 'Paint');
+  await setup.expectDone(waiting, 'Paint');
   over('Tracker is not connected … Tracker is connected');
 });
 
 test('“Not now” ends the question; what still comes of it is there for the next turn', async () => {
-  await using stage = await openNangoStage({ temporal });
-  const waiting = await stage.ask('Paint');
-  const visitor = await stage.visit(browser, waiting.question);
+  await using setup = await startServiceWithNango({ temporal });
+  const waiting = await setup.ask('Paint');
+  const visitor = await setup.visit(browser, waiting.question);
   await visitor.sees('Connect Tracker');
   const beside = await visitor.pressAndGetWindow('Connect Tracker');
   const leftOpen = await visitor.alsoOpen(beside);
@@ -60,50 +60,50 @@ test('“Not now” ends the question; what still comes of it is there for the n
   await waiting.stream.question('decline');
   await waiting.stream.finished();
   over('Not now, then');
-  expect(stage.mcp.calls).toEqual([]);
-  expect(await rowOf(stage)).toBeNull();
+  expect(setup.mcp.calls).toEqual([]);
+  expect(await rowOf(setup)).toBeNull();
 
   await allow(leftOpen);
   await leftOpen.getByText('You can close this window.').waitFor();
-  const next = await stage.create('Paper');
+  const next = await setup.create('Paper');
   expect(questionsIn(next)).toEqual([]);
   expect(next.text()).toContain('Created.');
-  expect(stage.mcp.calls).toMatchObject([{ title: 'Paper', person: 'alice' }]);
+  expect(setup.mcp.calls).toMatchObject([{ title: 'Paper', person: 'alice' }]);
 });
 
 test('a question that expired and is completed then: the page says so, and the next turn works', async (context) => {
-  await using stage = await openNangoStage({ temporal, env: { ELICITATION_TIMEOUT: '8s' } });
-  stage.nango.knobs(context, 'send webhooks to a new address');
-  const waiting = await stage.ask('Paint');
-  const visitor = await stage.visit(browser, waiting.question);
+  await using setup = await startServiceWithNango({ temporal, env: { ELICITATION_TIMEOUT: '8s' } });
+  setup.nango.knobs(context, 'send webhooks to a new address');
+  const waiting = await setup.ask('Paint');
+  const visitor = await setup.visit(browser, waiting.question);
   await visitor.sees('Connect Tracker');
   const beside = await visitor.pressAndGetWindow('Connect Tracker');
   const leftOpen = await visitor.alsoOpen(beside);
   await waiting.stream.question('expired');
   await waiting.stream.finished();
-  expect(stage.mcp.calls).toEqual([]);
+  expect(setup.mcp.calls).toEqual([]);
   await visitor.sees('This question has expired');
   const over = times.start('completed after the question had expired (until the page says so)');
   await allow(leftOpen);
-  await until(async () => (await rowOf(stage)) !== null);
+  await until(async () => (await rowOf(setup)) !== null);
   await visitor.page.goto(waiting.question.url);
   await visitor.sees('Tracker is connected');
   over(`Tracker is connected: ${await visitor.page.innerText('p.lead')}`);
-  const next = await stage.create('Paper');
+  const next = await setup.create('Paper');
   expect(questionsIn(next)).toEqual([]);
-  expect(stage.mcp.calls).toMatchObject([{ title: 'Paper', person: 'alice' }]);
+  expect(setup.mcp.calls).toMatchObject([{ title: 'Paper', person: 'alice' }]);
 });
 
 test('completed in the last moments, and nobody told: the look before the deadline finds it', async (context) => {
-  await using stage = await openNangoStage({
+  await using setup = await startServiceWithNango({
     temporal,
     hasWebhooks: false,
     // The looks before come after 2, 5 and 9.5 seconds, the next one would after 16.
     env: { ELICITATION_TIMEOUT: '14s' },
   });
-  const double = stage.nango.knobs(context, 'count connections');
-  const waiting = await stage.ask('Paint');
-  const visitor = await stage.visit(browser, waiting.question);
+  const double = setup.nango.knobs(context, 'count connections');
+  const waiting = await setup.ask('Paint');
+  const visitor = await setup.visit(browser, waiting.question);
   await visitor.sees('Connect Tracker');
   const beside = await visitor.pressAndGetWindow('Connect Tracker');
   await visitor.page.close();
@@ -112,14 +112,14 @@ test('completed in the last moments, and nobody told: the look before the deadli
   await allow(beside);
   await until(() => double.connections().length === 1);
   const over = times.start('found by the last look before expiry');
-  await stage.expectDone(waiting, 'Paint');
+  await setup.expectDone(waiting, 'Paint');
   over('(nothing; the chat goes on)');
 });
 
 test('connected from the settings page while two conversations ask: both go on, each tool runs once', async () => {
-  await using stage = await openNangoStage({ temporal });
-  const [first, second] = await Promise.all([stage.ask('Paint'), stage.ask('Paper')]);
-  const visitor = await stage.visit(browser, { url: `${stage.service.baseUrl}/connections` });
+  await using setup = await startServiceWithNango({ temporal });
+  const [first, second] = await Promise.all([setup.ask('Paint'), setup.ask('Paper')]);
+  const visitor = await setup.visit(browser, { url: `${setup.service.baseUrl}/connections` });
   await visitor.sees('Your connections');
   await visitor.page
     .getByRole('link', { name: /Connect/ })
@@ -130,22 +130,22 @@ test('connected from the settings page while two conversations ask: both go on, 
   const beside = await visitor.pressAndGetWindow('Connect Tracker');
   const over = times.start('from the settings page, two conversations ask');
   await allow(beside);
-  await Promise.all([stage.expectDone(first, 'Paint'), stage.expectDone(second, 'Paper')]);
+  await Promise.all([setup.expectDone(first, 'Paint'), setup.expectDone(second, 'Paper')]);
   over('Your connections: Tracker connected as alice@acme.test');
   await visitor.sees('Your connections');
   expect(await visitor.page.innerText('main')).toContain('alice@acme.test');
-  expect(stage.mcp.calls).toHaveLength(2);
+  expect(setup.mcp.calls).toHaveLength(2);
   for (const { stream } of [first, second]) expect(questionsIn(stream).length).toBeLessThanOrEqual(2);
 });
 
 test('disconnected while somebody is at the provider: what comes of it is ended at Nango, and trying again works', async (context) => {
-  await using stage = await openNangoStage({ temporal });
-  const double = stage.nango.knobs(context, 'count connections');
-  await stage.isConnected();
-  const alice = await stage.service.as('alice');
+  await using setup = await startServiceWithNango({ temporal });
+  const double = setup.nango.knobs(context, 'count connections');
+  await setup.isConnected();
+  const alice = await setup.service.as('alice');
   // On the way to a second account, from the settings page.
-  const visitor = await stage.visit(browser, {
-    url: `${stage.service.baseUrl}/connections`,
+  const visitor = await setup.visit(browser, {
+    url: `${setup.service.baseUrl}/connections`,
   });
   await visitor.sees('Your connections');
   await visitor.page.getByText('Reconnect').click();
@@ -158,45 +158,45 @@ test('disconnected while somebody is at the provider: what comes of it is ended 
   await allow(leftOpen, 'Bob');
   await double.delivered(2);
   await until(() => double.connections().length === 0);
-  expect(await rowOf(stage)).toBeNull();
+  expect(await rowOf(setup)).toBeNull();
 
   const over = times.start('disconnected in between, then asked anew');
-  const waiting = await stage.ask('Paint');
+  const waiting = await setup.ask('Paint');
   expect(waiting.question.context['reason']).toBe('missing');
-  await stage.connect(waiting.question);
-  await stage.expectDone(waiting, 'Paint');
+  await setup.connect(waiting.question);
+  await setup.expectDone(waiting, 'Paint');
   over('Connect Tracker (missing)');
 });
 
 test('revoked at the provider: one new question with the reason, the same connection at Nango, and the tool runs once', async (context) => {
-  await using stage = await openNangoStage({ temporal });
-  const double = stage.nango.knobs(context, 'count connections');
-  await stage.isConnected();
+  await using setup = await startServiceWithNango({ temporal });
+  const double = setup.nango.knobs(context, 'count connections');
+  await setup.isConnected();
   const [{ connectionId } = { connectionId: '' }] = double.connections();
-  stage.nango.provider.revoke('alice');
+  setup.nango.provider.revoke('alice');
   const over = times.start('revoked at the provider');
-  const waiting = await stage.ask('Paint');
+  const waiting = await setup.ask('Paint');
   expect(waiting.question.context['reason']).toBe('rejected');
-  await stage.connect(waiting.question);
-  await stage.expectDone(waiting, 'Paint');
+  await setup.connect(waiting.question);
+  await setup.expectDone(waiting, 'Paint');
   over(`Connect Tracker again: ${waiting.question.message}`);
   expect(
     questionsIn(waiting.stream).filter(({ data }) => (data as { status: string }).status === 'pending'),
   ).toHaveLength(1);
   expect(double.connections().map((one) => one.connectionId)).toEqual([connectionId]);
   expect(Object.keys(double.connections()[0]?.tags ?? {})).not.toEqual([]);
-  expect(await rowOf(stage)).toMatchObject({ version: 2, status: 'active' });
+  expect(await rowOf(setup)).toMatchObject({ version: 2, status: 'active' });
 });
 
 test.concurrent('a refresh that was refused once is no reason to ask; the next one helps', async (context) => {
-  await using stage = await openNangoStage({ temporal, nango: { tokenLifeMs: 1_000 } });
-  const double = stage.nango.knobs(context, 'refuse to refresh');
-  await stage.isConnected();
+  await using setup = await startServiceWithNango({ temporal, nango: { tokenLifeMs: 1_000 } });
+  const double = setup.nango.knobs(context, 'refuse to refresh');
+  await setup.isConnected();
   await delay(1_000);
   double.failRefresh('outage');
   const over = times.start('refresh refused once (outage at the provider)');
-  const stream = await stage.say('Paint');
-  await until(() => stage.nango.provider.tokenRequests.some(({ status }) => status === 500));
+  const stream = await setup.say('Paint');
+  await until(() => setup.nango.provider.tokenRequests.some(({ status }) => status === 500));
   double.failRefresh(null);
   await stream.finished();
   over('(nothing; the answer comes)');
@@ -205,41 +205,41 @@ test.concurrent('a refresh that was refused once is no reason to ask; the next o
 });
 
 test.concurrent('a refresh that is refused for good: one new question, “revoked”, after half a minute', async (context) => {
-  await using stage = await openNangoStage({ temporal, nango: { tokenLifeMs: 1_000 } });
-  const double = stage.nango.knobs(context, 'refuse to refresh');
-  await stage.isConnected();
+  await using setup = await startServiceWithNango({ temporal, nango: { tokenLifeMs: 1_000 } });
+  const double = setup.nango.knobs(context, 'refuse to refresh');
+  await setup.isConnected();
   await delay(1_000);
   double.failRefresh('invalid_grant');
   const over = times.start('refresh refused for good');
-  const stream = await stage.say('Paint');
+  const stream = await setup.say('Paint');
   // As patient as anybody: half a minute of Nango's, then the question.
   const question = await stream.question('pending');
   expect(question.context['reason']).toBe('revoked');
   double.failRefresh(null);
   double.tokenLifeMs = 3_600_000;
-  await stage.connect(question);
-  await stage.expectDone({ stream }, 'Paint');
+  await setup.connect(question);
+  await setup.expectDone({ stream }, 'Paint');
   over(`Connect Tracker again: ${question.message}`);
   expect(double.connections()).toHaveLength(1);
 });
 
 test('not enough permissions: asks for exactly those that are missing, and the provider is asked for all', async (context) => {
-  await using stage = await openNangoStage({ temporal });
-  stage.nango.knobs(context, 'grant what the integration does not name');
-  await stage.isConnected();
-  stage.mcp.refuse = 'insufficient_scope';
+  await using setup = await startServiceWithNango({ temporal });
+  setup.nango.knobs(context, 'grant what the integration does not name');
+  await setup.isConnected();
+  setup.mcp.refuse = 'insufficient_scope';
   const over = times.start('not enough permissions');
-  const waiting = await stage.ask('Paint');
+  const waiting = await setup.ask('Paint');
   expect(waiting.question.context['reason']).toBe('insufficient_scope');
-  stage.mcp.refuse = null;
-  const visitor = await stage.visit(browser, waiting.question);
+  setup.mcp.refuse = null;
+  const visitor = await setup.visit(browser, waiting.question);
   await visitor.sees('Connect Tracker again');
   const asked = await visitor.page.innerText('main');
   expect(asked).toContain('issues:admin');
   expect(asked).not.toContain('issues:write');
   await allow(await visitor.pressAndGetWindow('Connect Tracker'));
-  await stage.expectDone(waiting, 'Paint');
+  await setup.expectDone(waiting, 'Paint');
   over(`Connect Tracker again: ${waiting.question.message}`);
-  const scope = stage.nango.provider.authorizations.at(-1)?.get('scope')?.split(' ').toSorted();
+  const scope = setup.nango.provider.authorizations.at(-1)?.get('scope')?.split(' ').toSorted();
   expect(scope).toEqual(['issues:admin', 'issues:read', 'issues:write']);
 });

@@ -8,8 +8,8 @@ import { startDevelopmentServer } from '../development-server.ts';
 import type { DevelopmentServer } from '../development-server.ts';
 import { launchChromium } from '../browsers/chromium.ts';
 import type { NangoDouble } from '../servers/nango/types.ts';
-import { accountOfAlice, openNangoStage, until } from './service-with-nango.ts';
-import type { NangoStage } from './service-with-nango.ts';
+import { accountOfAlice, startServiceWithNango, until } from './service-with-nango.ts';
+import type { ServiceWithNango } from './service-with-nango.ts';
 import { allow, atProvider, visitorAt } from './nango-visitor.ts';
 import { timetable } from './timetable.ts';
 
@@ -28,17 +28,17 @@ afterAll(async () => {
 });
 
 /** One question, its page, and the provider in a window beside it. */
-async function atTheProvider(stage: NangoStage, title = 'Paint') {
-  const waiting = await stage.ask(title);
-  const visitor = await stage.visit(browser, waiting.question);
+async function atTheProvider(setup: ServiceWithNango, title = 'Paint') {
+  const waiting = await setup.ask(title);
+  const visitor = await setup.visit(browser, waiting.question);
   await visitor.sees('Connect Tracker');
   const beside = await visitor.pressAndGetWindow('Connect Tracker');
   await visitor.sees('Finish in the other window');
   return { waiting, visitor, beside };
 }
 
-async function expectOneAccount(stage: NangoStage, kept?: unknown[]): Promise<void> {
-  expect(await stage.service.storage.connections.get(accountOfAlice)).toMatchObject({
+async function expectOneAccount(setup: ServiceWithNango, kept?: unknown[]): Promise<void> {
+  expect(await setup.service.storage.connections.get(accountOfAlice)).toMatchObject({
     status: 'active',
     version: 1,
   });
@@ -46,48 +46,48 @@ async function expectOneAccount(stage: NangoStage, kept?: unknown[]): Promise<vo
 }
 
 test('the page tells, without any webhook, and asks with the account that was chosen', async () => {
-  await using stage = await openNangoStage({ temporal, hasWebhooks: false });
-  const { waiting, visitor, beside } = await atTheProvider(stage);
+  await using setup = await startServiceWithNango({ temporal, hasWebhooks: false });
+  const { waiting, visitor, beside } = await atTheProvider(setup);
   expect(waiting.question.url).not.toContain('nango');
   const over = times.start('page tells');
   await allow(beside, 'Bob');
   await visitor.sees('Tracker is connected');
   expect(await visitor.page.innerText('main')).toContain('bob@acme.test');
-  await stage.expectDone(waiting, 'Paint', 'bob');
+  await setup.expectDone(waiting, 'Paint', 'bob');
   over('Tracker is connected (as bob@acme.test)');
-  await expectOneAccount(stage);
+  await expectOneAccount(setup);
 });
 
 test('a webhook tells when the page was closed during consent', async (context) => {
-  await using stage = await openNangoStage({ temporal });
-  const double = stage.nango.knobs(context, 'send webhooks to a new address');
-  const { waiting, visitor, beside } = await atTheProvider(stage);
+  await using setup = await startServiceWithNango({ temporal });
+  const double = setup.nango.knobs(context, 'send webhooks to a new address');
+  const { waiting, visitor, beside } = await atTheProvider(setup);
   await visitor.page.close();
   const over = times.start('page closed during consent, webhook');
   await allow(beside);
-  await stage.expectDone(waiting, 'Paint');
+  await setup.expectDone(waiting, 'Paint');
   over('(nothing; the chat goes on)');
   await double.delivered(1);
   expect(double.deliveries[0]?.tries).toEqual([200]);
-  await expectOneAccount(stage, double.connections());
+  await expectOneAccount(setup, double.connections());
 });
 
 test('nobody tells, the windows are closed right after consent: it is found, and history did not grow meanwhile', async (context) => {
-  await using stage = await openNangoStage({ temporal, hasWebhooks: false });
-  const double = stage.nango.knobs(context, 'count requests');
-  const { waiting, visitor, beside } = await atTheProvider(stage);
+  await using setup = await startServiceWithNango({ temporal, hasWebhooks: false });
+  const double = setup.nango.knobs(context, 'count requests');
+  const { waiting, visitor, beside } = await atTheProvider(setup);
   await visitor.page.close();
   const looks = () => double.count('GET', '/connections');
-  const [before, looked] = [await stage.historyLength(waiting.conversation), looks()];
+  const [before, looked] = [await setup.historyLength(waiting.conversation), looks()];
   await until(() => looks() >= looked + 3);
-  expect(await stage.historyLength(waiting.conversation)).toBe(before);
+  expect(await setup.historyLength(waiting.conversation)).toBe(before);
   const over = times.start('windows closed after consent, no webhook');
   await allow(beside);
   await until(() => double.connections().length === 1);
   await beside.close();
-  await stage.expectDone(waiting, 'Paint');
+  await setup.expectDone(waiting, 'Paint');
   over('(nothing; the chat goes on)');
-  await expectOneAccount(stage, double.connections());
+  await expectOneAccount(setup, double.connections());
 });
 
 test.for([
@@ -96,16 +96,16 @@ test.for([
 ] as const)(
   '%s during consent, and no webhook comes: the page notices by itself',
   async ([what, spoil], context) => {
-    await using stage = await openNangoStage({ temporal, hasWebhooks: false });
-    const double = stage.nango.knobs(context, 'lose a word');
-    const { waiting, visitor, beside } = await atTheProvider(stage);
+    await using setup = await startServiceWithNango({ temporal, hasWebhooks: false });
+    const double = setup.nango.knobs(context, 'lose a word');
+    const { waiting, visitor, beside } = await atTheProvider(setup);
     spoil(double);
     const over = times.start(`${what}, no webhook`);
     await allow(beside);
     await visitor.sees('Tracker is connected');
-    await stage.expectDone(waiting, 'Paint');
+    await setup.expectDone(waiting, 'Paint');
     over('Tracker is connected');
-    await expectOneAccount(stage, double.connections());
+    await expectOneAccount(setup, double.connections());
   },
 );
 
@@ -114,54 +114,54 @@ test.for([
   ['twice', 'twice', 2],
   ['only at the second try', 'failFirst', 1],
 ] as const)('a webhook that comes %s changes nothing more', async ([what, mode, howMany], context) => {
-  await using stage = await openNangoStage({ temporal });
-  const double = stage.nango.knobs(context, 'delay webhooks');
+  await using setup = await startServiceWithNango({ temporal });
+  const double = setup.nango.knobs(context, 'delay webhooks');
   double.webhook = mode;
   double.webhookRetryMs = [200, 200];
-  const { waiting, visitor, beside } = await atTheProvider(stage);
+  const { waiting, visitor, beside } = await atTheProvider(setup);
   const over = times.start(`webhook ${what}`);
   await allow(beside);
   await visitor.sees('Tracker is connected');
-  await stage.expectDone(waiting, 'Paint');
+  await setup.expectDone(waiting, 'Paint');
   over('Tracker is connected');
   await double.delivered(howMany);
   expect(double.deliveries.at(-1)?.tries.at(-1)).toBe(200);
-  await expectOneAccount(stage, double.connections());
+  await expectOneAccount(setup, double.connections());
 });
 
 test('webhooks that are replayed or made up change nothing, and the made-up ones are refused', async (context) => {
-  await using stage = await openNangoStage({ temporal });
-  const double = stage.nango.knobs(context, 'replay its webhooks');
-  const { waiting, beside } = await atTheProvider(stage);
-  const url = `${stage.service.baseUrl}/webhooks/nango`;
+  await using setup = await startServiceWithNango({ temporal });
+  const double = setup.nango.knobs(context, 'replay its webhooks');
+  const { waiting, beside } = await atTheProvider(setup);
+  const url = `${setup.service.baseUrl}/webhooks/nango`;
   // An account of Bob's that is nobody's here.
   const stray = await double.importConnection('bob', { mark: 'stray' });
   const told = { from: 'nango', type: 'auth', operation: 'creation', success: true, provider: 'acme' };
   const payload = { ...told, connectionId: stray, providerConfigKey: 'tracker', tags: {} };
   for (const how of ['wrong-key', 'legacy-only', 'unsigned'] as const)
     expect(await double.forge(url, payload, how), how).toBe(401);
-  expect(stage.mcp.calls).toEqual([]);
+  expect(setup.mcp.calls).toEqual([]);
   const over = times.start('webhook replayed three times');
   await allow(beside);
-  await stage.expectDone(waiting, 'Paint');
+  await setup.expectDone(waiting, 'Paint');
   over('Tracker is connected');
   await double.delivered(2);
   for (let time = 0; time < 3; time++) expect(await double.replay()).toBe(200);
-  await expectOneAccount(stage);
+  await expectOneAccount(setup);
   // Somebody else's in the same environment is left alone.
   expect(double.connections().map(({ connectionId }) => connectionId)).toContain(stray);
 
   // After disconnecting, old news connects nothing again.
-  const alice = await stage.service.as('alice');
+  const alice = await setup.service.as('alice');
   expect((await alice.request('DELETE', '/run/v1/connections/tracker')).status).toBe(200);
   expect(await double.replay()).toBe(200);
-  expect(await stage.service.storage.connections.get(accountOfAlice)).toBeNull();
+  expect(await setup.service.storage.connections.get(accountOfAlice)).toBeNull();
 });
 
 test.each(['before', 'during', 'after'] as const)('the page is reloaded %s consent', async (when) => {
-  await using stage = await openNangoStage({ temporal, hasWebhooks: false });
-  const waiting = await stage.ask('Paint');
-  const visitor = await stage.visit(browser, waiting.question);
+  await using setup = await startServiceWithNango({ temporal, hasWebhooks: false });
+  const waiting = await setup.ask('Paint');
+  const visitor = await setup.visit(browser, waiting.question);
   await visitor.sees('Connect Tracker');
   if (when === 'before') await visitor.page.reload();
   await visitor.sees('Connect Tracker');
@@ -172,17 +172,17 @@ test.each(['before', 'during', 'after'] as const)('the page is reloaded %s conse
   // It may be on its way to the end by itself, and a page that leaves cannot be loaded again.
   if (when === 'after') await visitor.page.reload().catch(() => undefined);
   await visitor.sees('Tracker is connected');
-  await stage.expectDone(waiting, 'Paint');
+  await setup.expectDone(waiting, 'Paint');
   over('Tracker is connected');
   await visitor.page.reload();
   await visitor.sees('Tracker is connected');
-  await expectOneAccount(stage);
+  await expectOneAccount(setup);
 });
 
 test('two tabs connect at once: one account stays, and both say so', async (context) => {
-  await using stage = await openNangoStage({ temporal });
-  const double = stage.nango.knobs(context, 'count connections');
-  const { waiting, visitor, beside } = await atTheProvider(stage);
+  await using setup = await startServiceWithNango({ temporal });
+  const double = setup.nango.knobs(context, 'count connections');
+  const { waiting, visitor, beside } = await atTheProvider(setup);
   const second = visitorAt(await visitor.context.newPage());
   await second.page.goto(waiting.question.url);
   await second.sees('Connect Tracker');
@@ -190,20 +190,20 @@ test('two tabs connect at once: one account stays, and both say so', async (cont
   const over = times.start('two tabs at once');
   await Promise.all([allow(beside), allow(besideToo)]);
   await Promise.all([visitor.sees('Tracker is connected'), second.sees('Tracker is connected')]);
-  await stage.expectDone(waiting, 'Paint');
+  await setup.expectDone(waiting, 'Paint');
   over('Tracker is connected (in both)');
   await until(() => double.connections().length === 1);
-  const row = await stage.service.storage.connections.get(accountOfAlice);
+  const row = await setup.service.storage.connections.get(accountOfAlice);
   expect(row?.status).toBe('active');
   // What is kept at Nango is what we use.
-  await stage.create('Paper').then(({ text }) => expect(text()).toContain('Created.'));
+  await setup.create('Paper').then(({ text }) => expect(text()).toContain('Created.'));
 });
 
 test('a double click is one', async (context) => {
-  await using stage = await openNangoStage({ temporal });
-  const double = stage.nango.knobs(context, 'count connections');
-  const waiting = await stage.ask('Paint');
-  const visitor = await stage.visit(browser, waiting.question);
+  await using setup = await startServiceWithNango({ temporal });
+  const double = setup.nango.knobs(context, 'count connections');
+  const waiting = await setup.ask('Paint');
+  const visitor = await setup.visit(browser, waiting.question);
   await visitor.sees('Connect Tracker');
   await visitor.page.locator('[data-is-ready]').waitFor();
   const windows: unknown[] = [];
@@ -219,47 +219,47 @@ test('a double click is one', async (context) => {
   const over = times.start('double click');
   await allow(beside);
   await visitor.sees('Tracker is connected');
-  await stage.expectDone(waiting, 'Paint');
+  await setup.expectDone(waiting, 'Paint');
   over('Tracker is connected');
   expect(windows).toHaveLength(1);
-  await expectOneAccount(stage, double.connections());
+  await expectOneAccount(setup, double.connections());
 });
 
 test('a provider that severs its window from ours does no harm', async () => {
-  await using stage = await openNangoStage({ temporal });
-  stage.nango.provider.severs = true;
-  const { waiting, visitor, beside } = await atTheProvider(stage);
+  await using setup = await startServiceWithNango({ temporal });
+  setup.nango.provider.severs = true;
+  const { waiting, visitor, beside } = await atTheProvider(setup);
   const over = times.start('provider severs the window (COOP)');
   await allow(beside);
   await visitor.sees('Tracker is connected');
-  await stage.expectDone(waiting, 'Paint');
+  await setup.expectDone(waiting, 'Paint');
   over('Tracker is connected');
 });
 
 test('where no window may open, the same page goes there, and the link says how it ended', async () => {
-  await using stage = await openNangoStage({ temporal, hasWebhooks: false });
+  await using setup = await startServiceWithNango({ temporal, hasWebhooks: false });
   const strict = await launchChromium({ isStrict: true, opensNoWindows: true });
   await using _closing = { [Symbol.asyncDispose]: () => strict.close() };
-  const waiting = await stage.ask('Paint');
-  const visitor = await stage.visit(strict, waiting.question);
+  const waiting = await setup.ask('Paint');
+  const visitor = await setup.visit(strict, waiting.question);
   await visitor.sees('Connect Tracker');
   await visitor.press('Connect Tracker');
   await atProvider(visitor.page);
   const over = times.start('no window may open, no webhook');
   await allow(visitor.page);
   await visitor.page.getByText('You can close this window.').waitFor();
-  await stage.expectDone(waiting, 'Paint');
+  await setup.expectDone(waiting, 'Paint');
   over('Nango: You can close this window.');
   await visitor.page.goto(waiting.question.url);
   await visitor.sees('Tracker is connected');
-  await expectOneAccount(stage);
+  await expectOneAccount(setup);
 });
 
 test('it works without scripts', async () => {
-  await using stage = await openNangoStage({ temporal });
+  await using setup = await startServiceWithNango({ temporal });
   const context = await browser.newContext({ javaScriptEnabled: false });
   await using _closing = { [Symbol.asyncDispose]: () => context.close() };
-  const waiting = await stage.ask('Paint');
+  const waiting = await setup.ask('Paint');
   const visitor = visitorAt(await context.newPage());
   await visitor.page.goto(waiting.question.url);
   await visitor.press('Continue as Alice');
@@ -269,7 +269,7 @@ test('it works without scripts', async () => {
   const over = times.start('no scripts');
   await allow(visitor.page);
   await visitor.page.getByText('You can close this window.').waitFor();
-  await stage.expectDone(waiting, 'Paint');
+  await setup.expectDone(waiting, 'Paint');
   over('Nango: You can close this window.');
   await visitor.page.goto(waiting.question.url);
   await visitor.sees('Tracker is connected');

@@ -35,7 +35,7 @@ export interface Waiting {
   question: ElicitationData;
 }
 
-export interface NangoStage extends AsyncDisposable {
+export interface ServiceWithNango extends AsyncDisposable {
   nango: NangoUnderTest;
   mcp: ProtectedMcp;
   service: Service;
@@ -57,7 +57,7 @@ export interface NangoStage extends AsyncDisposable {
   historyLength(conversation: string): Promise<number>;
 }
 
-export interface NangoStageOptions {
+export interface NangoServiceOptions {
   temporal: ServiceOptions['temporal'];
   nango?: NangoDoubleOptions;
   env?: Record<string, string>;
@@ -65,7 +65,7 @@ export interface NangoStageOptions {
   hasWebhooks?: boolean;
 }
 
-export async function openNangoStage(options: NangoStageOptions): Promise<NangoStage> {
+export async function startServiceWithNango(options: NangoServiceOptions): Promise<ServiceWithNango> {
   const { temporal, env = {}, hasWebhooks = true } = options;
   await using stack = new AsyncDisposableStack();
   const nango = await openNangoUnderTest(options.nango);

@@ -5,7 +5,7 @@ import type { Browser } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import { turnWorkflowId } from '../../src/workflows/messages.ts';
 import { putAccount } from '../api/connections/accounts.ts';
-import { createStage } from '../api/pages/stage.ts';
+import { setUpPages } from '../api/pages/pages-setup.ts';
 import { vaultServer } from '../credentials/vault/vault-store.ts';
 import { startDevelopmentServer } from '../development-server.ts';
 import type { DevelopmentServer } from '../development-server.ts';
@@ -274,15 +274,15 @@ test('every kind of key is shown for what it is on the settings page', async () 
     of('billing', 'Billing', { credentialScope: 'project' }),
     of('mail', 'Mail'),
   ];
-  const stage = await createStage(of('tracker', 'Tracker'), {}, servers);
+  const setup = await setUpPages(of('tracker', 'Tracker'), {}, servers);
   const key = (server: string) => ({ tenant: 'demo', server, user: 'alice' });
-  const keep = (server: ReturnType<typeof of>) => stage.stores.vault.keep(server, key(server.name), firstKey);
+  const keep = (server: ReturnType<typeof of>) => setup.stores.vault.keep(server, key(server.name), firstKey);
   await keep(of('tracker', 'Tracker'));
-  await stage.stores.vault.keep(of('wiki', 'Wiki'), key('wiki'), 'short');
+  await setup.stores.vault.keep(of('wiki', 'Wiki'), key('wiki'), 'short');
   await keep(of('calendar', 'Calendar'));
-  await stage.storage.connections.markBroken(key('calendar'), 1, 'rejected');
+  await setup.storage.connections.markBroken(key('calendar'), 1, 'rejected');
   await keep(of('chat', 'Chat', { url: 'https://old-chat.example.com/mcp' }));
-  await stage.storage.connections.establish(key('storage'), {
+  await setup.storage.connections.establish(key('storage'), {
     store: 'vault',
     account: null,
     scopes: [],
@@ -290,12 +290,12 @@ test('every kind of key is shown for what it is on the settings page', async () 
     freshUntil: null,
   });
   const billing = of('billing', 'Billing', { credentialScope: 'project' });
-  await stage.stores.vault.keep(billing, { ...key('billing'), user: null }, firstKey);
-  await putAccount(stage, { key: key('mail'), serverUrl: 'https://mail.example.com/mcp' });
+  await setup.stores.vault.keep(billing, { ...key('billing'), user: null }, firstKey);
+  await putAccount(setup, { key: key('mail'), serverUrl: 'https://mail.example.com/mcp' });
   await keep(of('gone', 'Gone'));
 
   await sit();
-  await openAsAlice(`${stage.publicUrl}/connections`);
+  await openAsAlice(`${setup.publicUrl}/connections`);
   await person.sees('Your connections');
   const items = await person.page.locator('.connections > li').allInnerTexts();
   expect(items.map((item) => item.replaceAll(/\s+/g, ' '))).toEqual([

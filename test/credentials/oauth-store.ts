@@ -15,7 +15,7 @@ export const alice: ConnectionKey = { tenant: 'acme', server: 'tracker', user: '
 
 type Options = Omit<Partial<Parameters<typeof createOAuthStore>[0]>, 'storage' | 'now'>;
 
-export async function createBench(options: Options = {}) {
+export async function setUpOAuthStore(options: Options = {}) {
   const folder = await mkdtemp(path.join(tmpdir(), 'interlude-oauth-'));
   let turned = 0;
   const now = () => Date.now() + turned;

@@ -4,15 +4,15 @@ import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import { ask, events, look, openRequests, say, startPlayground } from './playground-process.ts';
 import type { PlaygroundProcess } from './playground-process.ts';
 
-let stage: PlaygroundProcess;
+let setup: PlaygroundProcess;
 let alice: BrowserContext;
 const complaints: string[] = [];
 
 beforeAll(async () => {
-  stage = await startPlayground();
-  alice = await stage.signIn('Alice');
+  setup = await startPlayground();
+  alice = await setup.signIn('Alice');
 });
-afterAll(() => stage.stop());
+afterAll(() => setup.stop());
 afterEach(async () => {
   for (const page of alice.pages()) await page.close();
   if (complaints.length > 0) throw new Error(complaints.splice(0).join('\n'));
@@ -21,7 +21,7 @@ afterEach(async () => {
 async function open(address = '/', context = alice): Promise<Page> {
   const page = await context.newPage();
   page.on('pageerror', ({ message }) => complaints.push(message));
-  await page.goto(stage.baseUrl + address);
+  await page.goto(setup.baseUrl + address);
   return page;
 }
 
@@ -75,7 +75,7 @@ test('a conversation comes back with its agent, and so does the next one', async
 });
 
 test('whoever signs in at the door comes to the conversation in its address', async () => {
-  const context = await stage.signIn('Alice');
+  const context = await setup.signIn('Alice');
   const page = await open('/', context);
   await ask(page);
   const { hash } = new URL(page.url());
@@ -86,8 +86,8 @@ test('whoever signs in at the door comes to the conversation in its address', as
   await page.locator('.card').waitFor();
   expect(new URL(page.url()).hash).toBe(hash);
   // Once, and not whenever the page is opened.
-  await page.goto(`${stage.baseUrl}/healthz`);
-  await page.goto(stage.baseUrl);
+  await page.goto(`${setup.baseUrl}/healthz`);
+  await page.goto(setup.baseUrl);
   await page.getByText('What can I do for you?').waitFor();
   await context.close();
 });
@@ -96,7 +96,7 @@ test('somebody else who signs in at the door comes to a conversation of their ow
   const page = await open();
   await ask(page);
   const { hash } = new URL(page.url());
-  const context = await stage.browser.newContext({ locale: 'en' });
+  const context = await setup.browser.newContext({ locale: 'en' });
   const other = await open(`/${hash}`, context);
   await other.getByRole('link', { name: 'Sign in' }).click();
   await other.getByRole('button', { name: 'Continue as Bob' }).click();
@@ -114,7 +114,7 @@ async function spoilTokens(page: Page): Promise<void> {
 }
 
 test('a sign-in that ends in the middle of a turn is said, and leads back to it with what was begun to be written', async () => {
-  const context = await stage.signIn('Alice');
+  const context = await setup.signIn('Alice');
   const page = await open('/', context);
   await ask(page);
   await page.locator('textarea').fill('half a sent');
@@ -135,7 +135,7 @@ test('a sign-in that ends in the middle of a turn is said, and leads back to it 
 });
 
 test('a window goes on by itself when its sign-in is renewed in another, and not as somebody else', async () => {
-  const context = await stage.signIn('Alice');
+  const context = await setup.signIn('Alice');
   const page = await open('/', context);
   await ask(page);
   await context.clearCookies();
@@ -185,7 +185,7 @@ test('agents that could not be read are asked for once more', async () => {
   const page = await alice.newPage();
   const failing = /\/run\/v1\/models$/;
   await page.route(failing, (route) => route.fulfill({ status: 500, body: 'out of order' }));
-  await page.goto(stage.baseUrl);
+  await page.goto(setup.baseUrl);
   await page.getByText('Which agents there are could not be read').waitFor();
   expect(await page.locator('select option').count()).toBe(0);
   await page.unroute(failing);

@@ -22,12 +22,12 @@ const logger = pino({ level: 'silent' });
 const tenant = 'demo';
 const minuteMs = 60_000;
 
-const stage = useAskingService();
+const setup = useAskingService();
 const handleOf = (conversation: string) =>
-  stage.temporal.client.workflow.getHandle(turnWorkflowId({ tenant, conversation }));
+  setup.temporal.client.workflow.getHandle(turnWorkflowId({ tenant, conversation }));
 
 test('one that is terminated while it asks: its stream ends and says why, and the next message is answered', async () => {
-  const { stream, conversation, ...turn } = await stage.begin([one]);
+  const { stream, conversation, ...turn } = await setup.begin([one]);
   const { elicitationId } = await turn.question(0);
   await handleOf(conversation).terminate('by an operator');
   const chunks = await stream.finished();
@@ -35,18 +35,18 @@ test('one that is terminated while it asks: its stream ends and says why, and th
     expect.objectContaining({ type: 'error', errorText: expect.stringContaining('ended from outside') }),
   );
   expect(turn.statuses()).toEqual(['cancel']);
-  const { storage } = stage.service;
+  const { storage } = setup.service;
   expect(await storage.elicitations.get(elicitationId)).toMatchObject({ status: 'cancel' });
   const ref = { tenant, conversation, turnId: stream.turnId };
   expect(await storage.turns.get(ref)).toMatchObject({ status: 'failed', endedAt: expect.any(Number) });
-  const next = await stage.alice.chat('hello', { conversation });
+  const next = await setup.alice.chat('hello', { conversation });
   await next.finished();
   expect(next.text()).toBe('You said: hello');
 });
 
 test('one that is terminated while a tool works: the model would read that nobody knows what became of it', async () => {
   const called = Promise.withResolvers<void>();
-  const { stream, conversation } = await stage.begin([
+  const { stream, conversation } = await setup.begin([
     (_, response) => {
       called.resolve();
       response.on('close', () => undefined);
@@ -61,9 +61,9 @@ test('one that is terminated while a tool works: the model would read that nobod
 });
 
 test('one whose workflow is deleted, which no list tells of, is found by itself', async () => {
-  const { stream, conversation, ...turn } = await stage.begin([one]);
+  const { stream, conversation, ...turn } = await setup.begin([one]);
   await turn.question(0);
-  const { client } = stage.temporal;
+  const { client } = setup.temporal;
   await client.workflowService.deleteWorkflowExecution({
     namespace: 'default',
     workflowExecution: { workflowId: turnWorkflowId({ tenant, conversation }) },
@@ -84,7 +84,7 @@ test('many that Temporal has lost, with their questions, end once each, whoever 
     lost.push({ turn, asked });
   }
   own.pass(minuteMs);
-  const loops = [1, 2].map(() => startReconciler({ storage, logger }, stage.temporal.client));
+  const loops = [1, 2].map(() => startReconciler({ storage, logger }, setup.temporal.client));
   for (const { turn, asked } of lost) {
     await ended(storage, turn);
     expect(await storage.turns.get(turn)).toMatchObject({ status: 'failed' });
@@ -102,23 +102,23 @@ test('many that Temporal has lost, with their questions, end once each, whoever 
 
 test('one that waits, and one that nobody has taken up yet, are left alone', async () => {
   await using own = await ownStorage();
-  const { stream, conversation, ...turn } = await stage.begin([one]);
+  const { stream, conversation, ...turn } = await setup.begin([one]);
   await turn.question(0);
   const waiting = await begunTurn(own.storage, { tenant, conversation, turnId: stream.turnId });
   const untaken = newTurn();
   await own.storage.turns.prepare(untaken);
-  const handle = await stage.temporal.client.workflow.start(agentTurnWorkflow, {
+  const handle = await setup.temporal.client.workflow.start(agentTurnWorkflow, {
     workflowId: turnWorkflowId(untaken),
     // Nobody polls it.
     taskQueue: randomUUID(),
     memo: { turnId: untaken.turnId },
   });
-  await own.looks(stage.temporal.client, 3);
+  await own.looks(setup.temporal.client, 3);
   expect(await own.storage.turns.get(waiting)).toMatchObject({ status: 'running' });
   expect(await own.storage.turns.get(untaken)).toMatchObject({ status: 'starting' });
 
   await handle.terminate();
-  await own.looks(stage.temporal.client, 1);
+  await own.looks(setup.temporal.client, 1);
   expect(await own.storage.turns.get(untaken)).toMatchObject({ status: 'failed' });
   await turn.answer(0, city());
   expect(await turn.end()).toMatchObject({ text: 'done' });
@@ -131,7 +131,7 @@ test('while Temporal is away, nothing is ended', async () => {
   await own.looks(new Client({ connection }), 1);
   expect(await own.storage.turns.get(turn)).toMatchObject({ status: 'running' });
   await connection.close();
-  await own.looks(stage.temporal.client, 1);
+  await own.looks(setup.temporal.client, 1);
   expect(await own.storage.turns.get(turn)).toMatchObject({ status: 'failed' });
 });
 
@@ -141,7 +141,7 @@ test('a merge that was lost with its process is made', async () => {
   const turn = await begunTurn(storage);
   await storage.turnLog.append(turn, [text('one'), text('two')]);
   await storage.turns.end(turn, 'completed');
-  await own.looks(stage.temporal.client, 1);
+  await own.looks(setup.temporal.client, 1);
   expect(await deltas(storage, turn)).toEqual(['onetwo']);
 });
 
@@ -149,7 +149,7 @@ test('an overdue question of an agent that was ended from outside is closed, whi
   await using own = await ownStorage();
   const { storage } = own;
   const turn = await begunTurn(storage);
-  const { client } = stage.temporal;
+  const { client } = setup.temporal;
   const open = { taskQueue: randomUUID(), memo: { turnId: turn.turnId } };
   const workflow = await client.workflow.start(agentTurnWorkflow, {
     ...open,

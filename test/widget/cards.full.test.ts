@@ -10,15 +10,15 @@ import { startOffice } from '../servers/office-server.ts';
 import type { Office } from '../servers/office-server.ts';
 import { disconnect } from './connect-journey.ts';
 import { isFocused } from './keyboard.ts';
-import { createStage } from './widget-page.ts';
-import type { Stage, Visitor } from './widget-page.ts';
+import { setUpWidgetPage } from './widget-page.ts';
+import type { WidgetPageSetup, Visitor } from './widget-page.ts';
 
 const stack = new AsyncDisposableStack();
 let browser: Browser;
 let office: Office;
-let stage: Stage;
+let setup: WidgetPageSetup;
 /** Where questions do not wait for long. */
-let hasty: Stage;
+let hasty: WidgetPageSetup;
 
 beforeAll(async () => {
   const folder = await mkdtemp(path.join(tmpdir(), 'interlude-cards-'));
@@ -30,9 +30,9 @@ beforeAll(async () => {
   office = await startOffice();
   stack.defer(() => office.stop());
   const setting = { browser, temporal, folder, agents: 'journey-agents.yaml' };
-  stage = await createStage({ ...setting, env: { OFFICE_URL: office.config.url } });
-  stack.defer(() => stage.stop());
-  hasty = await createStage({
+  setup = await setUpWidgetPage({ ...setting, env: { OFFICE_URL: office.config.url } });
+  stack.defer(() => setup.stop());
+  hasty = await setUpWidgetPage({
     ...setting,
     env: { OFFICE_URL: office.config.url, ELICITATION_TIMEOUT: '6s' },
   });
@@ -48,8 +48,8 @@ interface Asked extends Visitor {
 
 async function askedFor(
   text: string,
-  options: Parameters<Stage['visit']>[0] = {},
-  on = stage,
+  options: Parameters<WidgetPageSetup['visit']>[0] = {},
+  on = setup,
 ): Promise<Asked> {
   const visitor = await on.visit({ user: 'bob', ...options });
   let count = 0;
@@ -64,7 +64,7 @@ async function askedFor(
 
 const page = 'call office__show {"url":"https://office.example/desk"}';
 
-function askedToFill(properties: object, required: string[] = [], on = stage): Promise<Asked> {
+function askedToFill(properties: object, required: string[] = [], on = setup): Promise<Asked> {
   office.form = { type: 'object', properties, required };
   return askedFor('call office__fill', {}, on);
 }
@@ -103,7 +103,7 @@ describe('a page of the server’s own', () => {
   });
 
   test('of an account needs nobody to say that it was opened', async () => {
-    await disconnect(stage, 'bob');
+    await disconnect(setup, 'bob');
     const { view, card, leave, ...visitor } = await askedFor('list my open issues');
     await view.evaluate(() => {
       for (const type of ['blur', 'focus']) window.dispatchEvent(new Event(type));
@@ -308,7 +308,7 @@ describe('a form', () => {
     office.form = JSON.parse(
       '{"type":"object","properties":{"__proto__":{"type":"string","default":"polluted"}}}',
     ) as Record<string, unknown>;
-    const { say: write, view, leave } = await stage.visit({ user: 'bob' });
+    const { say: write, view, leave } = await setup.visit({ user: 'bob' });
     await write('call office__fill');
     // Its name is read as Markdown there.
     await view.locator('.markdown').getByText('No field may be named').waitFor();

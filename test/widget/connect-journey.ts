@@ -1,21 +1,24 @@
 /** From the question to the answer over a second window, as a person goes it. */
 import type { Page } from 'playwright-core';
 import { expect } from 'vitest';
-import type { Stage } from './widget-page.ts';
+import type { WidgetPageSetup } from './widget-page.ts';
 
 export const issue = 'Checkout button stays disabled';
 
 /** Bob and Alice begin without an account at Tracker. */
-export async function disconnect(stage: Stage, user: 'alice' | 'bob'): Promise<void> {
-  const caller = await stage.service.as(user);
+export async function disconnect(setup: WidgetPageSetup, user: 'alice' | 'bob'): Promise<void> {
+  const caller = await setup.service.as(user);
   await caller.request('DELETE', '/run/v1/connections/tracker');
 }
 
 /** Alice connects in a second window; the answer goes on by itself, once, and nobody asks after the window. */
-export async function connectJourney(stage: Stage, { isFramed }: { isFramed: boolean }): Promise<void> {
-  await disconnect(stage, 'alice');
-  const { page, view, context, say, leave } = await stage.visit({ isFramed });
-  const { calls } = stage.service.tracker;
+export async function connectJourney(
+  setup: WidgetPageSetup,
+  { isFramed }: { isFramed: boolean },
+): Promise<void> {
+  await disconnect(setup, 'alice');
+  const { page, view, context, say, leave } = await setup.visit({ isFramed });
+  const { calls } = setup.service.tracker;
   const before = calls.length;
   await say('list my open issues');
   const link = view.locator('.card').getByRole('link');

@@ -1,8 +1,8 @@
 import { expect } from 'vitest';
-import type { Stage } from './widget-page.ts';
+import type { WidgetPageSetup } from './widget-page.ts';
 
 /** Bob says no somewhere else, whatever his page hears of it. */
-export async function declineElsewhere({ service }: Stage, conversationId: string): Promise<void> {
+export async function declineElsewhere({ service }: WidgetPageSetup, conversationId: string): Promise<void> {
   const bob = await service.as('bob');
   const { body } = await bob.request(
     'GET',

@@ -13,8 +13,8 @@ import type { TcpProxy } from '../servers/tcp-proxy.ts';
 import { connectJourney, disconnect } from './connect-journey.ts';
 import { focusIsKept, isFocused, tabTo } from './keyboard.ts';
 import { declineJourney, lostLineJourney, severalJourney, stopJourney } from './question-journeys.ts';
-import { createStage } from './widget-page.ts';
-import type { Stage } from './widget-page.ts';
+import { setUpWidgetPage } from './widget-page.ts';
+import type { WidgetPageSetup } from './widget-page.ts';
 import { tripJourney } from './trip-form.ts';
 
 // Every key that is pressed takes its way over the driver's protocol.
@@ -24,7 +24,7 @@ const fetchingMs = 180_000;
 const stack = new AsyncDisposableStack();
 let launched: Launched;
 let browser: Browser;
-let stage: Stage;
+let setup: WidgetPageSetup;
 let line: TcpProxy;
 /** The rest of what the agent `writer` says waits for it. */
 let pause = Promise.withResolvers<void>();
@@ -41,9 +41,9 @@ beforeAll(async () => {
   const folder = await mkdtemp(path.join(tmpdir(), 'interlude-firefox-'));
   stack.defer(() => rm(folder, { recursive: true }));
   const env = { MODEL_URL: model.baseURL };
-  stage = await createStage({ browser, temporal, folder, env, agents: 'browser-agents.yaml' });
-  stack.defer(() => stage.stop());
-  line = await startTcpProxy({ to: Number(new URL(stage.service.baseUrl).port) });
+  setup = await setUpWidgetPage({ browser, temporal, folder, env, agents: 'browser-agents.yaml' });
+  stack.defer(() => setup.stop());
+  line = await startTcpProxy({ to: Number(new URL(setup.service.baseUrl).port) });
   stack.defer(() => line.stop());
 }, fetchingMs);
 afterAll(() => stack.disposeAsync());
@@ -63,11 +63,11 @@ describe.each([
   { where: 'in a frame of another site', isFramed: true },
 ])('$where', ({ isFramed }) => {
   test('alice connects in a second window; the answer goes on by itself, once, and nobody asks after the window', () =>
-    connectJourney(stage, { isFramed }));
+    connectJourney(setup, { isFramed }));
 });
 
 test('a question that was declined stays as a line, the agent goes on, and the page is told', () =>
-  declineJourney(stage));
+  declineJourney(setup));
 
 test('a form with a field of every kind is filled in with the keyboard alone, corrected where it is wrong, and arrives as typed', async () => {
   const context = await browser.newContext({
@@ -75,17 +75,17 @@ test('a form with a field of every kind is filled in with the keyboard alone, co
     timezoneId: 'Europe/Berlin',
     viewport: { width: 900, height: 800 },
   });
-  const visitor = await stage.visit({ user: 'bob', context });
-  await tripJourney(stage, visitor, { fromDayToTime: [] });
+  const visitor = await setup.visit({ user: 'bob', context });
+  await tripJourney(setup, visitor, { fromDayToTime: [] });
   await visitor.leave(/status of 422/);
   await context.close();
 });
 
 test('several questions at once are cards of their own, and each is answered by itself', () =>
-  severalJourney(stage));
+  severalJourney(setup));
 
 test('a reload while a question waits, and one while text comes in, lose nothing and repeat nothing', async () => {
-  const { page, say, comeBack, leave } = await stage.visit({ user: 'bob' });
+  const { page, say, comeBack, leave } = await setup.visit({ user: 'bob' });
   await say('list my open issues');
   await page.locator('.card').waitFor();
   await page.locator('textarea').fill('half a sent');
@@ -97,7 +97,7 @@ test('a reload while a question waits, and one while text comes in, lose nothing
   expect(await page.locator('.bubble').allInnerTexts()).toEqual(['list my open issues']);
   await leave();
 
-  const writer = await stage.visit({ user: 'bob', attributes: 'agent="writer"' });
+  const writer = await setup.visit({ user: 'bob', attributes: 'agent="writer"' });
   pause = Promise.withResolvers();
   await writer.say('what did you find?');
   await writer.page.locator('strong').waitFor();
@@ -113,13 +113,13 @@ test('a reload while a question waits, and one while text comes in, lose nothing
 
 test.each(['cut', 'halfClose'] as const)(
   '%s while a question is open: the page finds out by itself how it ended',
-  (mishap) => lostLineJourney(stage, line, mishap),
+  (mishap) => lostLineJourney(setup, line, mishap),
 );
 
-test('the Stop button ends the turn and closes its question', () => stopJourney(stage));
+test('the Stop button ends the turn and closes its question', () => stopJourney(setup));
 
 test('Markdown is drawn as it comes in, as elements of ours', async () => {
-  const { page, say, leave } = await stage.visit({ user: 'bob', attributes: 'agent="writer"' });
+  const { page, say, leave } = await setup.visit({ user: 'bob', attributes: 'agent="writer"' });
   pause = Promise.withResolvers();
   await say('what did you find?');
   await page.locator('.markdown strong').waitFor();
@@ -132,7 +132,7 @@ test('Markdown is drawn as it comes in, as elements of ours', async () => {
 });
 
 test('its page’s policy, which allows next to nothing, is kept, and so are words of a stranger', async () => {
-  const { page, say, leave } = await stage.visit({ user: 'bob' });
+  const { page, say, leave } = await setup.visit({ user: 'bob' });
   await say('<img src=x onerror="document.title=1"> [x](javascript:alert(1)) ![y](https://a.example/y)');
   const answer = page.locator('.markdown').first();
   await answer.getByText('onerror').waitFor();
@@ -145,8 +145,8 @@ test('its page’s policy, which allows next to nothing, is kept, and so are wor
 });
 
 test('in a corner of the page it opens with the keyboard, and gives the focus back', async () => {
-  await disconnect(stage, 'bob');
-  const { page, say, leave } = await stage.visit({ user: 'bob', attributes: 'floating' });
+  await disconnect(setup, 'bob');
+  const { page, say, leave } = await setup.visit({ user: 'bob', attributes: 'floating' });
   expect(await page.locator('.panel').isVisible()).toBe(false);
   await tabTo(page, page.getByRole('button', { name: 'Open the conversation' }));
   await page.keyboard.press('Enter');
@@ -167,7 +167,7 @@ test('in a corner of the page it opens with the keyboard, and gives the focus ba
 });
 
 test('the element has its own style sheet, and passes the focus on', async () => {
-  const { page, leave } = await stage.visit({ user: 'bob' });
+  const { page, leave } = await setup.visit({ user: 'bob' });
   const seen = await page.evaluate(() => {
     const chat = window.document.querySelector('interlude-chat') as HTMLElement;
     const root = chat.shadowRoot as ShadowRoot;

@@ -9,8 +9,8 @@ import type { Launched } from '../browsers/launch.ts';
 import { launchFullChromium } from '../browsers/full-chromium.ts';
 import { connectJourney } from './connect-journey.ts';
 import { declineElsewhere } from './elsewhere.ts';
-import { createStage } from './widget-page.ts';
-import type { Stage } from './widget-page.ts';
+import { setUpWidgetPage } from './widget-page.ts';
+import type { WidgetPageSetup } from './widget-page.ts';
 
 // The first one waits for a browser that has just been started.
 vi.setConfig({ testTimeout: 60_000 });
@@ -19,7 +19,7 @@ const fetchingMs = 180_000;
 const stack = new AsyncDisposableStack();
 let launched: Launched;
 let browser: Browser;
-let stage: Stage;
+let setup: WidgetPageSetup;
 
 beforeAll(async () => {
   launched = await launchFullChromium();
@@ -30,8 +30,8 @@ beforeAll(async () => {
   stack.defer(() => temporal.stop());
   const folder = await mkdtemp(path.join(tmpdir(), 'interlude-full-'));
   stack.defer(() => rm(folder, { recursive: true }));
-  stage = await createStage({ browser, temporal, folder });
-  stack.defer(() => stage.stop());
+  setup = await setUpWidgetPage({ browser, temporal, folder });
+  stack.defer(() => setup.stop());
 }, fetchingMs);
 afterAll(() => stack.disposeAsync());
 beforeEach(({ skip }) => {
@@ -43,14 +43,14 @@ describe.each([
   { where: 'in a frame of another site', isFramed: true },
 ])('$where', ({ isFramed }) => {
   test('alice connects in a second window, which no popup blocker stops', () =>
-    connectJourney(stage, { isFramed }));
+    connectJourney(setup, { isFramed }));
 
   test('a window that nobody has clicked for is stopped', async () => {
     const context = await browser.newContext({ locale: 'en' });
     await context.addInitScript(() =>
       Object.assign(globalThis, { isStopped: window.open('about:blank') === null }),
     );
-    const { view, leave } = await stage.visit({ user: 'bob', context, isFramed });
+    const { view, leave } = await setup.visit({ user: 'bob', context, isFramed });
     expect(await view.evaluate(() => (globalThis as never)['isStopped'])).toBe(true);
     expect(context.pages()).toHaveLength(1);
     await leave();
@@ -59,9 +59,9 @@ describe.each([
 });
 
 test('what is begun to be written is kept in a frame of another site, apart from what its own site has', async () => {
-  const own = await stage.visit({ user: 'bob' });
+  const own = await setup.visit({ user: 'bob' });
   await own.view.evaluate(() => localStorage.setItem('whose', 'its own'));
-  const framed = await stage.visit({ user: 'bob', context: own.context, isFramed: true });
+  const framed = await setup.visit({ user: 'bob', context: own.context, isFramed: true });
   expect(await framed.view.evaluate(() => localStorage.getItem('whose'))).toBe(null);
   await framed.view.locator('textarea').fill('half a sent');
   await expect
@@ -84,13 +84,13 @@ function watchReturns(page: Page): Promise<void> {
 test.each(['while the page is away', 'in the page that has come back'])(
   'a page that is left while a question waits is kept aside; answered %s, it shows how it ended',
   async (where) => {
-    const { page, say, conversation, leave } = await stage.visit({ user: 'bob' });
+    const { page, say, conversation, leave } = await setup.visit({ user: 'bob' });
     await say('list my open issues');
     await page.locator('.card').waitFor();
     const asked = await conversation();
     await watchReturns(page);
     await page.goto('about:blank');
-    if (where === 'while the page is away') await declineElsewhere(stage, asked);
+    if (where === 'while the page is away') await declineElsewhere(setup, asked);
     await page.goBack({ waitUntil: 'commit' });
     expect(await page.evaluate(() => (globalThis as never)['returns'])).toEqual([true]);
     if (where !== 'while the page is away') await page.getByRole('button', { name: 'Not now' }).click();

@@ -6,13 +6,13 @@ import type { BrowserContextOptions, Page } from 'playwright-core';
 import type { ElicitationRequest } from '../../src/contract/elicitation.ts';
 import { startDevelopmentServer } from '../development-server.ts';
 import { launchChromium } from '../browsers/chromium.ts';
-import { createStage } from './widget-page.ts';
-import type { Stage, Visitor } from './widget-page.ts';
+import { setUpWidgetPage } from './widget-page.ts';
+import type { WidgetPageSetup, Visitor } from './widget-page.ts';
 
-type Options = Parameters<Stage['visit']>[0];
+type Options = Parameters<WidgetPageSetup['visit']>[0];
 
 export interface Gallery {
-  stage: Stage;
+  setup: WidgetPageSetup;
   visit(options?: Options): Promise<Visitor>;
   /** A history that the service has no way to be brought to within a test; the rest of the service stays as it is. */
   visitHistory(options: HistoryOptions, ...items: object[]): Promise<Visitor>;
@@ -30,16 +30,16 @@ export async function openGallery(): Promise<Gallery> {
     startDevelopmentServer(),
     launchChromium({ isStrict: true }),
   ]);
-  const stage = await createStage({ browser, temporal, folder });
+  const setup = await setUpWidgetPage({ browser, temporal, folder });
 
   async function visit(options: Options = {}): Promise<Visitor> {
-    const visitor = await stage.visit({ user: 'bob', ...options });
+    const visitor = await setup.visit({ user: 'bob', ...options });
     await fillWindow(visitor.page);
     return visitor;
   }
 
   return {
-    stage,
+    setup,
     visit,
     async visitHistory({ attributes = '', browser: how = {} }, ...items) {
       const context = await browser.newContext({
@@ -60,7 +60,7 @@ export async function openGallery(): Promise<Gallery> {
       return visit({ context, attributes: `conversation="told" ${attributes}` });
     },
     async close() {
-      await stage.stop();
+      await setup.stop();
       await browser.close();
       await temporal.stop();
       await rm(folder, { recursive: true });

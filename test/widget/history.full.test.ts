@@ -13,14 +13,14 @@ import type { ChatRequest, OpenAIServer, Reply } from '../servers/openai-server.
 import type { Caller } from '../service/user.ts';
 import { declineElsewhere } from './elsewhere.ts';
 import { picture } from './look.ts';
-import { createStage } from './widget-page.ts';
+import { setUpWidgetPage } from './widget-page.ts';
 import type { Storage } from '../../src/storage/storage.ts';
-import type { Stage } from './widget-page.ts';
+import type { WidgetPageSetup } from './widget-page.ts';
 
 let temporal: DevelopmentServer;
 let browser: Browser;
 let model: OpenAIServer;
-let stage: Stage;
+let setup: WidgetPageSetup;
 let bob: Caller;
 let folder: string;
 
@@ -33,11 +33,11 @@ beforeAll(async () => {
   ]);
   const env = { MODEL_URL: model.baseURL };
   const agents = 'stages-agents.yaml';
-  stage = await createStage({ browser, temporal, folder, env, agents, around: withLateWorker });
-  bob = await stage.service.as('bob');
+  setup = await setUpWidgetPage({ browser, temporal, folder, env, agents, around: withLateWorker });
+  bob = await setup.service.as('bob');
 });
 afterAll(async () => {
-  await stage.stop();
+  await setup.stop();
   await model.stop();
   await browser.close();
   await temporal.stop();
@@ -90,13 +90,13 @@ const twoFrames = (page: Page) =>
   page.evaluate(() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done))));
 
 async function declineToTheEnd(conversationId: string): Promise<void> {
-  await declineElsewhere(stage, conversationId);
+  await declineElsewhere(setup, conversationId);
   const path = `/run/v1/conversations/${conversationId}`;
   await expect.poll(async () => (await bob.request('GET', path)).body).toMatchObject({ turn: null });
 }
 
 test('a turn that ends while its page is being loaded is there to its end', async () => {
-  const { page, say, comeBack, conversation, leave } = await stage.visit({ user: 'bob' });
+  const { page, say, comeBack, conversation, leave } = await setup.visit({ user: 'bob' });
   await say('ask me');
   await page.locator('.card').waitFor();
   const id = await conversation();
@@ -116,7 +116,7 @@ test('a turn that ends while its page is being loaded is there to its end', asyn
 });
 
 test('turns that were begun elsewhere before the page could hear of it are there, and the one that goes on', async () => {
-  const { page, say, comeBack, conversation, leave } = await stage.visit({ user: 'bob' });
+  const { page, say, comeBack, conversation, leave } = await setup.visit({ user: 'bob' });
   await say('first');
   await page.getByText('Noted.').waitFor();
   const id = await conversation();
@@ -138,7 +138,7 @@ test('turns that were begun elsewhere before the page could hear of it are there
 });
 
 test('what was read before a message was sent takes nothing of it away', async () => {
-  const { page, say, leave } = await stage.visit({ user: 'bob' });
+  const { page, say, leave } = await setup.visit({ user: 'bob' });
   const reading = Promise.withResolvers<void>();
   const said2 = Promise.withResolvers<void>();
   await page.route(
@@ -164,7 +164,7 @@ test('what was read before a message was sent takes nothing of it away', async (
 });
 
 test('a message that takes the place of a question stays on the screen, however early the question’s stream ends', async () => {
-  const { page, say, conversation, leave } = await stage.visit({ user: 'bob' });
+  const { page, say, conversation, leave } = await setup.visit({ user: 'bob' });
   const asked = new Promise<void>((resolve) => {
     for (const end of ['requestfinished', 'requestfailed'] as const)
       page.on(end as 'requestfinished', (request) => {
@@ -204,7 +204,7 @@ test('a message that takes the place of a question stays on the screen, however 
 });
 
 test('a message that was refused beside an open question is given back, and the question stays', async () => {
-  const { page, say, conversation, leave } = await stage.visit({ user: 'bob' });
+  const { page, say, conversation, leave } = await setup.visit({ user: 'bob' });
   await say('ask me');
   await page.locator('.card').waitFor();
   await page.route('**/run/api/chat', (route) =>
@@ -222,7 +222,7 @@ test('a message that was refused beside an open question is given back, and the 
 });
 
 test('a turn that nobody takes up says so, until somebody does', async () => {
-  const { page, say, leave } = await stage.visit({ user: 'bob' });
+  const { page, say, leave } = await setup.visit({ user: 'bob' });
   const arriving = Promise.withResolvers<void>();
   worker = arriving.promise;
   const notice = page.getByText('Nobody has taken this up yet. Still waiting…');
@@ -238,11 +238,11 @@ test('a turn that nobody takes up says so, until somebody does', async () => {
 });
 
 test('a question that gives way to a message from another tab does so in both', async () => {
-  const first = await stage.visit({ user: 'bob' });
+  const first = await setup.visit({ user: 'bob' });
   await first.say('ask me');
   await first.page.locator('.card').waitFor();
   const attributes = `conversation="${await first.conversation()}"`;
-  const second = await stage.visit({ user: 'bob', context: first.context, attributes });
+  const second = await setup.visit({ user: 'bob', context: first.context, attributes });
   await second.page.locator('.card').waitFor();
   await second.say('never mind');
   for (const { page } of [first, second])
@@ -254,7 +254,7 @@ test('a question that gives way to a message from another tab does so in both', 
 });
 
 test('a message that was refused is there to be mended, with the reason, however often somebody looks', async () => {
-  const { page, say, leave } = await stage.visit({ user: 'bob' });
+  const { page, say, leave } = await setup.visit({ user: 'bob' });
   const input = page.locator('textarea');
   await say('first');
   await page.getByText('Noted.').waitFor();
@@ -279,7 +279,7 @@ test('a message that was refused is there to be mended, with the reason, however
 });
 
 test('what an agent failed at is tried again as a new message', async () => {
-  const { page, say, leave } = await stage.visit({ user: 'bob' });
+  const { page, say, leave } = await setup.visit({ user: 'bob' });
   isModelWell = false;
   await say('first');
   await page.getByRole('alert').waitFor();
@@ -294,7 +294,7 @@ test('of a long conversation the end is there first, and the rest on demand, wit
   const id = randomUUID();
   const texts = Array.from({ length: 33 }, (_, index) => `number ${index}`);
   for (const text of texts) await (await bob.chat(text, { conversation: id })).finished();
-  const { page, say, leave } = await stage.visit({ user: 'bob', attributes: `conversation="${id}"` });
+  const { page, say, leave } = await setup.visit({ user: 'bob', attributes: `conversation="${id}"` });
   const bubbles = page.locator('.bubble');
   await page.getByText('number 32').waitFor();
   expect(await bubbles.allInnerTexts()).toEqual(texts.slice(3));
@@ -314,7 +314,7 @@ test('of a long conversation the end is there first, and the rest on demand, wit
 });
 
 test('what was never answered says so, and is asked again on demand', async () => {
-  const { page, say, comeBack, leave } = await stage.visit({ user: 'bob' });
+  const { page, say, comeBack, leave } = await setup.visit({ user: 'bob' });
   const gate = hold();
   await say('first');
   // The agent thinks, and has not said a word.
@@ -335,9 +335,9 @@ test('what was never answered says so, and is asked again on demand', async () =
 });
 
 test('four windows with a question each leave room to answer, over the six connections that a browser has', async () => {
-  const windows = [await stage.visit({ user: 'bob' })];
+  const windows = [await setup.visit({ user: 'bob' })];
   const [{ context }] = windows as [(typeof windows)[0]];
-  while (windows.length < 4) windows.push(await stage.visit({ user: 'bob', context }));
+  while (windows.length < 4) windows.push(await setup.visit({ user: 'bob', context }));
   for (const { page, say } of windows) {
     await say('ask me');
     await page.locator('.card').waitFor();

@@ -38,7 +38,7 @@ export interface HostVisit {
   leave(expected?: RegExp): Promise<void>;
 }
 
-export async function createHostStage(): Promise<HostPages> {
+export async function setUpHostPages(): Promise<HostPages> {
   const stack = new AsyncDisposableStack();
   const [temporal, browser, project] = await Promise.all([
     startDevelopmentServer(),

@@ -2,14 +2,14 @@
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { InterludeChatElement } from '../../src/widget/interlude-chat.ts';
-import { createHostStage } from './host-pages.ts';
+import { setUpHostPages } from './host-pages.ts';
 import type { HostPages, HostVisit } from './host-pages.ts';
 
-let stage: HostPages;
+let setup: HostPages;
 beforeAll(async () => {
-  stage = await createHostStage();
+  setup = await setUpHostPages();
 }, 120_000);
-afterAll(() => stage[Symbol.asyncDispose]());
+afterAll(() => setup[Symbol.asyncDispose]());
 
 /** What the page has for its tests. */
 interface Host {
@@ -28,7 +28,7 @@ async function say(page: Page, text: string, chat = 'interlude-chat'): Promise<v
 
 /** What the model was given last, the agent's own instructions aside. */
 function told(): unknown[] {
-  return stage.model.requests.at(-1)?.body.messages.filter(({ role }) => role !== 'system') ?? [];
+  return setup.model.requests.at(-1)?.body.messages.filter(({ role }) => role !== 'system') ?? [];
 }
 
 const shown = (text: string) => ({ type: 'text', text: expect.stringMatching(new RegExp(`\n> ${text}$`)) });
@@ -39,7 +39,7 @@ describe('as a React component', () => {
     page.evaluate((given) => (globalThis as unknown as Host).show(given), props);
 
   async function open(props: object): Promise<HostVisit> {
-    const visit = await stage.visit('react');
+    const visit = await setup.visit('react');
     await visit.page.waitForFunction(() => document.title === 'ready');
     await show(visit.page, { api: visit.api, user: 'bob', ...props });
     return visit;
@@ -159,7 +159,7 @@ describe('as an element of a page', () => {
   }
 
   async function open(set: string): Promise<HostVisit> {
-    const visit = await stage.visit('plain');
+    const visit = await setup.visit('plain');
     await load(visit.page, visit.api, set);
     return visit;
   }

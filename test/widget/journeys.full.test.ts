@@ -13,14 +13,14 @@ import { startTcpProxy } from '../servers/tcp-proxy.ts';
 import type { TcpProxy } from '../servers/tcp-proxy.ts';
 import { connectJourney, disconnect, issue } from './connect-journey.ts';
 import { focusIsKept, isFocused, tabTo } from './keyboard.ts';
-import { createStage } from './widget-page.ts';
-import type { Stage, Visitor } from './widget-page.ts';
+import { setUpWidgetPage } from './widget-page.ts';
+import type { WidgetPageSetup, Visitor } from './widget-page.ts';
 import { tripJourney } from './trip-form.ts';
 
 let temporal: DevelopmentServer;
 let browser: Browser;
 let office: Office;
-let stage: Stage;
+let setup: WidgetPageSetup;
 let line: TcpProxy;
 let folder: string;
 
@@ -32,12 +32,12 @@ beforeAll(async () => {
     startOffice(),
   ]);
   const env = { OFFICE_URL: office.config.url };
-  stage = await createStage({ browser, temporal, folder, env, agents: 'journey-agents.yaml' });
-  line = await startTcpProxy({ to: Number(new URL(stage.service.baseUrl).port) });
+  setup = await setUpWidgetPage({ browser, temporal, folder, env, agents: 'journey-agents.yaml' });
+  line = await startTcpProxy({ to: Number(new URL(setup.service.baseUrl).port) });
 });
 afterAll(async () => {
   await line.stop();
-  await stage.stop();
+  await setup.stop();
   await office.stop();
   await browser.close();
   await temporal.stop();
@@ -49,12 +49,12 @@ describe.each([
   { where: 'in a frame of another site', isFramed: true },
 ])('$where', ({ isFramed }) => {
   test('alice connects in a second window; the answer goes on by itself, once, and nobody asks after the window', () =>
-    connectJourney(stage, { isFramed }));
+    connectJourney(setup, { isFramed }));
 });
 
 test('with the keyboard alone, from the first word to the answer, nobody loses their place', async () => {
-  await disconnect(stage, 'alice');
-  const { page, view, context, leave } = await stage.visit({ attributes: 'floating' });
+  await disconnect(setup, 'alice');
+  const { page, view, context, leave } = await setup.visit({ attributes: 'floating' });
   await page.keyboard.press('Tab');
   await page.keyboard.press('Enter');
   await expect.poll(() => isFocused(view.locator('textarea'))).toBe(true);
@@ -102,8 +102,8 @@ test('a form with a field of every kind is filled in with the keyboard alone, co
     timezoneId: 'Europe/Berlin',
     viewport: { width: 900, height: 800 },
   });
-  const visitor = await stage.visit({ user: 'bob', context });
-  await tripJourney(stage, visitor, { fromDayToTime: ['ArrowRight'] });
+  const visitor = await setup.visit({ user: 'bob', context });
+  await tripJourney(setup, visitor, { fromDayToTime: ['ArrowRight'] });
   await visitor.leave(/status of 422/);
   await context.close();
 });
@@ -112,7 +112,7 @@ test.each([
   { button: 'Approve', action: 'accept', settled: 'Office: You approved' },
   { button: 'Decline', action: 'decline', settled: 'Office: You declined' },
 ])('a question without fields is approved or declined: $button', async ({ button, action, settled }) => {
-  const { page, view, say, leave } = await stage.visit({ user: 'bob' });
+  const { page, view, say, leave } = await setup.visit({ user: 'bob' });
   await say('call office__delete {"what":"the archive"}');
   const card = view.locator('.card', { hasText: 'Delete the archive?' });
   await card.waitFor();
@@ -126,7 +126,7 @@ test.each([
 });
 
 test('a page of the server’s own is opened with its whole address in sight, which is the consent; the server says when it is done', async () => {
-  const { view, context, say, leave } = await stage.visit({ user: 'bob' });
+  const { view, context, say, leave } = await setup.visit({ user: 'bob' });
   await say('call travel__pay_deposit {"trip":"T-1001"}');
   const card = view.locator('.card', { hasText: 'Pay the deposit' });
   const link = card.getByRole('link', { name: 'Open the page' });
@@ -143,7 +143,7 @@ test('a page of the server’s own is opened with its whole address in sight, wh
     .getByText(/is paid/)
     .waitFor();
   await window.close();
-  expect(stage.travel.books.trips[0]?.deposit.paidAt).not.toBe(null);
+  expect(setup.travel.books.trips[0]?.deposit.paidAt).not.toBe(null);
   await leave();
 });
 
@@ -153,7 +153,7 @@ test.each([
   { url: 'http://shop.example/pay?id=1#top', host: 'shop.example', warning: 'not encrypted' },
   { url: 'https://bank.example@shop.example/', host: 'shop.example', warning: 'hides a name' },
 ])('what is wrong with an address is said before it is opened: $url', async ({ url, host, warning }) => {
-  const { view, say, leave } = await stage.visit({ user: 'bob' });
+  const { view, say, leave } = await setup.visit({ user: 'bob' });
   await say(`call office__show ${JSON.stringify({ url })}`);
   const card = view.locator('.card');
   await card.locator('p.warning', { hasText: warning }).waitFor();
@@ -167,18 +167,18 @@ test.each([
 
 /** Bob's two tabs; the first one hears nothing of what happens in the second. */
 async function deafTab(text: string): Promise<{ deaf: Visitor; other: Visitor }> {
-  const deaf = await stage.visit({ user: 'bob', api: line.url });
+  const deaf = await setup.visit({ user: 'bob', api: line.url });
   await deaf.page.clock.install();
   await deaf.say(text);
   await deaf.view.locator('.card').waitFor();
   const attributes = `conversation="${await deaf.conversation()}"`;
-  const other = await stage.visit({ user: 'bob', context: deaf.context, attributes });
+  const other = await setup.visit({ user: 'bob', context: deaf.context, attributes });
   await other.view.locator('.card').waitFor();
   line.stall();
   // A connection that is stalled must not be taken for the answer.
   await deaf.page.route('**/elicitation-responses', async (route) => {
     const { pathname } = new URL(route.request().url());
-    await route.fulfill({ response: await route.fetch({ url: stage.service.baseUrl + pathname }) });
+    await route.fulfill({ response: await route.fetch({ url: setup.service.baseUrl + pathname }) });
   });
   return { deaf, other };
 }
@@ -222,14 +222,14 @@ async function hide(view: Frame, isHidden: boolean, type: string): Promise<void>
 test.each(['hidden', 'kept aside', 'left'] as const)(
   'what happened elsewhere while the page was %s is there when somebody looks again',
   async (how) => {
-    const first = await stage.visit({ user: 'bob' });
+    const first = await setup.visit({ user: 'bob' });
     await first.say('hello');
     await first.view.getByText('You said: hello').waitFor();
     const attributes = `conversation="${await first.conversation()}"`;
     if (how === 'left') await first.comeBack();
     if (how === 'hidden' || how === 'kept aside') await hide(first.view, true, 'visibilitychange');
-    if (how === 'left') await first.page.goto(`${stage.service.baseUrl}/healthz`);
-    const second = await stage.visit({ user: 'bob', attributes });
+    if (how === 'left') await first.page.goto(`${setup.service.baseUrl}/healthz`);
+    const second = await setup.visit({ user: 'bob', attributes });
     await second.say('call office__delete {"what":"the garden"}');
     await second.view.getByRole('button', { name: 'Approve' }).click();
     await second.view.locator('.markdown').getByText('the garden: accept').waitFor();

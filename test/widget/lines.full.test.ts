@@ -11,24 +11,24 @@ import { startTcpProxy } from '../servers/tcp-proxy.ts';
 import type { TcpProxy } from '../servers/tcp-proxy.ts';
 import { declineElsewhere } from './elsewhere.ts';
 import { lostLineJourney } from './question-journeys.ts';
-import { createStage } from './widget-page.ts';
-import type { Stage } from './widget-page.ts';
+import { setUpWidgetPage } from './widget-page.ts';
+import type { WidgetPageSetup } from './widget-page.ts';
 
 let temporal: DevelopmentServer;
 let browser: Browser;
-let stage: Stage;
+let setup: WidgetPageSetup;
 let line: TcpProxy;
 let folder: string;
 
 beforeAll(async () => {
   folder = await mkdtemp(path.join(tmpdir(), 'interlude-widget-'));
   [temporal, browser] = await Promise.all([startDevelopmentServer(), launchChromium()]);
-  stage = await createStage({ browser, temporal, folder, env: { ELICITATION_TIMEOUT: '6s' } });
-  line = await startTcpProxy({ to: Number(new URL(stage.service.baseUrl).port) });
+  setup = await setUpWidgetPage({ browser, temporal, folder, env: { ELICITATION_TIMEOUT: '6s' } });
+  line = await startTcpProxy({ to: Number(new URL(setup.service.baseUrl).port) });
 });
 afterAll(async () => {
   await line.stop();
-  await stage.stop();
+  await setup.stop();
   await browser.close();
   await temporal.stop();
   await rm(folder, { recursive: true });
@@ -36,24 +36,24 @@ afterAll(async () => {
 
 test.each(['cut', 'halfClose'] as const)(
   '%s while a question is open: the page finds out by itself how it ended',
-  (mishap) => lostLineJourney(stage, line, mishap),
+  (mishap) => lostLineJourney(setup, line, mishap),
 );
 
 test('without a network nothing is lost, and with it the conversation goes on', async () => {
-  const { page, context, say, conversation, leave } = await stage.visit({ user: 'bob', api: line.url });
+  const { page, context, say, conversation, leave } = await setup.visit({ user: 'bob', api: line.url });
   await say('list my open issues');
   await page.locator('.card').waitFor();
   await context.setOffline(true);
   line.cut();
   await page.getByText('Connection lost. Reconnecting…').waitFor();
-  await declineElsewhere(stage, await conversation());
+  await declineElsewhere(setup, await conversation());
   await context.setOffline(false);
   await page.getByText('Tracker: You said “not now”').waitFor();
   await leave();
 });
 
 test('a message that did not arrive is said to be so, and sent again on demand, once', async () => {
-  const { page, say, leave } = await stage.visit({ user: 'bob', api: line.url });
+  const { page, say, leave } = await setup.visit({ user: 'bob', api: line.url });
   await say('hello');
   await page.getByText('You said: hello').waitFor();
   await page.getByRole('button', { name: 'Stop' }).waitFor({ state: 'detached' });
@@ -68,7 +68,7 @@ test('a message that did not arrive is said to be so, and sent again on demand, 
 });
 
 test('a message that cannot be sent is given up on demand, and is there to be sent later', async () => {
-  const { page, say, conversation, leave } = await stage.visit({ user: 'bob', api: line.url });
+  const { page, say, conversation, leave } = await setup.visit({ user: 'bob', api: line.url });
   const stop = page.getByRole('button', { name: 'Stop' });
   await say('hello');
   await page.getByText('You said: hello').waitFor();
@@ -89,7 +89,7 @@ test('a message that cannot be sent is given up on demand, and is there to be se
   await page.getByRole('button', { name: 'Not now' }).click();
   await page.getByText('Tracker: You said “not now”').waitFor();
   await stop.waitFor({ state: 'detached' });
-  const bob = await stage.service.as('bob');
+  const bob = await setup.service.as('bob');
   const { body } = await bob.request('GET', `/run/v1/conversations/${await conversation()}`);
   const { items } = (body as { messages: { items: { role: string }[] } }).messages;
   expect(items.map(({ role }) => role)).toEqual(['user', 'assistant', 'user', 'assistant']);
@@ -97,7 +97,7 @@ test('a message that cannot be sent is given up on demand, and is there to be se
 });
 
 test('a question that nobody answered says so, and can be asked again', async () => {
-  const { page, say, leave } = await stage.visit({ user: 'bob' });
+  const { page, say, leave } = await setup.visit({ user: 'bob' });
   await say('list my open issues');
   await page.locator('.countdown[data-soon=true]').waitFor();
   await page.getByText('Tracker: Nobody answered in time').waitFor();

@@ -17,7 +17,7 @@ let line: TcpProxy;
 
 beforeAll(async () => {
   gallery = await openGallery();
-  line = await startTcpProxy({ to: Number(new URL(gallery.stage.service.baseUrl).port) });
+  line = await startTcpProxy({ to: Number(new URL(gallery.setup.service.baseUrl).port) });
 });
 afterAll(async () => {
   await line.stop();

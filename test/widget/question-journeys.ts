@@ -3,11 +3,11 @@ import type { Page } from 'playwright-core';
 import { expect } from 'vitest';
 import type { TcpProxy } from '../servers/tcp-proxy.ts';
 import { declineElsewhere } from './elsewhere.ts';
-import type { Stage } from './widget-page.ts';
+import type { WidgetPageSetup } from './widget-page.ts';
 
 /** It stays as a line, the agent goes on, and the page is told. */
-export async function declineJourney(stage: Stage): Promise<void> {
-  const { page, say, leave } = await stage.visit({ user: 'bob' });
+export async function declineJourney(setup: WidgetPageSetup): Promise<void> {
+  const { page, say, leave } = await setup.visit({ user: 'bob' });
   await say('list my open issues');
   const link = page.getByRole('link', { name: 'Connect Tracker' });
   expect(await link.getAttribute('href')).toMatch(/\/auth\/connect\?e=/);
@@ -27,14 +27,14 @@ export async function declineJourney(stage: Stage): Promise<void> {
 }
 
 /** Closed without a decision; who closed it can still connect the account. In a corner, Escape closes one thing at a time. */
-export async function dismissJourney(stage: Stage): Promise<void> {
-  const { page, say, leave } = await stage.visit({ user: 'bob', attributes: 'floating open' });
+export async function dismissJourney(setup: WidgetPageSetup): Promise<void> {
+  const { page, say, leave } = await setup.visit({ user: 'bob', attributes: 'floating open' });
   const connect = page.getByRole('link', { name: 'Connect Tracker' });
   await say('list my open issues');
   await connect.waitFor();
   await page.getByRole('button', { name: 'Dismiss' }).click();
   await page.getByText('Tracker: You dismissed the question').waitFor();
-  expect(await connect.getAttribute('href')).toBe(`${stage.service.baseUrl}/connections`);
+  expect(await connect.getAttribute('href')).toBe(`${setup.service.baseUrl}/connections`);
   await page.getByText('You closed the question about Tracker').waitFor();
   await say('list my open issues');
   await page.locator('.card').waitFor();
@@ -54,8 +54,8 @@ async function outcomes(page: Page): Promise<unknown> {
 }
 
 /** Cards of their own, and each is answered by itself. */
-export async function severalJourney(stage: Stage): Promise<void> {
-  const { page, say, leave } = await stage.visit({ user: 'bob' });
+export async function severalJourney(setup: WidgetPageSetup): Promise<void> {
+  const { page, say, leave } = await setup.visit({ user: 'bob' });
   await say(
     ['Oslo', 'Rome', 'Bonn']
       .map((destination) => `call travel__book_trip ${JSON.stringify({ destination })}`)
@@ -76,8 +76,8 @@ export async function severalJourney(stage: Stage): Promise<void> {
 }
 
 /** The Stop button ends the turn and closes its question. */
-export async function stopJourney(stage: Stage): Promise<void> {
-  const { page, say, leave } = await stage.visit({ user: 'bob' });
+export async function stopJourney(setup: WidgetPageSetup): Promise<void> {
+  const { page, say, leave } = await setup.visit({ user: 'bob' });
   await say('list my open issues');
   await page.locator('.card').waitFor();
   await page.getByRole('button', { name: 'Stop' }).click();
@@ -88,17 +88,17 @@ export async function stopJourney(stage: Stage): Promise<void> {
 
 /** Its line is lost while it is open: the page finds out by itself how it ended. */
 export async function lostLineJourney(
-  stage: Stage,
+  setup: WidgetPageSetup,
   line: TcpProxy,
   mishap: 'cut' | 'halfClose',
 ): Promise<void> {
-  const { page, say, conversation, leave } = await stage.visit({ user: 'bob', api: line.url });
+  const { page, say, conversation, leave } = await setup.visit({ user: 'bob', api: line.url });
   await say('list my open issues');
   await page.locator('.card').waitFor();
   line.refuse();
   line[mishap]();
   await page.getByText('Connection lost. Reconnecting…').waitFor();
-  await declineElsewhere(stage, await conversation());
+  await declineElsewhere(setup, await conversation());
   line.accept();
   await page.getByText('Tracker: You said “not now”').waitFor();
   await page.getByText('Connection lost').waitFor({ state: 'detached' });

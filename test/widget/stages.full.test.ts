@@ -11,8 +11,8 @@ import { createOpenAIServer } from '../servers/openai-server.ts';
 import type { ChatRequest, OpenAIServer, Reply } from '../servers/openai-server.ts';
 import { startTcpProxy } from '../servers/tcp-proxy.ts';
 import type { TcpProxy } from '../servers/tcp-proxy.ts';
-import { createStage } from './widget-page.ts';
-import type { Stage } from './widget-page.ts';
+import { setUpWidgetPage } from './widget-page.ts';
+import type { WidgetPageSetup } from './widget-page.ts';
 
 const stages = ['sent', 'working', 'asked', 'in the other window', 'answered', 'streaming', 'over'] as const;
 type StageName = (typeof stages)[number];
@@ -24,7 +24,7 @@ let temporal: DevelopmentServer;
 let browser: Browser;
 let context: BrowserContext;
 let model: OpenAIServer;
-let stage: Stage;
+let setup: WidgetPageSetup;
 let line: TcpProxy;
 let folder: string;
 
@@ -36,15 +36,15 @@ beforeAll(async () => {
     createOpenAIServer({ reply }),
   ]);
   const env = { MODEL_URL: model.baseURL };
-  stage = await createStage({ browser, temporal, folder, env, agents: 'stages-agents.yaml' });
-  line = await startTcpProxy({ to: Number(new URL(stage.service.baseUrl).port) });
+  setup = await setUpWidgetPage({ browser, temporal, folder, env, agents: 'stages-agents.yaml' });
+  line = await startTcpProxy({ to: Number(new URL(setup.service.baseUrl).port) });
   context = await browser.newContext({ locale: 'en', viewport: { width: 900, height: 800 } });
   await learnTools();
 });
 afterAll(async () => {
   await context.close();
   await line.stop();
-  await stage.stop();
+  await setup.stop();
   await model.stop();
   await browser.close();
   await temporal.stop();
@@ -69,7 +69,7 @@ function openGates(): void {
 async function learnTools(): Promise<void> {
   closeGates();
   openGates();
-  const { view, say, leave } = await stage.visit({ context });
+  const { view, say, leave } = await setup.visit({ context });
   const opened = context.waitForEvent('page');
   await say('what can you do?');
   await view.getByRole('link', { name: 'Connect Tracker' }).click();
@@ -83,7 +83,7 @@ async function learnTools(): Promise<void> {
 }
 
 async function forgetAccount(): Promise<void> {
-  const alice = await stage.service.as('alice');
+  const alice = await setup.service.as('alice');
   await alice.request('DELETE', '/run/v1/connections/tracker');
 }
 
@@ -137,7 +137,7 @@ test.each(
     stages.map((disturbed) => ({ mishap, disturbed })),
   ),
 )('$mishap when $disturbed', async ({ mishap, disturbed }) => {
-  const { page, view, say, comeBack, leave } = await stage.visit({ api: line.url, context });
+  const { page, view, say, comeBack, leave } = await setup.visit({ api: line.url, context });
   const disturb: Record<Mishap, () => Promise<void>> = {
     reload: comeBack,
     async cut() {
@@ -157,7 +157,7 @@ test.each(
     await disturb[mishap]();
     await expect.poll(() => story(view), { message: `${name}, again`, timeout: 10_000 }).toEqual(soFar[name]);
   };
-  const callsBefore = stage.service.tracker.calls.length;
+  const callsBefore = setup.service.tracker.calls.length;
 
   const thinking = model.next();
   const sent = page.waitForResponse((response) => response.request().method() === 'POST');
@@ -184,7 +184,7 @@ test.each(
   await reached('over');
   await view.getByRole('button', { name: 'Stop' }).waitFor({ state: 'detached' });
   expect(await story(view)).toEqual(whole);
-  expect(stage.service.tracker.calls.length - callsBefore).toBe(1);
+  expect(setup.service.tracker.calls.length - callsBefore).toBe(1);
   await window.close();
   await leave();
 });

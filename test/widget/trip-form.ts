@@ -1,7 +1,7 @@
 /** A form with a field of every kind, as somebody fills it in with the keyboard alone. */
 import { expect } from 'vitest';
 import { focusIsKept, isFocused, tabTo } from './keyboard.ts';
-import type { Stage, Visitor } from './widget-page.ts';
+import type { WidgetPageSetup, Visitor } from './widget-page.ts';
 
 interface Browsers {
   /** In a field for a day and a time, from the last part of the day to the first of the time. */
@@ -10,7 +10,7 @@ interface Browsers {
 
 /** Corrected where it is wrong, it arrives as typed. The visitor is American, in Berlin. */
 export async function tripJourney(
-  stage: Stage,
+  setup: WidgetPageSetup,
   { page, view, say }: Visitor,
   { fromDayToTime }: Browsers,
 ): Promise<void> {
@@ -66,7 +66,7 @@ export async function tripJourney(
   await page.keyboard.type('0701');
   await page.keyboard.press('Enter');
   await view.locator('.markdown').getByText('Booked').waitFor();
-  expect(stage.travel.books.trips.at(-1)).toMatchObject({
+  expect(setup.travel.books.trips.at(-1)).toMatchObject({
     destination: 'Lisbon',
     traveller: 'Ada Lovelace',
     email: 'ada@example.org',

@@ -9,13 +9,13 @@ import type { DevelopmentServer } from '../development-server.ts';
 import { launchChromium } from '../browsers/chromium.ts';
 import { createOpenAIServer } from '../servers/openai-server.ts';
 import type { OpenAIServer } from '../servers/openai-server.ts';
-import { createStage } from './widget-page.ts';
-import type { Stage } from './widget-page.ts';
+import { setUpWidgetPage } from './widget-page.ts';
+import type { WidgetPageSetup } from './widget-page.ts';
 
 let temporal: DevelopmentServer;
 let browser: Browser;
 let model: OpenAIServer;
-let stage: Stage;
+let setup: WidgetPageSetup;
 let folder: string;
 const heard = Promise.withResolvers<void>();
 const looked = Promise.withResolvers<void>();
@@ -47,10 +47,10 @@ agents: { thinker: { model: 'openai-compatible:any' } }
 `,
   );
   [temporal, browser] = await Promise.all([startDevelopmentServer(), launchChromium()]);
-  stage = await createStage({ browser, temporal, folder, env: { INTERLUDE_CONFIG: file } });
+  setup = await setUpWidgetPage({ browser, temporal, folder, env: { INTERLUDE_CONFIG: file } });
 });
 afterAll(async () => {
-  await stage?.stop();
+  await setup?.stop();
   await browser?.close();
   await temporal?.stop();
   await model?.stop();
@@ -58,7 +58,7 @@ afterAll(async () => {
 });
 
 test('the words that were cut off make room for those that count, and are not there after a reload', async () => {
-  const { page, say, comeBack, leave } = await stage.visit();
+  const { page, say, comeBack, leave } = await setup.visit();
   const said = page.locator('.message.assistant .markdown');
   await say('Think.');
   await page.getByText('Half a sentence').waitFor();

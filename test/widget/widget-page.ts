@@ -12,7 +12,7 @@ import { freePort } from '../free-port.ts';
 
 const fixture = (name: string) => fileURLToPath(new URL(`../fixtures/${name}`, import.meta.url));
 
-export interface Stage {
+export interface WidgetPageSetup {
   service: Service;
   travel: TravelDesk;
   visit(options?: VisitOptions): Promise<Visitor>;
@@ -56,14 +56,14 @@ interface Setting {
   around?: ServiceOptions['around'];
 }
 
-export async function createStage({
+export async function setUpWidgetPage({
   browser,
   temporal,
   folder,
   env = {},
   agents = 'widget-agents.yaml',
   around,
-}: Setting): Promise<Stage> {
+}: Setting): Promise<WidgetPageSetup> {
   const users = new Map<string, string>();
   const host = createServer((request, response) => {
     const url = new URL(request.url ?? '/', 'http://host');

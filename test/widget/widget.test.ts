@@ -9,30 +9,30 @@ import type { DevelopmentServer } from '../development-server.ts';
 import { launchChromium } from '../browsers/chromium.ts';
 import { connectAccount } from '../service/connect-account.ts';
 import { declineJourney, dismissJourney, severalJourney, stopJourney } from './question-journeys.ts';
-import { createStage } from './widget-page.ts';
-import type { Stage } from './widget-page.ts';
+import { setUpWidgetPage } from './widget-page.ts';
+import type { WidgetPageSetup } from './widget-page.ts';
 
 let temporal: DevelopmentServer;
 let browser: Browser;
-let stage: Stage;
+let setup: WidgetPageSetup;
 let folder: string;
 
 beforeAll(async () => {
   folder = await mkdtemp(path.join(tmpdir(), 'interlude-widget-'));
   [temporal, browser] = await Promise.all([startDevelopmentServer(), launchChromium()]);
-  stage = await createStage({ browser, temporal, folder });
+  setup = await setUpWidgetPage({ browser, temporal, folder });
 });
 afterAll(async () => {
-  await stage.stop();
+  await setup.stop();
   await browser.close();
   await temporal.stop();
   await rm(folder, { recursive: true });
 });
 
-test('a question that was declined stays as a line, and the agent goes on', () => declineJourney(stage));
+test('a question that was declined stays as a line, and the agent goes on', () => declineJourney(setup));
 
 test('alice connects in another window, and the answer goes on by itself; a reload in between loses nothing', async () => {
-  const { page, say, comeBack, leave } = await stage.visit();
+  const { page, say, comeBack, leave } = await setup.visit();
   await say('list my open issues');
   const link = page.getByRole('link', { name: 'Connect Tracker' });
   await link.waitFor();
@@ -51,7 +51,7 @@ test('alice connects in another window, and the answer goes on by itself; a relo
 });
 
 test('a form is filled in with the keyboard alone; what is wrong is said at its field', async () => {
-  const { page, say, leave } = await stage.visit({ user: 'bob' });
+  const { page, say, leave } = await setup.visit({ user: 'bob' });
   await say('call travel__book_trip {"destination":"Lisbon"}');
   const name = page.getByRole('textbox', { name: 'Traveller' });
   await name.waitFor();
@@ -68,15 +68,15 @@ test('a form is filled in with the keyboard alone; what is wrong is said at its 
 });
 
 test('several questions at once are cards of their own, and each is answered by itself', () =>
-  severalJourney(stage));
+  severalJourney(setup));
 
 test('closing a question dismisses it, which is not “not now”: with the button, and with Escape', () =>
-  dismissJourney(stage));
+  dismissJourney(setup));
 
-test('the Stop button ends the turn and closes its question', () => stopJourney(stage));
+test('the Stop button ends the turn and closes its question', () => stopJourney(setup));
 
 test('a message sent while a question waits takes its place', async () => {
-  const { page, say, leave } = await stage.visit({ user: 'bob' });
+  const { page, say, leave } = await setup.visit({ user: 'bob' });
   await say('list my open issues');
   await page.locator('.card').waitFor();
   await say('never mind');
@@ -86,11 +86,11 @@ test('a message sent while a question waits takes its place', async () => {
 });
 
 test('what happens in one tab is seen in the other, without a word twice', async () => {
-  const first = await stage.visit({ user: 'bob' });
+  const first = await setup.visit({ user: 'bob' });
   await first.say('hello');
   await first.page.getByText('You said: hello').waitFor();
   const conversation = await first.conversation();
-  const second = await stage.visit({
+  const second = await setup.visit({
     user: 'bob',
     context: first.context,
     attributes: `conversation="${conversation}"`,
@@ -108,7 +108,7 @@ test('what happens in one tab is seen in the other, without a word twice', async
 });
 
 test('what was begun to be written is still there after a reload', async () => {
-  const { page, comeBack, say, leave } = await stage.visit({ user: 'bob' });
+  const { page, comeBack, say, leave } = await setup.visit({ user: 'bob' });
   await say('hello');
   await page.getByText('You said: hello').waitFor();
   await page.locator('textarea').fill('half a sent');
@@ -118,7 +118,7 @@ test('what was begun to be written is still there after a reload', async () => {
 });
 
 test('words of a stranger are shown as words, and lead nowhere by themselves', async () => {
-  const { page, say, leave } = await stage.visit({ user: 'bob' });
+  const { page, say, leave } = await setup.visit({ user: 'bob' });
   await say(
     '<img src=x onerror="document.title=1"> [x](javascript:alert(1)) ![y](https://a.example/y) https://b.example',
   );
@@ -135,7 +135,7 @@ test('words of a stranger are shown as words, and lead nowhere by themselves', a
 });
 
 test('the page’s language is the widget’s, and its direction too', async () => {
-  const { page, say, leave } = await stage.visit({ user: 'bob', attributes: 'lang="de" dir="rtl"' });
+  const { page, say, leave } = await setup.visit({ user: 'bob', attributes: 'lang="de" dir="rtl"' });
   await say('list my open issues');
   await page.getByRole('link', { name: 'Tracker verbinden' }).waitFor();
   await page.getByRole('button', { name: 'Nicht jetzt' }).click();
@@ -144,7 +144,7 @@ test('the page’s language is the widget’s, and its direction too', async () 
 });
 
 test('in a corner of the page it opens on demand, says what waits, and gives the focus back', async () => {
-  const { page, say, leave } = await stage.visit({ user: 'bob', attributes: 'floating' });
+  const { page, say, leave } = await setup.visit({ user: 'bob', attributes: 'floating' });
   expect(await page.locator('.panel').isVisible()).toBe(false);
   await page.evaluate(() => (document.querySelector('interlude-chat') as unknown as { open(): void }).open());
   await expect.poll(() => page.locator('textarea').evaluate((input) => input.matches(':focus'))).toBe(true);

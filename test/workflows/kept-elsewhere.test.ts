@@ -2,7 +2,7 @@
 import type { TestWorkflowEnvironment } from '@temporalio/testing';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { turnQuery, turnWorkflowId } from '../../src/workflows/messages.ts';
-import { openNangoStage } from '../connections/service-with-nango.ts';
+import { startServiceWithNango } from '../connections/service-with-nango.ts';
 import { createTimeSkipping } from '../time-skipping.ts';
 
 let environment: TestWorkflowEnvironment;
@@ -14,18 +14,18 @@ afterAll(() => environment.teardown());
 
 test('nobody connects for ten minutes: the question expires, and looking has left no trail in history', async () => {
   const { client, nativeConnection: connection } = environment;
-  await using stage = await openNangoStage({ temporal: { client, connection }, hasWebhooks: false });
-  const { stream, conversation, question } = await stage.ask('Too late');
+  await using setup = await startServiceWithNango({ temporal: { client, connection }, hasWebhooks: false });
+  const { stream, conversation, question } = await setup.ask('Too late');
   const handle = client.workflow.getHandle(turnWorkflowId({ tenant: 'demo', conversation }));
   expect(await handle.query(turnQuery)).toMatchObject({ phase: 'waiting' });
-  const before = await stage.historyLength(conversation);
+  const before = await setup.historyLength(conversation);
   await environment.sleep('9 minutes');
-  expect(await stage.historyLength(conversation)).toBe(before);
-  expect(await stage.service.storage.elicitations.get(question.elicitationId)).toMatchObject({
+  expect(await setup.historyLength(conversation)).toBe(before);
+  expect(await setup.service.storage.elicitations.get(question.elicitationId)).toMatchObject({
     status: 'pending',
   });
   await environment.sleep('61 seconds');
   await stream.question('expired');
   await stream.finished();
-  expect(stage.mcp.calls).toEqual([]);
+  expect(setup.mcp.calls).toEqual([]);
 });

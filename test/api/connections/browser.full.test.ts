@@ -5,7 +5,7 @@ import { startGuardedServer, serverConfig } from '../../credentials/guarded-serv
 import { sitDown } from '../../e2e/person.ts';
 import type { Person } from '../../e2e/person.ts';
 import { launchChromium } from '../../browsers/chromium.ts';
-import { createStage } from '../pages/stage.ts';
+import { setUpPages } from '../pages/pages-setup.ts';
 import { putAccount } from './accounts.ts';
 
 let browser: Browser;
@@ -16,13 +16,13 @@ beforeAll(async () => {
 afterAll(() => browser.close());
 afterEach(() => person.leave());
 
-type Stage = Awaited<ReturnType<typeof createStage>>;
+type PagesSetup = Awaited<ReturnType<typeof setUpPages>>;
 
 const alices = (server: string) => ({ tenant: 'demo', server, user: 'alice' });
 
-async function signIn(stage: Stage, { scripts = true } = {}): Promise<void> {
+async function signIn(setup: PagesSetup, { scripts = true } = {}): Promise<void> {
   person = await sitDown(browser, { scripts });
-  await person.open(`${stage.publicUrl}/connections`);
+  await person.open(`${setup.publicUrl}/connections`);
   await person.press('Continue as Alice');
 }
 
@@ -31,8 +31,8 @@ test.each([
   ['without', false],
 ])('alice connects, connects again and disconnects, %s JavaScript', async (_, scripts) => {
   const tracker = await startGuardedServer();
-  const stage = await createStage(tracker.config);
-  await signIn(stage, { scripts });
+  const setup = await setUpPages(tracker.config);
+  await signIn(setup, { scripts });
   await person.sees('Your connections');
   expect(await person.text()).toContain('Not connected');
 
@@ -46,7 +46,7 @@ test.each([
 
   await person.press('Reconnect Tracker');
   await person.sees('Your connections');
-  expect(await stage.storage.connections.get(alices('tracker'))).toMatchObject({ version: 2 });
+  expect(await setup.storage.connections.get(alices('tracker'))).toMatchObject({ version: 2 });
 
   await person.follow('Disconnect Tracker');
   await person.sees('Disconnect Tracker?');
@@ -72,22 +72,22 @@ test('every kind of connection is shown for what it is', async () => {
     of('billing', 'Billing', { credentialScope: 'project' }),
     of('open', 'Open to everybody', { credentialScope: 'none' }),
   ];
-  const stage = await createStage(of('tracker', 'Tracker'), {}, more);
+  const setup = await setUpPages(of('tracker', 'Tracker'), {}, more);
   const put = (
     server: string,
     serverUrl = `https://${server}.example.com/mcp`,
     user: string | null = 'alice',
-  ) => putAccount(stage, { key: { tenant: 'demo', server, user }, serverUrl });
+  ) => putAccount(setup, { key: { tenant: 'demo', server, user }, serverUrl });
   await put('tracker');
   await put('wiki');
-  await stage.storage.connections.markBroken(alices('wiki'), 1, 'revoked');
+  await setup.storage.connections.markBroken(alices('wiki'), 1, 'revoked');
   await put('calendar', 'https://old-calendar.example.com/mcp');
   const unreadable = { store: 'oauth', account: null, scopes: [], sealed: 'lost', freshUntil: null };
-  await stage.storage.connections.establish(alices('storage'), unreadable);
+  await setup.storage.connections.establish(alices('storage'), unreadable);
   await put('billing', 'https://billing.example.com/mcp', null);
   await put('gone');
 
-  await signIn(stage);
+  await signIn(setup);
   await person.sees('Your connections');
   const items = await person.page.locator('.connections > li').allInnerTexts();
   const shown = items.map((item) => item.replaceAll(/\s+/g, ' '));
@@ -111,27 +111,27 @@ test('every kind of connection is shown for what it is', async () => {
 });
 
 test('who has nothing to connect is told so', async () => {
-  const stage = await createStage(serverConfig('http://127.0.0.1:9/mcp', { credentialScope: 'none' }));
-  await signIn(stage);
+  const setup = await setUpPages(serverConfig('http://127.0.0.1:9/mcp', { credentialScope: 'none' }));
+  await signIn(setup);
   await person.sees('Your connections');
   expect(await person.text()).toContain('Nothing here needs an account of yours');
 });
 
 test('a provider that is away keeps nobody from disconnecting, and the page says what is left to do', async () => {
-  const stage = await createStage(serverConfig('http://127.0.0.1:9/mcp'));
-  await putAccount(stage, { key: alices('tracker'), serverUrl: 'http://127.0.0.1:9/mcp' });
-  await signIn(stage);
+  const setup = await setUpPages(serverConfig('http://127.0.0.1:9/mcp'));
+  await putAccount(setup, { key: alices('tracker'), serverUrl: 'http://127.0.0.1:9/mcp' });
+  await signIn(setup);
   await person.follow('Disconnect Tracker');
   await person.press('Disconnect Tracker');
   await person.sees('Tracker is disconnected');
   expect(await person.text()).toContain('Tracker could not be told');
-  expect(stage.log.join()).not.toMatch(/the-access-token|the-refresh-token/);
+  expect(setup.log.join()).not.toMatch(/the-access-token|the-refresh-token/);
 });
 
 test('disconnecting again, by loading the page again, is harmless', async () => {
-  const stage = await createStage(serverConfig('http://127.0.0.1:9/mcp'));
-  await putAccount(stage, { key: alices('tracker'), serverUrl: 'http://127.0.0.1:9/mcp' });
-  await signIn(stage);
+  const setup = await setUpPages(serverConfig('http://127.0.0.1:9/mcp'));
+  await putAccount(setup, { key: alices('tracker'), serverUrl: 'http://127.0.0.1:9/mcp' });
+  await signIn(setup);
   await person.follow('Disconnect Tracker');
   await person.press('Disconnect Tracker');
   await person.sees('Tracker is disconnected');
@@ -142,9 +142,9 @@ test('disconnecting again, by loading the page again, is harmless', async () => 
 
 test('who says no at the provider, or whose provider fails, can try again', async () => {
   const tracker = await startGuardedServer();
-  const stage = await createStage(tracker.config);
+  const setup = await setUpPages(tracker.config);
   tracker.authorization.refuse.consent = true;
-  await signIn(stage);
+  await signIn(setup);
   await person.press('Connect Tracker');
   await person.sees('Tracker was not connected');
   tracker.authorization.refuse.consent = false;
@@ -158,8 +158,8 @@ test('who says no at the provider, or whose provider fails, can try again', asyn
 });
 
 test('a server that is away is said to be so, and one can go back', async () => {
-  const stage = await createStage(serverConfig('http://127.0.0.1:9/mcp'));
-  await signIn(stage);
+  const setup = await setUpPages(serverConfig('http://127.0.0.1:9/mcp'));
+  await signIn(setup);
   await person.press('Connect Tracker');
   await person.sees('Tracker could not be connected');
   await person.follow('Your connections');
@@ -167,9 +167,9 @@ test('a server that is away is said to be so, and one can go back', async () => 
 });
 
 test('“Not you?” signs out, and somebody else sees only their own', async () => {
-  const stage = await createStage(serverConfig('http://127.0.0.1:9/mcp'));
-  await putAccount(stage, { key: alices('tracker'), serverUrl: 'http://127.0.0.1:9/mcp' });
-  await signIn(stage);
+  const setup = await setUpPages(serverConfig('http://127.0.0.1:9/mcp'));
+  await putAccount(setup, { key: alices('tracker'), serverUrl: 'http://127.0.0.1:9/mcp' });
+  await signIn(setup);
   await person.press('Not you?');
   await person.sees('You are signed out');
   expect(await person.text()).toContain('Sign in again to see your connections');
@@ -181,22 +181,22 @@ test('“Not you?” signs out, and somebody else sees only their own', async ()
 });
 
 test('a session that ended while the page was open changes nothing and leads back', async () => {
-  const stage = await createStage(serverConfig('http://127.0.0.1:9/mcp'));
-  await putAccount(stage, { key: alices('tracker'), serverUrl: 'http://127.0.0.1:9/mcp' });
-  await signIn(stage);
+  const setup = await setUpPages(serverConfig('http://127.0.0.1:9/mcp'));
+  await putAccount(setup, { key: alices('tracker'), serverUrl: 'http://127.0.0.1:9/mcp' });
+  await signIn(setup);
   await person.follow('Disconnect Tracker');
   await person.page.context().clearCookies({ name: 'interlude-session' });
   await person.press('Disconnect Tracker');
   await person.sees('You are no longer signed in');
-  expect(await stage.storage.connections.get(alices('tracker'))).toMatchObject({ status: 'active' });
+  expect(await setup.storage.connections.get(alices('tracker'))).toMatchObject({ status: 'active' });
   await person.follow('Try again');
   await person.sees('Your connections');
 });
 
 test('the whole way works with the keyboard alone', async () => {
   const tracker = await startGuardedServer();
-  const stage = await createStage(tracker.config);
-  await signIn(stage);
+  const setup = await setUpPages(tracker.config);
+  await signIn(setup);
   await person.page.getByRole('heading', { name: 'Your connections' }).waitFor();
   await person.tabTo('Connect');
   await person.page.getByText('Tracker is connected').waitFor();

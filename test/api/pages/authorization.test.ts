@@ -7,22 +7,22 @@ import {
 import { startGuardedServer } from '../../credentials/guarded-server.ts';
 import { words } from './browser.ts';
 import { onward } from './onward.ts';
-import { createStage } from './stage.ts';
+import { setUpPages } from './pages-setup.ts';
 
 const connection = { tenant: 'demo', server: 'tracker', user: 'alice' };
 
 test('saying no at the provider leaves the question open, to try again or not', async () => {
   const tracker = await startGuardedServer();
-  const stage = await createStage(tracker.config);
-  await stage.ask();
-  const { browser, page } = await stage.openAs('alice');
+  const setup = await setUpPages(tracker.config);
+  await setup.ask();
+  const { browser, page } = await setup.openAs('alice');
   tracker.authorization.refuse.consent = true;
   const denied = await browser.open(onward(await browser.press(page, { action: 'connect' })));
   expect(denied.status).toBe(200);
   expect(words(denied)).toContain('Tracker is not connected');
   expect(words(denied)).toMatch(/Try again Not now/);
-  expect(await stage.storage.elicitations.get('q1')).toMatchObject({ status: 'pending' });
-  expect(stage.announced).toEqual([]);
+  expect(await setup.storage.elicitations.get('q1')).toMatchObject({ status: 'pending' });
+  expect(setup.announced).toEqual([]);
 
   tracker.authorization.refuse.consent = false;
   const done = await browser.open(onward(await browser.press(denied, { action: 'connect' })));
@@ -31,20 +31,20 @@ test('saying no at the provider leaves the question open, to try again or not', 
 
 test('a callback in another browser is refused and audited, and the right browser can still finish', async () => {
   const tracker = await startGuardedServer();
-  const stage = await createStage(tracker.config);
-  await stage.ask();
-  const victim = await stage.openAs('bob');
-  const { browser, page } = await stage.openAs('alice');
+  const setup = await setUpPages(tracker.config);
+  await setup.ask();
+  const victim = await setup.openAs('bob');
+  const { browser, page } = await setup.openAs('alice');
   const leaving = await browser.press(page, { action: 'connect' });
-  const callback = await browser.until(onward(leaving), `${stage.publicUrl}/auth/callback`);
+  const callback = await browser.until(onward(leaving), `${setup.publicUrl}/auth/callback`);
 
   const foreign = await victim.browser.open(callback.url);
   expect(foreign.status).toBe(400);
   expect(words(foreign)).toContain('Connecting was begun in another browser');
-  const otherWindow = await stage.openAs('alice');
+  const otherWindow = await setup.openAs('alice');
   expect((await otherWindow.browser.open(callback.url)).status).toBe(400);
-  expect(await stage.storage.connections.get(connection)).toBeNull();
-  expect(await stage.storage.audit.ofElicitation('')).toMatchObject([
+  expect(await setup.storage.connections.get(connection)).toBeNull();
+  expect(await setup.storage.audit.ofElicitation('')).toMatchObject([
     { action: 'refused', actor: 'bob' },
     { action: 'refused', actor: 'alice' },
   ]);
@@ -55,41 +55,41 @@ test('a callback in another browser is refused and audited, and the right browse
 
 test('connecting after the question expired says so, and whoever else waits for the account is told at once', async () => {
   const tracker = await startGuardedServer();
-  const stage = await createStage(tracker.config);
-  await stage.ask();
-  const { browser, page } = await stage.openAs('alice');
+  const setup = await setUpPages(tracker.config);
+  await setup.ask();
+  const { browser, page } = await setup.openAs('alice');
   const leaving = await browser.press(page, { action: 'connect' });
-  await stage.storage.elicitations.settle('q1', 'expired', null);
+  await setup.storage.elicitations.settle('q1', 'expired', null);
   const done = await browser.open(onward(leaving));
   expect(done.status).toBe(200);
   expect(words(done)).toContain('The question had expired meanwhile');
-  expect(await stage.storage.connections.get(connection)).toMatchObject({ status: 'active' });
-  expect(stage.announced).toEqual([[connection, 1]]);
+  expect(await setup.storage.connections.get(connection)).toMatchObject({ status: 'active' });
+  expect(setup.announced).toEqual([[connection, 1]]);
 });
 
 test('a callback without a session is refused', async () => {
-  const stage = await createStage();
-  const response = await fetch(`${stage.publicUrl}/auth/callback?state=x&code=y`, { redirect: 'manual' });
+  const setup = await setUpPages();
+  const response = await fetch(`${setup.publicUrl}/auth/callback?state=x&code=y`, { redirect: 'manual' });
   expect(response.status).toBe(400);
 });
 
 test('a provider that fails is named, and trying again is offered', async () => {
   const tracker = await startGuardedServer();
-  const stage = await createStage(tracker.config);
-  await stage.ask();
-  const { browser, page } = await stage.openAs('alice');
+  const setup = await setUpPages(tracker.config);
+  await setup.ask();
+  const { browser, page } = await setup.openAs('alice');
   tracker.authorization.refuse.tokens = 'broken';
   const failed = await browser.open(onward(await browser.press(page, { action: 'connect' })));
   expect(failed.status).toBe(502);
   expect(words(failed)).toContain('Tracker could not be connected');
   expect(words(failed)).toContain('Try again');
-  expect(failed.text + stage.log.join()).not.toContain('leaked-');
+  expect(failed.text + setup.log.join()).not.toContain('leaked-');
 });
 
 test('a server that cannot be reached is said to be so when connecting begins', async () => {
-  const stage = await createStage();
-  await stage.ask();
-  const { browser, page } = await stage.openAs('alice');
+  const setup = await setUpPages();
+  await setup.ask();
+  const { browser, page } = await setup.openAs('alice');
   const failed = await browser.press(page, { action: 'connect' });
   expect(failed.status).toBe(502);
   expect(words(failed)).toContain('Tracker');
@@ -98,15 +98,15 @@ test('a server that cannot be reached is said to be so when connecting begins', 
 
 test('an authorization address that is no web page is never put on a page', async () => {
   const url = 'javascript:alert(document.domain)';
-  const stage = await createStage(undefined, {
+  const setup = await setUpPages(undefined, {
     stores: {
       oauth: { begin: async () => ({ url }), complete: async () => ({ kind: 'unknown-state' }) },
       vault: { keep: async () => ({ kind: 'refused', message: 'no', reason: 'no' }) },
       nango: null,
     },
   });
-  await stage.ask();
-  const { browser, page } = await stage.openAs('alice');
+  await setup.ask();
+  const { browser, page } = await setup.openAs('alice');
   const failed = await browser.press(page, { action: 'connect' });
   expect(failed.status).toBe(502);
   expect(failed.text).not.toContain('javascript:');
@@ -114,20 +114,20 @@ test('an authorization address that is no web page is never put on a page', asyn
 
 test('the connection stands when telling the turn fails; the page does not blame the person', async () => {
   const tracker = await startGuardedServer();
-  const stage = await createStage(tracker.config, {
+  const setup = await setUpPages(tracker.config, {
     announce: async () => {
       throw new Error('Temporal is away');
     },
   });
-  await stage.ask();
-  const { browser, page } = await stage.openAs('alice');
+  await setup.ask();
+  const { browser, page } = await setup.openAs('alice');
   const done = await browser.open(onward(await browser.press(page, { action: 'connect' })));
   expect(words(done)).toContain('Tracker is connected');
-  expect(stage.log.join()).toContain('could not tell the turn');
+  expect(setup.log.join()).toContain('could not tell the turn');
 });
 
 test('the client metadata documents are public, one for each sign-in server, and the one of old accounts', async () => {
-  const { publicUrl } = await createStage();
+  const { publicUrl } = await setUpPages();
   const issuer = 'https://sign-in.example';
   const address = clientDocumentUrl(publicUrl, issuer);
   const response = await fetch(address);
@@ -148,12 +148,12 @@ test('the client metadata documents are public, one for each sign-in server, and
 test('the log says which address an operator has to register, and that is the one people come back to', async () => {
   const tracker = await startGuardedServer();
   const { issuer } = tracker.authorization;
-  const stage = await createStage({ ...tracker.config, oauth: { issuer } });
-  expect(stage.log.map((line) => JSON.parse(line) as object)).toContainEqual(
-    expect.objectContaining({ server: 'tracker', issuer, redirectUri: redirectUri(stage.publicUrl, issuer) }),
+  const setup = await setUpPages({ ...tracker.config, oauth: { issuer } });
+  expect(setup.log.map((line) => JSON.parse(line) as object)).toContainEqual(
+    expect.objectContaining({ server: 'tracker', issuer, redirectUri: redirectUri(setup.publicUrl, issuer) }),
   );
-  await stage.ask();
-  const { browser, page } = await stage.openAs('alice');
+  await setup.ask();
+  const { browser, page } = await setup.openAs('alice');
   const leaving = onward(await browser.press(page, { action: 'connect' }));
-  expect(new URL(leaving).searchParams.get('redirect_uri')).toBe(redirectUri(stage.publicUrl, issuer));
+  expect(new URL(leaving).searchParams.get('redirect_uri')).toBe(redirectUri(setup.publicUrl, issuer));
 });

@@ -6,12 +6,12 @@ import { nangoUnderTest } from '../../servers/nango/nango-under-test.ts';
 import { Browser, hiddenFields, unescaped, words } from './browser.ts';
 import type { Shown } from './browser.ts';
 import { onward } from './onward.ts';
-import { createStage } from './stage.ts';
+import { setUpPages } from './pages-setup.ts';
 
 const basic = `default-src 'none'; style-src 'sha256-[^']+'; img-src data:; form-action 'self'; frame-ancestors 'none'; base-uri 'none'`;
 const withoutScript = new RegExp(`^${basic}$`);
 
-async function stageOfAllStores() {
+async function setUpAllStores() {
   const tracker = await startGuardedServer();
   const nango = await nangoUnderTest();
   const { host, apiKey, webhookSigningKey, integration } = nango;
@@ -22,14 +22,14 @@ async function stageOfAllStores() {
     nango: { integration },
   });
   const notes = vaultServer('http://127.0.0.1:9/notes', { name: 'notes', title: 'Notes' });
-  const stage = await createStage(
+  const setup = await setUpPages(
     tracker.config,
     {},
     [crm, notes],
     { returnUrls: ['https://app.example/'] },
     { host, apiKey, publicUrl: host, websocketsPath: '/', webhookSigningKey },
   );
-  return { ...stage, tracker, nangoOrigin: host };
+  return { ...setup, tracker, nangoOrigin: host };
 }
 
 function linkIn(page: Shown, part: string): string {
@@ -38,15 +38,15 @@ function linkIn(page: Shown, part: string): string {
 }
 
 test('every page forbids frames, caching, foreign scripts and foreign form targets, and tells other sites nothing', async () => {
-  const stage = await stageOfAllStores();
-  const { publicUrl, ask } = stage;
+  const setup = await setUpAllStores();
+  const { publicUrl, ask } = setup;
   for (const id of ['q1', 'q2', 'decline', 'cancel', 'expired']) await ask({ id });
   await ask({ id: 'crm', server: 'crm' });
   await ask({ id: 'notes', server: 'notes' });
   await ask({ id: 'bobs', user: 'bob' });
   for (const outcome of ['decline', 'cancel', 'expired'] as const)
-    await stage.storage.elicitations.settle(outcome, outcome, null);
-  const { browser: alice, page: question } = await stage.openAs('alice');
+    await setup.storage.elicitations.settle(outcome, outcome, null);
+  const { browser: alice, page: question } = await setup.openAs('alice');
   const seen: [expected: string, page: Shown][] = [['Connect Tracker', question]];
   const note = (expected: string, page: Shown) => {
     seen.push([expected, page]);
@@ -88,15 +88,15 @@ test('every page forbids frames, caching, foreign scripts and foreign form targe
   note('This cannot be finished here', await alice.open(`${publicUrl}/auth/callback?state=x`));
   note('This sign-in cannot be finished here', await alice.open(`${publicUrl}/auth/login/callback?state=x`));
 
-  stage.tracker.authorization.refuse.consent = true;
+  setup.tracker.authorization.refuse.consent = true;
   const denied = onward(await alice.press(question, { action: 'connect' }));
   note('Tracker is not connected', await alice.open(denied));
   const deniedHere = onward(await alice.press(await alice.open(settingsUrl), { action: 'connect' }));
   note('Tracker was not connected', await alice.open(deniedHere));
-  Object.assign(stage.tracker.authorization.refuse, { consent: false, tokens: 'broken' });
+  Object.assign(setup.tracker.authorization.refuse, { consent: false, tokens: 'broken' });
   const failed = onward(await alice.press(question, { action: 'connect' }));
   note('Tracker could not be connected', await alice.open(failed));
-  stage.tracker.authorization.refuse.tokens = 'no';
+  setup.tracker.authorization.refuse.tokens = 'no';
   const leaving = await press('Taking you to Tracker', question, { action: 'connect' });
   note('Tracker is connected', await alice.open(onward(leaving)));
 
@@ -121,11 +121,11 @@ test('every page forbids frames, caching, foreign scripts and foreign form targe
 
   // The end.
   note('You are signed out', await form('/auth/logout', { csrf }));
-  const alone = await createStage();
+  const alone = await setUpPages();
   await alone.identity.stop();
   note('Signing in is not possible right now', await new Browser().open(alone.link('q1')));
 
-  const { host } = new URL(stage.nangoOrigin);
+  const { host } = new URL(setup.nangoOrigin);
   const withScript = new RegExp(`^${basic}; script-src 'self'; connect-src 'self' wss?://${host}/?$`);
   for (const [expected, page] of seen) {
     expect(words(page)).toContain(expected);
@@ -155,18 +155,18 @@ test('every page forbids frames, caching, foreign scripts and foreign form targe
 });
 
 test('redirects between the pages are not cached either, and no address tells what a code or a cookie is', async () => {
-  const stage = await stageOfAllStores();
-  await stage.ask();
+  const setup = await setUpAllStores();
+  await setup.ask();
   for (const path of ['/auth/connect?e=q1', '/auth/login?e=q1', '/connections']) {
-    const { status, headers } = await fetch(stage.publicUrl + path, { redirect: 'manual' });
+    const { status, headers } = await fetch(setup.publicUrl + path, { redirect: 'manual' });
     expect([status, headers.get('cache-control'), headers.get('referrer-policy')]).toEqual([
       303,
       'no-store',
       'same-origin',
     ]);
   }
-  const { browser, page } = await stage.openAs('alice');
+  const { browser, page } = await setup.openAs('alice');
   const done = await browser.open(onward(await browser.press(page, { action: 'connect' })));
-  expect(done.url).toBe(`${stage.publicUrl}/auth/done?e=q1`);
-  expect(page.url).toBe(stage.link('q1'));
+  expect(done.url).toBe(`${setup.publicUrl}/auth/done?e=q1`);
+  expect(page.url).toBe(setup.link('q1'));
 });

@@ -5,7 +5,7 @@ import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
 import { startGuardedServer, startServer } from '../../credentials/guarded-server.ts';
 import { sitDown } from '../../e2e/person.ts';
 import { launchChromium } from '../../browsers/chromium.ts';
-import { createStage } from './stage.ts';
+import { setUpPages } from './pages-setup.ts';
 
 let chromium: Browser;
 beforeAll(async () => {
@@ -24,12 +24,12 @@ async function createAttackedPages() {
       .end(`<!doctype html><title>App</title><h1>Welcome back</h1>${url?.includes('frame') ? framed : ''}`);
   });
   const tracker = await startGuardedServer();
-  const stage = await createStage(tracker.config, {}, [], { returnUrls: [`${app}/chat/`] });
+  const setup = await setUpPages(tracker.config, {}, [], { returnUrls: [`${app}/chat/`] });
   const person = await sitDown(chromium);
   onTestFinished(() => person.leave());
   const home = `${app}/chat/42?tab=open#last`;
-  const linkBack = (id: string) => `${stage.link(id)}&${new URLSearchParams({ returnUrl: home }).toString()}`;
-  return { ...stage, app, visits, person, home, linkBack };
+  const linkBack = (id: string) => `${setup.link(id)}&${new URLSearchParams({ returnUrl: home }).toString()}`;
+  return { ...setup, app, visits, person, home, linkBack };
 }
 
 test('alice declines, connects and looks at her settings, and from each she goes home by a button', async () => {

@@ -3,24 +3,24 @@ import { expect, test } from 'vitest';
 import { goodKey, startTracker, vaultServer } from '../../credentials/vault/vault-store.ts';
 import { Browser, words } from './browser.ts';
 import type { Shown } from './browser.ts';
-import { createStage } from './stage.ts';
+import { setUpPages } from './pages-setup.ts';
 
 const alices = { tenant: 'demo', server: 'tracker', user: 'alice' };
 const wrongKey = 'trk_this_is_not_the_right_one';
 const away = vaultServer('http://127.0.0.1:9/mcp');
 
-type Stage = Awaited<ReturnType<typeof createStage>>;
+type PagesSetup = Awaited<ReturnType<typeof setUpPages>>;
 type Tracker = Awaited<ReturnType<typeof startTracker>>;
 
-async function asked(more: Parameters<Tracker['of']>[0] = {}, deps: Parameters<typeof createStage>[1] = {}) {
+async function asked(more: Parameters<Tracker['of']>[0] = {}, deps: Parameters<typeof setUpPages>[1] = {}) {
   const tracker = await startTracker();
-  const stage = await createStage(tracker.of(more), deps);
-  await stage.ask();
-  const { browser, page } = await stage.openAs('alice');
+  const setup = await setUpPages(tracker.of(more), deps);
+  await setup.ask();
+  const { browser, page } = await setup.openAs('alice');
   const enter = (key: string, changes: Record<string, string> = {}) =>
     browser.press(page, { action: 'connect', key }, changes);
-  const row = () => stage.storage.connections.get(alices);
-  return { ...stage, tracker, browser, page, enter, row };
+  const row = () => setup.storage.connections.get(alices);
+  return { ...setup, tracker, browser, page, enter, row };
 }
 
 function csrfOf(page: Shown): string {
@@ -31,17 +31,17 @@ function field(page: Shown): string {
   return /<input\s+id="key"[^>]*>/s.exec(page.text)?.[0] ?? '';
 }
 
-async function settings(stage: Stage, user = 'alice') {
+async function settings(setup: PagesSetup, user = 'alice') {
   const browser = new Browser();
-  const signIn = await browser.open(`${stage.publicUrl}/connections`);
+  const signIn = await browser.open(`${setup.publicUrl}/connections`);
   const page = await browser.press(signIn, { user });
   const post = (
     fields: Record<string, string>,
-    origin: string | undefined = stage.publicUrl,
+    origin: string | undefined = setup.publicUrl,
     from: Browser = browser,
   ) =>
     from.post(
-      `${stage.publicUrl}/connections`,
+      `${setup.publicUrl}/connections`,
       { server: 'tracker', action: 'connect', csrf: csrfOf(page), ...fields },
       origin,
     );
@@ -228,11 +228,11 @@ test('the key stands when telling the turns fails', async () => {
 test('who came with a way back keeps it through a wrong key and a good one', async () => {
   const back = 'https://app.example.com/chat';
   const tracker = await startTracker();
-  const stage = await createStage(tracker.of(), {}, [], { returnUrls: ['https://app.example.com/'] });
-  await stage.ask();
+  const setup = await setUpPages(tracker.of(), {}, [], { returnUrls: ['https://app.example.com/'] });
+  await setup.ask();
   const browser = new Browser();
   const returnUrl = new URLSearchParams({ returnUrl: back }).toString();
-  const signIn = await browser.open(`${stage.link('q1')}&${returnUrl}`);
+  const signIn = await browser.open(`${setup.link('q1')}&${returnUrl}`);
   const wrong = await browser.press(await browser.press(signIn, { user: 'alice' }), {
     action: 'connect',
     key: 'x',
@@ -242,15 +242,15 @@ test('who came with a way back keeps it through a wrong key and a good one', asy
   expect(words(done)).toContain('Tracker is connected');
   expect(done.text).toContain(`href="${back}"`);
 
-  const form = await browser.open(`${stage.publicUrl}/connections/key?server=tracker&${returnUrl}`);
+  const form = await browser.open(`${setup.publicUrl}/connections/key?server=tracker&${returnUrl}`);
   const again = await browser.press(form, { action: 'connect', key: goodKey });
-  expect(again.url).toBe(`${stage.publicUrl}/connections?connected=tracker&${returnUrl}`);
+  expect(again.url).toBe(`${setup.publicUrl}/connections?connected=tracker&${returnUrl}`);
 });
 
 test('a key that lacks permissions is asked for with those it has to have', async () => {
   const tracker = await startTracker();
-  const stage = await createStage(tracker.of());
-  await stage.ask({
+  const setup = await setUpPages(tracker.of());
+  await setup.ask({
     request: {
       message: 'Your API key for Tracker lacks permissions. Enter one that has them to list issues.',
       context: {
@@ -264,7 +264,7 @@ test('a key that lacks permissions is asked for with those it has to have', asyn
       },
     },
   });
-  const { page } = await stage.openAs('alice');
+  const { page } = await setup.openAs('alice');
   expect(words(page)).toMatch(/Connect Tracker again Your API key for Tracker lacks permissions/);
   expect(words(page)).toContain('Permissions issues:write Your key has to have them');
 });
@@ -272,31 +272,31 @@ test('a key that lacks permissions is asked for with those it has to have', asyn
 test('from the settings page a key is entered on a page of its own, and replaced there', async () => {
   const other = 'trk_another_key_of_hers_zz99';
   const tracker = await startTracker({ accepted: [`Bearer ${goodKey}`, `Bearer ${other}`] });
-  const stage = await createStage(tracker.of());
-  const { browser, page } = await settings(stage);
+  const setup = await setUpPages(tracker.of());
+  const { browser, page } = await settings(setup);
   const { host } = new URL(tracker.config.url);
   expect(words(page)).toContain(`Tracker ${host} · API key Not connected Connect Tracker`);
-  const form = await browser.open(`${stage.publicUrl}/connections/key?server=tracker`);
+  const form = await browser.open(`${setup.publicUrl}/connections/key?server=tracker`);
   expect(words(form)).toContain('Connect Tracker Agents use Tracker with an API key of yours.');
   const wrong = await browser.press(form, { action: 'connect', key: wrongKey });
   expect([wrong.status, field(wrong).includes('aria-invalid')]).toEqual([422, true]);
   const done = await browser.press(wrong, { action: 'connect', key: goodKey });
-  expect(done.url).toBe(`${stage.publicUrl}/connections?connected=tracker`);
+  expect(done.url).toBe(`${setup.publicUrl}/connections?connected=tracker`);
   expect(words(done)).toContain('Tracker is connected as key ending in …ab12');
   expect(words(done)).toMatch(
     /Connected as key ending in …ab12 Since .* Replace key Tracker Disconnect Tracker/,
   );
-  const replace = await browser.open(`${stage.publicUrl}/connections/key?server=tracker`);
+  const replace = await browser.open(`${setup.publicUrl}/connections/key?server=tracker`);
   expect(words(replace)).toMatch(
     /Replace your key for Tracker The new key takes the place of the one before.* Now key ending in …ab12/,
   );
   const replaced = await browser.press(replace, { action: 'connect', key: other });
   expect(words(replaced)).toContain('Tracker is connected as key ending in …zz99');
-  expect(stage.announced).toEqual([
+  expect(setup.announced).toEqual([
     [alices, 1],
     [alices, 2],
   ]);
-  expect(await stage.storage.audit.ofElicitation('')).toMatchObject([
+  expect(await setup.storage.audit.ofElicitation('')).toMatchObject([
     { action: 'connected', actor: 'alice', detail: 'tracker' },
     { action: 'connected', actor: 'alice', detail: 'tracker' },
   ]);
@@ -306,55 +306,55 @@ test('on the settings page, too, only a form of ours counts, and only for what i
   const tracker = await startTracker();
   const shared = tracker.of({ name: 'shared', credentialScope: 'project' });
   const oauth = { ...tracker.of({ name: 'wiki' }), store: 'oauth' as const };
-  const stage = await createStage(tracker.of(), {}, [shared, oauth]);
-  const { browser, post } = await settings(stage);
-  const bob = await settings(stage, 'bob');
+  const setup = await setUpPages(tracker.of(), {}, [shared, oauth]);
+  const { browser, post } = await settings(setup);
+  const bob = await settings(setup, 'bob');
   const key = goodKey;
   expect((await post({ key, csrf: 'x' })).status).toBe(403);
   expect((await post({ key, csrf: csrfOf(bob.page) })).status).toBe(403);
   expect((await post({ key }, 'https://evil.example')).status).toBe(403);
-  expect((await post({ key }, stage.publicUrl, new Browser())).status).toBe(403);
+  expect((await post({ key }, setup.publicUrl, new Browser())).status).toBe(403);
   expect((await post({ key, server: 'shared' })).status).toBe(404);
   expect((await post({ key, server: 'unknown' })).status).toBe(404);
   // Where no key is wanted, it is no business of ours.
   await post({ key, server: 'wiki' });
   for (const server of ['shared', 'unknown', 'wiki', '%00']) {
-    const page = await browser.open(`${stage.publicUrl}/connections/key?server=${server}`);
-    expect([server, page.url]).toEqual([server, `${stage.publicUrl}/connections`]);
+    const page = await browser.open(`${setup.publicUrl}/connections/key?server=${server}`);
+    expect([server, page.url]).toEqual([server, `${setup.publicUrl}/connections`]);
   }
-  expect((await new Browser().open(`${stage.publicUrl}/connections/key?server=tracker`)).text).not.toContain(
+  expect((await new Browser().open(`${setup.publicUrl}/connections/key?server=tracker`)).text).not.toContain(
     'id="key"',
   );
-  expect(stage.dump()['connections']).toEqual([]);
+  expect(setup.dump()['connections']).toEqual([]);
   expect(tracker.requests.filter(({ headers }) => 'authorization' in headers)).toEqual([]);
 });
 
 test('a refused key is shown as what it is, and disconnecting says what is left to do', async () => {
   const tracker = await startTracker();
-  const stage = await createStage(tracker.of());
-  const { browser, page, post } = await settings(stage);
+  const setup = await setUpPages(tracker.of());
+  const { browser, page, post } = await settings(setup);
   await post({ key: goodKey });
-  await stage.storage.connections.markBroken(alices, 1, 'rejected');
+  await setup.storage.connections.markBroken(alices, 1, 'rejected');
   expect(words(await browser.open(page.url))).toMatch(
     /Not working Tracker does not accept this key any more\./,
   );
-  const confirm = await browser.open(`${stage.publicUrl}/connections/disconnect?server=tracker`);
+  const confirm = await browser.open(`${setup.publicUrl}/connections/disconnect?server=tracker`);
   expect(words(confirm)).toContain('Agents will no longer be able to use your key ending in …ab12');
   const gone = await browser.press(confirm, { action: 'disconnect' });
   expect(words(gone)).toContain('Your key is forgotten here. At Tracker it is still good: delete it there');
-  expect(stage.dump()['connections']).toMatchObject([{ status: 'removed', sealed: '', account: null }]);
+  expect(setup.dump()['connections']).toMatchObject([{ status: 'removed', sealed: '', account: null }]);
 });
 
 test('markup in a title or a hint is shown, not obeyed', async () => {
   const attack = `"><script>alert(1)</script><img src=x onerror='alert(1)'>`;
-  const stage = await createStage({
+  const setup = await setUpPages({
     ...away,
     title: attack,
     vault: { header: 'authorization', check: true, hint: attack },
   });
-  await stage.ask();
-  const { browser, page } = await stage.openAs('alice');
-  const own = await browser.open(`${stage.publicUrl}/connections/key?server=tracker`);
+  await setup.ask();
+  const { browser, page } = await setup.openAs('alice');
+  const own = await browser.open(`${setup.publicUrl}/connections/key?server=tracker`);
   const failed = await browser.press(own, { action: 'connect', key: attack.replaceAll(' ', '') });
   expect([page.status, own.status, failed.status]).toEqual([200, 200, 502]);
   for (const { text } of [page, own, failed]) {

@@ -4,15 +4,15 @@ import { expect, test } from 'vitest';
 import { createSessions } from '../../../src/api/pages/login/session.ts';
 import { generateKey, parseKeys } from '../../../src/credentials/sealing/key-ring.ts';
 import { Browser, words } from './browser.ts';
-import { createStage } from './stage.ts';
+import { setUpPages } from './pages-setup.ts';
 
 const sessionCookie = 'interlude-session';
 
 test('a sign-in that comes back to another browser is refused there and still works where it began', async () => {
-  const stage = await createStage();
-  await stage.ask();
+  const setup = await setUpPages();
+  await setup.ask();
   const browser = new Browser();
-  const signIn = await browser.open(stage.link('q1'));
+  const signIn = await browser.open(setup.link('q1'));
   const [, action = ''] = /action="([^"]+)"/.exec(signIn.text) ?? [];
   const identityOnly = new Browser();
   identityOnly.adopt(browser, (cookie) => !cookie.startsWith('interlude'));
@@ -23,104 +23,104 @@ test('a sign-in that comes back to another browser is refused there and still wo
   expect(identityOnly.cookies.has(sessionCookie)).toBe(false);
   expect(words(refused)).toContain('It was begun in another browser');
 
-  const fresh = await stage.openAs('alice');
+  const fresh = await setup.openAs('alice');
   expect(fresh.page.status).toBe(200);
 });
 
 test('two tabs can sign in at the same time', async () => {
-  const stage = await createStage();
-  await stage.ask();
-  await stage.ask({ id: 'q2' });
+  const setup = await setUpPages();
+  await setup.ask();
+  await setup.ask({ id: 'q2' });
   const browser = new Browser();
-  const first = await browser.open(stage.link('q1'));
-  const second = await browser.open(stage.link('q2'));
-  expect((await browser.press(second, { user: 'alice' })).url).toBe(stage.link('q2'));
-  expect((await browser.press(first, { user: 'alice' })).url).toBe(stage.link('q1'));
+  const first = await browser.open(setup.link('q1'));
+  const second = await browser.open(setup.link('q2'));
+  expect((await browser.press(second, { user: 'alice' })).url).toBe(setup.link('q2'));
+  expect((await browser.press(first, { user: 'alice' })).url).toBe(setup.link('q1'));
 });
 
 test('sign-ins that are never finished do not pile up in the browser', async () => {
-  const stage = await createStage();
-  await stage.ask();
+  const setup = await setUpPages();
+  await setup.ask();
   const browser = new Browser();
   const pending = () => [...browser.cookies.keys()].filter((name) => name.startsWith('interlude-sign-in'));
   for (let round = 0; round < 12; round += 1)
-    await browser.until(`${stage.publicUrl}/auth/login?e=q1`, stage.identity.issuer);
+    await browser.until(`${setup.publicUrl}/auth/login?e=q1`, setup.identity.issuer);
   expect(pending().length).toBeLessThanOrEqual(8);
-  const signIn = await browser.open(stage.link('q1'));
-  expect((await browser.press(signIn, { user: 'alice' })).url).toBe(stage.link('q1'));
+  const signIn = await browser.open(setup.link('q1'));
+  expect((await browser.press(signIn, { user: 'alice' })).url).toBe(setup.link('q1'));
 });
 
 test('an address that names no question is not worth a sign-in', async () => {
-  const stage = await createStage();
+  const setup = await setUpPages();
   for (const path of ['connect?e=%00', 'connect?e=a%20b', 'login?e=%00', 'done?e=']) {
-    const response = await fetch(`${stage.publicUrl}/auth/${path}`, { redirect: 'manual' });
+    const response = await fetch(`${setup.publicUrl}/auth/${path}`, { redirect: 'manual' });
     expect([path, response.status]).toEqual([path, 404]);
   }
 });
 
 test('a sign-in that the person broke off can be begun again', async () => {
-  const stage = await createStage();
-  await stage.ask();
+  const setup = await setUpPages();
+  await setup.ask();
   const browser = new Browser();
-  const { url } = await browser.until(`${stage.publicUrl}/auth/login?e=q1`, stage.identity.issuer);
+  const { url } = await browser.until(`${setup.publicUrl}/auth/login?e=q1`, setup.identity.issuer);
   const state = new URL(url).searchParams.get('state') ?? '';
   const page = await browser.open(
-    `${stage.publicUrl}/auth/login/callback?error=access_denied&state=${state}`,
+    `${setup.publicUrl}/auth/login/callback?error=access_denied&state=${state}`,
   );
   expect(page.status).toBe(403);
-  expect(page.text).toContain(`${stage.publicUrl}/auth/login?e=q1`);
+  expect(page.text).toContain(`${setup.publicUrl}/auth/login?e=q1`);
   expect(browser.cookies.has(sessionCookie)).toBe(false);
 });
 
 test('an issuer that is away is said to be so', async () => {
-  const stage = await createStage();
-  await stage.ask();
-  await stage.identity.stop();
-  const page = await new Browser().open(stage.link('q1'));
+  const setup = await setUpPages();
+  await setup.ask();
+  await setup.identity.stop();
+  const page = await new Browser().open(setup.link('q1'));
   expect(page.status).toBe(503);
   expect(words(page)).toContain('Signing in is not possible right now');
 });
 
 test('a changed or forged session is no session', async () => {
-  const stage = await createStage();
-  await stage.ask();
-  const { browser } = await stage.openAs('alice');
+  const setup = await setUpPages();
+  await setup.ask();
+  const { browser } = await setup.openAs('alice');
   const real = browser.cookies.get(sessionCookie) ?? '';
   const forgeries = [
     `${real.slice(0, -2)}xx`,
     '',
     'v1.k1.AAAA',
-    stage.keys.seal('{"user":"alice"}', sessionCookie),
+    setup.keys.seal('{"user":"alice"}', sessionCookie),
   ];
   for (const forged of forgeries) {
-    const response = await fetch(stage.link('q1'), {
+    const response = await fetch(setup.link('q1'), {
       redirect: 'manual',
       headers: { cookie: `${sessionCookie}=${forged}` },
     });
-    expect(response.headers.get('location')).toBe(`${stage.publicUrl}/auth/login?e=q1`);
+    expect(response.headers.get('location')).toBe(`${setup.publicUrl}/auth/login?e=q1`);
   }
 });
 
 test('signing out needs our own form and ends the session', async () => {
-  const stage = await createStage();
-  await stage.ask();
-  const { browser, page } = await stage.openAs('alice');
+  const setup = await setUpPages();
+  await setup.ask();
+  const { browser, page } = await setup.openAs('alice');
   const [, csrf = ''] = /name="csrf"\s+value="([^"]+)"/.exec(page.text) ?? [];
-  const url = `${stage.publicUrl}/auth/logout`;
-  expect((await browser.post(url, { e: 'q1', csrf: 'wrong' }, stage.publicUrl)).status).toBe(403);
+  const url = `${setup.publicUrl}/auth/logout`;
+  expect((await browser.post(url, { e: 'q1', csrf: 'wrong' }, setup.publicUrl)).status).toBe(403);
   expect(browser.cookies.has(sessionCookie)).toBe(true);
-  const out = await browser.post(url, { e: 'q1', csrf }, stage.publicUrl);
+  const out = await browser.post(url, { e: 'q1', csrf }, setup.publicUrl);
   expect(words(out)).toContain('You are signed out');
   expect(browser.cookies.has(sessionCookie)).toBe(false);
 });
 
 test('no page, address or log line shows what the cookies hold', async () => {
-  const stage = await createStage();
-  await stage.ask();
-  const { browser, page } = await stage.openAs('alice');
+  const setup = await setUpPages();
+  await setup.ask();
+  const { browser, page } = await setup.openAs('alice');
   const cookie = browser.cookies.get(sessionCookie) ?? 'none';
   expect(cookie.length).toBeGreaterThan(100);
-  expect(stage.log.join() + page.text + page.trail.join()).not.toContain(cookie);
+  expect(setup.log.join() + page.text + page.trail.join()).not.toContain(cookie);
 });
 
 test('with https the cookies are secure and bound to the host; the session is not readable by script', async () => {
@@ -140,9 +140,9 @@ test('with https the cookies are secure and bound to the host; the session is no
 });
 
 test('without https, on one machine, they are the same but for what needs https', async () => {
-  const stage = await createStage();
-  await stage.ask();
-  const { headers } = await fetch(`${stage.publicUrl}/auth/login?e=q1`, { redirect: 'manual' });
+  const setup = await setUpPages();
+  await setup.ask();
+  const { headers } = await fetch(`${setup.publicUrl}/auth/login?e=q1`, { redirect: 'manual' });
   const [cookie = '', ...more] = headers.getSetCookie();
   expect(more).toEqual([]);
   expect(cookie).toMatch(

@@ -2,7 +2,7 @@
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { launchChromium } from '../../browsers/chromium.ts';
-import { alices, allow, createNangoStage, deny, isReady, opensWindow } from './nango-stage.ts';
+import { alices, allow, setUpNangoPages, deny, isReady, opensWindow } from './nango-pages-setup.ts';
 
 let browser: Browser;
 beforeAll(async () => {
@@ -13,18 +13,18 @@ afterAll(() => browser.close());
 const sessionToken = /nango_connect_session_[0-9a-f]+/;
 
 test('alice connects in a window beside the page, which shows when she is done', async () => {
-  const stage = await createNangoStage();
-  await stage.ask();
-  const person = await stage.sitDownAs('Alice', browser, stage.link('q1'));
+  const setup = await setUpNangoPages();
+  await setup.ask();
+  const person = await setup.sitDownAs('Alice', browser, setup.link('q1'));
   await person.sees('Connect Tracker');
   const popup = await opensWindow(person, 'Connect Tracker');
   await person.sees('Finish in the other window');
   await allow(popup);
   await person.sees('Tracker is connected');
   expect(await person.text()).toContain('Connected as alice');
-  expect(await stage.storage.connections.get(alices)).toMatchObject({ status: 'active', version: 1 });
-  expect(stage.announced).toContainEqual([alices, 1]);
-  expect(await stage.storage.audit.ofElicitation('q1')).toMatchObject([
+  expect(await setup.storage.connections.get(alices)).toMatchObject({ status: 'active', version: 1 });
+  expect(setup.announced).toContainEqual([alices, 1]);
+  expect(await setup.storage.audit.ofElicitation('q1')).toMatchObject([
     { action: 'connected', actor: 'alice' },
   ]);
   await person.page.reload();
@@ -32,12 +32,12 @@ test('alice connects in a window beside the page, which shows when she is done',
 });
 
 test('the session token is nowhere on the page, in its address, in storage or in the log', async () => {
-  const stage = await createNangoStage();
-  await stage.ask();
-  const person = await stage.sitDownAs('Alice', browser, stage.link('q1'));
+  const setup = await setUpNangoPages();
+  await setup.ask();
+  const person = await setup.sitDownAs('Alice', browser, setup.link('q1'));
   const popup = await opensWindow(person, 'Connect Tracker');
   // It was there, so that not to find it means something.
-  expect(stage.nango.requests.some(({ path }) => path.startsWith('/oauth/connect/tracker'))).toBe(true);
+  expect(setup.nango.requests.some(({ path }) => path.startsWith('/oauth/connect/tracker'))).toBe(true);
   const kept = await person.page.evaluate(() => [
     document.documentElement.outerHTML,
     location.href,
@@ -46,36 +46,36 @@ test('the session token is nowhere on the page, in its address, in storage or in
   expect(kept.join()).not.toMatch(sessionToken);
   await allow(popup);
   await person.sees('Tracker is connected');
-  expect(stage.log.join()).not.toMatch(sessionToken);
-  expect(JSON.stringify(stage.dump())).not.toMatch(sessionToken);
+  expect(setup.log.join()).not.toMatch(sessionToken);
+  expect(JSON.stringify(setup.dump())).not.toMatch(sessionToken);
 });
 
 test('without JavaScript the same form leads there, and the link shows afterwards what came of it', async () => {
-  const stage = await createNangoStage();
-  await stage.ask();
-  const person = await stage.sitDownAs('Alice', browser, stage.link('q1'), { scripts: false });
+  const setup = await setUpNangoPages();
+  await setup.ask();
+  const person = await setup.sitDownAs('Alice', browser, setup.link('q1'), { scripts: false });
   await person.sees('Connect Tracker');
   await person.press('Connect Tracker');
   await allow(person.page);
   await person.page.getByText('close this window').waitFor();
-  await person.open(stage.link('q1'));
+  await person.open(setup.link('q1'));
   // Nobody has told us: pressing again finds out instead of connecting twice.
   await person.press('Connect Tracker');
   await person.sees('Tracker is connected');
-  expect(stage.nango.connections()).toHaveLength(1);
+  expect(setup.nango.connections()).toHaveLength(1);
 });
 
 test('a browser that opens no windows goes there in its own', async () => {
   const strictest = await launchChromium({ isStrict: true, opensNoWindows: true });
   try {
-    const stage = await createNangoStage();
-    await stage.ask();
-    const person = await stage.sitDownAs('Alice', strictest, stage.link('q1'));
+    const setup = await setUpNangoPages();
+    await setup.ask();
+    const person = await setup.sitDownAs('Alice', strictest, setup.link('q1'));
     await isReady(person);
     await person.press('Connect Tracker');
     await allow(person.page);
     await person.page.getByText('close this window').waitFor();
-    await person.open(stage.link('q1'));
+    await person.open(setup.link('q1'));
     await person.sees('Tracker is connected');
   } finally {
     await strictest.close();
@@ -83,9 +83,9 @@ test('a browser that opens no windows goes there in its own', async () => {
 });
 
 test('who denies access is told so, and can try again', async () => {
-  const stage = await createNangoStage();
-  await stage.ask();
-  const person = await stage.sitDownAs('Alice', browser, stage.link('q1'));
+  const setup = await setUpNangoPages();
+  await setup.ask();
+  const person = await setup.sitDownAs('Alice', browser, setup.link('q1'));
   await deny(await opensWindow(person, 'Connect Tracker'));
   await person.sees('Tracker is not connected');
   expect(await person.text()).toContain('Access was not given');
@@ -94,13 +94,13 @@ test('who denies access is told so, and can try again', async () => {
 });
 
 test('an account that the provider does not hand over is said to have failed, and can be tried again', async () => {
-  const stage = await createNangoStage();
-  await stage.ask();
-  const person = await stage.sitDownAs('Alice', browser, stage.link('q1'));
-  stage.nango.provider.refuseCodes = true;
+  const setup = await setUpNangoPages();
+  await setup.ask();
+  const person = await setup.sitDownAs('Alice', browser, setup.link('q1'));
+  setup.nango.provider.refuseCodes = true;
   await allow(await opensWindow(person, 'Connect Tracker'));
   await person.sees('Tracker could not be connected');
-  stage.nango.provider.refuseCodes = false;
+  setup.nango.provider.refuseCodes = false;
   await allow(await opensWindow(person, 'Try again'));
   await person.sees('Tracker is connected');
 });
@@ -112,30 +112,30 @@ test.each([
   ],
   ['the line is cut', async ({ nango }: { nango: { cutSockets(): void } }) => nango.cutSockets()],
 ])('the page notices by itself when %s', async (_, loses) => {
-  const stage = await createNangoStage();
-  await stage.ask();
-  const person = await stage.sitDownAs('Alice', browser, stage.link('q1'));
+  const setup = await setUpNangoPages();
+  await setup.ask();
+  const person = await setup.sitDownAs('Alice', browser, setup.link('q1'));
   const popup = await opensWindow(person, 'Connect Tracker');
-  await loses(stage);
+  await loses(setup);
   await allow(popup);
   await person.sees('Tracker is connected');
 });
 
 test('a provider that cuts the window off from the page changes nothing', async () => {
-  const stage = await createNangoStage();
-  await stage.ask();
-  stage.nango.provider.severs = true;
-  const person = await stage.sitDownAs('Alice', browser, stage.link('q1'));
+  const setup = await setUpNangoPages();
+  await setup.ask();
+  setup.nango.provider.severs = true;
+  const person = await setup.sitDownAs('Alice', browser, setup.link('q1'));
   await allow(await opensWindow(person, 'Connect Tracker'));
   await person.sees('Tracker is connected');
 });
 
 test('who came with a way back has it at the end', async () => {
-  const stage = await createNangoStage({}, {}, ['https://app.example/chat']);
-  await stage.ask();
+  const setup = await setUpNangoPages({}, {}, ['https://app.example/chat']);
+  await setup.ask();
   const back = 'https://app.example/chat/42';
-  const link = `${stage.link('q1')}&${new URLSearchParams({ returnUrl: back }).toString()}`;
-  const person = await stage.sitDownAs('Alice', browser, link);
+  const link = `${setup.link('q1')}&${new URLSearchParams({ returnUrl: back }).toString()}`;
+  const person = await setup.sitDownAs('Alice', browser, link);
   await allow(await opensWindow(person, 'Connect Tracker'));
   await person.sees('Tracker is connected');
   const way = person.page.getByRole('link', { name: 'Back to app.example' });
@@ -143,22 +143,22 @@ test('who came with a way back has it at the end', async () => {
 });
 
 test('a window that was closed can be opened again, and one connection comes of it', async () => {
-  const stage = await createNangoStage();
-  await stage.ask();
-  const person = await stage.sitDownAs('Alice', browser, stage.link('q1'));
+  const setup = await setUpNangoPages();
+  await setup.ask();
+  const person = await setup.sitDownAs('Alice', browser, setup.link('q1'));
   await (await opensWindow(person, 'Connect Tracker')).close();
   await person.sees('Finish in the other window');
   // Sooner, it would be the second half of a double click.
   await person.page.waitForTimeout(800);
   await allow(await opensWindow(person, 'Try again'));
   await person.sees('Tracker is connected');
-  expect(stage.nango.connections()).toHaveLength(1);
+  expect(setup.nango.connections()).toHaveLength(1);
 });
 
 test('trying again closes the window that is still open', async () => {
-  const stage = await createNangoStage();
-  await stage.ask();
-  const person = await stage.sitDownAs('Alice', browser, stage.link('q1'));
+  const setup = await setUpNangoPages();
+  await setup.ask();
+  const person = await setup.sitDownAs('Alice', browser, setup.link('q1'));
   const first = await opensWindow(person, 'Connect Tracker');
   const closed = first.waitForEvent('close');
   // Sooner, it would be the second half of a double click.
@@ -168,9 +168,9 @@ test('trying again closes the window that is still open', async () => {
 });
 
 test('the second half of a double click does nothing', async () => {
-  const stage = await createNangoStage();
-  await stage.ask();
-  const person = await stage.sitDownAs('Alice', browser, stage.link('q1'));
+  const setup = await setUpNangoPages();
+  await setup.ask();
+  const person = await setup.sitDownAs('Alice', browser, setup.link('q1'));
   await isReady(person);
   await person.page.waitForResponse((response) => response.url().endsWith('/look'));
   const opened = person.page.waitForEvent('popup');
@@ -186,33 +186,33 @@ test('the second half of a double click does nothing', async () => {
 });
 
 test('“Not now” closes the other window and answers the question', async () => {
-  const stage = await createNangoStage();
-  await stage.ask();
-  const person = await stage.sitDownAs('Alice', browser, stage.link('q1'));
+  const setup = await setUpNangoPages();
+  await setup.ask();
+  const person = await setup.sitDownAs('Alice', browser, setup.link('q1'));
   const popup = await opensWindow(person, 'Connect Tracker');
   const closed = popup.waitForEvent('close');
   await person.press('Not now');
   await person.sees('Not now, then');
   await closed;
-  expect(stage.answers).toEqual([{ id: 'q1', action: 'decline', user: 'alice' }]);
+  expect(setup.answers).toEqual([{ id: 'q1', action: 'decline', user: 'alice' }]);
 });
 
 test('who sees no other window goes on in this one', async () => {
-  const stage = await createNangoStage();
-  await stage.ask();
-  const person = await stage.sitDownAs('Alice', browser, stage.link('q1'));
+  const setup = await setUpNangoPages();
+  await setup.ask();
+  const person = await setup.sitDownAs('Alice', browser, setup.link('q1'));
   await opensWindow(person, 'Connect Tracker');
   await person.press('Continue in this one');
   await allow(person.page);
   await person.page.getByText('close this window').waitFor();
-  await person.open(stage.link('q1'));
+  await person.open(setup.link('q1'));
   await person.sees('Tracker is connected');
 });
 
 test('where Nango cannot speak to the page, the page goes there itself', async () => {
-  const stage = await createNangoStage({ websocketsPath: '/sockets' }, { websocketsPath: '/elsewhere' });
-  await stage.ask();
-  const person = await stage.sitDownAs('Alice', browser, stage.link('q1'));
+  const setup = await setUpNangoPages({ websocketsPath: '/sockets' }, { websocketsPath: '/elsewhere' });
+  await setup.ask();
+  const person = await setup.sitDownAs('Alice', browser, setup.link('q1'));
   await isReady(person);
   await person.press('Connect Tracker');
   await allow(person.page);
@@ -220,11 +220,11 @@ test('where Nango cannot speak to the page, the page goes there itself', async (
 });
 
 test('a browser that does not move on by itself shows where it goes', async () => {
-  const stage = await createNangoStage();
-  await stage.ask();
-  const person = await stage.sitDownAs('Alice', browser, stage.link('q1'));
+  const setup = await setUpNangoPages();
+  await setup.ask();
+  const person = await setup.sitDownAs('Alice', browser, setup.link('q1'));
   await opensWindow(person, 'Connect Tracker');
-  await person.page.route(`${stage.nango.host}/**`, (route) => route.abort('aborted'));
+  await person.page.route(`${setup.nango.host}/**`, (route) => route.abort('aborted'));
   await person.press('Continue in this one');
   await person.sees('Taking you to Tracker');
   await person.page.unrouteAll();
@@ -233,9 +233,9 @@ test('a browser that does not move on by itself shows where it goes', async () =
 });
 
 test('a page that is loaded again asks again, and shows what comes of the window that is still open', async () => {
-  const stage = await createNangoStage();
-  await stage.ask();
-  const person = await stage.sitDownAs('Alice', browser, stage.link('q1'));
+  const setup = await setUpNangoPages();
+  await setup.ask();
+  const person = await setup.sitDownAs('Alice', browser, setup.link('q1'));
   const popup = await opensWindow(person, 'Connect Tracker');
   await person.page.reload();
   await person.sees('Connect Tracker');
@@ -246,11 +246,11 @@ test('a page that is loaded again asks again, and shows what comes of the window
 });
 
 test('two tabs: what is done in one is shown in the other', async () => {
-  const stage = await createNangoStage();
-  await stage.ask();
-  const person = await stage.sitDownAs('Alice', browser, stage.link('q1'));
+  const setup = await setUpNangoPages();
+  await setup.ask();
+  const person = await setup.sitDownAs('Alice', browser, setup.link('q1'));
   const other = await person.page.context().newPage();
-  await other.goto(stage.link('q1'));
+  await other.goto(setup.link('q1'));
   await other.getByRole('heading', { name: 'Connect Tracker' }).waitFor();
   await person.page.bringToFront();
   await allow(await opensWindow(person, 'Connect Tracker'));
@@ -263,104 +263,104 @@ test.each([
   ['cancel', 'This question is closed'],
   ['expired', 'This question has expired'],
 ] as const)('a question that ends elsewhere (%s) ends on the page, too', async (outcome, heading) => {
-  const stage = await createNangoStage();
-  await stage.ask();
-  const person = await stage.sitDownAs('Alice', browser, stage.link('q1'));
+  const setup = await setUpNangoPages();
+  await setup.ask();
+  const person = await setup.sitDownAs('Alice', browser, setup.link('q1'));
   await opensWindow(person, 'Connect Tracker');
   await person.page.waitForResponse((response) => response.url().endsWith('/look'));
-  await stage.storage.elicitations.settle('q1', outcome, null);
+  await setup.storage.elicitations.settle('q1', outcome, null);
   await person.sees(heading);
 });
 
 test('an account that is connected after the question has expired is kept, and the page says so', async () => {
-  const stage = await createNangoStage();
-  await stage.ask();
-  const person = await stage.sitDownAs('Alice', browser, stage.link('q1'));
+  const setup = await setUpNangoPages();
+  await setup.ask();
+  const person = await setup.sitDownAs('Alice', browser, setup.link('q1'));
   const popup = await opensWindow(person, 'Connect Tracker');
   await person.page.goto('about:blank');
-  await stage.storage.elicitations.settle('q1', 'expired', null);
+  await setup.storage.elicitations.settle('q1', 'expired', null);
   const closed = popup.waitForEvent('close');
   await allow(popup);
   await closed;
-  const [attempt] = await stage.storage.connectAttempts.openOf(alices);
-  await stage.stores.nango?.look(attempt?.id ?? '');
-  await person.open(stage.link('q1'));
+  const [attempt] = await setup.storage.connectAttempts.openOf(alices);
+  await setup.stores.nango?.look(attempt?.id ?? '');
+  await person.open(setup.link('q1'));
   await person.sees('Tracker is connected');
   expect(await person.text()).toContain('The question had expired meanwhile');
 });
 
 test('while Nango is away the page says so, and nothing is lost', async () => {
-  const stage = await createNangoStage();
-  await stage.ask();
-  await stage.nango.down();
-  const person = await stage.sitDownAs('Alice', browser, stage.link('q1'));
+  const setup = await setUpNangoPages();
+  await setup.ask();
+  await setup.nango.down();
+  const person = await setup.sitDownAs('Alice', browser, setup.link('q1'));
   await isReady(person);
   await person.press('Connect Tracker');
   await person.sees('Tracker could not be connected');
-  await stage.nango.up();
+  await setup.nango.up();
   await allow(await opensWindow(person, 'Try again'));
   await person.sees('Tracker is connected');
 });
 
 test('Nango that is away while the window is open is waited for', async () => {
-  const stage = await createNangoStage();
-  await stage.ask();
-  const person = await stage.sitDownAs('Alice', browser, stage.link('q1'));
+  const setup = await setUpNangoPages();
+  await setup.ask();
+  const person = await setup.sitDownAs('Alice', browser, setup.link('q1'));
   const popup = await opensWindow(person, 'Connect Tracker');
-  stage.nango.dropSuccessFrame = true;
-  stage.nango.hang = true;
+  setup.nango.dropSuccessFrame = true;
+  setup.nango.hang = true;
   const closed = popup.waitForEvent('close');
   await allow(popup);
   await closed;
   await person.sees('Finish in the other window');
-  stage.nango.hang = false;
+  setup.nango.hang = false;
   await person.sees('Tracker is connected');
 });
 
 test('who disconnects meanwhile is asked anew, and what they began before comes to nothing', async () => {
-  const stage = await createNangoStage();
-  await stage.ask();
-  const person = await stage.sitDownAs('Alice', browser, stage.link('q1'));
+  const setup = await setUpNangoPages();
+  await setup.ask();
+  const person = await setup.sitDownAs('Alice', browser, setup.link('q1'));
   await opensWindow(person, 'Connect Tracker');
-  await stage.storage.connectAttempts.dropOf(alices);
+  await setup.storage.connectAttempts.dropOf(alices);
   await person.sees('Connect Tracker');
   await allow(await opensWindow(person, 'Connect Tracker'));
   await person.sees('Tracker is connected');
 });
 
 test('a session that ran out while the page was open is made anew', async () => {
-  const stage = await createNangoStage({ sessionLifeMs: 4_000 });
-  await stage.ask();
-  const person = await stage.sitDownAs('Alice', browser, stage.link('q1'));
+  const setup = await setUpNangoPages({ sessionLifeMs: 4_000 });
+  await setup.ask();
+  const person = await setup.sitDownAs('Alice', browser, setup.link('q1'));
   await person.sees('Connect Tracker');
-  const made = () => stage.nango.count('POST', '/connect/sessions');
+  const made = () => setup.nango.count('POST', '/connect/sessions');
   await expect.poll(made, { timeout: 10_000 }).toBeGreaterThan(2);
   await allow(await opensWindow(person, 'Connect Tracker'));
   await person.sees('Tracker is connected');
 });
 
 test('who is signed out meanwhile is asked to sign in again', async () => {
-  const stage = await createNangoStage();
-  await stage.ask();
-  const person = await stage.sitDownAs('Alice', browser, stage.link('q1'));
+  const setup = await setUpNangoPages();
+  await setup.ask();
+  const person = await setup.sitDownAs('Alice', browser, setup.link('q1'));
   await opensWindow(person, 'Connect Tracker');
   await person.page.context().clearCookies();
   await person.page.getByRole('heading', { name: 'Who are you?' }).waitFor();
 });
 
 test('a wrong account is shown for what it is', async () => {
-  const stage = await createNangoStage();
-  await stage.ask();
-  const person = await stage.sitDownAs('Alice', browser, stage.link('q1'));
+  const setup = await setUpNangoPages();
+  await setup.ask();
+  const person = await setup.sitDownAs('Alice', browser, setup.link('q1'));
   await allow(await opensWindow(person, 'Connect Tracker'), 'Bob');
   await person.sees('Tracker is connected');
   expect(await person.text()).toContain('Connected as bob');
 });
 
 test('the whole way works with the keyboard alone', async () => {
-  const stage = await createNangoStage();
-  await stage.ask();
-  const person = await stage.sitDownAs('Alice', browser, stage.link('q1'));
+  const setup = await setUpNangoPages();
+  await setup.ask();
+  const person = await setup.sitDownAs('Alice', browser, setup.link('q1'));
   await person.page.getByRole('heading', { name: 'Connect Tracker' }).waitFor();
   await isReady(person);
   const opened = person.page.waitForEvent('popup');

@@ -2,8 +2,8 @@
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { launchChromium } from '../../browsers/chromium.ts';
-import { alices, allow, createNangoStage, deny, isReady, opensWindow } from './nango-stage.ts';
-import type { NangoStage } from './nango-stage.ts';
+import { alices, allow, setUpNangoPages, deny, isReady, opensWindow } from './nango-pages-setup.ts';
+import type { NangoPagesSetup } from './nango-pages-setup.ts';
 
 let browser: Browser;
 beforeAll(async () => {
@@ -12,8 +12,8 @@ beforeAll(async () => {
 afterAll(() => browser.close());
 
 /** On the page that leads there, whatever there was before. */
-async function onTheWay(stage: NangoStage, link: 'Connect' | 'Reconnect' = 'Connect', options = {}) {
-  const person = await stage.sitDownAs('Alice', browser, `${stage.publicUrl}/connections`, options);
+async function onTheWay(setup: NangoPagesSetup, link: 'Connect' | 'Reconnect' = 'Connect', options = {}) {
+  const person = await setup.sitDownAs('Alice', browser, `${setup.publicUrl}/connections`, options);
   await person.sees('Your connections');
   await person.follow(`${link} Tracker`);
   await person.sees(link === 'Connect' ? 'Connect Tracker' : 'Connect Tracker again');
@@ -21,9 +21,9 @@ async function onTheWay(stage: NangoStage, link: 'Connect' | 'Reconnect' = 'Conn
 }
 
 test('alice connects, connects again as somebody else, and disconnects', async () => {
-  const stage = await createNangoStage();
-  await stage.ask();
-  const person = await onTheWay(stage);
+  const setup = await setUpNangoPages();
+  await setup.ask();
+  const person = await onTheWay(setup);
   await isReady(person);
   const popup = await opensWindow(person, 'Connect Tracker');
   await person.sees('Finish in the other window');
@@ -31,7 +31,7 @@ test('alice connects, connects again as somebody else, and disconnects', async (
   await person.sees('Your connections');
   expect(await person.text()).toContain('Tracker is connected as alice');
   // The question that was open has its account, too.
-  expect(stage.announced).toContainEqual([alices, 1]);
+  expect(setup.announced).toContainEqual([alices, 1]);
 
   await person.follow('Reconnect Tracker');
   await person.sees('Connect Tracker again');
@@ -39,17 +39,17 @@ test('alice connects, connects again as somebody else, and disconnects', async (
   await allow(await opensWindow(person, 'Connect Tracker'), 'Bob');
   await person.sees('Your connections');
   expect(await person.text()).toContain('Tracker is connected as bob');
-  expect(stage.nango.connections()).toHaveLength(1);
+  expect(setup.nango.connections()).toHaveLength(1);
 
   await person.follow('Disconnect Tracker');
   await person.press('Disconnect Tracker');
   await person.sees('Tracker is disconnected');
-  expect(stage.nango.connections()).toEqual([]);
+  expect(setup.nango.connections()).toEqual([]);
 });
 
 test('a page that was left open while it was connected elsewhere shows so', async () => {
-  const stage = await createNangoStage();
-  const person = await onTheWay(stage);
+  const setup = await setUpNangoPages();
+  const person = await onTheWay(setup);
   const other = await person.page.context().newPage();
   await other.goto(person.page.url());
   await person.page.bringToFront();
@@ -59,8 +59,8 @@ test('a page that was left open while it was connected elsewhere shows so', asyn
 });
 
 test('loading the page again does not take an older account for a new one', async () => {
-  const stage = await createNangoStage();
-  const person = await onTheWay(stage);
+  const setup = await setUpNangoPages();
+  const person = await onTheWay(setup);
   await allow(await opensWindow(person, 'Connect Tracker'));
   await person.sees('Your connections');
   await person.follow('Reconnect Tracker');
@@ -72,11 +72,11 @@ test('loading the page again does not take an older account for a new one', asyn
 });
 
 test('who denies access, or whose provider fails, can try again or leave it', async () => {
-  const stage = await createNangoStage();
-  const person = await onTheWay(stage);
+  const setup = await setUpNangoPages();
+  const person = await onTheWay(setup);
   await deny(await opensWindow(person, 'Connect Tracker'));
   await person.sees('Tracker was not connected');
-  stage.nango.provider.refuseCodes = true;
+  setup.nango.provider.refuseCodes = true;
   await allow(await opensWindow(person, 'Try again'));
   await person.sees('Tracker could not be connected');
   await person.follow('Your connections');
@@ -85,33 +85,33 @@ test('who denies access, or whose provider fails, can try again or leave it', as
 });
 
 test('without JavaScript it works in one window, and the settings show what came of it', async () => {
-  const stage = await createNangoStage();
-  const person = await onTheWay(stage, 'Connect', { scripts: false });
+  const setup = await setUpNangoPages();
+  const person = await onTheWay(setup, 'Connect', { scripts: false });
   await person.press('Connect Tracker');
   await allow(person.page);
   await person.page.getByText('close this window').waitFor();
-  await person.open(`${stage.publicUrl}/connections/connect?server=tracker`);
+  await person.open(`${setup.publicUrl}/connections/connect?server=tracker`);
   await person.press('Connect Tracker');
   await person.sees('Your connections');
   expect(await person.text()).toContain('Tracker is connected as alice');
-  expect(stage.nango.connections()).toHaveLength(1);
+  expect(setup.nango.connections()).toHaveLength(1);
 });
 
 test('while Nango is away the page says so and offers the way back', async () => {
-  const stage = await createNangoStage();
-  await stage.nango.down();
-  const person = await onTheWay(stage);
+  const setup = await setUpNangoPages();
+  await setup.nango.down();
+  const person = await onTheWay(setup);
   await isReady(person);
   await person.press('Connect Tracker');
   await person.sees('Tracker could not be connected');
-  await stage.nango.up();
+  await setup.nango.up();
   await allow(await opensWindow(person, 'Try again'));
   await person.sees('Your connections');
 });
 
 test('“Not now” leads back, from the page and from the window', async () => {
-  const stage = await createNangoStage();
-  const person = await onTheWay(stage);
+  const setup = await setUpNangoPages();
+  const person = await onTheWay(setup);
   const popup = await opensWindow(person, 'Connect Tracker');
   const closed = popup.waitForEvent('close');
   await person.follow('Not now');
@@ -123,10 +123,10 @@ test('“Not now” leads back, from the page and from the window', async () => 
 });
 
 test('the page of what is not kept at Nango leads to the settings', async () => {
-  const stage = await createNangoStage();
-  const person = await stage.sitDownAs('Alice', browser, `${stage.publicUrl}/connections`);
+  const setup = await setUpNangoPages();
+  const person = await setup.sitDownAs('Alice', browser, `${setup.publicUrl}/connections`);
   for (const query of ['', '?server=nothing', '?server=..']) {
-    await person.open(`${stage.publicUrl}/connections/connect${query}`);
+    await person.open(`${setup.publicUrl}/connections/connect${query}`);
     await person.sees('Your connections');
   }
 });

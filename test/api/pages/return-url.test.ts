@@ -8,17 +8,17 @@ import { Browser, hiddenFields, unescaped, words } from './browser.ts';
 import type { Shown } from './browser.ts';
 import { onward } from './onward.ts';
 import { openRedirects, returnUrls } from './open-redirects.ts';
-import { createStage } from './stage.ts';
+import { setUpPages } from './pages-setup.ts';
 
 const chat = 'https://app.example/chat/42?tab=open&q=%C3%A9#last';
 const back = 'Back to app.example';
 
-async function stageWithWayBack() {
+async function setUpWithReturnUrl() {
   const tracker = await startGuardedServer();
-  const stage = await createStage(tracker.config, {}, [], { returnUrls });
+  const setup = await setUpPages(tracker.config, {}, [], { returnUrls });
   const link = (id: string, returnUrl: string) =>
-    `${stage.link(id)}&${new URLSearchParams({ returnUrl }).toString()}`;
-  return { ...stage, tracker, linkBack: link };
+    `${setup.link(id)}&${new URLSearchParams({ returnUrl }).toString()}`;
+  return { ...setup, tracker, linkBack: link };
 }
 
 function leadsBack(page: Shown, address = chat): boolean {
@@ -61,10 +61,10 @@ describe('which addresses are allowed', () => {
 });
 
 test('the way back goes along through signing in, the provider and home, and stands on the last page', async () => {
-  const stage = await stageWithWayBack();
-  await stage.ask();
+  const setup = await setUpWithReturnUrl();
+  await setup.ask();
   const browser = new Browser();
-  const page = await browser.press(await browser.open(stage.linkBack('q1', chat)), { user: 'alice' });
+  const page = await browser.press(await browser.open(setup.linkBack('q1', chat)), { user: 'alice' });
   expect(words(page)).toContain('Connect Tracker');
   expect(leadsBack(page)).toBe(false);
   const leaving = await browser.press(page, { action: 'connect' });
@@ -80,36 +80,36 @@ test('the way back goes along through signing in, the provider and home, and sta
 test.each(['decline', 'cancel', 'expired'] as const)(
   'it stands where a question ended with %s',
   async (outcome) => {
-    const stage = await stageWithWayBack();
-    await stage.ask();
-    await stage.storage.elicitations.settle('q1', outcome, null);
+    const setup = await setUpWithReturnUrl();
+    await setup.ask();
+    await setup.storage.elicitations.settle('q1', outcome, null);
     const browser = new Browser();
-    const page = await browser.press(await browser.open(stage.linkBack('q1', chat)), { user: 'alice' });
+    const page = await browser.press(await browser.open(setup.linkBack('q1', chat)), { user: 'alice' });
     expect([page.status, words(page).includes(back), leadsBack(page)]).toEqual([410, true, true]);
   },
 );
 
 test('it stands after "not now", and after the provider was told no', async () => {
-  const stage = await stageWithWayBack();
-  await stage.ask();
-  await stage.ask({ id: 'q2' });
+  const setup = await setUpWithReturnUrl();
+  await setup.ask();
+  await setup.ask({ id: 'q2' });
   const browser = new Browser();
-  const first = await browser.press(await browser.open(stage.linkBack('q1', chat)), { user: 'alice' });
+  const first = await browser.press(await browser.open(setup.linkBack('q1', chat)), { user: 'alice' });
   const declined = await browser.press(first, { action: 'decline' });
   expect(words(declined)).toContain(`Not now, then`);
   expect(leadsBack(declined)).toBe(true);
 
-  stage.tracker.authorization.refuse.consent = true;
-  const second = await browser.open(stage.linkBack('q2', chat));
+  setup.tracker.authorization.refuse.consent = true;
+  const second = await browser.open(setup.linkBack('q2', chat));
   const denied = await browser.open(onward(await browser.press(second, { action: 'connect' })));
   expect(words(denied)).toContain('Tracker is not connected');
   expect(leadsBack(await browser.press(denied, { action: 'decline' }))).toBe(true);
 });
 
 test('on the settings page it survives connecting, disconnecting and signing in as somebody else', async () => {
-  const stage = await stageWithWayBack();
+  const setup = await setUpWithReturnUrl();
   const browser = new Browser();
-  const settings = `${stage.publicUrl}/connections?${new URLSearchParams({ returnUrl: chat }).toString()}`;
+  const settings = `${setup.publicUrl}/connections?${new URLSearchParams({ returnUrl: chat }).toString()}`;
   const page = await browser.press(await browser.open(settings), { user: 'alice' });
   expect(leadsBack(page)).toBe(true);
   const connected = await browser.open(onward(await browser.press(page, { action: 'connect' })));
@@ -123,9 +123,9 @@ test('on the settings page it survives connecting, disconnecting and signing in 
   expect(leadsBack(ended)).toBe(true);
 
   const out = await browser.post(
-    `${stage.publicUrl}/auth/logout`,
+    `${setup.publicUrl}/auth/logout`,
     { csrf: hiddenFields(connected.text)['csrf'] ?? '', returnUrl: chat },
-    stage.publicUrl,
+    setup.publicUrl,
   );
   const [, again = ''] = /href="([^"]*\/auth\/login[^"]*)"/.exec(out.text) ?? [];
   const bob = await browser.press(await browser.open(unescaped(again)), { user: 'bob' });
@@ -135,18 +135,18 @@ test('on the settings page it survives connecting, disconnecting and signing in 
 
 test('it goes along where an API key is entered, for a question and from the settings', async () => {
   const notes = vaultServer('http://127.0.0.1:9/mcp', { vault: { header: 'x-api-key', check: false } });
-  const stage = await createStage(notes, {}, [], { returnUrls });
-  await stage.ask();
+  const setup = await setUpPages(notes, {}, [], { returnUrls });
+  await setup.ask();
   const way = new URLSearchParams({ returnUrl: chat }).toString();
   const browser = new Browser();
-  const page = await browser.press(await browser.open(`${stage.link('q1')}&${way}`), { user: 'alice' });
+  const page = await browser.press(await browser.open(`${setup.link('q1')}&${way}`), { user: 'alice' });
   const refused = await browser.press(page, { action: 'connect', key: 'two words' });
   expect([refused.status, leadsBack(refused)]).toEqual([422, false]);
   const done = await browser.press(refused, { action: 'connect', key: 'a-good-key' });
   expect(words(done)).toContain('Tracker is connected');
   expect(leadsBack(done)).toBe(true);
 
-  const settings = await browser.open(`${stage.publicUrl}/connections?${way}`);
+  const settings = await browser.open(`${setup.publicUrl}/connections?${way}`);
   const [, keyUrl = ''] = /href="([^"]*\/connections\/key[^"]*)"/.exec(settings.text) ?? [];
   const replaced = await browser.press(await browser.open(unescaped(keyUrl)), {
     action: 'connect',
@@ -161,17 +161,17 @@ test('it goes along by way of Nango, also where a script does the asking', async
   const { host, apiKey, webhookSigningKey, integration } = nango;
   const crm = serverConfig('http://127.0.0.1:9/mcp', { store: 'nango', nango: { integration } });
   const account = { host, publicUrl: host, apiKey, webhookSigningKey, websocketsPath: '/' };
-  const stage = await createStage(crm, {}, [], { returnUrls }, account);
-  await stage.ask();
+  const setup = await setUpPages(crm, {}, [], { returnUrls }, account);
+  await setup.ask();
   const browser = new Browser();
-  const link = `${stage.link('q1')}&${new URLSearchParams({ returnUrl: chat }).toString()}`;
+  const link = `${setup.link('q1')}&${new URLSearchParams({ returnUrl: chat }).toString()}`;
   const page = await browser.press(await browser.open(link), { user: 'alice' });
   const ask = (path: string, fields: object) =>
-    browser.send(`${stage.publicUrl}/auth/connect/nango${path}`, {
+    browser.send(`${setup.publicUrl}/auth/connect/nango${path}`, {
       method: 'POST',
       headers: {
         'content-type': 'application/json',
-        origin: stage.publicUrl,
+        origin: setup.publicUrl,
         'x-csrf-token': hiddenFields(page.text)['csrf'] ?? '',
       },
       body: JSON.stringify({ e: 'q1', ...fields }),
@@ -192,33 +192,33 @@ test('it goes along by way of Nango, also where a script does the asking', async
 });
 
 test('without one, the pages are as they are', async () => {
-  const stage = await stageWithWayBack();
-  await stage.ask();
-  const { browser, page } = await stage.openAs('alice');
+  const setup = await setUpWithReturnUrl();
+  await setup.ask();
+  const { browser, page } = await setup.openAs('alice');
   const done = await browser.open(onward(await browser.press(page, { action: 'connect' })));
-  expect(done.url).toBe(`${stage.publicUrl}/auth/done?e=q1`);
+  expect(done.url).toBe(`${setup.publicUrl}/auth/done?e=q1`);
   expect(done.text).not.toMatch(/Back to|returnUrl/);
 });
 
 test('the address cannot break out of the page it stands on', async () => {
-  const stage = await stageWithWayBack();
-  await stage.ask();
-  await stage.storage.elicitations.settle('q1', 'decline', null);
+  const setup = await setUpWithReturnUrl();
+  await setup.ask();
+  await setup.storage.elicitations.settle('q1', 'decline', null);
   const nasty = `https://app.example/chat/?x="><script>alert(1)</script>&y='onclick='#<b>`;
   const browser = new Browser();
-  const page = await browser.press(await browser.open(stage.linkBack('q1', nasty)), { user: 'alice' });
+  const page = await browser.press(await browser.open(setup.linkBack('q1', nasty)), { user: 'alice' });
   expect(page.status).toBe(410);
   expect(words(page)).toContain(back);
   expect(page.text).not.toMatch(/<script|<b>|'onclick/);
 });
 
 test('a way back that was allowed when the person left, and is not any more, is left out', async () => {
-  const stage = await stageWithWayBack();
-  await stage.ask();
+  const setup = await setUpWithReturnUrl();
+  await setup.ask();
   const allowed = returnUrls.splice(0);
   returnUrls.push(...allowed);
   const browser = new Browser();
-  const page = await browser.press(await browser.open(stage.linkBack('q1', chat)), { user: 'alice' });
+  const page = await browser.press(await browser.open(setup.linkBack('q1', chat)), { user: 'alice' });
   const leaving = await browser.press(page, { action: 'connect' });
   returnUrls.splice(0);
   try {
@@ -231,13 +231,13 @@ test('a way back that was allowed when the person left, and is not any more, is 
 });
 
 test('eight long ways back do not make a browser’s headers too large to be taken', async () => {
-  const stage = await stageWithWayBack();
-  await stage.ask();
+  const setup = await setUpWithReturnUrl();
+  await setup.ask();
   const long = `https://app.example/chat/${'a'.repeat(1_900)}`;
   const browser = new Browser();
   for (let round = 0; round < 8; round += 1)
-    await browser.until(`${stage.publicUrl}/auth/login?e=q1&returnUrl=${long}`, stage.identity.issuer);
-  const signIn = await browser.open(stage.linkBack('q1', long));
+    await browser.until(`${setup.publicUrl}/auth/login?e=q1&returnUrl=${long}`, setup.identity.issuer);
+  const signIn = await browser.open(setup.linkBack('q1', long));
   const page = await browser.press(signIn, { user: 'alice' });
   expect([page.status, page.url.endsWith(long.slice(-100))]).toEqual([200, true]);
 });

@@ -1,31 +1,31 @@
 import { expect, onTestFinished, test } from 'vitest';
 import { redirectUri } from '../../../src/credentials/mcp-oauth/client-metadata.ts';
 import { startAuthorizationServer } from '../authorization-server.ts';
-import { alice, createBench, publicUrl } from '../oauth-store.ts';
+import { alice, setUpOAuthStore, publicUrl } from '../oauth-store.ts';
 import { json, resourceDocument, serverConfig, startGuardedServer, startServer } from '../guarded-server.ts';
 import { comeBackFrom, comingBack } from '../person.ts';
 
 const bob = { ...alice, user: 'bob' };
 
 async function begin(
-  bench: Awaited<ReturnType<typeof createBench>>,
+  setup: Awaited<ReturnType<typeof setUpOAuthStore>>,
   server: ReturnType<typeof serverConfig>,
 ) {
-  const { url } = await bench.store.begin({ server, key: alice, elicitationId: 'q1', sessionHash: 'laptop' });
+  const { url } = await setup.store.begin({ server, key: alice, elicitationId: 'q1', sessionHash: 'laptop' });
   return new URL(url);
 }
 
 test('a person who connects is missing before, and has a credential the server takes after', async () => {
   const { config, authorization, call, ...guarded } = await startGuardedServer();
-  const bench = await createBench();
-  expect(await bench.store.resolve(config, alice)).toEqual({
+  const setup = await setUpOAuthStore();
+  expect(await setup.store.resolve(config, alice)).toEqual({
     kind: 'connection-required',
     reason: 'missing',
     seenVersion: 0,
     scopes: ['issues:read'],
   });
 
-  expect(await bench.connect(config)).toEqual({
+  expect(await setup.connect(config)).toEqual({
     kind: 'connected',
     elicitationId: 'q1',
     server: 'tracker',
@@ -35,13 +35,13 @@ test('a person who connects is missing before, and has a credential the server t
     returnUrl: null,
   });
 
-  const credential = await bench.store.resolve(config, alice);
+  const credential = await setup.store.resolve(config, alice);
   if (credential.kind !== 'credential') throw new Error('not connected');
   expect(credential.version).toBe(1);
   expect(await call(credential.headers)).toMatchObject({ status: 200 });
   expect(guarded.uncredentialed).toBe(0);
   expect(authorization.tokenRequests).toEqual([{ grantType: 'authorization_code', resource: config.url }]);
-  expect(await bench.storage.connections.get(alice)).toMatchObject({
+  expect(await setup.storage.connections.get(alice)).toMatchObject({
     status: 'active',
     scopes: ['issues:read'],
   });
@@ -49,8 +49,8 @@ test('a person who connects is missing before, and has a credential the server t
 
 test('the request for authorization carries PKCE, the resource, a long state and the scopes', async () => {
   const { config, authorization } = await startGuardedServer();
-  const bench = await createBench();
-  const { searchParams } = await begin(bench, config);
+  const setup = await setUpOAuthStore();
+  const { searchParams } = await begin(setup, config);
   expect(Object.fromEntries(searchParams)).toMatchObject({
     response_type: 'code',
     code_challenge_method: 'S256',
@@ -64,17 +64,17 @@ test('the request for authorization carries PKCE, the resource, a long state and
 test('an account at a sign-in server that is no longer used leaves it no scopes to name elsewhere, and is ended there', async () => {
   const guarded = await startGuardedServer();
   const { config, authorization: before } = guarded;
-  const bench = await createBench();
-  await bench.connect(config, { scopes: ['issues:read', 'issues:write'] });
-  const old = await bench.store.resolve(config, alice);
+  const setup = await setUpOAuthStore();
+  await setup.connect(config, { scopes: ['issues:read', 'issues:write'] });
+  const old = await setup.store.resolve(config, alice);
   if (old.kind !== 'credential') throw new Error('not connected');
   guarded.authorization = await startAuthorizationServer({ resource: config.url });
   onTestFinished(guarded.authorization.stop);
-  bench.later(25 * 3_600_000);
+  setup.later(25 * 3_600_000);
   const moved = { ...config, oauth: { issuer: guarded.authorization.issuer } };
-  expect(await bench.store.resolve(moved, alice)).toMatchObject({ reason: 'revoked' });
+  expect(await setup.store.resolve(moved, alice)).toMatchObject({ reason: 'revoked' });
 
-  expect(await bench.connect(moved)).toMatchObject({ kind: 'connected', version: 2 });
+  expect(await setup.connect(moved)).toMatchObject({ kind: 'connected', version: 2 });
   const scope = guarded.authorization.authorization.get('scope');
   expect(scope).toBe('issues:read offline_access openid email');
   const token = old.headers['authorization']?.slice('Bearer '.length) ?? '';
@@ -93,20 +93,20 @@ test('who the person is is not asked for where an operator has chosen the scopes
       },
     ],
   });
-  const bench = await createBench();
+  const setup = await setUpOAuthStore();
   const server = {
     ...config,
     oauth: { issuer: authorization.issuer, clientId: 'by-hand', scopes: ['issues:read'] },
   };
-  expect((await begin(bench, server)).searchParams.get('scope')).toBe('issues:read offline_access');
-  expect(await bench.connect(server)).toMatchObject({ kind: 'connected', account: null });
+  expect((await begin(setup, server)).searchParams.get('scope')).toBe('issues:read offline_access');
+  expect(await setup.connect(server)).toMatchObject({ kind: 'connected', account: null });
 });
 
 test("one user's account is not another's", async () => {
   const { config } = await startGuardedServer();
-  const bench = await createBench();
-  await bench.connect(config);
-  expect(await bench.store.resolve(config, bob)).toMatchObject({
+  const setup = await setUpOAuthStore();
+  await setup.connect(config);
+  expect(await setup.store.resolve(config, bob)).toMatchObject({
     kind: 'connection-required',
     reason: 'missing',
   });
@@ -114,90 +114,90 @@ test("one user's account is not another's", async () => {
 
 test('a server of project scope has one account for the whole tenant', async () => {
   const { config } = await startGuardedServer();
-  const bench = await createBench();
+  const setup = await setUpOAuthStore();
   const shared = { ...config, credentialScope: 'project' as const };
-  expect(await bench.connect(shared)).toMatchObject({ kind: 'connected', key: { ...alice, user: null } });
-  expect(await bench.store.resolve(shared, bob)).toMatchObject({ kind: 'credential', version: 1 });
-  expect(await bench.store.resolve(shared, { ...bob, tenant: 'other' })).toMatchObject({ reason: 'missing' });
+  expect(await setup.connect(shared)).toMatchObject({ kind: 'connected', key: { ...alice, user: null } });
+  expect(await setup.store.resolve(shared, bob)).toMatchObject({ kind: 'credential', version: 1 });
+  expect(await setup.store.resolve(shared, { ...bob, tenant: 'other' })).toMatchObject({ reason: 'missing' });
 });
 
 test('a server of user scope is never resolved for nobody', async () => {
-  const bench = await createBench();
+  const setup = await setUpOAuthStore();
   const nobody = { ...alice, user: null };
-  await expect(bench.store.resolve(serverConfig('http://127.0.0.1:1/mcp'), nobody)).rejects.toThrow(
+  await expect(setup.store.resolve(serverConfig('http://127.0.0.1:1/mcp'), nobody)).rejects.toThrow(
     /needs a user/,
   );
 });
 
 test('a server that needs no credential is asked nothing', async () => {
-  const bench = await createBench();
+  const setup = await setUpOAuthStore();
   const open = serverConfig('http://127.0.0.1:1/mcp', { credentialScope: 'none' });
-  expect(await bench.store.resolve(open, alice)).toEqual({ kind: 'credential', headers: {}, version: 0 });
+  expect(await setup.store.resolve(open, alice)).toEqual({ kind: 'credential', headers: {}, version: 0 });
 });
 
 test('a state is good for one return only', async () => {
   const { config } = await startGuardedServer();
-  const bench = await createBench();
-  const callback = await comeBackFrom((await begin(bench, config)).href, `${publicUrl}/auth/callback`);
+  const setup = await setUpOAuthStore();
+  const callback = await comeBackFrom((await begin(setup, config)).href, `${publicUrl}/auth/callback`);
   const complete = () =>
-    bench.store.complete({ callback, sessionHash: 'laptop', serverByName: () => config });
+    setup.store.complete({ callback, sessionHash: 'laptop', serverByName: () => config });
   const both = await Promise.all([complete(), complete()]);
   expect(both.map(({ kind }) => kind).toSorted()).toEqual(['connected', 'unknown-state']);
 });
 
 test("another browser's return is refused and leaves the right browser's attempt alone", async () => {
   const { config } = await startGuardedServer();
-  const bench = await createBench();
-  const callback = await comeBackFrom((await begin(bench, config)).href, `${publicUrl}/auth/callback`);
+  const setup = await setUpOAuthStore();
+  const callback = await comeBackFrom((await begin(setup, config)).href, `${publicUrl}/auth/callback`);
   const from = (sessionHash: string) =>
-    bench.store.complete({ callback, sessionHash, serverByName: () => config });
+    setup.store.complete({ callback, sessionHash, serverByName: () => config });
   expect(await from('phone')).toEqual({ kind: 'unknown-state' });
-  expect(await bench.storage.connections.get(alice)).toBeNull();
+  expect(await setup.storage.connections.get(alice)).toBeNull();
   expect(await from('laptop')).toMatchObject({ kind: 'connected' });
 });
 
 test('a state that is older than ten minutes, made up or absent is unknown', async () => {
   const { config, authorization } = await startGuardedServer();
-  const bench = await createBench();
-  const callback = await comeBackFrom((await begin(bench, config)).href, `${publicUrl}/auth/callback`);
+  const setup = await setUpOAuthStore();
+  const callback = await comeBackFrom((await begin(setup, config)).href, `${publicUrl}/auth/callback`);
   const from = (query: string) =>
-    bench.store.complete({
+    setup.store.complete({
       callback: new URL(query, callback),
       sessionHash: 'laptop',
       serverByName: () => config,
     });
   expect(await from('?code=x&state=made-up')).toEqual({ kind: 'unknown-state' });
   expect(await from('?code=x')).toEqual({ kind: 'unknown-state' });
-  bench.later(600_001);
+  setup.later(600_001);
   expect(await from(callback.search)).toEqual({ kind: 'unknown-state' });
   expect(authorization.tokenRequests).toEqual([]);
 });
 
 test('who says no at the provider is denied, nothing is connected, and may start again', async () => {
   const { config, authorization } = await startGuardedServer();
-  const bench = await createBench();
+  const setup = await setUpOAuthStore();
   authorization.refuse.consent = true;
-  expect(await bench.connect(config)).toEqual({
+  expect(await setup.connect(config)).toEqual({
     kind: 'denied',
     key: alice,
     elicitationId: 'q1',
     server: 'tracker',
     returnUrl: null,
   });
-  expect(await bench.storage.connections.get(alice)).toBeNull();
+  expect(await setup.storage.connections.get(alice)).toBeNull();
   authorization.refuse.consent = false;
-  expect(await bench.connect(config)).toMatchObject({ kind: 'connected' });
+  expect(await setup.connect(config)).toMatchObject({ kind: 'connected' });
 });
 
 test('an answer that names another issuer is not redeemed', async () => {
   const { config, authorization } = await startGuardedServer();
-  const bench = await createBench();
+  const setup = await setUpOAuthStore();
   for (const iss of ['https://evil.example', null]) {
-    const callback = await comeBackFrom((await begin(bench, config)).href, `${publicUrl}/auth/callback`);
+    const callback = await comeBackFrom((await begin(setup, config)).href, `${publicUrl}/auth/callback`);
     if (iss === null) callback.searchParams.delete('iss');
     else callback.searchParams.set('iss', iss);
     expect(
-      await bench.store.complete({ callback, sessionHash: 'laptop', serverByName: () => config }),
+      await setup.store.complete({ callback, sessionHash: 'laptop', serverByName: () => config }),
     ).toMatchObject({
       kind: 'failed',
       elicitationId: 'q1',
@@ -213,35 +213,35 @@ test('an answer that names another issuer is not redeemed', async () => {
 
 test('a code stolen from another flow does not pass, because the verifier is not its own', async () => {
   const { config } = await startGuardedServer();
-  const bench = await createBench();
-  const mine = await comeBackFrom((await begin(bench, config)).href, `${publicUrl}/auth/callback`);
-  const theirs = await comeBackFrom((await begin(bench, config)).href, `${publicUrl}/auth/callback`);
+  const setup = await setUpOAuthStore();
+  const mine = await comeBackFrom((await begin(setup, config)).href, `${publicUrl}/auth/callback`);
+  const theirs = await comeBackFrom((await begin(setup, config)).href, `${publicUrl}/auth/callback`);
   mine.searchParams.set('code', theirs.searchParams.get('code') ?? '');
   expect(
-    await bench.store.complete({ callback: mine, sessionHash: 'laptop', serverByName: () => config }),
+    await setup.store.complete({ callback: mine, sessionHash: 'laptop', serverByName: () => config }),
   ).toMatchObject({
     kind: 'failed',
     message: expect.stringContaining('its sign-in server refused with "invalid_grant".'),
     retry: true,
   });
-  expect(await bench.storage.connections.get(alice)).toBeNull();
+  expect(await setup.storage.connections.get(alice)).toBeNull();
 });
 
 test('a server whose address was changed meanwhile gets no account of the old one', async () => {
   const { config, authorization } = await startGuardedServer();
-  const bench = await createBench();
-  const callback = await comeBackFrom((await begin(bench, config)).href, `${publicUrl}/auth/callback`);
+  const setup = await setUpOAuthStore();
+  const callback = await comeBackFrom((await begin(setup, config)).href, `${publicUrl}/auth/callback`);
   const moved = { ...config, url: 'http://127.0.0.1:1/mcp' };
   expect(
-    await bench.store.complete({ callback, sessionHash: 'laptop', serverByName: () => moved }),
+    await setup.store.complete({ callback, sessionHash: 'laptop', serverByName: () => moved }),
   ).toMatchObject({
     kind: 'failed',
     retry: true,
   });
   expect(authorization.tokenRequests).toEqual([]);
 
-  await bench.connect(config);
-  expect(await bench.store.resolve(moved, alice)).toMatchObject({
+  await setup.connect(config);
+  expect(await setup.store.resolve(moved, alice)).toMatchObject({
     kind: 'connection-required',
     reason: 'missing',
     seenVersion: 1,
@@ -250,10 +250,10 @@ test('a server whose address was changed meanwhile gets no account of the old on
 
 test('what a provider writes when it fails is not repeated to anybody', async () => {
   const { config, authorization } = await startGuardedServer();
-  const bench = await createBench();
+  const setup = await setUpOAuthStore();
   for (const trouble of ['broken', 'slow-down'] as const) {
     authorization.refuse.tokens = trouble;
-    const completion = await bench.connect(config);
+    const completion = await setup.connect(config);
     expect(completion).toMatchObject({
       kind: 'failed',
       retry: true,
@@ -265,12 +265,12 @@ test('what a provider writes when it fails is not repeated to anybody', async ()
 
 test('an error code that is no code is not repeated either', async () => {
   const { config } = await startGuardedServer();
-  const bench = await createBench();
-  const callback = comingBack(await begin(bench, config), {
+  const setup = await setUpOAuthStore();
+  const callback = comingBack(await begin(setup, config), {
     error: '<b>Call 555-1234</b>',
     error_description: 'Send money',
   });
-  const completion = await bench.store.complete({
+  const completion = await setup.store.complete({
     callback,
     sessionHash: 'laptop',
     serverByName: () => config,
@@ -296,10 +296,10 @@ test('a token of another kind, or one that fits no header, is not kept', async (
     const origin = await startServer((_, response) =>
       json(response, resourceDocument(`${origin}/mcp`, [issuer])),
     );
-    const bench = await createBench();
+    const setup = await setUpOAuthStore();
     const server = serverConfig(`${origin}/mcp`, { oauth: { issuer, clientId: 'by-hand' } });
-    const callback = comingBack(await begin(bench, server), { code: 'code' });
-    const completion = await bench.store.complete({
+    const callback = comingBack(await begin(setup, server), { code: 'code' });
+    const completion = await setup.store.complete({
       callback,
       sessionHash: 'laptop',
       serverByName: () => server,

@@ -1,6 +1,6 @@
 import { expect, onTestFinished, test } from 'vitest';
 import { startAuthorizationServer } from '../authorization-server.ts';
-import { alice, createBench } from '../oauth-store.ts';
+import { alice, setUpOAuthStore } from '../oauth-store.ts';
 import { json, resourceDocument, serverConfig, startServer } from '../guarded-server.ts';
 
 const wellKnown = '/.well-known/oauth-protected-resource';
@@ -49,7 +49,7 @@ test("the document beside the server's path is asked first, and no MCP request i
   const { asked, config } = await scripted((origin) => ({
     [`GET ${wellKnown}/mcp`]: resourceDocument(`${origin}/mcp`, [issuer]),
   }));
-  const { store } = await createBench();
+  const { store } = await setUpOAuthStore();
   expect(await store.resolve(config, alice)).toMatchObject({ ...missing, scopes: ['issues:read'] });
   expect(asked).toEqual([`GET ${wellKnown}/mcp`]);
 });
@@ -60,7 +60,7 @@ test('a server that publishes no scopes is asked once which it names, so that pe
     [`GET ${wellKnown}/mcp`]: { ...resourceDocument(`${origin}/mcp`, [issuer]), scopes_supported: undefined },
     'POST /mcp': { status: 401, headers: { 'www-authenticate': 'Bearer scope="issues:read issues:write"' } },
   }));
-  const { store } = await createBench();
+  const { store } = await setUpOAuthStore();
   const named = { ...missing, scopes: ['issues:read', 'issues:write'] };
   expect(await store.resolve(config, alice)).toMatchObject(named);
   expect(await store.resolve(config, alice)).toMatchObject(named);
@@ -73,7 +73,7 @@ test('a server that names none either is connected without scopes', async () => 
     [`GET ${wellKnown}/mcp`]: { ...resourceDocument(`${origin}/mcp`, [issuer]), scopes_supported: undefined },
     'POST /mcp': { status: 503, headers: {} },
   }));
-  const { store } = await createBench();
+  const { store } = await setUpOAuthStore();
   expect(await store.resolve(config, alice)).toEqual({ ...missing, seenVersion: 0 });
   const { url } = await store.begin({ server: config, key: alice, elicitationId: null, sessionHash: 's' });
   expect(new URL(url).searchParams.has('scope')).toBe(false);
@@ -84,7 +84,7 @@ test("the origin's document counts when the path has none", async () => {
   const { asked, config } = await scripted((origin) => ({
     [`GET ${wellKnown}`]: resourceDocument(origin, [issuer]),
   }));
-  const { store } = await createBench();
+  const { store } = await setUpOAuthStore();
   expect(await store.resolve(config, alice)).toMatchObject(missing);
   expect(asked).toEqual([`GET ${wellKnown}/mcp`, `GET ${wellKnown}`]);
 });
@@ -98,7 +98,7 @@ test('a server that publishes nothing is probed once, and where its 401 points i
       headers: { 'www-authenticate': `Bearer resource_metadata="${origin}/elsewhere.json"` },
     },
   }));
-  const { store, later } = await createBench();
+  const { store, later } = await setUpOAuthStore();
   expect(await store.resolve(config, alice)).toMatchObject(missing);
   expect(await store.resolve(config, alice)).toMatchObject(missing);
   expect(asked).toEqual([`GET ${wellKnown}/mcp`, `GET ${wellKnown}`, 'POST /mcp', 'GET /elsewhere.json']);
@@ -112,7 +112,7 @@ test('a server of the first generation is its own authorization server', async (
     'POST /mcp': { status: 401, headers: { 'www-authenticate': 'Bearer' } },
     'GET /.well-known/oauth-authorization-server': metadata(own),
   }));
-  const { store } = await createBench();
+  const { store } = await setUpOAuthStore();
   const server = { ...config, oauth: { issuer: origin, clientId: 'by-hand' } };
   expect(await store.resolve(server, alice)).toMatchObject(missing);
   const { url } = await store.begin({ server, key: alice, elicitationId: 'q', sessionHash: 's' });
@@ -121,7 +121,7 @@ test('a server of the first generation is its own authorization server', async (
 
 test('a server that lets anybody in needs no credential, and is not probed again', async () => {
   const { asked, config } = await scripted(() => ({ 'POST /mcp': { jsonrpc: '2.0', id: 0, result: {} } }));
-  const { store } = await createBench();
+  const { store } = await setUpOAuthStore();
   const free = { kind: 'credential', headers: {}, version: 0 };
   expect(await store.resolve(config, alice)).toEqual(free);
   expect(await store.resolve(config, alice)).toEqual(free);
@@ -134,7 +134,7 @@ test('a server that lets anybody look but answers 401 to a call is asked about a
     'POST /mcp': { jsonrpc: '2.0', id: 0, result: {} },
     'GET /elsewhere.json': resourceDocument(`${base}/mcp`, [issuer]),
   }));
-  const { store } = await createBench();
+  const { store } = await setUpOAuthStore();
   expect(await store.resolve(config, alice)).toMatchObject({ kind: 'credential' });
   const challenge = `Bearer scope="issues:write", resource_metadata="${origin}/elsewhere.json"`;
   expect(await store.reject(config, alice, { version: 0, status: 401, challenge })).toEqual({
@@ -150,13 +150,13 @@ test('a page that answers every path is not taken for a document', async () => {
     if (request.method === 'POST') return json(response, {});
     return response.writeHead(200, { 'content-type': 'text/html' }).end('<h1>Welcome</h1>');
   });
-  const { store } = await createBench();
+  const { store } = await setUpOAuthStore();
   expect(await store.resolve(serverConfig(`${origin}/mcp`), alice)).toMatchObject({ kind: 'credential' });
 });
 
 test('a document about another resource is not trusted, wherever it was found', async () => {
   const issuer = await issuerOf();
-  const { store } = await createBench();
+  const { store } = await setUpOAuthStore();
   for (const resource of ['https://other.example/mcp', 'ORIGIN/mcp/deeper', 'ORIGIN/mc']) {
     const published = await scripted((origin) => ({
       [`GET ${wellKnown}/mcp`]: resourceDocument(resource.replace('ORIGIN', origin), [issuer]),
@@ -184,7 +184,7 @@ test('an OpenID provider is found where OpenID keeps its document', async () => 
   const { config } = await scripted((origin) => ({
     [`GET ${wellKnown}/mcp`]: resourceDocument(`${origin}/mcp`, [`${issuer.origin}/tenant`]),
   }));
-  const { store } = await createBench();
+  const { store } = await setUpOAuthStore();
   expect(await store.resolve(config, alice)).toMatchObject(missing);
   expect(issuer.asked).toEqual([
     'GET /.well-known/oauth-authorization-server/tenant',
@@ -210,7 +210,7 @@ test.each([
   const { config } = await scripted((origin) => ({
     [`GET ${wellKnown}/mcp`]: resourceDocument(`${origin}/mcp`, [issuer.origin]),
   }));
-  const { store } = await createBench();
+  const { store } = await setUpOAuthStore();
   await expect(store.resolve(config, alice)).rejects.toMatchObject({
     name: 'CredentialStoreError',
     message: expect.stringMatching(words),
@@ -222,12 +222,12 @@ test('the second sign-in server is used when the first is away', async () => {
   const { config } = await scripted((origin) => ({
     [`GET ${wellKnown}/mcp`]: resourceDocument(`${origin}/mcp`, ['http://127.0.0.1:1', issuer]),
   }));
-  const { store } = await createBench();
+  const { store } = await setUpOAuthStore();
   expect(await store.resolve(config, alice)).toMatchObject(missing);
 });
 
 test('a server that is away is an outage with its name, and nobody is asked to connect', async () => {
-  const { store } = await createBench();
+  const { store } = await setUpOAuthStore();
   await expect(
     store.resolve(serverConfig('http://127.0.0.1:1/mcp?token=secret'), alice),
   ).rejects.toMatchObject({
@@ -243,7 +243,7 @@ test('what was known yesterday is used while the server is away', async () => {
     if (down) return response.destroy();
     return json(response, resourceDocument(`${origin}/mcp`, [issuer]));
   });
-  const { store, later } = await createBench();
+  const { store, later } = await setUpOAuthStore();
   const config = serverConfig(`${origin}/mcp`);
   await store.resolve(config, alice);
   down = true;

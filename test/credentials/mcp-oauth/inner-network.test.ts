@@ -7,7 +7,7 @@ import { expect, onTestFinished, test } from 'vitest';
 import { allowsAddress } from '../../../src/network/addresses.ts';
 import type { Reach } from '../../../src/network/addresses.ts';
 import { createGuardedAgent } from '../../../src/network/guarded-agent.ts';
-import { alice, createBench } from '../oauth-store.ts';
+import { alice, setUpOAuthStore } from '../oauth-store.ts';
 import { json, serverConfig } from '../guarded-server.ts';
 import { comingBack } from '../person.ts';
 
@@ -61,14 +61,14 @@ async function attackedBy(answer: (origin: string) => Answer, ownName = 'mcp.att
       resolve,
       allows: (address, to) => address === outside || allowsAddress(address, to),
     });
-  const bench = await createBench({ agentOf });
+  const setup = await setUpOAuthStore({ agentOf });
   const config = serverConfig(`${origin}/mcp`, { local: false });
   const message = (promise: Promise<unknown>) =>
     promise.then(
       () => 'fulfilled',
       (error: unknown) => (error instanceof Error ? error.message : ''),
     );
-  return { ...bench, inner, names, origin, config, message };
+  return { ...setup, inner, names, origin, config, message };
 }
 
 const metadata = (origin: string, more: Record<string, unknown> = {}) => ({

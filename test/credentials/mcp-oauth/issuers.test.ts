@@ -4,7 +4,7 @@ import type { ServerConfig } from '../../../src/config/config.ts';
 import { createRecords } from '../../../src/credentials/mcp-oauth/records.ts';
 import { startAuthorizationServer } from '../authorization-server.ts';
 import type { AuthorizationServer } from '../authorization-server.ts';
-import { alice, createBench, publicUrl } from '../oauth-store.ts';
+import { alice, setUpOAuthStore, publicUrl } from '../oauth-store.ts';
 import { json, resourceDocument, serverConfig, startGuardedServer, startServer } from '../guarded-server.ts';
 import { comeBackFrom } from '../person.ts';
 
@@ -49,7 +49,7 @@ test('a server that names another sign-in server than before sends nobody there,
   const { issuer } = await honestIssuer();
   const other = await thief();
   const tracker = await naming('tracker', [issuer]);
-  const { store, later } = await createBench();
+  const { store, later } = await setUpOAuthStore();
   expect(await store.resolve(tracker.config, alice)).toMatchObject(missing);
   tracker.issuers = [other.issuer];
   later(day);
@@ -84,7 +84,7 @@ test('what was known before first ones were remembered counts as the first', asy
   const { issuer } = await honestIssuer();
   const other = await thief();
   const tracker = await naming('tracker', [issuer]);
-  const { store, later, storage, keys } = await createBench();
+  const { store, later, storage, keys } = await setUpOAuthStore();
   await store.resolve(tracker.config, alice);
   await createRecords(storage.oauth, keys).forget(`issuer:${tracker.config.url}`);
   await store.resolve(tracker.config, alice);
@@ -96,7 +96,7 @@ test('what was known before first ones were remembered counts as the first', asy
 test('a server that stops saying which one does not become its own sign-in server', async () => {
   const { issuer } = await honestIssuer();
   const tracker = await naming('tracker', [issuer]);
-  const { store, later } = await createBench();
+  const { store, later } = await setUpOAuthStore();
   await store.resolve(tracker.config, alice);
   tracker.issuers = [];
   later(day);
@@ -119,17 +119,17 @@ test('a secret in the configuration goes to the sign-in server it was written fo
   const other = await thief();
   const { issuer } = authorization;
   const server = { ...guarded.config, oauth: { issuer, clientId: 'by-hand', clientSecretEnv: 'S' } };
-  const bench = await createBench({ secret: () => 'kept in the environment' });
-  expect(await bench.connect(server)).toMatchObject({ kind: 'connected' });
+  const setup = await setUpOAuthStore({ secret: () => 'kept in the environment' });
+  expect(await setup.connect(server)).toMatchObject({ kind: 'connected' });
 
   authorization.issuer = other.issuer;
-  bench.later(day);
-  const begin = () => bench.store.begin({ server, key: alice, elicitationId: null, sessionHash: 's' });
+  setup.later(day);
+  const begin = () => setup.store.begin({ server, key: alice, elicitationId: null, sessionHash: 's' });
   await expect(begin()).rejects.toMatchObject({
     message: expect.stringContaining('another sign-in server than the operator of this service has written'),
   });
   // The account goes on where it is.
-  expect(await bench.store.resolve(server, alice)).toMatchObject({ kind: 'credential', version: 1 });
+  expect(await setup.store.resolve(server, alice)).toMatchObject({ kind: 'credential', version: 1 });
   expect(other.asked).toEqual([]);
 
   // An operator who writes another issuer takes the client away from the old one, also from who is on the way.
@@ -137,13 +137,13 @@ test('a secret in the configuration goes to the sign-in server it was written fo
   authorization.issuer = issuer;
   const callback = await comeBackFrom((await begin()).url, `${publicUrl}/auth/callback`);
   const before = authorization.tokenRequests.length;
-  expect(await bench.store.complete({ callback, sessionHash: 's', serverByName: () => moved })).toMatchObject(
+  expect(await setup.store.complete({ callback, sessionHash: 's', serverByName: () => moved })).toMatchObject(
     { kind: 'failed', message: expect.stringContaining('its client was removed') },
   );
   expect(authorization.tokenRequests).toHaveLength(before);
   authorization.issuer = other.issuer;
-  bench.later(day);
-  expect(await bench.store.resolve(moved, alice)).toMatchObject({ reason: 'revoked' });
+  setup.later(day);
+  expect(await setup.store.resolve(moved, alice)).toMatchObject({ reason: 'revoked' });
   expect(other.asked).not.toContain('/token');
 });
 
@@ -151,7 +151,7 @@ test('of several that a server names, the one the operator wrote is used', async
   const { issuer } = await honestIssuer();
   const other = await thief();
   const tracker = await naming('tracker', [other.issuer, `${issuer}/`]);
-  const { store } = await createBench();
+  const { store } = await setUpOAuthStore();
   const server = { ...tracker.config, oauth: { issuer } };
   expect(await store.resolve(server, alice)).toMatchObject(missing);
   expect(other.asked).toEqual([]);
@@ -160,7 +160,7 @@ test('of several that a server names, the one the operator wrote is used', async
 test('what the operator writes counts at once', async () => {
   const [one, two] = [await honestIssuer(), await honestIssuer()];
   const tracker = await naming('tracker', [one.issuer, two.issuer]);
-  const { store } = await createBench();
+  const { store } = await setUpOAuthStore();
   expect(await store.resolve(tracker.config, alice)).toMatchObject(missing);
   const server = { ...tracker.config, oauth: { issuer: two.issuer } };
   const { url } = await store.begin({ server, key: alice, elicitationId: null, sessionHash: 's' });
@@ -171,7 +171,7 @@ test('a server that names the sign-in server of another one is refused, unless t
   const { issuer, registrations } = await honestIssuer();
   const tracker = await naming('tracker', [issuer]);
   const evil = await naming('evil', [issuer]);
-  const { store } = await createBench({ servers: mapOf(tracker.config, evil.config) });
+  const { store } = await setUpOAuthStore({ servers: mapOf(tracker.config, evil.config) });
   expect(await store.resolve(tracker.config, alice)).toMatchObject(missing);
   await expect(store.resolve(evil.config, alice)).rejects.toMatchObject({
     name: 'IssuerNotAgreed',
@@ -198,7 +198,7 @@ test('who came first has no advantage over what the operator writes', async () =
   const { issuer } = await honestIssuer();
   const tracker = await naming('tracker', [issuer]);
   const evil = await naming('evil', [issuer]);
-  const { store, another } = await createBench({ servers: mapOf(tracker.config, evil.config) });
+  const { store, another } = await setUpOAuthStore({ servers: mapOf(tracker.config, evil.config) });
   expect(await store.resolve(evil.config, alice)).toMatchObject(missing);
   await expect(store.resolve(tracker.config, alice)).rejects.toThrow(/sign-in server of another server/);
 
@@ -216,21 +216,21 @@ test('servers of one origin share their sign-in server without a word', async ()
   });
   const one = serverConfig(`${origin}/one`, { name: 'one' });
   const two = serverConfig(`${origin}/two`, { name: 'two' });
-  const { store } = await createBench({ servers: mapOf(one, two) });
+  const { store } = await setUpOAuthStore({ servers: mapOf(one, two) });
   for (const server of [one, two]) expect(await store.resolve(server, alice)).toMatchObject(missing);
 });
 
 test('a client registered before is not used any more: a new one is, and accounts stay with the old', async () => {
   const { config, authorization } = await startGuardedServer();
-  const bench = await createBench();
-  const records = createRecords(bench.storage.oauth, bench.keys);
+  const setup = await setUpOAuthStore();
+  const records = createRecords(setup.storage.oauth, setup.keys);
   const { issuer } = authorization;
   const before = { registration: { client_id: 'from before' }, awayFrom: null };
   await records.remember(`client:${issuer} ${publicUrl}/auth/callback`, before);
-  expect(await bench.connect(config)).toMatchObject({ kind: 'connected' });
+  expect(await setup.connect(config)).toMatchObject({ kind: 'connected' });
   expect(authorization.authorization.get('client_id')).not.toBe('from before');
   expect(authorization.registrations).toHaveLength(1);
-  bench.later(day);
-  expect(await bench.store.resolve(config, alice)).toMatchObject({ kind: 'credential', version: 1 });
+  setup.later(day);
+  expect(await setup.store.resolve(config, alice)).toMatchObject({ kind: 'credential', version: 1 });
   expect(authorization.registrations).toHaveLength(1);
 });

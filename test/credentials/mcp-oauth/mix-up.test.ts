@@ -10,7 +10,7 @@ import {
   issuerTag,
   redirectUri,
 } from '../../../src/credentials/mcp-oauth/client-metadata.ts';
-import { alice, createBench, publicUrl } from '../oauth-store.ts';
+import { alice, setUpOAuthStore, publicUrl } from '../oauth-store.ts';
 import { json, resourceDocument, serverConfig, startGuardedServer, startServer } from '../guarded-server.ts';
 import { comeBackFrom, comingBack } from '../person.ts';
 
@@ -50,26 +50,26 @@ async function malicious() {
   return Object.assign(evil, { origin, config });
 }
 
-async function scene(options: Parameters<typeof startGuardedServer>[0] = {}, at = publicUrl) {
+async function setUp(options: Parameters<typeof startGuardedServer>[0] = {}, at = publicUrl) {
   const honest = await startGuardedServer(options);
   const evil = await malicious();
-  const bench = await createBench({ publicUrl: at });
+  const setup = await setUpOAuthStore({ publicUrl: at });
   const begin = async (server: ServerConfig, user: 'alice' | 'mallory') => {
     const key = { ...(user === 'alice' ? alice : mallory), server: server.name };
     const sessionHash = sessions[user];
-    return new URL((await bench.store.begin({ server, key, elicitationId: null, sessionHash })).url);
+    return new URL((await setup.store.begin({ server, key, elicitationId: null, sessionHash })).url);
   };
   const complete = (callback: URL, user: 'alice' | 'mallory') => {
     // As of a sign-in server that knows nothing of RFC 9207.
     callback.searchParams.delete('iss');
     const serverByName = (name: string) => (name === 'evil' ? evil.config : honest.config);
-    return bench.store.complete({ callback, sessionHash: sessions[user], serverByName });
+    return setup.store.complete({ callback, sessionHash: sessions[user], serverByName });
   };
-  return { honest, evil, bench, begin, complete };
+  return { honest, evil, setup, begin, complete };
 }
 
 test('a code that comes back at the address of another sign-in server is given to nobody', async () => {
-  const { honest, evil, begin, complete, bench } = await scene();
+  const { honest, evil, begin, complete, setup } = await setUp();
   // Mallory begins at the honest server, and has Alice bring a code for his challenge.
   const mallorys = await begin(honest.config, 'mallory');
   evil.onward = (asked) => {
@@ -89,11 +89,11 @@ test('a code that comes back at the address of another sign-in server is given t
   });
   expect(evil.codes).toEqual([]);
   expect(honest.authorization.tokenRequests).toEqual([]);
-  expect(await bench.storage.connections.list({ tenant: 'acme', user: 'mallory' })).toEqual([]);
+  expect(await setup.storage.connections.list({ tenant: 'acme', user: 'mallory' })).toEqual([]);
 });
 
 test('an honest sign-in server sends nobody to the address of another one', async () => {
-  const { honest, evil, begin } = await scene();
+  const { honest, evil, begin } = await setUp();
   const mallorys = await begin(honest.config, 'mallory');
   evil.onward = (asked) => {
     const onward = new URL(mallorys);
@@ -110,7 +110,7 @@ test('the same where our client is a document: each has the one address only', a
     const [, tag = ''] = /\/auth\/client\/(.*)\.json$/.exec(url) ?? [];
     return Response.json(clientMetadata(at, tag));
   };
-  const { honest, evil, begin, complete } = await scene({ fetchDocument }, at);
+  const { honest, evil, begin, complete } = await setUp({ fetchDocument }, at);
   const mallorys = await begin(honest.config, 'mallory');
   const names = ['state', 'redirect_uri'];
   evil.onward = (asked) => {
@@ -128,7 +128,7 @@ test('the same where our client is a document: each has the one address only', a
 });
 
 test('without an attack, both are connected at addresses of their own', async () => {
-  const { honest, evil, begin, complete } = await scene();
+  const { honest, evil, begin, complete } = await setUp();
   evil.onward = (asked) => `${asked.get('redirect_uri')}?code=own&state=${asked.get('state')}`;
   for (const server of [honest.config, evil.config]) {
     const callback = await comeBackFrom((await begin(server, 'alice')).href, `${publicUrl}/auth/callback`);
@@ -143,8 +143,8 @@ test('without an attack, both are connected at addresses of their own', async ()
 });
 
 test('who is on the way while the service is upgraded comes back where they were told to', async () => {
-  const { evil, bench, begin, complete } = await scene();
-  const attempts = createAttempts({ oauth: bench.storage.oauth, keys: bench.keys, now: Date.now });
+  const { evil, setup, begin, complete } = await setUp();
+  const attempts = createAttempts({ oauth: setup.storage.oauth, keys: setup.keys, now: Date.now });
   const leaving = await begin(evil.config, 'alice');
   const binding = { state: leaving.searchParams.get('state') ?? '', sessionHash: sessions.alice };
   const { attempt } = (await attempts.take(binding))!;

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { ConnectionRequired, Credential } from '../../../src/credentials/store.ts';
-import { alice, createBench } from '../oauth-store.ts';
+import { alice, setUpOAuthStore } from '../oauth-store.ts';
 import { startGuardedServer } from '../guarded-server.ts';
 
 function credential(answer: Credential | ConnectionRequired): Credential {
@@ -10,11 +10,11 @@ function credential(answer: Credential | ConnectionRequired): Credential {
 
 async function connected(options: Parameters<typeof startGuardedServer>[0] = {}) {
   const guarded = await startGuardedServer(options);
-  const bench = await createBench();
-  await bench.connect(guarded.config);
+  const setup = await setUpOAuthStore();
+  await setup.connect(guarded.config);
   const { config, authorization } = guarded;
   const refuse = (refused: Credential, status: 401 | 403 = 401, challenge: string | null = null) =>
-    bench.store.reject(config, alice, {
+    setup.store.reject(config, alice, {
       version: refused.version,
       tokenId: refused.tokenId,
       status,
@@ -22,9 +22,9 @@ async function connected(options: Parameters<typeof startGuardedServer>[0] = {})
     });
   return {
     ...guarded,
-    ...bench,
+    ...setup,
     refuse,
-    current: async () => credential(await bench.store.resolve(config, alice)),
+    current: async () => credential(await setup.store.resolve(config, alice)),
     refreshes: () =>
       authorization.tokenRequests.filter(({ grantType }) => grantType === 'refresh_token').length,
   };
@@ -164,7 +164,7 @@ test('an outage of the sign-in server during healing asks nobody', async () => {
 
 test('a shared account that one call is refused with stays for the calls of everybody else', async () => {
   const { config } = await startGuardedServer();
-  const { connect, store, storage } = await createBench();
+  const { connect, store, storage } = await setUpOAuthStore();
   const shared = { ...config, credentialScope: 'project' as const };
   await connect(shared);
   for (const status of [401, 403] as const)

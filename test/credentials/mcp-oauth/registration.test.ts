@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { clientMetadata, issuerTag } from '../../../src/credentials/mcp-oauth/client-metadata.ts';
-import { alice, createBench } from '../oauth-store.ts';
+import { alice, setUpOAuthStore } from '../oauth-store.ts';
 import { startGuardedServer } from '../guarded-server.ts';
 import { comingBack } from '../person.ts';
 
@@ -26,12 +26,12 @@ test('a client that was registered by hand comes first, with its secret from the
     },
   };
   const secret = (name: string) => (name === 'TRACKER_SECRET' ? 'kept in the environment' : undefined);
-  const bench = await createBench({ publicUrl: 'https://interlude.example', secret });
-  expect(await bench.store.resolve(server, alice)).toMatchObject({
+  const setup = await setUpOAuthStore({ publicUrl: 'https://interlude.example', secret });
+  expect(await setup.store.resolve(server, alice)).toMatchObject({
     reason: 'missing',
     scopes: ['issues:write'],
   });
-  expect(await bench.connect(server)).toMatchObject({ kind: 'connected' });
+  expect(await setup.connect(server)).toMatchObject({ kind: 'connected' });
   expect(authorization.registrations).toEqual([]);
   expect(authorization.authorization.get('scope')).toBe('issues:write offline_access');
 });
@@ -50,8 +50,8 @@ test('a wrong secret is the operator’s to mend: the person is not told to try 
     ...config,
     oauth: { issuer: authorization.issuer, clientId: 'by-hand', clientSecretEnv: 'S' },
   };
-  const bench = await createBench({ secret: () => 'wrong' });
-  expect(await bench.connect(server)).toMatchObject({
+  const setup = await setUpOAuthStore({ secret: () => 'wrong' });
+  expect(await setup.connect(server)).toMatchObject({
     kind: 'failed',
     retry: false,
     message: expect.stringMatching(/^Tracker \(.*\): its sign-in server refused with "invalid_client"\.$/),
@@ -66,21 +66,21 @@ test('our metadata document is the client where the server takes it and our addr
     return Response.json(clientMetadata(publicUrl, issuerTag(authorization.issuer)));
   };
   const { config, authorization } = await startGuardedServer({ fetchDocument });
-  const bench = await createBench({ publicUrl });
-  expect(await bench.connect(config)).toMatchObject({ kind: 'connected' });
+  const setup = await setUpOAuthStore({ publicUrl });
+  expect(await setup.connect(config)).toMatchObject({ kind: 'connected' });
   expect(fetched).toEqual([`https://interlude.example/auth/client/${issuerTag(authorization.issuer)}.json`]);
   expect(authorization.registrations).toEqual([]);
 
-  const local = await createBench();
+  const local = await setUpOAuthStore();
   expect(await local.connect(config)).toMatchObject({ kind: 'connected' });
   expect(authorization.registrations).toHaveLength(1);
 });
 
 test('elsewhere we register once, and say what we are', async () => {
   const { config, authorization } = await startGuardedServer();
-  const bench = await createBench();
-  await bench.connect(config);
-  await bench.connect(config);
+  const setup = await setUpOAuthStore();
+  await setup.connect(config);
+  await setup.connect(config);
   expect(authorization.registrations).toEqual([
     expect.objectContaining({
       client_name: 'Interlude',
@@ -94,21 +94,21 @@ test('elsewhere we register once, and say what we are', async () => {
 
 test('when a server has lost our registration, the next attempt is a new client', async () => {
   const { config, authorization } = await startGuardedServer();
-  const bench = await createBench();
-  await bench.connect(config);
+  const setup = await setUpOAuthStore();
+  await setup.connect(config);
   const { client_id: lost } = Object.fromEntries(authorization.authorization);
   await authorization.lose('Client', lost ?? '');
 
-  await expect(bench.connect(config)).rejects.toThrow(/stuck with 400/);
-  bench.later(120_001);
-  expect(await bench.connect(config)).toMatchObject({ kind: 'connected', version: 2 });
+  await expect(setup.connect(config)).rejects.toThrow(/stuck with 400/);
+  setup.later(120_001);
+  expect(await setup.connect(config)).toMatchObject({ kind: 'connected', version: 2 });
   expect(authorization.registrations).toHaveLength(2);
 });
 
 test('a registration that is refused at the exchange is forgotten at once', async () => {
   const { config, authorization } = await startGuardedServer();
-  const bench = await createBench();
-  const { url } = await bench.store.begin({
+  const setup = await setUpOAuthStore();
+  const { url } = await setup.store.begin({
     server: config,
     key: alice,
     elicitationId: 'q1',
@@ -117,19 +117,19 @@ test('a registration that is refused at the exchange is forgotten at once', asyn
   await authorization.lose('Client', new URL(url).searchParams.get('client_id') ?? '');
   const callback = comingBack(new URL(url), { code: 'any', iss: authorization.issuer });
   expect(
-    await bench.store.complete({ callback, sessionHash: 'laptop', serverByName: () => config }),
+    await setup.store.complete({ callback, sessionHash: 'laptop', serverByName: () => config }),
   ).toMatchObject({
     kind: 'failed',
     retry: true,
   });
-  expect(await bench.connect(config)).toMatchObject({ kind: 'connected' });
+  expect(await setup.connect(config)).toMatchObject({ kind: 'connected' });
 });
 
 test('a server without any way to register says what the operator has to do', async () => {
   const { config, authorization } = await startGuardedServer({ registration: false });
   const redirect = `http://127.0.0.1:3000/auth/callback/${issuerTag(authorization.issuer)}`;
-  const bench = await createBench();
-  await expect(bench.connect(config)).rejects.toMatchObject({
+  const setup = await setUpOAuthStore();
+  await expect(setup.connect(config)).rejects.toMatchObject({
     name: 'CredentialStoreError',
     message: expect.stringMatching(/does not let us register ourselves, so the operator .* has to do it\.$/),
     forOperator: expect.stringContaining(

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { ConnectionRequired, Credential } from '../../../src/credentials/store.ts';
-import { alice, createBench } from '../oauth-store.ts';
+import { alice, setUpOAuthStore } from '../oauth-store.ts';
 import { startGuardedServer } from '../guarded-server.ts';
 
 const hour = 3_600_000;
@@ -12,11 +12,11 @@ function credential(answer: Credential | ConnectionRequired): Credential {
 
 async function connected(options: Parameters<typeof startGuardedServer>[0] = {}) {
   const guarded = await startGuardedServer(options);
-  const bench = await createBench();
-  await bench.connect(guarded.config);
+  const setup = await setUpOAuthStore();
+  await setup.connect(guarded.config);
   const refreshes = () =>
     guarded.authorization.tokenRequests.filter(({ grantType }) => grantType === 'refresh_token');
-  return { ...guarded, ...bench, refreshes };
+  return { ...guarded, ...setup, refreshes };
 }
 
 test('a fresh token is used as it is', async () => {
@@ -127,7 +127,7 @@ test('a token without a successor is used to its end and then asked for again', 
     ],
   });
   const config = { ...guarded.config, oauth: { issuer: guarded.authorization.issuer, clientId: 'short' } };
-  const { store, connect, later } = await createBench();
+  const { store, connect, later } = await setUpOAuthStore();
   await connect(config);
   later(hour - 10_000);
   expect(await store.resolve(config, alice)).toMatchObject({ kind: 'credential' });

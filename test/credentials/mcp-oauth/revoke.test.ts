@@ -4,7 +4,7 @@ import { expect, test } from 'vitest';
 import type { ServerConfig } from '../../../src/config/config.ts';
 import { generateKey, parseKeys } from '../../../src/credentials/sealing/key-ring.ts';
 import type { ConnectionRequired, Credential } from '../../../src/credentials/store.ts';
-import { alice, createBench } from '../oauth-store.ts';
+import { alice, setUpOAuthStore } from '../oauth-store.ts';
 import { startGuardedServer } from '../guarded-server.ts';
 
 const hour = 3_600_000;
@@ -18,7 +18,7 @@ async function connected({ secret, disconnectWaitMs, ...options }: Options = {})
   const guarded = await startGuardedServer(options);
   const sent: { path: string; body: URLSearchParams; authorization: string | null; answer: Response }[] = [];
   let intercept: Intercept = () => undefined;
-  const bench = await createBench({
+  const setup = await setUpOAuthStore({
     fetch: async (url, init) => {
       const request = new Request(url, init);
       const { pathname: path } = new URL(request.url);
@@ -39,11 +39,11 @@ async function connected({ secret, disconnectWaitMs, ...options }: Options = {})
     },
   };
   const config: ServerConfig = { ...guarded.config, ...oauth };
-  await bench.connect(config);
-  const resolve = () => bench.store.resolve(config, alice);
+  await setup.connect(config);
+  const resolve = () => setup.store.resolve(config, alice);
   return {
     ...guarded,
-    ...bench,
+    ...setup,
     config,
     resolve,
     token: async () => credential(await resolve()).headers,

@@ -12,7 +12,7 @@ import { generateKey, parseKeys } from '../../../src/credentials/sealing/key-rin
 import type { ConnectionRequired, Credential } from '../../../src/credentials/store.ts';
 import { startStrictFiles } from '../../servers/strict-files.ts';
 import { serverConfig } from '../../servers/mcp-server.ts';
-import { alice, createBench, publicUrl } from '../oauth-store.ts';
+import { alice, setUpOAuthStore, publicUrl } from '../oauth-store.ts';
 import { comeBackFrom } from '../person.ts';
 import type { Task } from '../resolving-process.ts';
 import { createMcpServers } from '../../../src/remote/mcp/mcp-servers.ts';
@@ -26,11 +26,11 @@ const resolving = path.resolve(import.meta.dirname, '../resolving-process.ts');
 
 type PeerOptions = Parameters<typeof startStrictFiles>[0];
 
-async function stage(options: PeerOptions = {}) {
+async function setup(options: PeerOptions = {}) {
   const files = await startStrictFiles(options);
   onTestFinished(() => files.stop());
   let isLost = false;
-  const bench = await createBench({
+  const setup = await setUpOAuthStore({
     keys: parseKeys(k1),
     async fetch(url, init) {
       const answer = await fetch(url, init);
@@ -43,14 +43,14 @@ async function stage(options: PeerOptions = {}) {
   const { authorization } = files;
   return {
     files,
-    ...bench,
+    ...setup,
     config,
     authorization,
-    resolve: (store = bench.store) => store.resolve(config, alice),
-    async token(store = bench.store): Promise<Credential> {
+    resolve: (store = setup.store) => store.resolve(config, alice),
+    async token(store = setup.store): Promise<Credential> {
       return credential(await store.resolve(config, alice));
     },
-    refuse: (refused: Credential, { status, challenge }: Refused, store = bench.store) =>
+    refuse: (refused: Credential, { status, challenge }: Refused, store = setup.store) =>
       store.reject(config, alice, { ...refused, status, challenge }),
     /** The refreshes that were asked for, and what came of them. */
     refreshes: () =>
@@ -59,7 +59,7 @@ async function stage(options: PeerOptions = {}) {
         .map(({ error }) => error),
     /** The provider does what it is asked next, and its answer never arrives. */
     loseAnswer: () => void (isLost = true),
-    row: async () => (await bench.storage.connections.get(alice))!,
+    row: async () => (await setup.storage.connections.get(alice))!,
     /** As a turn calls it. */
     use: (held: Credential, tool = 'look') =>
       remote.callTool(config, held, {
@@ -74,10 +74,10 @@ async function stage(options: PeerOptions = {}) {
 }
 
 type Refused = { status: 401 | 403; challenge: string | null };
-type Stage = Awaited<ReturnType<typeof stage>>;
+type StoreSetup = Awaited<ReturnType<typeof setup>>;
 
-async function connected(options?: PeerOptions): Promise<Stage> {
-  const made = await stage(options);
+async function connected(options?: PeerOptions): Promise<StoreSetup> {
+  const made = await setup(options);
   expect(await made.connect(made.config)).toMatchObject({ kind: 'connected', account: 'alice@example.com' });
   return made;
 }
@@ -92,7 +92,7 @@ function secretOf({ headers }: Credential): string {
 }
 
 /** The server refuses the call, and says how. */
-async function refusalOf({ use }: Stage, held: Credential, tool?: string): Promise<Refused> {
+async function refusalOf({ use }: StoreSetup, held: Credential, tool?: string): Promise<Refused> {
   const outcome = await use(held, tool);
   if (outcome.kind !== 'refused') throw new Error(`not refused: ${JSON.stringify(outcome)}`);
   return outcome;
@@ -116,7 +116,7 @@ test.each(['opaque', 'jwt'] as const)(
 );
 
 test('who does not agree to lasting access is asked again when the token has run out, not before', async () => {
-  const { authorization, connect, config, later, resolve, refreshes } = await stage();
+  const { authorization, connect, config, later, resolve, refreshes } = await setup();
   authorization.person.agrees = 'not to last';
   await connect(config);
   later(4 * minute);
@@ -224,7 +224,7 @@ test('a renewal whose answer is lost looks like a theft to the provider, and cos
 });
 
 test('a provider that is away when the person comes back connects nothing, and starting again does', async () => {
-  const { store, config, authorization, connect, storage } = await stage();
+  const { store, config, authorization, connect, storage } = await setup();
   const { url } = await store.begin({
     server: config,
     key: alice,
@@ -286,7 +286,7 @@ test('who connects the wrong account sees which, connects another, and the wrong
 });
 
 test('who connects the same account again keeps it: what is replaced is not ended, for both are one grant', async () => {
-  const { authorization, store, config, storage, keys, later, token, use, refreshes } = await stage();
+  const { authorization, store, config, storage, keys, later, token, use, refreshes } = await setup();
   const cookies = new Map<string, string>();
   const again = async () => {
     const { url } = await store.begin({ server: config, key: alice, elicitationId: null, sessionHash: 's' });
@@ -382,13 +382,13 @@ test('a new key is put in front between two refreshes, the old one taken away, a
 });
 
 test('a provider that wants pushed requests is told about before anybody is sent there', async () => {
-  const { resolve, authorization } = await stage({ requiresPushedRequests: true });
+  const { resolve, authorization } = await setup({ requiresPushedRequests: true });
   await expect(resolve()).rejects.toThrow(/wants pushed authorization requests, which are not made here/);
   expect(authorization.authorizations).toEqual([]);
 });
 
 test('a shared account that an operator replaces is not ended at the provider: calls of everybody may be under way', async () => {
-  const { authorization, store, config, storage, connect, keys } = await stage();
+  const { authorization, store, config, storage, connect, keys } = await setup();
   const shared = { ...config, credentialScope: 'project' as const };
   const key = { ...alice, user: null };
   await connect(shared);

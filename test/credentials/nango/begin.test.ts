@@ -1,10 +1,10 @@
 /** The way to Nango: what the session that a browser gets may do, and what Nango learns of us. */
 import { expect, test } from 'vitest';
 import { comeBack, decide, goToProvider } from '../../servers/nango/walk.ts';
-import { alice, bob, createNangoBench, failureOf } from './nango-store.ts';
+import { alice, bob, setUpNangoStore, failureOf } from './nango-store.ts';
 
 test('a browser gets a session of one integration that is good for half an hour, and a page that leads there', async () => {
-  const { begin, nango } = await createNangoBench();
+  const { begin, nango } = await setUpNangoStore();
   const attempt = await begin();
   expect(attempt).toMatchObject({ host: nango.host, websocketsPath: '/', integration: 'tracker' });
   expect(attempt.expiresAt - Date.now()).toBeGreaterThan(29 * 60_000);
@@ -15,7 +15,7 @@ test('a browser gets a session of one integration that is good for half an hour,
 });
 
 test('what Nango keeps with a connection names nobody: an installation and an attempt', async () => {
-  const { begin, visit, nango } = await createNangoBench();
+  const { begin, visit, nango } = await setUpNangoStore();
   const attempt = await begin();
   await visit(attempt);
   const [connection] = nango.connections();
@@ -26,7 +26,7 @@ test('what Nango keeps with a connection names nobody: an installation and an at
 });
 
 test('scopes and parameters of the configuration are pinned: the browser cannot ask for others', async () => {
-  const { begin, server, nango } = await createNangoBench();
+  const { begin, server, nango } = await setUpNangoStore();
   server.nango = { integration: 'tracker', scopes: ['issues:read'], params: { prompt: 'consent' } };
   const { pageUrl } = await begin();
   const wanted = new URL(pageUrl);
@@ -42,7 +42,7 @@ test('scopes and parameters of the configuration are pinned: the browser cannot 
 });
 
 test('without scopes of ours, those of the integration are asked for', async () => {
-  const { begin } = await createNangoBench();
+  const { begin } = await setUpNangoStore();
   const { pageUrl } = await begin();
   const { searchParams } = new URL(
     (await fetch(pageUrl, { redirect: 'manual' })).headers.get('location') ?? '',
@@ -51,7 +51,7 @@ test('without scopes of ours, those of the integration are asked for', async () 
 });
 
 test('missing scopes are asked for together with those that are held already', async () => {
-  const { begin, connect } = await createNangoBench();
+  const { begin, connect } = await setUpNangoStore();
   await connect();
   const { pageUrl } = await begin({ elicitationId: 'q2', scopes: ['issues:admin'] });
   const { searchParams } = new URL(
@@ -61,7 +61,7 @@ test('missing scopes are asked for together with those that are held already', a
 });
 
 test('the attempt of a question is taken up again by whoever opens its page again', async () => {
-  const { begin } = await createNangoBench();
+  const { begin } = await setUpNangoStore();
   const first = await begin();
   const again = await begin();
   expect(again.id).toBe(first.id);
@@ -72,7 +72,7 @@ test('the attempt of a question is taken up again by whoever opens its page agai
 });
 
 test('an attempt that has brought an account, or is old, is not taken up again', async () => {
-  const { begin, connect, later } = await createNangoBench();
+  const { begin, connect, later } = await setUpNangoStore();
   const { attempt } = await connect({ elicitationId: null });
   const next = await begin({ elicitationId: null });
   expect(next.id).not.toBe(attempt.id);
@@ -81,7 +81,7 @@ test('an attempt that has brought an account, or is old, is not taken up again',
 });
 
 test('connecting again keeps the connection, and its tags name the new attempt', async () => {
-  const { begin, connect, visit, nango } = await createNangoBench();
+  const { begin, connect, visit, nango } = await setUpNangoStore();
   const first = await connect();
   const again = await begin({ elicitationId: 'q2' });
   expect(nango.count('POST', '/connect/sessions/reconnect')).toBe(1);
@@ -91,7 +91,7 @@ test('connecting again keeps the connection, and its tags name the new attempt',
 });
 
 test('where the connection is gone, connecting again makes a new one', async () => {
-  const { connect, row, nango } = await createNangoBench();
+  const { connect, row, nango } = await setUpNangoStore();
   const first = await connect();
   nango.connections().splice(0);
   const again = await connect({ elicitationId: 'q2' });
@@ -101,7 +101,7 @@ test('where the connection is gone, connecting again makes a new one', async () 
 });
 
 test('a connection of another integration is not connected again', async () => {
-  const { begin, connect, server, nango } = await createNangoBench();
+  const { begin, connect, server, nango } = await setUpNangoStore();
   await connect();
   server.nango = { integration: nango.otherIntegration };
   expect((await begin({ elicitationId: 'q2' })).integration).toBe('notes');
@@ -109,7 +109,7 @@ test('a connection of another integration is not connected again', async () => {
 });
 
 test('nothing is remembered of somebody whom Nango did not let in', async () => {
-  const { begin, storage, nango } = await createNangoBench();
+  const { begin, storage, nango } = await setUpNangoStore();
   nango.rateLimit(7);
   const { retryAfterMs, message } = await failureOf(begin());
   expect(retryAfterMs).toBe(7_000);
@@ -118,7 +118,7 @@ test('nothing is remembered of somebody whom Nango did not let in', async () => 
 });
 
 test('an integration that Nango does not know is said to be a matter of settings, and logged for operators', async () => {
-  const { begin, server, lines } = await createNangoBench();
+  const { begin, server, lines } = await setUpNangoStore();
   server.nango = { integration: 'nowhere' };
   const failure = await failureOf(begin());
   expect(failure.retryAfterMs).toBeUndefined();

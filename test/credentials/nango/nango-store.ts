@@ -31,7 +31,7 @@ interface Options extends NangoDoubleOptions {
   database?: 'sqlite' | 'postgres';
 }
 
-export async function createNangoBench(options: Options = {}) {
+export async function setUpNangoStore(options: Options = {}) {
   const { store: given = {}, database = 'sqlite', ...nangoOptions } = options;
   const nango = await startNangoDouble({ requestsPerMinute: null, ...nangoOptions });
   const folder = await mkdtemp(path.join(tmpdir(), 'interlude-nango-'));
@@ -141,7 +141,7 @@ export async function createNangoBench(options: Options = {}) {
   };
 }
 
-export type NangoBench = Awaited<ReturnType<typeof createNangoBench>>;
+export type NangoStoreSetup = Awaited<ReturnType<typeof setUpNangoStore>>;
 
 export function tokenIn(found: Credential | ConnectionRequired): string {
   if (found.kind !== 'credential') throw new Error(`no credential: ${found.reason}`);

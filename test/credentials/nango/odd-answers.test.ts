@@ -3,17 +3,17 @@ import { createServer } from 'node:http';
 import type { ServerResponse } from 'node:http';
 import { expect, onTestFinished, test } from 'vitest';
 import { listen } from '../../../demo/listen.ts';
-import { alice, createNangoBench, failureOf } from './nango-store.ts';
+import { alice, setUpNangoStore, failureOf } from './nango-store.ts';
 
 /** An account that is connected, and a store that asks `answer` from now on. */
 async function askedOf(answer: (response: ServerResponse, path: string) => void, timeoutMs = 5_000) {
-  const bench = await createNangoBench();
-  const connected = await bench.connect();
+  const setup = await setUpNangoStore();
+  const connected = await setup.connect();
   const { host, stop } = await serve(answer);
   onTestFinished(stop);
   const nango = { host, publicUrl: host, websocketsPath: '/', webhookSigningKey: undefined, apiKey: 'a-key' };
-  const { store } = await bench.another({ nango, timeoutMs });
-  return { ...bench, ...connected, store };
+  const { store } = await setup.another({ nango, timeoutMs });
+  return { ...setup, ...connected, store };
 }
 
 async function serve(answer: (response: ServerResponse, path: string) => void) {
@@ -86,13 +86,13 @@ test('an answer without an end has a limit', async () => {
 
 /** A connection of an attempt of alice's, and a store that reads it from somebody who tells it differently. */
 async function told(differently: (told: object) => object) {
-  const bench = await createNangoBench();
-  const attempt = await bench.begin();
-  const connectionId = await bench.visit(attempt);
+  const setup = await setUpNangoStore();
+  const attempt = await setup.begin();
+  const connectionId = await setup.visit(attempt);
   const truth = {
     connection_id: connectionId,
     provider_config_key: 'tracker',
-    tags: bench.nango.connections()[0]?.tags,
+    tags: setup.nango.connections()[0]?.tags,
     created_at: new Date().toISOString(),
     updated_at: new Date().toISOString(),
     credentials: {},
@@ -100,8 +100,8 @@ async function told(differently: (told: object) => object) {
   const { host, stop } = await serve((response) => json(response, 200, { ...truth, ...differently(truth) }));
   onTestFinished(stop);
   const nango = { host, publicUrl: host, websocketsPath: '/', webhookSigningKey: undefined, apiKey: 'a-key' };
-  const { store } = await bench.another({ nango });
-  return { ...bench, store, attempt, connectionId };
+  const { store } = await setup.another({ nango });
+  return { ...setup, store, attempt, connectionId };
 }
 
 test.each([{ provider_config_key: 'notes' }, { connection_id: 'another' }, { tags: null }])(

@@ -1,10 +1,10 @@
 /** Whose a connection is: by Nango's word alone, once, whoever says so and however often. */
 import { describe, expect, test } from 'vitest';
 import { comeBack, decide, goToProvider } from '../../servers/nango/walk.ts';
-import { alice, bob, connectedIn, createNangoBench, failureOf, tokenIn } from './nango-store.ts';
+import { alice, bob, connectedIn, setUpNangoStore, failureOf, tokenIn } from './nango-store.ts';
 
 test('a connection is recorded with its account, its scopes and its question, and is news once', async () => {
-  const { begin, visit, store, row, resolve, nango } = await createNangoBench();
+  const { begin, visit, store, row, resolve, nango } = await setUpNangoStore();
   const attempt = await begin();
   expect(await store.look(attempt.id)).toEqual({ kind: 'nothing-yet' });
   const connectionId = await visit(attempt);
@@ -29,7 +29,7 @@ test('a connection is recorded with its account, its scopes and its question, an
 });
 
 test('looking finds what nobody told of', async () => {
-  const { begin, visit, store } = await createNangoBench();
+  const { begin, visit, store } = await setUpNangoStore();
   const attempt = await begin();
   await visit(attempt);
   expect(await store.look(attempt.id)).toMatchObject({ kind: 'connected', version: 1, isNews: true });
@@ -37,7 +37,7 @@ test('looking finds what nobody told of', async () => {
 });
 
 test("somebody else's connection is not recorded, whoever says its id", async () => {
-  const { begin, visit, connect, store, row } = await createNangoBench();
+  const { begin, visit, connect, store, row } = await setUpNangoStore();
   const theirs = await connect({ key: bob, elicitationId: 'q2' }, 'bob');
   const attempt = await begin();
   expect(await store.confirm(attempt.id, theirs.connectionId)).toEqual({ kind: 'not-of-this-attempt' });
@@ -47,7 +47,7 @@ test("somebody else's connection is not recorded, whoever says its id", async ()
 });
 
 test('an account connected through an attempt is of whoever the attempt is of, whoever says so', async () => {
-  const { begin, visit, store, row } = await createNangoBench();
+  const { begin, visit, store, row } = await setUpNangoStore();
   const mine = await begin();
   const theirs = await begin({ key: bob, elicitationId: 'q2' });
   const connectionId = await visit(theirs, 'bob');
@@ -63,7 +63,7 @@ test.each([
   ['nothing', ''],
   ['an endless id', 'a'.repeat(5_000)],
 ])('%s is not of this attempt', async (_, connectionId) => {
-  const { begin, store, nango } = await createNangoBench();
+  const { begin, store, nango } = await setUpNangoStore();
   const attempt = await begin();
   expect(await store.confirm(attempt.id, connectionId)).toEqual({ kind: 'not-of-this-attempt' });
   expect(nango.requests.map(({ path }) => path).filter((path) => path.includes('integrations'))).toEqual([]);
@@ -77,7 +77,7 @@ test.each<[string, (tags: Record<string, string>) => Record<string, string>]>([
 ])(
   'a connection whose tags are %s is not recorded, neither when told of nor when looked for',
   async (_, change) => {
-    const { begin, visit, store, nango } = await createNangoBench();
+    const { begin, visit, store, nango } = await setUpNangoStore();
     const attempt = await begin();
     const connectionId = await visit(attempt);
     const [connection] = nango.connections();
@@ -89,7 +89,7 @@ test.each<[string, (tags: Record<string, string>) => Record<string, string>]>([
 );
 
 test('tags that operators add do no harm', async () => {
-  const { begin, visit, store, nango } = await createNangoBench();
+  const { begin, visit, store, nango } = await setUpNangoStore();
   const attempt = await begin();
   const connectionId = await visit(attempt);
   Object.assign(nango.connections()[0]?.tags ?? {}, { team: 'blue' });
@@ -97,7 +97,7 @@ test('tags that operators add do no harm', async () => {
 });
 
 test('a connection of another integration is not recorded', async () => {
-  const { begin, visit, store, nango } = await createNangoBench();
+  const { begin, visit, store, nango } = await setUpNangoStore();
   const attempt = await begin();
   const connectionId = await visit(attempt);
   const [connection] = nango.connections();
@@ -107,7 +107,7 @@ test('a connection of another integration is not recorded', async () => {
 });
 
 test('what another installation began in the same environment is not ours', async () => {
-  const { begin, visit, another } = await createNangoBench();
+  const { begin, visit, another } = await setUpNangoStore();
   const attempt = await begin();
   const connectionId = await visit(attempt);
   const { store } = await another({ publicUrl: 'https://elsewhere.example' });
@@ -116,7 +116,7 @@ test('what another installation began in the same environment is not ours', asyn
 });
 
 test('attempts that nobody knows are said to be unknown', async () => {
-  const { begin, visit, store, later, servers, server } = await createNangoBench();
+  const { begin, visit, store, later, servers, server } = await setUpNangoStore();
   const attempt = await begin();
   const connectionId = await visit(attempt);
   expect(await store.confirm('invented', connectionId)).toEqual({ kind: 'unknown-attempt' });
@@ -131,7 +131,7 @@ test('attempts that nobody knows are said to be unknown', async () => {
 });
 
 test('an account that is connected two days late is there for the next turn', async () => {
-  const { begin, resolve, later, storage } = await createNangoBench();
+  const { begin, resolve, later, storage } = await setUpNangoStore();
   const there = await goToProvider((await begin()).pageUrl);
   expect(await resolve()).toMatchObject({ kind: 'connection-required', reason: 'missing', seenVersion: 0 });
   later(47 * 3_600_000);
@@ -146,7 +146,7 @@ test('an account that is connected two days late is there for the next turn', as
 
 describe.each(['sqlite', 'postgres'] as const)('on %s', (database) => {
   test('page, webhook, look and catching up at once, in two processes, make one connection', async () => {
-    const { begin, visit, store, catchUp, another, row, nango } = await createNangoBench({ database });
+    const { begin, visit, store, catchUp, another, row, nango } = await setUpNangoStore({ database });
     const attempt = await begin();
     const connectionId = await visit(attempt);
     const { store: other } = await another();
@@ -168,7 +168,7 @@ describe.each(['sqlite', 'postgres'] as const)('on %s', (database) => {
   });
 
   test('two accounts of two windows, told of at once in two processes: the newer one stays', async () => {
-    const { begin, visit, store, another, row, nango, later } = await createNangoBench({ database });
+    const { begin, visit, store, another, row, nango, later } = await setUpNangoStore({ database });
     const attempt = await begin();
     const first = await visit(attempt, 'alice');
     later(5);
@@ -186,7 +186,7 @@ describe.each(['sqlite', 'postgres'] as const)('on %s', (database) => {
 });
 
 test('of two accounts connected in two windows the newer one stays, and the other is ended at Nango', async () => {
-  const { begin, visit, store, row, nango, later } = await createNangoBench();
+  const { begin, visit, store, row, nango, later } = await setUpNangoStore();
   const attempt = await begin();
   const again = await begin();
   const first = await visit(attempt, 'alice');
@@ -204,7 +204,7 @@ test('of two accounts connected in two windows the newer one stays, and the othe
 });
 
 test('the newer one wins in whatever order they are told of', async () => {
-  const { begin, visit, store, row, nango, later } = await createNangoBench();
+  const { begin, visit, store, row, nango, later } = await setUpNangoStore();
   const attempt = await begin();
   const first = await visit(attempt, 'alice');
   await store.confirm(attempt.id, first);
@@ -217,7 +217,7 @@ test('the newer one wins in whatever order they are told of', async () => {
 });
 
 test('of two connections of the same millisecond the one that was told of first stays', async () => {
-  const { begin, visit, store, nango } = await createNangoBench();
+  const { begin, visit, store, nango } = await setUpNangoStore();
   const attempt = await begin();
   const told = [await visit(attempt, 'alice'), await visit(attempt, 'bob')];
   const createdAt = Date.now();
@@ -230,7 +230,7 @@ test('of two connections of the same millisecond the one that was told of first 
 });
 
 test('two connections of the same millisecond are no endless news', async () => {
-  const { begin, visit, store, row, nango } = await createNangoBench();
+  const { begin, visit, store, row, nango } = await setUpNangoStore();
   const attempt = await begin();
   await visit(attempt, 'alice');
   await visit(attempt, 'bob');
@@ -243,7 +243,7 @@ test('two connections of the same millisecond are no endless news', async () => 
 });
 
 test('duplicates stay where our key may not delete them, and that is tried once', async () => {
-  const { begin, visit, nango, later, another, lines } = await createNangoBench();
+  const { begin, visit, nango, later, another, lines } = await setUpNangoStore();
   const apiKey = nango.keyFor(
     'environment:connect_sessions:write',
     'environment:connections:list',
@@ -269,7 +269,7 @@ test('duplicates stay where our key may not delete them, and that is tried once'
 });
 
 test('connecting again is news of its own, though the connection is the same', async () => {
-  const { connect, begin, visit, store, storage, row } = await createNangoBench();
+  const { connect, begin, visit, store, storage, row } = await setUpNangoStore();
   const first = await connect();
   await storage.connections.markBroken(alice, 1, 'revoked');
   expect(await store.look(first.attempt.id)).toEqual({ kind: 'nothing-yet' });
@@ -284,7 +284,7 @@ test('connecting again is news of its own, though the connection is the same', a
 });
 
 test('connecting again in two windows, as two people: the account is whose it is now', async () => {
-  const { connect, begin, visit, store, row, resolve, nango } = await createNangoBench();
+  const { connect, begin, visit, store, row, resolve, nango } = await setUpNangoStore();
   await connect();
   const again = await begin({ elicitationId: 'q2' });
   const inOtherWindow = await begin({ elicitationId: 'q2' });
@@ -302,7 +302,7 @@ test('connecting again in two windows, as two people: the account is whose it is
 });
 
 test('an account that is disconnected while it is being connected stays away, and what came of it can be ended', async () => {
-  const { begin, visit, store, server, row, nango } = await createNangoBench();
+  const { begin, visit, store, server, row, nango } = await setUpNangoStore();
   const attempt = await begin();
   const connectionId = await visit(attempt);
   await store.disconnect(alice, server);
@@ -313,7 +313,7 @@ test('an account that is disconnected while it is being connected stays away, an
 });
 
 test('a disconnect that comes first wins over what is about to be recorded', async () => {
-  const { begin, visit, store, storage, row } = await createNangoBench();
+  const { begin, visit, store, storage, row } = await setUpNangoStore();
   const attempt = await begin();
   const connectionId = await visit(attempt);
   const found = await storage.connections.withLock(alice, 1_000, async () => {
@@ -328,7 +328,7 @@ test('a disconnect that comes first wins over what is about to be recorded', asy
 });
 
 test('what is recorded stays recorded while Nango is away; what is not has to wait', async () => {
-  const { connect, begin, visit, store, nango } = await createNangoBench();
+  const { connect, begin, visit, store, nango } = await setUpNangoStore();
   const { attempt, connectionId } = await connect();
   const next = await begin({ elicitationId: 'q2' });
   const again = await visit(next);
@@ -341,7 +341,7 @@ test('what is recorded stays recorded while Nango is away; what is not has to wa
 });
 
 test('an account without a name is recorded all the same, and so is one whose credentials we may not read', async () => {
-  const { begin, visit, nango, another } = await createNangoBench();
+  const { begin, visit, nango, another } = await setUpNangoStore();
   nango.provider.idTokens = false;
   const config = {
     host: nango.host,
@@ -361,7 +361,7 @@ test('an account without a name is recorded all the same, and so is one whose cr
 });
 
 test('catching up asks Nango nothing where nobody is on the way', async () => {
-  const { store, catchUp, nango } = await createNangoBench();
+  const { store, catchUp, nango } = await setUpNangoStore();
   await catchUp(store);
   expect(nango.requests).toEqual([]);
 });

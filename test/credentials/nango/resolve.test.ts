@@ -1,12 +1,12 @@
 /** A token for a call: when Nango is asked for it, when it is not, and what its answers mean. */
 import { expect, test } from 'vitest';
 import type { ServerConfig } from '../../../src/config/config.ts';
-import { alice, bob, createNangoBench, credentialIn, failureOf, tokenIn } from './nango-store.ts';
+import { alice, bob, setUpNangoStore, credentialIn, failureOf, tokenIn } from './nango-store.ts';
 
 const hour = 3_600_000;
 
 test('whom nothing is known of is asked to connect, and Nango is not', async () => {
-  const { resolve, nango, server } = await createNangoBench();
+  const { resolve, nango, server } = await setUpNangoStore();
   server.nango = { integration: 'tracker', scopes: ['issues:read', 'offline_access'] };
   expect(await resolve()).toEqual({
     kind: 'connection-required',
@@ -18,13 +18,13 @@ test('whom nothing is known of is asked to connect, and Nango is not', async () 
 });
 
 test('a turn without a user gets nobody’s account', async () => {
-  const { resolve, connect } = await createNangoBench();
+  const { resolve, connect } = await setUpNangoStore();
   await connect();
   expect((await failureOf(resolve({ ...alice, user: null }))).message).toContain('needs a user');
 });
 
 test('a server for everybody needs no account, and one of the whole tenant has one', async () => {
-  const { resolve, connect, server } = await createNangoBench();
+  const { resolve, connect, server } = await setUpNangoStore();
   server.credentialScope = 'project';
   await connect({ key: { ...alice, user: null } });
   expect(await resolve()).toMatchObject({ kind: 'credential', version: 1 });
@@ -34,7 +34,7 @@ test('a server for everybody needs no account, and one of the whole tenant has o
 });
 
 test('a token is read once, however many calls need it at the same time, and kept until it is nearly over', async () => {
-  const { resolve, connect, reads, later } = await createNangoBench({ tokenLifeMs: hour });
+  const { resolve, connect, reads, later } = await setUpNangoStore({ tokenLifeMs: hour });
   await connect();
   const before = reads();
   const found = await Promise.all(Array.from({ length: 20 }, () => resolve()));
@@ -50,7 +50,7 @@ test('a token is read once, however many calls need it at the same time, and kep
 });
 
 test('a token of a very short life is kept for most of it', async () => {
-  const { resolve, connect, reads, later } = await createNangoBench({
+  const { resolve, connect, reads, later } = await setUpNangoStore({
     tokenLifeMs: 30_000,
     refreshWithinMs: 5_000,
   });
@@ -66,7 +66,7 @@ test('a token of a very short life is kept for most of it', async () => {
 });
 
 test('a token that never ends is read again every five minutes', async () => {
-  const { resolve, connect, reads, later } = await createNangoBench({ tokenLifeMs: null });
+  const { resolve, connect, reads, later } = await setUpNangoStore({ tokenLifeMs: null });
   await connect();
   await resolve();
   const before = reads();
@@ -79,7 +79,7 @@ test('a token that never ends is read again every five minutes', async () => {
 });
 
 test('tokens are of one person and of one time they connected', async () => {
-  const { resolve, connect, nango } = await createNangoBench();
+  const { resolve, connect, nango } = await setUpNangoStore();
   await connect();
   await connect({ key: bob, elicitationId: 'q2' }, 'bob');
   const [first, theirs] = [tokenIn(await resolve()), tokenIn(await resolve(bob))];
@@ -90,7 +90,7 @@ test('tokens are of one person and of one time they connected', async () => {
 });
 
 test('a disconnect in another process counts at once, though the token is still held', async () => {
-  const { resolve, connect, another, server } = await createNangoBench();
+  const { resolve, connect, another, server } = await setUpNangoStore();
   await connect();
   await resolve();
   const { store: other } = await another();
@@ -102,7 +102,7 @@ test.each<[string, (server: ServerConfig) => void]>([
   ['address', (server) => void (server.url = 'https://elsewhere.example/mcp')],
   ['integration', (server) => void (server.nango = { integration: 'notes' })],
 ])('a token does not go where another %s is configured by now', async (_, change) => {
-  const { resolve, connect, server, storage, store } = await createNangoBench();
+  const { resolve, connect, server, storage, store } = await setUpNangoStore();
   await connect();
   await resolve();
   change(server);
@@ -112,7 +112,7 @@ test.each<[string, (server: ServerConfig) => void]>([
 });
 
 test('what another store keeps is not used, and a link that does not open asks nobody to connect', async () => {
-  const { resolve, connect, storage } = await createNangoBench();
+  const { resolve, connect, storage } = await setUpNangoStore();
   await connect();
   const row = await storage.connections.get(alice);
   const kept = { account: null, scopes: [], freshUntil: null };
@@ -123,7 +123,7 @@ test('what another store keeps is not used, and a link that does not open asks n
 });
 
 test('who has connected though nobody said so is not asked again', async () => {
-  const { resolve, begin, visit } = await createNangoBench();
+  const { resolve, begin, visit } = await setUpNangoStore();
   const attempt = await begin();
   expect(await resolve()).toMatchObject({ reason: 'missing' });
   await visit(attempt);
@@ -131,7 +131,7 @@ test('who has connected though nobody said so is not asked again', async () => {
 });
 
 test('nobody is asked to connect because Nango is away while they may have connected', async () => {
-  const { resolve, begin, visit, nango } = await createNangoBench();
+  const { resolve, begin, visit, nango } = await setUpNangoStore();
   await visit(await begin());
   await nango.down();
   expect((await failureOf(resolve())).retryAfterMs).toBe(1_000);
@@ -140,7 +140,7 @@ test('nobody is asked to connect because Nango is away while they may have conne
 });
 
 test('a connection that Nango does not have any more is asked for again, and connecting brings it back', async () => {
-  const { resolve, connect, nango } = await createNangoBench();
+  const { resolve, connect, nango } = await setUpNangoStore();
   await connect();
   nango.connections().splice(0);
   expect(await resolve()).toMatchObject({ reason: 'missing', seenVersion: 1 });
@@ -149,7 +149,7 @@ test('a connection that Nango does not have any more is asked for again, and con
 });
 
 test('a token that is held is not used beyond its time if Nango has no such connection any more', async () => {
-  const { resolve, connect, nango, later } = await createNangoBench({ tokenLifeMs: null });
+  const { resolve, connect, nango, later } = await setUpNangoStore({ tokenLifeMs: null });
   await connect();
   await resolve();
   nango.connections().splice(0);
@@ -159,7 +159,7 @@ test('a token that is held is not used beyond its time if Nango has no such conn
 });
 
 test('a Nango that is down, hangs or answers with too much is waited for, and a token that is held is used meanwhile', async () => {
-  const { resolve, connect, nango, later, another, server } = await createNangoBench({ tokenLifeMs: hour });
+  const { resolve, connect, nango, later, another, server } = await setUpNangoStore({ tokenLifeMs: hour });
   await connect();
   await resolve();
   const { store: fresh } = await another();
@@ -185,7 +185,7 @@ test.each([
   [0, 1_000],
   [3_600, 60_000],
 ])('a Nango that has too much to do and says %i seconds is left alone for %i ms', async (seconds, ms) => {
-  const { resolve, connect, nango } = await createNangoBench();
+  const { resolve, connect, nango } = await setUpNangoStore();
   await connect();
   nango.rateLimit(seconds);
   const failure = await failureOf(resolve());
@@ -194,7 +194,7 @@ test.each([
 });
 
 test('a wrong key and a key that may too little are for operators, and nobody is asked', async () => {
-  const { connect, another, nango, server, lines } = await createNangoBench();
+  const { connect, another, nango, server, lines } = await setUpNangoStore();
   await connect();
   const config = {
     host: nango.host,
@@ -224,7 +224,7 @@ test('a wrong key and a key that may too little are for operators, and nobody is
 });
 
 test('an address that is not Nango’s is for operators, whatever answers there', async () => {
-  const { connect, another, nango, server } = await createNangoBench();
+  const { connect, another, nango, server } = await setUpNangoStore();
   await connect();
   const config = { publicUrl: nango.host, websocketsPath: '/', webhookSigningKey: undefined, apiKey: 'x' };
   const { store } = await another({ nango: { ...config, host: `${nango.provider.origin}/nowhere` } });
@@ -234,7 +234,7 @@ test('an address that is not Nango’s is for operators, whatever answers there'
 });
 
 test('a token that is no token of a header is not used', async () => {
-  const { connect, resolve, nango } = await createNangoBench();
+  const { connect, resolve, nango } = await setUpNangoStore();
   await connect();
   const [connection] = nango.connections();
   if (connection) connection.credentials.accessToken = 'two\r\nlines';
@@ -244,7 +244,7 @@ test('a token that is no token of a header is not used', async () => {
 });
 
 test('a refusal that names a token can be told from others by it', async () => {
-  const { connect, resolve } = await createNangoBench();
+  const { connect, resolve } = await setUpNangoStore();
   await connect();
   const credential = credentialIn(await resolve());
   expect(credential.tokenId).toMatch(/^[\w-]{16}$/);

@@ -3,8 +3,8 @@ import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { inspect } from 'node:util';
 import { expect, test } from 'vitest';
-import { alice, createNangoBench, tokenIn } from './nango-store.ts';
-import type { NangoBench } from './nango-store.ts';
+import { alice, setUpNangoStore, tokenIn } from './nango-store.ts';
+import type { NangoStoreSetup } from './nango-store.ts';
 
 /** All of it: hidden members, causes, prototypes' getters. */
 function everythingOf(thrown: unknown): string {
@@ -17,7 +17,7 @@ function everythingOf(thrown: unknown): string {
   });
 }
 
-const failures: [string, (bench: NangoBench) => unknown][] = [
+const failures: [string, (setup: NangoStoreSetup) => unknown][] = [
   ['is down', ({ nango }) => nango.down()],
   ['hangs', ({ nango }) => void (nango.hang = true)],
   ['has too much to do', ({ nango }) => nango.rateLimit(2)],
@@ -27,15 +27,15 @@ const failures: [string, (bench: NangoBench) => unknown][] = [
 ];
 
 test.each(failures)('neither key nor token is in what is thrown or logged when Nango %s', async (_, fail) => {
-  const bench = await createNangoBench({ tokenLifeMs: 3_600_000 });
-  const { server, nango, connect, later, resolve, lines } = bench;
+  const setup = await setUpNangoStore({ tokenLifeMs: 3_600_000 });
+  const { server, nango, connect, later, resolve, lines } = setup;
   const { attempt, connectionId } = await connect();
   const tokens = [tokenIn(await resolve()), attempt.token];
   const kept = nango.connections().map(({ credentials }) => credentials.refreshToken ?? '');
   later(3_600_000);
   // Where it answers, a busy machine may take its time; where it hangs, nobody waits for long.
-  await fail(bench);
-  const { store } = await bench.another({ timeoutMs: nango.hang ? 1_000 : 20_000 });
+  await fail(setup);
+  const { store } = await setup.another({ timeoutMs: nango.hang ? 1_000 : 20_000 });
   const thrown: unknown[] = [];
   const tries = [
     () => store.begin({ server, key: alice, elicitationId: 'q2', actor: 'alice' }),
@@ -54,7 +54,7 @@ test.each(failures)('neither key nor token is in what is thrown or logged when N
 });
 
 test('neither key, token, tag nor id of the connection is in our database in clear', async () => {
-  const { connect, resolve, storage, nango, folder } = await createNangoBench();
+  const { connect, resolve, storage, nango, folder } = await setUpNangoStore();
   const { connectionId, attempt } = await connect();
   const token = tokenIn(await resolve());
   await storage.ping();

@@ -1,14 +1,14 @@
 /** A refused renewal may be an outage of the provider or its last word: it is waited for once, then asked about. */
 import { expect, test } from 'vitest';
-import { alice, createNangoBench, failureOf } from './nango-store.ts';
+import { alice, setUpNangoStore, failureOf } from './nango-store.ts';
 
 const hour = 3_600_000;
 
 async function expired() {
-  const bench = await createNangoBench({ tokenLifeMs: hour });
-  await bench.connect();
-  bench.later(hour);
-  return bench;
+  const setup = await setUpNangoStore({ tokenLifeMs: hour });
+  await setup.connect();
+  setup.later(hour);
+  return setup;
 }
 
 test.each(['invalid_grant', 'outage'] as const)(
@@ -74,7 +74,7 @@ test('two processes come to the same end', async () => {
 });
 
 test('a connection that Nango has given up on is asked about after one wait', async () => {
-  const { resolve, nango, later, connect } = await createNangoBench({ tokenLifeMs: hour });
+  const { resolve, nango, later, connect } = await setUpNangoStore({ tokenLifeMs: hour });
   const { connectionId } = await connect();
   nango.exhaust(connectionId);
   await failureOf(resolve());
@@ -83,7 +83,7 @@ test('a connection that Nango has given up on is asked about after one wait', as
 });
 
 test('while the token that is held lasts, a refused renewal is no trouble yet', async () => {
-  const { resolve, connect, nango, later, row } = await createNangoBench({ tokenLifeMs: hour });
+  const { resolve, connect, nango, later, row } = await setUpNangoStore({ tokenLifeMs: hour });
   await connect();
   await resolve();
   nango.failRefresh('outage');

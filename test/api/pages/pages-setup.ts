@@ -54,7 +54,7 @@ export interface Asked {
   server?: string | null;
 }
 
-export async function createStage(
+export async function setUpPages(
   server: ServerConfig = serverConfig('http://127.0.0.1:9/mcp'),
   { announce, ...more }: Partial<PagesParts> & { announce?: ConnectionAnnouncer['announce'] } = {},
   moreServers: ServerConfig[] = [],

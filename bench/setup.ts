@@ -9,7 +9,7 @@ import type { Service, Surroundings } from './service.ts';
 import { createUser } from './user.ts';
 import type { User } from './user.ts';
 
-export interface Stage extends AsyncDisposable {
+export interface BenchSetup extends AsyncDisposable {
   service: Service;
   floor: Floor;
   surroundings: Surroundings;
@@ -20,7 +20,11 @@ export interface Stage extends AsyncDisposable {
   newUser(): Promise<User>;
 }
 
-export async function setStage(surroundings: Surroundings, client: Client, samples: number): Promise<Stage> {
+export async function setUp(
+  surroundings: Surroundings,
+  client: Client,
+  samples: number,
+): Promise<BenchSetup> {
   const stack = new AsyncDisposableStack();
   const service = stack.use(await startService(surroundings, client));
   const floor = stack.use(

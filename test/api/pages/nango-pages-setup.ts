@@ -7,11 +7,11 @@ import { sitDown } from '../../e2e/person.ts';
 import type { Person } from '../../e2e/person.ts';
 import { startNangoDouble } from '../../servers/nango/nango-double.ts';
 import type { NangoDouble, NangoDoubleOptions } from '../../servers/nango/types.ts';
-import { createStage } from './stage.ts';
+import { setUpPages } from './pages-setup.ts';
 
 export const alices = { tenant: 'demo', server: 'tracker', user: 'alice' };
 
-export interface NangoStage extends Awaited<ReturnType<typeof createStage>> {
+export interface NangoPagesSetup extends Awaited<ReturnType<typeof setUpPages>> {
   nango: NangoDouble;
   tracker: ServerConfig;
   /** Somebody at a browser, signed in and on their way to an address. */
@@ -23,11 +23,11 @@ export interface NangoStage extends Awaited<ReturnType<typeof createStage>> {
   ): Promise<Person>;
 }
 
-export async function createNangoStage(
+export async function setUpNangoPages(
   options: NangoDoubleOptions = {},
   changes: Partial<NangoConfig> = {},
   returnUrls: string[] = [],
-): Promise<NangoStage> {
+): Promise<NangoPagesSetup> {
   const nango = await startNangoDouble({ requestsPerMinute: null, ...options });
   const { host, apiKey, webhookSigningKey, integration } = nango;
   const websocketsPath = options.websocketsPath ?? '/';
@@ -36,13 +36,13 @@ export async function createNangoStage(
     store: 'nango',
     nango: { integration },
   });
-  const stage = await createStage(tracker, {}, [], { returnUrls }, config);
+  const setup = await setUpPages(tracker, {}, [], { returnUrls }, config);
   return {
-    ...stage,
+    ...setup,
     nango,
     tracker,
     async sitDownAs(who, browser, url, { scripts = true } = {}) {
-      const person = await sitDown(browser, { scripts, mayAsk: [`${stage.publicUrl}/auth/`] });
+      const person = await sitDown(browser, { scripts, mayAsk: [`${setup.publicUrl}/auth/`] });
       onTestFinished(() => person.leave());
       // Less than the test has, so that it says what it waited for.
       person.page.context().setDefaultTimeout(15_000);
