@@ -1,9 +1,9 @@
 /** From a person's answer to the tool call it was for. */
 import { connectionEstablished, turnWorkflowId } from '../src/workflows/messages.ts';
 import type { Floor } from './floor-client.ts';
-import type { McpPeer } from './peers/mcp.ts';
-import { say } from './peers/model.ts';
-import { tenant } from './peers/issuer.ts';
+import type { McpDouble } from './doubles/mcp.ts';
+import { say } from './doubles/model.ts';
+import { tenant } from './doubles/issuer.ts';
 import { median } from './report.ts';
 import type { Section } from './report.ts';
 import { breath, timed } from './setup.ts';
@@ -101,7 +101,7 @@ export async function answering(setup: BenchSetup): Promise<Section> {
   };
 }
 
-async function bareLoopOverHttp(floor: Floor, { arrival, bareUrl: url }: McpPeer): Promise<number> {
+async function bareLoopOverHttp(floor: Floor, { arrival, bareUrl: url }: McpDouble): Promise<number> {
   const waiting = await floor.waitFor({ url });
   const arrived = arrival(waiting.workflowId);
   await breath();

@@ -1,8 +1,8 @@
 /** A server's question in the middle of a tool call, from the call to the result, answered by a person at once. */
-import { answer } from './peers/asking-tools.ts';
-import { ways } from './peers/asking.ts';
-import type { Way } from './peers/asking.ts';
-import { say } from './peers/model.ts';
+import { answer } from './doubles/asking-tools.ts';
+import { ways } from './doubles/asking.ts';
+import type { Way } from './doubles/asking.ts';
+import { say } from './doubles/model.ts';
 import { median } from './report.ts';
 import type { Row, Section } from './report.ts';
 import { breath, timed } from './setup.ts';
@@ -17,7 +17,7 @@ export async function asking(setup: BenchSetup): Promise<Section> {
 }
 
 async function oneWay({ surroundings, samples, newUser }: BenchSetup, way: Way): Promise<Row[]> {
-  const { asking: peers } = surroundings;
+  const { asking: servers } = surroundings;
   const ours = { plain: [] as number[], ask: [] as number[] };
   const bare = { plain: [] as number[], ask: [] as number[] };
   const user = await newUser();
@@ -30,7 +30,7 @@ async function oneWay({ surroundings, samples, newUser }: BenchSetup, way: Way):
   for (let sample = 0; sample < count; sample++) {
     for (const tool of tools) {
       await breath();
-      bare[tool].push(await timed(() => peers.callDirectly(way, tool)));
+      bare[tool].push(await timed(() => servers.callDirectly(way, tool)));
       await breath();
       ours[tool].push(await call(tool));
     }

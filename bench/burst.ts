@@ -1,8 +1,8 @@
 /** Very many people answer at the same moment. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { eachOf } from './each-of.ts';
-import { tenant } from './peers/issuer.ts';
-import { say } from './peers/model.ts';
+import { tenant } from './doubles/issuer.ts';
+import { say } from './doubles/model.ts';
 import { percentile } from './report.ts';
 import type { Row, Section } from './report.ts';
 import { breath } from './setup.ts';

@@ -1,5 +1,5 @@
 /** How long a reader looks at nothing. */
-import { say } from './peers/model.ts';
+import { say } from './doubles/model.ts';
 import { median } from './report.ts';
 import type { Section } from './report.ts';
 import { breath, timed } from './setup.ts';

@@ -3,7 +3,7 @@ import { PassThrough } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
 import Fastify from 'fastify';
 import type { Floor } from './floor-client.ts';
-import { tokenText } from './peers/model.ts';
+import { tokenText } from './doubles/model.ts';
 
 export async function startFloorStreams(): Promise<Pick<Floor, 'streams' | 'broadcast'>> {
   const app = Fastify();

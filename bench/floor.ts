@@ -20,7 +20,7 @@ import { memoryUse } from './memory-use.ts';
 import type { Floor, History } from './floor-client.ts';
 import { startFloorStreams } from './floor-streams.ts';
 import { answered, isAnswered, startAndAct, waitAndAct } from './floor-workflows.ts';
-import { say } from './peers/model.ts';
+import { say } from './doubles/model.ts';
 
 const [, , address = '', namespace = '', modelUrl = ''] = process.argv;
 const taskQueue = `floor-${randomUUID()}`;

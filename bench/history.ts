@@ -1,7 +1,7 @@
 /** What stays in Temporal. */
 import { turnWorkflowId } from '../src/workflows/messages.ts';
-import { tenant } from './peers/issuer.ts';
-import { say } from './peers/model.ts';
+import { tenant } from './doubles/issuer.ts';
+import { say } from './doubles/model.ts';
 import type { Section } from './report.ts';
 import { breath } from './setup.ts';
 import type { BenchSetup } from './setup.ts';

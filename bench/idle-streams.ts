@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { MemoryUse } from './memory-use.ts';
-import { tenant } from './peers/issuer.ts';
+import { tenant } from './doubles/issuer.ts';
 import type { Section } from './report.ts';
 import { setUp } from './setup.ts';
 import type { BenchSetup } from './setup.ts';

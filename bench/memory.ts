@@ -1,7 +1,7 @@
 /** What a turn costs while its person thinks, in a process that does nothing else. */
 import { eachOf } from './each-of.ts';
 import { startFloor } from './floor-client.ts';
-import { say } from './peers/model.ts';
+import { say } from './doubles/model.ts';
 import type { Section } from './report.ts';
 import { breath, setUp } from './setup.ts';
 import type { BenchSetup } from './setup.ts';

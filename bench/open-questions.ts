@@ -1,11 +1,11 @@
 /** What questions cost while nobody answers them: in the process, and in Temporal. */
 import { turnWorkflowId } from '../src/workflows/messages.ts';
 import { eachOf } from './each-of.ts';
-import { answer } from './peers/asking-tools.ts';
-import { ways } from './peers/asking.ts';
-import type { Way } from './peers/asking.ts';
-import { tenant } from './peers/issuer.ts';
-import { say } from './peers/model.ts';
+import { answer } from './doubles/asking-tools.ts';
+import { ways } from './doubles/asking.ts';
+import type { Way } from './doubles/asking.ts';
+import { tenant } from './doubles/issuer.ts';
+import { say } from './doubles/model.ts';
 import type { Row, Section } from './report.ts';
 import { breath, setUp } from './setup.ts';
 import type { BenchSetup } from './setup.ts';

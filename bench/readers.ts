@@ -1,5 +1,5 @@
 /** What the hundredth viewer of one turn costs. */
-import { say, tokensIn } from './peers/model.ts';
+import { say, tokensIn } from './doubles/model.ts';
 import type { Section } from './report.ts';
 import { breath } from './setup.ts';
 import type { BenchSetup } from './setup.ts';

@@ -20,10 +20,10 @@ import { history } from './history.ts';
 import { idleStreams } from './idle-streams.ts';
 import { memory } from './memory.ts';
 import { openQuestions } from './open-questions.ts';
-import { startAskingPeers } from './peers/asking.ts';
-import { startIssuer } from './peers/issuer.ts';
-import { startMcpPeer } from './peers/mcp.ts';
-import { startModel } from './peers/model.ts';
+import { startAskingServers } from './doubles/asking.ts';
+import { startIssuer } from './doubles/issuer.ts';
+import { startTimedMcpServer } from './doubles/mcp.ts';
+import { startModel } from './doubles/model.ts';
 import { readers } from './readers.ts';
 import { print } from './report.ts';
 import type { Section } from './report.ts';
@@ -73,19 +73,19 @@ const { client, close } = connectClient({
   tls: false,
 });
 stack.defer(close);
-const [model, mcp, issuer, askingPeers] = await Promise.all([
+const [model, mcp, issuer, askingServers] = await Promise.all([
   startModel(),
-  startMcpPeer(),
+  startTimedMcpServer(),
   startIssuer(),
-  startAskingPeers(),
+  startAskingServers(),
 ]);
-for (const peer of [model, mcp, issuer, askingPeers]) stack.defer(() => peer.stop());
+for (const double of [model, mcp, issuer, askingServers]) stack.defer(() => double.stop());
 const surroundings: Surroundings = {
   temporal: { address, namespace },
   model,
   mcp,
   issuer,
-  asking: askingPeers,
+  asking: askingServers,
 };
 
 const postgres = options.postgres ? stack.use(await startPostgres(process.env['DATABASE_URL'])) : undefined;

@@ -25,19 +25,19 @@ import { openPostgres } from '../src/storage/postgres/open-postgres.ts';
 import { openSqlite } from '../src/storage/sqlite/open-sqlite.ts';
 import type { Storage } from '../src/storage/storage.ts';
 import type { Inside } from './inside-service.ts';
-import { pingTool } from './peers/mcp.ts';
-import type { McpPeer } from './peers/mcp.ts';
-import { tenant } from './peers/issuer.ts';
-import type { Model } from './peers/model.ts';
-import type { Issuer } from './peers/issuer.ts';
-import type { AskingPeers } from './peers/asking.ts';
+import { pingTool } from './doubles/mcp.ts';
+import type { McpDouble } from './doubles/mcp.ts';
+import { tenant } from './doubles/issuer.ts';
+import type { Model } from './doubles/model.ts';
+import type { Issuer } from './doubles/issuer.ts';
+import type { AskingServers } from './doubles/asking.ts';
 
 export interface Surroundings {
   temporal: { address: string; namespace: string };
   model: Model;
-  mcp: McpPeer;
+  mcp: McpDouble;
   issuer: Issuer;
-  asking: AskingPeers;
+  asking: AskingServers;
   /** PostgreSQL; the embedded file when absent. */
   databaseUrl?: string | undefined;
   /** What is configured otherwise. */

@@ -14,15 +14,15 @@ import { createLogger } from '../src/telemetry/logger.ts';
 import { connectClient } from '../src/temporal/connection.ts';
 import { startTemporalServer } from '../src/development/temporal-server.ts';
 import { eachOf } from './each-of.ts';
-import { startAskingPeers } from './peers/asking.ts';
-import { startIssuer, tenant } from './peers/issuer.ts';
-import { startMcpPeer } from './peers/mcp.ts';
-import { say, startModel } from './peers/model.ts';
+import { startAskingServers } from './doubles/asking.ts';
+import { startIssuer, tenant } from './doubles/issuer.ts';
+import { startTimedMcpServer } from './doubles/mcp.ts';
+import { say, startModel } from './doubles/model.ts';
 import { percentile } from './report.ts';
 import { startService } from './service.ts';
 import { createUser } from './user.ts';
-import { kinds, startPeers } from './soak/peers.ts';
-import type { Kind } from './soak/peers.ts';
+import { kinds, startPatientServers } from './soak/patient-servers.ts';
+import type { Kind } from './soak/patient-servers.ts';
 import { act, fates, verify } from './soak/questions.ts';
 import type { Asked, Fate } from './soak/questions.ts';
 
@@ -56,15 +56,16 @@ const { client, close } = connectClient({
   tls: false,
 });
 stack.defer(close);
-const [model, mcp, issuer, asking, peers] = await Promise.all([
+const [model, mcp, issuer, asking, servers] = await Promise.all([
   startModel(),
-  startMcpPeer(),
+  startTimedMcpServer(),
   startIssuer(),
-  startAskingPeers(),
-  startPeers(),
+  startAskingServers(),
+  startPatientServers(),
 ]);
-for (const peer of [model, mcp, issuer, asking, peers.held, peers.left]) stack.defer(() => peer.stop());
-const urls = { ...asking.urls, held: peers.held.url, left: peers.left.url };
+for (const double of [model, mcp, issuer, asking, servers.held, servers.left])
+  stack.defer(() => double.stop());
+const urls = { ...asking.urls, held: servers.held.url, left: servers.left.url };
 const service = stack.use(
   await startService(
     {
@@ -183,7 +184,7 @@ function expectedOf(kind: Kind): Record<string, number> {
 }
 
 function told(kind: Kind): Record<string, number> {
-  return Object.fromEntries(peers[kind].told);
+  return Object.fromEntries(servers[kind].told);
 }
 
 function times(ms: number[]): string {

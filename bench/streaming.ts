@@ -1,6 +1,6 @@
 /** What a token takes from the model's mouth to the reader's eye. */
 import { EventSourceParserStream } from 'eventsource-parser/stream';
-import { say, tokensIn } from './peers/model.ts';
+import { say, tokensIn } from './doubles/model.ts';
 import { median } from './report.ts';
 import type { Row, Section } from './report.ts';
 import { breath } from './setup.ts';

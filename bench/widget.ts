@@ -4,7 +4,7 @@ import { gzipSync } from 'node:zlib';
 import type { Browser, Page } from 'playwright-core';
 import { bundle, bundleFile } from '../src/browser/bundle.ts';
 import { launchChromium } from '../test/browsers/chromium.ts';
-import { say, tokenText } from './peers/model.ts';
+import { say, tokenText } from './doubles/model.ts';
 import type { Section } from './report.ts';
 import type { BenchSetup } from './setup.ts';
 import { breath } from './setup.ts';
@@ -27,7 +27,7 @@ export async function widget(setup: BenchSetup): Promise<Section> {
     }
     const [script, hook] = await Promise.all([
       bundle('widget.js'),
-      bundleFile(fileURLToPath(new URL('peers/use-chat.ts', import.meta.url))),
+      bundleFile(fileURLToPath(new URL('doubles/use-chat.ts', import.meta.url))),
     ]);
     const card = await cardShifts(browser, setup);
     const tasks = await longTasks(browser, setup);

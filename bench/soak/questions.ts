@@ -1,9 +1,9 @@
 /** Questions that people are asked during the soak: what each is to end as, and whether it did. */
 import assert from 'node:assert/strict';
 import type { Storage } from '../../src/storage/storage.ts';
-import { tenant } from '../peers/issuer.ts';
+import { tenant } from '../doubles/issuer.ts';
 import type { Question, User } from '../user.ts';
-import type { Kind } from './peers.ts';
+import type { Kind } from './patient-servers.ts';
 
 /** `cancel`: the whole turn is cancelled. `expired`: nobody does anything. */
 export const fates = ['accept', 'decline', 'cancel', 'expired'] as const;

@@ -15,14 +15,14 @@ export const ways = {
 } as const;
 export type Way = keyof typeof ways;
 
-export interface AskingPeers {
+export interface AskingServers {
   urls: Record<Exclude<Way, 'program'>, string>;
   /** One call from the handshake to the result, questions answered by a function. */
   callDirectly(way: Way, tool: 'plain' | 'ask'): Promise<void>;
   stop(): Promise<void>;
 }
 
-export async function startAskingPeers(): Promise<AskingPeers> {
+export async function startAskingServers(): Promise<AskingServers> {
   const [rounds, left, held] = await Promise.all([
     startMcpServer({ era: 'modern', build: buildAsking }),
     startMcpServer({ era: 'legacy', build: buildAsking, eventStore: createEventStore() }),

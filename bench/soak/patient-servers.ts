@@ -6,19 +6,19 @@ import { startMcpServer } from '../../test/servers/mcp-server.ts';
 export const kinds = ['held', 'left'] as const;
 export type Kind = (typeof kinds)[number];
 
-interface Peer {
+interface PatientServer {
   url: string;
   /** How often it was told this action. */
   told: Map<string, number>;
   stop(): Promise<void>;
 }
 
-export async function startPeers(): Promise<Record<Kind, Peer>> {
-  const [held, left] = await Promise.all([startPeer(false), startPeer(true)]);
+export async function startPatientServers(): Promise<Record<Kind, PatientServer>> {
+  const [held, left] = await Promise.all([startPatientServer(false), startPatientServer(true)]);
   return { held, left };
 }
 
-async function startPeer(hasEvents: boolean): Promise<Peer> {
+async function startPatientServer(hasEvents: boolean): Promise<PatientServer> {
   const told = new Map<string, number>();
   const build = () => {
     const server = new McpServer(

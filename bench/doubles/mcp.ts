@@ -6,7 +6,7 @@ import { createMcpHandler, McpServer } from '@modelcontextprotocol/server';
 import { listen } from '../../demo/listen.ts';
 import type { CatalogueTool } from '../../src/storage/ports/tool-catalogue.ts';
 
-export interface McpPeer {
+export interface McpDouble {
   url: string;
   origin: string;
   /** For whoever has nothing to say in MCP and only wants to arrive. */
@@ -18,7 +18,7 @@ export interface McpPeer {
 
 export const pingTool: CatalogueTool = { name: 'ping', inputSchema: { type: 'object', properties: {} } };
 
-export async function startMcpPeer(): Promise<McpPeer> {
+export async function startTimedMcpServer(): Promise<McpDouble> {
   const expected = new Map<string, (at: number) => void>();
   const handle = toNodeHandler(createMcpHandler(build, { legacy: 'reject' }));
 
