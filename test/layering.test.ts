@@ -51,10 +51,15 @@ const rules: { name: string; about: (file: string) => boolean; allows: (found: I
       (typeOnly && (isIn(to, 'contract') || isIn(to, 'elicitation'))),
   },
   {
-    name: 'widget/ imports only itself, the client, elicitation/, React, useChat and types of what goes over the wire',
+    name: 'time/ imports nothing outside itself',
+    about: (file) => isIn(file, 'time'),
+    allows: ({ to }) => isIn(to, 'time'),
+  },
+  {
+    name: 'widget/ imports only itself, the client, elicitation/, time/, React, useChat and types of what goes over the wire',
     about: (file) => isIn(file, 'widget'),
     allows: ({ to, typeOnly }) =>
-      ['widget', 'client', 'elicitation'].some((folder) => isIn(to, folder)) ||
+      ['widget', 'client', 'elicitation', 'time'].some((folder) => isIn(to, folder)) ||
       ['react', 'react-dom/client', '@ai-sdk/react'].includes(to) ||
       (typeOnly && (isIn(to, 'contract') || to === 'ai')),
   },
@@ -165,6 +170,7 @@ describe('a planted violation is found:', () => {
   test.each([
     ['src/elicitation/planted.ts', "import { z } from 'zod';"],
     ['src/turn/planted.ts', "export { openStorage } from '../storage/open-storage.ts';"],
+    ['src/time/planted.ts', "import { setTimeout } from 'node:timers/promises';"],
     ['src/client/planted.ts', "import { StreamEventSchema } from '../contract/stream-event.ts';"],
     ['src/ai-sdk/planted.ts', "import { ElicitationRequestSchema } from '../contract/elicitation.ts';"],
     ['src/widget/planted.tsx', "import { ElicitationRequestSchema } from '../contract/elicitation.ts';"],

@@ -14,6 +14,7 @@ import type { TemporalConfig } from '../config/config.ts';
 import { startHostCheckingProxy } from './host-checking-proxy.ts';
 import { choosePort, freePort } from './ports.ts';
 import { makePrivate, makePrivateFolder } from '../storage/private-files.ts';
+import { withTimeout } from '../time/with-timeout.ts';
 import { clearLeftover, recordServer } from './temporal-server-record.ts';
 import { waitUntilReady } from './temporal-server-ready.ts';
 
@@ -24,6 +25,8 @@ export interface TemporalServer {
 }
 
 const host = '127.0.0.1';
+/** It has this long to end by itself. */
+const killAfterMs = 5_000;
 
 /**
  * Without these the server answers four times slower: rollback journal, and 20 tasks a second for its one shard. And of
@@ -141,7 +144,6 @@ async function end(server: ChildProcess): Promise<void> {
   if (server.exitCode !== null || server.signalCode !== null) return;
   const ended = new Promise((resolve) => server.once('exit', resolve));
   server.kill('SIGTERM');
-  const killTimer = setTimeout(() => server.kill('SIGKILL'), 5_000);
+  if ((await withTimeout(ended, killAfterMs, 'late')) === 'late') server.kill('SIGKILL');
   await ended;
-  clearTimeout(killTimer);
 }

@@ -1,15 +1,15 @@
 /** Messages that nobody waits for, such as the cancellation of a call: nobody but a process that is about to end. */
-import { setTimeout as sleep } from 'node:timers/promises';
+import { withTimeout } from '../time/with-timeout.ts';
 
 const timeoutMs = 2_000;
 const underWay = new Set<Promise<void>>();
 
 /** Resolves when it was sent, or would have taken too long. Failures are ignored. */
 export function sendBestEffort(message: Promise<unknown>): Promise<void> {
-  const sent = Promise.race([
-    message.catch(() => undefined),
-    sleep(timeoutMs, undefined, { ref: false }),
-  ]).then(() => void underWay.delete(sent));
+  const ended = message.catch(() => undefined);
+  const sent = withTimeout(ended, timeoutMs, undefined, { ref: false }).then(
+    () => void underWay.delete(sent),
+  );
   underWay.add(sent);
   return sent;
 }

@@ -7,12 +7,12 @@
  * Reading never waits for a server whose tools are known: outdated lists are refreshed beside the turn, by whoever
  * holds a credential at that moment. Only a server that needs no account and was never listed is asked at once.
  */
-import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from 'pino';
 import type { ServerConfig } from '../config/config.ts';
 import { connectionKey } from '../credentials/connection-key.ts';
 import type { Credential } from '../credentials/store.ts';
 import type { Storage } from '../storage/storage.ts';
+import { withTimeout } from '../time/with-timeout.ts';
 import type { TurnOwner } from '../turn/turn.ts';
 import { createBackoff } from './backoff.ts';
 import type { Backoff } from './backoff.ts';
@@ -78,11 +78,7 @@ export function createCatalogue({
     const startedAt = lists.refreshingSince(owner, server) ?? 0;
     const leftMs = startedAt + listTimeoutMs - Date.now();
     if (leftMs <= 0) return;
-    const timer = new AbortController();
-    const timeout = sleep(leftMs, true, { signal: timer.signal }).catch(() => false);
-    const isTimedOut = await Promise.race([listing.then(() => false), timeout]);
-    timer.abort();
-    if (isTimedOut)
+    if ((await withTimeout(listing, leftMs, 'late')) === 'late')
       logger.warn(
         { server: server.name },
         `server "${server.name}" has not listed its tools within ${listTimeoutMs / 1000} s; turns do without them until it has`,

@@ -2,6 +2,7 @@
 import { lackOfKeys } from '../credentials/sealing/key-proofs.ts';
 import type { KeyRing } from '../credentials/sealing/key-ring.ts';
 import type { Storage } from '../storage/storage.ts';
+import { withTimeout } from '../time/with-timeout.ts';
 import type { TemporalReadiness } from './temporal-readiness.ts';
 
 export interface Lack {
@@ -63,13 +64,9 @@ function atMostEvery<T>(intervalMs: number, ask: () => Promise<T>): () => Promis
 }
 
 async function inTime({ check, otherwise }: Check): Promise<string | null> {
-  const { promise: late, resolve } = Promise.withResolvers<string | null>();
-  const timer = setTimeout(() => resolve(otherwise), checkTimeoutMs);
   try {
-    return await Promise.race([late, check().then((lack) => lack ?? null)]);
+    return (await withTimeout(check(), checkTimeoutMs, otherwise)) ?? null;
   } catch {
     return otherwise;
-  } finally {
-    clearTimeout(timer);
   }
 }

@@ -2,6 +2,8 @@
  * Named locks that exclude each other within a process and between processes. Within a process callers queue
  * in order; only the first of the queue competes with other processes.
  */
+import { withTimeout } from '../time/with-timeout.ts';
+
 export interface Locks {
   /** Runs `work` alone. Rejects with `LockTimeoutError` when the lock is not free within `waitMs`. */
   withLock<T>(name: string, waitMs: number, work: () => Promise<T>): Promise<T>;
@@ -27,7 +29,7 @@ export function createLocks(shared: SharedLock): Locks {
       const queue = (before ?? Promise.resolve()).then(() => turn.promise);
       queues.set(name, queue);
       try {
-        if (!(await settledWithin(before, waitMs))) throw tooLong(waitMs);
+        if (before && (await withTimeout(before, waitMs, 'late')) === 'late') throw tooLong(waitMs);
         const release = await shared.acquire(name, Math.max(0, giveUpAt - performance.now()));
         if (!release) throw tooLong(waitMs);
         try {
@@ -45,15 +47,4 @@ export function createLocks(shared: SharedLock): Locks {
 
 function tooLong(waitMs: number): LockTimeoutError {
   return new LockTimeoutError(`somebody else held the lock for more than ${waitMs} ms; try again`);
-}
-
-async function settledWithin(promise: Promise<void> | undefined, waitMs: number): Promise<boolean> {
-  if (!promise) return true;
-  const timeout = Promise.withResolvers<false>();
-  const timer = setTimeout(() => timeout.resolve(false), waitMs);
-  try {
-    return await Promise.race([promise.then(() => true), timeout.promise]);
-  } finally {
-    clearTimeout(timer);
-  }
 }

@@ -1,4 +1,5 @@
 /** What the page around the widget shows, asked for with every message. A page that cannot say it keeps nobody from sending. */
+import { withTimeout } from '../time/with-timeout.ts';
 
 /** A text, or a function that says it when it is asked. Nothing, or an empty one: nothing is told. */
 export type PageContext = string | (() => Said | Promise<Said>);
@@ -12,15 +13,11 @@ const patienceMs = 5_000;
 
 export async function readContext(context: PageContext): Promise<string | undefined> {
   if (typeof context === 'string') return cut(context);
-  let timer: ReturnType<typeof setTimeout> | undefined;
-  const late = new Promise<undefined>((resolve) => (timer = setTimeout(resolve, patienceMs, undefined)));
   try {
-    return cut(await Promise.race([context(), late]));
+    return cut(await withTimeout(context(), patienceMs, undefined));
   } catch (error) {
     reportError(error);
     return undefined;
-  } finally {
-    clearTimeout(timer);
   }
 }
 

@@ -3,13 +3,13 @@
  * list of tools is fetched where there is none yet, or when it has changed; progress goes into the log. None of it can
  * make a call fail, and none of it begins before the request is sent: nothing delays a call that a person has answered.
  */
-import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from 'pino';
 import type { Credential } from '../../credentials/store.ts';
 import type { CallListener, CallProgress } from '../../remote/call-listener.ts';
 import { logProcessExit } from '../../remote/log-process-exit.ts';
 import type { RefreshWhen } from '../../remote/tool-lists.ts';
 import type { Storage } from '../../storage/storage.ts';
+import { withTimeout } from '../../time/with-timeout.ts';
 import { createProgressWriter } from './progress-writer.ts';
 import type { Attempt, CallParts } from './attempt.ts';
 
@@ -61,11 +61,7 @@ export function createCallNotifications(
     },
     async settled() {
       await progress.rest();
-      if (lists.size === 0) return;
-      const late = new AbortController();
-      const tooLate = sleep(longestWaitMs, undefined, { signal: late.signal }).catch(() => undefined);
-      await Promise.race([Promise.all(lists), tooLate]);
-      late.abort();
+      if (lists.size > 0) await withTimeout(Promise.all(lists), longestWaitMs, undefined);
     },
   };
 }

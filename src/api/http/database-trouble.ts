@@ -4,6 +4,7 @@
  */
 import type { FastifyInstance } from 'fastify';
 import { ServiceError } from '../../service/service-error.ts';
+import { withTimeout } from '../../time/with-timeout.ts';
 import { ProblemError } from './problems.ts';
 
 interface Database {
@@ -32,15 +33,9 @@ function hasClientStatus(error: unknown): boolean {
 }
 
 async function answers(database: Database): Promise<boolean> {
-  const { promise: late, resolve } = Promise.withResolvers<boolean>();
-  const timer = setTimeout(() => resolve(false), answersWithinMs);
   const pong = database.ping().then(
     () => true,
     () => false,
   );
-  try {
-    return await Promise.race([late, pong]);
-  } finally {
-    clearTimeout(timer);
-  }
+  return withTimeout(pong, answersWithinMs, false);
 }

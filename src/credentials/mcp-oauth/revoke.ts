@@ -3,13 +3,12 @@
  * provider ends everything that came of it, then the access token, for those that do not. The tokens go to the
  * authorization server that issued them and nowhere else, whatever the MCP server names today.
  */
-import { setTimeout as delay } from 'node:timers/promises';
 import { assertSecureTokenEndpoint, selectClientAuthMethod } from '@modelcontextprotocol/client';
-import type { OAuthClientInformationMixed } from '@modelcontextprotocol/client';
+import type { FetchLike, OAuthClientInformationMixed } from '@modelcontextprotocol/client';
 import { z } from 'zod';
 import type { ServerConfig } from '../../config/config.ts';
 import type { Revocation } from '../store.ts';
-import type { ErrorSubject } from '../store-error.ts';
+import { withTimeout } from '../../time/with-timeout.ts';
 import type { Account } from './account.ts';
 import type { AuthorizationServer } from './authorization-server.ts';
 import type { Discovery } from './discovery.ts';
@@ -26,61 +25,64 @@ type Answer = { kind: 'ended' | 'kept' } | { kind: 'refused'; code: string };
 
 const errorSchema = z.looseObject({ error: z.string() });
 
-export function createRevoke(deps: {
+interface Parts {
   discovery: Pick<Discovery, 'describe'>;
   registrations: Pick<Registrations, 'informationOf'>;
   outbound: Outbound;
   /** Every request has a limit of its own; a provider that is away must not cost the person one after the other. */
   timeoutMs: number;
-}): Revoke {
-  const { discovery, registrations, outbound, timeoutMs } = deps;
+}
 
-  async function end(
-    provider: AuthorizationServer & { revocation_endpoint: string },
-    client: OAuthClientInformationMixed,
-    [kind, token]: [Kind, string],
-    named: ErrorSubject,
-  ): Promise<Answer> {
-    const body = new URLSearchParams({ token, token_type_hint: kind });
-    const headers = identify(provider, client, body);
-    const response = await outbound
-      .of(named)
-      .fetch(provider.revocation_endpoint, { method: 'POST', headers, body });
-    if (response.ok) return { kind: 'ended' };
-    const parsed = errorSchema.safeParse(await response.json().catch(() => null));
-    const code = parsed.data?.error ?? '';
-    return code === 'unsupported_token_type' ? { kind: 'kept' } : { kind: 'refused', code };
+export function createRevoke(parts: Parts): Revoke {
+  const late: Revocation = { kind: 'failed', reason: 'its sign-in server did not answer in time' };
+  return (account, server) =>
+    withTimeout(revoke(parts, account, server), parts.timeoutMs, late, { ref: false });
+}
+
+async function revoke(
+  { discovery, registrations, outbound }: Parts,
+  account: Account,
+  server: ServerConfig | undefined,
+): Promise<Revocation> {
+  const { serverUrl: url, issuer, refreshToken, accessToken } = account;
+  const named = { title: server?.title ?? new URL(url).host, url, local: server?.local };
+  try {
+    const provider = await discovery.describe(named, issuer);
+    const { revocation_endpoint: endpoint } = provider;
+    if (endpoint === undefined) return { kind: 'not-offered' };
+    assertSecureTokenEndpoint(endpoint);
+    const client = registrations.informationOf(account.client, issuer, server ?? {});
+    if (!client) return { kind: 'failed', reason: 'its client was removed from the configuration' };
+    const at = { provider, endpoint, client, fetch: outbound.of(named).fetch };
+    if (refreshToken === undefined) return toRevocation(await end(at, 'access_token', accessToken));
+    const answer = await end(at, 'refresh_token', refreshToken);
+    // It lives for minutes and may be gone with the other one: whatever is said to it decides nothing.
+    await end(at, 'access_token', accessToken).catch(() => undefined);
+    return toRevocation(answer);
+  } catch (error) {
+    return { kind: 'failed', reason: inWords(named, error).forOperator };
   }
+}
 
-  async function revoke(account: Account, server: ServerConfig | undefined): Promise<Revocation> {
-    const { serverUrl: url, issuer } = account;
-    const named = { title: server?.title ?? new URL(url).host, url, local: server?.local };
-    try {
-      const provider = await discovery.describe(named, issuer);
-      const { revocation_endpoint: endpoint } = provider;
-      if (endpoint === undefined) return { kind: 'not-offered' };
-      assertSecureTokenEndpoint(endpoint);
-      const client = registrations.informationOf(account.client, issuer, server ?? {});
-      if (!client) return { kind: 'failed', reason: 'its client was removed from the configuration' };
-      const endOne = (kind: Kind, token: string) =>
-        end({ ...provider, revocation_endpoint: endpoint }, client, [kind, token], named);
-      const { refreshToken, accessToken } = account;
-      if (refreshToken === undefined) return toRevocation(await endOne('access_token', accessToken));
-      const answer = await endOne('refresh_token', refreshToken);
-      // It lives for minutes and may be gone with the other one: whatever is said to it decides nothing.
-      await endOne('access_token', accessToken).catch(() => undefined);
-      return toRevocation(answer);
-    } catch (error) {
-      return { kind: 'failed', reason: inWords(named, error).forOperator };
-    }
-  }
+interface RevocationEndpoint {
+  provider: AuthorizationServer;
+  endpoint: string;
+  client: OAuthClientInformationMixed;
+  fetch: FetchLike;
+}
 
-  async function timeout(): Promise<Revocation> {
-    await delay(timeoutMs, undefined, { ref: false });
-    return { kind: 'failed', reason: 'its sign-in server did not answer in time' };
-  }
-
-  return (account, server) => Promise.race([revoke(account, server), timeout()]);
+async function end(
+  { provider, endpoint, client, fetch }: RevocationEndpoint,
+  kind: Kind,
+  token: string,
+): Promise<Answer> {
+  const body = new URLSearchParams({ token, token_type_hint: kind });
+  const headers = identify(provider, client, body);
+  const response = await fetch(endpoint, { method: 'POST', headers, body });
+  if (response.ok) return { kind: 'ended' };
+  const parsed = errorSchema.safeParse(await response.json().catch(() => null));
+  const code = parsed.data?.error ?? '';
+  return code === 'unsupported_token_type' ? { kind: 'kept' } : { kind: 'refused', code };
 }
 
 function toRevocation(answer: Answer): Revocation {

@@ -5,10 +5,11 @@
  * an open socket. Before that moment nothing left this machine; after it, only an answer brings certainty. Errors
  * cannot tell the two apart (a reset can come before or after the server read the request).
  */
-import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { Agent, fetch as undiciFetch } from 'undici';
 import type { Dispatcher, RequestInit as UndiciRequestInit } from 'undici';
 import type { FetchLike } from '@modelcontextprotocol/client';
+import { withTimeout } from '../../time/with-timeout.ts';
 import { errorCodeOf } from '../error-code.ts';
 import { limitedBody } from '../response-body.ts';
 import type { Exchange, ExchangeLog } from './exchange.ts';
@@ -111,7 +112,7 @@ export function createTrackedFetch(
     async listening() {
       // The SDK asks for it beside what it does for us.
       await nextTurn();
-      await Promise.race([standing?.opened, sleep(standingStreamTimeoutMs, undefined, { ref: false })]);
+      await withTimeout(standing?.opened, standingStreamTimeoutMs, undefined, { ref: false });
     },
     begin(signal, onSending) {
       operation = { signal, onSending };

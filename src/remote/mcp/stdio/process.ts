@@ -6,8 +6,8 @@ import { spawn } from 'node:child_process';
 import type { ChildProcessWithoutNullStreams } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';
-import { setTimeout as sleep } from 'node:timers/promises';
 import type { ServerProcess } from '../../../config/agents-file/server-config.ts';
+import { withTimeout } from '../../../time/with-timeout.ts';
 import type { ProcessExit } from '../../call-listener.ts';
 
 /** Why a process says nothing (any more). */
@@ -74,7 +74,7 @@ export async function startProcess(
       graceMs,
     ).unref();
   });
-  const ended = new Promise<void>((resolve) => {
+  const hasEnded = new Promise<true>((resolve) => {
     child.once('close', (exitCode, signal) => {
       running.delete(child);
       const end = Buffer.from(stderrEnd, 'latin1').toString();
@@ -85,10 +85,10 @@ export async function startProcess(
         stderrEnd: end,
         wasStopped,
       });
-      resolve();
+      resolve(true);
     });
   });
-  const endsWithin = (ms: number) => Promise.race([ended.then(() => true), sleep(ms, false, { ref: false })]);
+  const endsWithin = (ms: number) => withTimeout(hasEnded, ms, false, { ref: false });
 
   return {
     write: (text) =>
@@ -102,7 +102,7 @@ export async function startProcess(
       killGroup(child, 'SIGTERM');
       if (await endsWithin(graceMs)) return;
       killGroup(child);
-      await ended;
+      await hasEnded;
     },
   };
 }
