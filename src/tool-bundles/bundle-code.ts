@@ -1,0 +1,199 @@
+/**
+ * Author's code in one file, by rolldown: tools as workflows may run them, activities for Node. Nothing of the output
+ * depends on where the folder is.
+ */
+import { createRequire, isBuiltin } from 'node:module';
+import path from 'node:path';
+import { rolldown } from 'rolldown';
+import type { OutputOptions, Plugin, RolldownBuild } from 'rolldown';
+import type { ToolFiles } from './tool-files.ts';
+import { ToolFolderError } from './tool-folder-error.ts';
+
+const tools = path.resolve(import.meta.dirname, '../tools');
+const entryName = '\0interlude:entry';
+
+/** What Temporal lets workflows import of Node, and what it provides itself. */
+const allowed = new Set(['assert', 'url', 'util']);
+
+interface Entry {
+  files: ToolFiles;
+  code: string;
+}
+
+export interface Code {
+  code: string;
+  /** What went into it, packages and our own code left out. */
+  sources: string[];
+}
+
+/** For workflows: whatever reaches outside is refused. */
+export async function bundleTools({ files, code }: Entry, format: 'esm' | 'iife'): Promise<Code> {
+  const problems = new Set<string>();
+  const plugins = [entryOf(code), packagesOf(files.folder), refuseImports(files, problems)];
+  const bundled = await build(files, problems, { plugins, platform: 'neutral' }, format);
+  return bundled;
+}
+
+/** For Node, packages included. */
+export async function bundleActivities(files: ToolFiles): Promise<Code & { exports: string[] }> {
+  const { folder, activities } = files;
+  if (activities === undefined) return { code: '', sources: [], exports: [] };
+  const problems = new Set<string>();
+  const code = `export * from ${JSON.stringify(path.join(folder, activities))};\n`;
+  return build(files, problems, { plugins: [entryOf(code)], platform: 'node' }, 'esm');
+}
+
+async function build(
+  { folder }: ToolFiles,
+  problems: Set<string>,
+  { plugins, platform }: { plugins: Plugin[]; platform: 'neutral' | 'node' },
+  format: 'esm' | 'iife',
+): Promise<Code & { exports: string[] }> {
+  const output: OutputOptions = {
+    format,
+    name: 'authored',
+    codeSplitting: false,
+    comments: false,
+  };
+  let bundle: RolldownBuild | undefined;
+  try {
+    bundle = await rolldown({
+      input: entryName,
+      cwd: folder,
+      platform,
+      plugins,
+      resolve: { mainFields: ['module', 'main'] },
+      // Names of modules say where they are.
+      experimental: { attachDebugInfo: 'none' },
+      onLog: (_, { code, message }) => {
+        if (code === 'UNRESOLVED_IMPORT') problems.add(firstLine(message));
+      },
+    });
+    const generated = await bundle.generate(output);
+    const [chunk] = generated.output;
+    if (problems.size > 0) throw new ToolFolderError(folder, [...problems]);
+    const sources = chunk.moduleIds.filter((id) => path.isAbsolute(id) && !isForeign(id));
+    return { code: chunk.code, sources, exports: chunk.exports };
+  } catch (error) {
+    if (error instanceof ToolFolderError) throw error;
+    throw new ToolFolderError(folder, [...problems, ...problemsOf(error, folder)]);
+  } finally {
+    await bundle?.close();
+  }
+}
+
+function isForeign(id: string): boolean {
+  return id.includes(`${path.sep}node_modules${path.sep}`) || id.startsWith(tools + path.sep);
+}
+
+function entryOf(code: string): Plugin {
+  return {
+    name: 'entry',
+    resolveId: (source) => (source === entryName ? source : null),
+    load: (id) => (id === entryName ? { code, moduleType: 'js' } : null),
+  };
+}
+
+/** `interlude/tools` is always ours, and zod is one copy: the author's, unless there is none or an old one. */
+function packagesOf(folder: string): Plugin {
+  const fromHere = createRequire(import.meta.filename);
+  const fromFolder = createRequire(path.join(folder, 'tool.js'));
+  const own = zodIn(fromFolder) ?? zodIn(fromHere);
+  return {
+    name: 'packages',
+    async resolveId(source, importer) {
+      if (source === 'interlude/tools') return path.join(tools, 'index.ts');
+      if (source !== 'zod' && !source.startsWith('zod/')) return null;
+      const isOurs = importer === undefined || importer.startsWith(path.dirname(tools) + path.sep);
+      const found = isOurs ? null : await this.resolve(source, importer, { skipSelf: true });
+      return found ?? (own ? this.resolve(source, own, { skipSelf: true }) : null);
+    },
+  };
+}
+
+/** A file of zod 4. */
+function zodIn(require: NodeJS.Require): string | undefined {
+  try {
+    const manifest = require.resolve('zod/package.json');
+    const { version } = require(manifest) as { version: string };
+    return Number(version.split('.', 1)[0]) >= 4 ? manifest : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+function refuseImports({ folder, activities }: ToolFiles, problems: Set<string>): Plugin {
+  const importers = new Map<string, string>();
+  /** The author's own file on the way to an import, and what lies between. */
+  const wayTo = (importer: string | undefined): { file: string; through: string } => {
+    let at = importer ?? '';
+    let through = '';
+    const seen = new Set<string>();
+    while (at.includes(`${path.sep}node_modules${path.sep}`) && importers.has(at) && !seen.has(at)) {
+      seen.add(at);
+      through = packageOf(at);
+      at = importers.get(at) ?? '';
+    }
+    return { file: nameIn(folder, at), through };
+  };
+  return {
+    name: 'imports-of-workflows',
+    async resolveId(source, importer) {
+      const bare = source.replace(/^node:/, '');
+      if (isBuiltin(source) || /^@temporalio\/(activity|client|worker)/.test(source)) {
+        if (allowed.has(bare)) return null;
+        const { file, through } = wayTo(importer);
+        const what = through === '' ? `imports ${source}` : `imports ${through}, which imports ${source}`;
+        problems.add(`${file}: it ${what}, which a workflow may not; move what needs it into activities.ts`);
+        return { id: source, external: true };
+      }
+      const resolved = await this.resolve(source, importer, { skipSelf: true });
+      if (!resolved) return null;
+      if (importer !== undefined && !importers.has(resolved.id)) importers.set(resolved.id, importer);
+      if (activities !== undefined && resolved.id === path.join(folder, activities)) {
+        const token = `activities<typeof import('./${activities}')>()`;
+        problems.add(
+          `${nameIn(folder, importer ?? '')}: it imports ${activities} itself, which a workflow may not; write ${token} and import only types`,
+        );
+        return { id: resolved.id, external: true };
+      }
+      return resolved;
+    },
+  };
+}
+
+function nameIn(folder: string, file: string): string {
+  return path.relative(folder, file) || file;
+}
+
+function packageOf(id: string): string {
+  const [, name = id] = /.*[/\\]node_modules[/\\]((?:@[^/\\]+[/\\])?[^/\\]+)/.exec(id) ?? [];
+  return name;
+}
+
+interface RolldownProblem {
+  message?: string;
+  id?: string;
+  loc?: { file?: string; line: number; column: number };
+}
+
+function problemsOf(error: unknown, folder: string): string[] {
+  const { errors, message } = error as { errors?: RolldownProblem[]; message?: string };
+  return (errors ?? [{ message: message ?? String(error) }]).map(({ message: words = '', id, loc }) => {
+    const file = loc?.file ?? id;
+    const at =
+      file === undefined || file.startsWith('\0')
+        ? ''
+        : `${nameIn(folder, file)}${loc ? `:${loc.line}:${loc.column}` : ''}: `;
+    return at + firstLine(words);
+  });
+}
+
+function firstLine(message: string): string {
+  return (
+    message
+      .replaceAll(/\u001b\[[\d;]*m/g, '')
+      .split('\n')
+      .find((line) => line.trim() !== '') ?? message
+  ).trim();
+}

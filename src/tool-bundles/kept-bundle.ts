@@ -1,0 +1,93 @@
+/**
+ * The bundle that a folder of tools keeps: in a file of the folder, so that it goes wherever the folder goes. It is as
+ * trusted as the code beside it.
+ */
+import { createHash } from 'node:crypto';
+import { existsSync } from 'node:fs';
+import { readFile, rename, writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import type { ToolBundle } from './tool-bundle.ts';
+import type { ToolFiles } from './tool-files.ts';
+
+const bundleFile = '.interlude-bundle.json';
+const root = path.resolve(import.meta.dirname, '../..');
+const lockfiles = ['package-lock.json', 'pnpm-lock.yaml', 'yarn.lock', 'bun.lock', 'package.json'];
+
+interface Kept {
+  /** Which files of the folder are modules: a new one changes nothing in the old ones. */
+  modules: string[];
+  /** Contents of what it was made from: of the author, relative to the folder; of the service, relative to its root. */
+  authored: Record<string, string>;
+  runtime: Record<string, string>;
+  bundle: ToolBundle;
+}
+
+interface Inputs {
+  authored: string[];
+  runtime: string[];
+}
+
+/** Undefined where there is none, or one that was made of something else than what is there now. */
+export async function readKeptBundle(files: ToolFiles): Promise<ToolBundle | undefined> {
+  try {
+    const kept = JSON.parse(await readFile(path.join(files.folder, bundleFile), 'utf8')) as Kept;
+    if (kept.modules.join('/') !== modulesOf(files).join('/')) return undefined;
+    const isSame = await Promise.all([
+      isUnchanged(files.folder, kept.authored),
+      isUnchanged(root, kept.runtime),
+    ]);
+    return isSame.every(Boolean) ? kept.bundle : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+export async function keepBundle(files: ToolFiles, bundle: ToolBundle, inputs: Inputs): Promise<void> {
+  const { folder } = files;
+  // Packages change only together with these.
+  const lockfile = lockfileOf(folder);
+  const kept: Kept = {
+    modules: modulesOf(files),
+    authored: await hashesOf(folder, [...inputs.authored, ...(lockfile === undefined ? [] : [lockfile])]),
+    runtime: await hashesOf(root, [...inputs.runtime, path.join(root, 'package-lock.json')]),
+    bundle,
+  };
+  const draft = path.join(folder, `${bundleFile}.${process.pid}`);
+  try {
+    await writeFile(draft, JSON.stringify(kept));
+    await rename(draft, path.join(folder, bundleFile));
+  } catch {
+    // A folder that cannot be written to: it is bundled again the next time.
+  }
+}
+
+function modulesOf({ modules, activities = '' }: ToolFiles): string[] {
+  return [...modules, activities];
+}
+
+function lockfileOf(folder: string): string | undefined {
+  for (let at = folder; ; at = path.dirname(at)) {
+    const found = lockfiles.map((name) => path.join(at, name)).find((file) => existsSync(file));
+    if (found !== undefined || at === path.dirname(at)) return found;
+  }
+}
+
+async function hashesOf(base: string, files: string[]): Promise<Record<string, string>> {
+  const names = [...new Set(files)]
+    .map((file) => path.relative(base, file).replaceAll(path.sep, '/'))
+    .toSorted();
+  const entries = await Promise.all(names.map(async (name) => [name, await hashOfFile(base, name)] as const));
+  return Object.fromEntries(entries);
+}
+
+async function isUnchanged(base: string, hashes: Record<string, string>): Promise<boolean> {
+  const names = Object.keys(hashes);
+  const now = await Promise.all(names.map((name) => hashOfFile(base, name)));
+  return names.length > 0 && now.every((hash, index) => hash === hashes[names[index] ?? '']);
+}
+
+async function hashOfFile(base: string, name: string): Promise<string> {
+  return createHash('sha256')
+    .update(await readFile(path.join(base, name)))
+    .digest('hex');
+}

@@ -1,0 +1,217 @@
+/**
+ * Reads what modules of tools define, and names every mistake with its file and a remedy. It runs where the author's code
+ * does, away from the service, so it takes nothing for granted about what it finds.
+ */
+import type { z } from 'zod';
+import type { ToolAnnotations } from './define-tool.ts';
+import { toolsOf } from './find-tools.ts';
+import type { FoundTool, ToolModule } from './find-tools.ts';
+import { isZodSchema, jsonSchemaOf } from './requested-schema.ts';
+
+export interface ToolDescription {
+  name: string;
+  title: string;
+  description: string;
+  inputSchema: Record<string, unknown>;
+  outputSchema?: Record<string, unknown>;
+  annotations?: ToolAnnotations;
+  file: string;
+}
+
+export interface DescribedTools {
+  tools: ToolDescription[];
+  problems: string[];
+}
+
+interface LoadedModule {
+  file: string;
+  load(): Promise<Record<string, unknown>>;
+}
+
+/** `activities`: the names of the functions that the folder's file of activities exports; null where there is no such file. */
+export async function describeTools(
+  modules: LoadedModule[],
+  activities: readonly string[] | null,
+): Promise<DescribedTools> {
+  const problems: string[] = [];
+  const loaded: ToolModule[] = [];
+  for (const { file, load } of modules) {
+    try {
+      loaded.push({ file, exports: await load() });
+    } catch (error) {
+      problems.push(`${file}: it throws when it is loaded: ${wordsOf(error)}`);
+    }
+  }
+  const found = toolsOf(loaded);
+  for (const { file, exports } of loaded) problems.push(...untoldTools(file, exports));
+  const tools = found.flatMap((tool) => {
+    const wrong = [...problemsIn(tool, activities)];
+    problems.push(...wrong.map((problem) => `${tool.file}: ${whatOf(tool)} ${problem}`));
+    return wrong.length === 0 ? [descriptionOf(tool)] : [];
+  });
+  problems.push(...clashesIn(found));
+  if (found.length === 0 && problems.length === 0)
+    problems.push(
+      `no file exports a tool (${modules.map(({ file }) => file).join(', ')}); export what defineTool({ … }) returns`,
+    );
+  return { tools, problems };
+}
+
+function whatOf({ exported, definition }: FoundTool): string {
+  return typeof definition['name'] === 'string' && definition['name'] !== ''
+    ? `the tool ${definition['name']}`
+    : `the tool exported as ${exported}`;
+}
+
+/** What looks like a tool, and is none, would be missed without a word. */
+function untoldTools(file: string, exports: Record<string, unknown>): string[] {
+  return Object.entries(exports).flatMap(([exported, value]) =>
+    isRecord(value) &&
+    typeof value['run'] === 'function' &&
+    'name' in value &&
+    toolsOf([{ file, exports: { exported: value } }]).length === 0
+      ? [`${file}: ${exported} is not made by defineTool; write export const ${exported} = defineTool({ … })`]
+      : [],
+  );
+}
+
+function clashesIn(found: FoundTool[]): string[] {
+  const named = Map.groupBy(found, ({ definition }) => definition['name']);
+  return [...named].flatMap(([name, tools]) => {
+    const files = [...new Set(tools.map(({ file }) => file))];
+    return typeof name === 'string' && tools.length > 1
+      ? [`${files.join(' and ')}: ${tools.length} tools are named ${name}; rename all but one`]
+      : [];
+  });
+}
+
+const members = new Set([
+  'name',
+  'title',
+  'description',
+  'input',
+  'output',
+  'annotations',
+  'activities',
+  'run',
+]);
+const hints = new Set(['readOnlyHint', 'destructiveHint', 'idempotentHint', 'openWorldHint']);
+
+function* problemsIn({ definition }: FoundTool, activities: readonly string[] | null): Generator<string> {
+  const { name, title, description, input, output, annotations, run } = definition;
+  yield* problemsInName(name);
+  if (title !== undefined && !isText(title)) yield 'has a title that says nothing; write one or remove it';
+  if (!isText(description)) yield 'has no description; say what it does and when to use it';
+  if (typeof run !== 'function') yield 'has no run; write async run(input, context) { … }';
+  if (!isObjectSchema(input)) yield `has an input that is ${wrongSchema(input)}`;
+  else yield* problemsInSchema('input', input);
+  if (output !== undefined) {
+    if (!isZodSchema(output)) yield `has an output that is ${wrongSchema(output)}`;
+    else yield* problemsInSchema('output', output);
+  }
+  if (annotations !== undefined) yield* problemsInAnnotations(annotations);
+  yield* problemsInActivities(definition['activities'], activities);
+  for (const member of Object.keys(definition))
+    if (!members.has(member)) yield `has a member ${member}, which a tool has not; remove it`;
+}
+
+function* problemsInName(name: unknown): Generator<string> {
+  if (typeof name !== 'string' || !/^[a-z][a-z0-9_]{0,63}$/.test(name))
+    yield 'needs a name of 1 to 64 characters a-z, 0-9 and _ that begins with a letter';
+  else if (name.includes('__'))
+    yield 'has two underscores in a row in its name, as tools of servers have; write one';
+  else if (name.startsWith('connect_'))
+    yield 'has a name with connect_, as our own for accounts have; choose another';
+  else if (name === 'ask_user' || name === 'agent')
+    yield 'has a name that the service uses itself; choose another';
+}
+
+function* problemsInSchema(member: string, schema: z.core.$ZodType): Generator<string> {
+  try {
+    jsonSchemaOf(schema, 'throw');
+  } catch (error) {
+    const field =
+      isObjectSchema(schema) && Object.entries(schema.shape).find(([, one]) => !isShowable(one))?.[0];
+    const where = field ? `${member}.${field}` : member;
+    yield `has in ${where} what JSON cannot say (${wordsOf(error)}); use texts, numbers, booleans, lists and objects`;
+  }
+}
+
+function isShowable(schema: unknown): boolean {
+  try {
+    return isZodSchema(schema) && Boolean(jsonSchemaOf(schema, 'throw'));
+  } catch {
+    return false;
+  }
+}
+
+function* problemsInAnnotations(annotations: unknown): Generator<string> {
+  if (!isRecord(annotations)) return yield 'has annotations that are no object';
+  for (const [name, value] of Object.entries(annotations)) {
+    if (name === 'title' ? !isText(value) : !hints.has(name))
+      yield `has an annotation ${name}; there are title, ${[...hints].join(', ')}`;
+    else if (name !== 'title' && typeof value !== 'boolean')
+      yield `has an annotation ${name} that is not true or false`;
+  }
+}
+
+function* problemsInActivities(declared: unknown, there: readonly string[] | null): Generator<string> {
+  if (declared === undefined) return;
+  if (!isRecord(declared))
+    return yield 'has activities that are not made by activities(); write activities<typeof import("./activities.ts")>()';
+  if (there === null) return yield 'declares activities, but the folder has no activities.ts; write it';
+  const { idempotent = [] } = declared;
+  for (const name of Array.isArray(idempotent) ? idempotent : [])
+    if (!there.includes(String(name)))
+      yield `calls ${String(name)} idempotent, which the file of activities does not export`;
+}
+
+function descriptionOf({ file, definition }: FoundTool): ToolDescription {
+  const { name, title, description, input, output, annotations } = definition as {
+    name: string;
+    title?: string;
+    description: string;
+    input: z.core.$ZodType;
+    output?: z.core.$ZodType;
+    annotations?: ToolAnnotations;
+  };
+  return {
+    name,
+    title: titleOf(name, title ?? annotations?.title),
+    description,
+    inputSchema: jsonSchemaOf(input, 'throw'),
+    ...(output && { outputSchema: jsonSchemaOf(output, 'throw') }),
+    ...(annotations && { annotations }),
+    file,
+  };
+}
+
+/** `delete_page` is shown as "Delete page". */
+export function titleOf(name: string, title?: string): string {
+  const words = name.replaceAll('_', ' ');
+  return title ?? words.charAt(0).toUpperCase() + words.slice(1);
+}
+
+function isObjectSchema(schema: unknown): schema is z.core.$ZodObject & { shape: Record<string, unknown> } {
+  return isZodSchema(schema) && schema._zod.def.type === 'object';
+}
+
+function wrongSchema(schema: unknown): string {
+  if (isRecord(schema) && '_def' in schema && !('_zod' in schema)) return 'a schema of zod 3; install zod 4';
+  return isZodSchema(schema)
+    ? `a schema of a ${schema._zod.def.type}; write z.object({ … })`
+    : 'no zod schema; write z.object({ … })';
+}
+
+function isRecord(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+function isText(value: unknown): boolean {
+  return typeof value === 'string' && value.trim() !== '';
+}
+
+function wordsOf(error: unknown): string {
+  const words = isRecord(error) && typeof error['message'] === 'string' ? error['message'] : String(error);
+  return words.split('\n', 1)[0] ?? words;
+}

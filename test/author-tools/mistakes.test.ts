@@ -1,0 +1,180 @@
+import { describe, expect, test } from 'vitest';
+import { checkToolFolder } from '../../src/tool-bundles/open-tool-bundle.ts';
+import { ToolFolderError } from '../../src/tool-bundles/tool-folder-error.ts';
+import { toolModule, writeToolFolder } from './folder.ts';
+
+async function problemsOf(files: Record<string, string>): Promise<readonly string[]> {
+  const folder = await writeToolFolder(files);
+  const error: unknown = await checkToolFolder(folder).then(
+    () => null,
+    (thrown: unknown) => thrown,
+  );
+  if (!(error instanceof ToolFolderError)) throw error ?? new Error('nothing is wrong with it');
+  expect(error.message).toContain(folder);
+  return error.problems;
+}
+
+describe('a mistake in a definition is told with its file and a remedy', () => {
+  test.each([
+    ['no schema', `input: {}`, 'the tool a_tool has an input that is no zod schema; write z.object({ … })'],
+    ['a schema of a text', `input: z.string()`, 'has an input that is a schema of a string; write z.object'],
+    [
+      'what JSON cannot say',
+      `input: z.object({ ok: z.string(), day: z.date() })`,
+      'has in input.day what JSON',
+    ],
+    ['an output that JSON cannot say', `output: z.bigint()`, 'has in output what JSON cannot say'],
+    ['no description', `description: ' '`, 'the tool a_tool has no description; say what it does'],
+    ['no run', `run: undefined`, 'has no run; write async run(input, context) { … }'],
+    ['an empty title', `title: ''`, 'has a title that says nothing'],
+    [
+      'an unknown annotation',
+      `annotations: { destructive: true }`,
+      'has an annotation destructive; there are',
+    ],
+    ['an annotation of a wrong kind', `annotations: { readOnlyHint: 'yes' }`, 'is not true or false'],
+    ['an unknown member', `schema: z.object({})`, 'has a member schema, which a tool has not; remove it'],
+    ['a name with capitals', `name: 'aTool'`, 'needs a name of 1 to 64 characters a-z'],
+    ['a name as of a server', `name: 'a__tool'`, 'has two underscores in a row in its name'],
+    ['a name of ours', `name: 'ask_user'`, 'has a name that the service uses itself'],
+    ['a name as of our tools for accounts', `name: 'connect_x'`, 'has a name with connect_'],
+    [
+      'activities that are not there',
+      `activities: activities()`,
+      'declares activities, but the folder has no',
+    ],
+    ['a timeout without a unit', `activities: activities({ timeout: '30' })`, `"30" is no duration; write`],
+  ])('%s', async (_, members, words) => {
+    expect(await problemsOf({ 'wrong.ts': toolModule(members) })).toEqual([
+      expect.stringMatching(new RegExp(`^wrong\\.ts: .*${RegExp.escape(words)}`)),
+    ]);
+  });
+
+  test('an idempotent activity that nobody wrote', async () => {
+    const members = `activities: activities({ idempotent: ['read'] })`;
+    expect(
+      await problemsOf({ 'wrong.ts': toolModule(members), 'activities.ts': 'export function raed() {}' }),
+    ).toEqual([
+      expect.stringContaining('calls read idempotent, which the file of activities does not export'),
+    ]);
+  });
+
+  test('a tool that was not made by defineTool', async () => {
+    expect(await problemsOf({ 'wrong.js': "export const tool = { name: 'a', run() {} };" })).toEqual([
+      'wrong.js: tool is not made by defineTool; write export const tool = defineTool({ … })',
+    ]);
+  });
+
+  test('all mistakes of all files are told at once', async () => {
+    const problems = await problemsOf({
+      'one.ts': toolModule(`description: '', title: ''`),
+      'two.ts': toolModule(`input: {}`, { name: 'another' }),
+      'three.ts': `throw new Error('not today')`,
+    });
+    expect(problems.map((problem) => problem.split(':', 1)[0])).toEqual([
+      'three.ts',
+      'one.ts',
+      'one.ts',
+      'two.ts',
+    ]);
+    expect(problems[0]).toBe('three.ts: it throws when it is loaded: not today');
+  });
+});
+
+describe('a mistake in a folder is told', () => {
+  test('there is none', async () => {
+    const folder = await writeToolFolder({});
+    await expect(checkToolFolder(`${folder}/nothing`)).rejects.toThrow('there is no such folder; make it');
+  });
+
+  test('no file in it', async () => {
+    expect(
+      await problemsOf({ 'README.md': 'x', 'lib/tool.ts': toolModule(), 'a.test.ts': toolModule() }),
+    ).toEqual([expect.stringContaining('there is no tool in it')]);
+  });
+
+  test('no tool in its files', async () => {
+    expect(await problemsOf({ 'a.ts': 'export const one = 1;' })).toEqual([
+      'no file exports a tool (a.ts); export what defineTool({ … }) returns',
+    ]);
+  });
+
+  test('two files of activities', async () => {
+    expect(await problemsOf({ 'a.ts': toolModule(), 'activities.ts': '', 'activities.js': '' })).toEqual([
+      'activities.js and activities.ts are both files of activities; keep one',
+    ]);
+  });
+
+  test('two tools of one name', async () => {
+    expect(await problemsOf({ 'a.ts': toolModule(), 'b.ts': toolModule() })).toEqual([
+      'a.ts and b.ts: 2 tools are named a_tool; rename all but one',
+    ]);
+  });
+
+  test('a text that is no code', async () => {
+    expect(await problemsOf({ 'a.ts': 'export const a = {\n  b: ;\n' })).toEqual([
+      expect.stringMatching(/^a\.ts:2:\d+: \S/),
+    ]);
+  });
+
+  test('an import of nothing', async () => {
+    expect(await problemsOf({ 'a.ts': toolModule('', { before: "import './nothing.ts';" }) })).toEqual([
+      expect.stringMatching(/nothing\.ts/),
+    ]);
+  });
+});
+
+describe('an import that a workflow may not have is told', () => {
+  const [file, helper, activities] = ['tool.ts', 'lib/helper.ts', 'activities.ts'];
+  test('of Node', async () => {
+    const before = "import { readFile } from 'node:fs/promises'; void readFile;";
+    expect(await problemsOf({ [file]: toolModule('', { before }) })).toEqual([
+      'tool.ts: it imports node:fs/promises, which a workflow may not; move what needs it into activities.ts',
+    ]);
+  });
+
+  test('of Node, by a file of the author’s', async () => {
+    const before = "import { now } from './lib/helper.ts'; void now;";
+    const code = "import net from 'net'; export const now = () => net;";
+    expect(await problemsOf({ [file]: toolModule('', { before }), [helper]: code })).toEqual([
+      expect.stringContaining('lib/helper.ts: it imports net, which a workflow may not'),
+    ]);
+  });
+
+  test('of Node, by a package', async () => {
+    const before = "import { read } from 'reads'; void read;";
+    const manifest = '{ "name": "reads", "main": "index.js" }';
+    const problems = await problemsOf({
+      [file]: toolModule('', { before }),
+      'node_modules/reads/package.json': manifest,
+      'node_modules/reads/index.js': "export * from './read.js';",
+      'node_modules/reads/read.js': "import fs from 'fs'; export const read = () => fs;",
+    });
+    expect(problems).toEqual([
+      'tool.ts: it imports reads, which imports fs, which a workflow may not; move what needs it into activities.ts',
+    ]);
+  });
+
+  test('of the activities themselves', async () => {
+    const before = "import { send } from './activities.ts'; void send;";
+    const code = "import fs from 'node:fs'; export const send = () => fs;";
+    expect(await problemsOf({ [file]: toolModule('', { before }), [activities]: code })).toEqual([
+      expect.stringMatching(
+        /^tool\.ts: it imports activities\.ts itself, which a workflow may not; write activities</,
+      ),
+    ]);
+  });
+
+  test('but their types may be imported', async () => {
+    const before = "import type { send } from './activities.ts'; export type Send = typeof send;";
+    const code = "import fs from 'node:fs'; export const send = () => fs;";
+    const folder = await writeToolFolder({ [file]: toolModule('', { before }), [activities]: code });
+    expect(await checkToolFolder(folder)).toMatchObject([{ name: 'a_tool' }]);
+  });
+});
+
+test('what a definition may not reach when it is loaded is told, too', async () => {
+  expect(await problemsOf({ 'a.ts': toolModule('', { before: 'console.log(process.env.HOME);' }) })).toEqual([
+    expect.stringMatching(/^a\.ts: it throws when it is loaded: (console|process) is not defined/),
+  ]);
+});
