@@ -1,5 +1,6 @@
 /** Makes the typed settings from an environment and the agents file that it names. */
 import path from 'node:path';
+import type { AgentsFile } from './agents-file/agents-file.ts';
 import { readAgentsFile } from './agents-file/read-agents-file.ts';
 import { toServerConfig } from './agents-file/server-config.ts';
 import { ConfigError } from './config-error.ts';
@@ -62,7 +63,7 @@ export function loadConfig(env: Record<string, string | undefined>, cwd: string)
       Math.max(...[...servers.values()].map(({ timeout }) => timeout), minimalGraceMs),
     worker: { calls: values.WORKER_CALLS, heldCalls: values.WORKER_HELD_CALLS },
     turn: { timeoutMs: values.TURN_TIMEOUT ?? Math.max(dayMs, 10 * values.ELICITATION_TIMEOUT) },
-    agents: named(file.agents),
+    agents: named(withFolders(file.agents, configDir)),
     servers,
     providers: file.providers,
     configDir,
@@ -96,6 +97,16 @@ function authFrom(values: Environment): AuthConfig | undefined {
 function reachableHost(host: string): string {
   if (host === '0.0.0.0' || host === '::') return 'localhost';
   return host.includes(':') ? `[${host}]` : host;
+}
+
+/** The folders of tools in full. */
+function withFolders(agents: AgentsFile['agents'], configDir: string): AgentsFile['agents'] {
+  return Object.fromEntries(
+    Object.entries(agents).map(([name, { tools, ...agent }]) => [
+      name,
+      tools ? { ...agent, tools: { ...tools, folder: path.resolve(configDir, tools.folder) } } : agent,
+    ]),
+  );
 }
 
 /** Gives every entry its key as `name`, and a title to show people where none is written. */

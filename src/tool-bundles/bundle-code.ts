@@ -4,6 +4,7 @@
  */
 import { createRequire, isBuiltin } from 'node:module';
 import path from 'node:path';
+import { stripVTControlCharacters } from 'node:util';
 import { rolldown } from 'rolldown';
 import type { OutputOptions, Plugin, RolldownBuild } from 'rolldown';
 import type { ToolFiles } from './tool-files.ts';
@@ -191,8 +192,7 @@ function problemsOf(error: unknown, folder: string): string[] {
 
 function firstLine(message: string): string {
   return (
-    message
-      .replaceAll(/\u001b\[[\d;]*m/g, '')
+    stripVTControlCharacters(message)
       .split('\n')
       .find((line) => line.trim() !== '') ?? message
   ).trim();

@@ -35,7 +35,7 @@ export const durableTool = createDurableTool(definitions, toRequestedSchema);
       logger: new DefaultLogger('WARN'),
       webpackConfigHook: independentOfPlace(inputs),
     });
-    const isOurs = (file: string) => file.startsWith(source + path.sep) && /\.ts$/.test(file);
+    const isOurs = (file: string) => file.startsWith(source + path.sep) && file.endsWith('.ts');
     return { code: withoutSourceNames(code), sources: authored.sources, runtime: inputs.filter(isOurs) };
   } finally {
     await rm(folder, { recursive: true, force: true });

@@ -45,9 +45,9 @@ describe('a mistake in a definition is told with its file and a remedy', () => {
     ],
     ['a timeout without a unit', `activities: activities({ timeout: '30' })`, `"30" is no duration; write`],
   ])('%s', async (_, members, words) => {
-    expect(await problemsOf({ 'wrong.ts': toolModule(members) })).toEqual([
-      expect.stringMatching(new RegExp(`^wrong\\.ts: .*${RegExp.escape(words)}`)),
-    ]);
+    const problems = await problemsOf({ 'wrong.ts': toolModule(members) });
+    expect(problems).toEqual([expect.stringContaining(words)]);
+    expect(problems[0]).toMatch(/^wrong\.ts: /);
   });
 
   test('an idempotent activity that nobody wrote', async () => {

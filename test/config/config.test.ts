@@ -212,6 +212,30 @@ test('credentials in a server address are refused, and the remedy is named', () 
   expect(problemsOf({}, agents).join()).not.toContain('secret');
 });
 
+describe('an agent’s tools in TypeScript', () => {
+  const withTools = (tools: string) => `
+providers: { scripted: { script: ./script.ts } }
+agents: { assistant: { model: scripted, tools: ${tools} } }
+`;
+
+  test('are in a folder beside the file', () => {
+    const { agents, configDir } = load({}, withTools('{ folder: ., allow: [delete_page] }'));
+    expect(agents.get('assistant')?.tools).toEqual({ folder: configDir, allow: ['delete_page'] });
+  });
+
+  test.each([
+    ['{ folder: ./nowhere }', 'agents.assistant.tools.folder: there is no folder'],
+    ['{ folder: ., allow: [] }', 'agents.assistant.tools.allow: '],
+    ['{ folders: . }', 'agents.assistant.tools.folders: unknown (did you mean folder?)'],
+    [
+      '{ folder: ., completionSecretEnv: PAGES_SECRET }',
+      'agents.assistant.tools.completionSecretEnv: the variable PAGES_SECRET is not set',
+    ],
+  ])('%s is refused', (tools, words) => {
+    expect(problemsOf({}, withTools(tools)).join('\n')).toContain(words);
+  });
+});
+
 describe('a server that is a command', () => {
   const withServer = (server: string) => `
 providers: { scripted: { script: ./script.ts } }

@@ -34,6 +34,20 @@ function toServerUse(written: string | ServerUse): ServerUse {
   return typeof written === 'string' ? { name: written } : written;
 }
 
+const ownToolsSchema = z.strictObject({
+  folder: z.string().min(1).describe('Folder of tools in TypeScript, relative to this file'),
+  allow: z
+    .array(z.string().min(1))
+    .min(1)
+    .optional()
+    .describe('Names of the tools it is offered; all of the folder unless given'),
+  completionSecretEnv: z
+    .string()
+    .min(1)
+    .optional()
+    .describe('Variable with the secret by which pages of these tools sign that they are done'),
+});
+
 const agentSchema = z.strictObject({
   title: z.string().min(1).optional(),
   description: z.string().default(''),
@@ -46,6 +60,7 @@ const agentSchema = z.strictObject({
     .array(z.union([name, serverUseSchema], useWords).transform(toServerUse))
     .default([])
     .describe('Servers whose tools it may use: all of them, or those that are listed'),
+  tools: ownToolsSchema.optional().describe('Tools in TypeScript that may ask the user'),
   agents: z
     .array(name)
     .default([])

@@ -38,6 +38,7 @@ export function checkReferences(
     for (const [index, delegate] of (agent.agents ?? []).entries())
       if (!agentNames.includes(delegate) && agent.agents?.indexOf(delegate) === index)
         say(['agents', name, 'agents', index], noSuch('agent', delegate, agentNames));
+    checkTools(['agents', name, 'tools'], agent.tools);
     checkModel(['agents', name, 'model'], agent.model ?? '');
     const provider = providerOf(agent.model ?? '');
     const known = providerOptionNames(provider);
@@ -65,9 +66,7 @@ export function checkReferences(
     for (const member of ['headersEnv', 'envFrom'] as const)
       for (const [key, variable] of Object.entries(server[member] ?? {}))
         needsVariable(variable, [...at, member, key]);
-    const cwd = path.resolve(folder, server.cwd ?? '.');
-    if (!statSync(cwd, { throwIfNoEntry: false })?.isDirectory())
-      say([...at, 'cwd'], `there is no folder ${cwd}; make it, or write another one, relative to this file`);
+    checkFolder([...at, 'cwd'], server.cwd ?? '.');
     needsVariable(server.oauth?.clientSecretEnv, [...at, 'oauth', 'clientSecretEnv']);
     // Where one of the two is set, the environment's own check asks for the other.
     if (server.store === 'nango' && env['NANGO_HOST'] === undefined && env['NANGO_API_KEY'] === undefined)
@@ -77,6 +76,18 @@ export function checkReferences(
       );
   }
   return problems;
+
+  function checkTools(at: PropertyKey[], tools: ReadableParts['agents'][string]['tools']): void {
+    if (tools === undefined) return;
+    checkFolder([...at, 'folder'], tools.folder);
+    needsVariable(tools.completionSecretEnv, [...at, 'completionSecretEnv']);
+  }
+
+  function checkFolder(at: PropertyKey[], written: string): void {
+    const there = path.resolve(folder, written);
+    if (!statSync(there, { throwIfNoEntry: false })?.isDirectory())
+      say(at, `there is no folder ${there}; make it, or write another one, relative to this file`);
+  }
 
   function checkModel(at: PropertyKey[], model: string): void {
     const provider = providerOf(model);
