@@ -1,8 +1,12 @@
-/** Problem documents with an additional member `error`, as OpenAI clients expect it. */
+/**
+ * Errors as OpenAI clients expect them, in a member `error` of the problem document. One table says what each code is to
+ * them, those of `ServiceError` and those of the transport; a new code does not compile before it has its line.
+ */
 import type { FastifyInstance } from 'fastify';
 import { problemFor, sendProblem } from '../http/answer-with-problems.ts';
 import { ProblemError } from '../http/problems.ts';
-import type { FieldError } from '../http/problems.ts';
+import type { FieldError, ProblemCode } from '../http/problems.ts';
+import type { ServiceErrorCode } from '../../service/service-error.ts';
 
 export interface OpenAIError {
   message: string;
@@ -10,6 +14,44 @@ export interface OpenAIError {
   param: string | null;
   code: string;
 }
+
+interface Kind {
+  type: OpenAIError['type'];
+  /** Where OpenAI has a code of its own for it. */
+  code?: string;
+}
+
+const invalid: Kind = { type: 'invalid_request_error' };
+const broken: Kind = { type: 'server_error' };
+
+const kinds = {
+  invalid_request: invalid,
+  unauthenticated: { type: 'authentication_error' },
+  forbidden: invalid,
+  not_your_question: invalid,
+  not_found: invalid,
+  unknown_agent: { ...invalid, code: 'model_not_found' },
+  unknown_server: invalid,
+  conversation_not_found: invalid,
+  elicitation_not_found: invalid,
+  method_not_allowed: invalid,
+  turn_in_progress: invalid,
+  already_answered: invalid,
+  expired: invalid,
+  turn_cancelled: invalid,
+  turn_over: invalid,
+  body_too_large: invalid,
+  unsupported_media_type: invalid,
+  unknown_host: invalid,
+  idempotency_key_reused: invalid,
+  message_id_reused: invalid,
+  invalid_content: invalid,
+  turn_failed: invalid,
+  turn_unfinished: invalid,
+  rate_limited: { type: 'rate_limit_error' },
+  internal: broken,
+  unavailable: broken,
+} satisfies Record<ServiceErrorCode | ProblemCode, Kind>;
 
 /** For every route of `fastify` and below. */
 export function answerWithOpenAIErrors(fastify: FastifyInstance): void {
@@ -21,20 +63,15 @@ export function answerWithOpenAIErrors(fastify: FastifyInstance): void {
   });
 }
 
-function toOpenAIError({ code, statusCode, message, members }: ProblemError): OpenAIError {
+function toOpenAIError({ code, message, members }: ProblemError): OpenAIError {
+  const kind: Kind = kinds[code];
   const [first] = (members['errors'] ?? []) as FieldError[];
   return {
     message,
-    type: typeOf(statusCode),
+    type: kind.type,
     param: first ? toParam(first.pointer) : null,
-    code: code === 'unknown_agent' ? 'model_not_found' : code,
+    code: kind.code ?? code,
   };
-}
-
-function typeOf(status: number): OpenAIError['type'] {
-  if (status === 401) return 'authentication_error';
-  if (status === 429) return 'rate_limit_error';
-  return status >= 500 ? 'server_error' : 'invalid_request_error';
 }
 
 /** `/messages/0/content` → `messages[0].content`; null for the whole body. */
