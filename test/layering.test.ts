@@ -114,6 +114,11 @@ const rules: { name: string; about: (file: string) => boolean; allows: (found: I
       !to.startsWith('@temporalio/') && !isIn(to, 'workflows') && (typeOnly || !isIn(to, 'storage')),
   },
   {
+    name: 'loops of a process name what they need, and reach Temporal through service/ only',
+    about: (file) => isIn(file, 'reconciler') || isIn(file, 'polling'),
+    allows: ({ to }) => !to.startsWith('@temporalio/') && !isIn(to, 'processes') && !isIn(to, 'api'),
+  },
+  {
     name: 'leaves know neither workflows, activities, the service nor the API',
     about: (file) =>
       ['storage', 'credentials', 'remote', 'models', 'elicitation', 'turn'].some((folder) =>
@@ -191,6 +196,8 @@ describe('a planted violation is found:', () => {
     ['src/api/chat/planted.ts', "import { openStorage } from '../../storage/database.ts';"],
     ['src/api/chat/planted.ts', "import type { Client } from '@temporalio/client';"],
     ['src/api/planted.ts', "import '../activities/index.ts';"],
+    ['src/reconciler/planted.ts', "import type { Client } from '@temporalio/client';"],
+    ['src/polling/planted.ts', "import type { Dependencies } from '../processes/dependencies.ts';"],
   ])('%s with %s', (name, code) => {
     const planted = parse(name, code);
     expect(rules.flatMap((rule) => violationsOf(rule, [planted]))).toHaveLength(1);

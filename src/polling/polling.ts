@@ -2,16 +2,18 @@
  * Polls what could settle open questions (remote servers, credential stores) and signals their workflows when something
  * has changed. Polls are rows under a lease, which any worker claims: no workflow and no activity waits for one.
  */
-import { Client, WorkflowNotFoundError } from '@temporalio/client';
-import type { WorkflowHandle } from '@temporalio/client';
-import type { NativeConnection } from '@temporalio/worker';
+import type { Logger } from 'pino';
 import { createOpenRounds } from '../activities/call-tool/open-rounds.ts';
 import { createCallRounds } from '../activities/call-tool/rounds.ts';
+import type { Config, ServerConfig } from '../config/config.ts';
+import type { KeyRing } from '../credentials/sealing/key-ring.ts';
+import type { CredentialStore } from '../credentials/store.ts';
+import type { RemoteServers } from '../remote/remote-servers.ts';
+import type { QuestionSignals, Told } from '../service/question-signals.ts';
 import { startLeasedLoop } from '../storage/leased-loop.ts';
 import type { LeasedLoop } from '../storage/leased-loop.ts';
-import type { Dependencies } from '../processes/dependencies.ts';
 import type { Poll, PollSubject } from '../storage/ports/polls.ts';
-import { connectionEstablished, questionUpdate } from '../workflows/messages.ts';
+import type { Storage } from '../storage/storage.ts';
 import { createConnectionPoll } from './poll-connection.ts';
 import { createServerPoll } from './poll-server.ts';
 
@@ -20,15 +22,25 @@ const leaseMs = 15_000;
 const renewMs = 5_000;
 /** When a poll has been due for this long, no place is free for it: polls that run longer than a lease give theirs up. */
 const crowdedMs = 2_000;
-const signalDeadlineMs = 5_000;
 
 const shortPolls = { name: 'polls', kinds: ['stream', 'connection'], atOnce: 256 } as const;
 /** Each is a stream that stays open for as long as there is room. */
 const pageListeners = { name: 'listening for pages', kinds: ['pages'], atOnce: 64 } as const;
 
-export function startPolling(parts: Dependencies, connection: NativeConnection): LeasedLoop {
+interface PollingParts {
+  config: Pick<Config, 'servers'>;
+  storage: Storage;
+  keys: KeyRing;
+  remote: RemoteServers;
+  storeOf(server: ServerConfig): CredentialStore;
+  logger: Logger;
+}
+
+export function startPolling(
+  parts: PollingParts,
+  signals: Pick<QuestionSignals, 'connected' | 'updated'>,
+): LeasedLoop {
   const { storage, config, logger } = parts;
-  const client = new Client({ connection, namespace: config.temporal.namespace });
   const calls = createOpenRounds({ ...parts, rounds: createCallRounds(parts), servers: config.servers });
   const pollServer = createServerPoll(calls, parts.remote);
   const pollConnection = createConnectionPoll({ ...parts, servers: config.servers });
@@ -46,28 +58,14 @@ export function startPolling(parts: Dependencies, connection: NativeConnection):
       const result = await pollConnection(subject, count);
       if (result.kind === 'nothing-yet') return result.againMs;
       const { server } = subject;
-      return tell(workflowId, (turn) =>
-        turn.signal(connectionEstablished, { server, version: result.version }),
-      );
+      return afterTelling(await signals.connected(workflowId, { server, version: result.version }));
     }
     const result = await pollServer(subject, count, signal);
     if (result.kind === 'ended') return null;
     if (result.kind === 'unchanged') return leaseMs;
     const elicitationIds = result.elicitationIds.filter((id) => questions.includes(id));
     if (elicitationIds.length === 0) return leaseMs;
-    return tell(workflowId, (turn) => turn.signal(questionUpdate, { elicitationIds, news: result.change }));
-  }
-
-  /** Polling goes on after the signal and ends when the workflow has settled the question: a lost signal is repeated. */
-  async function tell(workflowId: string, message: (turn: WorkflowHandle) => Promise<void>) {
-    try {
-      const send = () => message(client.workflow.getHandle(workflowId));
-      await client.withDeadline(Date.now() + signalDeadlineMs, send);
-      return leaseMs;
-    } catch (error) {
-      if (error instanceof WorkflowNotFoundError) return null;
-      throw error;
-    }
+    return afterTelling(await signals.updated(workflowId, { elicitationIds, news: result.change }));
   }
 
   function start({
@@ -118,6 +116,11 @@ export function startPolling(parts: Dependencies, connection: NativeConnection):
 
   const loops = [start(shortPolls), start(pageListeners)];
   return { stop: async () => void (await Promise.all(loops.map((loop) => loop.stop()))) };
+}
+
+/** Polling goes on after the signal and ends when the workflow has settled the question: a lost signal is repeated. */
+function afterTelling(told: Told): number | null {
+  return told === 'gone' ? null : leaseMs;
 }
 
 function serversWith(polls: Poll[], atLeast: number): string[] {

@@ -5,6 +5,7 @@ import type { AppParts } from '../api/http/app.ts';
 import type { AuthConfig, Config } from '../config/config.ts';
 import { ConfigError } from '../config/config-error.ts';
 import { createService } from '../service/service.ts';
+import { createTurnRuns } from '../service/turn-runs.ts';
 import { startReconciler } from '../reconciler/reconciler.ts';
 import { isLocalHost } from '../network/addresses.ts';
 import type { Dependencies } from './dependencies.ts';
@@ -21,7 +22,7 @@ export async function serveApi(
   const { port, host } = config.http;
   const app = createApp({ ...parts, config, service: createService({ ...parts, client }) });
   stack.defer(() => app.close());
-  const lostTurns = startReconciler(parts, client);
+  const lostTurns = startReconciler(parts, createTurnRuns(client));
   stack.defer(() => lostTurns.stop());
   try {
     await app.listen({ port, host });

@@ -9,6 +9,7 @@ import { createHeldPlaces } from '../activities/call-tool/held-call-limit.ts';
 import { isSameVersion, makeCurrent, readVersionRouting, versionOf } from '../temporal/deployment.ts';
 import type { Version } from '../temporal/deployment.ts';
 import { startPolling } from '../polling/polling.ts';
+import { createQuestionSignals } from '../service/question-signals.ts';
 import { checkRunAs } from '../remote/mcp/stdio/run-as.ts';
 import type { Dependencies } from './dependencies.ts';
 import { keepTakingStrandedTurns, takeStrandedTurns } from './stranded-turns.ts';
@@ -39,7 +40,7 @@ export async function startWorker(
   stack.defer(() => parts.remote.close());
   const own = { ...parts, heldPlaces: createHeldPlaces(config.worker.heldCalls) };
   runWorker(await createTurnWorker(own, connection, bundle, version), own, stack);
-  const looks = startPolling(parts, connection);
+  const looks = startPolling(parts, createQuestionSignals(client));
   stack.defer(() => looks.stop());
 
   const { current } = await readVersionRouting(connection, temporal);

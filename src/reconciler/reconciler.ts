@@ -6,7 +6,6 @@
  * turns wait. What no list tells of, because it is gone, is found by looking at each turn in its turn, at a rate that does
  * not grow with their number. What is said of a run counts only if the turn's row, read afterwards, has not ended.
  */
-import type { Client } from '@temporalio/client';
 import type { Logger } from 'pino';
 import { createTurnActivities } from '../activities/turns.ts';
 import { startLeasedLoop } from '../storage/leased-loop.ts';
@@ -15,9 +14,8 @@ import type { DueTurn } from '../storage/ports/turns.ts';
 import type { Storage } from '../storage/storage.ts';
 import type { TurnFailure, TurnRef } from '../turn/turn.ts';
 import { turnWorkflowId } from '../workflows/messages.ts';
-import { createDecidedOutcomes } from './decided-outcomes.ts';
-import { createTurnRuns } from './turn-runs.ts';
-import type { ClosedRun, Fate } from './turn-runs.ts';
+import { decidedOutcomes } from './decided-outcomes.ts';
+import type { ClosedRun, Fate, TurnRuns } from '../service/turn-runs.ts';
 
 const everyMs = 2_000;
 /** Of each turn, and so the rate for few turns. */
@@ -43,13 +41,11 @@ const failures: Record<Exclude<Fate, 'open' | 'unknown' | 'cancelled'>, TurnFail
 
 export function startReconciler(
   { storage, logger }: { storage: Storage; logger: Logger },
-  client: Client,
+  runs: TurnRuns,
 ): LeasedLoop {
   const { turns, turnLog, elicitations } = storage;
   const { endTurn } = createTurnActivities({ storage, logger });
-  const runs = createTurnRuns(client);
   const closedRuns = runs.createClosed();
-  const decidedOutcomes = createDecidedOutcomes(client, elicitations);
   let hasFound = false;
 
   async function lookAfter(turn: DueTurn): Promise<void> {
@@ -69,7 +65,7 @@ export function startReconciler(
     // It never began, so that there is nothing in the log to end. To begin it now would end another that has begun since.
     if (row.status === 'starting') return void (await turns.end(row, status));
     const why = fate !== 'cancelled' && { failure: failures[fate] };
-    const outcomes = fate === 'lost' ? [] : await decidedOutcomes(row);
+    const outcomes = fate === 'lost' ? [] : await decidedOutcomes(runs, elicitations, row);
     await endTurn({ turn: row, status, ...why, outcomes, isBegun: true });
   }
 

@@ -1,6 +1,6 @@
-/** Asking the live turn of a conversation to stop. Only its owner may, and asking again is harmless. */
+/** Asking the live turn of a conversation to stop, or a turn if it is the live one. Only its owner may, and asking again is harmless. */
 import type { Storage } from '../storage/storage.ts';
-import { requireOwn } from './conversation-access.ts';
+import { ownConversation } from './conversation-access.ts';
 import type { Principal } from './principal.ts';
 import type { TurnWorkflows } from './turn-workflows.ts';
 
@@ -18,9 +18,7 @@ interface Parts {
 export async function cancelTurn(
   { storage, workflows }: Parts,
   principal: Principal,
-  conversation: string,
+  { conversation, turnId }: { conversation: string; turnId?: string },
 ): Promise<Cancelled> {
-  const ref = { tenant: principal.tenant, conversation };
-  requireOwn(await storage.turns.conversation(ref), principal);
-  return workflows.cancel(ref);
+  return workflows.cancel(await ownConversation(storage, principal, conversation), turnId);
 }

@@ -1,7 +1,8 @@
 /** The turn that a conversation is busy with, also before a worker has taken it up. */
 import type { Storage } from '../storage/storage.ts';
-import type { TurnRef } from '../turn/turn.ts';
-import { requireOwn } from './conversation-access.ts';
+import { ownConversationIfAny } from './conversation-access.ts';
+import { toOwnTurn } from './own-turn.ts';
+import type { OwnTurn } from './own-turn.ts';
 import type { Principal } from './principal.ts';
 import type { TurnWorkflows } from './turn-workflows.ts';
 
@@ -15,11 +16,9 @@ export async function currentTurn(
   { storage, workflows }: Parts,
   principal: Principal,
   conversation: string,
-): Promise<TurnRef | null> {
-  const ref = { tenant: principal.tenant, conversation };
-  const known = await storage.turns.conversation(ref);
-  if (!known) return null;
-  requireOwn(known, principal);
-  const turnId = await workflows.current(ref);
-  return turnId === null ? null : { ...ref, turnId };
+): Promise<OwnTurn | null> {
+  const own = await ownConversationIfAny(storage, principal, conversation);
+  if (!own) return null;
+  const turnId = await workflows.current(own);
+  return turnId === null ? null : toOwnTurn({ ...own, turnId });
 }

@@ -2,7 +2,7 @@
 import type { Storage } from '../storage/storage.ts';
 import type { LogEntry } from '../turn/event.ts';
 import type { ConversationRef } from '../turn/turn.ts';
-import { isOwner, requireOwn } from './conversation-access.ts';
+import { isOwner, ownConversation } from './conversation-access.ts';
 import type { Principal } from './principal.ts';
 
 export interface FollowedConversation {
@@ -32,10 +32,9 @@ export async function followConversation(
   conversation: string,
   { after, signal }: Position,
 ): Promise<FollowedConversation> {
-  const ref = { tenant: principal.tenant, conversation };
-  requireOwn(await storage.turns.conversation(ref), principal);
-  const start = after === 'latest' ? await storage.turnLog.latest(ref) : after;
-  return { after: start, batches: batchesOf(storage, principal, ref, { after: start, signal }) };
+  const own = await ownConversation(storage, principal, conversation);
+  const start = after === 'latest' ? await storage.turnLog.latest(own) : after;
+  return { after: start, batches: batchesOf(storage, principal, own, { after: start, signal }) };
 }
 
 async function* batchesOf(

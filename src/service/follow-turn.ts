@@ -5,8 +5,9 @@
 import type { Storage } from '../storage/storage.ts';
 import type { TurnRow } from '../storage/ports/turns.ts';
 import type { LogEntry } from '../turn/event.ts';
-import type { TurnEndStatus, TurnRef } from '../turn/turn.ts';
+import type { TurnEndStatus } from '../turn/turn.ts';
 import { withoutVoidText } from '../turn/void-text.ts';
+import type { OwnTurn } from './own-turn.ts';
 
 /** How often a reader that has seen nothing yet makes sure that there will be something to see. */
 const lookEveryMs = 2_000;
@@ -19,7 +20,7 @@ const waitsAfterMs = 4_000;
  */
 export async function* followTurn(
   { turnLog, turns }: Pick<Storage, 'turnLog' | 'turns'>,
-  turn: TurnRef,
+  turn: OwnTurn,
   signal: AbortSignal,
   onWaiting?: (turn: TurnRow) => void,
 ): AsyncGenerator<LogEntry[]> {
@@ -60,7 +61,7 @@ export async function* followTurn(
 /** All of a turn, when it is over: what the model took back is left out, however late it did. Shorter when `signal` aborts. */
 export async function readTurn(
   storage: Pick<Storage, 'turnLog' | 'turns'>,
-  turn: TurnRef,
+  turn: OwnTurn,
   signal: AbortSignal,
 ): Promise<LogEntry[]> {
   let entries: LogEntry[] = [];

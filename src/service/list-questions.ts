@@ -2,17 +2,17 @@
 import type { Status } from '../elicitation/elicitation.ts';
 import type { ElicitationRow } from '../storage/ports/elicitations.ts';
 import type { Storage } from '../storage/storage.ts';
-import { requireOwn } from './conversation-access.ts';
+import { ownConversation } from './conversation-access.ts';
 import type { Principal } from './principal.ts';
 
-/** Oldest first; all of them, or those of one status. */
+/** Oldest first; all of them, or those of one status, or of one turn. */
 export async function listQuestions(
-  { elicitations, turns }: Pick<Storage, 'elicitations' | 'turns'>,
+  storage: Pick<Storage, 'elicitations' | 'turns'>,
   principal: Principal,
   conversation: string,
-  status?: Status,
+  { status, turnId }: { status?: Status | undefined; turnId?: string } = {},
 ): Promise<ElicitationRow[]> {
-  const ref = { tenant: principal.tenant, conversation };
-  requireOwn(await turns.conversation(ref), principal);
-  return elicitations.ofConversation(ref, status);
+  const own = await ownConversation(storage, principal, conversation);
+  const rows = await storage.elicitations.ofConversation(own, status);
+  return turnId === undefined ? rows : rows.filter((row) => row.turnId === turnId);
 }

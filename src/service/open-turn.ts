@@ -29,6 +29,8 @@ export type Leaving = 'yes' | 'no' | 'unknown';
 const supersedeWithinMs = 30_000;
 const reportDeadlineMs = 1_000;
 
+export type OpenTurns = ReturnType<typeof createOpenTurns>;
+
 export function createOpenTurns(client: Client, turns: Pick<Turns, 'get'>) {
   /** What Temporal runs for this conversation, and whether that has already ended as far as anybody can see. */
   async function openTurn({ tenant, conversation }: ConversationRef): Promise<OpenTurn> {

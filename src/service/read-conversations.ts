@@ -2,7 +2,7 @@
 import type { ConversationRow, ListedConversation, ToldTurn } from '../storage/ports/conversations.ts';
 import type { Storage } from '../storage/storage.ts';
 import type { ConversationRef } from '../turn/turn.ts';
-import { requireOwn, userOf } from './conversation-access.ts';
+import { ownConversation, userOf } from './conversation-access.ts';
 import type { Principal } from './principal.ts';
 import type { TurnWorkflows } from './turn-workflows.ts';
 
@@ -55,19 +55,18 @@ export async function readConversation(
   conversation: string,
   { before, limit }: { before: number | null; limit: number },
 ): Promise<ReadConversation> {
-  const ref = { tenant: principal.tenant, conversation };
-  const known = requireOwn(await storage.turns.conversation(ref), principal);
+  const own = await ownConversation(storage, principal, conversation);
   // In this order: what happens in between is told by the feed once more, and a turn that ends in between is said to
   // be live although its message is there, which does no harm. The other way round, it would be told by nobody.
-  const position = await storage.turnLog.latest(ref);
-  const live = await storage.turns.live(ref);
-  const waiting = live || before !== null ? null : await acceptedTurn({ storage, workflows }, ref);
-  const begun = await storage.conversations.turns(ref, { before, limit });
+  const position = await storage.turnLog.latest(own);
+  const live = await storage.turns.live(own);
+  const waiting = live || before !== null ? null : await acceptedTurn({ storage, workflows }, own);
+  const begun = await storage.conversations.turns(own, { before, limit });
   const [oldest] = begun;
   // It may have begun in between.
   const newest = waiting && begun.every(({ turnId }) => turnId !== waiting.turnId) ? [waiting] : [];
   return {
-    conversation: known,
+    conversation: own,
     liveTurn: live?.turnId ?? waiting?.turnId ?? null,
     turns: [...begun, ...newest],
     // Every conversation begins with a turn, so that only its first one has the number 1.

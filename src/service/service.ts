@@ -13,7 +13,6 @@ import type { ElicitationRow } from '../storage/ports/elicitations.ts';
 import type { TurnRow } from '../storage/ports/turns.ts';
 import type { Storage } from '../storage/storage.ts';
 import type { LogEntry } from '../turn/event.ts';
-import type { TurnRef } from '../turn/turn.ts';
 import { createMayChange } from './account-rights.ts';
 import type { MayChange } from './account-rights.ts';
 import { createConnectionAnnouncer } from './announce-connection.ts';
@@ -30,6 +29,8 @@ import { followConversation } from './follow-conversation.ts';
 import type { FollowedConversation } from './follow-conversation.ts';
 import { followTurn, readTurn } from './follow-turn.ts';
 import { listQuestions } from './list-questions.ts';
+import { findTurn } from './own-turn.ts';
+import type { FoundTurn, OwnTurn } from './own-turn.ts';
 import type { Principal } from './principal.ts';
 import { listConversations, readConversation } from './read-conversations.ts';
 import type { ConversationPage, ListPosition, ReadConversation } from './read-conversations.ts';
@@ -44,18 +45,20 @@ export interface Service {
   /** By name, in the order of the agents file. */
   agents: Config['agents'];
   /** The turn that was started, or that the same request started before. */
-  startTurn(principal: Principal, request: TurnRequest): Promise<TurnRef>;
-  currentTurn(principal: Principal, conversation: string): Promise<TurnRef | null>;
-  /** Asks the live turn to stop; does not wait until it has. */
-  cancelTurn(principal: Principal, conversation: string): Promise<Cancelled>;
-  /** `turn` is one that `startTurn` or `currentTurn` gave to this caller, who was found to be its owner there. */
+  startTurn(principal: Principal, request: TurnRequest): Promise<OwnTurn>;
+  currentTurn(principal: Principal, conversation: string): Promise<OwnTurn | null>;
+  /** A turn by its ids, whatever has become of it; null when the caller's conversation has no such turn. */
+  findTurn(principal: Principal, ids: { conversation: string; turnId: string }): Promise<FoundTurn | null>;
+  /** Asks the live turn to stop, and with `turnId` only if it is this one; does not wait until it has. */
+  cancelTurn(principal: Principal, of: { conversation: string; turnId?: string }): Promise<Cancelled>;
+  /** From the turn's first entry to its end. From a position, across turns: `followConversation`. */
   followTurn(
-    turn: TurnRef,
+    turn: OwnTurn,
     signal: AbortSignal,
     onWaiting?: (turn: TurnRow) => void,
   ): AsyncIterable<LogEntry[]>;
   /** The same when it is over. */
-  readTurn(turn: TurnRef, signal: AbortSignal): Promise<LogEntry[]>;
+  readTurn(turn: OwnTurn, signal: AbortSignal): Promise<LogEntry[]>;
   followConversation(
     principal: Principal,
     conversation: string,
@@ -70,7 +73,11 @@ export interface Service {
     conversation: string,
     page: { before: number | null; limit: number },
   ): Promise<ReadConversation>;
-  listQuestions(principal: Principal, conversation: string, status?: Status): Promise<ElicitationRow[]>;
+  listQuestions(
+    principal: Principal,
+    conversation: string,
+    which?: { status?: Status | undefined; turnId?: string },
+  ): Promise<ElicitationRow[]>;
   answerQuestion: AnswerQuestion;
   connections: OwnConnections;
   mayChange: MayChange;
@@ -105,7 +112,8 @@ export function createService({ config, storage, client, keys, stores, logger }:
     agents: config.agents,
     startTurn: (principal, request) => startTurn(parts, principal, request),
     currentTurn: (principal, conversation) => currentTurn(parts, principal, conversation),
-    cancelTurn: (principal, conversation) => cancelTurn(parts, principal, conversation),
+    findTurn: (principal, ids) => findTurn(storage, principal, ids),
+    cancelTurn: (principal, of) => cancelTurn(parts, principal, of),
     followTurn: (turn, signal, onWaiting) => followTurn(storage, turn, signal, onWaiting),
     readTurn: (turn, signal) => readTurn(storage, turn, signal),
     followConversation: (principal, conversation, from) =>
@@ -113,8 +121,7 @@ export function createService({ config, storage, client, keys, stores, logger }:
     listConversations: (principal, page) => listConversations(parts, principal, page),
     readConversation: (principal, conversation, page) =>
       readConversation(parts, principal, conversation, page),
-    listQuestions: (principal, conversation, status) =>
-      listQuestions(storage, principal, conversation, status),
+    listQuestions: (principal, conversation, which) => listQuestions(storage, principal, conversation, which),
     answerQuestion: createAnswerQuestion({ storage, keys, workflows, announcer }),
     connections: createOwnConnections({ config, storage, stores, mayChange, logger }),
     mayChange,

@@ -4,10 +4,11 @@ import type { Config } from '../config/config.ts';
 import type { NewTurn } from '../storage/ports/turns.ts';
 import type { Storage } from '../storage/storage.ts';
 import type { StoredMessage } from '../storage/ports/conversations.ts';
-import type { TurnRef } from '../turn/turn.ts';
-import { conversationNotFound, requireOwn, userOf } from './conversation-access.ts';
+import { conversationNotFound, ownConversationIfAny, userOf } from './conversation-access.ts';
 import { invalidInput, ServiceError } from './service-error.ts';
 import { identify } from './idempotency.ts';
+import { toOwnTurn } from './own-turn.ts';
+import type { OwnTurn } from './own-turn.ts';
 import type { Principal } from './principal.ts';
 import type { TurnRequest } from './turn-request.ts';
 import type { TurnWorkflows } from './turn-workflows.ts';
@@ -22,13 +23,12 @@ export async function startTurn(
   { storage, config, workflows }: Parts,
   principal: Principal,
   request: TurnRequest,
-): Promise<TurnRef> {
+): Promise<OwnTurn> {
   const { tenant } = principal;
   const known =
     request.conversation === undefined
       ? null
-      : await storage.turns.conversation({ tenant, conversation: request.conversation });
-  if (known) requireOwn(known, principal);
+      : await ownConversationIfAny(storage, principal, request.conversation);
   const agent = agentFor(request.agent, known?.agent, config.agents);
   // Last: a request that is refused for what it says must not use up its key.
   const { conversation, clientMessageId } = await identify(storage.idempotencyKeys, request, principal);
@@ -48,7 +48,7 @@ export async function startTurn(
   switch (start.kind) {
     case 'started':
     case 'joined':
-      return start.turn;
+      return toOwnTurn(start.turn);
     case 'busy':
       throw busy(start);
     case 'foreign-conversation':

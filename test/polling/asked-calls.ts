@@ -3,12 +3,14 @@ import { randomUUID } from 'node:crypto';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
+import { Client } from '@temporalio/client';
 import type { NativeConnection } from '@temporalio/worker';
 import { createCallRounds, toRound } from '../../src/activities/call-tool/rounds.ts';
 import { pollOfRound } from '../../src/activities/questions/polls.ts';
 import { loadConfig } from '../../src/config/load-config.ts';
 import { createLogger } from '../../src/telemetry/logger.ts';
 import { startPolling } from '../../src/polling/polling.ts';
+import { createQuestionSignals } from '../../src/service/question-signals.ts';
 import { openDependencies } from '../../src/processes/dependencies.ts';
 import { begunTurn, firstAttempt, keptStep } from '../storage/contract/fixtures.ts';
 import { question } from '../storage/contract/question.ts';
@@ -20,7 +22,7 @@ export async function openAskedCalls(connection: NativeConnection, agentsFile: s
   const parts = await openDependencies(config, createLogger({ level: 'silent', human: true }));
   const { storage, keys } = parts;
   const rounds = createCallRounds({ storage, keys });
-  const loop = startPolling(parts, connection);
+  const loop = startPolling(parts, createQuestionSignals(new Client({ connection })));
   return {
     storage,
     /** A call whose connection is closed while its question is open. Its first poll is due at once. */

@@ -9,6 +9,7 @@ import type { Dependencies } from '../../src/processes/dependencies.ts';
 import { reasonOfEnd, takeStrandedTurns } from '../../src/processes/stranded-turns.ts';
 import { startWorker } from '../../src/processes/start-worker.ts';
 import { startReconciler } from '../../src/reconciler/reconciler.ts';
+import { createTurnRuns } from '../../src/service/turn-runs.ts';
 import { openWorkflowBundle } from '../../src/processes/workflow-bundle.ts';
 import { turnWorkflowId } from '../../src/workflows/messages.ts';
 import { startDevelopmentServer } from '../development-server.ts';
@@ -187,7 +188,7 @@ test('and is ended when it cannot: the conversation is free again', async () => 
 
 /** The service has a reconciler; another one looks at the same turns while `work` goes on. */
 async function whileReconciling(work: () => Promise<void>): Promise<void> {
-  const reconciler = startReconciler(parts, temporal.client);
+  const reconciler = startReconciler(parts, createTurnRuns(temporal.client));
   await work();
   await reconciler.stop();
 }

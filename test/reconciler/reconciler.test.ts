@@ -7,6 +7,7 @@ import { Client, Connection } from '@temporalio/client';
 import { pino } from 'pino';
 import { expect, test } from 'vitest';
 import { startReconciler } from '../../src/reconciler/reconciler.ts';
+import { createTurnRuns } from '../../src/service/turn-runs.ts';
 import { openStorage } from '../../src/storage/open-storage.ts';
 import type { Storage } from '../../src/storage/storage.ts';
 import type { TurnRef } from '../../src/turn/turn.ts';
@@ -84,7 +85,7 @@ test('many that Temporal has lost, with their questions, end once each, whoever 
     lost.push({ turn, asked });
   }
   own.pass(minuteMs);
-  const loops = [1, 2].map(() => startReconciler({ storage, logger }, setup.temporal.client));
+  const loops = [1, 2].map(() => startReconciler({ storage, logger }, createTurnRuns(setup.temporal.client)));
   for (const { turn, asked } of lost) {
     await ended(storage, turn);
     expect(await storage.turns.get(turn)).toMatchObject({ status: 'failed' });
@@ -197,7 +198,7 @@ async function ownStorage() {
           return due;
         };
         const turns = { ...storage.turns, claimDue };
-        const loop = startReconciler({ storage: { ...storage, turns }, logger }, client);
+        const loop = startReconciler({ storage: { ...storage, turns }, logger }, createTurnRuns(client));
         await claimed.promise;
         await loop.stop();
       }

@@ -5,14 +5,16 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
-import type { Client } from '@temporalio/client';
+import { Client } from '@temporalio/client';
 import type { NativeConnection } from '@temporalio/worker';
 import { createHeldPlaces } from '../../src/activities/call-tool/held-call-limit.ts';
 import { demoToken } from '../../src/development/demo-token.ts';
 import type { Tracker } from '../../demo/tracker/tracker.ts';
 import { createApiKey } from '../../src/api/http/api-keys.ts';
 import { createApp } from '../../src/api/http/app.ts';
+import { createQuestionSignals } from '../../src/service/question-signals.ts';
 import { createService } from '../../src/service/service.ts';
+import { createTurnRuns } from '../../src/service/turn-runs.ts';
 import { loadConfig } from '../../src/config/load-config.ts';
 import { createLogger } from '../../src/telemetry/logger.ts';
 import { startPolling } from '../../src/polling/polling.ts';
@@ -95,7 +97,7 @@ export async function startService({
     service: createService({ ...parts, client: temporal.client }),
   });
   stack.defer(() => app.close());
-  const lostTurns = startReconciler(parts, temporal.client);
+  const lostTurns = startReconciler(parts, createTurnRuns(temporal.client));
   stack.defer(() => lostTurns.stop());
   await app.listen(config.http);
 
@@ -124,7 +126,7 @@ async function startWorker(
   const own = { ...parts, heldPlaces };
   const worker = await createTurnWorker(own, connection, await workflowBundle());
   const running = worker.run();
-  const looks = startPolling(parts, connection);
+  const looks = startPolling(parts, createQuestionSignals(new Client({ connection })));
   stack.defer(async () => {
     heldPlaces.end();
     worker.shutdown();

@@ -123,6 +123,6 @@ export function chatSurface(api: Api, parts: ChatParts): void {
   api.post(
     '/run/api/chat/:conversation/cancel',
     { schema: { ...cancel, params: ConversationParamsSchema } },
-    ({ principal, params }) => service.cancelTurn(principal, params.conversation),
+    ({ principal, params }) => service.cancelTurn(principal, params),
   );
 }

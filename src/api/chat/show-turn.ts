@@ -5,6 +5,7 @@ import type { z } from 'zod';
 import type { ChatAnswerSchema } from '../../contract/chat.ts';
 import type { TurnRow } from '../../storage/ports/turns.ts';
 import { waitingForWorker } from '../../turn/operations.ts';
+import type { OwnTurn } from '../../service/own-turn.ts';
 import type { Service } from '../../service/service.ts';
 import type { TurnRef } from '../../turn/turn.ts';
 import { ProblemError } from '../http/problems.ts';
@@ -21,7 +22,7 @@ import { toTurnMessage } from '../ui-message/turn-message.ts';
 type ChatAnswer = z.input<typeof ChatAnswerSchema>;
 
 interface Shown {
-  turn: TurnRef;
+  turn: OwnTurn;
   reader: Reader;
 }
 

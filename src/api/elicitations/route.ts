@@ -66,7 +66,7 @@ export function elicitationsSurface(
     '/run/v1/conversations/:conversation/elicitations',
     { schema: { ...list, params: ConversationParamsSchema, querystring: query } },
     async ({ principal, params, query: { status } }) => {
-      const rows = await service.listQuestions(principal, params.conversation, status);
+      const rows = await service.listQuestions(principal, params.conversation, { status });
       return { items: rows.map(toElicitationEvent), next: null };
     },
   );

@@ -1,5 +1,6 @@
 /** A turn, to whoever asked: as a stream while it goes on, or as one completion when it is over. */
 import type { FastifyReply } from 'fastify';
+import type { OwnTurn } from '../../service/own-turn.ts';
 import type { Service } from '../../service/service.ts';
 import type { TurnRef } from '../../turn/turn.ts';
 import { ProblemError } from '../http/problems.ts';
@@ -13,11 +14,11 @@ import { createTranslator, toErrorChunk } from './translate.ts';
 import type { Reading } from './translate.ts';
 
 export interface ShowTurn {
-  streamed(reply: FastifyReply, turn: TurnRef, reading: Omit<Reading, 'turnId'>): FastifyReply;
+  streamed(reply: FastifyReply, turn: OwnTurn, reading: Omit<Reading, 'turnId'>): FastifyReply;
   /** `isRepeatable`: sent again, the request would be known, and join the turn. */
   whole(
     reply: FastifyReply,
-    turn: TurnRef,
+    turn: OwnTurn,
     wanted: { model: string; isRepeatable: boolean },
   ): Promise<object>;
 }
@@ -28,7 +29,7 @@ interface Parts {
 }
 
 export function createShowTurn({ service, readers }: Parts): ShowTurn {
-  async function* texts(turn: TurnRef, reading: Reading, signal: AbortSignal): AsyncGenerator<string> {
+  async function* texts(turn: OwnTurn, reading: Reading, signal: AbortSignal): AsyncGenerator<string> {
     const translate = createTranslator(reading);
     for await (const entries of service.followTurn(turn, signal)) {
       const payloads = entries.flatMap(translate);

@@ -1,8 +1,9 @@
-/** What Temporal knows of the runs of turns, for whoever wants to know whether one still goes on. */
+/** What Temporal knows of the runs of turns, and what they can say when they are over: for the reconciler. */
 import { WorkflowNotFoundError, isGrpcServiceError } from '@temporalio/client';
 import type { Client, WorkflowExecutionInfo } from '@temporalio/client';
+import type { Elicitation } from '../elicitation/lifecycle.ts';
 import type { ConversationRef, TurnRef } from '../turn/turn.ts';
-import { agentTurnWorkflow, turnWorkflowId } from '../workflows/messages.ts';
+import { agentTurnWorkflow, elicitationQuery, turnWorkflowId } from '../workflows/messages.ts';
 
 /** `unknown`: Temporal does not answer. `lost`: it does, and knows of no such run. */
 export type Fate = 'open' | 'unknown' | 'lost' | 'cancelled' | 'terminated' | 'timed-out';
@@ -18,11 +19,14 @@ export interface ClosedRun {
 
 const describeDeadlineMs = 2_000;
 const listDeadlineMs = 5_000;
+const queryDeadlineMs = 2_000;
 /** Lists lag behind what they list, by seconds on some clusters. */
 const lagMs = 30_000;
 
 /** A turn that ends itself, however it ends, has completed as a workflow. */
 const closedFromOutside = `WorkflowType = '${agentTurnWorkflow}' AND ExecutionStatus IN ('Failed', 'Canceled', 'Terminated', 'TimedOut')`;
+
+export type TurnRuns = ReturnType<typeof createTurnRuns>;
 
 export function createTurnRuns(client: Client) {
   /** `turnId`: of the turn whose run it has to be; the latest run may be another turn's. */
@@ -41,6 +45,15 @@ export function createTurnRuns(client: Client) {
   return {
     fateOf,
     fateOfTurn: (turn: TurnRef) => fateOf(turnWorkflowId(turn), turn.turnId),
+
+    /**
+     * A question as the workflow that asked it knows it, also when that is closed: it still answers queries as long as there
+     * is a worker that can read its history. Null when nobody can tell.
+     */
+    questionOf(workflowId: string, elicitationId: string): Promise<Elicitation | null> {
+      const query = () => client.workflow.getHandle(workflowId).query(elicitationQuery, elicitationId);
+      return client.withDeadline(Date.now() + queryDeadlineMs, query).catch(() => null);
+    },
 
     /** Runs that did not come to their own end, each once. What ended before the first call is found with its turn. */
     createClosed() {

@@ -1,0 +1,35 @@
+/**
+ * A turn whose owner is known to be the caller. Only this folder makes one, so that a surface which has no more than ids
+ * from its client gets one through `findTurn`, and cannot show anybody else's turn by mistake.
+ */
+import type { Storage } from '../storage/storage.ts';
+import type { TurnRow } from '../storage/ports/turns.ts';
+import type { TurnRef } from '../turn/turn.ts';
+import { ownConversation } from './conversation-access.ts';
+import type { Principal } from './principal.ts';
+
+declare const owned: unique symbol;
+
+export type OwnTurn = TurnRef & { readonly [owned]: true };
+
+/** To be called for a turn in a conversation of the caller's. */
+export function toOwnTurn({ tenant, conversation, turnId }: TurnRef): OwnTurn {
+  return { tenant, conversation, turnId } as OwnTurn;
+}
+
+export interface FoundTurn extends Pick<TurnRow, 'agent' | 'status' | 'createdAt' | 'endedAt' | 'usage'> {
+  turn: OwnTurn;
+}
+
+/** Null when there is no such turn in this conversation of the caller's; somebody else's conversation is refused. */
+export async function findTurn(
+  storage: Pick<Storage, 'turns'>,
+  principal: Principal,
+  { conversation, turnId }: { conversation: string; turnId: string },
+): Promise<FoundTurn | null> {
+  const { tenant } = await ownConversation(storage, principal, conversation);
+  const row = await storage.turns.get({ tenant, conversation, turnId });
+  if (!row) return null;
+  const { agent, status, createdAt, endedAt, usage } = row;
+  return { turn: toOwnTurn(row), agent, status, createdAt, endedAt, usage };
+}

@@ -1,0 +1,136 @@
+/**
+ * Starting a turn, at most once for each message. A turn is either running or its caller was told that it is not: it is
+ * prepared in the database first, then its workflow is started, and it is withdrawn again when the start cannot be
+ * confirmed. A workflow whose turn was withdrawn finds that out before it does anything.
+ */
+import { setTimeout as delay } from 'node:timers/promises';
+import type { Client } from '@temporalio/client';
+import { WorkflowExecutionAlreadyStartedError } from '@temporalio/common';
+import type { Logger } from 'pino';
+import type { NewTurn, TurnRow } from '../storage/ports/turns.ts';
+import type { Storage } from '../storage/storage.ts';
+import { wordsOf } from '../turn/page-context.ts';
+import type { TurnRef } from '../turn/turn.ts';
+import { agentTurnWorkflow } from '../workflows/messages.ts';
+import type { OnBusy, OpenTurns } from './open-turn.ts';
+import { startOptions } from './start-options.ts';
+import type { StartConfig } from './start-options.ts';
+import type { TemporalCalls } from './temporal-calls.ts';
+
+// The client's own retries may overrun a deadline by a second; callers are answered within five.
+const startDeadlineMs = 3_500;
+/** For a start that waits for a turn that is ending, which waits for its calls for two seconds at most. */
+const stopAndStartDeadlineMs = 10_000;
+/** How long another request with the same message is left to start the turn that it prepared. */
+const otherRequestMs = 1_000;
+/** Left of the start's deadline when a turn that is to make room has not: enough to say so. */
+const marginMs = 500;
+/** About what a workflow takes from writing its turn's end to closing. */
+const closingMs = 20;
+
+type Start =
+  | { kind: 'started'; turn: TurnRef }
+  /** The same client message again: this is the turn it started the first time. */
+  | { kind: 'joined'; turn: TurnRef }
+  | { kind: 'busy'; turnId: string; isEnding: boolean }
+  | { kind: 'foreign-conversation' }
+  /** The client's message id belongs to a message with other words. */
+  | { kind: 'other-message' };
+
+interface Parts {
+  client: Client;
+  calls: Pick<TemporalCalls, 'within' | 'unavailable'>;
+  openTurns: OpenTurns;
+  storage: Storage;
+  config: StartConfig;
+  logger: Logger;
+}
+
+/**
+ * A live turn that only waits for a person makes room for this one; `onBusy` says what to do with one that is at
+ * work. `busy` and `isEnding`: it makes room, or has been asked to stop, and has not ended in time.
+ */
+export type StartWorkflow = (turn: NewTurn, onBusy: OnBusy) => Promise<Start>;
+
+export function createStartWorkflow(parts: Parts): StartWorkflow {
+  const { client, calls, openTurns, storage, config, logger } = parts;
+  const { openTurn, makeRoom, stillLeaves } = openTurns;
+
+  async function start(turn: NewTurn, onBusy: OnBusy): Promise<Start> {
+    const claim = await claimMessage(storage, turn);
+    if (claim.kind !== 'to-start') return claim;
+    const next = claim.turn;
+    try {
+      return await startWorkflow(next, onBusy);
+    } catch (error) {
+      logger.warn({ err: error, turnId: next.turnId }, 'a turn could not be started');
+      if (!(await storage.turns.withdraw(next))) return { kind: 'started', turn: next };
+      throw await calls.unavailable(error, 'The turn was not started.');
+    }
+  }
+
+  async function startWorkflow(turn: NewTurn, onBusy: OnBusy): Promise<Start> {
+    const begunAt = Date.now();
+    let deadline = begunAt + startDeadlineMs;
+    const inTime = <T>(call: () => Promise<T>): Promise<T> => calls.within(deadline - Date.now(), call);
+    const leaving = new Set<string>();
+    for (;;) {
+      try {
+        await inTime(() => client.workflow.start(agentTurnWorkflow, startOptions(turn, config)));
+        return { kind: 'started', turn };
+      } catch (error) {
+        if (!(error instanceof WorkflowExecutionAlreadyStartedError)) throw error;
+      }
+      const open = await inTime(() => openTurn(turn));
+      if (open.kind === 'live') {
+        if (open.turnId === turn.turnId) return { kind: 'started', turn };
+        const leaves = leaving.has(open.turnId) ? stillLeaves : makeRoom;
+        const outlook = await inTime(() => leaves(open, onBusy));
+        // Its questions are closed by now: to refuse the message that closed them would leave its sender with nothing.
+        if (outlook === 'yes') deadline = begunAt + stopAndStartDeadlineMs;
+        if (outlook === 'no' || Date.now() > deadline - marginMs) {
+          await storage.turns.withdraw(turn);
+          return { kind: 'busy', turnId: open.turnId, isEnding: outlook === 'yes' };
+        }
+        leaving.add(open.turnId);
+      }
+      // Who read a turn's end may go on at once. The deadline bounds the tries.
+      await delay(closingMs);
+    }
+  }
+
+  return start;
+}
+
+/** One turn per client message: the given one, or the one that an earlier request with this message prepared. */
+async function claimMessage(
+  storage: Storage,
+  turn: NewTurn,
+): Promise<Start | { kind: 'to-start'; turn: NewTurn }> {
+  const prepared = await storage.turns.prepare(turn);
+  if (prepared === 'prepared') return { kind: 'to-start', turn };
+  if (prepared === 'foreign-conversation') return { kind: prepared };
+  const earlier = await earlierTurn(storage, turn);
+  if (!earlier) return claimMessage(storage, turn);
+  if (!(await saysTheSame(storage, turn, earlier))) return { kind: 'other-message' };
+  if (earlier.status !== 'starting') return { kind: 'joined', turn: earlier };
+  // The request that prepared it has died, or is slow: starting the same turn twice is harmless.
+  return { kind: 'to-start', turn: { ...earlier, messages: [] } };
+}
+
+/** The turn that another request prepared for this message, once that has started it; null when it was withdrawn. */
+async function earlierTurn(storage: Storage, turn: NewTurn): Promise<TurnRow | null> {
+  const deadline = Date.now() + otherRequestMs;
+  for (;;) {
+    const earlier = await storage.turns.byClientMessage(turn, turn.clientMessageId);
+    if (earlier?.status !== 'starting' || Date.now() > deadline) return earlier;
+    await delay(closingMs);
+  }
+}
+
+/** Whether it is the earlier turn's message that is sent again. */
+async function saysTheSame(storage: Storage, turn: NewTurn, earlier: TurnRow): Promise<boolean> {
+  const before = await storage.turns.given(earlier);
+  const now = turn.messages.at(-1)?.content;
+  return before === null || now === undefined || wordsOf(before) === wordsOf(now);
+}
