@@ -13,6 +13,7 @@ import { createCallRounds } from './call-tool/rounds.ts';
 import { createToolActivities } from './call-tool/call-tool.ts';
 import { createDelegationActivities } from './delegations.ts';
 import { createElicitationActivities } from './questions/questions.ts';
+import { createFinishModelQuestion } from './questions/finish-model-question.ts';
 import { createFindConnection } from './find-connection.ts';
 import type { HeldPlaces } from './call-tool/held-call-limit.ts';
 import { createRefuseToolCall } from './call-tool/refuse-tool-call.ts';
@@ -39,6 +40,7 @@ export function createActivities(dependencies: ActivityDependencies) {
     ...createDelegationActivities({ ...dependencies, agents }),
     ...createElicitationActivities({ ...dependencies, rounds }),
     ...createToolActivities({ ...dependencies, rounds, agents, servers }),
+    ...createFinishModelQuestion(dependencies),
     ...createFindConnection({ ...dependencies, servers }),
     ...createAbandonCall({ ...dependencies, rounds, servers }),
     ...createRefuseToolCall({ ...dependencies, servers }),

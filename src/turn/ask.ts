@@ -7,7 +7,7 @@
 import type { ConnectionReason, Mode, Outcome, Settlement } from '../elicitation/elicitation.ts';
 import type { Turn } from './turn.ts';
 
-export type Ask = ConnectionAsk | ServerAsk | ApprovalAsk;
+export type Ask = ConnectionAsk | ServerAsk | ApprovalAsk | ModelAsk;
 
 /** An account has to be connected (again). */
 export interface ConnectionAsk {
@@ -43,6 +43,14 @@ export interface ApprovalAsk {
   digest: string;
 }
 
+/** A question of the agent's own model. What it asks is in the tool call's input. */
+export interface ModelAsk {
+  kind: 'model';
+  toolCallId: string;
+  /** The agent's name. */
+  agent: string;
+}
+
 /** The mode of elicitation that the client has to support to show it. */
 export function modeOf(ask: Ask): Mode {
   switch (ask.kind) {
@@ -51,6 +59,7 @@ export function modeOf(ask: Ask): Mode {
     case 'server':
       return ask.mode;
     case 'approval':
+    case 'model':
       return 'form';
     default:
       return ask satisfies never;
@@ -64,6 +73,8 @@ export function askedBy(ask: Ask): string {
     case 'server':
     case 'approval':
       return ask.server;
+    case 'model':
+      return ask.agent;
     default:
       return ask satisfies never;
   }
@@ -76,6 +87,7 @@ export function accountOf(ask: Ask): Omit<ExpectedConnection, 'turn'> | null {
       return { server: ask.server, seenVersion: ask.seenVersion };
     case 'server':
     case 'approval':
+    case 'model':
       return null;
     default:
       return ask satisfies never;

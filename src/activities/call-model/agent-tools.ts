@@ -6,6 +6,8 @@ import type { ModelTool } from '../../remote/model-tools.ts';
 import type { TurnOwner } from '../../turn/turn.ts';
 import { toDelegateTool } from './delegate-tool.ts';
 import type { DelegateTool } from './delegate-tool.ts';
+import { toQuestionTool } from './question-tool.ts';
+import type { QuestionTool } from './question-tool.ts';
 
 interface Dependencies {
   agents: Config['agents'];
@@ -14,8 +16,11 @@ interface Dependencies {
   logger: Pick<Logger, 'warn'>;
 }
 
+/** As the model is offered it. */
+export type AgentTool = ModelTool | DelegateTool | QuestionTool;
+
 export interface AgentTools {
-  tools: (ModelTool | DelegateTool)[];
+  tools: AgentTool[];
   /** Titles of servers whose tools are not known because they cannot be reached. */
   away: string[];
 }
@@ -42,6 +47,7 @@ export function createAgentTools({ agents, servers, catalogue, logger }: Depende
       tools: [
         ...listed.filter(({ server, tool }) => mayUse(agent, server, tool)),
         ...delegates.map(toDelegateTool),
+        ...(agent.askUser ? [toQuestionTool(agent.askUser)] : []),
       ],
       away: away.map(({ title }) => title),
     };

@@ -4,7 +4,6 @@
  * All of it goes in together, in one transaction, so that no call exists that the log has not announced, and whoever
  * finds the step kept finds everything. The workflow is told of what is kept, whichever attempt has said it.
  */
-import type { ModelTool } from '../../remote/model-tools.ts';
 import type { AssistantPart, StepPart } from '../../models/stream-step.ts';
 import type { NewEvent } from '../../storage/ports/turn-log.ts';
 import type { Storage } from '../../storage/storage.ts';
@@ -13,8 +12,9 @@ import type { TurnEvent } from '../../turn/event.ts';
 import type { StepFinish, StepResult } from '../../turn/step.ts';
 import { toEvent, toMessageContent } from '../../turn/tool-result.ts';
 import type { Turn } from '../../turn/turn.ts';
+import type { AgentTool } from './agent-tools.ts';
 import { isDelegateTool, taskIn } from './delegate-tool.ts';
-import type { DelegateTool } from './delegate-tool.ts';
+import { askUserTool, readModelQuestion } from './question-tool.ts';
 import { isToolCall, withFreshIds } from './unique-call-ids.ts';
 import type { ToolCallPart } from './unique-call-ids.ts';
 import { toolEventKey, toolMessageId } from '../tool-results.ts';
@@ -25,7 +25,7 @@ export interface Step {
   attempt: number;
   /** The agent's transcript before this step. */
   messages: StoredMessage[];
-  tools: (ModelTool | DelegateTool)[];
+  tools: AgentTool[];
 }
 
 export type Done = Extract<StepPart, { type: 'done' }>;
@@ -43,7 +43,7 @@ export async function keepStep(
   const calls = content.filter(isToolCall);
   const ownEnd = endOf(done.finish);
   const wrong = calls.flatMap((call) => {
-    const text = mistakes.get(call.toolCallId) ?? missingTask(call);
+    const text = mistakes.get(call.toolCallId) ?? missingTask(call) ?? unfitQuestion(call, tools);
     return text === undefined ? [] : [{ call, result: { kind: 'error', text } as const }];
   });
   const answered = new Set(wrong.map(({ call }) => call.toolCallId));
@@ -90,6 +90,8 @@ function toResult(finish: StepFinish, open: ToolCallPart[], tools: Step['tools']
       const known = tools.find(({ modelName }) => modelName === toolName);
       if (known && 'agent' in known)
         return { kind: 'delegated', toolCallId, toolName, agent: known.agent, maxSteps: known.maxSteps };
+      if (known && 'perTurn' in known)
+        return { kind: 'question', toolCallId, toolName, perTurn: known.perTurn };
       // Offered when the model was asked, gone since: running the call will say so.
       const { server, tool } = known ?? { server: toolName, tool: toolName };
       return { kind: 'server', toolCallId, toolName, server, tool };
@@ -105,6 +107,12 @@ function missingTask({ toolName, input }: ToolCallPart): string | undefined {
   return isDelegateTool(toolName) && taskIn(input) === null
     ? `${toolName} needs a "task" in words, so nobody was asked. Call it again with one.`
     : undefined;
+}
+
+function unfitQuestion({ toolName, input }: ToolCallPart, tools: AgentTool[]): string | undefined {
+  if (!tools.some(({ modelName }) => modelName === askUserTool && modelName === toolName)) return undefined;
+  const read = readModelQuestion(input);
+  return read.kind === 'refused' ? `Nobody was asked. ${read.reason}` : undefined;
 }
 
 function inputEvent({ toolCallId, toolName, input }: ToolCallPart, tools: Step['tools']): TurnEvent {
