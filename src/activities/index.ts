@@ -12,8 +12,9 @@ import { createCallModel } from './call-model/call-model.ts';
 import { createCallRounds } from './call-tool/rounds.ts';
 import { createToolActivities } from './call-tool/call-tool.ts';
 import { createDelegationActivities } from './delegations.ts';
+import { createDurableCallActivities } from './durable-tools/durable-calls.ts';
+import type { OfferedTools } from './durable-tools/offered-tools.ts';
 import { createElicitationActivities } from './questions/questions.ts';
-import { createFinishModelQuestion } from './questions/finish-model-question.ts';
 import { createFindConnection } from './find-connection.ts';
 import type { HeldPlaces } from './call-tool/held-call-limit.ts';
 import { createRefuseToolCall } from './call-tool/refuse-tool-call.ts';
@@ -27,6 +28,8 @@ export interface ActivityDependencies {
   catalogue: Catalogue;
   remote: RemoteServers;
   heldPlaces: HeldPlaces;
+  /** Absent: no agent has tools in TypeScript. */
+  offeredTools?: OfferedTools;
   storeOf(server: ServerConfig): CredentialStore;
   logger: Logger;
 }
@@ -40,9 +43,9 @@ export function createActivities(dependencies: ActivityDependencies) {
     ...createDelegationActivities({ ...dependencies, agents }),
     ...createElicitationActivities({ ...dependencies, rounds }),
     ...createToolActivities({ ...dependencies, rounds, agents, servers }),
-    ...createFinishModelQuestion(dependencies),
     ...createFindConnection({ ...dependencies, servers }),
     ...createAbandonCall({ ...dependencies, rounds, servers }),
+    ...createDurableCallActivities(dependencies),
     ...createRefuseToolCall({ ...dependencies, servers }),
     ...createCallModel({ ...dependencies, agents, servers }),
   };

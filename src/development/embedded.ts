@@ -32,7 +32,7 @@ export async function runEmbedded(): Promise<void> {
     const connection = await connectWorker(config.temporal);
     stack.defer(() => connection.close());
     await requireNamespace(connection, config.temporal.namespace);
-    const { client, close } = connectClient(config.temporal);
+    const { client, close } = connectClient(config.temporal, parts.keys);
     stack.defer(close);
     await startWorker(parts, { connection, bundle, isAlone: given.temporal.address === undefined }, stack);
     const { demoToken } = await import('./demo-token.ts');

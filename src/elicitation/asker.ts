@@ -7,13 +7,14 @@ import type { Context } from './elicitation.ts';
 /** What is read here of a context, whether of our own type or of the published one. */
 type Told<Member extends keyof Context> = { [Key in Member]?: Context[Key] | undefined };
 
-/** Whose question it is, for people: the server's, else the agent's. Undefined where the context names neither. */
+/** Whose question it is, for people: the server's, the tool's, else the agent's. Undefined where the context names none. */
 export function askerTitle({
   serverTitle,
   server,
+  toolTitle,
   agent,
-}: Told<'serverTitle' | 'server' | 'agent'>): string | undefined {
-  return serverTitle ?? server ?? agent;
+}: Told<'serverTitle' | 'server' | 'toolTitle' | 'agent'>): string | undefined {
+  return serverTitle ?? server ?? toolTitle ?? agent;
 }
 
 /** The agents on the way to the question, outermost first. The last of `path` is the one that asks, which `agent` names for people. */

@@ -41,8 +41,7 @@ export type Trigger =
   | 'a2a_input_required'
   | 'a2a_auth_required'
   | 'tool_elicitation'
-  | 'approval'
-  | 'model_question';
+  | 'approval';
 
 /** Why an account has to be connected (again). */
 export type ConnectionReason = 'missing' | 'rejected' | 'insufficient_scope' | 'revoked';

@@ -33,3 +33,9 @@ const warnings: readonly UrlWarning[] = ['userinfo', 'punycode', 'ip_host', 'pla
 function refused(what: string): InspectedUrl {
   return { kind: 'refused', reason: `The url ${what}.` };
 }
+
+/** Of a URL that may be shown; none of one that may not. */
+export function warningsAbout(url: string): UrlWarning[] {
+  const inspected = inspectUrl(url);
+  return inspected.kind === 'ok' ? inspected.warnings : [];
+}

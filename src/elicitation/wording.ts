@@ -227,6 +227,16 @@ export function interruptedForModel(trouble: string): string {
   return `${trouble} It was in the middle of the call, which did not complete; what it had done before stays done. Nothing was sent twice. Tell the user that they can try again later.`;
 }
 
+/** A tool in TypeScript whose workflow was ended from outside: what it had done nobody knows. */
+export function lostToolForModel(toolName: string): string {
+  return `${toolName} was stopped in the middle by somebody who looks after this service. It did not complete; whatever it had done before stays done. Check before it is called again, and tell the user.`;
+}
+
+/** A tool in TypeScript that no worker has begun to run. */
+export function unrunToolForModel(toolName: string): string {
+  return `${toolName} could not be run because of a problem on our side: no worker has its code. The tool did not run. Tell the user to try again in a moment.`;
+}
+
 /** What an agent reads when the one it handed a task to has no answer. `trouble` is the reason, in a sentence. */
 export function unansweredForModel(agentTitle: string, trouble: string | undefined): string {
   const why = trouble ?? 'It was stopped.';

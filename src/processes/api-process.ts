@@ -9,7 +9,7 @@ export async function runApiProcess(): Promise<void> {
   await runProcess({ isReadable: false, checksIssuer: true }, async (config, logger, stack) => {
     const parts = await openDependencies(requireAuth(config), logger);
     stack.defer(() => parts.storage.close());
-    const { client, close } = connectClient(config.temporal);
+    const { client, close } = connectClient(config.temporal, parts.keys);
     stack.defer(close);
     const notReadyReasons = await serveApi(parts, client, stack);
     logReadiness(notReadyReasons, { logger, url: config.http.publicUrl }, stack);

@@ -13,10 +13,15 @@ import { createQuestionSignals } from '../service/question-signals.ts';
 import { checkRunAs } from '../remote/mcp/stdio/run-as.ts';
 import type { Dependencies } from './dependencies.ts';
 import { keepTakingStrandedTurns, takeStrandedTurns } from './stranded-turns.ts';
+import { offerTools } from './tool-workers/offer-tools.ts';
+import type { AgentBundle } from './tool-workers/offer-tools.ts';
+import { keepLooking, startToolWorkers } from './tool-workers/tool-workers.ts';
 import { createTurnWorker, runWorker } from './turn-worker.ts';
 import type { WorkflowBundle } from './workflow-bundle.ts';
 
 const lookForStrandedMs = 30_000;
+/** Somebody waits for a call whose code nobody runs. */
+const lookForCallsMs = 3_000;
 const timeoutMs = 30_000;
 
 interface Options {
@@ -36,9 +41,21 @@ export async function startWorker(
   const { temporal } = config;
   const version = versionOf(temporal, bundle.buildId);
   const client = new Client({ connection, namespace: temporal.namespace });
-  const stranded = { client, temporal, version, workflowBundle: { code: bundle.code }, logger };
+  const stranded = {
+    client,
+    temporal,
+    version,
+    workflowBundle: { code: bundle.code },
+    keys: parts.keys,
+    logger,
+  };
   stack.defer(() => parts.remote.close());
-  const own = { ...parts, heldPlaces: createHeldPlaces(config.worker.heldCalls) };
+  const bundles = new Map<string, AgentBundle>();
+  const offered = [...new Set([...bundles.values()].map(({ bundle: tools }) => tools))];
+  const tools = await startToolWorkers(parts, connection, offered);
+  await keepLooking(tools, { everyMs: lookForCallsMs, logger, stack });
+  const offeredTools = offerTools(bundles);
+  const own = { ...parts, offeredTools, heldPlaces: createHeldPlaces(config.worker.heldCalls) };
   runWorker(await createTurnWorker(own, connection, bundle, version), own, stack);
   const looks = startPolling(parts, createQuestionSignals(client));
   stack.defer(() => looks.stop());

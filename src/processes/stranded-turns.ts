@@ -6,8 +6,10 @@ import type { Client } from '@temporalio/client';
 import { Worker } from '@temporalio/worker';
 import type { WorkflowBundleOption } from '@temporalio/worker';
 import type { Logger } from 'pino';
+import type { KeyRing } from '../credentials/sealing/key-ring.ts';
 import type { TemporalConfig } from '../config/config.ts';
 import { isSameVersion, readVersionRouting } from '../temporal/deployment.ts';
+import { openingCodec } from '../temporal/sealed-payloads.ts';
 import type { VersionRouting, Version } from '../temporal/deployment.ts';
 
 interface Parts {
@@ -16,6 +18,7 @@ interface Parts {
   /** The version that this process runs, and its code. */
   version: Version;
   workflowBundle: WorkflowBundleOption;
+  keys: KeyRing;
   logger: Logger;
 }
 
@@ -65,7 +68,8 @@ async function take(parts: Parts, workflowId: string, runId: string): Promise<bo
   const handle = client.workflow.getHandle(workflowId, runId);
   const history = await handle.fetchHistory();
   try {
-    await Worker.runReplayHistory({ workflowBundle }, history, workflowId);
+    const dataConverter = { payloadCodecs: [openingCodec(parts.keys)] };
+    await Worker.runReplayHistory({ workflowBundle, dataConverter }, history, workflowId);
   } catch {
     await handle.terminate(reasonOfEnd);
     return false;

@@ -4,8 +4,10 @@ import type { LogLevel, NativeConnection, WorkerOptions, WorkflowBundleOption } 
 import type { Logger } from 'pino';
 import { heartbeatMs } from '../activities/heartbeat.ts';
 import type { HeldPlaces } from '../activities/call-tool/held-call-limit.ts';
+import type { OfferedTools } from '../activities/durable-tools/offered-tools.ts';
 import { createActivities } from '../activities/index.ts';
 import { safeFailures } from '../activities/safe-failures.ts';
+import { openingCodec } from '../temporal/sealed-payloads.ts';
 import type { Version } from '../temporal/deployment.ts';
 import { createCatalogue } from '../remote/catalogue.ts';
 import { logModelWarnings } from '../models/log-warnings.ts';
@@ -17,7 +19,7 @@ const localWrites = 100;
 
 /** Without a version it runs turns that have none: for tests, whose workflow code is always the same. */
 export async function createTurnWorker(
-  parts: Dependencies & { heldPlaces: HeldPlaces },
+  parts: Dependencies & { heldPlaces: HeldPlaces; offeredTools?: OfferedTools },
   connection: NativeConnection,
   workflowBundle: WorkflowBundleOption,
   version?: Version,
@@ -32,6 +34,8 @@ export async function createTurnWorker(
     taskQueue,
     workflowBundle,
     activities: createActivities({ ...parts, catalogue, models: createModels(config) }),
+    // What tools in TypeScript report is sealed.
+    dataConverter: { payloadCodecs: [openingCodec(parts.keys)] },
     interceptors: { activity: [safeFailures(logger)] },
     // A signal to a turn whose worker was killed goes to another worker after this long (one that shuts down says so). It has to
     // stay below the ten seconds that a new message waits for the turn before it. Below the length of a burst, turns that

@@ -30,6 +30,8 @@ import type { Storage } from './storage.ts';
 import type { Database } from './database.ts';
 import type { Backend } from './engine.ts';
 import { createToolCalls } from './tables/tool-calls.ts';
+import { createToolBundles } from './tables/tool-bundles.ts';
+import { createToolEffects } from './tables/tool-effects.ts';
 import { createToolCatalogue } from './tables/tool-catalogue.ts';
 import { createTurnLog, mergeTurn } from './log/turn-log.ts';
 import { createTurnEndings } from './notifications/turn-endings.ts';
@@ -86,6 +88,8 @@ export async function openStorage(
     accountPermits: createAccountPermits(parts),
     approvals: createApprovals(parts),
     toolCatalogue: createToolCatalogue(parts),
+    toolBundles: createToolBundles(parts),
+    toolEffects: createToolEffects(parts),
     apiKeys: createApiKeys(parts),
     audit: createAudit(parts),
     sealed: createSealedValues(parts),

@@ -96,6 +96,23 @@ export interface Tables {
     sealed: string;
     created_at: number;
   };
+  tool_bundles: {
+    hash: string;
+    sealed: string;
+    created_at: number;
+    /** When a worker last said that it runs it. */
+    used_at: number;
+  };
+  tool_effects: {
+    workflow_id: string;
+    activity_id: string;
+    turn_id: string;
+    name: string;
+    state: 'started' | 'finished';
+    /** Null until it is finished, and once its tool has ended. */
+    sealed: string | null;
+    created_at: number;
+  };
   idempotency_keys: {
     tenant: string;
     /** Empty for services: a primary key cannot hold null. */

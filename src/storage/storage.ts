@@ -23,6 +23,8 @@ import type { ToolCatalogue } from './ports/tool-catalogue.ts';
 import type { ApiKeys } from './ports/api-keys.ts';
 import type { Audit } from './ports/audit.ts';
 import type { SealedValues } from './ports/sealed-values.ts';
+import type { ToolBundles } from './ports/tool-bundles.ts';
+import type { ToolEffects } from './ports/tool-effects.ts';
 import type { KeyProofs } from './ports/key-proofs.ts';
 
 export interface Storage {
@@ -41,6 +43,8 @@ export interface Storage {
   accountPermits: AccountPermits;
   approvals: Approvals;
   toolCatalogue: ToolCatalogue;
+  toolBundles: ToolBundles;
+  toolEffects: ToolEffects;
   apiKeys: ApiKeys;
   audit: Audit;
   sealed: SealedValues;

@@ -2,15 +2,26 @@
 import { Client, Connection } from '@temporalio/client';
 import type { TLSConfig } from '@temporalio/client';
 import { NativeConnection } from '@temporalio/worker';
+import type { KeyRing } from '../credentials/sealing/key-ring.ts';
+import { openingCodec } from './sealed-payloads.ts';
 import type { TemporalConfig } from '../config/config.ts';
 
 /** Connects on first use, so that the API starts, and says it is not ready, while Temporal is away. */
-export function connectClient(config: Pick<TemporalConfig, 'address' | 'namespace' | 'apiKey' | 'tls'>): {
+/** `keys`: for whoever reads what workflows of tools say. */
+export function connectClient(
+  config: Pick<TemporalConfig, 'address' | 'namespace' | 'apiKey' | 'tls'>,
+  keys?: KeyRing,
+): {
   client: Client;
   close(): Promise<void>;
 } {
   const connection = Connection.lazy(connectionOptions(config));
-  return { client: new Client({ connection, namespace: config.namespace }), close: () => connection.close() };
+  const client = new Client({
+    connection,
+    namespace: config.namespace,
+    ...(keys && { dataConverter: { payloadCodecs: [openingCodec(keys)] } }),
+  });
+  return { client, close: () => connection.close() };
 }
 
 export async function connectWorker(config: TemporalConfig): Promise<NativeConnection> {

@@ -7,7 +7,7 @@
 import type { ConnectionReason, Mode, Outcome, Settlement } from '../elicitation/elicitation.ts';
 import type { Turn } from './turn.ts';
 
-export type Ask = ConnectionAsk | ServerAsk | ApprovalAsk | ModelAsk;
+export type Ask = ConnectionAsk | ServerAsk | ApprovalAsk | ToolAsk;
 
 /** An account has to be connected (again). */
 export interface ConnectionAsk {
@@ -43,12 +43,12 @@ export interface ApprovalAsk {
   digest: string;
 }
 
-/** A question of the agent's own model. What it asks is in the tool call's input. */
-export interface ModelAsk {
-  kind: 'model';
+/** A question of a tool in TypeScript. What it asks stands beside it (see `NewQuestion`). */
+export interface ToolAsk {
+  kind: 'tool';
+  tool: string;
   toolCallId: string;
-  /** The agent's name. */
-  agent: string;
+  mode: Mode;
 }
 
 /** The mode of elicitation that the client has to support to show it. */
@@ -57,9 +57,9 @@ export function modeOf(ask: Ask): Mode {
     case 'connection':
       return 'url';
     case 'server':
+    case 'tool':
       return ask.mode;
     case 'approval':
-    case 'model':
       return 'form';
     default:
       return ask satisfies never;
@@ -73,8 +73,8 @@ export function askedBy(ask: Ask): string {
     case 'server':
     case 'approval':
       return ask.server;
-    case 'model':
-      return ask.agent;
+    case 'tool':
+      return ask.tool;
     default:
       return ask satisfies never;
   }
@@ -87,7 +87,7 @@ export function accountOf(ask: Ask): Omit<ExpectedConnection, 'turn'> | null {
       return { server: ask.server, seenVersion: ask.seenVersion };
     case 'server':
     case 'approval':
-    case 'model':
+    case 'tool':
       return null;
     default:
       return ask satisfies never;
@@ -101,9 +101,17 @@ export interface NewQuestion<Kind extends Ask = Ask> {
   elicitationId: string;
   user: string;
   ask: Kind;
+  /** What a tool in TypeScript asks: only in the sealed histories of such tools. */
+  request?: ToolRequest;
   /** In epoch milliseconds. */
   deadline: number;
 }
+
+/** A tool's question as its author wrote it. */
+export type ToolRequest = { toolTitle: string; message: string } & (
+  | { mode: 'url'; url: string }
+  | { mode: 'form'; requestedSchema: Record<string, unknown> }
+);
 
 /** The result of opening a question. */
 export type OpenResult =

@@ -8,7 +8,7 @@ import type { Mode, Settlement } from '../elicitation/elicitation.ts';
 import type { ApprovalAsk, AskResult, ConnectionAsk, QuestionOutcome } from './ask.ts';
 import type { Turn } from './turn.ts';
 
-export type ToolCall = ServerCall | DelegatedCall | QuestionCall;
+export type ToolCall = ServerCall | DelegatedCall | DurableCall;
 
 /** A tool of an MCP server. */
 export interface ServerCall {
@@ -29,13 +29,13 @@ export interface DelegatedCall {
   maxSteps: number;
 }
 
-/** A form that the model itself puts to the user, by the tool `ask_user`. */
-export interface QuestionCall {
-  kind: 'question';
+/** A tool in TypeScript, of the folder with these contents: what it was when the model asked for it. */
+export interface DurableCall {
+  kind: 'durable';
   toolCallId: string;
   toolName: string;
-  /** How many of them the agent may ask in one turn. */
-  perTurn: number;
+  /** The hash of the folder's bundle. */
+  bundle: string;
 }
 
 /** As recorded in histories from before calls had a `kind`. */

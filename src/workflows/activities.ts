@@ -25,7 +25,6 @@ export const {
   settleElicitations,
   refuseToolCall,
   finishDelegation,
-  finishModelQuestion,
   endTurn,
 } = proxyLocalActivities<
   Pick<
@@ -36,7 +35,6 @@ export const {
     | 'settleElicitations'
     | 'refuseToolCall'
     | 'finishDelegation'
-    | 'finishModelQuestion'
     | 'endTurn'
   >
 >({

@@ -14,7 +14,6 @@ import { createElicit } from './elicit.ts';
 import { failureOf, retryUntilDatabaseAnswers } from './failures.ts';
 import type { DelegationResult, TurnInput, TurnResult } from './messages.ts';
 import { showCalls, showEnd, showModelStep } from './operator-view.ts';
-import { createAskModelQuestion } from './model-question.ts';
 import { createPhase } from './phase.ts';
 import { createQuestions } from './questions.ts';
 import { createServerSignals } from './server-signals.ts';
@@ -94,7 +93,14 @@ function createAgent(turn: TurnInput) {
   const questions = createQuestions();
   const { elicit, areAllPending } = createElicit(turn, { questions, unwritten });
   const delegates = createDelegates(turn, refused);
-  const phase = createPhase(turn, { scope, delegates, pending: questions.pending, areAllPending });
+  const reportAs = turn.delegation?.toolCallId;
+  const phase = createPhase(turn, {
+    scope,
+    delegates,
+    reportAs,
+    pending: questions.pending,
+    areAllPending,
+  });
   const parts: ToolCallParts = {
     questions,
     unwritten,
@@ -105,16 +111,14 @@ function createAgent(turn: TurnInput) {
     inBackground: (work) => void background.push(work),
   };
 
-  const askModelQuestion = createAskModelQuestion(turn, parts);
-
   function runCall(call: ToolCall): Promise<void> {
     switch (call.kind) {
       case 'server':
         return runToolCall(turn, call, parts);
-      case 'question':
-        return askModelQuestion(call);
       case 'delegated':
         return delegates.run(call);
+      case 'durable':
+        return delegates.runTool(call);
       default:
         return call satisfies never;
     }

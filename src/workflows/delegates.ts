@@ -1,6 +1,6 @@
 /**
- * The delegated agents of this agent. Each runs as a child workflow of the same type, is cancelled with its parent, and
- * is awaited like a tool call. It reports by signal whether it works or only waits for a person.
+ * The children of this agent: delegated agents, and tools in TypeScript. Each runs as a child workflow, is cancelled with
+ * its parent, and is awaited like a tool call. It reports by signal whether it works or only waits for a person.
  */
 import {
   CancellationScope,
@@ -14,16 +14,26 @@ import {
 import { WorkflowExecutionAlreadyStartedError } from '@temporalio/common';
 import type { ChildWorkflowHandle, ChildWorkflowOptions, Workflow, WorkflowInfo } from '@temporalio/workflow';
 import type { AskResult } from '../turn/ask.ts';
-import type { DelegatedCall } from '../turn/tool-call.ts';
+import type { DelegatedCall, DurableCall } from '../turn/tool-call.ts';
 import type { Delegation, TurnEnd } from '../turn/turn.ts';
 import { finishDelegation } from './activities.ts';
-import { agentTurnWorkflow, delegatePhase, searchAttributes, supersede } from './messages.ts';
-import type { DelegatePhase, DelegationResult, TurnInput } from './messages.ts';
+import { endLostTool, followDurableTool } from './durable-calls.ts';
+import {
+  agentTurnWorkflow,
+  delegatePhase,
+  durableToolWorkflow,
+  searchAttributes,
+  supersede,
+} from './messages.ts';
+import type { DelegatePhase, DelegationResult, DurableToolEnd, TurnInput } from './messages.ts';
 import { readDelegatePhase } from './read-signal.ts';
+import { toolQueueName } from './tool-queue.ts';
 
 export interface Delegates {
   /** Runs the delegated agent to its end and stores the result for the model that asked. */
   run(call: DelegatedCall): Promise<void>;
+  /** Runs a tool in TypeScript to its end. */
+  runTool(call: DurableCall): Promise<void>;
   /** The names of those that only wait for a person. */
   waiting(): string[];
   /** Signals them to end if they only wait for a person; false when no delegate is running. */
@@ -40,7 +50,8 @@ export interface DelegatesListener {
 }
 
 interface Delegate {
-  agent: string;
+  /** Of the agent, or of the tool. */
+  name: string;
   phase: DelegatePhase['phase'];
   handle: ChildWorkflowHandle<Workflow>;
 }
@@ -61,30 +72,63 @@ export function createDelegates(turn: TurnInput, refused: Map<string, AskResult>
   async function run({ toolCallId, agent, maxSteps }: DelegatedCall): Promise<void> {
     const delegation = { toolCallId, path: [...(turn.delegation?.path ?? []), agent] };
     const limits = { ...turn.limits, maxSteps };
-    const end = await runToEnd({ ...turn, agent, delegation, limits, refused: [...refused] }, delegation);
+    const end = await runAgent({ ...turn, agent, delegation, limits, refused: [...refused] }, delegation);
     if (end.status === 'superseded') listener?.onSuperseded();
     const summary = `${agent}: ${end.failure?.code ?? end.status}`;
     await finishDelegation.executeWithOptions({ summary }, [{ turn, delegation, end }]);
   }
 
-  async function runToEnd(input: TurnInput, { toolCallId }: Delegation): Promise<TurnEnd> {
-    try {
-      const handle = await startChild(agentTurnWorkflow, {
-        ...optionsFor(input, turn.agent),
+  async function runAgent(input: TurnInput, { toolCallId }: Delegation): Promise<TurnEnd> {
+    const result = await runToEnd<DelegationResult>({ toolCallId, name: input.agent }, () =>
+      startChild(agentTurnWorkflow, {
+        ...optionsFor(input),
+        staticSummary: `${input.agent}, asked by ${turn.agent}, for ${input.user ?? 'a service'}`,
         workflowId: `${workflowInfo().workflowId}/agent/${toolCallId}`,
         // It begins later than the turn it is a part of, so that the turn's own time runs out first.
         ...timeoutOf(workflowInfo()),
         args: [input],
-      });
-      delegates.set(toolCallId, { agent: input.agent, phase: 'working', handle });
-      const { refused: more, ...end } = (await handle.result()) as DelegationResult;
-      for (const [server, answer] of more) refused.set(server, answer);
-      return end;
+      }),
+    );
+    if (result === null) return { status: 'failed' };
+    const { refused: more, ...end } = result;
+    for (const [server, answer] of more) refused.set(server, answer);
+    return end;
+  }
+
+  async function runTool(call: DurableCall): Promise<void> {
+    const { toolCallId, toolName, bundle } = call;
+    const end = await runToEnd<DurableToolEnd>(
+      { toolCallId, name: toolName },
+      () =>
+        startChild(durableToolWorkflow, {
+          ...optionsFor(turn),
+          staticSummary: `${toolName}, called by ${turn.agent}, for ${turn.user ?? 'a service'}`,
+          workflowId: `${workflowInfo().workflowId}/tool/${toolCallId}`,
+          taskQueue: toolQueueName(workflowInfo().taskQueue, bundle),
+          ...timeoutOf(workflowInfo()),
+          args: [{ turn, toolCallId, toolName }],
+        }),
+      (result) => followDurableTool(turn, call, result),
+    );
+    if (end?.status === 'superseded') listener?.onSuperseded();
+    if (end === null) await endLostTool(turn, call);
+  }
+
+  /** What the workflow returns; null when it was ended from outside. */
+  async function runToEnd<T>(
+    { toolCallId, name }: { toolCallId: string; name: string },
+    start: () => Promise<ChildWorkflowHandle<Workflow>>,
+    follow: (result: Promise<T>) => Promise<T> = (result) => result,
+  ): Promise<T | null> {
+    try {
+      const handle = await start();
+      delegates.set(toolCallId, { name, phase: 'working', handle });
+      return await follow(handle.result() as Promise<T>);
     } catch (error) {
       if (CancellationScope.current().consideredCancelled) throw error;
       // Ended from outside, by an operator.
       if (error instanceof ChildWorkflowFailure || error instanceof WorkflowExecutionAlreadyStartedError)
-        return { status: 'failed' };
+        return null;
       throw error;
     } finally {
       delegates.delete(toolCallId);
@@ -93,8 +137,8 @@ export function createDelegates(turn: TurnInput, refused: Map<string, AskResult>
 
   return {
     run,
-    waiting: () =>
-      [...delegates.values()].flatMap(({ agent, phase }) => (phase === 'waiting' ? [agent] : [])),
+    runTool,
+    waiting: () => [...delegates.values()].flatMap(({ name, phase }) => (phase === 'waiting' ? [name] : [])),
     supersede(until) {
       // The signal fails if the delegate has ended meanwhile, which is fine.
       for (const { handle } of delegates.values()) handle.signal(supersede, { until }).catch(() => undefined);
@@ -111,7 +155,7 @@ function timeoutOf({ executionTimeoutMs }: WorkflowInfo): ChildWorkflowOptions {
 }
 
 /** Cancellation, and what operators see of the child workflow: the same attributes as a turn has. */
-function optionsFor({ turnId, conversation, agent, user }: TurnInput, askedBy: string): ChildWorkflowOptions {
+function optionsFor({ turnId, conversation, agent, user }: TurnInput): ChildWorkflowOptions {
   return {
     parentClosePolicy: ParentClosePolicy.REQUEST_CANCEL,
     cancellationType: ChildWorkflowCancellationType.WAIT_CANCELLATION_COMPLETED,
@@ -122,7 +166,6 @@ function optionsFor({ turnId, conversation, agent, user }: TurnInput, askedBy: s
       ...(user === null ? [] : [{ key: searchAttributes.user, value: user }]),
       { key: searchAttributes.status, value: 'running' },
     ],
-    staticSummary: `${agent}, asked by ${askedBy}, for ${user ?? 'a service'}`,
     staticDetails: `Part of turn \`${turnId}\` of conversation \`${conversation}\``,
   };
 }

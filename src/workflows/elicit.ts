@@ -6,7 +6,7 @@ import { CancellationScope, uuid4, workflowInfo } from '@temporalio/workflow';
 import { canPresent } from '../elicitation/capabilities.ts';
 import type { Elicitation } from '../elicitation/lifecycle.ts';
 import { accountOf, askedBy, modeOf } from '../turn/ask.ts';
-import type { Ask, AskResult, NewQuestion, Opened } from '../turn/ask.ts';
+import type { Ask, AskResult, NewQuestion, Opened, ToolRequest } from '../turn/ask.ts';
 import { openElicitation } from './activities.ts';
 import { createDeadlines } from './deadlines.ts';
 import { findLateConnection } from './find-late-connection.ts';
@@ -17,7 +17,14 @@ import type { UnwrittenOutcomes } from './unwritten-outcomes.ts';
 
 export interface Elicit {
   /** `id`: the question's id; a new one by default. */
-  (ask: Ask, user: string, id?: string): Promise<AskResult>;
+  (ask: Ask, user: string, id?: string, own?: OwnQuestion): Promise<AskResult>;
+}
+
+/** What only a tool in TypeScript says of its question. */
+export interface OwnQuestion {
+  request: ToolRequest;
+  /** At most what the turn allows. */
+  timeoutMs?: number | undefined;
 }
 
 export interface Elicitations {
@@ -33,10 +40,19 @@ export function createElicit(
   const deadlines = createDeadlines();
   const awaited = new Set<string>();
 
-  async function elicit(ask: Ask, user: string, id = uuid4()): Promise<AskResult> {
+  async function elicit(ask: Ask, user: string, id = uuid4(), own?: OwnQuestion): Promise<AskResult> {
     if (!canPresent(modeOf(ask), turn.capabilities)) return 'unsupported';
-    const deadline = Date.now() + turn.limits.elicitationTimeoutMs;
-    const asked = { turn, workflowId: workflowInfo().workflowId, elicitationId: id, user, ask, deadline };
+    const { elicitationTimeoutMs: longest } = turn.limits;
+    const deadline = Date.now() + Math.min(own?.timeoutMs ?? longest, longest);
+    const asked: NewQuestion = {
+      turn,
+      workflowId: workflowInfo().workflowId,
+      elicitationId: id,
+      user,
+      ask,
+      ...(own && { request: own.request }),
+      deadline,
+    };
     // Known before it is opened, so that an answer which overtakes the opening counts.
     questions.add(toElicitation(asked));
     awaited.add(id);

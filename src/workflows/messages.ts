@@ -30,6 +30,19 @@ export interface DelegationResult extends TurnEnd {
   refused: [server: string, answer: AskResult][];
 }
 
+/** How a tool in TypeScript is started. Its input and its result are in the database. */
+export interface DurableToolInput {
+  /** Of the agent that calls it. */
+  turn: TurnInput;
+  toolCallId: string;
+  toolName: string;
+}
+
+/** What it leaves to the agent that called it: its result is written. */
+export interface DurableToolEnd {
+  status: 'finished' | 'cancelled' | 'superseded';
+}
+
 /** The answer's content stays in the database; `responseId` names it there. */
 export interface AnswerElicitation {
   elicitationId: string;
@@ -89,6 +102,7 @@ export interface TurnReport {
 export const turnQuery = defineQuery<TurnReport>('turn');
 
 export const agentTurnWorkflow = 'agentTurn';
+export const durableToolWorkflow = 'durableTool';
 
 /** One live turn per conversation: the server refuses a second workflow with the same id. */
 export function turnWorkflowId({ tenant, conversation }: ConversationRef): string {

@@ -15,8 +15,12 @@ import { createReportToParent } from './report-to-parent.ts';
 export interface Phase {
   /** Runs the calls of one step; each counts as running until it is over. */
   whileRunning<T>(calls: T[], run: (call: T) => Promise<void>): Promise<void>[];
+  /** Runs `work`, which counts as one more running call. */
+  whileWorking<T>(work: () => Promise<T>): Promise<T>;
   /** Runs `ask`; meanwhile the call counts as asking. The agent is `waiting` when all of its running calls are asking. */
   whileAsking<T>(toolCallId: string, ask: () => Promise<T>): Promise<T>;
+  /** Whether all of its running calls are asking. */
+  isWaiting(): boolean;
   /** Whether a new message has ended it. */
   isSuperseded(): boolean;
   /** To be called when the end is in the database. */
@@ -26,15 +30,20 @@ export interface Phase {
 interface Parts {
   /** Cancelled when the agent is to stop. */
   scope: CancellationScope;
-  delegates: Delegates;
+  delegates: Pick<Delegates, 'waiting' | 'supersede' | 'listen'>;
+  /** The call of the parent agent that this is; absent for the root agent. */
+  reportAs: string | undefined;
   /** The open questions. */
   pending(): Elicitation[];
   /** As in `Elicitations`. */
   areAllPending(): boolean;
 }
 
-export function createPhase(turn: TurnInput, { scope, delegates, pending, areAllPending }: Parts): Phase {
-  const report = createReportToParent(turn);
+export function createPhase(
+  turn: TurnInput,
+  { scope, delegates, reportAs, pending, areAllPending }: Parts,
+): Phase {
+  const report = createReportToParent(reportAs);
   /** Calls that wait for a person, and how many questions each has open. */
   const asking = new Map<string, number>();
   let running = 0;
@@ -88,6 +97,16 @@ export function createPhase(turn: TurnInput, { scope, delegates, pending, areAll
         }),
       );
     },
+    async whileWorking(work) {
+      running++;
+      update();
+      try {
+        return await work();
+      } finally {
+        running--;
+        update();
+      }
+    },
     async whileAsking(toolCallId, ask) {
       asking.set(toolCallId, (asking.get(toolCallId) ?? 0) + 1);
       try {
@@ -104,6 +123,7 @@ export function createPhase(turn: TurnInput, { scope, delegates, pending, areAll
         update();
       }
     },
+    isWaiting,
     isSuperseded: () => superseding === 'yes',
     ended: () => {
       status = 'ended';

@@ -1,16 +1,15 @@
-/** A delegated agent signals to its parent agent whether it works or only waits for a person. */
+/** A delegated agent, or a tool in TypeScript, signals to its parent agent whether it works or only waits for a person. */
 import { getExternalWorkflowHandle, workflowInfo } from '@temporalio/workflow';
 import { delegatePhase } from './messages.ts';
-import type { DelegatePhase, TurnInput } from './messages.ts';
+import type { DelegatePhase } from './messages.ts';
 
 /** Resolves when the signal is delivered or has failed; a phase that was reported last is not sent again. */
 export type ReportToParent = (phase: DelegatePhase['phase']) => Promise<void>;
 
 /** Null for the root agent, which has no parent. */
-export function createReportToParent({ delegation }: TurnInput): ReportToParent | null {
+export function createReportToParent(toolCallId: string | undefined): ReportToParent | null {
   const { parent } = workflowInfo();
-  if (!delegation || !parent) return null;
-  const { toolCallId } = delegation;
+  if (toolCallId === undefined || !parent) return null;
   const parentWorkflow = getExternalWorkflowHandle(parent.workflowId);
   // One after the other: signals that are sent concurrently may arrive in any order.
   let delivered = Promise.resolve();

@@ -121,6 +121,7 @@ const strandedParts = (version: Version, isOf: keyof typeof code) => ({
   temporal: parts.config.temporal,
   version,
   workflowBundle: { code: code[isOf] },
+  keys: parts.keys,
   logger: parts.logger,
 });
 

@@ -20,6 +20,11 @@ import { createLogger } from '../../src/telemetry/logger.ts';
 import { startPolling } from '../../src/polling/polling.ts';
 import { startReconciler } from '../../src/reconciler/reconciler.ts';
 import { openDependencies } from '../../src/processes/dependencies.ts';
+import type { KeyRing } from '../../src/credentials/sealing/key-ring.ts';
+import { offerTools } from '../../src/processes/tool-workers/offer-tools.ts';
+import { startToolWorkers } from '../../src/processes/tool-workers/tool-workers.ts';
+import { openingCodec } from '../../src/temporal/sealed-payloads.ts';
+import type { ToolBundle } from '../../src/tool-bundles/tool-bundle.ts';
 import type { Logger } from 'pino';
 import type { Dependencies } from '../../src/processes/dependencies.ts';
 import type { Storage } from '../../src/storage/storage.ts';
@@ -50,6 +55,8 @@ export interface ServiceOptions {
   logger?: Logger;
   /** Stands between the program and its database, to hold a call back or to make it fail. */
   around?: (storage: Storage) => Storage;
+  /** Tools in TypeScript that the agents of these names have. */
+  tools?: Record<string, ToolBundle>;
   /** Instead of one worker without a version. What it starts ends with the stack. */
   startWorkers?: (parts: Dependencies, stack: AsyncDisposableStack) => Promise<void>;
 }
@@ -61,7 +68,8 @@ export async function startService({
   env = {},
   logger = createLogger({ level: process.env['TEST_LOG'] ?? 'silent', human: true }),
   around = (storage) => storage,
-  startWorkers = (parts, stack) => startWorker(parts, stack, temporal.connection),
+  tools = {},
+  startWorkers = (parts, stack) => startWorker(parts, stack, temporal.connection, tools),
 }: ServiceOptions): Promise<Service> {
   await using stack = new AsyncDisposableStack();
   const { dataDir, baseUrl, tracker, identity, env: surroundings } = await startDependencies(stack);
@@ -91,13 +99,14 @@ export async function startService({
   stack.defer(endAll);
   const { auth } = config;
   if (!auth) throw new Error('the test configures an issuer');
+  const client = readingClient(temporal.client, parts.keys);
   const app = createApp({
     ...parts,
     config: { ...config, auth },
-    service: createService({ ...parts, client: temporal.client }),
+    service: createService({ ...parts, client }),
   });
   stack.defer(() => app.close());
-  const lostTurns = startReconciler(parts, createTurnRuns(temporal.client));
+  const lostTurns = startReconciler(parts, createTurnRuns(client));
   stack.defer(() => lostTurns.stop());
   await app.listen(config.http);
 
@@ -116,21 +125,34 @@ export async function startService({
   };
 }
 
+/** Reads what the workflows of tools say, which is sealed. */
+function readingClient({ connection, options }: Client, keys: KeyRing): Client {
+  return new Client({
+    connection,
+    namespace: options.namespace,
+    dataConverter: { payloadCodecs: [openingCodec(keys)] },
+  });
+}
+
 async function startWorker(
   parts: Dependencies,
   stack: AsyncDisposableStack,
   connection: NativeConnection,
+  tools: Record<string, ToolBundle>,
 ): Promise<void> {
   stack.defer(() => parts.remote.close());
   const heldPlaces = createHeldPlaces(parts.config.worker.heldCalls);
-  const own = { ...parts, heldPlaces };
+  const bundles = new Map(Object.entries(tools).map(([agent, bundle]) => [agent, { bundle }]));
+  const offered = [...new Set(Object.values(tools))];
+  const toolWorkers = offered.length > 0 ? await startToolWorkers(parts, connection, offered) : null;
+  const own = { ...parts, heldPlaces, offeredTools: offerTools(bundles) };
   const worker = await createTurnWorker(own, connection, await workflowBundle());
   const running = worker.run();
   const looks = startPolling(parts, createQuestionSignals(new Client({ connection })));
   stack.defer(async () => {
     heldPlaces.end();
     worker.shutdown();
-    await Promise.all([running, looks.stop()]);
+    await Promise.all([running, looks.stop(), toolWorkers?.stop()]);
   });
 }
 

@@ -1,23 +1,22 @@
-/** What an agent may use: its servers' tools, all or those it lists, and the agents it may hand tasks to. */
+/** What an agent may use: its servers' tools, all or those it lists, its tools in TypeScript, and the agents it may hand tasks to. */
 import type { Logger } from 'pino';
 import type { AgentConfig, Config } from '../../config/config.ts';
 import type { Catalogue } from '../../remote/catalogue.ts';
 import type { ModelTool } from '../../remote/model-tools.ts';
 import type { TurnOwner } from '../../turn/turn.ts';
+import type { DurableTool, OfferedTools } from '../durable-tools/offered-tools.ts';
 import { toDelegateTool } from './delegate-tool.ts';
 import type { DelegateTool } from './delegate-tool.ts';
-import { toQuestionTool } from './question-tool.ts';
-import type { QuestionTool } from './question-tool.ts';
 
 interface Dependencies {
   agents: Config['agents'];
   servers: Config['servers'];
   catalogue: Pick<Catalogue, 'toolsFor' | 'backoff'>;
+  offeredTools?: OfferedTools;
   logger: Pick<Logger, 'warn'>;
 }
 
-/** As the model is offered it. */
-export type AgentTool = ModelTool | DelegateTool | QuestionTool;
+export type AgentTool = ModelTool | DelegateTool | DurableTool;
 
 export interface AgentTools {
   tools: AgentTool[];
@@ -31,7 +30,13 @@ export function mayUse(agent: AgentConfig | undefined, server: string, tool: str
   return use !== undefined && (tool === null || use.tools === undefined || use.tools.includes(tool));
 }
 
-export function createAgentTools({ agents, servers, catalogue, logger }: Dependencies) {
+export function createAgentTools({
+  agents,
+  servers,
+  catalogue,
+  offeredTools = () => [],
+  logger,
+}: Dependencies) {
   const missing = new Set<string>();
 
   return async (agent: AgentConfig, owner: TurnOwner): Promise<AgentTools> => {
@@ -46,8 +51,8 @@ export function createAgentTools({ agents, servers, catalogue, logger }: Depende
     return {
       tools: [
         ...listed.filter(({ server, tool }) => mayUse(agent, server, tool)),
+        ...offeredTools(agent.name),
         ...delegates.map(toDelegateTool),
-        ...(agent.askUser ? [toQuestionTool(agent.askUser)] : []),
       ],
       away: away.map(({ title }) => title),
     };

@@ -17,6 +17,7 @@ import type { Storage } from '../../storage/storage.ts';
 import { turnStarted } from '../../telemetry/events.ts';
 import type { ModelCallInput, ModelCallResult, StepFinish, StepResult } from '../../turn/step.ts';
 import type { Turn } from '../../turn/turn.ts';
+import type { OfferedTools } from '../durable-tools/offered-tools.ts';
 import { whileHeartbeating } from '../heartbeat.ts';
 import { whileWanted } from '../stop-signal.ts';
 import { createAgentTools } from './agent-tools.ts';
@@ -31,6 +32,7 @@ interface Dependencies extends ModelParts {
   agents: Config['agents'];
   servers: Config['servers'];
   catalogue: Pick<Catalogue, 'toolsFor' | 'backoff'>;
+  offeredTools?: OfferedTools;
   logger: Logger;
 }
 

@@ -38,24 +38,14 @@ export function serverOf({ config }: QuestionParts, name: string): ServerConfig 
   return server;
 }
 
-/** What a question says of the agent that asks. */
-export function agentContext(
-  { config }: Pick<QuestionParts, 'config'>,
-  turn: Turn,
-): Pick<Context, 'agent' | 'path'> {
-  return {
-    agent: config.agents.get(turn.agent)?.title ?? turn.agent,
-    ...(turn.delegation && { path: turn.delegation.path }),
-  };
-}
-
 export function contextOf(
-  parts: Pick<QuestionParts, 'config'>,
+  { config }: QuestionParts,
   server: ServerConfig,
   turn: Turn,
 ): Omit<Context, 'trigger'> {
   return {
-    ...agentContext(parts, turn),
+    agent: config.agents.get(turn.agent)?.title ?? turn.agent,
+    ...(turn.delegation && { path: turn.delegation.path }),
     server: server.name,
     serverTitle: server.title,
     host: placeOf(server),

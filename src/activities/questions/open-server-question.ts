@@ -1,6 +1,6 @@
 /** Opens a server's own question. Its text is stored with the call's round. */
 import type { Context } from '../../elicitation/elicitation.ts';
-import { inspectUrl } from '../../elicitation/url-safety.ts';
+import { warningsAbout } from '../../elicitation/url-safety.ts';
 import type { NewQuestion, OpenResult, ServerAsk } from '../../turn/ask.ts';
 import { pollOfRound } from './polls.ts';
 import { contextOf, openQuestion, serverOf } from './open-question.ts';
@@ -32,9 +32,4 @@ export async function openServerQuestion(
   const poll = pollOfRound({ turn, toolCallId, server, round: number }, round);
   const kind = await openQuestion(parts, input, { request, server: null, seenVersion: null }, poll);
   return kind === 'opened' ? { kind, connectedVersion: null } : { kind };
-}
-
-function warningsAbout(url: string) {
-  const inspected = inspectUrl(url);
-  return inspected.kind === 'ok' ? inspected.warnings : [];
 }

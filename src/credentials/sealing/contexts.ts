@@ -7,6 +7,7 @@ import { recordContext } from '../mcp-oauth/records.ts';
 import { linkContext } from '../nango/link.ts';
 import { answerContext } from './sealed-answer.ts';
 import { roundContext } from './sealed-round.ts';
+import { bundleContext, effectContext } from './sealed-tools.ts';
 import type { Stores } from '../stores.ts';
 import { apiKeyContext } from '../vault/api-key.ts';
 
@@ -30,6 +31,10 @@ export function contextOf(value: SealedValue): string | null {
       return answerContext(value.elicitationId);
     case 'tool_call_rounds':
       return roundContext(value);
+    case 'tool_bundles':
+      return bundleContext(value.hash);
+    case 'tool_effects':
+      return effectContext(value);
     default:
       return value satisfies never;
   }

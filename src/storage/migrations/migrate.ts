@@ -26,6 +26,8 @@ import { addLooks } from './015-looks.ts';
 import { createKeyProofs } from './016-key-proofs.ts';
 import { addSharedAccounts } from './017-shared-accounts.ts';
 import { addApiKeyUse } from './018-api-key-use.ts';
+import { addToolBundles } from './019-tool-bundles.ts';
+import { addToolEffects } from './020-tool-effects.ts';
 import { createApprovals } from './022-approvals.ts';
 import type { Database } from '../database.ts';
 import type { Tables } from '../schema.ts';
@@ -58,5 +60,7 @@ const migrations: Record<string, Migration> = {
   '016-key-proofs': { up: createKeyProofs },
   '017-shared-accounts': { up: addSharedAccounts },
   '018-api-key-use': { up: addApiKeyUse },
+  '019-tool-bundles': { up: addToolBundles },
+  '020-tool-effects': { up: addToolEffects },
   '022-approvals': { up: createApprovals },
 };

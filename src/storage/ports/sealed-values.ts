@@ -7,6 +7,8 @@ export type SealedValue = { sealed: string } & (
   | { table: 'oauth_attempts'; stateHash: string }
   | { table: 'elicitation_answers'; elicitationId: string; responseId: string }
   | { table: 'tool_call_rounds'; turnId: string; toolCallId: string; round: number }
+  | { table: 'tool_bundles'; hash: string }
+  | { table: 'tool_effects'; workflowId: string; activityId: string }
 );
 
 export type SealedTable = SealedValue['table'];

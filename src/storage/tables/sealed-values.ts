@@ -17,6 +17,8 @@ const tables = [
   'oauth_attempts',
   'elicitation_answers',
   'tool_call_rounds',
+  'tool_bundles',
+  'tool_effects',
 ] as const satisfies SealedTable[];
 
 export function createSealedValues({ query, now }: Database): SealedValues {
@@ -122,6 +124,34 @@ const pages: {
       .execute();
     return rows.map((row) => ({ table: 'tool_call_rounds', ...row }));
   },
+
+  async tool_bundles(query, { except, after, limit }) {
+    const rows = await query
+      .selectFrom('tool_bundles')
+      .select(['hash', 'sealed'])
+      .where(beginsWithNone('sealed', except))
+      .where('hash', '>', after?.table === 'tool_bundles' ? after.hash : '')
+      .orderBy('hash')
+      .limit(limit)
+      .execute();
+    return rows.map((row) => ({ table: 'tool_bundles', ...row }));
+  },
+
+  async tool_effects(query, { except, after, limit }) {
+    const { workflowId = '', activityId = '' } = after?.table === 'tool_effects' ? after : {};
+    const rows = await query
+      .selectFrom('tool_effects')
+      .select(['workflow_id as workflowId', 'activity_id as activityId'])
+      .select(({ ref }) => ref('sealed').$notNull().as('sealed'))
+      .where('sealed', 'is not', null)
+      .where(beginsWithNone('sealed', except))
+      .where(sql<boolean>`(workflow_id, activity_id) > (${workflowId}, ${activityId})`)
+      .orderBy('workflow_id')
+      .orderBy('activity_id')
+      .limit(limit)
+      .execute();
+    return rows.map((row) => ({ table: 'tool_effects', ...row }));
+  },
 };
 
 function update(write: Kysely<Tables>, value: SealedValue, sealed: string): Promise<UpdateResult> {
@@ -162,6 +192,21 @@ function update(write: Kysely<Tables>, value: SealedValue, sealed: string): Prom
         .where('turn_id', '=', value.turnId)
         .where('tool_call_id', '=', value.toolCallId)
         .where('round', '=', value.round)
+        .where('sealed', '=', value.sealed)
+        .executeTakeFirst();
+    case 'tool_bundles':
+      return write
+        .updateTable('tool_bundles')
+        .set({ sealed })
+        .where('hash', '=', value.hash)
+        .where('sealed', '=', value.sealed)
+        .executeTakeFirst();
+    case 'tool_effects':
+      return write
+        .updateTable('tool_effects')
+        .set({ sealed })
+        .where('workflow_id', '=', value.workflowId)
+        .where('activity_id', '=', value.activityId)
         .where('sealed', '=', value.sealed)
         .executeTakeFirst();
     default:

@@ -23,7 +23,15 @@ const old = parseKeys(k1);
 const both = parseKeys(`${k2},${k1}`);
 const fresh = parseKeys(k2);
 const alice = { tenant: 'acme', server: 'tracker', user: 'alice' };
-const tables = ['connections', 'oauth_records', 'oauth_attempts', 'elicitation_answers', 'tool_call_rounds'];
+const tables = [
+  'connections',
+  'oauth_records',
+  'oauth_attempts',
+  'elicitation_answers',
+  'tool_call_rounds',
+  'tool_bundles',
+  'tool_effects',
+];
 
 describe.each(['sqlite', 'postgres'] as const)('on %s', (kind) => {
   let folder: string;
@@ -109,7 +117,7 @@ describe.each(['sqlite', 'postgres'] as const)('on %s', (kind) => {
     await writeOneOfEach(storage, old);
     await writeOneOfEach(storage, old);
     const { tables: counted } = await run({ dryRun: true, batchSize: 1 });
-    expect(counted.map(({ resealed }) => resealed.get('k1'))).toEqual([6, 2, 2, 2, 2]);
+    expect(counted.map(({ resealed }) => resealed.get('k1'))).toEqual([6, 2, 2, 2, 2, 2, 2]);
   });
 
   test.each(tables)('what somebody else has written to %s meanwhile stays', async (table) => {

@@ -7,6 +7,12 @@ import { createRecords } from '../../../src/credentials/mcp-oauth/records.ts';
 import { openLink, sealLink } from '../../../src/credentials/nango/link.ts';
 import { openAnswer, sealAnswer } from '../../../src/credentials/sealing/sealed-answer.ts';
 import { openRound, sealRound } from '../../../src/credentials/sealing/sealed-round.ts';
+import {
+  openBundle,
+  openEffect,
+  sealBundle,
+  sealEffect,
+} from '../../../src/credentials/sealing/sealed-tools.ts';
 import type { KeyRing } from '../../../src/credentials/sealing/key-ring.ts';
 import { openKey, sealKey } from '../../../src/credentials/vault/api-key.ts';
 import type { ConnectionKey } from '../../../src/storage/ports/connections.ts';
@@ -117,6 +123,12 @@ export async function writeOneOfEach(
   const round = { round: 1, sealed: sealRound(keys, call, 'a round') };
   await storage.toolCalls.keepRound(at, 'call', round, 'paused', firstAttempt);
 
+  const hash = randomUUID();
+  await storage.toolBundles.keep({ hash, sealed: sealBundle(keys, hash, 'code of tools') });
+  const effect = { workflowId: `turn/${at.turnId}/tool/call`, activityId: '1' };
+  await storage.toolEffects.claim(effect, { turn: at, name: 'deletePage' });
+  await storage.toolEffects.finish(effect, sealEffect(keys, effect, 'an effect'));
+
   return async (ring) => {
     const accountRow = await storage.connections.get(oauth);
     const account = accountRow ? tryOpenAccount(ring, accountRow) : null;
@@ -125,6 +137,7 @@ export async function writeOneOfEach(
     const opened = openLink(ring, await storage.connections.get(nango));
     const answered = await storage.elicitations.answer(elicitationId, 'said');
     const [kept] = await storage.toolCalls.rounds(at, 'call');
+    const claimed = await storage.toolEffects.claim(effect, { turn: at, name: 'deletePage' });
     return [
       account?.kind === 'account' ? account.account.accessToken : '',
       entry?.kind === 'key' ? entry.kept.apiKey : '',
@@ -133,6 +146,8 @@ export async function writeOneOfEach(
       (await createRecords(storage.oauth, ring).recall(record, z.string()))?.value ?? '',
       openAnswer(ring, elicitationId, answered?.sealedContent ?? ''),
       openRound(ring, call, kept?.sealed ?? ''),
+      openBundle(ring, hash, (await storage.toolBundles.get(hash))?.sealed ?? ''),
+      openEffect(ring, effect, claimed.kind === 'finished' ? (claimed.sealed ?? '') : ''),
     ];
   };
 }
@@ -145,6 +160,8 @@ export const everything = [
   'found out',
   'an answer',
   'a round',
+  'code of tools',
+  'an effect',
 ];
 
 export function keepAccount(

@@ -1,0 +1,71 @@
+/** What the workflow of a tool in TypeScript reads and writes. For the workers of tools, whose histories are sealed. */
+import { activityInfo } from '@temporalio/activity';
+import { openAnswer } from '../../credentials/sealing/sealed-answer.ts';
+import type { KeyRing } from '../../credentials/sealing/key-ring.ts';
+import { unfinishedForModel } from '../../elicitation/wording.ts';
+import type { Settlement } from '../../elicitation/elicitation.ts';
+import type { Storage } from '../../storage/storage.ts';
+import type { ToolResult } from '../../turn/tool-result.ts';
+import { finishToolCall, requestedToolCall } from '../tool-results.ts';
+import type { DurableCallRef } from './durable-calls.ts';
+import type { ToolProgressWriters } from './progress-writers.ts';
+
+/** `stopped`: the call was cut short, and had not come to a result of its own. */
+export type DurableToolResult =
+  | ToolResult
+  | { kind: 'stopped'; status: 'finished' | 'cancelled' | 'superseded'; wasWaiting: boolean };
+
+/** `over`: the call was withdrawn before anybody began it. */
+export type BegunTool = { kind: 'begun'; input: unknown } | { kind: 'over' };
+
+interface Dependencies {
+  storage: Pick<Storage, 'toolCalls' | 'toolEffects' | 'elicitations'>;
+  keys: KeyRing;
+  progress: Pick<ToolProgressWriters, 'rest'>;
+}
+
+export function createDurableToolActivities({ storage, keys, progress }: Dependencies) {
+  return {
+    async beginTool({ turn, toolCallId }: DurableCallRef): Promise<BegunTool> {
+      const { attempt } = activityInfo();
+      const isStarted = await storage.toolCalls.start(turn, toolCallId, { execution: 0, attempt });
+      const { state, input } = await requestedToolCall(storage, turn, toolCallId);
+      // Started before: by an attempt of this whose worker died before it said so.
+      return isStarted || state !== 'finished' ? { kind: 'begun', input } : { kind: 'over' };
+    },
+
+    /** What the user has filled in. */
+    async readToolAnswer(input: {
+      elicitationId: string;
+      responseId: string;
+      outcomes: Settlement[];
+    }): Promise<unknown> {
+      const { elicitationId, responseId, outcomes } = input;
+      await storage.elicitations.settleAll(outcomes);
+      const answer = await storage.elicitations.answer(elicitationId, responseId);
+      if (!answer)
+        throw new Error(`Answer ${responseId} to question ${elicitationId} is not in the database.`);
+      return answer.sealedContent === null
+        ? {}
+        : (JSON.parse(openAnswer(keys, elicitationId, answer.sealedContent)) as unknown);
+    },
+
+    async finishTool(
+      input: DurableCallRef & { result: DurableToolResult; outcomes: Settlement[] },
+    ): Promise<void> {
+      const { turn, toolCallId, result, outcomes } = input;
+      await progress.rest(turn, toolCallId);
+      await storage.elicitations.settleAll(outcomes);
+      const call = await requestedToolCall(storage, turn, toolCallId);
+      await finishToolCall(storage, turn, call, result.kind === 'stopped' ? inWords(result) : result);
+      await storage.toolEffects.forgetResults(activityInfo().workflowExecution?.workflowId ?? '');
+    },
+  };
+}
+
+function inWords({ status, wasWaiting }: Extract<DurableToolResult, { kind: 'stopped' }>): ToolResult {
+  const end = status === 'finished' ? 'cancelled' : status;
+  return { kind: 'error', text: unfinishedForModel(end, wasWaiting ? 'paused' : 'started') };
+}
+
+export type DurableToolActivities = ReturnType<typeof createDurableToolActivities>;

@@ -1,0 +1,142 @@
+/**
+ * Around every activity of an author: it has its effect once. A row is claimed before it runs and keeps what came of it;
+ * a later attempt is given that, or finds that nobody knows, and then repeats only what its author calls idempotent.
+ *
+ * What authors' code throws is handed on as a value, so that no word of it stands in a failure.
+ */
+import { setTimeout as sleep } from 'node:timers/promises';
+import { activityInfo } from '@temporalio/activity';
+import { openEffect, sealEffect } from '../../credentials/sealing/sealed-tools.ts';
+import type { KeyRing } from '../../credentials/sealing/key-ring.ts';
+import type { EffectRef } from '../../storage/ports/tool-effects.ts';
+import type { Storage } from '../../storage/storage.ts';
+import { isDatabaseTrouble } from '../../storage/transient-errors.ts';
+import { whileHeartbeating } from '../heartbeat.ts';
+import { stopped, stopSignal, whileWanted } from '../stop-signal.ts';
+import type { DurableCallRef } from './durable-calls.ts';
+
+/** What came of an activity. */
+export type EffectResult =
+  | { kind: 'done'; value?: unknown }
+  /** It has thrown this. */
+  | { kind: 'failed'; name: string; message: string }
+  | { kind: 'unknown'; reason: string };
+
+export interface EffectCall {
+  call: DurableCallRef;
+  args: unknown[];
+  timeoutMs: number;
+  isIdempotent: boolean;
+}
+
+export type AuthorActivity = (...args: unknown[]) => unknown;
+
+interface Dependencies {
+  storage: Pick<Storage, 'toolEffects' | 'turns'>;
+  keys: KeyRing;
+}
+
+/** How long code that is told to stop has to come to its end by itself. */
+const gracePeriodMs = 2_000;
+const longestJson = 400_000;
+const longestMessage = 4_000;
+
+export function createEffect(
+  { storage, keys }: Dependencies,
+  name: string,
+  activity: AuthorActivity,
+): (input: EffectCall) => Promise<EffectResult> {
+  return (input) =>
+    whileHeartbeating(() => whileWanted(storage.turns, input.call.turn, () => runOnce(input)));
+
+  async function runOnce({ call, args, timeoutMs, isIdempotent }: EffectCall): Promise<EffectResult> {
+    const { activityId, workflowExecution } = activityInfo();
+    const effect = { workflowId: workflowExecution?.workflowId ?? '', activityId };
+    const claim = await storage.toolEffects.claim(effect, { turn: call.turn, name });
+    switch (claim.kind) {
+      case 'finished':
+        return claim.sealed === null
+          ? unknown('it has run before, and its result is gone.')
+          : opened(effect, claim.sealed);
+      case 'started':
+        if (!isIdempotent) return unknown('it had begun when its worker stopped, and was not repeated.');
+        return keep(effect, await outcomeOf(args, timeoutMs));
+      case 'claimed':
+        return keep(effect, await outcomeOf(args, timeoutMs));
+      default:
+        return claim satisfies never;
+    }
+  }
+
+  async function outcomeOf(args: unknown[], timeoutMs: number): Promise<EffectResult> {
+    const over = new AbortController();
+    const running = run(args);
+    const outcome = await Promise.race([
+      running,
+      sleep(timeoutMs, 'time-out' as const, { signal: over.signal }).catch(() => 'time-out' as const),
+      stoppedFor(gracePeriodMs, over.signal),
+    ]);
+    over.abort();
+    if (outcome === 'stopped') return stopped();
+    if (outcome === 'time-out')
+      return unknown(`it did not end within ${timeoutMs / 1000} seconds, and may still have its effect.`);
+    return outcome;
+  }
+
+  async function run(args: unknown[]): Promise<EffectResult> {
+    try {
+      const value = await activity(...args);
+      if (value === undefined) return { kind: 'done' };
+      const json = JSON.stringify(value) as string | undefined;
+      if (json === undefined)
+        return failed(
+          new TypeError(`${name} has run, but its result is a ${typeof value}, which is no JSON.`),
+        );
+      if (json.length > longestJson)
+        return failed(
+          new RangeError(
+            `${name} has run, but its result is too large (more than ${longestJson / 1000} kB of JSON).`,
+          ),
+        );
+      return { kind: 'done', value: JSON.parse(json) as unknown };
+    } catch (error) {
+      return failed(error);
+    }
+  }
+
+  /** The effect has happened: what came of it is kept as long as there is time for it. */
+  async function keep(effect: EffectRef, result: EffectResult): Promise<EffectResult> {
+    const sealed = sealEffect(keys, effect, JSON.stringify(result));
+    for (let pauseMs = 100; ; pauseMs *= 2) {
+      try {
+        await storage.toolEffects.finish(effect, sealed);
+        return result;
+      } catch (error) {
+        if (!isDatabaseTrouble(error) || pauseMs > 6_400) throw error;
+      }
+      await sleep(pauseMs);
+    }
+  }
+
+  function opened(effect: EffectRef, sealed: string): EffectResult {
+    return JSON.parse(openEffect(keys, effect, sealed)) as EffectResult;
+  }
+}
+
+async function stoppedFor(ms: number, signal: AbortSignal): Promise<'stopped'> {
+  const stop = stopSignal();
+  const heard =
+    stop.aborted || new Promise((resolve) => stop.addEventListener('abort', resolve, { once: true, signal }));
+  await heard;
+  await sleep(ms, undefined, { signal }).catch(() => undefined);
+  return 'stopped';
+}
+
+function unknown(reason: string): EffectResult {
+  return { kind: 'unknown', reason };
+}
+
+function failed(error: unknown): EffectResult {
+  const { name, message } = error instanceof Error ? error : new Error(String(error));
+  return { kind: 'failed', name, message: message.slice(0, longestMessage) };
+}

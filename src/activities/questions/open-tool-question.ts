@@ -1,0 +1,31 @@
+/** Puts the question of a tool in TypeScript to the user, as its author wrote it. */
+import type { Context, ElicitationRequest } from '../../elicitation/elicitation.ts';
+import { warningsAbout } from '../../elicitation/url-safety.ts';
+import type { NewQuestion, OpenResult, ToolAsk } from '../../turn/ask.ts';
+import { openQuestion } from './open-question.ts';
+import type { QuestionParts } from './open-question.ts';
+
+export async function openToolQuestion(
+  parts: QuestionParts,
+  input: NewQuestion<ToolAsk>,
+): Promise<OpenResult> {
+  const { turn, elicitationId, workflowId, ask, request: asked } = input;
+  if (!asked) throw new Error(`Question ${elicitationId} of ${ask.tool} does not say what it asks.`);
+  const { toolTitle, ...question } = asked;
+  const warnings = question.mode === 'url' ? warningsAbout(question.url) : [];
+  const context: Context = {
+    agent: parts.config.agents.get(turn.agent)?.title ?? turn.agent,
+    ...(turn.delegation && { path: turn.delegation.path }),
+    trigger: 'tool_elicitation',
+    toolName: ask.tool,
+    toolTitle,
+    toolCallId: ask.toolCallId,
+    ...(warnings.length > 0 && { warnings }),
+  };
+  const request: ElicitationRequest = { ...question, context };
+  const kind = await openQuestion(parts, input, { request, server: null, seenVersion: null }, undefined);
+  if (kind === 'too-many-open') return { kind };
+  // Its author may have chosen the id, and somebody else's question has it.
+  const row = await parts.storage.elicitations.get(elicitationId);
+  return row?.workflowId === workflowId ? { kind, connectedVersion: null } : { kind: 'call-ended' };
+}

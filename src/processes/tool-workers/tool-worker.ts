@@ -1,0 +1,70 @@
+/** Runs the tools of one bundle: their workflows, and the activities of their author. */
+import { Worker } from '@temporalio/worker';
+import type { InjectedSinks, NativeConnection } from '@temporalio/worker';
+import { createCallRounds } from '../../activities/call-tool/rounds.ts';
+import { createDurableToolActivities } from '../../activities/durable-tools/durable-tools.ts';
+import { createEffect } from '../../activities/durable-tools/effects.ts';
+import { createToolProgressWriters } from '../../activities/durable-tools/progress-writers.ts';
+import type { ToolProgressWriters } from '../../activities/durable-tools/progress-writers.ts';
+import { createFindConnection } from '../../activities/find-connection.ts';
+import { heartbeatMs } from '../../activities/heartbeat.ts';
+import { createElicitationActivities } from '../../activities/questions/questions.ts';
+import { safeFailures } from '../../activities/safe-failures.ts';
+import { sealingCodec } from '../../temporal/sealed-payloads.ts';
+import { activityPrefix } from '../../workflows/durable-tool/activity-prefix.ts';
+import type { ToolSinks } from '../../workflows/durable-tool/sinks.ts';
+import { toolQueueName } from '../../workflows/tool-queue.ts';
+import type { Dependencies } from '../dependencies.ts';
+import { loadAuthorActivities } from './author-activities.ts';
+import type { ToolBundle } from '../../tool-bundles/tool-bundle.ts';
+
+export async function createToolWorker(
+  parts: Dependencies,
+  connection: NativeConnection,
+  bundle: ToolBundle,
+): Promise<Worker> {
+  const { config, logger, keys } = parts;
+  const { namespace, taskQueue } = config.temporal;
+  const progress = createToolProgressWriters(parts.storage);
+  const authors = await loadAuthorActivities(bundle);
+  return Worker.create({
+    connection,
+    namespace,
+    taskQueue: toolQueueName(taskQueue, bundle.hash),
+    workflowBundle: { code: bundle.workflows },
+    activities: {
+      ...createElicitationActivities({ ...parts, rounds: createCallRounds(parts) }),
+      ...createFindConnection({ ...parts, servers: config.servers }),
+      ...createDurableToolActivities({ ...parts, progress }),
+      ...Object.fromEntries(
+        [...authors].map(([name, activity]) => [activityPrefix + name, createEffect(parts, name, activity)]),
+      ),
+    },
+    dataConverter: { payloadCodecs: [sealingCodec(keys)] },
+    sinks: sinksOf(parts, progress),
+    interceptors: { activity: [safeFailures(logger)] },
+    // As for turns: see turn-worker.ts.
+    stickyQueueScheduleToStartTimeout: '4s',
+    maxHeartbeatThrottleInterval: heartbeatMs,
+    maxConcurrentActivityTaskExecutions: config.worker.calls,
+    shutdownGraceTime: config.shutdownGraceMs,
+    shutdownForceTime: config.shutdownGraceMs + 5_000,
+  });
+}
+
+function sinksOf({ logger }: Dependencies, progress: ToolProgressWriters): InjectedSinks<ToolSinks> {
+  return {
+    durableTool: {
+      log: {
+        fn(_info, { turn, toolCallId, toolName }, level, message, details) {
+          logger[level]({ turnId: turn.turnId, toolCallId, tool: toolName, details }, message);
+        },
+      },
+      progress: {
+        fn(_info, call, told) {
+          progress.note(call, told);
+        },
+      },
+    },
+  };
+}

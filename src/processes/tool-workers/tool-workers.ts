@@ -1,0 +1,134 @@
+/**
+ * The workers of tools in TypeScript: one for each bundle that this process offers, and for every other one that still
+ * has open calls. A call goes on with the code that it began with, so somebody has to run that until the last one is over.
+ */
+import { Client } from '@temporalio/client';
+import type { NativeConnection, Worker } from '@temporalio/worker';
+import type { ToolBundle } from '../../tool-bundles/tool-bundle.ts';
+import { toolQueueName } from '../../workflows/tool-queue.ts';
+import type { Dependencies } from '../dependencies.ts';
+import { keepBundle, readBundle } from './kept-bundles.ts';
+import { createToolWorker } from './tool-worker.ts';
+
+/** How long code is kept that nobody runs and that has no open calls. */
+const keptMs = 7 * 24 * 60 * 60_000;
+/** Temporal lists what has just begun with a delay: only a second look without open calls is believed. */
+const quietLooks = 2;
+
+export interface ToolWorkers {
+  /** Looks for open calls of code that does not run here, and for code that is not needed any more. */
+  look(): Promise<void>;
+  /** Waits for what is under way. */
+  stop(): Promise<void>;
+}
+
+interface Running {
+  worker: Worker;
+  over: Promise<void>;
+  /** How many looks in a row have found no open call. */
+  quiet: number;
+}
+
+/** Runs `offered` until it is stopped. */
+export async function startToolWorkers(
+  parts: Dependencies,
+  connection: NativeConnection,
+  offered: ToolBundle[],
+): Promise<ToolWorkers> {
+  const { config, storage, logger } = parts;
+  const { namespace, taskQueue } = config.temporal;
+  const client = new Client({ connection, namespace });
+  const running = new Map<string, Running>();
+  const own = new Set(offered.map(({ hash }) => hash));
+
+  async function run(bundle: ToolBundle): Promise<void> {
+    const worker = await createToolWorker(parts, connection, bundle);
+    const { hash } = bundle;
+    const over = worker.run().catch((err: unknown) => {
+      logger.error({ err, bundle: hash }, 'a worker of tools stopped');
+      running.delete(hash);
+    });
+    running.set(hash, { worker, over, quiet: 0 });
+  }
+
+  async function end(hash: string): Promise<void> {
+    const ended = running.get(hash);
+    if (!ended) return;
+    running.delete(hash);
+    if (ended.worker.getState() === 'RUNNING') ended.worker.shutdown();
+    await ended.over;
+  }
+
+  async function openCalls(hash: string): Promise<number> {
+    const query = `TaskQueue = '${toolQueueName(taskQueue, hash)}' AND ExecutionStatus = 'Running'`;
+    return (await client.workflow.count(query)).count;
+  }
+
+  async function lookAfter({ hash, usedAt }: { hash: string; usedAt: number }): Promise<void> {
+    const open = await openCalls(hash);
+    const ran = running.get(hash);
+    if (ran) {
+      ran.quiet = open > 0 ? 0 : ran.quiet + 1;
+      if (ran.quiet >= quietLooks) await end(hash);
+      return;
+    }
+    if (open > 0) return runAgain(hash);
+    const before = Date.now() - keptMs;
+    if (usedAt < before) await storage.toolBundles.drop(hash, before);
+  }
+
+  async function runAgain(hash: string): Promise<void> {
+    const bundle = await readBundle(parts, hash);
+    if (!bundle) return;
+    await run(bundle);
+    logger.info(
+      { bundle: hash },
+      'calls of tools are open that began with code of another time: it runs, too',
+    );
+  }
+
+  for (const bundle of offered) {
+    await keepBundle(parts, bundle);
+    await run(bundle);
+  }
+
+  return {
+    async look() {
+      // One whose worker has failed runs again.
+      for (const bundle of offered) if (!running.has(bundle.hash)) await run(bundle);
+      for (const kept of await storage.toolBundles.list()) {
+        if (own.has(kept.hash)) continue;
+        await lookAfter(kept).catch((err: unknown) =>
+          logger.error({ err, bundle: kept.hash }, 'could not look after code of tools'),
+        );
+      }
+      await storage.toolBundles.touch([...running.keys()]);
+    },
+    async stop() {
+      await Promise.all([...running.keys()].map(end));
+    },
+  };
+}
+
+/** Looks now, and again and again until the stack is disposed. */
+export async function keepLooking(
+  workers: ToolWorkers,
+  {
+    everyMs,
+    logger,
+    stack,
+  }: { everyMs: number; logger: Dependencies['logger']; stack: AsyncDisposableStack },
+): Promise<void> {
+  const look = () =>
+    workers.look().catch((err: unknown) => logger.warn({ err }, 'could not look for open calls of tools'));
+  await look();
+  let looking = Promise.resolve();
+  const timer = setInterval(() => {
+    looking = looking.then(look);
+  }, everyMs);
+  stack.defer(async () => {
+    clearInterval(timer);
+    await looking;
+    await workers.stop();
+  });
+}

@@ -1,0 +1,57 @@
+/**
+ * A call of a tool in TypeScript, as the agent's workflow sees it: the tool is a workflow of its own, run by workers of
+ * the code that the call began with. Such a worker may be gone, or never come.
+ */
+import { CancellationScope, proxyLocalActivities, sleep } from '@temporalio/workflow';
+import type { DurableCallActivities } from '../activities/durable-tools/durable-calls.ts';
+import type { DurableCall } from '../turn/tool-call.ts';
+import type { DurableToolEnd, TurnInput } from './messages.ts';
+
+const { finishLostTool, withdrawUnbegunTool } = proxyLocalActivities<DurableCallActivities>({
+  startToCloseTimeout: '10s',
+  retry: { initialInterval: '100ms', backoffCoefficient: 2, maximumInterval: '10s' },
+});
+
+/** Workers look for code that they are to run every few seconds. */
+const patience = '1m';
+
+/** Grace period of a tool that is cancelled, whose worker may have died. Shorter than a new message waits. */
+const gracePeriod = '8s';
+
+/** Waits for the tool's end, as long as somebody runs it. To be called in the scope that is cancelled when it is to stop. */
+export async function followDurableTool(
+  turn: TurnInput,
+  { toolCallId, toolName }: DurableCall,
+  result: Promise<DurableToolEnd>,
+): Promise<DurableToolEnd> {
+  // What cancels the call does not end the watch: the tool itself says what became of it.
+  const watching = new CancellationScope({
+    cancellable: true,
+    parent: new CancellationScope({ cancellable: false }),
+  });
+  const withdrawn = watching.run(async () => {
+    await sleep(patience, { summary: `${toolName}: does a worker run it?` });
+    const isUnbegun = await withdrawUnbegunTool({ turn, toolCallId });
+    // The model has been told; whoever runs it later finds the call finished.
+    return isUnbegun ? ({ status: 'finished' } as const) : result;
+  });
+  withdrawn.catch(() => undefined);
+  try {
+    return await Promise.race([result, withdrawn, cancelledForTooLong()]);
+  } finally {
+    watching.cancel();
+  }
+}
+
+/** The tool's workflow was ended from outside, or failed: what it has done nobody knows. */
+export function endLostTool(turn: TurnInput, { toolCallId, toolName }: DurableCall): Promise<void> {
+  const options = { summary: `${toolName}: ended from outside` };
+  return finishLostTool.executeWithOptions(options, [{ turn, toolCallId }]);
+}
+
+async function cancelledForTooLong(): Promise<never> {
+  return CancellationScope.current().cancelRequested.catch(async (error: unknown) => {
+    await CancellationScope.nonCancellable(() => sleep(gracePeriod));
+    throw error;
+  });
+}

@@ -1,0 +1,83 @@
+/** The author's activities, as a tool calls them: each has its effect once, or is said to be unknown. */
+import {
+  ActivityCancellationType,
+  ActivityFailure,
+  isCancellation,
+  proxyActivities,
+} from '@temporalio/workflow';
+import type { EffectCall, EffectResult } from '../../activities/durable-tools/effects.ts';
+import { retryUntilDatabaseAnswers } from '../failures.ts';
+import { activityPrefix } from './activity-prefix.ts';
+import type { ActivityOptions, ToolRunContext } from './tool-code.ts';
+import { toJson } from './tool-result.ts';
+
+/** What one call of an activity may take where its author says nothing else. */
+const usualTimeoutMs = 60_000;
+/** For its row, before and after. */
+const marginMs = 15_000;
+
+type Run = (call: EffectCall) => Promise<EffectResult>;
+
+export function createToolActivities(
+  { turn, toolCallId }: EffectCall['call'],
+  { timeoutMs = usualTimeoutMs, idempotent = [] }: ActivityOptions = {},
+  whileWorking: <T>(work: () => Promise<T>) => Promise<T>,
+): ToolRunContext['activities'] {
+  const run = proxyActivities<Record<string, Run>>({
+    startToCloseTimeout: timeoutMs + marginMs,
+    // A worker that dies is noticed after this long.
+    heartbeatTimeout: '12s',
+    // Attempts after the first look at what the first one left behind, and repeat nothing that may have run.
+    retry: { initialInterval: '500ms', backoffCoefficient: 2, maximumInterval: '10s', maximumAttempts: 5 },
+    cancellationType: ActivityCancellationType.WAIT_CANCELLATION_COMPLETED,
+  });
+
+  async function call(name: string, args: unknown[]): Promise<unknown> {
+    const given = toJson(args);
+    if (given.kind === 'problem') throw new Error(`What ${name} is called with ${given.problem}.`);
+    const isIdempotent = idempotent.includes(name);
+    const effect = await whileWorking(() =>
+      outcomeOf(name, { call: { turn, toolCallId }, args, timeoutMs, isIdempotent }),
+    );
+    switch (effect.kind) {
+      case 'done':
+        return effect.value;
+      case 'failed':
+        throw Object.assign(new Error(effect.message), { name: effect.name });
+      case 'unknown':
+        throw new OutcomeUnknown(`${name}: ${effect.reason}`);
+      default:
+        return effect satisfies never;
+    }
+  }
+
+  async function outcomeOf(name: string, input: EffectCall): Promise<EffectResult> {
+    const activity = run[activityPrefix + name];
+    if (!activity) throw new Error(`There is no activity ${name}.`);
+    try {
+      return await retryUntilDatabaseAnswers(() => activity(input));
+    } catch (error) {
+      if (isCancellation(error) || !(error instanceof ActivityFailure)) throw error;
+      return { kind: 'unknown', reason: 'it did not say what became of it, so it may or may not have run.' };
+    }
+  }
+
+  return new Proxy<ToolRunContext['activities']>(
+    {},
+    {
+      get: (_, name) =>
+        typeof name === 'string' ? (...args: unknown[]) => floating(call(name, args)) : undefined,
+    },
+  );
+}
+
+/** An author may forget to wait: an error that nobody hears of would stop the workflow for good. */
+export function floating<T>(promise: Promise<T>): Promise<T> {
+  promise.catch(() => undefined);
+  return promise;
+}
+
+/** Nobody knows whether an activity has had its effect: it is not repeated. */
+class OutcomeUnknown extends Error {
+  override name = 'OutcomeUnknown';
+}

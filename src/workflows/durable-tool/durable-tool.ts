@@ -1,0 +1,122 @@
+/**
+ * A tool in TypeScript at work: a workflow under its agent's, of the code that the call began with. Input, questions,
+ * answers and result pass through its history, which is sealed; what its agent's workflow sees is how it ended.
+ */
+import {
+  ApplicationFailure,
+  CancellationScope,
+  allHandlersFinished,
+  condition,
+  isCancellation,
+} from '@temporalio/workflow';
+import type { DurableToolResult } from '../../activities/durable-tools/durable-tools.ts';
+import { inWords } from '../../elicitation/wording.ts';
+import { createElicit } from '../elicit.ts';
+import type { DurableToolEnd, DurableToolInput } from '../messages.ts';
+import { createPhase } from '../phase.ts';
+import { createQuestions } from '../questions.ts';
+import { createUnwrittenOutcomes } from '../unwritten-outcomes.ts';
+import { beginTool, finishTool } from './activities.ts';
+import { createToolActivities, floating } from './call-activity.ts';
+import { createElicitForAuthor } from './elicit-for-author.ts';
+import { createSayings } from './sinks.ts';
+import { issuesOf } from './tool-code.ts';
+import type { ReadSchema, ToolCode, ToolRunContext } from './tool-code.ts';
+import { failureOf, resultOf } from './tool-result.ts';
+
+type TitledTool = ToolCode & { title: string };
+
+/** The workflow of all tools of a folder, as `defineTool` made them. */
+export function createDurableTool(defined: readonly unknown[], readSchema: ReadSchema) {
+  const tools = defined as readonly ToolCode[];
+  return async function durableTool(call: DurableToolInput): Promise<DurableToolEnd> {
+    const tool = tools.find(({ name }) => name === call.toolName);
+    if (!tool)
+      throw ApplicationFailure.nonRetryable(`There is no tool ${call.toolName} here.`, 'UnknownTool');
+    return runTool({ ...tool, title: tool.title ?? inWords(tool.name) }, call, readSchema);
+  };
+}
+
+async function runTool(
+  tool: TitledTool,
+  call: DurableToolInput,
+  readSchema: ReadSchema,
+): Promise<DurableToolEnd> {
+  const { turn, toolCallId } = call;
+  const running = new CancellationScope();
+  const unwritten = createUnwrittenOutcomes();
+  const questions = createQuestions();
+  const { elicit, areAllPending } = createElicit(turn, { questions, unwritten });
+  const nobody = { waiting: () => [], supersede: () => false, listen: () => undefined };
+  const { pending } = questions;
+  const phase = createPhase(turn, {
+    scope: running,
+    delegates: nobody,
+    reportAs: toolCallId,
+    pending,
+    areAllPending,
+  });
+  const { whileAsking } = phase;
+  const authorElicit = createElicitForAuthor({
+    tool,
+    call,
+    questions,
+    unwritten,
+    elicit,
+    whileAsking,
+    readSchema,
+  });
+  const context: ToolRunContext = {
+    elicit: (...question) => floating(authorElicit(...question)),
+    activities: createToolActivities(call, tool.activities, phase.whileWorking),
+    user: turn.user,
+    tenant: turn.tenant,
+    toolCallId,
+    ...createSayings(call),
+  };
+
+  const begun = await CancellationScope.nonCancellable(() => beginTool({ turn, toolCallId }));
+  if (begun.kind === 'over') return { status: 'finished' };
+  let wasWaiting = false;
+  // Heard before whoever waits in this scope is, so that the phase is still the one that was cut short.
+  running.cancelRequested.catch(() => {
+    wasWaiting = phase.isWaiting();
+    void unwritten.write();
+  });
+  const [over] = phase.whileRunning([begun.input], runToEnd);
+  await over;
+  phase.ended();
+  await condition(allHandlersFinished);
+  return { status: statusOf() };
+
+  async function runToEnd(input: unknown): Promise<void> {
+    const result = await running.run(() => run(input)).catch(toResult);
+    const summary = `${tool.name}: ${result.kind}`;
+    // Written down even while the call is being cancelled.
+    await CancellationScope.nonCancellable(() =>
+      unwritten.writtenBy((outcomes) =>
+        finishTool.executeWithOptions({ summary }, [{ turn, toolCallId, result, outcomes }]),
+      ),
+    );
+  }
+
+  async function run(input: unknown): Promise<DurableToolResult> {
+    const read = tool.input.safeParse(input);
+    if (!read.success) return { kind: 'error', text: misfit(tool.title, issuesOf(read.error)) };
+    return resultOf(tool, await tool.run(read.data, context));
+  }
+
+  function toResult(error: unknown): DurableToolResult {
+    if (!running.consideredCancelled || !isCancellation(error)) return failureOf(tool.title, error);
+    return { kind: 'stopped', status: statusOf(), wasWaiting };
+  }
+
+  function statusOf(): DurableToolEnd['status'] {
+    if (!running.consideredCancelled) return 'finished';
+    return phase.isSuperseded() ? 'superseded' : 'cancelled';
+  }
+}
+
+function misfit(title: string, issues: string): string {
+  return `${title} did not run, because what it was called with does not match its input schema: ${issues}. Call it again with arguments that do.`;
+}

@@ -1,0 +1,121 @@
+/** `elicit()` as authors know it: a message and a schema in, a typed answer or the reason why there is none out. */
+import { uuid4 } from '@temporalio/workflow';
+import type { AskResult, ToolRequest } from '../../turn/ask.ts';
+import { inspectUrl } from '../../elicitation/url-safety.ts';
+import type { Elicit } from '../elicit.ts';
+import type { DurableToolInput } from '../messages.ts';
+import type { Questions } from '../questions.ts';
+import type { UnwrittenOutcomes } from '../unwritten-outcomes.ts';
+import { readToolAnswer } from './activities.ts';
+import { issuesOf } from './tool-code.ts';
+import type { ElicitOptions, ElicitResult, ReadSchema, ToolRunContext, ValueSchema } from './tool-code.ts';
+
+/** So often is asked again what the author's schema refuses and the form let pass. */
+const mostTries = 3;
+
+interface Parts {
+  tool: { name: string; title: string };
+  call: DurableToolInput;
+  questions: Pick<Questions, 'settlement'>;
+  unwritten: UnwrittenOutcomes;
+  elicit: Elicit;
+  whileAsking<T>(toolCallId: string, ask: () => Promise<T>): Promise<T>;
+  readSchema: ReadSchema;
+}
+
+type FormOptions = Pick<ElicitOptions, 'ttl' | 'whenUnsupported' | 'elicitationId'>;
+
+export function createElicitForAuthor(parts: Parts): ToolRunContext['elicit'] {
+  const { tool, call, questions, unwritten, elicit, whileAsking, readSchema } = parts;
+  const { turn, toolCallId } = call;
+  const used = new Set<string>();
+
+  return async (message, schema, options = {}) => {
+    const { mode = 'form', url, ttl } = options;
+    if (typeof message !== 'string' || message.trim() === '') throw new Error('elicit() needs a message.');
+    if (ttl !== undefined && !(ttl > 0))
+      throw new Error('The ttl of elicit() is a number of milliseconds above 0.');
+    if (mode === 'url') return askToOpen(message, url, options);
+    if (url !== undefined) throw new Error('elicit() takes a url only with mode: "url".');
+    if (!schema) throw new Error('elicit() needs a schema for a form.');
+    const read = readSchema(schema);
+    if (read.kind === 'problem') throw new Error(`elicit() cannot show this form: ${read.problem}`);
+    return askForm(message, schema, read.requestedSchema, options);
+  };
+
+  async function askForm(
+    message: string,
+    schema: ValueSchema,
+    requestedSchema: Record<string, unknown>,
+    options: FormOptions,
+  ): Promise<ElicitResult> {
+    let said = message;
+    for (let tries = 1; ; tries++) {
+      const request = { mode: 'form', toolTitle: tool.title, message: said, requestedSchema } as const;
+      const id = tries === 1 ? idOf(options.elicitationId) : uuid4();
+      const answer = await ask(request, id, options);
+      if (answer === 'unsupported' && options.whenUnsupported === 'defaults') return defaultsOf(schema);
+      if (answer !== 'accept') return { status: answer };
+      const content = await contentOf(id);
+      const read = schema.safeParse(content);
+      if (read.success) return { status: 'accept', content: read.data };
+      if (tries === mostTries)
+        throw new Error(`The answer was refused ${mostTries} times: ${issuesOf(read.error)}`);
+      said = `${message}\n\nThat cannot be taken as it is: ${issuesOf(read.error)}`;
+    }
+  }
+
+  async function askToOpen(
+    message: string,
+    url: ElicitOptions['url'],
+    options: ElicitOptions,
+  ): Promise<ElicitResult> {
+    if (url === undefined) throw new Error('elicit() needs a url with mode: "url".');
+    const id = idOf(options.elicitationId);
+    const address = typeof url === 'function' ? url(id) : url;
+    const inspected = inspectUrl(address);
+    if (inspected.kind === 'refused') throw new Error(`The url of elicit() ${inspected.reason}.`);
+    const request = { mode: 'url', toolTitle: tool.title, message, url: address } as const;
+    const answer = await ask(request, id, options);
+    return answer === 'accept' ? { status: answer, content: undefined } : { status: answer };
+  }
+
+  async function ask(
+    request: ToolRequest,
+    id: string,
+    { ttl }: Pick<ElicitOptions, 'ttl'>,
+  ): Promise<Exclude<AskResult, 'too-many-open'>> {
+    const { user } = turn;
+    if (user === null) return 'unsupported';
+    const about = { kind: 'tool', tool: tool.name, toolCallId, mode: request.mode } as const;
+    const answer = await whileAsking(toolCallId, () => elicit(about, user, id, { request, timeoutMs: ttl }));
+    // Whatever the tool does next may take long, and nobody should be shown an answered question as open.
+    if (answer !== 'accept' || request.mode === 'url') void unwritten.write();
+    if (answer === 'too-many-open')
+      throw new Error(
+        'the user has too many open questions already, so nobody was asked. Ask them to answer those first.',
+      );
+    return answer;
+  }
+
+  async function contentOf(elicitationId: string): Promise<unknown> {
+    const { responseId } = questions.settlement(elicitationId) ?? {};
+    if (!responseId) return {};
+    return unwritten.writtenBy((outcomes) => readToolAnswer({ elicitationId, responseId, outcomes }));
+  }
+
+  /** Of the author's choosing, to be told elsewhere too; each question has its own. */
+  function idOf(given: string | undefined): string {
+    if (given === undefined) return uuid4();
+    if (!/^[\w-]{16,64}$/.test(given))
+      throw new Error('An elicitationId has 16 to 64 letters, digits, - and _, and nobody can guess it.');
+    if (used.has(given)) throw new Error(`The elicitationId "${given}" was used before.`);
+    used.add(given);
+    return given;
+  }
+}
+
+function defaultsOf(schema: ValueSchema): ElicitResult {
+  const read = schema.safeParse({});
+  return read.success ? { status: 'accept', content: read.data } : { status: 'unsupported' };
+}

@@ -1,0 +1,76 @@
+/**
+ * What the runtime knows of an author's tool. `interlude/tools` makes such values; this is all that running them takes,
+ * so that workflows depend neither on it nor on zod.
+ */
+import type { AskResult } from '../../turn/ask.ts';
+
+export interface ToolCode {
+  name: string;
+  /** Default: the name in words. */
+  title?: string | undefined;
+  input: ValueSchema;
+  output?: ValueSchema | undefined;
+  activities?: ActivityOptions | undefined;
+  run(input: unknown, context: ToolRunContext): unknown;
+}
+
+/** A zod schema. */
+export interface ValueSchema {
+  safeParse(value: unknown): { success: true; data: unknown } | { success: false; error: SchemaError };
+}
+
+interface SchemaError {
+  issues: readonly { path: readonly PropertyKey[]; message: string }[];
+}
+
+export interface ActivityOptions {
+  /** How long one call of an activity may take. */
+  timeoutMs?: number | undefined;
+  /** May be called again when nobody knows whether they have run. */
+  idempotent?: readonly string[] | undefined;
+}
+
+/** What `run` is given beside its input. */
+export interface ToolRunContext {
+  elicit(message: string, schema: ValueSchema | null, options?: ElicitOptions): Promise<ElicitResult>;
+  activities: Record<string, (...args: unknown[]) => Promise<unknown>>;
+  /** Null in a turn that runs for a service. */
+  user: string | null;
+  tenant: string;
+  toolCallId: string;
+  log: Record<LogLevel, (message: string, details?: Record<string, unknown>) => void>;
+  progress(progress: number | ToolProgress): void;
+}
+
+export type LogLevel = 'debug' | 'info' | 'warn' | 'error';
+
+export interface ToolProgress {
+  progress: number;
+  total?: number;
+  message?: string;
+}
+
+export interface ElicitOptions {
+  mode?: 'form' | 'url';
+  /** In milliseconds; at most what the operator allows. */
+  ttl?: number;
+  elicitationId?: string;
+  url?: string | ((elicitationId: string) => string);
+  whenUnsupported?: 'fail' | 'defaults';
+}
+
+export type ElicitResult =
+  | { status: 'accept'; content: unknown }
+  | { status: Exclude<AskResult, 'accept' | 'too-many-open'> };
+
+/** What a form shows of a schema; `problem` says which field cannot be shown, and why. */
+export type ReadSchema = (
+  schema: ValueSchema,
+) => { kind: 'flat'; requestedSchema: Record<string, unknown> } | { kind: 'problem'; problem: string };
+
+/** The reasons why a value does not fit, with the names of the fields. */
+export function issuesOf({ issues }: SchemaError): string {
+  return issues
+    .map(({ path, message }) => (path.length === 0 ? message : `${path.map(String).join('.')}: ${message}`))
+    .join('; ');
+}

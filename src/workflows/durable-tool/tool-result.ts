@@ -1,0 +1,58 @@
+/** What becomes of the value that a tool returns, or of the error that it throws: a result, or words for the model. Pure. */
+import type { ToolResult } from '../../turn/tool-result.ts';
+import { issuesOf } from './tool-code.ts';
+import type { ToolCode } from './tool-code.ts';
+
+/** Of one value in characters of JSON. Temporal refuses payloads of 2 MiB, and sealing makes them longer. */
+export const longestJson = 400_000;
+
+export function resultOf(
+  { title, output }: Pick<ToolCode, 'output'> & { title: string },
+  value: unknown,
+): ToolResult {
+  const failed = (why: string): ToolResult => ({ kind: 'error', text: `${title} failed: ${why}` });
+  if (value === undefined) return text('Done.');
+  if (typeof value === 'string' && !output)
+    return value.length > longestJson ? failed('its result is too large to be passed on.') : text(value);
+  const json = toJson(value);
+  if (json.kind === 'problem') return failed(`its result ${json.problem}.`);
+  const read = output?.safeParse(value);
+  if (read?.success === false)
+    return failed(`its result does not match its output schema: ${issuesOf(read.error)}.`);
+  const kept = toJson(read ? read.data : value);
+  if (kept.kind === 'problem') return failed(`its result ${kept.problem}.`);
+  const isObject = typeof kept.value === 'object' && kept.value !== null && !Array.isArray(kept.value);
+  return {
+    kind: 'output',
+    output: {
+      content: [{ type: 'text', text: kept.text }],
+      // MCP's structured content is an object.
+      ...(isObject && { structuredContent: kept.value }),
+    },
+  };
+}
+
+export function failureOf(title: string, error: unknown): ToolResult {
+  const words = error instanceof Error && error.message !== '' ? error.message : String(error);
+  const why = words.length > 4_000 ? `${words.slice(0, 4_000)} …` : words;
+  return { kind: 'error', text: `${title} failed: ${why}` };
+}
+
+/** As it comes out of a database: dates are texts, and what is undefined is left out. */
+export function toJson(
+  value: unknown,
+): { kind: 'json'; text: string; value: unknown } | { kind: 'problem'; problem: string } {
+  try {
+    const text = JSON.stringify(value) as string | undefined;
+    if (text === undefined) return { kind: 'problem', problem: `is a ${typeof value}, which is no JSON` };
+    if (text.length > longestJson)
+      return { kind: 'problem', problem: `is too large (more than ${longestJson / 1000} kB of JSON)` };
+    return { kind: 'json', text, value: JSON.parse(text) as unknown };
+  } catch (error) {
+    return { kind: 'problem', problem: `is no JSON (${error instanceof Error ? error.message : 'unknown'})` };
+  }
+}
+
+function text(words: string): ToolResult {
+  return { kind: 'output', output: { content: [{ type: 'text', text: words }] } };
+}

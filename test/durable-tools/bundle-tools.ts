@@ -1,0 +1,50 @@
+/** A bundle of tools made by hand from modules of the tests. */
+import { createHash } from 'node:crypto';
+import path from 'node:path';
+import { DefaultLogger, bundleWorkflowCode } from '@temporalio/worker';
+import { rolldown } from 'rolldown';
+import { z } from 'zod';
+import type { ToolBundle } from '../../src/tool-bundles/tool-bundle.ts';
+import * as tools from './fixtures/tools.ts';
+
+const fixtures = path.join(import.meta.dirname, 'fixtures');
+let made: Promise<ToolBundle> | undefined;
+
+export function bundleTools(): Promise<ToolBundle> {
+  made ??= make();
+  return made;
+}
+
+/** The same tools, as their author has changed them. */
+export async function changedTools(from: string, to: string): Promise<ToolBundle> {
+  const bundle = await bundleTools();
+  if (!bundle.workflows.includes(from)) throw new Error(`The bundle has no ${from}.`);
+  return hashed({ ...bundle, workflows: bundle.workflows.replaceAll(from, to) });
+}
+
+async function make(): Promise<ToolBundle> {
+  const { code: workflows } = await bundleWorkflowCode({
+    workflowsPath: path.join(fixtures, 'entry.ts'),
+    logger: new DefaultLogger('WARN'),
+  });
+  const bundling = await rolldown({ input: path.join(fixtures, 'activities.ts'), platform: 'node' });
+  const { output } = await bundling.generate({ format: 'esm' });
+  await bundling.close();
+  const manifest = Object.values(tools).map((tool) => {
+    const { name, title = name, description, input } = tool as unknown as Defined;
+    return { name, title, description, inputSchema: z.toJSONSchema(input), file: 'tools.ts' };
+  });
+  return hashed({ workflows, activities: output[0].code, manifest });
+}
+
+interface Defined {
+  name: string;
+  title?: string;
+  description: string;
+  input: z.ZodObject;
+}
+
+function hashed(bundle: Omit<ToolBundle, 'hash'>): ToolBundle {
+  const hash = createHash('sha256').update(JSON.stringify(bundle)).digest('hex').slice(0, 12);
+  return { hash, ...bundle };
+}

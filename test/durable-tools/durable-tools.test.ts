@@ -1,0 +1,180 @@
+/** Tools in TypeScript, as their callers see them: whole turns on a real server, whose clock is everybody's. */
+import { mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { randomUUID } from 'node:crypto';
+import { beforeEach, describe, expect, test } from 'vitest';
+import { turnWorkflowId } from '../../src/workflows/messages.ts';
+import { useService } from '../service/use-service.ts';
+import { bundleTools } from './bundle-tools.ts';
+
+const notesFile = path.join(mkdtempSync(path.join(tmpdir(), 'interlude-notes-')), 'notes');
+process.env['INTERLUDE_TEST_NOTES'] = notesFile;
+const notes = () => readFileSync(notesFile, 'utf8').split('\n').slice(0, -1);
+
+const bundle = await bundleTools();
+const used = useService({ tools: { assistant: bundle, researcher: bundle } });
+
+let conversation: string;
+beforeEach(() => {
+  conversation = randomUUID();
+  writeFileSync(notesFile, '');
+});
+
+const say = (text: string, options = {}) => used.alice.chat(text, { conversation, ...options });
+const call = (tool: string, input: object) => say(`call ${tool} ${JSON.stringify(input)}`);
+const answer = (elicitationId: string, action: string, content?: object) =>
+  used.alice.answer({ conversationId: conversation, elicitationId, action, ...(content && { content }) });
+
+describe('a tool that asks nobody', () => {
+  test('gives the model its result', async () => {
+    const stream = await call('greet', { name: 'Ada' });
+    await stream.finished();
+    expect(stream.text()).toBe('Hello, Ada.');
+  });
+
+  test.each([
+    ['throws', 'Mistakes failed: it broke'],
+    ['cyclic', 'Mistakes failed: its result is no JSON'],
+    ['large', 'Mistakes failed: its result is too large'],
+    ['nested', 'Mistakes failed: elicit() cannot show this form'],
+    ['activity', 'Mistakes failed: the disk is full'],
+    ['floating', 'done'],
+    ['nothing', 'Done.'],
+  ])('that %s is told to the model in words', async (kind, words) => {
+    const stream = await call('mistakes', { kind });
+    await stream.finished();
+    expect(stream.text()).toContain(words);
+  });
+
+  test('is told what it was called with that it does not take', async () => {
+    const stream = await call('greet', { name: 3 });
+    await stream.finished();
+    expect(stream.text()).toMatch(/greet did not run, because what it was called with .*: name: /);
+  });
+});
+
+describe('a tool that asks', () => {
+  test('goes on with the answer, has its effect once, and says who asks and how far it is', async () => {
+    const stream = await call('delete_page', { page: 'Home' });
+    const question = await stream.question('pending');
+    expect(question).toMatchObject({
+      mode: 'form',
+      message: 'Delete "Home"?',
+      context: {
+        trigger: 'tool_elicitation',
+        agent: 'Assistant',
+        toolName: 'delete_page',
+        toolTitle: 'Delete page',
+      },
+    });
+    expect(question.context).not.toHaveProperty('server');
+    expect(await answer(question.elicitationId, 'accept', { confirmed: true })).toMatchObject({
+      status: 200,
+    });
+    await stream.finished();
+    expect(stream.text()).toContain('"deleted":true');
+    expect(notes()).toEqual(['deleted Home']);
+    const log = await used.service.storage.turnLog.read({ tenant: 'demo', conversation }, 0);
+    expect(log.flatMap(({ event }) => (event.type === 'tool-progress' ? event.message : []))).toEqual([
+      'asking',
+      'deleted',
+    ]);
+    expect(log.flatMap(({ event }) => (event.type === 'elicitation-request' ? event.status : []))).toEqual([
+      'pending',
+      'accept',
+    ]);
+  });
+
+  test.each(['decline', 'cancel'])('hears of a %s', async (action) => {
+    const stream = await call('status', {});
+    const { elicitationId } = await stream.question('pending');
+    expect(await answer(elicitationId, action)).toMatchObject({ status: 200 });
+    await stream.finished();
+    expect(stream.text()).toBe(action);
+  });
+
+  test('hears that time was up, after its own ttl', async () => {
+    const stream = await call('status', { ttl: 300 });
+    await stream.finished();
+    expect(stream.text()).toBe('expired');
+  });
+
+  test('may use defaults where nobody can be asked', async () => {
+    const without = await say('call status {}', { supports: null });
+    await without.finished();
+    expect(without.text()).toBe('unsupported');
+    const stream = await say('call status {"defaults":true}', { supports: null });
+    await stream.finished();
+    expect(stream.text()).toBe('alice said 2');
+  });
+
+  test('asks again, with the reason, what its own schema refuses', async () => {
+    const stream = await call('status', { even: true });
+    const first = await stream.question('pending');
+    await answer(first.elicitationId, 'accept', { count: 3 });
+    const again = await stream.until(
+      ({ type, data }) =>
+        type === 'data-elicitation-request' &&
+        (data as typeof first).status === 'pending' &&
+        (data as typeof first).elicitationId !== first.elicitationId,
+    );
+    const second = again['data'] as typeof first;
+    expect(second.message).toBe('How many?\n\nThat cannot be taken as it is: count: an even number, please');
+    await answer(second.elicitationId, 'accept', { count: 4 });
+    await stream.finished();
+    expect(stream.text()).toBe('alice said 4');
+  });
+
+  test('makes room for a new message while it waits', async () => {
+    const stream = await call('wizard', { steps: 2 });
+    const { elicitationId } = await stream.question('pending');
+    const next = await say('hello');
+    await next.finished();
+    expect(next.text()).toBe('You said: hello');
+    const chunks = await stream.finished();
+    expect(JSON.stringify(chunks)).toContain('sent a new message instead of answering');
+    expect(await used.service.storage.elicitations.get(elicitationId)).toMatchObject({ status: 'cancel' });
+  });
+
+  test('is stopped with its turn', async () => {
+    const stream = await call('wizard', { steps: 2 });
+    const { elicitationId } = await stream.question('pending');
+    await used.alice.cancel(conversation);
+    const chunks = await stream.finished();
+    expect(chunks.at(-1)).toMatchObject({ type: 'abort' });
+    expect(await used.service.storage.elicitations.get(elicitationId)).toMatchObject({ status: 'cancel' });
+  });
+
+  test('that an operator terminates is an error in words, and the agent goes on', async () => {
+    const stream = await call('wizard', { steps: 2 });
+    const { elicitationId } = await stream.question('pending');
+    const row = await used.service.storage.elicitations.get(elicitationId);
+    expect(row?.workflowId).toMatch(/\/tool\/[^/]+$/);
+    await used.temporal.client.workflow.getHandle(row?.workflowId ?? '').terminate('by hand');
+    await stream.finished();
+    expect(stream.text()).toContain('wizard was stopped in the middle');
+    await expect
+      .poll(async () => (await used.service.storage.elicitations.get(elicitationId))?.status, {
+        timeout: 20_000,
+      })
+      .toBe('cancel');
+  });
+
+  test('leaves no word of what was said in any history', async () => {
+    const stream = await call('wizard', { steps: 1 });
+    const { elicitationId } = await stream.question('pending');
+    const row = await used.service.storage.elicitations.get(elicitationId);
+    await answer(elicitationId, 'accept', { word: 'Zanzibar' });
+    await stream.finished();
+    expect(stream.text()).toBe('Zanzibar');
+    for (const id of [row?.workflowId ?? '', turnWorkflowId({ tenant: 'demo', conversation })]) {
+      const handle = used.temporal.client.workflow.getHandle(id);
+      const history = JSON.stringify(await handle.fetchHistory(), (key, value: unknown) =>
+        key === 'data' && typeof value === 'string' ? Buffer.from(value, 'base64').toString('utf8') : value,
+      );
+      expect(history).toContain('wizard');
+      for (const secret of ['Zanzibar', 'Step 1', 'steps']) expect(history).not.toContain(secret);
+    }
+  });
+});
