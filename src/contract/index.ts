@@ -1,4 +1,6 @@
 /** The door of `interlude/contract`: what goes over the wire, as zod schemas. What is not named here may change. */
+export { ApprovalListSchema, ApprovalSchema } from './approvals.ts';
+export type { Approval, ApprovalList } from './approvals.ts';
 export {
   CancelAnswerSchema,
   ChatAnswerSchema,

@@ -50,8 +50,6 @@ export interface ApprovalDetails {
   reason?: string;
 }
 
-export const reasonLimit = 1000;
-
 const shownLimit = 8000;
 
 /**

@@ -15,6 +15,7 @@ export type ServiceErrorCode =
   | 'message_id_reused'
   | 'idempotency_key_reused'
   | 'elicitation_not_found'
+  | 'approval_not_found'
   | 'not_your_question'
   | 'invalid_content'
   | 'already_answered'

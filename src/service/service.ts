@@ -18,6 +18,8 @@ import type { MayChange } from './account-rights.ts';
 import { createConnectionAnnouncer } from './announce-connection.ts';
 import { createAnswerQuestion } from './answer-question.ts';
 import type { AnswerQuestion } from './answer-question.ts';
+import { createOwnApprovals } from './approvals.ts';
+import type { OwnApprovals } from './approvals.ts';
 import { cancelTurn } from './cancel-turn.ts';
 import type { Cancelled } from './cancel-turn.ts';
 import { createConfirmConnection } from './confirm-connection.ts';
@@ -80,6 +82,7 @@ export interface Service {
   ): Promise<ElicitationRow[]>;
   answerQuestion: AnswerQuestion;
   connections: OwnConnections;
+  approvals: OwnApprovals;
   mayChange: MayChange;
   /** To be called once a store has recorded an account, whoever noticed. Idempotent. */
   confirmConnection: ConfirmConnection;
@@ -124,6 +127,7 @@ export function createService({ config, storage, client, keys, stores, logger }:
     listQuestions: (principal, conversation, which) => listQuestions(storage, principal, conversation, which),
     answerQuestion: createAnswerQuestion({ storage, keys, workflows, announcer }),
     connections: createOwnConnections({ config, storage, stores, mayChange, logger }),
+    approvals: createOwnApprovals({ config, storage }),
     mayChange,
     confirmConnection: createConfirmConnection({
       audit: storage.audit,

@@ -52,7 +52,7 @@ export function FormQuestion({
   }
 
   const count = problems.size;
-  const isApproval = fields.length === 0;
+  const isEmpty = fields.length === 0;
   return (
     <form ref={form} noValidate onSubmit={(event) => void send(event)} aria-busy={isSending}>
       {fields.map((field, index) => (
@@ -74,7 +74,7 @@ export function FormQuestion({
       <div className="actions">
         {/* Not disabled: that would take the focus away from whoever has just pressed it. */}
         <button className="button" aria-disabled={isSending}>
-          {isApproval ? words.approve : words.sendAnswer}
+          {isEmpty ? words.confirm : words.sendAnswer}
         </button>
         <button
           type="button"
@@ -82,7 +82,7 @@ export function FormQuestion({
           aria-disabled={isSending}
           onClick={() => void answer.send({ action: 'decline' })}
         >
-          {isApproval ? words.decline : words.notNow}
+          {words.notNow}
         </button>
       </div>
     </form>

@@ -4,6 +4,8 @@ import type { ElicitationRequest } from '../contract/elicitation.ts';
 import { askerTitle, whoAsks } from '../elicitation/asker.ts';
 import type { Answering } from './answering.ts';
 import { Countdown } from './countdown.tsx';
+import { isApproval } from '../elicitation/approval.ts';
+import { ApprovalQuestion } from './approval-question.tsx';
 import { FormQuestion } from './form-question.tsx';
 import { Icon } from './icon.tsx';
 import { isComposing } from './is-composing.ts';
@@ -35,10 +37,13 @@ export function QuestionCard({ question, answering, now, words, askAgain }: Prop
   const who = whoAsks(context).join(' › ');
   // Closing it decides nothing: that is another answer than “not now”.
   const dismiss = () => void answer.send({ action: 'cancel' });
-  const tool = context.toolName === undefined ? '' : ` ${words.needsTool(toolName(context.toolName))}`;
+  // A server's form cannot look like this one, whatever it says.
+  const isOurs = isApproval(context);
+  const tool =
+    isOurs || context.toolName === undefined ? '' : ` ${words.needsTool(toolName(context.toolName))}`;
   return (
     <section
-      className="card"
+      className={isOurs ? 'card approval' : 'card'}
       ref={card}
       id={id}
       tabIndex={-1}
@@ -54,15 +59,15 @@ export function QuestionCard({ question, answering, now, words, askAgain }: Prop
     >
       <header>
         <span className="mark" aria-hidden="true">
-          {initialOf(title)}
+          {isOurs ? <Icon name="shield" /> : initialOf(title)}
         </span>
         <div className="who">
           <p className="title" id={`${id}-title`} dir="auto">
-            {title}
+            {isOurs ? words.needsApproval : title}
           </p>
           <Countdown until={expiresAt} now={now} words={words} />
           <p dir="auto">
-            {[context.host, who && words.askedBy(who)].filter(Boolean).join(' · ')}
+            {[isOurs && title, context.host, who && words.askedBy(who)].filter(Boolean).join(' · ')}
             {tool}
           </p>
         </div>
@@ -86,7 +91,9 @@ export function QuestionCard({ question, answering, now, words, askAgain }: Prop
           {words.warnings[warning as keyof Words['warnings']] ?? warning}
         </p>
       ))}
-      {question.mode === 'url' ? (
+      {isOurs ? (
+        <ApprovalQuestion {...{ question, answer, words }} />
+      ) : question.mode === 'url' ? (
         <UrlQuestion {...{ question, answer, words }} url={question.url} />
       ) : (
         <FormQuestion {...{ question, answer, words }} schema={question.requestedSchema} />

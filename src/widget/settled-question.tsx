@@ -1,10 +1,12 @@
 import type { RefObject } from 'react';
 import type { ElicitationRequest } from '../contract/elicitation.ts';
 import { connectionsBeside } from '../elicitation/account-pages.ts';
+import { isApproval } from '../elicitation/approval.ts';
 import { askerTitle } from '../elicitation/asker.ts';
 import { ConnectLink } from './connect-link.tsx';
 import { Icon } from './icon.tsx';
 import type { IconName } from './icon.tsx';
+import { toolName } from './tool-call.tsx';
 import type { Answer } from './use-answer.ts';
 import type { Words } from './words.ts';
 
@@ -62,15 +64,16 @@ function outcome(
   const { status, context, because } = question;
   const { trigger } = context;
   const asker = askerTitle(context) ?? words.agent;
-  const isApproval =
-    question.mode === 'form' && Object.keys(Object(question.requestedSchema['properties'])).length === 0;
+  const isApproved = isApproval(context);
   const title = (text: string) => `${asker}: ${text}`;
+  const call = context.toolName;
+  const withCall = (text: string) => (call === undefined ? text : `${text} · ${toolName(call)}`);
   switch (status) {
     case 'accept':
-      if (isApproval) return ['tick', title(words.approved)];
+      if (isApproved) return ['tick', withCall(title(words.approved))];
       return ['tick', trigger === 'credential_required' ? words.connected(asker) : words.answered(asker)];
     case 'decline':
-      return ['dash', title(isApproval ? words.refused : words.declined)];
+      return ['dash', isApproved ? withCall(title(words.refused)) : title(words.declined)];
     case 'expired':
       if (because === 'server_gave_up') return ['clock', words.gaveUp(asker)];
       return ['clock', title(isLate ? words.tooLate : words.expired)];

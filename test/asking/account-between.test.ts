@@ -1,6 +1,6 @@
 /** A server that wants another credential between two rounds: the account is connected first, then the answers go out. */
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { afterAll, beforeEach, expect, test } from 'vitest';
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { startAuthorizationServer } from '../credentials/authorization-server.ts';
 import { openBrowser } from '../browsers/plain-browser.ts';
 import { asks, form } from '../servers/playing-server.ts';
@@ -16,7 +16,7 @@ let guard: 'usual' | 'forgets-token' | 'wants-scope' = 'usual';
 beforeEach(() => void (guard = 'usual'));
 
 const setup = useAskingService({
-  env: { ASKING_SCOPE: 'user' },
+  env: { ASKING_SCOPE: 'user', ASKING_APPROVAL: 'always' },
   letsIn,
   on: {
     GET: async (_, response, { headers: { host }, url }) => {
@@ -55,6 +55,18 @@ async function connect(turn: AskedTurn, n: number): Promise<void> {
   const page = await signIn(browser, 'alice', (await turn.question(n)).url);
   await browser.press(page, 'Connect');
 }
+
+/** Alice has approved the tool for good, but for where a test is about that. */
+const inAdvance = () => ({
+  id: 'in-advance',
+  tenant: 'demo',
+  user: 'alice',
+  server: 'asking',
+  place: new URL(setup.server.url).host,
+  tool: 'ask',
+  conversation: null,
+});
+beforeAll(() => setup.service.storage.approvals.remember(inAdvance()));
 
 const steps = [asks({ one: form('One') }, 's1'), asks({ two: form('Two') }, 's2')];
 const sent = () =>
@@ -111,6 +123,22 @@ test('more permissions are asked for between the rounds, and then the answers go
   await turn.answerTo('Two', city('Oslo'));
   expect(await turn.end()).toMatchObject({ text: 'done' });
   expect(sent()).toEqual([[undefined], ['s1', 'Rome'], ['s2', 'Oslo']]);
+});
+
+test('a call that was approved and then needs another connection needs no second approval', async () => {
+  await setup.service.storage.approvals.withdraw(inAdvance(), 'in-advance');
+  guard = 'forgets-token';
+  const turn = await setup.begin([], { input: { issue: 7 } });
+  expect(await turn.question(0)).toMatchObject({ context: { trigger: 'approval' } });
+  await turn.answer(0, { action: 'accept' });
+  expect(await turn.question(1)).toMatchObject({ context: { trigger: 'credential_required' } });
+  expect(setup.server.calls).toEqual([]);
+  await connect(turn, 1);
+  const { text, questions } = await turn.end();
+  expect(text).toBe('done');
+  expect(questions).toHaveLength(2);
+  expect(setup.server.calls.map(({ params }) => params.arguments)).toEqual([{ issue: 7 }]);
+  await setup.service.storage.approvals.remember({ ...inAdvance(), id: 'in-advance-again' });
 });
 
 test('whoever declines to connect has not given the server their answers', async () => {

@@ -210,6 +210,41 @@ test('what is approved for a conversation is not asked again in it, and is elsew
   await elsewhere.end();
 });
 
+test('what is approved once and for all is listed, counts everywhere, and can be withdrawn', async () => {
+  const first = await begin([], { input });
+  const { elicitationId } = await first.question(0);
+  await first.answer(0, { action: 'accept', remember: 'always' });
+  await first.end();
+  const list = async (by = setup.alice) => (await by.request('GET', '/run/v1/approvals')).body['items'];
+  const here = new URL(setup.server.url).host;
+  const approval = {
+    id: elicitationId,
+    server: 'asking',
+    serverTitle: 'Asking',
+    host: here,
+    tool: 'ask',
+    conversationId: null,
+  };
+  expect(await list()).toContainEqual({ ...approval, approvedAt: expect.any(String) });
+  const bob = await setup.service.as('bob');
+  expect(await list(bob)).toEqual([]);
+  expect(await list(await setup.service.asService())).toEqual([]);
+  // Nobody has to be asked, so it makes no difference that nobody could be.
+  const elsewhere = await begin([], { input: { issue: 9 }, supports: null });
+  expect(await elsewhere.end()).toMatchObject({ text: 'done', questions: [] });
+
+  const address = `/run/v1/approvals/${elicitationId}`;
+  expect((await bob.request('DELETE', address)).body['code']).toBe('approval_not_found');
+  expect(await setup.alice.request('DELETE', address)).toMatchObject({ status: 200, body: approval });
+  expect((await setup.alice.request('DELETE', address)).status).toBe(404);
+  expect(await setup.service.storage.audit.ofElicitation(elicitationId)).toContainEqual(
+    expect.objectContaining({ action: 'withdrawn', actor: 'alice', detail: 'asking: ask' }),
+  );
+  const asked = await begin([], { input });
+  await asked.answer(0, { action: 'decline' });
+  await asked.end();
+});
+
 test('a server’s question has its answer as before', async () => {
   const turn = await begin([asks({ one: form('One') }, 's1')], { input });
   await turn.answer(0, accept());

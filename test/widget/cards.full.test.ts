@@ -121,7 +121,7 @@ describe('an answer', () => {
   ])('that does not arrive is said in the card of $kind, and can be sent again', async ({ text }) => {
     const visitor = await askedFor(text, { context: await withOwnClock() });
     const { page: window, context, card, leave } = visitor;
-    const name = text === page ? 'Not now' : 'Decline';
+    const name = text === page ? 'Not now' : 'Not now';
     await window.route('**/elicitation-responses', (route) => route.abort('internetdisconnected'));
     await press(visitor, name);
     const button = card.getByRole('button', { name });
@@ -142,8 +142,12 @@ describe('an answer', () => {
   });
 
   test.each([
-    { text: 'call office__delete {"what":"the roof"}', button: 'Approve', settled: 'Office: You approved' },
-    { text: 'call office__delete {"what":"the roof"}', button: 'Decline', settled: 'Office: You declined' },
+    { text: 'call office__delete {"what":"the roof"}', button: 'Confirm', settled: 'You answered Office' },
+    {
+      text: 'call office__delete {"what":"the roof"}',
+      button: 'Not now',
+      settled: 'Office: You said “not now”',
+    },
     { text: 'call office__fill', button: 'Send', settled: 'You answered Office' },
     { text: page, button: 'Not now', settled: 'Office: You said “not now”' },
   ])('is sent once, however often it is pressed: $button', async ({ text, button, settled }) => {
@@ -169,7 +173,7 @@ describe('an answer', () => {
       await held.promise;
       await route.continue();
     });
-    await press(visitor, 'Approve');
+    await press(visitor, 'Confirm');
     await view.getByText('Office: Nobody answered in time').waitFor();
     const answer = window.waitForResponse(/elicitation-responses/);
     held.resolve();
@@ -356,7 +360,7 @@ test.each([
   await comeBack();
   await view.locator('.card').waitFor();
   expect(await countdown.innerText()).toMatch(/^(?:10:0[01]|9:\d\d) left$/);
-  await press(visitor, 'Decline');
+  await press(visitor, 'Not now');
   await say(visitor, ': decline');
   await leave();
   await context.close();

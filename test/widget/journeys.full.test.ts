@@ -109,14 +109,14 @@ test('a form with a field of every kind is filled in with the keyboard alone, co
 });
 
 test.each([
-  { button: 'Approve', action: 'accept', settled: 'Office: You approved' },
-  { button: 'Decline', action: 'decline', settled: 'Office: You declined' },
+  { button: 'Confirm', action: 'accept', settled: 'You answered Office' },
+  { button: 'Not now', action: 'decline', settled: 'Office: You said “not now”' },
 ])('a question without fields is approved or declined: $button', async ({ button, action, settled }) => {
   const { page, view, say, leave } = await setup.visit({ user: 'bob' });
   await say('call office__delete {"what":"the archive"}');
   const card = view.locator('.card', { hasText: 'Delete the archive?' });
   await card.waitFor();
-  expect(await card.getByRole('button').allInnerTexts()).toEqual(['', 'Approve', 'Decline']);
+  expect(await card.getByRole('button').allInnerTexts()).toEqual(['', 'Confirm', 'Not now']);
   await tabTo(page, card.getByRole('button', { name: button }), 'Shift+Tab');
   await page.keyboard.press('Space');
   await view.getByText(settled).waitFor();
@@ -184,7 +184,7 @@ async function deafTab(text: string): Promise<{ deaf: Visitor; other: Visitor }>
 }
 
 test.each([
-  { button: 'Decline', counts: 'Office: You declined' },
+  { button: 'Not now', counts: 'Office: You said “not now”' },
   { button: 'Stop', counts: 'Office: No longer needed' },
 ])(
   'whoever is too late sees what counted, on a line on which nothing had come for long: $button',
@@ -193,7 +193,7 @@ test.each([
     await other.view.getByRole('button', { name: button }).click();
     await other.view.getByText(counts).waitFor();
     const tooLate = deaf.page.waitForResponse(/elicitation-responses/);
-    await deaf.view.getByRole('button', { name: 'Approve' }).click();
+    await deaf.view.getByRole('button', { name: 'Confirm' }).click();
     expect([409, 410]).toContain((await tooLate).status());
     expect(await deaf.view.locator('.problem').count()).toBe(0);
     await deaf.page.clock.fastForward('00:46');
@@ -231,14 +231,14 @@ test.each(['hidden', 'kept aside', 'left'] as const)(
     if (how === 'left') await first.page.goto(`${setup.service.baseUrl}/healthz`);
     const second = await setup.visit({ user: 'bob', attributes });
     await second.say('call office__delete {"what":"the garden"}');
-    await second.view.getByRole('button', { name: 'Approve' }).click();
+    await second.view.getByRole('button', { name: 'Confirm' }).click();
     await second.view.locator('.markdown').getByText('the garden: accept').waitFor();
     await second.say('call office__delete {"what":"the garage"}');
     await second.view.locator('.card').waitFor();
     if (how === 'hidden') await hide(first.view, false, 'visibilitychange');
     if (how === 'kept aside') await hide(first.view, false, 'pageshow');
     if (how === 'left') await first.page.goBack();
-    await first.view.getByRole('button', { name: 'Decline' }).click();
+    await first.view.getByRole('button', { name: 'Not now' }).click();
     for (const { view } of [first, second]) {
       await view.locator('.markdown').getByText('the garage: decline').waitFor();
       expect(await view.locator('.markdown').allInnerTexts()).toEqual([

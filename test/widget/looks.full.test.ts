@@ -103,12 +103,47 @@ test('three questions at once', async () => {
   await leave();
 });
 
-test('an approval, a link with warnings and an address without end, and one that nobody answered', async () => {
+test('a call to approve: its arguments, and a reason not to', async () => {
+  const input = {
+    page: 'Travel policy 2019',
+    recursive: true,
+    notify: ['anna@example.com', 'bo@example.com'],
+  };
+  const { page, leave } = await visitHistory(
+    message('user', said('Clean up the wiki')),
+    message(
+      'assistant',
+      said('I would delete the old travel policy.'),
+      question({
+        message: 'Assistant wants to delete page in Wiki. Approve this?',
+        context: {
+          trigger: 'approval',
+          agent: 'Assistant',
+          path: undefined,
+          server: 'wiki',
+          serverTitle: 'Wiki',
+          host: 'wiki.example',
+          toolName: 'delete_page',
+          arguments: JSON.stringify(input, null, 2),
+        },
+      }),
+    ),
+  );
+  await page.getByRole('button', { name: 'Approve' }).waitFor();
+  await look(page, 'call-to-approve');
+  await lookInForcedColors(page);
+  await page.getByRole('button', { name: 'Decline and say why' }).click();
+  await page.getByLabel('Why not?').fill('Legal still needs it.');
+  await look(page, 'call-to-decline');
+  await leave();
+});
+
+test('a form without fields, a link with warnings and an address without end, and one that nobody answered', async () => {
   const approval = await visitHistory(message('user', said('Clean up the archive')), {
     ...message('assistant', said('I need your consent for that.'), question({})),
   });
-  await approval.page.getByRole('button', { name: 'Approve' }).waitFor();
-  await look(approval.page, 'approval');
+  await approval.page.getByRole('button', { name: 'Confirm' }).waitFor();
+  await look(approval.page, 'form-without-fields');
   await approval.leave();
 
   const url = `http://user@xn--pple-43d.example/${'a-very-long-path/'.repeat(20)}?state=${'x'.repeat(300)}`;

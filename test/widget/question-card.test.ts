@@ -36,6 +36,33 @@ test('a question with nothing but a trigger is the agent’s, and nothing missin
   expect(cardOf({ trigger: 'approval' }, 'accept')).toBe('\nAgent: You approved\n');
 });
 
+test('a call to approve shows what will be sent; a server’s form without fields never looks like it', () => {
+  const context = {
+    server: 'wiki',
+    serverTitle: 'Wiki',
+    host: 'wiki.example',
+    agent: 'Assistant',
+    toolName: 'delete_page',
+    arguments: '{\n  "page": "Old"\n}',
+  };
+  const ours = cardOf({ ...context, trigger: 'approval' });
+  for (const text of [
+    '\nYour approval is needed\n',
+    '\nWiki · wiki.example · Asked by Assistant\n',
+    '\nWhat will be sent\ndelete_page\n{\n  &quot;page&quot;: &quot;Old&quot;\n}\n',
+    '\nApprove\n',
+    '\nDecline\n',
+    '\nAsk me again\n',
+  ])
+    expect(ours).toContain(text);
+  expect(cardOf({ ...context, trigger: 'approval' }, 'accept')).toBe('\nWiki: You approved · Delete page\n');
+  expect(cardOf({ ...context, trigger: 'approval' }, 'decline')).toBe('\nWiki: You declined · Delete page\n');
+
+  const theirs = cardOf({ ...context, trigger: 'mcp_elicitation' });
+  expect(theirs).toMatch(/\nWiki\n[^]*\nConfirm\nNot now\n/);
+  expect(theirs).not.toMatch(/approv|&quot;page&quot;/i);
+});
+
 test('a question of an agent without a server names the agent', () => {
   expect(cardOf({ trigger: 'model_question', agent: 'Researcher' })).toContain(
     '\nResearcher\n10:00 left\nAsked by Researcher\n',

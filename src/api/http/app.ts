@@ -12,6 +12,7 @@ import type { KeyRing } from '../../credentials/sealing/key-ring.ts';
 import type { Stores } from '../../credentials/stores.ts';
 import type { Storage } from '../../storage/storage.ts';
 import { createAuthenticate, requirePrincipal } from './authentication.ts';
+import { approvalsSurface } from '../approvals/route.ts';
 import { chatSurface } from '../chat/route.ts';
 import { connectPages } from '../pages/route.ts';
 import type { PagesParts } from '../pages/route.ts';
@@ -95,6 +96,7 @@ export function createApp(parts: AppParts): FastifyInstance {
     openaiSurface(api, { service, readers });
     elicitationsSurface(api, service);
     connectionsSurface(api, service);
+    approvalsSurface(api, service);
   });
 
   app.register(async (scripts) => {
@@ -109,6 +111,7 @@ export function createApp(parts: AppParts): FastifyInstance {
       keys,
       stores,
       connections: service.connections,
+      approvals: service.approvals,
       mayChange: service.mayChange,
       answer: service.answerQuestion,
       confirmConnection: service.confirmConnection,

@@ -18,6 +18,7 @@ export const problems = {
   unknown_server: { status: 404, title: 'There is no such connection' },
   conversation_not_found: { status: 404, title: 'There is no such conversation' },
   elicitation_not_found: { status: 404, title: 'There is no such question' },
+  approval_not_found: { status: 404, title: 'There is no such approval' },
   method_not_allowed: { status: 405, title: 'Method not allowed' },
   turn_in_progress: { status: 409, title: 'The conversation is busy with a turn' },
   already_answered: { status: 409, title: 'The question has already been answered differently' },

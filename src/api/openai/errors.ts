@@ -34,6 +34,7 @@ const kinds = {
   unknown_server: invalid,
   conversation_not_found: invalid,
   elicitation_not_found: invalid,
+  approval_not_found: invalid,
   method_not_allowed: invalid,
   turn_in_progress: invalid,
   already_answered: invalid,

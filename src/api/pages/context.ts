@@ -14,6 +14,7 @@ import type { PageScript } from './layout.ts';
 import type { Sessions } from './login/session.ts';
 import type { Refusals } from './refusals.ts';
 import type { PlaygroundParts } from './playground/routes.ts';
+import type { OwnApprovals } from '../../service/approvals.ts';
 import type { OwnConnections } from '../../service/connections.ts';
 
 export interface PagesParts {
@@ -26,6 +27,7 @@ export interface PagesParts {
     vault: Pick<Stores['vault'], 'keep'>;
   };
   connections: OwnConnections;
+  approvals: OwnApprovals;
   mayChange: MayChange;
   /** Stores and signals an answer; a question that is over is a `ServiceError`. */
   answer: AnswerQuestion;

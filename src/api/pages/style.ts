@@ -90,6 +90,13 @@ ul.connections { list-style: none; margin: 0; padding: 0 }
 .remark.warn { color: var(--warn) }
 .connections dl { margin: 1rem 0 0; border: 0 }
 .connections dl > div { padding: .1875rem 0; border: 0 }
+.approvals { margin: 1.5rem 0 0; padding: 1.5rem 0 0; border-top: 1px solid var(--line) }
+.approvals .remark { margin: .25rem 0 0 }
+.approvals ul { list-style: none; margin: .5rem 0 0; padding: 0 }
+.approvals li { display: flex; flex-wrap: wrap; align-items: center; justify-content: space-between; gap: .5rem 1rem; padding: .75rem 0 }
+.approvals li > div { flex: 1 1 14rem; min-width: 0; overflow-wrap: anywhere }
+.approvals h3 { margin: 0; font-size: 1rem; font-weight: 600 }
+.approvals button { width: auto; padding: .5rem 1rem; border-radius: .625rem; font-size: .9375rem }
 .choices { display: flex; flex-wrap: wrap; gap: .625rem; margin: 1.125rem 0 0 }
 .choices button, .choices .button { width: auto; padding: .5rem 1rem; border-radius: .625rem; font-size: .9375rem }
 .unseen { position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%); white-space: nowrap }

@@ -36,6 +36,17 @@ export const questions = `
 .settled { display: flex; gap: .5rem; margin-block: .5rem; color: var(--quiet); font-size: .9375rem }
 :is(.failure, .settled) .link { margin-inline-start: -.25rem }
 .settled.accept .icon { color: var(--good) }
+.card.approval { border-color: color-mix(in srgb, var(--accent) 45%, var(--line)) }
+.card.approval .mark { background: color-mix(in srgb, var(--accent) 14%, transparent); color: var(--accent) }
+.card.approval .mark .icon { width: 1.375rem; height: 1.375rem }
+.card.approval .message { font-weight: 560 }
+.arguments { margin: .75rem 0 1rem }
+.arguments figcaption { margin-block-end: .375rem; color: var(--quiet); font-size: .875rem }
+.arguments figcaption code { margin-inline-start: .5rem; color: var(--text); font: .8125rem ui-monospace, monospace }
+.arguments pre { margin: 0; padding: .625rem .75rem; max-height: 14rem; overflow: auto; border-radius: var(--inner); background: var(--raised); color: var(--text); font: .8125rem/1.5 ui-monospace, monospace; white-space: pre-wrap; overflow-wrap: anywhere; text-align: start; direction: ltr; unicode-bidi: isolate }
+.field.next-time { display: flex; flex-wrap: wrap; align-items: center; gap: .25rem .75rem }
+.field.next-time select { flex: 1 1 12rem; width: auto; margin: 0 }
+.card.approval .actions { align-items: center }
 .field { margin: 0 0 1rem; padding: 0; border: 0; min-width: 0 }
 .field label:not(.tick), .field legend { display: block; padding: 0; font-weight: 560 }
 .field small { color: var(--quiet); font-weight: 400 }

@@ -35,6 +35,16 @@ export interface Words {
   notNow: string;
   dismiss: string;
   sendAnswer: string;
+  confirm: string;
+  needsApproval: string;
+  willBeSent: string;
+  nextTime: string;
+  askEachTime: string;
+  allowInConversation: string;
+  allowAlways: string;
+  whyNot: string;
+  declineWithReason: string;
+  back: string;
   approve: string;
   decline: string;
   timeLeft: (minutes: number, seconds: number) => string;
@@ -110,6 +120,16 @@ export const en: Words = {
   notNow: 'Not now',
   dismiss: 'Dismiss',
   sendAnswer: 'Send',
+  confirm: 'Confirm',
+  needsApproval: 'Your approval is needed',
+  willBeSent: 'What will be sent',
+  nextTime: 'Next time',
+  askEachTime: 'Ask me again',
+  allowInConversation: 'Do not ask in this conversation',
+  allowAlways: 'Never ask again for this tool',
+  whyNot: 'Why not? The agent reads it.',
+  declineWithReason: 'Decline and say why',
+  back: 'Back',
   approve: 'Approve',
   decline: 'Decline',
   timeLeft: (minutes, seconds) =>

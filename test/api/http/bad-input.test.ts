@@ -87,6 +87,11 @@ const letIn: { operations: string[]; places: string[]; because: string }[] = [
     places: ['/conversation'],
     because: 'twenty digits are an id like any other',
   },
+  {
+    operations: ['withdrawApproval'],
+    places: ['/approval'],
+    because: 'twenty digits are an id like any other',
+  },
 ];
 
 const requestedSchema = {

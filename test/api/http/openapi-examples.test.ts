@@ -76,6 +76,13 @@ const preparations: Record<string, Prepare> = {
   async listElicitations(call) {
     call.path = { conversation: (await waitingTurn()).conversation };
   },
+  async withdrawApproval(call) {
+    const id = randomUUID();
+    const whose = { id, tenant: 'demo', user: 'alice', conversation: null };
+    const tool = { server: 'tracker', place: 'tracker.example', tool: 'delete_issue' };
+    await service.storage.approvals.remember({ ...whose, ...tool });
+    call.path = { approval: id };
+  },
   async answerElicitation(call) {
     const { conversation, elicitationId } = await waitingTurn();
     call.body = { ...(call.body as object), conversationId: conversation, elicitationId };

@@ -27,6 +27,7 @@ const pages = [
   'POST /auth/connect',
   'POST /auth/logout',
   'POST /connections',
+  'POST /connections/approvals',
 ];
 const forAnybody = ['getContract', 'getHealth', 'getReadiness'];
 

@@ -15,6 +15,7 @@ import type { AgentConfig, NangoConfig, ServerConfig } from '../../../src/config
 import { createConfirmConnection } from '../../../src/service/confirm-connection.ts';
 import type { ConnectionAnnouncer } from '../../../src/service/announce-connection.ts';
 import { createMayChange } from '../../../src/service/account-rights.ts';
+import { createOwnApprovals } from '../../../src/service/approvals.ts';
 import { createOwnConnections } from '../../../src/service/connections.ts';
 import { createOAuthStore } from '../../../src/credentials/mcp-oauth/store.ts';
 import { generateKey, parseKeys } from '../../../src/credentials/sealing/key-ring.ts';
@@ -133,6 +134,7 @@ export async function setUpPages(
     keys,
     stores,
     connections: createOwnConnections({ config: { servers }, storage, stores, mayChange, logger }),
+    approvals: createOwnApprovals({ config: { servers }, storage }),
     mayChange,
     // Stands where the workflow stands: the answer counts, and the row follows.
     answer: async (principal, { elicitationId, response: { action } }) => {

@@ -14,6 +14,8 @@ import { connectPage } from '../nango/pages.ts';
 import { notice, signInAgainPage } from '../outcome-pages.ts';
 import { signedInAs } from '../signed-in.ts';
 import type { SignedIn } from '../signed-in.ts';
+import { approvalRoute } from './approvals-route.ts';
+import { foreignForm } from './foreign-form.ts';
 import { connect, disconnect, findOwn, settingsUrl } from './change.ts';
 import { confirmPage } from './connection-pages.ts';
 import { settingsPage } from './settings-page.ts';
@@ -32,7 +34,7 @@ const form = z.object({
 });
 
 export function settingsRoutes(fastify: FastifyInstance, context: PageContext): void {
-  const { config, connections, sessions, refusals } = context;
+  const { config, connections, approvals, sessions, refusals } = context;
   const { publicUrl } = config.http;
   const signIn = (request: FastifyRequest) => loginUrl(publicUrl, null, request);
 
@@ -40,10 +42,16 @@ export function settingsRoutes(fastify: FastifyInstance, context: PageContext): 
     const session = sessions.read(request);
     if (!session) return reply.redirect(signIn(request), 303);
     const query = listQuery.safeParse(request.query);
-    const list = await connections.list(principalOf(session));
-    const view = { ...signedInAs(session, publicUrl), connections: list, news: query.data?.connected };
+    const [list, remembered] = await Promise.all([
+      connections.list(principalOf(session)),
+      approvals.list(principalOf(session)),
+    ]);
+    const news = query.data?.connected;
+    const view = { ...signedInAs(session, publicUrl), connections: list, approvals: remembered, news };
     return sendPage(reply, settingsPage(view));
   });
+
+  approvalRoute(fastify, context);
 
   for (const [path, pageOf] of Object.entries(pagesOfOne)) {
     fastify.get(path, async (request, reply) => {
@@ -104,8 +112,3 @@ const pagesOfOne: Record<string, PageOfOne> = {
     return connectPage(view, own, scopes, isNango ? (nango?.script ?? null) : null);
   },
 };
-
-function foreignForm(again: string): Page {
-  const explanation = 'This form did not come from our page. Open your connections and decide there.';
-  return notice(403, 'Nothing was changed', explanation, again);
-}

@@ -1,7 +1,9 @@
 /** The settings page: what somebody has connected. Pure: data in, `Page` out; it needs no JavaScript. */
 import { permissionsAmong } from '../../../credentials/oauth/scopes.ts';
 import { isKey } from '../../../service/connections.ts';
+import type { OwnApproval } from '../../../service/approvals.ts';
 import type { OwnConnection } from '../../../service/connections.ts';
+import { approvalList } from './approval-list.ts';
 import { detail, scopeList } from '../details.ts';
 import { html } from '../html.ts';
 import type { Html } from '../html.ts';
@@ -9,19 +11,21 @@ import type { Page } from '../layout.ts';
 import { dash, monogram } from '../marks.ts';
 import { keepingReturn } from '../return-url.ts';
 import { askWhom } from '../../../elicitation/shared-account.ts';
+import { day } from './day.ts';
 import { connectForm, connectLink, keyLink, queryOf } from './forms.ts';
 import { signedIn } from '../signed-in.ts';
 import type { SignedIn } from '../signed-in.ts';
 
 export interface SettingsView extends SignedIn {
   connections: OwnConnection[];
+  approvals: OwnApproval[];
   /** The server whose account has just been connected. */
   news: string | undefined;
 }
 
 export function settingsPage(view: SettingsView): Page {
-  const { connections } = view;
-  const isEmpty = connections.length === 0;
+  const { connections, approvals } = view;
+  const isEmpty = connections.length === 0 && approvals.length === 0;
   return {
     status: 200,
     title: 'Your connections',
@@ -35,7 +39,8 @@ export function settingsPage(view: SettingsView): Page {
           ${newsOf(view)}
           <ul class="connections">
             ${connections.map((connection) => item(view, connection))}
-          </ul>`,
+          </ul>
+          ${approvals.length > 0 && approvalList(view, approvals)}`,
     wayBack: 'button quiet',
     footer: signedIn(view, null),
   };
@@ -134,9 +139,6 @@ function details({
     ${shown.length > 0 ? detail('Permissions', scopeList(shown)) : ''}
   </dl>`;
 }
-
-/** The reader's time zone is unknown without a script, and a day is all they need. */
-const day = new Intl.DateTimeFormat('en-GB', { dateStyle: 'long', timeZone: 'UTC' });
 
 function actions(view: SignedIn, own: OwnConnection): Html | false {
   const { serverTitle, scope, mayChange, isInUse, store, state } = own;

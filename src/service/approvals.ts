@@ -1,0 +1,60 @@
+/** Which tools the caller has said need no approval any more, and the end of that. Each person sees and ends their own. */
+import type { Config } from '../config/config.ts';
+import type { RememberedApproval } from '../storage/ports/approvals.ts';
+import type { Storage } from '../storage/storage.ts';
+import { userOf } from './conversation-access.ts';
+import { ServiceError } from './service-error.ts';
+import type { Principal } from './principal.ts';
+
+export type OwnApproval = Pick<
+  RememberedApproval,
+  'id' | 'server' | 'tool' | 'conversation' | 'createdAt'
+> & {
+  serverTitle: string;
+  /** Where the server was when it was said: elsewhere it does not count. */
+  host: string;
+};
+
+export interface OwnApprovals {
+  /** Newest first. A service approves nothing and has none. */
+  list(principal: Principal): Promise<OwnApproval[]>;
+  /** Audited. `address`: where it came from. */
+  withdraw(principal: Principal, id: string, address: string): Promise<OwnApproval>;
+}
+
+interface Parts {
+  config: Pick<Config, 'servers'>;
+  storage: Pick<Storage, 'approvals' | 'audit'>;
+}
+
+export function createOwnApprovals({ config, storage }: Parts): OwnApprovals {
+  function toOwn({ id, server, place, tool, conversation, createdAt }: RememberedApproval): OwnApproval {
+    const serverTitle = config.servers.get(server)?.title ?? server;
+    return { id, server, serverTitle, host: place, tool, conversation, createdAt };
+  }
+
+  return {
+    async list(principal) {
+      const user = userOf(principal);
+      if (user === null) return [];
+      return (await storage.approvals.list({ tenant: principal.tenant, user })).map(toOwn);
+    },
+    async withdraw(principal, id, address) {
+      const { tenant } = principal;
+      const user = userOf(principal);
+      const withdrawn = user === null ? null : await storage.approvals.withdraw({ tenant, user }, id);
+      if (!withdrawn)
+        throw new ServiceError('approval_not_found', 'You have no such approval, or withdrew it already.');
+      await storage.audit.record({
+        at: Date.now(),
+        tenant,
+        elicitationId: id,
+        actor: user,
+        action: 'withdrawn',
+        detail: `${withdrawn.server}: ${withdrawn.tool}`,
+        address,
+      });
+      return toOwn(withdrawn);
+    },
+  };
+}
