@@ -154,8 +154,9 @@ export const ElicitationReceiptSchema = z
       .boolean()
       .optional()
       .meta({ description: 'The same answer was given before; nothing has changed' }),
-    awaiting: z.literal('connection').optional().meta({
-      description: 'Consent is on record; the turn goes on once the account is connected',
+    awaiting: z.enum(['connection', 'page']).optional().meta({
+      description:
+        'Consent is on record; the turn goes on once the account is connected, or the page reports that it is done',
     }),
   })
   .meta({

@@ -2,8 +2,8 @@
  * How a question comes to its end. A pure reducer, run by the workflow that owns the question and by
  * nobody else: the first event that settles it wins, everything later leaves it as it is.
  *
- * `accept` of a url is consent: it is remembered, but only the fact that the account is connected settles
- * the question. The fact counts whether or not consent came first.
+ * `accept` of a url is consent where a fact can be known: it is remembered, but only the fact settles the question, which
+ * is that the account is connected, or that the tool's page is done. The fact counts whether or not consent came first.
  */
 import type { Action, ClosedBecause, Mode, Outcome, Settlement } from './elicitation.ts';
 
@@ -18,6 +18,8 @@ export interface Elicitation {
   server: string;
   /** For a connection question: the connection version that turned out not to work (0 = none). */
   connection?: { seenVersion: number };
+  /** For a page of a tool's own, which reports that it is done. */
+  page?: 'reports';
   state:
     | { kind: 'pending'; consent?: string }
     /** `responseId` is the answer that won; absent when a fact or the clock settled it. */
@@ -41,7 +43,7 @@ export function advance(elicitation: Elicitation, event: LifecycleEvent): Elicit
   switch (event.type) {
     case 'answered': {
       if (event.user !== elicitation.user) return elicitation;
-      if (elicitation.connection && event.action === 'accept') {
+      if ((elicitation.connection || elicitation.page) && event.action === 'accept') {
         return { ...elicitation, state: { kind: 'pending', consent: state.consent ?? event.responseId } };
       }
       return settled(elicitation, event.action, event.responseId);
@@ -57,7 +59,7 @@ export function advance(elicitation: Elicitation, event: LifecycleEvent): Elicit
       return withdrawn(elicitation, event.because);
     case 'page-done':
       return elicitation.mode === 'url' && !elicitation.connection
-        ? settled(elicitation, 'accept')
+        ? settled(elicitation, 'accept', state.consent)
         : elicitation;
     case 'abandoned':
       return settled(elicitation, 'cancel');
@@ -100,6 +102,7 @@ export function settlementOf({ id, state }: Elicitation): Settlement | null {
 export type Receipt =
   | { kind: 'recorded'; outcome: Outcome }
   | { kind: 'awaiting-connection' }
+  | { kind: 'awaiting-page' }
   | { kind: 'already-answered'; outcome: Outcome }
   | { kind: 'expired' }
   /** Whoever asked did not wait for it. */
@@ -109,9 +112,8 @@ export type Receipt =
 export function receiptFor(elicitation: Elicitation, responseId: string, action: Action): Receipt {
   const { state } = elicitation;
   if (state.kind === 'pending') {
-    return state.consent !== undefined && action === 'accept'
-      ? { kind: 'awaiting-connection' }
-      : { kind: 'not-counted' };
+    if (state.consent === undefined || action !== 'accept') return { kind: 'not-counted' };
+    return { kind: elicitation.page ? 'awaiting-page' : 'awaiting-connection' };
   }
   if (state.responseId === responseId) return { kind: 'recorded', outcome: state.outcome };
   // Two accepts of one url say the same thing, whoever pressed first; a page that is done needs none.

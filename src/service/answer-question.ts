@@ -15,12 +15,15 @@ import { digestOf } from '../credentials/sealing/canonical-json.ts';
 import type { ConnectionAnnouncer } from './announce-connection.ts';
 import { ServiceError } from './service-error.ts';
 import type { Principal } from './principal.ts';
+import { isToolPage } from './tool-page.ts';
 import type { TurnWorkflows } from './turn-workflows.ts';
 
 export type Answered =
   | { kind: 'recorded'; outcome: Outcome; duplicate: boolean }
   /** Consent is on record; the turn goes on as soon as the account is connected. */
   | { kind: 'awaiting-connection' }
+  /** Consent is on record; the tool goes on as soon as its page reports that it is done. */
+  | { kind: 'awaiting-page' }
   /** Durable, but no worker confirmed it in time. */
   | { kind: 'received' };
 
@@ -88,7 +91,7 @@ export function createAnswerQuestion({ storage, keys, workflows, announcer }: Pa
     const isOpen = row.status === 'pending';
     const sealedContent = sealContent(keys, row.id, response);
     const answer: Answer = { responseId, action, sealedContent, receivedAt: Date.now() };
-    const isConsent = action === 'accept' && row.server !== null;
+    const isConsent = action === 'accept' && (row.server !== null || isToolPage(row));
     const [isNew, connected] = await Promise.all([
       isOpen && elicitations.storeAnswer(row.id, answer),
       // In another tab, say: then the answer itself brings the news, and nothing is left to wait for.
@@ -138,7 +141,8 @@ export function createAnswerQuestion({ storage, keys, workflows, announcer }: Pa
       case 'recorded':
         return { kind: 'recorded', outcome: receipt.outcome, duplicate };
       case 'awaiting-connection':
-        return { kind: 'awaiting-connection' };
+      case 'awaiting-page':
+        return receipt;
       case 'not-counted':
         return { kind: 'received' };
       case 'expired':
@@ -195,6 +199,7 @@ function fromRow(row: ElicitationRow): Elicitation {
     mode: request.mode,
     server: server ?? request.context.server ?? '',
     ...(server !== null && { connection: { seenVersion: seenVersion ?? 0 } }),
+    ...(isToolPage(row) && { page: 'reports' as const }),
     state:
       status === 'pending'
         ? { kind: 'pending' }

@@ -22,6 +22,8 @@ import { createOwnApprovals } from './approvals.ts';
 import type { OwnApprovals } from './approvals.ts';
 import { cancelTurn } from './cancel-turn.ts';
 import type { Cancelled } from './cancel-turn.ts';
+import { createCompletePage } from './complete-page.ts';
+import type { CompletePage } from './complete-page.ts';
 import { createConfirmConnection } from './confirm-connection.ts';
 import type { ConfirmConnection } from './confirm-connection.ts';
 import { createOwnConnections } from './connections.ts';
@@ -81,6 +83,7 @@ export interface Service {
     which?: { status?: Status | undefined; turnId?: string },
   ): Promise<ElicitationRow[]>;
   answerQuestion: AnswerQuestion;
+  completePage: CompletePage;
   connections: OwnConnections;
   approvals: OwnApprovals;
   mayChange: MayChange;
@@ -126,6 +129,7 @@ export function createService({ config, storage, client, keys, stores, logger }:
       readConversation(parts, principal, conversation, page),
     listQuestions: (principal, conversation, which) => listQuestions(storage, principal, conversation, which),
     answerQuestion: createAnswerQuestion({ storage, keys, workflows, announcer }),
+    completePage: createCompletePage(parts),
     connections: createOwnConnections({ config, storage, stores, mayChange, logger }),
     approvals: createOwnApprovals({ config, storage }),
     mayChange,

@@ -30,6 +30,8 @@ export interface TurnWorkflows extends Pick<TemporalCalls, 'readiness' | 'idle'>
   current(conversation: ConversationRef): Promise<string | null>;
   tellAnswer(row: ElicitationRow, answer: Omit<AnswerElicitation, 'elicitationId'>): Promise<Told>;
   tellConnected(row: ElicitationRow, version: number): Promise<Told>;
+  /** That the page is done to which the question has sent its user. */
+  tellPageDone(row: ElicitationRow): Promise<Told>;
   /** The question as its workflow knows it; `null` when that workflow never asked it, `unknown` without an answer in time. */
   readElicitation(row: ElicitationRow): Promise<Elicitation | null | 'unknown'>;
 }
@@ -92,6 +94,8 @@ export function createTurnWorkflows({ client, storage, config, logger }: Parts):
     async tellConnected({ workflowId, server }, version) {
       return server === null ? 'told' : orUnavailable(signals.connected(workflowId, { server, version }));
     },
+    tellPageDone: ({ workflowId, id }) =>
+      orUnavailable(signals.updated(workflowId, { elicitationIds: [id], news: 'page_done' })),
     async readElicitation({ workflowId, id }) {
       try {
         return await within(queryDeadlineMs, () =>

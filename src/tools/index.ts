@@ -11,4 +11,6 @@ export type {
   ElicitUrlOptions,
   FlatSchema,
 } from './elicit.ts';
+export { signCompletion } from './sign-completion.ts';
+export type { Completion } from './sign-completion.ts';
 export type { Log, ToolContext, ToolProgress } from './tool-context.ts';

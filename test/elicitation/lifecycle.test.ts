@@ -107,3 +107,31 @@ describe('a connection question is settled by the fact, not by consent', () => {
     expect(receiptFor(done, 'r2', 'decline')).toEqual({ kind: 'already-answered', outcome: 'accept' });
   });
 });
+
+describe('a page of a tool’s own', () => {
+  const page: Elicitation = { ...form, id: 'e3', mode: 'url', page: 'reports' };
+
+  test('accept is consent to open it, and the page’s own report settles the question', () => {
+    const consented = after(page, answer('accept'));
+    expect(consented.state).toEqual({ kind: 'pending', consent: 'r1' });
+    expect(receiptFor(consented, 'r1', 'accept')).toEqual({ kind: 'awaiting-page' });
+    const done = after(consented, { type: 'page-done' });
+    expect(done.state).toEqual({ kind: 'settled', outcome: 'accept', responseId: 'r1' });
+    expect(after(done, { type: 'page-done' })).toEqual(done);
+  });
+
+  test('a report counts without consent, too, as whoever was there has seen the page', () => {
+    expect(after(page, { type: 'page-done' }).state).toEqual({ kind: 'settled', outcome: 'accept' });
+  });
+
+  test('consent alone expires', () => {
+    expect(after(page, answer('accept'), { type: 'deadline-passed' }).state).toEqual({
+      kind: 'settled',
+      outcome: 'expired',
+    });
+  });
+
+  test('after a refusal its report changes nothing', () => {
+    expect(after(page, answer('decline'), { type: 'page-done' }).state).toMatchObject({ outcome: 'decline' });
+  });
+});

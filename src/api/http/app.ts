@@ -30,6 +30,7 @@ import type { Service } from '../../service/service.ts';
 import { rateLimitKey } from '../../service/principal.ts';
 import { nangoWebhook } from '../nango-webhook/route.ts';
 import { openaiSurface } from '../openai/route.ts';
+import { toolPages } from '../tool-pages/route.ts';
 import { describeApi } from './openapi.ts';
 import { readToTheEnd } from './read-to-the-end.ts';
 import { createReaders } from './readers.ts';
@@ -119,6 +120,8 @@ export function createApp(parts: AppParts): FastifyInstance {
       playground: parts.playground,
     });
   });
+
+  app.register(toolPages, service);
 
   const { nango } = stores;
   const signingKey = config.nango?.webhookSigningKey;

@@ -34,6 +34,8 @@ export function toReceipt(elicitationId: string, answered: Answered): Receipt {
       };
     case 'awaiting-connection':
       return { statusCode: 202, body: { elicitationId, status: 'pending', awaiting: 'connection' } };
+    case 'awaiting-page':
+      return { statusCode: 202, body: { elicitationId, status: 'pending', awaiting: 'page' } };
     case 'received':
       return { statusCode: 202, body: { elicitationId, status: 'received' } };
     default:

@@ -1,25 +1,25 @@
-/** The tools in TypeScript that agents are offered: each folder bundled once, whichever agents share it. */
+/** The tools in TypeScript that agents are offered: each folder is bundled once, whichever agents share it. */
 import { ConfigError } from '../config/config-error.ts';
 import type { Config } from '../config/config.ts';
 import { didYouMean } from '../config/nearest-spelling.ts';
 import { openToolBundle } from './open-tool-bundle.ts';
-import type { ToolBundle, ToolManifest } from './tool-bundle.ts';
+import type { ToolBundle } from './tool-bundle.ts';
 import { ToolFolderError } from './tool-folder-error.ts';
 
-/** What one agent is offered. */
-export interface Toolset {
-  /** The hash of the bundle that runs them. */
-  bundle: string;
-  tools: ToolManifest[];
+/** What one agent may use of a folder. */
+export interface OpenedTools {
+  bundle: ToolBundle;
+  /** Names of tools; all of them when absent. */
+  allow?: readonly string[] | undefined;
 }
 
-/** By the names of agents; one that has no such tools is not in it. */
-export type Toolsets = ReadonlyMap<string, Toolset>;
-
-/** Throws a `ConfigError` that names everything wrong with the folders, and with what agents are allowed of them. */
-export async function openToolsets({
+/**
+ * By the names of agents; one without such tools is not in it. Throws a `ConfigError` that names everything wrong with the
+ * folders, and with what agents are allowed of them.
+ */
+export async function openAgentBundles({
   agents,
-}: Pick<Config, 'agents'>): Promise<{ bundles: ToolBundle[]; toolsets: Toolsets }> {
+}: Pick<Config, 'agents'>): Promise<Map<string, OpenedTools>> {
   const folders = new Set([...agents.values()].flatMap(({ tools }) => tools?.folder ?? []));
   const problems: string[] = [];
   const bundles = new Map<string, ToolBundle>();
@@ -31,17 +31,15 @@ export async function openToolsets({
       problems.push(...error.problems.map((problem) => `${folder}: ${problem}`));
     }
   }
-  const toolsets = new Map<string, Toolset>();
+  const opened = new Map<string, OpenedTools>();
   for (const { name, tools } of agents.values()) {
     const bundle = tools && bundles.get(tools.folder);
     if (!bundle) continue;
     problems.push(...unknownIn(name, tools.allow ?? [], bundle));
-    const { allow } = tools;
-    const offered = bundle.manifest.filter((tool) => allow === undefined || allow.includes(tool.name));
-    toolsets.set(name, { bundle: bundle.hash, tools: offered });
+    opened.set(name, { bundle, allow: tools.allow });
   }
   if (problems.length > 0) throw new ConfigError(problems);
-  return { bundles: [...new Map([...bundles.values()].map((one) => [one.hash, one])).values()], toolsets };
+  return opened;
 }
 
 function unknownIn(agent: string, allow: readonly string[], { manifest }: ToolBundle): string[] {
