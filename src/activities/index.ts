@@ -15,6 +15,7 @@ import { createDelegationActivities } from './delegations.ts';
 import { createDurableCallActivities } from './durable-tools/durable-calls.ts';
 import type { OfferedTools } from './durable-tools/offered-tools.ts';
 import { createElicitationActivities } from './questions/questions.ts';
+import { createFinishModelQuestion } from './questions/finish-model-question.ts';
 import { createFindConnection } from './find-connection.ts';
 import type { HeldPlaces } from './call-tool/held-call-limit.ts';
 import { createRefuseToolCall } from './call-tool/refuse-tool-call.ts';
@@ -43,6 +44,7 @@ export function createActivities(dependencies: ActivityDependencies) {
     ...createDelegationActivities({ ...dependencies, agents }),
     ...createElicitationActivities({ ...dependencies, rounds }),
     ...createToolActivities({ ...dependencies, rounds, agents, servers }),
+    ...createFinishModelQuestion(dependencies),
     ...createFindConnection({ ...dependencies, servers }),
     ...createAbandonCall({ ...dependencies, rounds, servers }),
     ...createDurableCallActivities(dependencies),

@@ -5,7 +5,7 @@
 import type { AgentConfig, ProvidersConfig } from './agents-file/agents-file.ts';
 import type { ServerConfig } from './agents-file/server-config.ts';
 
-export type { AgentConfig, ProvidersConfig } from './agents-file/agents-file.ts';
+export type { AgentConfig, AskUser, ProvidersConfig } from './agents-file/agents-file.ts';
 export type { ServerConfig } from './agents-file/server-config.ts';
 
 export interface TemporalConfig {

@@ -15,6 +15,7 @@ const ContextSchema = z
       'a2a_auth_required',
       'tool_elicitation',
       'approval',
+      'model_question',
     ]),
     agent: z.string().optional(),
     path: z.array(z.string()).optional(),

@@ -1,5 +1,5 @@
 /** What a store answers to whoever needs a credential, as every store builds it. */
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import type { ConnectionReason } from '../elicitation/elicitation.ts';
 import type { ConnectionRow } from '../storage/ports/connections.ts';
 import type { ConnectionRequired, Credential, Standing } from './store.ts';
@@ -25,7 +25,7 @@ export function brokenStanding({ brokenReason }: ConnectionRow, host: string): S
 
 /** Names a secret without being one. */
 export function tokenIdOf(secret: string): string {
-  return createHash('sha256').update(secret).digest('base64url').slice(0, 16);
+  return hash('sha256', secret, 'base64url').slice(0, 16);
 }
 
 /** Anything else would end up, in full, in the error of whoever puts it into a header. */

@@ -1,3 +1,4 @@
+import { once } from 'node:events';
 import { createServer } from 'node:net';
 import type { AddressInfo } from 'node:net';
 import type { Logger } from 'pino';
@@ -15,15 +16,10 @@ export function freePort(host: string): Promise<number> {
   return listenOn(0, host);
 }
 
-function listenOn(port: number, host: string): Promise<number> {
-  return new Promise((resolve, reject) => {
-    const server = createServer();
-    server.once('error', reject);
-    server.listen(port, host, () => {
-      const taken = (server.address() as AddressInfo).port;
-      server.close(() => resolve(taken));
-    });
-  });
+async function listenOn(port: number, host: string): Promise<number> {
+  await using server = createServer().listen(port, host);
+  await once(server, 'listening');
+  return (server.address() as AddressInfo).port;
 }
 
 /** The wanted port; when the usual one is taken, any other; when the one asked for is taken, a clear refusal. */

@@ -41,7 +41,8 @@ export type Trigger =
   | 'a2a_input_required'
   | 'a2a_auth_required'
   | 'tool_elicitation'
-  | 'approval';
+  | 'approval'
+  | 'model_question';
 
 /** Why an account has to be connected (again). */
 export type ConnectionReason = 'missing' | 'rejected' | 'insufficient_scope' | 'revoked';

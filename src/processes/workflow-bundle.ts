@@ -2,7 +2,7 @@
  * The workflow bundle, which every worker runs. It is cached in `build/`, because bundling takes seconds, and used while every
  * file it was made from is unchanged; the image brings it along.
  */
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import { mkdir, readFile, rename, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { DefaultLogger, bundleWorkflowCode } from '@temporalio/worker';
@@ -46,7 +46,7 @@ async function toBundle(code: string): Promise<WorkflowBundle> {
   const { version } = JSON.parse(await readFile(path.join(root, 'package.json'), 'utf8')) as {
     version: string;
   };
-  return { code, buildId: `${version}-${hash(withoutSourceMap(code)).slice(0, 12)}` };
+  return { code, buildId: `${version}-${hash('sha256', withoutSourceMap(code)).slice(0, 12)}` };
 }
 
 /** It names the folder of the checkout, which says nothing about the code. */
@@ -81,7 +81,7 @@ async function bundle(entry: string): Promise<{ code: string; inputs: string[] }
 /** One file, so that what was made and what it was made from cannot be mixed up. */
 async function keep(file: string, code: string, inputs: string[]): Promise<void> {
   const entries = await Promise.all(inputs.map(async (name) => [name, await hashOfFile(name)] as const));
-  const origin = { inputs: Object.fromEntries(entries), code: hash(code) };
+  const origin = { inputs: Object.fromEntries(entries), code: hash('sha256', code) };
   const draft = `${file}.${process.pid}`;
   try {
     await mkdir(path.dirname(file), { recursive: true });
@@ -100,7 +100,7 @@ async function readKept(file: string): Promise<string | undefined> {
     const { inputs, code: codeHash } = JSON.parse(text.slice('// '.length, end)) as Origin;
     const names = Object.keys(inputs);
     const code = text.slice(end + 1);
-    if (names.length === 0 || hash(code) !== codeHash) return undefined;
+    if (names.length === 0 || hash('sha256', code) !== codeHash) return undefined;
     const now = await Promise.all(names.map(hashOfFile));
     return now.every((value, index) => value === inputs[names[index] ?? '']) ? code : undefined;
   } catch {
@@ -109,9 +109,5 @@ async function readKept(file: string): Promise<string | undefined> {
 }
 
 async function hashOfFile(name: string): Promise<string> {
-  return hash(await readFile(path.join(root, name)));
-}
-
-function hash(content: string | Buffer): string {
-  return createHash('sha256').update(content).digest('hex');
+  return hash('sha256', await readFile(path.join(root, name)));
 }

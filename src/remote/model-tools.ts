@@ -3,7 +3,7 @@
  * (64 characters of letters, digits, `_` and `-`); a name that had to be changed carries a digest, so that two
  * tools never share one. The way back is the list itself, not the spelling.
  */
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import type { ServerConfig } from '../config/config.ts';
 import type { CatalogueTool } from '../storage/ports/tool-catalogue.ts';
 
@@ -56,6 +56,6 @@ export function modelNameOf(server: string, tool: string): string {
   const plain = `${server}__${tool}`;
   const clean = plain.replaceAll(/[^a-zA-Z0-9_-]/g, '_');
   if (clean === plain && plain.length <= longest) return plain;
-  const digest = createHash('sha256').update(plain).digest('hex').slice(0, 8);
+  const digest = hash('sha256', plain).slice(0, 8);
   return `${clean.slice(0, longest - digest.length - 1)}_${digest}`;
 }

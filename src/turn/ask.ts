@@ -7,7 +7,7 @@
 import type { ConnectionReason, Mode, Outcome, Settlement } from '../elicitation/elicitation.ts';
 import type { Turn } from './turn.ts';
 
-export type Ask = ConnectionAsk | ServerAsk | ApprovalAsk | ToolAsk;
+export type Ask = ConnectionAsk | ServerAsk | ApprovalAsk | ModelAsk | ToolAsk;
 
 /** An account has to be connected (again). */
 export interface ConnectionAsk {
@@ -43,6 +43,14 @@ export interface ApprovalAsk {
   digest: string;
 }
 
+/** A question of the agent's own model. What it asks is in the tool call's input. */
+export interface ModelAsk {
+  kind: 'model';
+  toolCallId: string;
+  /** The agent's name. */
+  agent: string;
+}
+
 /** A question of a tool in TypeScript. What it asks stands beside it (see `NewQuestion`). */
 export interface ToolAsk {
   kind: 'tool';
@@ -60,6 +68,7 @@ export function modeOf(ask: Ask): Mode {
     case 'tool':
       return ask.mode;
     case 'approval':
+    case 'model':
       return 'form';
     default:
       return ask satisfies never;
@@ -73,6 +82,8 @@ export function askedBy(ask: Ask): string {
     case 'server':
     case 'approval':
       return ask.server;
+    case 'model':
+      return ask.agent;
     case 'tool':
       return ask.tool;
     default:
@@ -87,6 +98,7 @@ export function accountOf(ask: Ask): Omit<ExpectedConnection, 'turn'> | null {
       return { server: ask.server, seenVersion: ask.seenVersion };
     case 'server':
     case 'approval':
+    case 'model':
     case 'tool':
       return null;
     default:

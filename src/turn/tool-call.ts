@@ -8,7 +8,7 @@ import type { Mode, Settlement } from '../elicitation/elicitation.ts';
 import type { ApprovalAsk, AskResult, ConnectionAsk, QuestionOutcome } from './ask.ts';
 import type { Turn } from './turn.ts';
 
-export type ToolCall = ServerCall | DelegatedCall | DurableCall;
+export type ToolCall = ServerCall | DelegatedCall | QuestionCall | DurableCall;
 
 /** A tool of an MCP server. */
 export interface ServerCall {
@@ -27,6 +27,15 @@ export interface DelegatedCall {
   toolName: string;
   agent: string;
   maxSteps: number;
+}
+
+/** A form that the model itself puts to the user, by the tool `ask_user`. */
+export interface QuestionCall {
+  kind: 'question';
+  toolCallId: string;
+  toolName: string;
+  /** How many of them the agent may ask in one turn. */
+  perTurn: number;
 }
 
 /** A tool in TypeScript, of the folder with these contents: what it was when the model asked for it. */

@@ -25,6 +25,7 @@ export const {
   settleElicitations,
   refuseToolCall,
   finishDelegation,
+  finishModelQuestion,
   endTurn,
 } = proxyLocalActivities<
   Pick<
@@ -35,6 +36,7 @@ export const {
     | 'settleElicitations'
     | 'refuseToolCall'
     | 'finishDelegation'
+    | 'finishModelQuestion'
     | 'endTurn'
   >
 >({

@@ -14,6 +14,7 @@ import { createElicit } from './elicit.ts';
 import { failureOf, retryUntilDatabaseAnswers } from './failures.ts';
 import type { DelegationResult, TurnInput, TurnResult } from './messages.ts';
 import { showCalls, showEnd, showModelStep } from './operator-view.ts';
+import { createAskModelQuestion } from './model-question.ts';
 import { createPhase } from './phase.ts';
 import { createQuestions } from './questions.ts';
 import { createServerSignals } from './server-signals.ts';
@@ -111,10 +112,14 @@ function createAgent(turn: TurnInput) {
     inBackground: (work) => void background.push(work),
   };
 
+  const askModelQuestion = createAskModelQuestion(turn, parts);
+
   function runCall(call: ToolCall): Promise<void> {
     switch (call.kind) {
       case 'server':
         return runToolCall(turn, call, parts);
+      case 'question':
+        return askModelQuestion(call);
       case 'delegated':
         return delegates.run(call);
       case 'durable':

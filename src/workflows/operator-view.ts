@@ -18,6 +18,8 @@ function nameOf(call: ToolCall): string {
   switch (call.kind) {
     case 'server':
       return call.toolName;
+    case 'question':
+      return 'a question to the user';
     case 'delegated':
       return `delegated to ${call.agent}`;
     case 'durable':

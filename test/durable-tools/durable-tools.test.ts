@@ -23,7 +23,7 @@ beforeEach(() => {
 
 const say = (text: string, options = {}) => used.alice.chat(text, { conversation, ...options });
 const call = (tool: string, input: object) => say(`call ${tool} ${JSON.stringify(input)}`);
-const answer = (elicitationId: string, action: string, content?: object) =>
+const answer = (elicitationId: string, action: string, content?: Record<string, unknown>) =>
   used.alice.answer({ conversationId: conversation, elicitationId, action, ...(content && { content }) });
 
 describe('a tool that asks nobody', () => {

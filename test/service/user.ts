@@ -12,7 +12,12 @@ export interface Caller {
   chat(text: string, options?: ChatOptions): Promise<ChatStream>;
   /** Follows the live turn again, from its start; null when the conversation is idle. */
   rejoin(conversation: string, headers?: Record<string, string>): Promise<ChatStream | null>;
-  answer(body: { conversationId: string; elicitationId: string; action: string }): Promise<Reply>;
+  answer(body: {
+    conversationId: string;
+    elicitationId: string;
+    action: string;
+    content?: Record<string, unknown>;
+  }): Promise<Reply>;
   cancel(conversation: string): Promise<Reply>;
   request(method: string, path: string, body?: unknown, headers?: Record<string, string>): Promise<Reply>;
 }

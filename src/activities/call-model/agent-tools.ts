@@ -7,6 +7,8 @@ import type { TurnOwner } from '../../turn/turn.ts';
 import type { DurableTool, OfferedTools } from '../durable-tools/offered-tools.ts';
 import { toDelegateTool } from './delegate-tool.ts';
 import type { DelegateTool } from './delegate-tool.ts';
+import { toQuestionTool } from './question-tool.ts';
+import type { QuestionTool } from './question-tool.ts';
 
 interface Dependencies {
   agents: Config['agents'];
@@ -16,7 +18,8 @@ interface Dependencies {
   logger: Pick<Logger, 'warn'>;
 }
 
-export type AgentTool = ModelTool | DelegateTool | DurableTool;
+/** As the model is offered it. */
+export type AgentTool = ModelTool | DelegateTool | QuestionTool | DurableTool;
 
 export interface AgentTools {
   tools: AgentTool[];
@@ -53,6 +56,7 @@ export function createAgentTools({
         ...listed.filter(({ server, tool }) => mayUse(agent, server, tool)),
         ...offeredTools(agent.name),
         ...delegates.map(toDelegateTool),
+        ...(agent.askUser ? [toQuestionTool(agent.askUser)] : []),
       ],
       away: away.map(({ title }) => title),
     };

@@ -13,6 +13,7 @@ import type { StepFinish, StepResult } from '../../turn/step.ts';
 import { toEvent, toMessageContent } from '../../turn/tool-result.ts';
 import type { Turn } from '../../turn/turn.ts';
 import { isDelegateTool, taskIn } from './delegate-tool.ts';
+import { askUserTool, readModelQuestion } from './question-tool.ts';
 import type { AgentTool } from './agent-tools.ts';
 import { isToolCall, withFreshIds } from './unique-call-ids.ts';
 import type { ToolCallPart } from './unique-call-ids.ts';
@@ -42,7 +43,7 @@ export async function keepStep(
   const calls = content.filter(isToolCall);
   const ownEnd = endOf(done.finish);
   const wrong = calls.flatMap((call) => {
-    const text = mistakes.get(call.toolCallId) ?? missingTask(call);
+    const text = mistakes.get(call.toolCallId) ?? missingTask(call) ?? unfitQuestion(call, tools);
     return text === undefined ? [] : [{ call, result: { kind: 'error', text } as const }];
   });
   const answered = new Set(wrong.map(({ call }) => call.toolCallId));
@@ -89,6 +90,8 @@ function toResult(finish: StepFinish, open: ToolCallPart[], tools: Step['tools']
       const known = tools.find(({ modelName }) => modelName === toolName);
       if (known && 'agent' in known)
         return { kind: 'delegated', toolCallId, toolName, agent: known.agent, maxSteps: known.maxSteps };
+      if (known && 'perTurn' in known)
+        return { kind: 'question', toolCallId, toolName, perTurn: known.perTurn };
       if (known && 'bundle' in known) return { kind: 'durable', toolCallId, toolName, bundle: known.bundle };
       // Offered when the model was asked, gone since: running the call will say so.
       const { server, tool } = known ?? { server: toolName, tool: toolName };
@@ -105,6 +108,12 @@ function missingTask({ toolName, input }: ToolCallPart): string | undefined {
   return isDelegateTool(toolName) && taskIn(input) === null
     ? `${toolName} needs a "task" in words, so nobody was asked. Call it again with one.`
     : undefined;
+}
+
+function unfitQuestion({ toolName, input }: ToolCallPart, tools: AgentTool[]): string | undefined {
+  if (!tools.some(({ modelName }) => modelName === askUserTool && modelName === toolName)) return undefined;
+  const read = readModelQuestion(input);
+  return read.kind === 'refused' ? `Nobody was asked. ${read.reason}` : undefined;
 }
 
 function inputEvent({ toolCallId, toolName, input }: ToolCallPart, tools: Step['tools']): TurnEvent {

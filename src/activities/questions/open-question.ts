@@ -38,14 +38,24 @@ export function serverOf({ config }: QuestionParts, name: string): ServerConfig 
   return server;
 }
 
+/** What a question says of the agent that asks. */
+export function agentContext(
+  { config }: Pick<QuestionParts, 'config'>,
+  turn: Turn,
+): Pick<Context, 'agent' | 'path'> {
+  return {
+    agent: config.agents.get(turn.agent)?.title ?? turn.agent,
+    ...(turn.delegation && { path: turn.delegation.path }),
+  };
+}
+
 export function contextOf(
-  { config }: QuestionParts,
+  parts: Pick<QuestionParts, 'config'>,
   server: ServerConfig,
   turn: Turn,
 ): Omit<Context, 'trigger'> {
   return {
-    agent: config.agents.get(turn.agent)?.title ?? turn.agent,
-    ...(turn.delegation && { path: turn.delegation.path }),
+    ...agentContext(parts, turn),
     server: server.name,
     serverTitle: server.title,
     host: placeOf(server),

@@ -7,6 +7,7 @@ import type { NewQuestion, OpenResult } from '../../turn/ask.ts';
 import { openApprovalQuestion } from './open-approval-question.ts';
 import { openConnectionQuestion } from './open-connection-question.ts';
 import type { QuestionParts } from './open-question.ts';
+import { openModelQuestion } from './open-model-question.ts';
 import { openServerQuestion } from './open-server-question.ts';
 import { openToolQuestion } from './open-tool-question.ts';
 
@@ -31,6 +32,8 @@ function openElicitation(parts: QuestionParts, input: NewQuestion): Promise<Open
       return openServerQuestion(parts, { ...input, ask });
     case 'approval':
       return openApprovalQuestion(parts, { ...input, ask });
+    case 'model':
+      return openModelQuestion(parts, { ...input, ask });
     case 'tool':
       return openToolQuestion(parts, { ...input, ask });
     default:

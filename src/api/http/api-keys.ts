@@ -2,7 +2,7 @@
  * API keys of services: `ilk_<id>_<secret>`. The secret is 256 random bits, so a plain SHA-256 is enough to
  * keep: there is nothing to guess, and a slow hash would only slow every request.
  */
-import { createHash, randomBytes } from 'node:crypto';
+import { hash, randomBytes } from 'node:crypto';
 import type { ApiKeys } from '../../storage/ports/api-keys.ts';
 import type { Storage } from '../../storage/storage.ts';
 import { unauthenticated } from './problems.ts';
@@ -46,5 +46,5 @@ export async function principalOfApiKey(apiKeys: ApiKeys, credential: string): P
 }
 
 function hashOf(secret: string): string {
-  return createHash('sha256').update(secret).digest('hex');
+  return hash('sha256', secret);
 }

@@ -1,5 +1,5 @@
 /** `/widget.js`: the script that other people's pages load, and beside it the licences of what is in it. */
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import type { FastifyInstance } from 'fastify';
 import { licensesName, readBundle } from '../../browser/bundle.ts';
 import type { Bundle, BundleName } from '../../browser/bundle.ts';
@@ -18,7 +18,7 @@ interface File {
 function fileRoute(fastify: FastifyInstance, name: BundleName, { path, part, type }: File): void {
   fastify.get(path, { schema: { hide: true } }, async (request, reply) => {
     const { [part]: text } = await readBundle(name);
-    const etag = `"${createHash('sha256').update(text).digest('base64url').slice(0, 22)}"`;
+    const etag = `"${hash('sha256', text, 'base64url').slice(0, 22)}"`;
     reply.headers({
       etag,
       'cache-control': 'public, max-age=300',

@@ -1,5 +1,5 @@
 /** The pages' one style sheet. Inlined and allowed by its hash, so that a page is a single request. */
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 
 export const style = `
 :root {
@@ -115,4 +115,4 @@ footer button:hover, .aside button:hover { background: none; color: var(--text) 
 @media (forced-colors: active) { button, .button, .mark, .badge { border: 1px solid } }
 `;
 
-export const styleHash = `sha256-${createHash('sha256').update(style).digest('base64')}`;
+export const styleHash = `sha256-${hash('sha256', style, 'base64')}`;

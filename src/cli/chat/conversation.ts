@@ -1,245 +1,140 @@
 /** One conversation in the terminal: what people type goes to the service, what the turns tell goes on the screen. */
-import { randomUUID } from 'node:crypto';
-import { setTimeout as delay } from 'node:timers/promises';
-import type { Client } from '../../client/client.ts';
-import { InterludeError } from '../../client/interlude-error.ts';
-import { createAnswering } from './answering.ts';
+import { ConversationTurns } from './conversation-turns.ts';
+import type { TurnParts } from './conversation-turns.ts';
 import { readEntry } from './entry.ts';
 import type { Entry } from './entry.ts';
-import type { FormDrafts } from './form-drafts.ts';
-import { beginTurn } from './live-turn.ts';
-import type { LiveTurn, Open } from './live-turn.ts';
-import { createNarrator } from './narrator.ts';
-import { retell } from './retell.ts';
+import type { LiveTurn } from './live-turn.ts';
 import type { Keyboard, Screen } from './screen.ts';
-import { dim, help, promptLabel, trouble } from './wording.ts';
+import { dim, help } from './wording.ts';
 
-interface Parts {
-  client: Client;
-  conversationId: string;
-  agentId: string | undefined;
-  who: string;
-  drafts: FormDrafts;
+interface Parts extends TurnParts {
   /** What to type to come back to this conversation. */
   comeBack: string;
-  /** A person can be told that it is not the moment; a pipe's lines wait for theirs. */
-  isInteractive: boolean;
+  /** There may be a turn that goes on already. */
+  resume: boolean;
   openScreen: (keyboard: Keyboard) => Screen;
 }
 
-/** For the last words of a turn whose place has been taken. */
-const lastWordsMs = 1_000;
-
 /** Resolves when people leave: true when every turn went well, or goes on without them. */
-export function converse(parts: Parts & { resume: boolean }): Promise<boolean> {
-  const { client, conversationId, agentId, who, drafts, isInteractive } = parts;
+export function converse(parts: Parts): Promise<boolean> {
   const { promise: over, resolve: leave } = Promise.withResolvers<boolean>();
-  const lines: string[] = [];
-  let turn: LiveTurn | undefined;
-  let hasEnded = false;
-  let hasSpoken = false;
-  let hasLeft = false;
-  let isInterrupted = false;
-  let isFine = true;
-  let knowsForms = false;
-
-  const screen = parts.openScreen({ line: enter, interrupt, end });
-  if (isInteractive) {
-    screen.note(dim('\n  /help lists the commands; Ctrl+C twice leaves.'));
-    screen.note(dim(`  Come back to this conversation with: ${parts.comeBack}`));
-  }
-  screen.gap();
-  screen.prompt(bottomLine);
-  if (parts.resume) void resume();
+  new Conversation(parts, leave).begin();
   return over;
+}
 
-  function enter(line: string): void {
-    isInterrupted = false;
-    lines.push(line);
-    work();
+class Conversation {
+  readonly #parts: Parts;
+  readonly #leave: (isFine: boolean) => void;
+  readonly #screen: Screen;
+  readonly #turns: ConversationTurns;
+  /** Typed, and not acted upon yet. */
+  readonly #lines: string[] = [];
+  #hasEnded = false;
+  #hasSpoken = false;
+  #hasLeft = false;
+  #isInterrupted = false;
+
+  constructor(parts: Parts, leave: (isFine: boolean) => void) {
+    this.#parts = parts;
+    this.#leave = leave;
+    this.#screen = parts.openScreen({
+      line: (line) => this.#enter(line),
+      interrupt: () => this.#interrupt(),
+      end: () => this.#end(),
+    });
+    this.#turns = new ConversationTurns(parts, this.#screen, {
+      changed: () => this.#work(),
+      ended: () => void (this.#isInterrupted = false),
+    });
   }
 
-  function end(): void {
-    hasEnded = true;
-    if (isInteractive) quit();
-    else work();
-  }
-
-  function work(): void {
-    for (let line = lines[0]; line !== undefined; line = lines[0]) {
-      const entry = readEntry(line, turn?.answering.asked());
-      if (!isInteractive && turn && hasToWait(entry, turn)) return;
-      lines.shift();
-      act(entry);
+  begin(): void {
+    const { isInteractive, comeBack, resume } = this.#parts;
+    if (isInteractive) {
+      this.#screen.note(dim('\n  /help lists the commands; Ctrl+C twice leaves.'));
+      this.#screen.note(dim(`  Come back to this conversation with: ${comeBack}`));
     }
-    if (hasEnded && !turn) quit();
+    this.#screen.gap();
+    this.#turns.prompt();
+    if (resume) void this.#turns.resume();
   }
 
-  function act(entry: Entry): void {
+  #enter(line: string): void {
+    this.#isInterrupted = false;
+    this.#lines.push(line);
+    this.#work();
+  }
+
+  #end(): void {
+    this.#hasEnded = true;
+    if (this.#parts.isInteractive) this.#quit();
+    else this.#work();
+  }
+
+  #interrupt(): void {
+    if (this.#isInterrupted) return this.#quit();
+    this.#isInterrupted = true;
+    if (this.#turns.current) this.#turns.stop(this.#turns.current);
+    else this.#screen.note(dim('  Ctrl+C again leaves.'));
+  }
+
+  /** Acts upon what was typed, as far as its moment has come. */
+  #work(): void {
+    for (let line = this.#lines[0]; line !== undefined; line = this.#lines[0]) {
+      const turn = this.#turns.current;
+      const entry = readEntry(line, turn?.answering.asked());
+      if (!this.#parts.isInteractive && turn && hasToWait(entry, turn)) return;
+      this.#lines.shift();
+      this.#act(entry);
+    }
+    if (this.#hasEnded && !this.#turns.current) this.#quit();
+  }
+
+  #act(entry: Entry): void {
+    const turn = this.#turns.current;
     switch (entry.kind) {
       case 'nothing':
         return;
       case 'message':
-        return send(entry.text);
+        return this.#send(entry.text);
       case 'answer':
         if (turn) turn.answering.answer({ action: entry.action });
-        else screen.line(dim('  No question is open.'));
-        return screen.prompt(bottomLine);
+        else this.#screen.line(dim('  No question is open.'));
+        return this.#turns.prompt();
       case 'field':
         turn?.answering.enter(entry.line);
-        return screen.prompt(bottomLine);
+        return this.#turns.prompt();
       case 'stop':
-        return turn ? stop(turn) : screen.line(dim('  Nothing is going on.'));
+        return turn ? this.#turns.stop(turn) : this.#screen.line(dim('  Nothing is going on.'));
       case 'quit':
-        return quit();
+        return this.#quit();
       case 'help':
-        return help.forEach((line) => screen.line(line));
+        return help.forEach((line) => this.#screen.line(line));
       case 'unknown':
-        return screen.line(dim(`  There is no ${entry.command}; /help lists what there is.`));
+        return this.#screen.line(dim(`  There is no ${entry.command}; /help lists what there is.`));
       default:
         return entry satisfies never;
     }
   }
 
-  function send(text: string): void {
-    const isAtWork = turn && (turn.successor !== undefined || turn.answering.asked() === undefined);
-    if (isAtWork)
-      return screen.line(dim('  The agent is still at work. /stop stops it; then send that again.'));
-    hasSpoken = true;
-    const message = { id: randomUUID(), text };
-    const agent = agentId === undefined ? {} : { agentId };
-    const open: Open = (options) => client.start({ conversationId, message, ...agent }, options);
-    void (turn ? supersede(turn, open) : follow(begin(open)));
+  #send(text: string): void {
+    if (this.#turns.isAtWork())
+      return this.#screen.line(dim('  The agent is still at work. /stop stops it; then send that again.'));
+    this.#hasSpoken = true;
+    this.#turns.send(text);
   }
 
-  function reopened(): void {
-    screen.prompt(bottomLine);
-    work();
-  }
-
-  async function resume(): Promise<void> {
-    const live = begin((options) => client.follow(conversationId, options));
-    turn = live;
-    if (isInteractive) {
-      await client.conversation(conversationId).then(
-        (said) => retell(said, who, screen),
-        // One that does not exist yet begins with the first message.
-        (error: unknown) => isProblem(error, 'conversation_not_found') || sayTrouble(error),
-      );
-    }
-    await follow(live);
-  }
-
-  function begin(open: Open): LiveTurn {
-    const narrator = createNarrator(screen);
-    const answering = createAnswering({
-      narrator,
-      screen,
-      isInteractive,
-      drafts,
-      knowsForms() {
-        const before = knowsForms;
-        knowsForms = true;
-        return before;
-      },
-      send: (elicitationId, response) => client.answer({ conversationId, elicitationId, ...response }),
-      sayTrouble,
-      reopened,
-    });
-    const live = beginTurn(open, { narrator, answering }, () => {
-      // A person sees a lost connection in the bottom line for as long as it lasts.
-      if (isInteractive && live.isLost) screen.endText();
-      else if (live.isLost && turn === live) screen.note('Connection lost; reconnecting …');
-      if (turn === live && !live.successor) answering.present();
-      screen.prompt(bottomLine);
-      work();
-    });
-    return live;
-  }
-
-  async function follow(live: LiveTurn): Promise<void> {
-    turn = live;
-    screen.prompt(bottomLine);
-    try {
-      if (!(await live.tell())) isFine = false;
-    } catch (error) {
-      if (live.hasLeft()) return;
-      isFine = false;
-      sayTrouble(error);
-    }
-    if (turn !== live) return;
-    turn = live.successor;
-    isInterrupted = false;
-    screen.gap();
-    screen.prompt(bottomLine);
-    work();
-  }
-
-  /** The service ends the turn that waits, and begins the next one. */
-  async function supersede(before: LiveTurn, open: Open): Promise<void> {
-    const next = begin(open);
-    before.successor = next;
-    before.narrator.setSuperseded(true);
-    screen.prompt(bottomLine);
-    try {
-      await next.begun;
-    } catch (error) {
-      if (hasLeft) return;
-      before.successor = undefined;
-      before.narrator.setSuperseded(false);
-      if (turn === next) turn = undefined;
-      sayTrouble(error);
-      return screen.prompt(bottomLine);
-    }
-    await Promise.race([before.over, delay(lastWordsMs)]);
-    before.leave();
-    screen.gap();
-    await follow(next);
-  }
-
-  function stop(live: LiveTurn): void {
-    live.isStopping = true;
-    screen.prompt(bottomLine);
-    client.cancel(conversationId).catch((error: unknown) => {
-      live.isStopping = false;
-      sayTrouble(error);
-    });
-  }
-
-  function interrupt(): void {
-    if (isInterrupted) return quit();
-    isInterrupted = true;
-    if (turn) stop(turn);
-    else screen.note(dim('  Ctrl+C again leaves.'));
-  }
-
-  function quit(): void {
-    if (hasLeft) return;
-    hasLeft = true;
-    turn?.leave();
-    turn?.successor?.leave();
-    const goesOn = turn ? 'The turn goes on without you. ' : '';
-    if (turn || (isInteractive && hasSpoken)) {
-      screen.note(dim(`  ${goesOn}Come back with: ${parts.comeBack}`));
-    }
-    screen.close();
-    leave(isFine);
-  }
-
-  function sayTrouble(error: unknown): void {
-    screen.line(trouble(error instanceof Error ? error.message : String(error)));
-    if (!(error instanceof InterludeError)) return;
-    for (const { pointer, detail } of error.errors) screen.line(dim(`    ${pointer} ${detail}`));
-  }
-
-  function bottomLine(): string {
-    if (!turn) return promptLabel(who);
-    const isInForm = turn.answering.asked() === 'form';
-    if (turn.isLost && isInForm) return `${dim('connection lost ·')} ${turn.answering.prompt()}`;
-    if (turn.isLost) return dim('connection lost; reconnecting … ');
-    if (turn.isStopping) return dim('stopping … ');
-    if (turn.successor) return dim('… ');
-    return turn.answering.prompt() ?? dim(`${turn.narrator.doing()} `);
+  #quit(): void {
+    if (this.#hasLeft) return;
+    this.#hasLeft = true;
+    const { isInteractive, comeBack } = this.#parts;
+    const { current, isFine } = this.#turns;
+    this.#turns.leave();
+    const goesOn = current ? 'The turn goes on without you. ' : '';
+    if (current || (isInteractive && this.#hasSpoken))
+      this.#screen.note(dim(`  ${goesOn}Come back with: ${comeBack}`));
+    this.#screen.close();
+    this.#leave(isFine);
   }
 }
 
@@ -247,8 +142,4 @@ export function converse(parts: Parts & { resume: boolean }): Promise<boolean> {
 function hasToWait(entry: Entry, { answering }: LiveTurn): boolean {
   const isForQuestion = ['answer', 'nothing', 'unknown'].includes(entry.kind);
   return entry.kind === 'message' || (isForQuestion && answering.asked() === undefined);
-}
-
-function isProblem(error: unknown, code: string): boolean {
-  return error instanceof InterludeError && error.code === code;
 }

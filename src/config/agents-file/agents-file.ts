@@ -48,6 +48,13 @@ const ownToolsSchema = z.strictObject({
     .describe('Variable with the secret by which pages of these tools sign that they are done'),
 });
 
+const askUserSchema = z.strictObject({
+  perTurn: z.int().min(1).max(50).default(5).describe('How many forms in one turn'),
+});
+
+/** How an agent's model may ask the user. */
+export type AskUser = z.infer<typeof askUserSchema>;
+
 const agentSchema = z.strictObject({
   title: z.string().min(1).optional(),
   description: z.string().default(''),
@@ -65,6 +72,11 @@ const agentSchema = z.strictObject({
     .array(name)
     .default([])
     .describe('Agents it may hand tasks to; none may come back to the agent it started from'),
+  askUser: z
+    .union([z.boolean(), askUserSchema], 'write true, or { perTurn: 5 }')
+    .transform((written) => (written === true ? askUserSchema.parse({}) : written || undefined))
+    .optional()
+    .describe('The model may put forms of its own to the user, by the tool ask_user'),
   maxSteps: z.int().min(1).max(200).default(20),
 });
 

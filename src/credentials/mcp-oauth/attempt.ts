@@ -3,7 +3,7 @@
  * state and browser session together, so a callback in another browser finds nothing and takes nothing away from
  * the right one.
  */
-import { createHash, randomBytes } from 'node:crypto';
+import { hash, randomBytes } from 'node:crypto';
 import { z } from 'zod';
 import type { OAuthRecords } from '../../storage/ports/oauth-records.ts';
 import { SealingError } from '../sealing/key-ring.ts';
@@ -47,8 +47,7 @@ export interface Attempts {
 
 export function createAttempts(deps: { oauth: OAuthRecords; keys: KeyRing; now: () => number }): Attempts {
   const { oauth, keys, now } = deps;
-  const hashOf = ({ state, sessionHash }: Binding) =>
-    createHash('sha256').update(`${sessionHash}\n${state}`).digest('hex');
+  const hashOf = ({ state, sessionHash }: Binding) => hash('sha256', `${sessionHash}\n${state}`);
 
   return {
     async save({ elicitationId, attempt, ...binding }) {

@@ -3,7 +3,7 @@
  * own (RFC 9700 §4.4.2.2): what comes back at an address can only come from the server it was given to, whether or not
  * that server names itself in its answers.
  */
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import { isLoopbackHost } from '../../elicitation/loopback-host.ts';
 
 /** Of accounts that were connected when all sign-in servers shared it. Their tokens are renewed with it; nobody is sent back there. */
@@ -37,7 +37,7 @@ export const issuerTagPattern = /^[A-Za-z0-9_-]{22}$/;
 
 /** Not to be found for another issuer, so none can choose to share one. */
 export function issuerTag(issuer: string): string {
-  return createHash('sha256').update(plainIssuer(issuer)).digest('base64url').slice(0, 22);
+  return hash('sha256', plainIssuer(issuer), 'base64url').slice(0, 22);
 }
 
 /** One issuer, whether or not somebody wrote a slash behind it. */

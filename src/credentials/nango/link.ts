@@ -3,7 +3,7 @@
  * connections are recognised, saying which installation began it and in which attempt; both are random to whoever reads
  * them there, and people, their names and our tenants are not in them.
  */
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import { z } from 'zod';
 import type { ServerConfig } from '../../config/config.ts';
 import type { ConnectionKey, ConnectionRow } from '../../storage/ports/connections.ts';
@@ -76,7 +76,7 @@ const attemptTag = 'interlude_attempt';
 
 /** Several installations may share an environment of Nango; each has its own address. */
 export function installationOf(publicUrl: string): string {
-  return createHash('sha256').update(`installation ${publicUrl}`).digest('base64url').slice(0, 22);
+  return hash('sha256', `installation ${publicUrl}`, 'base64url').slice(0, 22);
 }
 
 export function tagsOf(installation: string, attemptId: string): Tags {

@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 
 /** The same text for the same value, whatever order its keys came in. */
 export function canonicalJson(value: unknown): string {
@@ -11,5 +11,5 @@ export function canonicalJson(value: unknown): string {
 
 /** Equal for equal values. */
 export function digestOf(value: unknown): string {
-  return createHash('sha256').update(canonicalJson(value)).digest('base64url');
+  return hash('sha256', canonicalJson(value), 'base64url');
 }

@@ -6,7 +6,7 @@
  * PostgreSQL, none on SQLite). Because a hint can get lost, one query per process looks at the counters of all
  * followed conversations from time to time: an idle follower costs nothing of its own.
  */
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import type { Logger } from 'pino';
 import type { ConversationRef } from '../../turn/turn.ts';
 
@@ -136,7 +136,5 @@ function makeBell(close: () => void): { bell: () => void; subscription: Subscrip
 }
 
 function topicOf({ tenant, conversation }: ConversationRef): string {
-  return createHash('sha256')
-    .update(JSON.stringify([tenant, conversation]))
-    .digest('base64url');
+  return hash('sha256', JSON.stringify([tenant, conversation]), 'base64url');
 }

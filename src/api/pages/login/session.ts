@@ -3,7 +3,7 @@
  * so any API process can serve any request. With https the names carry the `__Host-` prefix: nothing but this
  * host, not even a sibling subdomain, can plant them, which is what ties an answer to the person who gave it.
  */
-import { createHash, randomBytes } from 'node:crypto';
+import { hash, randomBytes } from 'node:crypto';
 import type { CookieSerializeOptions } from '@fastify/cookie';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
@@ -62,7 +62,7 @@ export function createSessions(keys: KeyRing, publicUrl: string): Sessions {
   const prefix = secure ? '__Host-interlude' : 'interlude';
   const sessionCookie = `${prefix}-session`;
   const signInPrefix = `${prefix}-sign-in-`;
-  const signInCookie = (state: string) => `${signInPrefix}${sha256(state).slice(0, 12)}`;
+  const signInCookie = (state: string) => `${signInPrefix}${hash('sha256', state).slice(0, 12)}`;
   const options: CookieSerializeOptions = { path: '/', httpOnly: true, sameSite: 'lax', secure };
 
   /** Answers with how long it has become. */
@@ -128,7 +128,7 @@ export function createSessions(keys: KeyRing, publicUrl: string): Sessions {
 
 /** How the credential store recognises the browser that began an authorization. */
 export function sessionHash(session: Session): string {
-  return sha256(session.id);
+  return hash('sha256', session.id);
 }
 
 /** Who the session acts for. */
@@ -138,10 +138,6 @@ export function principalOf({ tenant, user, isOperator }: Session): UserPrincipa
 
 export function displayName(session: Session): string {
   return session.name ?? session.user;
-}
-
-function sha256(text: string): string {
-  return createHash('sha256').update(text).digest('hex');
 }
 
 function randomText(): string {

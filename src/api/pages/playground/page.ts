@@ -1,5 +1,5 @@
 /** The playground's page: a frame around the widget, or the way to sign in. Its script is `src/playground/`. */
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 
 export interface PlaygroundView {
   user: string;
@@ -37,7 +37,7 @@ aside li span { color: var(--quiet) }
 :focus-visible { outline: 2px solid var(--focus); outline-offset: 2px }
 @media (max-width: 48rem) { .bar { gap: .375rem .75rem; padding: .5rem .75rem } .panes { grid-template-columns: 1fr; grid-template-rows: minmax(0, 1fr) auto } aside { max-height: 9rem; border-inline-start: 0; border-top: 1px solid var(--line) } .empty, .bar label > span { display: none } }
 `;
-const styleHash = `sha256-${createHash('sha256').update(style).digest('base64')}`;
+const styleHash = `sha256-${hash('sha256', style, 'base64')}`;
 
 export const playgroundHeaders = {
   'content-type': 'text/html; charset=utf-8',

@@ -1,0 +1,57 @@
+/**
+ * Whether a form asks for something that must not be typed into a conversation: passwords, tokens, card numbers (MCP
+ * 2025-11-25, elicitation: "servers MUST NOT use form mode to request sensitive information"). Judged by words, so a
+ * form that hides its purpose passes.
+ */
+import type { Field } from './field.ts';
+
+/** Separators between words are gone: `api_key`, `apiKey` and "API key" read alike. */
+const secretWords = [
+  /passw(or)?d/,
+  /passphrase/,
+  /passcode/,
+  /passwort/,
+  /kennwort/,
+  /secret(?!ary)/,
+  /apikey/,
+  /privatekey/,
+  /accesskey/,
+  /token$/,
+  /credential/,
+  /^pin$/,
+  /pin(code|number)/,
+  /(security|verification|onetime|2fa|mfa|sms)code/,
+  /^otp$/,
+  /cvv|cvc/,
+  /(card|creditcard|debitcard|iban|account)number/,
+  /^iban$/,
+  /(social|national)(security|insurance)(number|no)/,
+  /^ssn$/,
+  /seedphrase/,
+  /recovery(code|phrase|key)/,
+];
+
+/** The name of the first field that asks for a secret, or `null`. */
+export function secretField(fields: Field[], requestedSchema: Record<string, unknown>): string | null {
+  const properties = (requestedSchema['properties'] ?? {}) as Record<string, { format?: unknown }>;
+  const found = fields.find(({ name, title, kind }) => {
+    // A yes or no, or one of given choices, gives nothing away.
+    if (kind !== 'text' && kind !== 'number') return false;
+    return properties[name]?.format === 'password' || [name, title].some(isSecretName);
+  });
+  return found?.name ?? null;
+}
+
+const request = /\b(what is|what's|what are|enter|type|give|provide|tell|send|share|need)\b/i;
+const secret =
+  /\b(password|passphrase|passcode|pin code|api[ -]?key|secret key|private key|access token|card number|cvv|cvc|security code|one-time code|seed phrase)\b/i;
+
+/** Whether a sentence of the message asks for a secret: "What is your GitHub password?". */
+export function asksForSecret(message: string): boolean {
+  return message.split(/[.?!\n]/).some((sentence) => request.test(sentence) && secret.test(sentence));
+}
+
+function isSecretName(name: string): boolean {
+  const joined = name.toLowerCase().replaceAll(/[^\p{L}\p{N}]+/gu, '');
+  return secretWords.some((word) => word.test(joined));
+}
