@@ -5,37 +5,48 @@
 import { writeSync } from 'node:fs';
 import type { Reporter, TestCase } from 'vitest/node';
 
+/** What is printed comes out at once: nothing that is written later comes out of a process that ends. */
+const toStandardError = (text: string) => void writeSync(process.stderr.fd, text);
+
 export class UnfinishedTests implements Reporter {
   readonly #running = new Set<TestCase>();
+  readonly #ended = new Set<TestCase>();
+  readonly #print: (text: string) => void;
   #isOver = false;
+
+  constructor(print = toStandardError) {
+    this.#print = print;
+  }
 
   onInit(): void {
     process.once('exit', (code) => {
-      if (!this.#isOver) this.#print(`vitest ended with ${code} before its tests did`);
+      if (!this.#isOver) this.#printRunning(`vitest ended with ${code} before its tests did`);
     });
   }
 
   onTestRunStart(): void {
     this.#isOver = false;
     this.#running.clear();
+    this.#ended.clear();
   }
 
+  /** Vitest works through two batches of events at a time: a test may be said to have ended before it is said to begin. */
   onTestCaseReady(test: TestCase): void {
-    this.#running.add(test);
+    if (!this.#ended.has(test)) this.#running.add(test);
   }
 
   onTestCaseResult(test: TestCase): void {
+    this.#ended.add(test);
     this.#running.delete(test);
   }
 
   onTestRunEnd(): void {
     this.#isOver = true;
-    if (this.#running.size > 0) this.#print('Began and did not end');
+    if (this.#running.size > 0) this.#printRunning('Began and did not end');
   }
 
-  /** At once: nothing that is written later comes out of a process that ends. */
-  #print(title: string): void {
+  #printRunning(title: string): void {
     const names = [...this.#running].map((test) => `  ${test.module.relativeModuleId} > ${test.fullName}`);
-    writeSync(process.stderr.fd, `\n${[`${title}:`, ...names].join('\n')}\n`);
+    this.#print(`\n${[`${title}:`, ...names].join('\n')}\n`);
   }
 }
