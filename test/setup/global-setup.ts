@@ -7,6 +7,7 @@ import type { AddressInfo } from 'node:net';
 import type { TestProject } from 'vitest/node';
 import { buildWorkflowBundle } from './bundle.ts';
 import { startPostgres } from './postgres-server.ts';
+import { openRunFolder } from './run-folder.ts';
 import { startSharedTemporal } from './temporal-server.ts';
 
 declare module 'vitest' {
@@ -17,6 +18,7 @@ declare module 'vitest' {
 
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
   const stack = new AsyncDisposableStack();
+  stack.use(await openRunFolder());
   const once = <T>(make: () => Promise<T>) => {
     let made: Promise<T> | undefined;
     return () => (made ??= make());

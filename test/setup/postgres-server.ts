@@ -82,6 +82,8 @@ async function startEmbedded(): Promise<{ url: string; stop: () => Promise<void>
     'listen_addresses=127.0.0.1',
     'unix_socket_directories=',
     'max_connections=300',
+    // Within the data folder: what lies in the machine's memory folder outlives a server that is killed.
+    'dynamic_shared_memory_type=mmap',
   ];
   const server = spawnBound(
     path.join(native, 'bin/postgres'),
