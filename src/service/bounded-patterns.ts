@@ -8,8 +8,12 @@ import { createContext, Script } from 'node:vm';
 const script = new Script('new RegExp(pattern, "u").test(text)');
 const context = createContext(Object.assign(Object.create(null), { pattern: '', text: '' }));
 const maximalLength = 1000;
-/** A busy machine may take the processor away for longer than a pattern may run. */
+/**
+ * A busy machine may take the processor away for longer than a pattern may run, and again at the next try. So each try
+ * has twice the time on the clock, up to this many times what is left of the budget.
+ */
 const maxTries = 10;
+const maxStretch = 16;
 
 /**
  * All patterns of one form share `budgetMs` of processor time. A pattern fits, too, where it cannot be told: it is too
@@ -22,7 +26,7 @@ export function boundedPatterns(budgetMs: number): (pattern: string, text: strin
     for (let tries = 0; tries < maxTries && leftMs > 0; tries++) {
       const before = process.threadCpuUsage();
       try {
-        return run(pattern, text, Math.ceil(leftMs));
+        return run(pattern, text, Math.ceil(leftMs) * Math.min(2 ** tries, maxStretch));
       } catch (error) {
         if (!isTimeout(error)) return true;
       } finally {
