@@ -1,0 +1,54 @@
+/** Which of the product's regular expressions a text can keep busy for long. */
+import { globSync, readFileSync } from 'node:fs';
+import path from 'node:path';
+import { Visitor, parseSync } from 'oxc-parser';
+import { checkSync } from 'recheck';
+
+/** Those that see nothing but what the process's own operator or user typed, and need not be quick. */
+const ownText = [
+  'src/ai-sdk/call-error.ts',
+  'src/cli/chat/read-answer.ts',
+  'src/client/send.ts',
+  'src/credentials/sealing/key-file.ts',
+  'src/config/environment-schema.ts',
+  'src/config/variable-kinds.ts',
+  'src/config/agents-file/read-agents-file.ts',
+];
+/** Our own style sheet. */
+const ourText = ['src/widget/style.ts'];
+
+interface Pattern {
+  pattern: string;
+  flags: string;
+}
+
+const root = path.resolve(import.meta.dirname, '..');
+
+export const literalOf = ({ pattern, flags }: Pattern): string => `/${pattern}/${flags}`;
+
+export function patternsOf(name: string, code: string): Pattern[] {
+  const found: Pattern[] = [];
+  new Visitor({
+    Literal: (literal) => void ('regex' in literal && found.push(literal.regex)),
+  }).visit(parseSync(name, code).program);
+  return found;
+}
+
+/** Each once, with the files it is in: those that read what a stranger wrote. */
+export function strangersPatterns(): Map<string, Pattern & { files: string[] }> {
+  const patterns = new Map<string, Pattern & { files: string[] }>();
+  for (const name of globSync('src/**/*.{ts,tsx}', { cwd: root })) {
+    if (ownText.includes(name) || ourText.includes(name)) continue;
+    for (const regex of patternsOf(name, readFileSync(path.join(root, name), 'utf8'))) {
+      const literal = literalOf(regex);
+      const known = patterns.get(literal) ?? { ...regex, files: [] };
+      patterns.set(literal, { ...known, files: [...known.files, name] });
+    }
+  }
+  return patterns;
+}
+
+/** Takes up to seven seconds for one. */
+export function isSlow({ pattern, flags }: Pattern): boolean {
+  return checkSync(pattern, flags, { timeout: 20_000 }).status !== 'safe';
+}
