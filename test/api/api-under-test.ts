@@ -2,7 +2,7 @@
  * The API with a real database and a real identity provider, and no worker: everything that is decided before a
  * workflow runs, and what callers are told when it cannot be reached or nobody runs it.
  */
-import { mkdtemp } from 'node:fs/promises';
+import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -47,8 +47,9 @@ export async function startApi({
   env = {},
   temporal = '127.0.0.1:9',
 }: ApiOptions = {}): Promise<ApiUnderTest> {
-  const stack = new AsyncDisposableStack();
+  await using stack = new AsyncDisposableStack();
   const dataDir = await mkdtemp(path.join(tmpdir(), 'interlude-api-'));
+  stack.defer(() => rm(dataDir, { recursive: true, force: true }));
   const identity = await startIdentityProvider({
     port: 0,
     dataDir,
@@ -88,6 +89,7 @@ export async function startApi({
     service: await createApiKey(storage, tenant),
     stranger: await createApiKey(storage, 'another-tenant'),
   };
+  const started = stack.move();
   const headers = (who: Who) => ({ authorization: `Bearer ${credentials[who]}` });
   return {
     app,
@@ -95,7 +97,7 @@ export async function startApi({
     storage,
     headers,
     send: (who, request) => app.inject({ ...request, headers: { ...headers(who), ...request.headers } }),
-    stop: () => stack.disposeAsync(),
+    stop: () => started.disposeAsync(),
   };
 }
 

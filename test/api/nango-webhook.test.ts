@@ -104,9 +104,9 @@ describe('a webhook of Nango', () => {
     const { connectionId } = setup.nango.connections().at(-1) ?? {};
     setup.nango.hang = true;
     const body = about({ connectionId, tags: tagsOf(setup, attempt), operation: 'override' });
-    const started = performance.now();
     expect(await setup.nango.forge(setup.nango.webhookUrl ?? '', body, 'signed')).toBe(200);
-    expect(performance.now() - started).toBeLessThan(1_000);
+    // It is still waiting for Nango.
+    expect(log.join()).not.toContain('could not be followed');
     // Whoever closes waits for what was begun, which ends by itself.
     await close();
     expect(log.join()).toContain('could not be followed');

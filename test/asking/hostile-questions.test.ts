@@ -214,7 +214,8 @@ test('a pattern that would take for ever is checked in no time', async () => {
   expect((await respond(alice, conversation, question, { action: 'accept', content })).status).toBeLessThan(
     500,
   );
-  expect(performance.now() - startedAt).toBeLessThan(2_000);
+  // The pattern itself would take years.
+  expect(performance.now() - startedAt).toBeLessThan(10_000);
 });
 
 test('what a server says in its questions stays out of workflow history', async () => {

@@ -8,6 +8,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { principalOfApiKey } from '../../src/api/http/api-keys.ts';
 import { openStorage } from '../../src/storage/open-storage.ts';
 import type { Storage } from '../../src/storage/storage.ts';
+import { bareEnvironment } from '../bare-environment.ts';
 
 let folder: string;
 let storage: Storage;
@@ -21,9 +22,8 @@ afterAll(async () => {
 });
 
 async function apiKey(...args: string[]): Promise<{ code: number; output: string; errors: string }> {
-  const { PATH = '', HOME = '' } = process.env;
   const root = path.resolve(import.meta.dirname, '../..');
-  const env = { PATH, HOME, INTERLUDE_DATA: folder };
+  const env = { ...bareEnvironment(), INTERLUDE_DATA: folder };
   const child = spawn(process.execPath, ['src/cli/checkout.ts', 'api-keys', ...args], { cwd: root, env });
   let [output, errors] = ['', ''];
   child.stdout.on('data', (chunk: Buffer) => (output += chunk.toString()));

@@ -8,6 +8,7 @@ import { findCommand } from '../../src/cli/find-command.ts';
 import { helpFor } from '../../src/cli/help.ts';
 import { readArguments } from '../../src/cli/read-arguments.ts';
 import { serviceCommands } from '../../src/cli/service-commands.ts';
+import { bareEnvironment } from '../bare-environment.ts';
 
 const run = promisify(execFile);
 const root = path.resolve(import.meta.dirname, '../..');
@@ -20,8 +21,7 @@ interface End {
 }
 
 async function start(program: string, words: string[]): Promise<End> {
-  const { PATH = '', HOME = '' } = process.env;
-  return run(program, words, { cwd: root, env: { PATH, HOME } }).then(
+  return run(program, words, { cwd: root, env: bareEnvironment() }).then(
     ({ stdout, stderr }) => ({ code: 0, output: stdout, errors: stderr }),
     ({ code, stdout, stderr }: { code: number; stdout: string; stderr: string }) => ({
       code,

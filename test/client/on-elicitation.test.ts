@@ -300,9 +300,9 @@ test('an answer gets through however long the service is away, for as long as so
   const giveUpMs = 100;
   let first = Infinity;
   const server = await serve({
-    onAnswer(response) {
+    onAnswer(response, nth) {
       first = Math.min(first, Date.now());
-      if (Date.now() - first > 2 * giveUpMs) return false;
+      if (Date.now() - first > 2 * giveUpMs && nth >= 10) return false;
       response.destroy();
       return true;
     },

@@ -1,10 +1,10 @@
-import { mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { ConfigError } from '../../src/config/config-error.ts';
 import { loadConfig } from '../../src/config/load-config.ts';
 import { environmentVariables } from '../../src/config/environment.ts';
+import { testFolder } from '../test-folder.ts';
 
 const minimal = `
 providers: { scripted: { script: ./script.ts } }
@@ -13,7 +13,7 @@ agents: { assistant: { model: scripted, servers: [tracker] } }
 `;
 
 function folderWith(agents: string): string {
-  const folder = mkdtempSync(path.join(tmpdir(), 'interlude-config-'));
+  const folder = testFolder();
   writeFileSync(path.join(folder, 'agents.yaml'), agents);
   return folder;
 }

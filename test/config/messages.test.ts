@@ -1,17 +1,17 @@
 /** What somebody reads who has made a mistake: where, what is wrong, what to write instead; all of it in one go. */
-import { mkdtempSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { expect, test } from 'vitest';
 import { ConfigError } from '../../src/config/config-error.ts';
 import { loadConfig } from '../../src/config/load-config.ts';
 import { entrySchema } from '../../src/config/agents-file/server-entry.ts';
+import { testFolder } from '../test-folder.ts';
 
 /** Servers learn new things. */
 const ofServer = Object.keys(entrySchema.shape).join(', ');
 
 function problemsOf(agents: string, env: Record<string, string> = {}): string[] {
-  const folder = mkdtempSync(path.join(tmpdir(), 'interlude-messages-'));
+  const folder = testFolder();
   writeFileSync(path.join(folder, 'agents.yaml'), agents);
   try {
     loadConfig({ INTERLUDE_CONFIG: 'agents.yaml', ...env }, folder);
@@ -330,7 +330,7 @@ test.each(environments)('%j', (env, problems) => {
 });
 
 test('a variable may be read from a file, also one that the agents file names', () => {
-  const folder = mkdtempSync(path.join(tmpdir(), 'interlude-secrets-'));
+  const folder = testFolder();
   const put = (name: string, text: string) => {
     writeFileSync(path.join(folder, name), text);
     return path.join(folder, name);

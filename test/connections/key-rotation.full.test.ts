@@ -11,6 +11,7 @@ import { afterAll, afterEach, beforeAll, expect, test, vi } from 'vitest';
 import { generateKey } from '../../src/credentials/sealing/key-ring.ts';
 import { startTemporalServer } from '../../src/development/temporal-server.ts';
 import { accept, asTurn } from '../asking/asking-service.ts';
+import { bareEnvironment } from '../bare-environment.ts';
 import { readiness } from '../e2e/processes.ts';
 import type { ServiceProcess } from '../e2e/processes.ts';
 import { createDeployment, showOutput } from '../e2e/deployment.ts';
@@ -52,10 +53,9 @@ async function deploy(keys: string): Promise<void> {
 }
 
 async function reseal(keys: string): Promise<{ code: number; output: string }> {
-  const { PATH = '', HOME = '' } = process.env;
   const child = spawn(process.execPath, ['src/cli/checkout.ts', 'keys', 'reseal'], {
     cwd: path.resolve(import.meta.dirname, '../..'),
-    env: { PATH, HOME, ...deployment.environment, INTERLUDE_KEYS: keys },
+    env: { ...bareEnvironment(), ...deployment.environment, INTERLUDE_KEYS: keys },
   });
   let output = '';
   for (const stream of [child.stdout, child.stderr])

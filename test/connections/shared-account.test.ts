@@ -7,6 +7,7 @@ import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
 import { generateKey } from '../../src/credentials/sealing/key-ring.ts';
+import { bareEnvironment } from '../bare-environment.ts';
 import { startDevelopmentServer } from '../development-server.ts';
 import type { DevelopmentServer } from '../development-server.ts';
 import { startKeyedServer } from '../servers/keyed-server.ts';
@@ -40,10 +41,9 @@ async function begin() {
   });
 
   async function command(args: string[], input = ''): Promise<{ code: number; said: string }> {
-    const { PATH = '', HOME = '' } = process.env;
     const child = spawn(process.execPath, ['src/cli/checkout.ts', 'accounts', ...args, '--tenant', 'demo'], {
       cwd: path.resolve(import.meta.dirname, '../..'),
-      env: { PATH, HOME, ...env, PUBLIC_URL: service.baseUrl, INTERLUDE_DATA: folder },
+      env: { ...bareEnvironment(), ...env, PUBLIC_URL: service.baseUrl, INTERLUDE_DATA: folder },
     });
     let said = '';
     for (const stream of [child.stdout, child.stderr])

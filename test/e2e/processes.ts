@@ -6,6 +6,7 @@ import { once } from 'node:events';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { spawnBound } from '../../src/development/bound-process.ts';
+import { bareEnvironment } from '../bare-environment.ts';
 
 /** The command that starts it. */
 export type Entry = 'start' | 'server' | 'worker';
@@ -31,10 +32,9 @@ const pollMs = 40;
 
 /** Nothing of the tester's own configuration reaches the process. */
 export function spawnService(entry: Entry, env: Record<string, string>): ServiceProcess {
-  const { PATH = '', HOME = '' } = process.env;
   const child = spawnBound(process.execPath, ['src/cli/checkout.ts', entry], {
     cwd: root,
-    env: { PATH, HOME, ...env },
+    env: { ...bareEnvironment(), ...env },
   });
   let output = '';
   // oxlint-disable-next-line no-control-regex -- that is what colours are made of

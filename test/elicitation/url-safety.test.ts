@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { inspectUrl } from '../../src/elicitation/url-safety.ts';
+import { processorMs } from '../processor-ms.ts';
 
 describe('a link may be shown', () => {
   const cases: [url: string, host: string, warnings: string[]][] = [
@@ -65,9 +66,9 @@ describe('a link is refused', () => {
   });
 
   test('of 10 MB at once', () => {
-    const begun = performance.now();
-    expect(inspectUrl(`https://${'a@'.repeat(5_000_000)}`).kind).toBe('refused');
+    const url = `https://${'a@'.repeat(5_000_000)}`;
+    const tookMs = processorMs(() => expect(inspectUrl(url).kind).toBe('refused'));
     // Where each sign is compared with all others it takes hours.
-    expect(performance.now() - begun).toBeLessThan(1_000);
+    expect(tookMs).toBeLessThan(1_000);
   });
 });

@@ -1,15 +1,15 @@
 /** What is asked, beyond the settings themselves, before a process lets people in. */
-import { mkdtempSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { afterEach, expect, test, vi } from 'vitest';
 import { readConfigAndIssuer } from '../../src/processes/read-config.ts';
 import { freePort } from '../free-port.ts';
+import { testFolder } from '../test-folder.ts';
 
 afterEach(() => vi.unstubAllEnvs());
 
 async function issuerThatIsAway(): Promise<string> {
-  const folder = mkdtempSync(path.join(tmpdir(), 'interlude-issuer-'));
+  const folder = testFolder();
   const agents = path.join(folder, 'agents.yaml');
   writeFileSync(
     agents,
@@ -31,7 +31,7 @@ test('whether the issuer answers is asked at start', async () => {
 
 test('the issuer that a file names is asked, too', async () => {
   const issuer = await issuerThatIsAway();
-  const file = path.join(mkdtempSync(path.join(tmpdir(), 'interlude-issuer-')), 'issuer');
+  const file = path.join(testFolder(), 'issuer');
   writeFileSync(file, `${issuer}\n`);
   vi.stubEnv('AUTH_ISSUER_FILE', file);
   await expect(readConfigAndIssuer()).rejects.toMatchObject({

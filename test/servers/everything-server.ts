@@ -2,6 +2,7 @@
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 import { spawnBound } from '../../src/development/bound-process.ts';
+import { bareEnvironment } from '../bare-environment.ts';
 import { freePort } from '../free-port.ts';
 
 const program = fileURLToPath(import.meta.resolve('@modelcontextprotocol/server-everything/dist/index.js'));
@@ -15,9 +16,8 @@ export interface PeerProcess {
 
 export async function startEverything(): Promise<PeerProcess> {
   const port = await freePort();
-  const { PATH = '' } = process.env;
   return startPeer(process.execPath, [program, 'streamableHttp'], {
-    env: { PATH, PORT: String(port) },
+    env: { ...bareEnvironment(), PORT: String(port) },
     url: `http://127.0.0.1:${port}/mcp`,
     ready: /listening on port/,
   });

@@ -1,15 +1,14 @@
-import { mkdtemp } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { pino } from 'pino';
 import { expect, onTestFinished, test } from 'vitest';
 import { createConnectionAnnouncer } from '../../src/service/announce-connection.ts';
 import { openStorage } from '../../src/storage/open-storage.ts';
 import { ask, beginTurn, tenant } from '../api/api-under-test.ts';
+import { testFolder } from '../test-folder.ts';
 
 /** A question whose account is connected, and whose workflow hears of it but never comes to act on it. */
 async function unheard() {
-  const folder = await mkdtemp(path.join(tmpdir(), 'interlude-news-'));
+  const folder = testFolder();
   const storage = await openStorage({ kind: 'sqlite', path: path.join(folder, 'interlude.db') });
   onTestFinished(() => storage.close());
   await ask(storage, await beginTurn(storage, 'c1'));

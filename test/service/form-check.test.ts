@@ -2,6 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { checkForm } from '../../src/service/form-check.ts';
 import { defaultsOf, readRequestedSchema } from '../../src/elicitation/form/requested-schema.ts';
 import type { Field } from '../../src/elicitation/form/field.ts';
+import { processorMs } from '../processor-ms.ts';
 
 type Schema = Record<string, unknown>;
 
@@ -173,12 +174,8 @@ describe('a pattern', () => {
     const fields = read(
       Object.fromEntries(names.map((name, n) => [name, { type: 'string', pattern: `^(a|a)*$${n}` }])),
     );
-    const before = process.threadCpuUsage();
-    expect(checkForm(fields, Object.fromEntries(names.map((name) => [name, `${'a'.repeat(50)}!`])))).toEqual(
-      [],
-    );
-    const { user, system } = process.threadCpuUsage(before);
-    expect((user + system) / 1_000).toBeLessThan(500);
+    const content = Object.fromEntries(names.map((name) => [name, `${'a'.repeat(50)}!`]));
+    expect(processorMs(() => expect(checkForm(fields, content)).toEqual([]))).toBeLessThan(500);
   });
 });
 
@@ -192,9 +189,7 @@ describe('a large answer is judged at once:', () => {
     ['a moment', { type: 'string', format: 'date-time' }, '2026-'.repeat(200_000)],
   ];
   test.each(cases)('%s', (_what, schema, value) => {
-    const begun = performance.now();
-    expect(said(schema, value)).toBeDefined();
-    expect(performance.now() - begun).toBeLessThan(1_000);
+    expect(processorMs(() => expect(said(schema, value)).toBeDefined())).toBeLessThan(1_000);
   });
 });
 

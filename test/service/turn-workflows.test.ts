@@ -1,6 +1,6 @@
 /** Starting, joining, refusing and cancelling turns against a real Temporal server on which no worker runs. */
 import { randomUUID } from 'node:crypto';
-import { mkdtemp } from 'node:fs/promises';
+import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { Client, Connection } from '@temporalio/client';
@@ -21,6 +21,7 @@ let url: string;
 
 beforeAll(async () => {
   const dataDir = await mkdtemp(path.join(tmpdir(), 'interlude-turns-'));
+  stack.defer(() => rm(dataDir, { recursive: true, force: true }));
   const temporal = { namespace: 'default', port: 0, uiPort: 0 };
   const server = await startTemporalServer({
     temporal,

@@ -10,15 +10,18 @@ const memory = '/dev/shm';
 const enoughBytes = 2 * 2 ** 30;
 
 export async function openRunFolder(): Promise<AsyncDisposable> {
-  const folder = await mkdtemp(path.join((await hasRoom(memory)) ? memory : tmpdir(), 'interlude-tests-'));
+  const folder = await mkdtemp(path.join((await hasRoom(memory)) ? memory : tmpdir(), 'tests-of-interlude-'));
   // Some tests run programs as another user.
   await chmod(folder, 0o755);
-  const before = process.env['TMPDIR'];
+  const { TMPDIR: before } = process.env;
   process.env['TMPDIR'] = folder;
+  // What one process has compiled the next one takes from here: a third of what it costs to start the program.
+  process.env['NODE_COMPILE_CACHE'] = path.join(folder, 'compiled');
   return {
     async [Symbol.asyncDispose]() {
       if (before === undefined) delete process.env['TMPDIR'];
       else process.env['TMPDIR'] = before;
+      delete process.env['NODE_COMPILE_CACHE'];
       await rm(folder, { recursive: true, force: true });
     },
   };

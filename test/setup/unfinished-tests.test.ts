@@ -7,7 +7,7 @@ const testCase = (fullName: string) =>
 
 function createReporter() {
   const printed: string[] = [];
-  const reporter = new UnfinishedTests((text) => printed.push(text));
+  const reporter = new UnfinishedTests((text) => void printed.push(text));
   reporter.onTestRunStart();
   return { reporter, printed };
 }

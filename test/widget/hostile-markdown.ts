@@ -1,5 +1,6 @@
 /** Texts that are made to keep the page busy: one opening, then the same piece again and again. */
 import { readMarkdown } from '../../src/widget/markdown.ts';
+import { processorMs } from '../processor-ms.ts';
 
 const length = 20_000;
 export const pieces = [
@@ -44,13 +45,7 @@ export function repeated(ends: string[]): string[] {
   return openings.flatMap((opening) => ends.map((piece) => opening + piece.repeat(length / piece.length)));
 }
 
-/** In processor time of this thread: how busy the machine is does not count. */
-export function msToRead(text: string): number {
-  const begun = process.threadCpuUsage();
-  readMarkdown(text);
-  const { user, system } = process.threadCpuUsage(begun);
-  return (user + system) / 1_000;
-}
+export const msToRead = (text: string): number => processorMs(() => readMarkdown(text));
 
 export function slowestOf(texts: string[]): { ms: number; text: string } {
   return texts

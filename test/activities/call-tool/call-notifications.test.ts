@@ -79,7 +79,7 @@ test('a list that takes its time holds nobody up for long', async () => {
   const startedAt = performance.now();
   listener.onSent?.();
   await settled();
-  expect(performance.now() - startedAt).toBeLessThan(3_000);
+  expect(performance.now() - startedAt).toBeLessThan(10_000);
   expect(await own()).toBeNull();
 });
 

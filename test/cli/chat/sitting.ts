@@ -1,5 +1,6 @@
 /** A person in front of the terminal client, for tests: what they type, and what stands on their screen. */
 import { randomUUID } from 'node:crypto';
+import { rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { stripVTControlCharacters } from 'node:util';
@@ -36,6 +37,7 @@ export async function sitDown(
   reply: Reply,
   { resume = false, drafts = path.join(tmpdir(), randomUUID()) } = {},
 ): Promise<Sitting> {
+  stack.defer(() => rm(drafts, { recursive: true, force: true }));
   const server = await startStreamServer(reply);
   stack.defer(() => server.stop());
   const timing = { firstRetryMs: 1, lastRetryMs: 4 };

@@ -6,6 +6,7 @@ import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { asTurn } from '../../asking/asking-service.ts';
 import type { AskedTurn } from '../../asking/asking-service.ts';
+import { bareEnvironment } from '../../bare-environment.ts';
 import type { Deployment } from '../../e2e/deployment.ts';
 import { openBrowser } from '../../browsers/plain-browser.ts';
 import type { Page } from '../../browsers/plain-browser.ts';
@@ -211,10 +212,9 @@ export async function badRequests({ deployment, secrets }: Cast, alice: Caller):
 }
 
 async function makeApiKey(deployment: Deployment): Promise<string> {
-  const { PATH = '', HOME = '' } = process.env;
   const child = spawn(process.execPath, ['src/cli/checkout.ts', 'api-keys', '--tenant', 'demo'], {
     cwd: path.resolve(import.meta.dirname, '../../..'),
-    env: { PATH, HOME, ...deployment.environment },
+    env: { ...bareEnvironment(), ...deployment.environment },
   });
   let output = '';
   child.stdout.on('data', (chunk: Buffer) => (output += chunk.toString()));

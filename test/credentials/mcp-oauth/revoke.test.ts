@@ -154,7 +154,7 @@ test('nor does one that does not answer', async () => {
   onTheWay(() => late.promise);
   const startedAt = performance.now();
   const ended = await store.disconnect(alice, config);
-  expect(performance.now() - startedAt).toBeLessThan(3_000);
+  expect(performance.now() - startedAt).toBeLessThan(10_000);
   expect(ended).toMatchObject({ revocation: { kind: 'failed', reason: expect.stringContaining('in time') } });
   expect(await storage.connections.get(alice)).toBeNull();
   late.resolve(undefined);

@@ -75,7 +75,7 @@ describe.each(eras)('a call to a %s server', (era) => {
     });
     const started = performance.now();
     expect((await call({ ...config, timeout: 20_000 })).kind).toBe('unknown');
-    expect(performance.now() - started).toBeLessThan(5_000);
+    expect(performance.now() - started).toBeLessThan(10_000);
   });
 
   test('whose stream breaks in the middle is unknown', async () => {
