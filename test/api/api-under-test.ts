@@ -9,7 +9,7 @@ import { fileURLToPath } from 'node:url';
 import { Client, Connection } from '@temporalio/client';
 import type { FastifyInstance, InjectOptions, LightMyRequestResponse } from 'fastify';
 import { pino } from 'pino';
-import { demoAudience, demoLoginClient, startIdentityProvider } from '../../demo/identity.ts';
+import { demoAudience, demoLoginClient } from '../../demo/identity.ts';
 import { demoToken } from '../../src/development/demo-token.ts';
 import { createApiKey } from '../../src/api/http/api-keys.ts';
 import { createApp } from '../../src/api/http/app.ts';
@@ -20,6 +20,7 @@ import { openDependencies } from '../../src/processes/dependencies.ts';
 import type { ElicitationRow } from '../../src/storage/ports/elicitations.ts';
 import type { Storage } from '../../src/storage/storage.ts';
 import type { TurnRef } from '../../src/turn/turn.ts';
+import { startIdentity } from '../service/identity.ts';
 
 export interface ApiUnderTest {
   app: FastifyInstance;
@@ -50,7 +51,7 @@ export async function startApi({
   await using stack = new AsyncDisposableStack();
   const dataDir = await mkdtemp(path.join(tmpdir(), 'interlude-api-'));
   stack.defer(() => rm(dataDir, { recursive: true, force: true }));
-  const identity = await startIdentityProvider({
+  const identity = await startIdentity({
     port: 0,
     dataDir,
     redirectUris: ['http://localhost/auth/login/callback'],

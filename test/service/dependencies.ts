@@ -2,11 +2,12 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { demoAudience, demoLoginClient, startIdentityProvider } from '../../demo/identity.ts';
+import { demoAudience, demoLoginClient } from '../../demo/identity.ts';
 import type { IdentityProvider } from '../../demo/identity.ts';
 import { startTracker } from '../../demo/tracker/tracker.ts';
 import type { Tracker } from '../../demo/tracker/tracker.ts';
 import { freePort } from '../free-port.ts';
+import { startIdentity } from './identity.ts';
 
 export interface Dependencies {
   dataDir: string;
@@ -27,7 +28,7 @@ export async function startDependencies(
   const baseUrl = `http://127.0.0.1:${port}`;
   const tracker = await startTracker({ port: 0, dataDir: path.join(dataDir, 'tracker') });
   stack.defer(() => tracker.stop());
-  const identity = await startIdentityProvider({
+  const identity = await startIdentity({
     port: 0,
     dataDir: path.join(dataDir, 'identity'),
     redirectUris: [`${baseUrl}/auth/login/callback`],

@@ -22,7 +22,8 @@ export async function openRunFolder(): Promise<AsyncDisposable> {
       if (before === undefined) delete process.env['TMPDIR'];
       else process.env['TMPDIR'] = before;
       delete process.env['NODE_COMPILE_CACHE'];
-      await rm(folder, { recursive: true, force: true });
+      // Processes that end at this moment still write to their compile cache.
+      await rm(folder, { recursive: true, force: true, maxRetries: 10, retryDelay: 100 });
     },
   };
 }

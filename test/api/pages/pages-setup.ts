@@ -7,7 +7,7 @@ import { DatabaseSync } from 'node:sqlite';
 import fastifyFactory from 'fastify';
 import { pino } from 'pino';
 import { onTestFinished } from 'vitest';
-import { demoLoginClient, startIdentityProvider } from '../../../demo/identity.ts';
+import { demoLoginClient } from '../../../demo/identity.ts';
 import { listen } from '../../../demo/listen.ts';
 import { connectPages } from '../../../src/api/pages/route.ts';
 import type { PagesParts } from '../../../src/api/pages/route.ts';
@@ -31,6 +31,7 @@ import { serverConfig } from '../../credentials/guarded-server.ts';
 import { Browser } from './browser.ts';
 import type { Shown } from './browser.ts';
 import { createMcpServers } from '../../../src/remote/mcp/mcp-servers.ts';
+import { startIdentity } from '../../service/identity.ts';
 
 const remote = createMcpServers();
 
@@ -69,7 +70,7 @@ export async function setUpPages(
   const listener = createServer();
   const { port, stop } = await listen(listener, 0, 'PORT');
   const publicUrl = `http://127.0.0.1:${port}`;
-  const identity = await startIdentityProvider({
+  const identity = await startIdentity({
     port: 0,
     dataDir: folder,
     redirectUris: [`${publicUrl}/auth/login/callback`],

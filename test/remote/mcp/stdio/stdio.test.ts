@@ -10,7 +10,6 @@ import type { Credential } from '../../../../src/credentials/store.ts';
 import type { ToolCall } from '../../../../src/remote/tool-call.ts';
 import type { ServerQuestion } from '../../../../src/remote/input-required.ts';
 import type { ProcessExit } from '../../../../src/remote/call-listener.ts';
-import { bareEnvironment } from '../../../bare-environment.ts';
 import { serverConfig } from '../../../servers/mcp-server.ts';
 import { createMcpServers } from '../../../../src/remote/mcp/mcp-servers.ts';
 
@@ -32,7 +31,7 @@ beforeEach(async () => {
 afterEach(() => rm(folder, { recursive: true }));
 
 function program(command: string, args: string[], changes: Partial<ServerConfig> = {}): ServerConfig {
-  const env = { ...bareEnvironment(), STARTS: starts };
+  const env = { PATH: process.env['PATH'] ?? '', STARTS: starts };
   return serverConfig('stdio://files', {
     title: 'Files',
     credentialScope: 'none',
