@@ -13,6 +13,7 @@ const ownText = [
   'src/config/environment-schema.ts',
   'src/config/variable-kinds.ts',
   'src/config/agents-file/read-agents-file.ts',
+  'src/tool-bundles/bundle-code.ts',
 ];
 /** Our own style sheet. */
 const ourText = ['src/widget/style.ts'];
@@ -24,7 +25,7 @@ interface Pattern {
 
 const root = path.resolve(import.meta.dirname, '..');
 
-export const literalOf = ({ pattern, flags }: Pattern): string => `/${pattern}/${flags}`;
+const literalOf = ({ pattern, flags }: Pattern): string => `/${pattern}/${flags}`;
 
 export function patternsOf(name: string, code: string): Pattern[] {
   const found: Pattern[] = [];
