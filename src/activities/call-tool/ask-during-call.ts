@@ -6,12 +6,13 @@ import { Context } from '@temporalio/activity';
 import { tooManyHeldForModel } from '../../elicitation/wording.ts';
 import type { AskUser } from '../../remote/ask-user.ts';
 import type { QuestionAnswer } from '../../remote/input-required.ts';
+import type { QuestionOutcome } from '../../turn/ask.ts';
 import { serverAsks, questionUpdate } from '../../workflows/messages.ts';
 import type { ServerAsks, QuestionUpdate } from '../../workflows/messages.ts';
 import { leaver } from '../stop-signal.ts';
 import type { Attempt, CallServerParts } from './attempt.ts';
 import { callHasEnded, createHeldRounds } from './held-rounds.ts';
-import type { KeptRound } from './held-rounds.ts';
+import type { HeldRounds } from './held-rounds.ts';
 import { credentialOrNone } from './resolve-credential.ts';
 import { toCallPaused } from './rounds.ts';
 import { waitForOutcome } from './wait-for-outcome.ts';
@@ -24,51 +25,32 @@ export interface QuestionsDuringCall extends AskUser {
 
 type Parts = Pick<CallServerParts, 'storage' | 'rounds' | 'storeOf' | 'heldPlaces'>;
 type AskArguments = Parameters<AskUser['ask']>;
-type AskResult = ReturnType<AskUser['ask']>;
+type AskResult = Awaited<ReturnType<AskUser['ask']>>;
+
+interface AskingCall {
+  parts: Parts;
+  attempt: Attempt;
+  rounds: HeldRounds;
+  workflow: ReturnType<typeof workflowOfActivity>;
+}
 
 export function createQuestionsDuringCall(parts: Parts, attempt: Attempt): QuestionsDuringCall {
-  const { input, server } = attempt;
-  const { turn, toolCallId } = input;
   const rounds = createHeldRounds(parts.rounds, attempt);
   const workflow = workflowOfActivity();
+  const call: AskingCall = { parts, attempt, rounds, workflow };
   // Made here: later calls come from callbacks outside the activity's own async context.
   const end = leaver();
   let open = 0;
   let leavePlace: (() => void) | null = null;
 
-  async function ask(...[question, signal, call]: AskArguments): AskResult {
-    const kept = await rounds.keep(question, call, signal);
-    if (kept.kind === 'refused') return kept;
-    const { number, round } = kept;
-    const { questions } = toCallPaused(round, number);
-    await workflow.asks({ toolCallId, round: number, questions });
-    const outcome = await outcomeOf(kept, signal);
-    if (outcome === null) return callHasEnded;
-    const [answer] = await parts.rounds.answersTo(round, [outcome]);
-    const named: QuestionAnswer = { action: 'cancel', ...answer, key: question.key };
-    const credential = await credentialOrNone(parts.storeOf(server), server, turn);
-    return { kind: 'answer', answer: named, outcome: outcome.outcome, ...(credential && { credential }) };
-  }
-
-  async function outcomeOf({ elicitationId }: Extract<KeptRound, { kind: 'kept' }>, signal: AbortSignal) {
-    try {
-      return await waitForOutcome(parts.storage, { turn, toolCallId, elicitationId }, signal);
-    } catch (error) {
-      // When the server is gone the question stays open: the call may be retried, and its end closes the question.
-      if (signal.reason === 'server_gave_up')
-        workflow.update({ elicitationIds: [elicitationId], news: 'server_gave_up' });
-      throw error;
-    }
-  }
-
   return {
     /** A call takes one place of the process, from its first open question to its last. */
     async ask(...asked) {
       if (open === 0) leavePlace = parts.heldPlaces.take(end);
-      if (!leavePlace) return { kind: 'refused', message: tooManyHeldForModel(server.title) };
+      if (!leavePlace) return { kind: 'refused', message: tooManyHeldForModel(attempt.server.title) };
       open++;
       try {
-        return await ask(...asked);
+        return await askUser(call, ...asked);
       } finally {
         if (--open === 0) leavePlace();
       }
@@ -81,6 +63,39 @@ export function createQuestionsDuringCall(parts: Parts, attempt: Attempt): Quest
     hasAsked: rounds.areAny,
     updatesSent: workflow.updatesSent,
   };
+}
+
+async function askUser(call: AskingCall, ...[question, signal, running]: AskArguments): Promise<AskResult> {
+  const { parts, attempt, rounds, workflow } = call;
+  const { server, input } = attempt;
+  const { turn, toolCallId } = input;
+  const kept = await rounds.keep(question, running, signal);
+  if (kept.kind === 'refused') return kept;
+  const { elicitationId, number, round } = kept;
+  const { questions } = toCallPaused(round, number);
+  await workflow.asks({ toolCallId, round: number, questions });
+  const outcome = await outcomeOf(call, elicitationId, signal);
+  if (outcome === null) return callHasEnded;
+  const [answer] = await parts.rounds.answersTo(round, [outcome]);
+  const named: QuestionAnswer = { action: 'cancel', ...answer, key: question.key };
+  const credential = await credentialOrNone(parts.storeOf(server), server, turn);
+  return { kind: 'answer', answer: named, outcome: outcome.outcome, ...(credential && { credential }) };
+}
+
+async function outcomeOf(
+  { parts, attempt, workflow }: AskingCall,
+  elicitationId: string,
+  signal: AbortSignal,
+): Promise<QuestionOutcome | null> {
+  const { turn, toolCallId } = attempt.input;
+  try {
+    return await waitForOutcome(parts.storage, { turn, toolCallId, elicitationId }, signal);
+  } catch (error) {
+    // When the server is gone the question stays open: the call may be retried, and its end closes the question.
+    if (signal.reason === 'server_gave_up')
+      workflow.update({ elicitationIds: [elicitationId], news: 'server_gave_up' });
+    throw error;
+  }
 }
 
 /** Sends the signals about a call's questions to the workflow of the running activity. */

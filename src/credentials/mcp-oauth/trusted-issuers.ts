@@ -23,57 +23,71 @@ export interface TrustedIssuers {
 
 const seenSchema = z.object({ issuer: z.string() });
 
-export function createTrustedIssuers(deps: {
+interface Parts {
   records: Records;
   /** All that are configured. */
   servers: ReadonlyMap<string, ServerConfig>;
-}): TrustedIssuers {
-  const { records, servers } = deps;
-  const recordKey = ({ url }: ServerConfig) => `issuer:${url}`;
-  const pinOf = ({ oauth }: ServerConfig) => oauth?.issuer;
+}
 
-  async function seen(server: ServerConfig): Promise<string | undefined> {
-    return (await records.recall(recordKey(server), seenSchema))?.value.issuer;
-  }
-
-  /** Whose sign-in server this is already. */
-  async function ownerOf(
-    server: ServerConfig,
-    issuer: string,
-    issuerOf: (other: ServerConfig) => Promise<string | undefined> | string | undefined,
-  ): Promise<ServerConfig | undefined> {
-    const { origin } = new URL(server.url);
-    for (const other of servers.values()) {
-      if (other.store !== 'oauth' || other.process || new URL(other.url).origin === origin) continue;
-      const theirs = await issuerOf(other);
-      if (theirs !== undefined && isSameIssuer(theirs, issuer)) return other;
-    }
-    return undefined;
-  }
-
+export function createTrustedIssuers(parts: Parts): TrustedIssuers {
   return {
-    async among(server, named) {
-      const expected = pinOf(server) ?? (await seen(server));
-      if (expected === undefined) return named;
-      const agreed = named.find((one) => isSameIssuer(one, expected));
-      if (agreed === undefined) throw changed(server, expected, named);
-      return [agreed];
-    },
-
-    async admit(server, issuer) {
-      const pin = pinOf(server);
-      const before = await seen(server);
-      if (pin === undefined) {
-        const owner =
-          (await ownerOf(server, issuer, pinOf)) ??
-          (before === undefined ? await ownerOf(server, issuer, seen) : undefined);
-        if (owner) throw anothers(server, issuer, owner);
-      }
-      const expected = pin ?? before ?? issuer;
-      if (!isSameIssuer(expected, issuer)) throw changed(server, expected, [issuer]);
-      if (before !== issuer) await records.remember(recordKey(server), { issuer });
-    },
+    among: (server, named) => among(parts, server, named),
+    admit: (server, issuer) => admit(parts, server, issuer),
   };
+}
+
+async function among(parts: Parts, server: ServerConfig, named: string[]): Promise<string[]> {
+  const expected = pinOf(server) ?? (await seenIssuer(parts, server));
+  if (expected === undefined) return named;
+  const agreed = named.find((one) => isSameIssuer(one, expected));
+  if (agreed === undefined) throw changed(server, expected, named);
+  return [agreed];
+}
+
+async function admit(parts: Parts, server: ServerConfig, issuer: string): Promise<void> {
+  const pin = pinOf(server);
+  const before = await seenIssuer(parts, server);
+  if (pin === undefined) {
+    const owner = await ownerOf(parts, server, issuer, before === undefined);
+    if (owner) throw anothers(server, issuer, owner);
+  }
+  const expected = pin ?? before ?? issuer;
+  if (!isSameIssuer(expected, issuer)) throw changed(server, expected, [issuer]);
+  if (before !== issuer) await parts.records.remember(recordKey(server), { issuer });
+}
+
+/** Whose sign-in server this is already: as an operator has written, or, with `bySeen`, as it was first used. */
+async function ownerOf(
+  parts: Parts,
+  server: ServerConfig,
+  issuer: string,
+  bySeen: boolean,
+): Promise<ServerConfig | undefined> {
+  const others = othersThan(parts, server);
+  const isIts = (theirs: string | undefined) => theirs !== undefined && isSameIssuer(theirs, issuer);
+  const pinned = others.find((other) => isIts(pinOf(other)));
+  if (pinned || !bySeen) return pinned;
+  for (const other of others) if (isIts(await seenIssuer(parts, other))) return other;
+  return undefined;
+}
+
+function othersThan({ servers }: Parts, { url }: ServerConfig): ServerConfig[] {
+  const { origin } = new URL(url);
+  return [...servers.values()].filter(
+    (other) => other.store === 'oauth' && !other.process && new URL(other.url).origin !== origin,
+  );
+}
+
+async function seenIssuer({ records }: Parts, server: ServerConfig): Promise<string | undefined> {
+  return (await records.recall(recordKey(server), seenSchema))?.value.issuer;
+}
+
+function pinOf({ oauth }: ServerConfig): string | undefined {
+  return oauth?.issuer;
+}
+
+function recordKey({ url }: ServerConfig): string {
+  return `issuer:${url}`;
 }
 
 function changed(server: ServerConfig, expected: string, named: string[]): IssuerNotAgreed {

@@ -50,76 +50,85 @@ const attemptLifeMs = 72 * hourMs;
 /** So that whatever begins with it ends well before it does. */
 const takenUpForMs = 12 * hourMs;
 
-export function createBegin({ storage, keys, client, nango, installation, now }: Dependencies) {
-  const { connections, connectAttempts } = storage;
+export function createBegin(parts: Dependencies) {
+  return (input: NangoBegin) => begin(parts, input);
+}
 
-  return async function begin(input: NangoBegin): Promise<NangoAttempt> {
-    const { server, elicitationId, actor } = input;
-    const key = requireScope(server, input.key);
-    const integration = integrationOf(server);
-    const row = await connections.get(key);
-    const opened = openLink(keys, row);
-    const link = opened.kind === 'link' ? opened.link : null;
-    const known = await attemptOf(key, elicitationId, actor, link);
-    const attempt = known ?? newAttempt(key, elicitationId, actor);
-    const session = await open(server, link, {
-      integration,
-      tags: tagsOf(installation, attempt.id),
-      scopes: scopesToRequest(server, row, input.scopes),
-      authorizationParams: server.nango?.params ?? {},
-      // What integrations of MCP servers connect to: otherwise the browser could choose another server.
-      connectionConfig: { mcp_server_url: server.url },
-    });
-    if (!known) await connectAttempts.save(attempt);
-    const page = new URL(`${nango.publicUrl}/oauth/connect/${encodeURIComponent(integration)}`);
-    page.searchParams.set('connect_session_token', session.token);
-    return {
-      id: attempt.id,
-      token: session.token,
-      host: nango.publicUrl,
-      websocketsPath: nango.websocketsPath,
-      integration,
-      pageUrl: page.href,
-      expiresAt: session.expiresAt,
-    };
+async function begin(parts: Dependencies, input: NangoBegin): Promise<NangoAttempt> {
+  const { storage, keys, client, nango } = parts;
+  const { server } = input;
+  const key = requireScope(server, input.key);
+  const integration = integrationOf(server);
+  const row = await storage.connections.get(key);
+  const opened = openLink(keys, row);
+  const link = opened.kind === 'link' ? opened.link : null;
+  const known = await openAttempt(parts, key, input, link);
+  const attempt = known ?? newAttempt(key, input, parts.now());
+  const session = await openSession(client, server, link, {
+    integration,
+    tags: tagsOf(parts.installation, attempt.id),
+    scopes: scopesToRequest(server, row, input.scopes),
+    authorizationParams: server.nango?.params ?? {},
+    // What integrations of MCP servers connect to: otherwise the browser could choose another server.
+    connectionConfig: { mcp_server_url: server.url },
+  });
+  if (!known) await storage.connectAttempts.save(attempt);
+  const page = new URL(`${nango.publicUrl}/oauth/connect/${encodeURIComponent(integration)}`);
+  page.searchParams.set('connect_session_token', session.token);
+  return {
+    id: attempt.id,
+    token: session.token,
+    host: nango.publicUrl,
+    websocketsPath: nango.websocketsPath,
+    integration,
+    pageUrl: page.href,
+    expiresAt: session.expiresAt,
   };
+}
 
-  /** One that has brought an account cannot bring another: nobody could tell them apart. */
-  async function attemptOf(
-    key: ConnectionKey,
-    elicitationId: string | null,
-    actor: string,
-    link: Link | null,
-  ): Promise<ConnectAttempt | undefined> {
-    const open = await connectAttempts.openOf(key);
-    return open.find(
-      (attempt) =>
-        attempt.elicitationId === elicitationId &&
-        attempt.actor === actor &&
-        attempt.id !== link?.attemptId &&
-        attempt.expiresAt - now() > attemptLifeMs - takenUpForMs,
-    );
-  }
+/** One that has brought an account cannot bring another: nobody could tell them apart. */
+async function openAttempt(
+  { storage, now }: Dependencies,
+  key: ConnectionKey,
+  { elicitationId, actor }: NangoBegin,
+  link: Link | null,
+): Promise<ConnectAttempt | undefined> {
+  const open = await storage.connectAttempts.openOf(key);
+  return open.find(
+    (attempt) =>
+      attempt.elicitationId === elicitationId &&
+      attempt.actor === actor &&
+      attempt.id !== link?.attemptId &&
+      attempt.expiresAt - now() > attemptLifeMs - takenUpForMs,
+  );
+}
 
-  function newAttempt(key: ConnectionKey, elicitationId: string | null, actor: string): ConnectAttempt {
-    const createdAt = now();
-    const id = randomBytes(16).toString('base64url');
-    return { ...key, id, elicitationId, actor, createdAt, expiresAt: createdAt + attemptLifeMs };
-  }
+function newAttempt(
+  key: ConnectionKey,
+  { elicitationId, actor }: NangoBegin,
+  createdAt: number,
+): ConnectAttempt {
+  const id = randomBytes(16).toString('base64url');
+  return { ...key, id, elicitationId, actor, createdAt, expiresAt: createdAt + attemptLifeMs };
+}
 
-  async function open(server: ServerConfig, link: Link | null, wanted: WantedSession): Promise<Session> {
-    try {
-      if (link?.integration === wanted.integration) {
-        const again = await client.reconnectSession(link.connectionId, wanted).catch((error: unknown) => {
-          if (isUnknownConnection(error)) return null;
-          throw error;
-        });
-        if (again) return again;
-      }
-      return await client.session(wanted);
-    } catch (error) {
-      throw toStoreError(server, error);
+async function openSession(
+  client: NangoClient,
+  server: ServerConfig,
+  link: Link | null,
+  wanted: WantedSession,
+): Promise<Session> {
+  try {
+    if (link?.integration === wanted.integration) {
+      const again = await client.reconnectSession(link.connectionId, wanted).catch((error: unknown) => {
+        if (isUnknownConnection(error)) return null;
+        throw error;
+      });
+      if (again) return again;
     }
+    return await client.session(wanted);
+  } catch (error) {
+    throw toStoreError(server, error);
   }
 }
 

@@ -60,24 +60,12 @@ export function createNangoClient({ nango: config, logger, timeoutMs }: Options)
     try {
       answer = await request(nango);
     } catch (error) {
-      throw toNangoError(what, integration, error);
+      throw nangoError(logger, { request: what, integration }, error);
     }
     const parsed = schema.safeParse(answer);
     if (parsed.success) return parsed.data;
     const unexpected = new NangoError({ kind: 'misconfigured', status: null, code: 'unexpected_answer' });
-    throw toNangoError(what, integration, unexpected);
-  }
-
-  function toNangoError(what: string, integration: string, error: unknown): NangoError {
-    const failure = failureOf(error);
-    if (failure.kind === 'misconfigured') {
-      const { status, code } = failure;
-      logger.error(
-        { integration, request: what, status, code },
-        'Nango refuses; look at its key and integration',
-      );
-    }
-    return new NangoError(failure);
+    throw nangoError(logger, { request: what, integration }, unexpected);
   }
 
   return {
@@ -127,6 +115,21 @@ export function createNangoClient({ nango: config, logger, timeoutMs }: Options)
       );
     },
   };
+}
+
+/** What an operator has to see to is logged. */
+function nangoError(
+  logger: Logger,
+  about: { request: string; integration: string },
+  error: unknown,
+): NangoError {
+  const failure = failureOf(error);
+  if (failure.kind === 'misconfigured') {
+    const { status, code } = failure;
+    const { request, integration } = about;
+    logger.error({ integration, request, status, code }, 'Nango refuses; look at its key and integration');
+  }
+  return new NangoError(failure);
 }
 
 function requireId(connectionId: string): void {
