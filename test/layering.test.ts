@@ -108,10 +108,11 @@ const rules: { name: string; about: (file: string) => boolean; allows: (found: I
       (!isIn(to, 'workflows') || to === 'src/workflows/messages.ts'),
   },
   {
-    name: 'the API reaches the database and Temporal through service/ only',
+    name: 'the API reaches the database, credentials and Temporal through service/ only, and knows not even their types',
     about: (file) => isIn(file, 'api'),
-    allows: ({ to, typeOnly }) =>
-      !to.startsWith('@temporalio/') && !isIn(to, 'workflows') && (typeOnly || !isIn(to, 'storage')),
+    allows: ({ to }) =>
+      !to.startsWith('@temporalio/') &&
+      !['workflows', 'storage', 'credentials'].some((folder) => isIn(to, folder)),
   },
   {
     name: 'loops of a process name what they need, and reach Temporal through service/ only',
@@ -195,6 +196,8 @@ describe('a planted violation is found:', () => {
     ['src/service/planted.ts', "import { agentTurn } from '../workflows/agent-turn.ts';"],
     ['src/api/chat/planted.ts', "import { openStorage } from '../../storage/database.ts';"],
     ['src/api/chat/planted.ts', "import type { Client } from '@temporalio/client';"],
+    ['src/api/pages/planted.ts', "import type { Storage } from '../../storage/storage.ts';"],
+    ['src/api/nango-webhook/planted.ts', "import type { Stores } from '../../credentials/stores.ts';"],
     ['src/api/planted.ts', "import '../activities/index.ts';"],
     ['src/reconciler/planted.ts', "import type { Client } from '@temporalio/client';"],
     ['src/polling/planted.ts', "import type { Dependencies } from '../processes/dependencies.ts';"],

@@ -20,7 +20,12 @@ export async function serveApi(
 ): Promise<NotReadyReasons> {
   const config = requireAuth(parts.config);
   const { port, host } = config.http;
-  const app = createApp({ ...parts, config, service: createService({ ...parts, client }) });
+  const app = createApp({
+    config,
+    service: createService({ ...parts, client }),
+    logger: parts.logger,
+    playground: parts.playground,
+  });
   stack.defer(() => app.close());
   const lostTurns = startReconciler(parts, createTurnRuns(client));
   stack.defer(() => lostTurns.stop());

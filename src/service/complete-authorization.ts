@@ -6,6 +6,8 @@ import type { MayChange } from './account-rights.ts';
 import type { ConfirmConnection } from './confirm-connection.ts';
 import type { UserPrincipal } from './principal.ts';
 
+export type { Completion };
+
 export interface ReturnedBrowser {
   /** The address at which the browser came back, with all it brought. */
   callback: URL;

@@ -9,6 +9,9 @@ import type { TurnEndStatus } from '../turn/turn.ts';
 import { withoutVoidText } from '../turn/void-text.ts';
 import type { OwnTurn } from './own-turn.ts';
 
+/** A turn that no worker has taken up yet. */
+export type WaitingTurn = Pick<TurnRow, 'agent'>;
+
 /** How often a reader that has seen nothing yet makes sure that there will be something to see. */
 const lookEveryMs = 2_000;
 /** A worker takes a turn up within milliseconds; one that is being replaced, within a few seconds. */
@@ -22,7 +25,7 @@ export async function* followTurn(
   { turnLog, turns }: Pick<Storage, 'turnLog' | 'turns'>,
   turn: OwnTurn,
   signal: AbortSignal,
-  onWaiting?: (turn: TurnRow) => void,
+  onWaiting?: (turn: WaitingTurn) => void,
 ): AsyncGenerator<LogEntry[]> {
   // In this order: a turn that begins between the two reads lies after `latest`.
   const latest = await turnLog.latest(turn);

@@ -2,14 +2,28 @@
  * What has come of attempts to connect at Nango, whoever gives the hint: the page or a webhook. The store asks Nango
  * itself and records; what it recorded is confirmed here.
  */
+import type { NangoAttempt, NangoBegin } from '../credentials/nango/begin.ts';
+import { attemptIn } from '../credentials/nango/link.ts';
 import type { Confirmation, Connected } from '../credentials/nango/record.ts';
 import type { NangoStore } from '../credentials/nango/store.ts';
 import type { ConnectAttempt, ConnectAttempts } from '../storage/ports/connect-attempts.ts';
 import type { ConnectionKey } from '../storage/ports/connections.ts';
 import type { ConfirmConnection, ConfirmedConnection } from './confirm-connection.ts';
 
-/** All throw `CredentialStoreError` when Nango cannot be asked. `address`: where the hint came from, if a person's. */
+export type { NangoBegin };
+
+/** Throw `CredentialStoreError` when Nango cannot be asked. `address`: where the hint came from, if a person's. */
 export interface NangoAttempts {
+  /** Lets somebody go there. The attempt that a question has already is taken up again. */
+  begin(input: NangoBegin): Promise<NangoAttempt>;
+  /** Null when it is not known, or not any more. */
+  find(attemptId: string): Promise<ConnectAttempt | null>;
+  /** Whether this person has begun something that may still bring an account. */
+  isUnderway(by: { tenant: string; actor: string }): Promise<boolean>;
+  /** The id of our attempt among the tags that Nango keeps with a connection. */
+  attemptIn(tags: Record<string, string>): string | null;
+  /** Ends a connection that came of an attempt nobody knows (any more), if it is ours. */
+  discard(integration: string, connectionId: string): Promise<void>;
   confirm(attemptId: string, connectionId: string, address: string | null): Promise<Confirmation>;
   /** May repeat what was found a moment ago. */
   look(attemptId: string, address: string | null): Promise<Confirmation>;
@@ -21,8 +35,8 @@ export interface NangoAttempts {
 }
 
 interface Parts {
-  store: Pick<NangoStore, 'confirm' | 'look'>;
-  connectAttempts: Pick<ConnectAttempts, 'openOf'>;
+  store: Pick<NangoStore, 'begin' | 'confirm' | 'look' | 'discard'>;
+  connectAttempts: Pick<ConnectAttempts, 'get' | 'isUnderway' | 'openOf'>;
   confirmConnection: ConfirmConnection;
 }
 
@@ -31,7 +45,13 @@ export function createNangoAttempts({ store, connectAttempts, confirmConnection 
     pass(confirmConnection, await store.look(attemptId), address);
 
   return {
-    confirm: createConfirmAttempt({ store, confirmConnection }),
+    begin: (input) => store.begin(input),
+    find: (attemptId) => connectAttempts.get(attemptId),
+    isUnderway: (by) => connectAttempts.isUnderway(by),
+    attemptIn,
+    discard: (integration, connectionId) => store.discard(integration, connectionId),
+    confirm: async (attemptId, connectionId, address) =>
+      pass(confirmConnection, await store.confirm(attemptId, connectionId), address),
     look: throttled(look),
     async lookBack(key, elicitationId, address) {
       const open = await connectAttempts.openOf(key);
@@ -41,18 +61,6 @@ export function createNangoAttempts({ store, connectAttempts, confirmConnection 
       return own;
     },
   };
-}
-
-/** For whoever has no more than a hint about one attempt. */
-export function createConfirmAttempt({
-  store,
-  confirmConnection,
-}: {
-  store: Pick<NangoStore, 'confirm'>;
-  confirmConnection: ConfirmConnection;
-}): NangoAttempts['confirm'] {
-  return async (attemptId, connectionId, address) =>
-    pass(confirmConnection, await store.confirm(attemptId, connectionId), address);
 }
 
 async function pass(

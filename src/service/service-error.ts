@@ -7,6 +7,7 @@ import type { Outcome } from '../elicitation/elicitation.ts';
 
 export type ServiceErrorCode =
   | 'invalid_request'
+  | 'unauthenticated'
   | 'forbidden'
   | 'unknown_agent'
   | 'unknown_server'

@@ -10,9 +10,10 @@ import type { KeyRing } from '../credentials/sealing/key-ring.ts';
 import type { Stores } from '../credentials/stores.ts';
 import type { Status } from '../elicitation/elicitation.ts';
 import type { ElicitationRow } from '../storage/ports/elicitations.ts';
-import type { TurnRow } from '../storage/ports/turns.ts';
 import type { Storage } from '../storage/storage.ts';
 import type { LogEntry } from '../turn/event.ts';
+import { createAccounts } from './accounts.ts';
+import type { Accounts } from './accounts.ts';
 import { createMayChange } from './account-rights.ts';
 import type { MayChange } from './account-rights.ts';
 import { createConnectionAnnouncer } from './announce-connection.ts';
@@ -25,13 +26,13 @@ import type { Cancelled } from './cancel-turn.ts';
 import { createCompletePage } from './complete-page.ts';
 import type { CompletePage } from './complete-page.ts';
 import { createConfirmConnection } from './confirm-connection.ts';
-import type { ConfirmConnection } from './confirm-connection.ts';
 import { createOwnConnections } from './connections.ts';
 import type { OwnConnections } from './connections.ts';
 import { currentTurn } from './current-turn.ts';
 import { followConversation } from './follow-conversation.ts';
 import type { FollowedConversation } from './follow-conversation.ts';
 import { followTurn, readTurn } from './follow-turn.ts';
+import type { WaitingTurn } from './follow-turn.ts';
 import { listQuestions } from './list-questions.ts';
 import { findTurn } from './own-turn.ts';
 import type { FoundTurn, OwnTurn } from './own-turn.ts';
@@ -41,6 +42,13 @@ import type { ConversationPage, ListPosition, ReadConversation } from './read-co
 import { createReadiness } from './readiness.ts';
 import type { Lack } from './readiness.ts';
 import { repeatAnnouncements } from './repeat-announcements.ts';
+import { createOAuthClient } from './oauth-client.ts';
+import type { OAuthClient } from './oauth-client.ts';
+import { createRecordRefusal } from './record-refusal.ts';
+import type { RecordRefusal } from './record-refusal.ts';
+import { createSealedText } from './sealed-text.ts';
+import type { SealedText } from './sealed-text.ts';
+import { principalOfApiKey } from './api-keys.ts';
 import { startTurn } from './start-turn.ts';
 import type { TurnRequest } from './turn-request.ts';
 import { createTurnWorkflows } from './turn-workflows.ts';
@@ -59,7 +67,7 @@ export interface Service {
   followTurn(
     turn: OwnTurn,
     signal: AbortSignal,
-    onWaiting?: (turn: TurnRow) => void,
+    onWaiting?: (turn: WaitingTurn) => void,
   ): AsyncIterable<LogEntry[]>;
   /** The same when it is over. */
   readTurn(turn: OwnTurn, signal: AbortSignal): Promise<LogEntry[]>;
@@ -87,8 +95,12 @@ export interface Service {
   connections: OwnConnections;
   approvals: OwnApprovals;
   mayChange: MayChange;
-  /** To be called once a store has recorded an account, whoever noticed. Idempotent. */
-  confirmConnection: ConfirmConnection;
+  accounts: Accounts;
+  oauthClient: OAuthClient;
+  recordRefusal: RecordRefusal;
+  sealedText: SealedText;
+  /** Whose API key this is. */
+  principalOfApiKey(credential: string): Promise<Principal>;
   /** What this process lacks; empty when it can do its work. */
   lacks(): Promise<Lack[]>;
   /** Rejects when the database does not answer. */
@@ -113,6 +125,11 @@ export function createService({ config, storage, client, keys, stores, logger }:
   const announcer = createConnectionAnnouncer({ storage, config, workflows, logger });
   const repeated = repeatAnnouncements(announcer, logger);
   const mayChange = createMayChange(storage);
+  const confirmConnection = createConfirmConnection({
+    audit: storage.audit,
+    announce: announcer.announce,
+    logger,
+  });
   const parts = { config, storage, workflows };
   return {
     agents: config.agents,
@@ -133,11 +150,11 @@ export function createService({ config, storage, client, keys, stores, logger }:
     connections: createOwnConnections({ config, storage, stores, mayChange, logger }),
     approvals: createOwnApprovals({ config, storage }),
     mayChange,
-    confirmConnection: createConfirmConnection({
-      audit: storage.audit,
-      announce: announcer.announce,
-      logger,
-    }),
+    accounts: createAccounts({ config, storage, stores, mayChange, confirmConnection, logger }),
+    oauthClient: createOAuthClient(config),
+    recordRefusal: createRecordRefusal(storage.audit),
+    sealedText: createSealedText(keys),
+    principalOfApiKey: (credential) => principalOfApiKey(storage.apiKeys, credential),
     lacks: createReadiness({ storage, temporal: workflows.readiness, keys }),
     ping: () => storage.ping(),
     start: () => repeated.start(),

@@ -11,7 +11,7 @@ import type { FastifyInstance, InjectOptions, LightMyRequestResponse } from 'fas
 import { pino } from 'pino';
 import { demoAudience, demoLoginClient } from '../../demo/identity.ts';
 import { demoToken } from '../../src/development/demo-token.ts';
-import { createApiKey } from '../../src/api/http/api-keys.ts';
+import { createApiKey } from '../../src/service/api-keys.ts';
 import { createApp } from '../../src/api/http/app.ts';
 import { createService } from '../../src/service/service.ts';
 import type { Config } from '../../src/config/config.ts';
@@ -77,7 +77,7 @@ export async function startApi({
   const connection = Connection.lazy({ address: temporal });
   stack.defer(() => connection.close());
   const app = createApp({
-    ...parts,
+    logger: parts.logger,
     config: { ...config, auth },
     service: createService({ ...parts, client: new Client({ connection }) }),
   });

@@ -6,6 +6,8 @@ import { describe, expect, onTestFinished, test } from 'vitest';
 import { answerWithProblems } from '../../src/api/http/answer-with-problems.ts';
 import { takeHints } from '../../src/api/nango-webhook/hints.ts';
 import { createConfirmConnection } from '../../src/service/confirm-connection.ts';
+import { createNangoAttempts } from '../../src/service/nango-attempts.ts';
+import { createRecordRefusal } from '../../src/service/record-refusal.ts';
 import { nangoWebhook } from '../../src/api/nango-webhook/route.ts';
 import { isSignedBy } from '../../src/api/nango-webhook/signature.ts';
 import type { NangoStore } from '../../src/credentials/nango/store.ts';
@@ -33,14 +35,17 @@ async function listening(): Promise<Hooked> {
   const app = Fastify();
   answerWithProblems(app);
   await app.register(nangoWebhook, {
-    store,
-    signingKey: setup.nango.webhookSigningKey,
-    audit: setup.storage.audit,
-    confirmConnection: createConfirmConnection({
-      audit: setup.storage.audit,
-      announce: async (key, version) => void setup.announced.push([key, version]),
-      logger,
+    attempts: createNangoAttempts({
+      store,
+      connectAttempts: setup.storage.connectAttempts,
+      confirmConnection: createConfirmConnection({
+        audit: setup.storage.audit,
+        announce: async (key, version) => void setup.announced.push([key, version]),
+        logger,
+      }),
     }),
+    signingKey: setup.nango.webhookSigningKey,
+    recordRefusal: createRecordRefusal(setup.storage.audit),
     logger,
   });
   const url = `${await app.listen({ port: 0, host: '127.0.0.1' })}/webhooks/nango`;

@@ -5,7 +5,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { principalOfApiKey } from '../../src/api/http/api-keys.ts';
+import { principalOfApiKey } from '../../src/service/api-keys.ts';
 import { openStorage } from '../../src/storage/open-storage.ts';
 import type { Storage } from '../../src/storage/storage.ts';
 import { bareEnvironment } from '../bare-environment.ts';

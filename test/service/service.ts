@@ -10,7 +10,7 @@ import type { NativeConnection } from '@temporalio/worker';
 import { createHeldPlaces } from '../../src/activities/call-tool/held-call-limit.ts';
 import { demoToken } from '../../src/development/demo-token.ts';
 import type { Tracker } from '../../demo/tracker/tracker.ts';
-import { createApiKey } from '../../src/api/http/api-keys.ts';
+import { createApiKey } from '../../src/service/api-keys.ts';
 import { createApp } from '../../src/api/http/app.ts';
 import { createQuestionSignals } from '../../src/service/question-signals.ts';
 import { createService } from '../../src/service/service.ts';
@@ -101,7 +101,7 @@ export async function startService({
   if (!auth) throw new Error('the test configures an issuer');
   const client = readingClient(temporal.client, parts.keys);
   const app = createApp({
-    ...parts,
+    logger,
     config: { ...config, auth },
     service: createService({ ...parts, client }),
   });

@@ -3,8 +3,8 @@ import type { UIMessageChunk } from 'ai';
 import type { FastifyReply } from 'fastify';
 import type { z } from 'zod';
 import type { ChatAnswerSchema } from '../../contract/chat.ts';
-import type { TurnRow } from '../../storage/ports/turns.ts';
 import { waitingForWorker } from '../../turn/operations.ts';
+import type { WaitingTurn } from '../../service/follow-turn.ts';
 import type { OwnTurn } from '../../service/own-turn.ts';
 import type { Service } from '../../service/service.ts';
 import type { TurnRef } from '../../turn/turn.ts';
@@ -39,7 +39,7 @@ interface Parts {
 export function createShowTurn({ service, readers }: Parts): ShowTurn {
   async function* texts({ turn, reader }: Shown, signal: AbortSignal): AsyncGenerator<string> {
     const toChunks = createTranslator(reader);
-    const read = (onWaiting: (row: TurnRow) => void) => service.followTurn(turn, signal, onWaiting);
+    const read = (onWaiting: (turn: WaitingTurn) => void) => service.followTurn(turn, signal, onWaiting);
     for await (const told of withWorkerWait(read)) {
       const chunks = told.kind === 'entries' ? told.entries.flatMap(toChunks) : toOperation(told, reader);
       if (chunks.length > 0) yield chunks.map((chunk) => `data: ${JSON.stringify(chunk)}\n\n`).join('');

@@ -3,7 +3,7 @@
  * moment and no part of what the turn does, so that it is told to whoever listens and stands in no log.
  */
 import type { LogEntry } from '../../turn/event.ts';
-import type { TurnRow } from '../../storage/ports/turns.ts';
+import type { WaitingTurn } from '../../service/follow-turn.ts';
 
 export type WorkerWait = 'waiting' | 'over';
 
@@ -13,9 +13,9 @@ export type Told =
 
 /** What the turn says, and before its first word that it waits for a worker, should `read` find that out. */
 export async function* withWorkerWait(
-  read: (onWaiting: (turn: TurnRow) => void) => AsyncIterable<LogEntry[]>,
+  read: (onWaiting: (turn: WaitingTurn) => void) => AsyncIterable<LogEntry[]>,
 ): AsyncGenerator<Told> {
-  const { promise: waiting, resolve } = Promise.withResolvers<TurnRow>();
+  const { promise: waiting, resolve } = Promise.withResolvers<WaitingTurn>();
   const batches = read(resolve)[Symbol.asyncIterator]();
   try {
     const next = batches.next();

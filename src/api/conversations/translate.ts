@@ -1,12 +1,11 @@
 /** Stored conversations, as clients read them. Pure. */
 import type { TextPart, UIMessage } from 'ai';
-import type { ConversationRow, StoredMessage } from '../../storage/ports/conversations.ts';
 import { isPageContext } from '../../turn/page-context.ts';
-import type { ReadTurn } from '../../service/read-conversations.ts';
+import type { ReadConversation, ReadTurn } from '../../service/read-conversations.ts';
 import type { Reader } from '../http/request-headers.ts';
 import { toTurnMessage } from '../ui-message/turn-message.ts';
 
-export function toConversation(row: ConversationRow, liveTurn: string | null) {
+export function toConversation(row: ReadConversation['conversation'], liveTurn: string | null) {
   return {
     id: row.conversation,
     agent: row.agent,
@@ -24,7 +23,7 @@ export function toMessages(turns: ReadTurn[], reader: Reader): UIMessage[] {
   });
 }
 
-function toGivenMessage({ id, role, content }: StoredMessage): UIMessage {
+function toGivenMessage({ id, role, content }: ReadTurn['given'][number]): UIMessage {
   const parts = typeof content === 'string' ? [{ type: 'text', text: content }] : (content as TextPart[]);
   return {
     // Clients post a conversation's messages again: an id of ours has to look like one of theirs.

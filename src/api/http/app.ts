@@ -8,9 +8,6 @@ import Fastify, { LogController } from 'fastify';
 import type { FastifyBaseLogger, FastifyInstance } from 'fastify';
 import type { Logger } from 'pino';
 import type { AuthConfig, Config } from '../../config/config.ts';
-import type { KeyRing } from '../../credentials/sealing/key-ring.ts';
-import type { Stores } from '../../credentials/stores.ts';
-import type { Storage } from '../../storage/storage.ts';
 import { createAuthenticate, requirePrincipal } from './authentication.ts';
 import { approvalsSurface } from '../approvals/route.ts';
 import { chatSurface } from '../chat/route.ts';
@@ -39,10 +36,7 @@ import { scriptRoute } from './script-route.ts';
 
 export interface AppParts {
   config: Config & { auth: AuthConfig };
-  storage: Storage;
   service: Service;
-  keys: KeyRing;
-  stores: Stores;
   logger: Logger;
   /** With the demo's identity provider only. */
   playground?: PagesParts['playground'];
@@ -51,7 +45,7 @@ export interface AppParts {
 const requestTimeoutMs = 60_000;
 
 export function createApp(parts: AppParts): FastifyInstance {
-  const { config, storage, service, keys, stores, logger } = parts;
+  const { config, service, logger } = parts;
   const app: FastifyInstance = Fastify({
     loggerInstance: logger.child({}, { level: 'warn' }) as FastifyBaseLogger,
     // Paths carry ids of questions; what matters is logged where it happens.
@@ -83,7 +77,10 @@ export function createApp(parts: AppParts): FastifyInstance {
     // Leaves JSON as the only content type, so that anything else is a 415 and not a puzzling 400.
     api.removeContentTypeParser('text/plain');
     await allowOrigins(api, config.http.corsOrigins);
-    const authenticate = createAuthenticate({ auth: config.auth, apiKeys: storage.apiKeys });
+    const authenticate = createAuthenticate({
+      auth: config.auth,
+      principalOfApiKey: service.principalOfApiKey,
+    });
     requirePrincipal(api, authenticate, createRefusalLimit(config.http.rateLimitPerMinute));
     limitOpenRequests(api, config.http.openRequests);
     await api.register(rateLimit, {
@@ -107,15 +104,9 @@ export function createApp(parts: AppParts): FastifyInstance {
 
   app.register(async (pages) => {
     await pages.register(connectPages, {
+      ...service,
       config,
-      storage,
-      keys,
-      stores,
-      connections: service.connections,
-      approvals: service.approvals,
-      mayChange: service.mayChange,
       answer: service.answerQuestion,
-      confirmConnection: service.confirmConnection,
       logger,
       playground: parts.playground,
     });
@@ -123,13 +114,10 @@ export function createApp(parts: AppParts): FastifyInstance {
 
   app.register(toolPages, service);
 
-  const { nango } = stores;
+  const { accounts, recordRefusal } = service;
   const signingKey = config.nango?.webhookSigningKey;
-  if (nango && signingKey !== undefined) {
-    const { audit } = storage;
-    const { confirmConnection } = service;
-    app.register(nangoWebhook, { store: nango, signingKey, audit, confirmConnection, logger });
-  }
+  if (accounts.nango && signingKey !== undefined)
+    app.register(nangoWebhook, { attempts: accounts.nango, signingKey, recordRefusal, logger });
 
   app.addHook('onReady', async () => service.start());
   app.addHook('onClose', () => service.close());

@@ -5,11 +5,12 @@
  */
 import type { FastifyInstance } from 'fastify';
 import type { AuthConfig } from '../../config/config.ts';
-import type { ApiKeys } from '../../storage/ports/api-keys.ts';
-import { isApiKey, principalOfApiKey } from './api-keys.ts';
+import { isApiKey } from '../../service/api-keys.ts';
 import { ProblemError, unauthenticated } from './problems.ts';
 import type { RefusalLimit } from './limits.ts';
 import type { Principal } from '../../service/principal.ts';
+import { ServiceError } from '../../service/service-error.ts';
+import type { Service } from '../../service/service.ts';
 import { createTokenVerifier } from './access-tokens.ts';
 
 export type { Principal } from '../../service/principal.ts';
@@ -19,7 +20,7 @@ export type Authenticate = (authorization: string | undefined) => Promise<Princi
 
 export interface AuthParts {
   auth: Pick<AuthConfig, 'issuer' | 'audience' | 'tenantClaim' | 'operator'>;
-  apiKeys: ApiKeys;
+  principalOfApiKey: Service['principalOfApiKey'];
 }
 
 declare module 'fastify' {
@@ -29,11 +30,15 @@ declare module 'fastify' {
   }
 }
 
-export function createAuthenticate({ auth, apiKeys }: AuthParts): Authenticate {
+export function createAuthenticate({ auth, principalOfApiKey }: AuthParts): Authenticate {
   const verifyToken = createTokenVerifier(auth);
   return async (authorization) => {
     const credential = bearerCredential(authorization);
-    return isApiKey(credential) ? principalOfApiKey(apiKeys, credential) : verifyToken(credential);
+    if (!isApiKey(credential)) return verifyToken(credential);
+    return principalOfApiKey(credential).catch((error: unknown) => {
+      if (!(error instanceof ServiceError) || error.code !== 'unauthenticated') throw error;
+      throw unauthenticated(error.message, 'invalid_token');
+    });
   };
 }
 

@@ -6,21 +6,17 @@ import rateLimit from '@fastify/rate-limit';
 import type { FastifyInstance } from 'fastify';
 import type { Logger } from 'pino';
 import { z } from 'zod';
-import type { NangoStore } from '../../credentials/nango/store.ts';
-import { attemptIn } from '../../credentials/nango/link.ts';
-import { CredentialStoreError } from '../../credentials/store-error.ts';
-import type { Storage } from '../../storage/storage.ts';
 import { parseInput, ProblemError } from '../http/problems.ts';
-import { createConfirmAttempt } from '../../service/nango-attempts.ts';
-import type { ConfirmConnection } from '../../service/confirm-connection.ts';
+import { CredentialStoreError } from '../../service/accounts.ts';
+import type { NangoAttempts } from '../../service/nango-attempts.ts';
+import type { RecordRefusal } from '../../service/record-refusal.ts';
 import { takeHints } from './hints.ts';
 import { isSignedBy } from './signature.ts';
 
 export interface NangoWebhookParts {
-  store: Pick<NangoStore, 'confirm' | 'look' | 'discard'>;
+  attempts: Pick<NangoAttempts, 'attemptIn' | 'confirm' | 'discard'>;
   signingKey: string;
-  audit: Pick<Storage['audit'], 'record'>;
-  confirmConnection: ConfirmConnection;
+  recordRefusal: RecordRefusal;
   logger: Logger;
 }
 
@@ -52,13 +48,12 @@ interface Hint {
 
 /** A Fastify plugin: `fastify.register(nangoWebhook, parts)`. */
 export async function nangoWebhook(fastify: FastifyInstance, parts: NangoWebhookParts): Promise<void> {
-  const { store, signingKey, audit, logger } = parts;
-  const confirmAttempt = createConfirmAttempt(parts);
+  const { attempts, signingKey, recordRefusal, logger } = parts;
   const hints = takeHints<Hint>({
     async work({ attempt, integration, connectionId }) {
-      const { kind } = await confirmAttempt(attempt, connectionId, null);
+      const { kind } = await attempts.confirm(attempt, connectionId, null);
       // Whoever began it has disconnected since, or was too late: nobody would ever use or end it.
-      if (kind === 'unknown-attempt') await store.discard(integration, connectionId);
+      if (kind === 'unknown-attempt') await attempts.discard(integration, connectionId);
     },
     failed({ connectionId }, error) {
       const why = error instanceof CredentialStoreError ? { reason: error.message } : { err: error };
@@ -100,7 +95,7 @@ export async function nangoWebhook(fastify: FastifyInstance, parts: NangoWebhook
   function follow(webhook: z.infer<typeof webhookSchema>): void {
     if (!('connectionId' in webhook)) return;
     const { operation, success, connectionId, providerConfigKey: integration, tags = {}, error } = webhook;
-    const attempt = attemptIn(tags);
+    const attempt = attempts.attemptIn(tags);
     if (success && attempt !== null)
       hints.give(`${attempt} ${connectionId}`, { attempt, integration, connectionId });
     else
@@ -113,8 +108,7 @@ export async function nangoWebhook(fastify: FastifyInstance, parts: NangoWebhook
   /** Whose connection it claimed to be about is nobody's word: it stands under no tenant. */
   function auditForgery(address: string): Promise<void> {
     const detail = 'webhook of Nango with a wrong signature';
-    const nobody = { tenant: '', elicitationId: '', actor: null };
-    return audit.record({ at: Date.now(), ...nobody, action: 'refused', detail, address });
+    return recordRefusal({ tenant: '', elicitationId: '', actor: null, detail, address });
   }
 }
 

@@ -3,7 +3,7 @@
  * origin, and the form carries the session's own token.
  */
 import type { FastifyRequest } from 'fastify';
-import { sameText } from '../http/same-text.ts';
+import { sameText } from '../../service/same-text.ts';
 import type { Session } from './login/session.ts';
 
 export function isFromOurPage(

@@ -1,25 +1,26 @@
 /** On the way to a server's provider, whoever sends the person there. */
-import type { BeginInput } from '../../credentials/mcp-oauth/begin.ts';
-import type { OAuthStore } from '../../credentials/mcp-oauth/store.ts';
-import type { NangoBegin } from '../../credentials/nango/begin.ts';
-import type { NangoStore } from '../../credentials/nango/store.ts';
-import { CredentialStoreError } from '../../credentials/store-error.ts';
+import { CredentialStoreError } from '../../service/accounts.ts';
+import type { Accounts, BeginInput } from '../../service/accounts.ts';
+import type { NangoAttempts, NangoBegin } from '../../service/nango-attempts.ts';
 import { html } from './html.ts';
 import type { Html } from './html.ts';
 import type { Page } from './layout.ts';
 import { monogram } from './marks.ts';
 
 /** Throws `CredentialStoreError` with words for the person. */
-export async function leaveTo(store: Pick<OAuthStore, 'begin'>, input: BeginInput): Promise<Page> {
-  const { url } = await store.begin(input);
+export async function leaveTo(
+  accounts: Pick<Accounts, 'beginAuthorization'>,
+  input: BeginInput,
+): Promise<Page> {
+  const { url } = await accounts.beginAuthorization(input);
   const address = webAddress(url);
   const way = html`You sign in at <strong>${address.host}</strong> and come back here.`;
   return leavingPage(input.server.title, address, way);
 }
 
 /** The same for Nango, which sends nobody back. */
-export async function leaveByNango(store: Pick<NangoStore, 'begin'>, input: NangoBegin): Promise<Page> {
-  const { pageUrl } = await store.begin(input);
+export async function leaveByNango(nango: Pick<NangoAttempts, 'begin'>, input: NangoBegin): Promise<Page> {
+  const { pageUrl } = await nango.begin(input);
   const address = new URL(pageUrl);
   const goesOn =
     input.elicitationId === null ? 'open your connections again' : 'your conversation goes on by itself';

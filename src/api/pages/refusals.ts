@@ -1,6 +1,6 @@
 /** Refusals on the pages enter the audit: who was refused what, and from where. */
 import type { FastifyRequest } from 'fastify';
-import type { Storage } from '../../storage/storage.ts';
+import type { RecordRefusal } from '../../service/record-refusal.ts';
 import type { Session, Sessions } from './login/session.ts';
 
 export interface Refusals {
@@ -22,7 +22,7 @@ export interface About {
 }
 
 interface Parts {
-  audit: Pick<Storage['audit'], 'record'>;
+  recordRefusal: RecordRefusal;
   sessions: Pick<Sessions, 'read'>;
 }
 
@@ -30,7 +30,7 @@ const windowMs = 60_000;
 /** With more in a minute they are forgotten, and some are recorded twice. */
 const maxRecent = 10_000;
 
-export function createRefusals({ audit, sessions }: Parts): Refusals {
+export function createRefusals({ recordRefusal, sessions }: Parts): Refusals {
   const recent = new Map<string, number>();
 
   function isRepeated(what: string): boolean {
@@ -49,12 +49,10 @@ export function createRefusals({ audit, sessions }: Parts): Refusals {
       const who = session ? [session.tenant, session.user] : [address];
       if ((!session || isRepeatable) && isRepeated(JSON.stringify([what, ...who]))) return;
       const tenant = of ?? session?.tenant ?? '';
-      await audit.record({
-        at: Date.now(),
+      await recordRefusal({
         tenant,
         elicitationId,
         actor: session ? actorIn(tenant, session) : null,
-        action: 'refused',
         detail: detail === undefined ? what : `${what}: ${detail}`,
         address,
       });

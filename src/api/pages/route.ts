@@ -16,8 +16,6 @@ import { limitPages } from './limits.ts';
 import { loginRoutes } from './login/routes.ts';
 import { nangoAssets } from './nango/assets.ts';
 import { nangoCallback } from './nango/callback.ts';
-import { createGiveKey } from '../../service/give-key.ts';
-import { createNangoAttempts } from '../../service/nango-attempts.ts';
 import { nangoRoutes } from './nango/routes.ts';
 import { notice } from './outcome-pages.ts';
 import { questionRoutes } from './question/routes.ts';
@@ -32,8 +30,8 @@ export type { PagesParts } from './context.ts';
 /** A Fastify plugin: `fastify.register(connectPages, parts)`. */
 export async function connectPages(fastify: FastifyInstance, parts: PagesParts): Promise<void> {
   const { publicUrl, returnUrls, rateLimitPerMinute: perMinute } = parts.config.http;
-  const sessions = createSessions(parts.keys, publicUrl);
-  const refusals = createRefusals({ audit: parts.storage.audit, sessions });
+  const sessions = createSessions(parts.sealedText, publicUrl);
+  const refusals = createRefusals({ recordRefusal: parts.recordRefusal, sessions });
   await fastify.register(cookies);
   // Room for the longest key that the form takes, whatever is in it: each character may arrive as nine.
   await fastify.register(forms, { bodyLimit: 50_000 });
@@ -46,12 +44,11 @@ export async function connectPages(fastify: FastifyInstance, parts: PagesParts):
   });
 
   await fastify.register(async (pages) => {
-    explainDatabaseTrouble(pages, parts.storage);
+    explainDatabaseTrouble(pages, parts);
     await limitPages(pages, { perMinute, sessions, refusals });
     acceptReturnUrls(pages, returnUrls, refusals);
-    const giveKey = createGiveKey({ ...parts, vault: parts.stores.vault });
     const nango = await nangoOf(pages, parts);
-    const context: PageContext = { ...parts, sessions, refusals, giveKey, nango };
+    const context: PageContext = { ...parts, sessions, refusals, nango };
     await pages.register(async (forms) => {
       // What another site can send without asking first is a form as well, but none of ours.
       forms.removeContentTypeParser(['application/json', 'text/plain']);
@@ -70,13 +67,11 @@ export async function connectPages(fastify: FastifyInstance, parts: PagesParts):
 
 /** Null where no server keeps its accounts at Nango. */
 async function nangoOf(pages: FastifyInstance, parts: PagesParts): Promise<NangoConnecting | null> {
-  const { config, stores, storage, confirmConnection, logger } = parts;
+  const { config, accounts, logger } = parts;
   const { nango } = config;
-  const store = stores.nango;
-  if (!nango || !store) return null;
+  if (!nango || !accounts.nango) return null;
   const script = await nangoAssets(pages, { publicUrl: config.http.publicUrl, nango, logger });
-  const { connectAttempts } = storage;
-  return { store, script, ...createNangoAttempts({ store, connectAttempts, confirmConnection }) };
+  return { script, ...accounts.nango };
 }
 
 const problemWords: Record<string, [heading: string, explanation: string]> = {

@@ -1,6 +1,6 @@
 /** `interlude api-keys create | list | revoke`: keys of services. A new key, and nothing else, goes to stdout. */
 import { userInfo } from 'node:os';
-import { createApiKey } from '../../api/http/api-keys.ts';
+import { createApiKey } from '../../service/api-keys.ts';
 import { readConfig } from '../../processes/read-config.ts';
 import { openStorage } from '../../storage/open-storage.ts';
 import type { ApiKey } from '../../storage/ports/api-keys.ts';

@@ -12,7 +12,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { demoToken, startIdentityProvider } from '../../../demo/identity.ts';
 import type { IdentityProvider } from '../../../demo/identity.ts';
 import { listen } from '../../../demo/listen.ts';
-import { createApiKey } from '../../../src/api/http/api-keys.ts';
+import { createApiKey, principalOfApiKey } from '../../../src/service/api-keys.ts';
 import { createAuthenticate, requirePrincipal } from '../../../src/api/http/authentication.ts';
 import { answerWithProblems } from '../../../src/api/http/answer-with-problems.ts';
 import { createRefusalLimit } from '../../../src/api/http/limits.ts';
@@ -49,7 +49,10 @@ function apiFor(
   answerWithProblems(api);
   requirePrincipal(
     api,
-    createAuthenticate({ auth: { issuer, audience, tenantClaim }, apiKeys: storage.apiKeys }),
+    createAuthenticate({
+      auth: { issuer, audience, tenantClaim },
+      principalOfApiKey: (credential) => principalOfApiKey(storage.apiKeys, credential),
+    }),
     createRefusalLimit(1_000),
   );
   api.get('/who', (request) => request.principal);

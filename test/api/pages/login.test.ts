@@ -1,6 +1,7 @@
 import fastifyFactory from 'fastify';
 import cookies from '@fastify/cookie';
 import { expect, test } from 'vitest';
+import { createSealedText } from '../../../src/service/sealed-text.ts';
 import { createSessions } from '../../../src/api/pages/login/session.ts';
 import { generateKey, parseKeys } from '../../../src/credentials/sealing/key-ring.ts';
 import { Browser, words } from './browser.ts';
@@ -126,7 +127,7 @@ test('no page, address or log line shows what the cookies hold', async () => {
 test('with https the cookies are secure and bound to the host; the session is not readable by script', async () => {
   const app = fastifyFactory();
   await app.register(cookies);
-  const sessions = createSessions(parseKeys(generateKey('k1')), 'https://agents.example');
+  const sessions = createSessions(createSealedText(parseKeys(generateKey('k1'))), 'https://agents.example');
   app.get('/', (_, reply) => {
     sessions.start(reply, { kind: 'user', tenant: 'demo', user: 'alice' });
     return 'ok';
@@ -154,8 +155,8 @@ test('a session sealed before the key was replaced still counts', async () => {
   const [oldKey, newKey] = [generateKey('old'), generateKey('new')];
   const app = fastifyFactory();
   await app.register(cookies);
-  const before = createSessions(parseKeys(oldKey), 'http://localhost');
-  const after = createSessions(parseKeys(`${newKey},${oldKey}`), 'http://localhost');
+  const before = createSessions(createSealedText(parseKeys(oldKey)), 'http://localhost');
+  const after = createSessions(createSealedText(parseKeys(`${newKey},${oldKey}`)), 'http://localhost');
   app.get('/in', (_, reply) => {
     before.start(reply, { kind: 'user', tenant: 'demo', user: 'alice' });
     return 'ok';

@@ -12,6 +12,11 @@ import { listen } from '../../../demo/listen.ts';
 import { connectPages } from '../../../src/api/pages/route.ts';
 import type { PagesParts } from '../../../src/api/pages/route.ts';
 import type { AgentConfig, NangoConfig, ServerConfig } from '../../../src/config/config.ts';
+import { createAccounts } from '../../../src/service/accounts.ts';
+import type { AccountsParts } from '../../../src/service/accounts.ts';
+import { createOAuthClient } from '../../../src/service/oauth-client.ts';
+import { createRecordRefusal } from '../../../src/service/record-refusal.ts';
+import { createSealedText } from '../../../src/service/sealed-text.ts';
 import { createConfirmConnection } from '../../../src/service/confirm-connection.ts';
 import type { ConnectionAnnouncer } from '../../../src/service/announce-connection.ts';
 import { createMayChange } from '../../../src/service/account-rights.ts';
@@ -56,11 +61,14 @@ export interface Asked {
   server?: string | null;
 }
 
+type PagesChanges = Partial<PagesParts> &
+  Partial<Pick<AccountsParts, 'stores'>> & { announce?: ConnectionAnnouncer['announce'] };
+
 export async function setUpPages(
   server: ServerConfig = serverConfig('http://127.0.0.1:9/mcp'),
-  { announce, ...more }: Partial<PagesParts> & { announce?: ConnectionAnnouncer['announce'] } = {},
+  { announce, stores: givenStores, ...more }: PagesChanges = {},
   moreServers: ServerConfig[] = [],
-  http: Partial<PagesParts['config']['http']> = {},
+  changesOfHttp: Partial<PagesParts['config']['http']> = {},
   nango?: NangoConfig,
   auth: Partial<PagesParts['config']['auth']> = {},
 ) {
@@ -105,21 +113,22 @@ export async function setUpPages(
     serverFactory: (handler) => listener.on('request', handler),
     logger: { level: 'info', stream: { write: (line) => log.push(line) } },
   });
+  const http = {
+    port,
+    host: '127.0.0.1',
+    publicUrl,
+    trustProxy: [],
+    corsOrigins: [],
+    allowedHosts: [],
+    returnUrls: [],
+    bodyLimit: 10_000,
+    rateLimitPerMinute: 600,
+    openRequests: { perUser: 100, perAddress: 2_000 },
+    ...changesOfHttp,
+  };
   await app.register(connectPages, {
     config: {
-      http: {
-        port,
-        host: '127.0.0.1',
-        publicUrl,
-        trustProxy: [],
-        corsOrigins: [],
-        allowedHosts: [],
-        returnUrls: [],
-        bodyLimit: 10_000,
-        rateLimitPerMinute: 600,
-        openRequests: { perUser: 100, perAddress: 2_000 },
-        ...http,
-      },
+      http,
       auth: {
         issuer: identity.issuer,
         audience: 'interlude',
@@ -131,9 +140,22 @@ export async function setUpPages(
       servers,
       nango,
     },
-    storage,
-    keys,
-    stores,
+    accounts: createAccounts({
+      config: { servers },
+      storage,
+      stores: givenStores ?? stores,
+      mayChange,
+      confirmConnection: createConfirmConnection({
+        audit: storage.audit,
+        announce: announce ?? recordAnnounced,
+        logger,
+      }),
+      logger,
+    }),
+    oauthClient: createOAuthClient({ http, servers }),
+    recordRefusal: createRecordRefusal(storage.audit),
+    sealedText: createSealedText(keys),
+    ping: () => storage.ping(),
     connections: createOwnConnections({ config: { servers }, storage, stores, mayChange, logger }),
     approvals: createOwnApprovals({ config: { servers }, storage }),
     mayChange,
@@ -143,11 +165,6 @@ export async function setUpPages(
       await storage.elicitations.settle(elicitationId, action, 'r1');
       return { kind: 'recorded', outcome: action, duplicate: false };
     },
-    confirmConnection: createConfirmConnection({
-      audit: storage.audit,
-      announce: announce ?? recordAnnounced,
-      logger,
-    }),
     logger,
     ...more,
   } satisfies PagesParts);

@@ -7,9 +7,8 @@ import { hash, randomBytes } from 'node:crypto';
 import type { CookieSerializeOptions } from '@fastify/cookie';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
-import { SealingError } from '../../../credentials/sealing/key-ring.ts';
-import type { KeyRing } from '../../../credentials/sealing/key-ring.ts';
 import type { UserPrincipal } from '../../../service/principal.ts';
+import type { SealedText } from '../../../service/sealed-text.ts';
 
 const sessionLifeMs = 3_600_000;
 const signInLifeMs = 600_000;
@@ -57,7 +56,7 @@ export interface Sessions {
   takeSignIn(request: FastifyRequest, reply: FastifyReply, state: string): SignIn | undefined;
 }
 
-export function createSessions(keys: KeyRing, publicUrl: string): Sessions {
+export function createSessions(sealedText: SealedText, publicUrl: string): Sessions {
   const secure = publicUrl.startsWith('https:');
   const prefix = secure ? '__Host-interlude' : 'interlude';
   const sessionCookie = `${prefix}-session`;
@@ -67,7 +66,7 @@ export function createSessions(keys: KeyRing, publicUrl: string): Sessions {
 
   /** Answers with how long it has become. */
   function write(reply: FastifyReply, cookie: string, value: { expiresAt: number }, lifeMs: number): number {
-    const sealed = keys.seal(JSON.stringify(value), cookie);
+    const sealed = sealedText.seal(JSON.stringify(value), cookie);
     reply.setCookie(cookie, sealed, { ...options, maxAge: lifeMs / 1000 });
     return sealed.length;
   }
@@ -79,14 +78,10 @@ export function createSessions(keys: KeyRing, publicUrl: string): Sessions {
     schema: z.ZodType<T>,
   ): T | undefined {
     const sealed = request.cookies[cookie];
-    if (sealed === undefined) return undefined;
-    try {
-      const { data } = schema.safeParse(JSON.parse(keys.open(sealed, cookie)));
-      return data && data.expiresAt > Date.now() ? data : undefined;
-    } catch (error) {
-      if (error instanceof SealingError) return undefined;
-      throw error;
-    }
+    const text = sealed === undefined ? null : sealedText.open(sealed, cookie);
+    if (text === null) return undefined;
+    const { data } = schema.safeParse(JSON.parse(text));
+    return data && data.expiresAt > Date.now() ? data : undefined;
   }
 
   return {

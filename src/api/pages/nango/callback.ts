@@ -19,13 +19,12 @@ const notBegunHere = notice(
 
 export function nangoCallback(
   fastify: FastifyInstance,
-  { storage, config, sessions, refusals }: PageContext,
+  { nango: attempts, config, sessions, refusals }: PageContext,
 ): void {
   fastify.get(nangoCallbackPath, async (request, reply) => {
     const session = sessions.read(request);
     const { nango } = config;
-    const isBegun =
-      session && (await storage.connectAttempts.isUnderway({ tenant: session.tenant, actor: session.user }));
+    const isBegun = session && (await attempts?.isUnderway({ tenant: session.tenant, actor: session.user }));
     if (!isBegun || !nango) {
       await refusals.record(request, 'a provider’s answer that nobody here has begun');
       return sendPage(reply, notBegunHere);

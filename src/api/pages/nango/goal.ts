@@ -4,9 +4,8 @@ import { z } from 'zod';
 import type { ServerConfig } from '../../../config/config.ts';
 import { ScopeQuerySchema, ServerParamsSchema } from '../../../contract/connections.ts';
 import { ElicitationIdSchema } from '../../../contract/ids.ts';
-import type { ConnectionKey } from '../../../storage/ports/connections.ts';
+import type { ConnectionKey } from '../../../service/accounts.ts';
 import { ProblemError } from '../../http/problems.ts';
-import { findConnectionQuestion } from '../../../service/connection-question.ts';
 import type { PageContext } from '../context.ts';
 import { keepingReturn } from '../return-url.ts';
 import { principalOf } from '../login/session.ts';
@@ -52,8 +51,8 @@ async function ofQuestion(
   session: Session,
   request: FastifyRequest,
 ): Promise<GoalState> {
-  const { refusals } = context;
-  const found = await findConnectionQuestion(context, id, session);
+  const { accounts, refusals } = context;
+  const found = await accounts.findQuestion(id, session);
   switch (found.kind) {
     case 'unknown':
       throw new ProblemError('elicitation_not_found', 'There is no such question.');
@@ -89,7 +88,7 @@ async function ofUser(
   session: Session,
   request: FastifyRequest,
 ): Promise<GoalState> {
-  const { config, storage, refusals, mayChange } = context;
+  const { config, accounts, refusals, mayChange } = context;
   const server = config.servers.get(name);
   const { tenant } = session;
   const key = { tenant, server: name, user: scope === 'project' ? null : session.user };
@@ -98,8 +97,7 @@ async function ofUser(
     await refusals.record(request, 'connecting what is not a connection of their own');
     throw new ProblemError('unknown_server', 'You have no such connection to change.');
   }
-  const row = await storage.connections.get(key);
-  if (row?.status === 'active' && row.version > seenVersion)
+  if (await accounts.isConnectedSince(key, seenVersion))
     return over(context, `/connections?${new URLSearchParams({ connected: name }).toString()}`, request);
   return { kind: 'open', server, key, elicitationId: null, scopes: undefined };
 }

@@ -4,8 +4,7 @@
  */
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { z } from 'zod';
-import { CredentialStoreError } from '../../../credentials/store-error.ts';
-import type { ConnectAttempt } from '../../../storage/ports/connect-attempts.ts';
+import { CredentialStoreError } from '../../../service/accounts.ts';
 import { problemFor, sendProblem } from '../../http/answer-with-problems.ts';
 import { parseInput, ProblemError } from '../../http/problems.ts';
 import type { NangoConnecting, PageContext } from '../context.ts';
@@ -47,7 +46,7 @@ export function nangoRoutes(fastify: FastifyInstance, context: PageContext, nang
       expiresAt,
       pageUrl: __,
       ...window
-    } = await nango.store.begin({ ...wanted, actor: session.user });
+    } = await nango.begin({ ...wanted, actor: session.user });
     return {
       state: 'open',
       attempt,
@@ -63,7 +62,7 @@ export function nangoRoutes(fastify: FastifyInstance, context: PageContext, nang
     const { attempt, ...goal } = parseInput(lookSchema, request.body);
     const state = await findGoal(context, goal, session, request);
     if (state.kind === 'over' || attempt === undefined) return told(state);
-    if ((await ownAttempt(context, attempt, session, request)) === null)
+    if (!(await isOwnAttempt(context, nango, attempt, session, request)))
       return { state: 'lost' } satisfies Told;
     // What Nango cannot say now it says later; the page has nobody else to tell.
     await nango.look(attempt, request.ip).catch((error: unknown) => {
@@ -75,7 +74,7 @@ export function nangoRoutes(fastify: FastifyInstance, context: PageContext, nang
   fastify.post('/auth/connect/nango/complete', async (request) => {
     const session = await requireOurPage(context, request);
     const { attempt, connectionId, ...goal } = parseInput(completeSchema, request.body);
-    if ((await ownAttempt(context, attempt, session, request)) === null)
+    if (!(await isOwnAttempt(context, nango, attempt, session, request)))
       return { state: 'lost' } satisfies Told;
     const found = await nango.confirm(attempt, connectionId, request.ip);
     if (found.kind === 'not-of-this-attempt') {
@@ -105,15 +104,17 @@ async function requireOurPage(
   throw new ProblemError('forbidden', 'This request did not come from our page.');
 }
 
-/** Null when it is not known, or not any more. */
-async function ownAttempt(
-  { storage, refusals }: PageContext,
+/** False when it is not known, or not any more. */
+async function isOwnAttempt(
+  { refusals }: PageContext,
+  nango: NangoConnecting,
   attemptId: string,
   { tenant, user }: Session,
   request: FastifyRequest,
-): Promise<ConnectAttempt | null> {
-  const attempt = await storage.connectAttempts.get(attemptId);
-  if (!attempt || (attempt.tenant === tenant && attempt.actor === user)) return attempt;
+): Promise<boolean> {
+  const attempt = await nango.find(attemptId);
+  if (!attempt) return false;
+  if (attempt.tenant === tenant && attempt.actor === user) return true;
   const elicitationId = attempt.elicitationId ?? '';
   await refusals.record(request, 'an attempt of somebody else', { elicitationId, tenant: attempt.tenant });
   throw new ProblemError('forbidden', 'Only whoever began to connect can go on with it.');

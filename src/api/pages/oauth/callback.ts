@@ -1,10 +1,7 @@
 /** `/auth/callback`: the authorization server sends the browser back, with an account or without. */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { sharedCallbackPath } from '../../../credentials/mcp-oauth/client-metadata.ts';
-import type { Completion } from '../../../credentials/mcp-oauth/complete.ts';
-import { createCompleteAuthorization } from '../../../service/complete-authorization.ts';
-import { findConnectionQuestion } from '../../../service/connection-question.ts';
-import type { ConnectionKey } from '../../../storage/ports/connections.ts';
+import type { ConnectionKey } from '../../../service/accounts.ts';
+import type { Completion } from '../../../service/complete-authorization.ts';
 import type { PageContext } from '../context.ts';
 import { sendPage } from '../layout.ts';
 import type { Page } from '../layout.ts';
@@ -31,13 +28,12 @@ const notForYou = notice(
 );
 
 export function authorizationRoutes(fastify: FastifyInstance, context: PageContext): void {
-  const { config, stores, sessions, refusals, logger } = context;
+  const { config, accounts, oauthClient, sessions, refusals, logger } = context;
   const { publicUrl, returnUrls } = config.http;
-  const { servers } = config;
-  const completeAuthorization = createCompleteAuthorization({ ...context, oauth: stores.oauth, servers });
+  const { callbackPath } = oauthClient;
 
   // Each sign-in server has its own.
-  for (const path of [sharedCallbackPath, `${sharedCallbackPath}/:issuer`]) fastify.get(path, comeBack);
+  for (const path of [callbackPath, `${callbackPath}/:issuer`]) fastify.get(path, comeBack);
 
   async function comeBack(request: FastifyRequest, reply: FastifyReply) {
     const here = sessions.read(request);
@@ -46,7 +42,7 @@ export function authorizationRoutes(fastify: FastifyInstance, context: PageConte
       await refusals.record(request, 'a callback without a session');
       return sendPage(reply, wrongBrowser);
     }
-    const done = await completeAuthorization({
+    const done = await accounts.completeAuthorization({
       callback: new URL(publicUrl + request.url),
       sessionHash: sessionHash(here),
       principal: principalOf(here),
@@ -116,7 +112,7 @@ async function stillOpen(
   session: Session,
   page: (view: QuestionView) => Page,
 ): Promise<Page> {
-  const found = await findConnectionQuestion(context, elicitationId, session);
+  const found = await context.accounts.findQuestion(elicitationId, session);
   if (found.kind === 'open') return page(viewOf(found.question, context.config, session));
   return found.kind === 'finished' ? finishedPage(found.outcome) : unknownPage();
 }

@@ -1,9 +1,8 @@
 /** What the buttons of a question do. Each answers with the page to show next. */
-import { CredentialStoreError } from '../../../credentials/store-error.ts';
 import { connectionsAddress } from '../../../elicitation/account-pages.ts';
-import { findConnectionQuestion } from '../../../service/connection-question.ts';
+import { CredentialStoreError } from '../../../service/accounts.ts';
+import type { ConnectionKey } from '../../../service/accounts.ts';
 import type { ConnectionQuestion } from '../../../service/connection-question.ts';
-import type { ConnectionKey } from '../../../storage/ports/connections.ts';
 import { ServiceError } from '../../../service/service-error.ts';
 import type { ServiceErrorCode } from '../../../service/service-error.ts';
 import type { NangoConnecting, PageContext } from '../context.ts';
@@ -47,7 +46,7 @@ async function connectByOAuth(
   const { row, server } = question;
   try {
     const { scopes } = row.request.context;
-    return await leaveTo(context.stores.oauth, {
+    return await leaveTo(context.accounts, {
       server,
       key: keyOf(question),
       elicitationId: row.id,
@@ -71,10 +70,10 @@ async function connectByNango(
   const key = keyOf(question);
   try {
     const begun = await nango.lookBack(key, row.id, address);
-    if (begun.length > 0 && (await findConnectionQuestion(context, row.id, session)).kind !== 'open')
+    if (begun.length > 0 && (await context.accounts.findQuestion(row.id, session)).kind !== 'open')
       return toOutcome(context, row.id, session);
     const { scopes } = row.request.context;
-    return await leaveByNango(nango.store, {
+    return await leaveByNango(nango, {
       server,
       key,
       elicitationId: row.id,
@@ -97,7 +96,7 @@ async function giveKey(
   const show = (problem?: KeyProblem) =>
     keyQuestionPage(viewOf(question, context.config, session), server.vault?.hint, problem);
   if (entered === undefined) return show();
-  const refused = await context.giveKey({
+  const refused = await context.accounts.giveKey({
     server,
     key: keyOf(question),
     entered,
@@ -127,7 +126,7 @@ export async function refuse(
   } catch (error) {
     if (!(error instanceof ServiceError) || !settled.includes(error.code)) throw error;
     // Something else settled the question while the page was open.
-    const found = await findConnectionQuestion(context, row.id, session);
+    const found = await context.accounts.findQuestion(row.id, session);
     if (found.kind === 'connected') return connectedPage(server.title, found.account, found.tooLate);
     return finishedPage(found.kind === 'finished' ? found.outcome : 'cancel');
   }

@@ -2,7 +2,6 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import { ElicitationIdSchema } from '../../../contract/ids.ts';
-import { findConnectionQuestion } from '../../../service/connection-question.ts';
 import type { FoundQuestion } from '../../../service/connection-question.ts';
 import type { PageContext } from '../context.ts';
 import { isFromOurPage } from '../csrf.ts';
@@ -37,7 +36,7 @@ const form = z.object({
 });
 
 export function questionRoutes(fastify: FastifyInstance, context: PageContext): void {
-  const { config, sessions, refusals } = context;
+  const { config, accounts, sessions, refusals } = context;
   const { publicUrl } = config.http;
 
   for (const path of ['/auth/connect', '/auth/done']) {
@@ -46,7 +45,7 @@ export function questionRoutes(fastify: FastifyInstance, context: PageContext): 
       if (!link.success) return sendPage(reply, unknownPage());
       const session = sessions.read(request);
       if (!session) return reply.redirect(loginUrl(publicUrl, link.data.e, request), 303);
-      const found = await findConnectionQuestion(context, link.data.e, session);
+      const found = await accounts.findQuestion(link.data.e, session);
       return sendPage(reply, await pageFor(context, found, session, request));
     });
   }
@@ -63,7 +62,7 @@ export function questionRoutes(fastify: FastifyInstance, context: PageContext): 
       await refusals.record(request, 'a form without a session', { elicitationId: e });
       return sendPage(reply, signInAgainPage(loginUrl(publicUrl, e, request)));
     }
-    const found = await findConnectionQuestion(context, e, session);
+    const found = await accounts.findQuestion(e, session);
     if (!isFromOurPage(request, publicUrl, session, csrf)) {
       await refusals.record(request, 'form from another page', { elicitationId: e });
       return sendPage(reply, foreignFormPage());

@@ -1,9 +1,9 @@
 /** Connecting and disconnecting on the settings page. Each answers with the page to show next. */
 import type { FastifyRequest } from 'fastify';
 import type { ServerConfig } from '../../../config/config.ts';
-import { CredentialStoreError } from '../../../credentials/store-error.ts';
+import { CredentialStoreError } from '../../../service/accounts.ts';
+import type { ConnectionKey } from '../../../service/accounts.ts';
 import type { OwnConnection, Scope } from '../../../service/connections.ts';
-import type { ConnectionKey } from '../../../storage/ports/connections.ts';
 import { ServiceError } from '../../../service/service-error.ts';
 import type { NangoConnecting, PageContext } from '../context.ts';
 import { keyPage, keyProblemOf } from '../key/pages.ts';
@@ -48,7 +48,7 @@ export async function connect(
   { which, entered }: { which: Which; entered: string | undefined },
   request: FastifyRequest,
 ): Promise<Page | Redirect> {
-  const { config, stores, nango, refusals } = context;
+  const { config, accounts, nango, refusals } = context;
   const own = await findOwn(context, session, which);
   const server = config.servers.get(which.server);
   if (!own?.isInUse || !server) {
@@ -62,7 +62,7 @@ export async function connect(
   try {
     if (nango && server.store === 'nango')
       return await connectByNango(context, nango, target, session, request);
-    return await leaveTo(stores.oauth, {
+    return await leaveTo(accounts, {
       server,
       key,
       elicitationId: null,
@@ -85,22 +85,21 @@ async function giveKey(
   const show = (problem?: KeyProblem) => keyPage(view, own, server.vault?.hint, problem);
   if (entered === undefined) return show();
   const by = { actor: session.user, address: request.ip, elicitationId: null };
-  const refused = await context.giveKey({ server, key, entered, ...by });
+  const refused = await context.accounts.giveKey({ server, key, entered, ...by });
   return refused ? show(keyProblemOf(refused)) : isConnected(context, server, request);
 }
 
 async function connectByNango(
   context: PageContext,
-  { lookBack, store }: NangoConnecting,
+  nango: NangoConnecting,
   { own, server, key }: Target,
   { user: actor }: Session,
   request: FastifyRequest,
 ): Promise<Page | Redirect> {
   const before = own.state.status === 'missing' ? 0 : own.state.row.version;
-  await lookBack(key, null, request.ip);
-  const row = await context.storage.connections.get(key);
-  if (row?.status === 'active' && row.version > before) return isConnected(context, server, request);
-  return leaveByNango(store, { server, key, elicitationId: null, actor });
+  await nango.lookBack(key, null, request.ip);
+  if (await context.accounts.isConnectedSince(key, before)) return isConnected(context, server, request);
+  return leaveByNango(nango, { server, key, elicitationId: null, actor });
 }
 
 function couldNotBegin(

@@ -1,5 +1,5 @@
 /** The settings page: what somebody has connected. Pure: data in, `Page` out; it needs no JavaScript. */
-import { permissionsAmong } from '../../../credentials/oauth/scopes.ts';
+import { permissionsAmong } from '../../../service/accounts.ts';
 import { isKey } from '../../../service/connections.ts';
 import type { OwnApproval } from '../../../service/approvals.ts';
 import type { OwnConnection } from '../../../service/connections.ts';

@@ -3,11 +3,11 @@
  * keep: there is nothing to guess, and a slow hash would only slow every request.
  */
 import { hash, randomBytes } from 'node:crypto';
-import type { ApiKeys } from '../../storage/ports/api-keys.ts';
-import type { Storage } from '../../storage/storage.ts';
-import { unauthenticated } from './problems.ts';
-import { isTenantName } from '../../service/principal.ts';
-import type { Principal } from '../../service/principal.ts';
+import type { ApiKeys } from '../storage/ports/api-keys.ts';
+import type { Storage } from '../storage/storage.ts';
+import { ServiceError } from './service-error.ts';
+import { isTenantName } from './principal.ts';
+import type { Principal } from './principal.ts';
 import { sameText } from './same-text.ts';
 
 const usedEveryMs = 60_000;
@@ -30,14 +30,18 @@ export async function createApiKey(
   return `ilk_${id}_${secret}`;
 }
 
+/** Whose key this is; `unauthenticated` when it is nobody's, or nobody's any more. */
 export async function principalOfApiKey(apiKeys: ApiKeys, credential: string): Promise<Principal> {
   const [, id, secret] = form.exec(credential) ?? [];
   const key = id === undefined ? null : await apiKeys.get(id);
   if (!key || !secret || !sameText(key.hash, hashOf(secret))) {
-    throw unauthenticated('This API key is not known here; check that it was copied whole.', 'invalid_token');
+    throw new ServiceError(
+      'unauthenticated',
+      'This API key is not known here; check that it was copied whole.',
+    );
   }
   if (key.revokedAt !== null) {
-    throw unauthenticated('This API key was revoked; ask the operator for a new one.', 'invalid_token');
+    throw new ServiceError('unauthenticated', 'This API key was revoked; ask the operator for a new one.');
   }
   // A write a minute; whether it succeeds is nothing to the caller.
   if (key.lastUsedAt === null || Date.now() - key.lastUsedAt > usedEveryMs)

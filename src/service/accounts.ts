@@ -1,0 +1,68 @@
+/**
+ * How a person gives an account: what is asked for, the way to its provider and back, a key that they enter, Nango. For
+ * surfaces on which people connect. Failures of a provider or a store are `CredentialStoreError`s with words for both the
+ * person and the operator.
+ */
+import type { Logger } from 'pino';
+import type { Config } from '../config/config.ts';
+import type { BeginInput } from '../credentials/mcp-oauth/begin.ts';
+import type { Stores } from '../credentials/stores.ts';
+import type { ConnectionKey } from '../storage/ports/connections.ts';
+import type { Storage } from '../storage/storage.ts';
+import type { MayChange } from './account-rights.ts';
+import { createCompleteAuthorization } from './complete-authorization.ts';
+import type { CompleteAuthorization } from './complete-authorization.ts';
+import type { ConfirmConnection } from './confirm-connection.ts';
+import { findConnectionQuestion } from './connection-question.ts';
+import type { FoundQuestion } from './connection-question.ts';
+import { createGiveKey } from './give-key.ts';
+import type { GiveKey } from './give-key.ts';
+import { createNangoAttempts } from './nango-attempts.ts';
+import type { NangoAttempts } from './nango-attempts.ts';
+
+export { CredentialStoreError } from '../credentials/store-error.ts';
+export { permissionsAmong } from '../credentials/oauth/scopes.ts';
+export type { BeginInput, ConnectionKey };
+
+export interface Accounts {
+  findQuestion(elicitationId: string, person: { tenant: string; user: string }): Promise<FoundQuestion>;
+  /** Whether the account works by now, and is a later version than this one. */
+  isConnectedSince(key: ConnectionKey, version: number): Promise<boolean>;
+  /** Where to send the person. */
+  beginAuthorization(input: BeginInput): Promise<{ url: string }>;
+  completeAuthorization: CompleteAuthorization;
+  giveKey: GiveKey;
+  /** Null where no server keeps its accounts at Nango. */
+  nango: NangoAttempts | null;
+}
+
+export interface AccountsParts {
+  config: Pick<Config, 'servers'>;
+  storage: Pick<Storage, 'elicitations' | 'connections' | 'connectAttempts'>;
+  /** What is needed of each: a way there, and what to do with what comes back. */
+  stores: Pick<Stores, 'nango'> & {
+    oauth: Pick<Stores['oauth'], 'begin' | 'complete'>;
+    vault: Pick<Stores['vault'], 'keep'>;
+  };
+  mayChange: MayChange;
+  confirmConnection: ConfirmConnection;
+  logger: Logger;
+}
+
+export function createAccounts(parts: AccountsParts): Accounts {
+  const { config, storage, stores, mayChange, confirmConnection, logger } = parts;
+  const { oauth, vault, nango } = stores;
+  const { servers } = config;
+  const { connectAttempts } = storage;
+  return {
+    findQuestion: (elicitationId, person) => findConnectionQuestion(parts, elicitationId, person),
+    async isConnectedSince(key, version) {
+      const row = await storage.connections.get(key);
+      return row?.status === 'active' && row.version > version;
+    },
+    beginAuthorization: (input) => oauth.begin(input),
+    completeAuthorization: createCompleteAuthorization({ oauth, servers, mayChange, confirmConnection }),
+    giveKey: createGiveKey({ vault, confirmConnection, logger }),
+    nango: nango && createNangoAttempts({ store: nango, connectAttempts, confirmConnection }),
+  };
+}
