@@ -25,7 +25,8 @@ export async function withTimeout<T, Otherwise>(
   let timer: ReturnType<typeof setTimeout> | undefined;
   const late = new Promise<Otherwise>((resolve) => {
     timer = setTimeout(resolve, timeoutMs, otherwise);
-    if (!ref) timer.unref();
+    // In a browser, with whose types this is compiled too, a timer is a number.
+    if (!ref) (timer as unknown as { unref?(): void }).unref?.();
   });
   try {
     return await Promise.race([work, late]);
