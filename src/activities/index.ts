@@ -17,7 +17,7 @@ import type { OfferedTools } from './durable-tools/offered-tools.ts';
 import { createElicitationActivities } from './questions/questions.ts';
 import { createFinishModelQuestion } from './questions/finish-model-question.ts';
 import { createFindConnection } from './find-connection.ts';
-import type { HeldPlaces } from './call-tool/held-call-limit.ts';
+import type { HeldCallLimit } from './call-tool/held-call-limit.ts';
 import { createRefuseToolCall } from './call-tool/refuse-tool-call.ts';
 import { createTurnActivities } from './turns.ts';
 
@@ -28,7 +28,7 @@ export interface ActivityDependencies {
   models: Models;
   catalogue: Catalogue;
   remote: RemoteServers;
-  heldPlaces: HeldPlaces;
+  heldCallLimit: HeldCallLimit;
   /** Absent: no agent has tools in TypeScript. */
   offeredTools?: OfferedTools;
   storeOf(server: ServerConfig): CredentialStore;

@@ -1,6 +1,6 @@
 /**
- * Whether a turn still wants what an activity does for it. Temporal says so in its answer to a heartbeat, seconds later;
- * the database says so at once, to whatever process the work is done in.
+ * Tells a running activity to stop: its turn is ending, the activity was cancelled, or the worker shuts down. Temporal
+ * reports a cancellation seconds later, with a heartbeat; the database reports the end of the turn at once.
  */
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { Context, cancellationDetails, cancellationSignal } from '@temporalio/activity';
@@ -8,17 +8,18 @@ import { ApplicationFailure, ApplicationFailureCategory } from '@temporalio/comm
 import type { Storage } from '../storage/storage.ts';
 import type { TurnRef } from '../turn/turn.ts';
 
-interface Wanted {
+interface StopSignals {
   /** Aborts when the activity is to stop, for whatever reason. */
   stop: AbortSignal;
   ending: AbortSignal;
-  /** Aborted when the worker leaves before Temporal's SDK says so. */
+  /** Aborted by `shutdownAborter`, before Temporal's SDK reports the shutdown. */
   leaving: AbortController;
 }
 
-const current = new AsyncLocalStorage<Wanted>();
+const current = new AsyncLocalStorage<StopSignals>();
 
-export async function whileWanted<T>(
+/** Runs the work of an activity, in which the other functions of this file can be used. */
+export async function withStopSignal<T>(
   turns: Pick<Storage['turns'], 'whenEnding'>,
   turn: TurnRef,
   work: () => Promise<T>,
@@ -37,30 +38,30 @@ export async function whileWanted<T>(
   }
 }
 
-/** Inside `whileWanted`: aborts when the turn is ending, was cancelled, or the worker is about to leave. */
+/** Inside `withStopSignal`: aborts when the turn is ending, the activity was cancelled, or the worker shuts down. */
 export function stopSignal(): AbortSignal {
   return current.getStore()?.stop ?? cancellationSignal();
 }
 
-/** Not when only this worker leaves: then the work goes on elsewhere. */
+/** False when only this worker shuts down: then another worker continues. */
 export function isTurnEnding(): boolean {
   return cancellationDetails()?.cancelRequested === true || current.getStore()?.ending.aborted === true;
 }
 
-/** Stops the work because its worker leaves; to be asked for inside the activity, and called at any time. */
-export function leaver(): () => void {
+/** A function that stops the work because the worker shuts down. Create it inside the activity; call it from anywhere. */
+export function shutdownAborter(): () => void {
   const { leaving } = current.getStore() ?? {};
   return () => leaving?.abort(new Error('The worker is leaving.'));
 }
 
-/** The turn goes on elsewhere. */
-export function isWorkerLeaving(): boolean {
+/** Then another worker continues the turn. */
+export function isWorkerShuttingDown(): boolean {
   return (
     cancellationDetails()?.workerShutdown === true || current.getStore()?.leaving.signal.aborted === true
   );
 }
 
-/** How work ends that has stopped because of `stopSignal`, where there is nothing to say of it. */
+/** Ends an activity that has stopped because of `stopSignal` and has no result. */
 export async function stopped(): Promise<never> {
   if (cancellationSignal().aborted) return Context.current().cancelled;
   throw ApplicationFailure.create({

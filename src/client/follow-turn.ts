@@ -51,9 +51,9 @@ export async function* followTurn(follow: Follow): AsyncGenerator<TurnView, void
         replay = foldChunk(replay, chunk);
         const fold: Fold = before ? mergeReplay(before, replay) : replay;
         const { view } = fold;
-        const isNews = !seen || !isSameView(seen.view, view);
+        const hasChanged = !seen || !isSameView(seen.view, view);
         seen = fold;
-        if (!isNews) continue;
+        if (!hasChanged) continue;
         gotOn();
         questions?.see(view);
         yield view;

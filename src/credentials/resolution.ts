@@ -2,7 +2,7 @@
 import { hash } from 'node:crypto';
 import type { ConnectionReason } from '../elicitation/elicitation.ts';
 import type { ConnectionRow } from '../storage/ports/connections.ts';
-import type { ConnectionRequired, Credential, Standing } from './store.ts';
+import type { ConnectionRequired, Credential, AccountStatus } from './store.ts';
 
 export type Resolution = Credential | ConnectionRequired;
 
@@ -18,7 +18,7 @@ export function connectionRequired(
 }
 
 /** What a connection that has been marked broken is worth. */
-export function brokenStanding({ brokenReason }: ConnectionRow, host: string): Standing {
+export function brokenStatus({ brokenReason }: ConnectionRow, host: string): AccountStatus {
   const isSaid = brokenReason !== null && brokenReason !== 'missing';
   return { host, status: 'broken', reason: isSaid ? brokenReason : 'rejected' };
 }

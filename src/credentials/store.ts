@@ -1,6 +1,6 @@
 /**
- * A credential store keeps accounts connected. The rest of the program knows only this: resolve a
- * credential for one call, or learn why there is none.
+ * The interface of a credential store, which keeps users' accounts at servers. Everything outside `credentials/` knows
+ * stores only by this: resolve a credential for one call, or return why a person has to act.
  */
 import type { ConnectionReason } from '../elicitation/elicitation.ts';
 import type { ConnectionKey, ConnectionRow } from '../storage/ports/connections.ts';
@@ -12,11 +12,11 @@ export interface Credential {
   headers: Record<string, string>;
   /** Connection version these headers belong to; 0 for servers that need none. */
   version: number;
-  /** Names this very secret without being one, so that a refusal can say which one was refused. */
+  /** Identifies the secret without revealing it, so that a refusal can name the credential that was refused. */
   tokenId?: string;
 }
 
-/** A person has to act. `seenVersion`: the connection version that did not do (0 = there was none). */
+/** A person has to act. `seenVersion`: the connection version that did not work (0 = there was none). */
 export interface ConnectionRequired {
   kind: 'connection-required';
   reason: ConnectionReason;
@@ -33,20 +33,20 @@ export interface Refusal {
 }
 
 /**
- * What a stored connection is worth right now. `server_changed`: it was connected for an address that the
- * configuration does not have any more. `host`: the address it is for, where that can be told.
+ * Whether a stored connection can be used. `server_changed`: it was connected for an address that the configuration no
+ * longer contains. `host`: the address it is for; null where that is unknown.
  */
-export type Standing = { host: string | null } & (
+export type AccountStatus = { host: string | null } & (
   | { status: 'active' }
   | { status: 'broken'; reason: Exclude<ConnectionReason, 'missing'> | 'server_changed' | 'unreadable' }
 );
 
-/** What the provider said when it was told that its tokens are not used any more. `reason` is for operators. */
+/** The result of revoking tokens at their provider. `reason` is for operators. */
 export type Revocation =
   | { kind: 'revoked' }
-  /** There is no means for it: the provider has none, or whoever keeps the account there has none. */
+  /** The provider, or the system that keeps the account, has no way to revoke. */
   | { kind: 'not-offered' }
-  /** The tokens may live on there, but nobody has them any more. */
+  /** The tokens may stay valid at the provider, but are not stored here any more. */
   | { kind: 'failed'; reason: string };
 
 export type Disconnected = { kind: 'nothing-there' } | { kind: 'removed'; revocation: Revocation };
@@ -55,9 +55,8 @@ export interface CredentialStore {
   /** Fresh headers, refreshing under a lock when needed. Throws `CredentialStoreError` when the store cannot tell. */
   resolve(server: ServerConfig, key: ConnectionKey): Promise<Credential | ConnectionRequired>;
   /**
-   * The server refused the credential.
-   * Answers with another credential when there is one to try (renewed, or connected meanwhile), else with what to
-   * ask for; then a connection that is of no use any more is marked broken if its version is still current.
+   * Reports that the server refused the credential. Returns another credential if there is one to try (renewed, or
+   * connected meanwhile), else what to ask the user for; then the connection is marked broken if its version is current.
    */
   reject(
     server: ServerConfig,
@@ -65,15 +64,15 @@ export interface CredentialStore {
     refusal: Refusal,
   ): Promise<Credential | ConnectionRequired>;
   /**
-   * Of a store that keeps accounts elsewhere: records what was connected there without our being told. Absent where
-   * connecting cannot go unnoticed. Throws `CredentialStoreError` when the store cannot tell.
+   * For a store that keeps accounts in another system: records accounts that were connected there without our being
+   * notified. Undefined for the others. Throws `CredentialStoreError` when the other system gives no answer.
    */
   catchUp?(server: ServerConfig, key: ConnectionKey): Promise<void>;
-  /** Asks nobody and changes nothing. `server` is undefined when the configuration does not have it any more. */
-  standing(row: ConnectionRow, server: ServerConfig | undefined): Standing;
+  /** Reads only the row: no requests, no writes. `server` is undefined when the configuration no longer contains it. */
+  statusOf(row: ConnectionRow, server: ServerConfig | undefined): AccountStatus;
   /**
-   * Removes the connection, whatever the provider says to it, and revokes its tokens there. A call that has its
-   * credential already goes on with it as far as it gets. Idempotent.
+   * Removes the connection and revokes its tokens at the provider; removes it even if revoking fails. Calls that already
+   * have the credential keep it. Idempotent.
    */
   disconnect(key: ConnectionKey, server: ServerConfig | undefined): Promise<Disconnected>;
 }

@@ -50,8 +50,8 @@ export function advance(elicitation: Elicitation, event: LifecycleEvent): Elicit
     }
     case 'connected': {
       const { connection, server } = elicitation;
-      const isNews = connection && server === event.server && event.version > connection.seenVersion;
-      return isNews ? settled(elicitation, 'accept', state.consent) : elicitation;
+      const isNewer = connection && server === event.server && event.version > connection.seenVersion;
+      return isNewer ? settled(elicitation, 'accept', state.consent) : elicitation;
     }
     case 'deadline-passed':
       return settled(elicitation, 'expired');

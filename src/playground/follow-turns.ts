@@ -25,7 +25,7 @@ export interface FollowedTurns {
 interface Reading {
   leaving: AbortController;
   /** There may be more to hear than was known when it began. */
-  isNews: boolean;
+  mustReadAgain: boolean;
 }
 
 /** A turn that asks may still be at other work. */
@@ -82,7 +82,7 @@ export function followTurns({ client, conversation, see, fail }: Parts): Followe
 
   async function readOn(mine: Reading): Promise<void> {
     do {
-      mine.isNews = false;
+      mine.mustReadAgain = false;
       try {
         await read(mine.leaving.signal);
       } catch (problem) {
@@ -91,14 +91,14 @@ export function followTurns({ client, conversation, see, fail }: Parts): Followe
         if (!mine.leaving.signal.aborted && !isUnknown) fail(problem);
         if (!isUnknown) break;
       }
-    } while (mine.isNews && !mine.leaving.signal.aborted);
+    } while (mine.mustReadAgain && !mine.leaving.signal.aborted);
     if (reading === mine) reading = undefined;
   }
 
   return {
     wake() {
-      if (reading) reading.isNews = true;
-      else void readOn((reading = { leaving: new AbortController(), isNews: false }));
+      if (reading) reading.mustReadAgain = true;
+      else void readOn((reading = { leaving: new AbortController(), mustReadAgain: false }));
     },
     leave() {
       reading?.leaving.abort();

@@ -9,7 +9,7 @@ import type { Config, ServerConfig } from '../config/config.ts';
 import type { KeyRing } from '../credentials/sealing/key-ring.ts';
 import type { CredentialStore } from '../credentials/store.ts';
 import type { RemoteServers } from '../remote/remote-servers.ts';
-import type { QuestionSignals, Told } from '../service/question-signals.ts';
+import type { QuestionSignals, Delivery } from '../service/question-signals.ts';
 import { startLeasedLoop } from '../storage/leased-loop.ts';
 import type { LeasedLoop } from '../storage/leased-loop.ts';
 import type { Poll, PollSubject } from '../storage/ports/polls.ts';
@@ -119,7 +119,7 @@ export function startPolling(
 }
 
 /** Polling goes on after the signal and ends when the workflow has settled the question: a lost signal is repeated. */
-function afterTelling(told: Told): number | null {
+function afterTelling(told: Delivery): number | null {
   return told === 'gone' ? null : leaseMs;
 }
 

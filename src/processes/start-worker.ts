@@ -5,7 +5,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Client } from '@temporalio/client';
 import type { NativeConnection } from '@temporalio/worker';
-import { createHeldPlaces } from '../activities/call-tool/held-call-limit.ts';
+import { createHeldCallLimit } from '../activities/call-tool/held-call-limit.ts';
 import { isSameVersion, makeCurrent, readVersionRouting, versionOf } from '../temporal/deployment.ts';
 import type { Version } from '../temporal/deployment.ts';
 import { startPolling } from '../polling/polling.ts';
@@ -55,7 +55,7 @@ export async function startWorker(
   const tools = await startToolWorkers(parts, connection, offered);
   await keepLooking(tools, { everyMs: lookForCallsMs, logger, stack });
   const offeredTools = offerTools(bundles);
-  const own = { ...parts, offeredTools, heldPlaces: createHeldPlaces(config.worker.heldCalls) };
+  const own = { ...parts, offeredTools, heldCallLimit: createHeldCallLimit(config.worker.heldCalls) };
   runWorker(await createTurnWorker(own, connection, bundle, version), own, stack);
   const looks = startPolling(parts, createQuestionSignals(client));
   stack.defer(() => looks.stop());

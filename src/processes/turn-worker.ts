@@ -3,7 +3,7 @@ import { DefaultLogger, Runtime, Worker, makeTelemetryFilterString } from '@temp
 import type { LogLevel, NativeConnection, WorkerOptions, WorkflowBundleOption } from '@temporalio/worker';
 import type { Logger } from 'pino';
 import { heartbeatMs } from '../activities/heartbeat.ts';
-import type { HeldPlaces } from '../activities/call-tool/held-call-limit.ts';
+import type { HeldCallLimit } from '../activities/call-tool/held-call-limit.ts';
 import type { OfferedTools } from '../activities/durable-tools/offered-tools.ts';
 import { createActivities } from '../activities/index.ts';
 import { safeFailures } from '../activities/safe-failures.ts';
@@ -19,7 +19,7 @@ const localWrites = 100;
 
 /** Without a version it runs turns that have none: for tests, whose workflow code is always the same. */
 export async function createTurnWorker(
-  parts: Dependencies & { heldPlaces: HeldPlaces; offeredTools?: OfferedTools },
+  parts: Dependencies & { heldCallLimit: HeldCallLimit; offeredTools?: OfferedTools },
   connection: NativeConnection,
   workflowBundle: WorkflowBundleOption,
   version?: Version,
@@ -86,7 +86,11 @@ function pinoLevel(level: LogLevel): 'trace' | 'debug' | 'info' | 'warn' | 'erro
 /** Runs until the stack is disposed, which waits for what is under way. A worker that fails ends the process. */
 export function runWorker(
   worker: Worker,
-  { logger, config, heldPlaces }: Pick<Dependencies, 'logger' | 'config'> & { heldPlaces: HeldPlaces },
+  {
+    logger,
+    config,
+    heldCallLimit,
+  }: Pick<Dependencies, 'logger' | 'config'> & { heldCallLimit: HeldCallLimit },
   stack: AsyncDisposableStack,
 ): void {
   const running = worker.run().catch((error: unknown) => {
@@ -94,7 +98,7 @@ export function runWorker(
     process.exit(1);
   });
   stack.defer(async () => {
-    heldPlaces.end();
+    heldCallLimit.end();
     const underWay = worker.getStatus().numInFlightActivities;
     if (underWay > 0) {
       logger.info(

@@ -15,7 +15,7 @@ import type { Storage } from '../storage/storage.ts';
 import type { TurnFailure, TurnRef } from '../turn/turn.ts';
 import { turnWorkflowId } from '../workflows/messages.ts';
 import { decidedOutcomes } from './decided-outcomes.ts';
-import type { ClosedRun, Fate, TurnRuns } from '../service/turn-runs.ts';
+import type { ClosedRun, RunStatus, TurnRuns } from '../service/turn-runs.ts';
 
 const everyMs = 2_000;
 /** Of each turn, and so the rate for few turns. */
@@ -27,7 +27,7 @@ const atOnce = 50;
 const overdueMs = 30_000;
 
 const remedy = 'Ask again to go on.';
-const failures: Record<Exclude<Fate, 'open' | 'unknown' | 'cancelled'>, TurnFailure> = {
+const failures: Record<Exclude<RunStatus, 'open' | 'unknown' | 'cancelled'>, TurnFailure> = {
   terminated: {
     code: 'TurnTerminated',
     message: `The turn was ended from outside before the answer was finished. ${remedy}`,
@@ -50,22 +50,22 @@ export function startReconciler(
 
   async function lookAfter(turn: DueTurn): Promise<void> {
     if (turn.status !== 'starting' && turn.status !== 'running') return turnLog.merge(turn);
-    const fate = await runs.fateOfTurn(turn);
-    if (fate === 'unknown') return;
-    if (fate === 'open') return closeOverdue(turn);
-    await end(turn, fate);
+    const runStatus = await runs.statusOfTurn(turn);
+    if (runStatus === 'unknown') return;
+    if (runStatus === 'open') return closeOverdue(turn);
+    await end(turn, runStatus);
   }
 
-  async function end(turn: TurnRef, fate: Exclude<Fate, 'open' | 'unknown'>): Promise<void> {
+  async function end(turn: TurnRef, runStatus: Exclude<RunStatus, 'open' | 'unknown'>): Promise<void> {
     const row = await turns.get(turn);
     if (!row || row.endedAt !== null) return;
     hasFound = true;
-    logger.warn({ turnId: turn.turnId, fate }, 'a turn could not end itself');
-    const status = fate === 'cancelled' ? 'cancelled' : 'failed';
+    logger.warn({ turnId: turn.turnId, fate: runStatus }, 'a turn could not end itself');
+    const status = runStatus === 'cancelled' ? 'cancelled' : 'failed';
     // It never began, so that there is nothing in the log to end. To begin it now would end another that has begun since.
     if (row.status === 'starting') return void (await turns.end(row, status));
-    const why = fate !== 'cancelled' && { failure: failures[fate] };
-    const outcomes = fate === 'lost' ? [] : await decidedOutcomes(runs, elicitations, row);
+    const why = runStatus !== 'cancelled' && { failure: failures[runStatus] };
+    const outcomes = runStatus === 'lost' ? [] : await decidedOutcomes(runs, elicitations, row);
     await endTurn({ turn: row, status, ...why, outcomes, isBegun: true });
   }
 
@@ -75,14 +75,14 @@ export function startReconciler(
     for (const { id, turnId, workflowId, deadline } of await elicitations.ofConversation(turn, 'pending')) {
       const isOverdue = turnId === turn.turnId && workflowId !== own && deadline < Date.now() - overdueMs;
       if (!isOverdue) continue;
-      const fate = await runs.fateOf(workflowId);
-      if (fate !== 'open' && fate !== 'unknown') await elicitations.settle(id, 'expired', null);
+      const runStatus = await runs.statusOf(workflowId);
+      if (runStatus !== 'open' && runStatus !== 'unknown') await elicitations.settle(id, 'expired', null);
     }
   }
 
-  async function close({ turnId, conversation, workflowId, fate }: ClosedRun): Promise<void> {
-    if (fate === 'open' || fate === 'unknown') return;
-    if (turnId !== null) return end({ ...conversation, turnId }, fate);
+  async function close({ turnId, conversation, workflowId, runStatus }: ClosedRun): Promise<void> {
+    if (runStatus === 'open' || runStatus === 'unknown') return;
+    if (turnId !== null) return end({ ...conversation, turnId }, runStatus);
     for (const question of await elicitations.ofConversation(conversation, 'pending'))
       if (question.workflowId === workflowId) await elicitations.settle(question.id, 'cancel', null);
   }

@@ -49,9 +49,9 @@ export function createConnectionAnnouncer(parts: Parts): ConnectionAnnouncer {
 
   async function tell(row: ElicitationRow, version: number): Promise<void> {
     try {
-      const told = await workflows.tellConnected(row, version);
+      const delivery = await workflows.tellConnected(row, version);
       // Its workflow was ended from outside and could not close its question itself.
-      if (told === 'gone') await storage.elicitations.settle(row.id, 'cancel', null);
+      if (delivery === 'gone') await storage.elicitations.settle(row.id, 'cancel', null);
     } catch (error) {
       logger.warn({ err: error, elicitationId: row.id }, 'a turn could not be told of its connection yet');
     }

@@ -106,14 +106,14 @@ export function createAnswerQuestion({ storage, keys, workflows, announcer }: Pa
     }
     if (!isOpen) return conclude(fromRow(row), { responseId, response, duplicate: true });
 
-    const told = await workflows.tellAnswer(row, {
+    const delivery = await workflows.tellAnswer(row, {
       responseId,
       action,
       user: principal.user,
       ...(connected !== null && { connected }),
     });
     const [elicitation] = await Promise.all([
-      told === 'gone'
+      delivery === 'gone'
         ? lastWord(row)
         : isConsent && connected === null
           ? workflows.readElicitation(row)

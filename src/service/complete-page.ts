@@ -1,6 +1,6 @@
 /**
  * A page to which a tool has sent the user reports that it is done: that, and not the user's consent to open it, is what
- * the tool waits for. Who reports is known by the signature alone. Told again, nothing changes.
+ * the tool waits for. Who reports is known by the signature alone. Delivery again, nothing changes.
  */
 import type { Config } from '../config/config.ts';
 import type { Outcome } from '../elicitation/elicitation.ts';
@@ -47,8 +47,8 @@ export function createCompletePage({ storage, config, workflows }: Parts): Compl
       return null;
     }
     if (row.status !== 'pending') return outcomeOf(row, true);
-    const told = await workflows.tellPageDone(row);
-    if (told === 'gone') await elicitations.settle(row.id, 'cancel', null);
+    const delivery = await workflows.tellPageDone(row);
+    if (delivery === 'gone') await elicitations.settle(row.id, 'cancel', null);
     const [settled] = await Promise.all([
       elicitations.untilSettled(row, AbortSignal.timeout(confirmWithinMs)),
       audit(row, 'answered', 'page done', address),

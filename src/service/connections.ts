@@ -6,7 +6,7 @@
 import type { Logger } from 'pino';
 import type { Config, ServerConfig } from '../config/config.ts';
 import { connectionKey } from '../credentials/connection-key.ts';
-import type { Disconnected, Standing } from '../credentials/store.ts';
+import type { Disconnected, AccountStatus } from '../credentials/store.ts';
 import { keeperOf } from '../credentials/stores.ts';
 import type { Stores } from '../credentials/stores.ts';
 import type { ConnectionKey, ConnectionRow } from '../storage/ports/connections.ts';
@@ -31,7 +31,7 @@ export interface OwnConnection {
   isInUse: boolean;
   /** The store that accounts of this server are kept in: as configured, or as it was while it still was. */
   store: string;
-  state: { status: 'missing' } | ({ row: ConnectionRow } & Standing);
+  state: { status: 'missing' } | ({ row: ConnectionRow } & AccountStatus);
 }
 
 /** What is connected is a key that its owner entered. */
@@ -97,7 +97,7 @@ export function createOwnConnections({ config, storage, stores, mayChange, logge
   ): Promise<OwnConnection> {
     const isTheirs = await mayChange(principal, key);
     const state = row
-      ? { row: isTheirs ? row : withoutWhom(row), ...standingOf(row, server) }
+      ? { row: isTheirs ? row : withoutWhom(row), ...accountStatusOf(row, server) }
       : { status: 'missing' as const };
     const ownHost = server ? new URL(server.url).host : null;
     return {
@@ -113,12 +113,12 @@ export function createOwnConnections({ config, storage, stores, mayChange, logge
     };
   }
 
-  function standingOf(row: ConnectionRow, server: ServerConfig | undefined): Standing {
+  function accountStatusOf(row: ConnectionRow, server: ServerConfig | undefined): AccountStatus {
     const keeper = keeperOf(stores, row);
     // What another store keeps than the one that the server is configured for now is never sent to it.
     if (!keeper || (server && server.store !== row.store))
       return { host: null, status: 'broken', reason: 'server_changed' };
-    return keeper.standing(row, server);
+    return keeper.statusOf(row, server);
   }
 
   async function end(key: ConnectionKey, server: ServerConfig | undefined): Promise<Disconnected> {

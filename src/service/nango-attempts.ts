@@ -73,7 +73,7 @@ async function pass(
 }
 
 export function toConfirmed(
-  { key, version, actor, elicitationId, isNews: isNew }: Connected,
+  { key, version, actor, elicitationId, isNew }: Connected,
   address: string | null,
 ): ConfirmedConnection {
   return { key, version, actor, elicitationId, address, isNew };

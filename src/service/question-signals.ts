@@ -4,15 +4,15 @@ import type { Client, WorkflowHandle } from '@temporalio/client';
 import { answerElicitation, connectionEstablished, questionUpdate } from '../workflows/messages.ts';
 import type { AnswerElicitation, ConnectionEstablished, QuestionUpdate } from '../workflows/messages.ts';
 
-export type Told = 'told' | 'gone';
+export type Delivery = 'delivered' | 'gone';
 
 const deadlineMs = 5_000;
 
 /** Rejects when Temporal does not take the signal in time. */
 export interface QuestionSignals {
-  answered(workflowId: string, answer: AnswerElicitation): Promise<Told>;
-  connected(workflowId: string, connection: ConnectionEstablished): Promise<Told>;
-  updated(workflowId: string, update: QuestionUpdate): Promise<Told>;
+  answered(workflowId: string, answer: AnswerElicitation): Promise<Delivery>;
+  connected(workflowId: string, connection: ConnectionEstablished): Promise<Delivery>;
+  updated(workflowId: string, update: QuestionUpdate): Promise<Delivery>;
 }
 
 /** `within`: makes a call that fails at its deadline. */
@@ -21,10 +21,13 @@ export function createQuestionSignals(
   within: (call: () => Promise<void>) => Promise<void> = (call) =>
     client.withDeadline(Date.now() + deadlineMs, call),
 ): QuestionSignals {
-  async function send(workflowId: string, message: (turn: WorkflowHandle) => Promise<void>): Promise<Told> {
+  async function send(
+    workflowId: string,
+    message: (turn: WorkflowHandle) => Promise<void>,
+  ): Promise<Delivery> {
     try {
       await within(() => message(client.workflow.getHandle(workflowId)));
-      return 'told';
+      return 'delivered';
     } catch (error) {
       if (error instanceof WorkflowNotFoundError) return 'gone';
       throw error;

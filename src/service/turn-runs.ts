@@ -6,7 +6,7 @@ import type { ConversationRef, TurnRef } from '../turn/turn.ts';
 import { agentTurnWorkflow, elicitationQuery, turnWorkflowId } from '../workflows/messages.ts';
 
 /** `unknown`: Temporal does not answer. `lost`: it does, and knows of no such run. */
-export type Fate = 'open' | 'unknown' | 'lost' | 'cancelled' | 'terminated' | 'timed-out';
+export type RunStatus = 'open' | 'unknown' | 'lost' | 'cancelled' | 'terminated' | 'timed-out';
 
 export interface ClosedRun {
   runId: string;
@@ -14,7 +14,7 @@ export interface ClosedRun {
   conversation: ConversationRef;
   /** Null for a delegated agent's run. */
   turnId: string | null;
-  fate: Fate;
+  runStatus: RunStatus;
 }
 
 const describeDeadlineMs = 2_000;
@@ -30,11 +30,11 @@ export type TurnRuns = ReturnType<typeof createTurnRuns>;
 
 export function createTurnRuns(client: Client) {
   /** `turnId`: of the turn whose run it has to be; the latest run may be another turn's. */
-  async function fateOf(workflowId: string, turnId?: string): Promise<Fate> {
+  async function statusOf(workflowId: string, turnId?: string): Promise<RunStatus> {
     try {
       const describe = () => client.workflow.getHandle(workflowId).describe();
       const run = await client.withDeadline(Date.now() + describeDeadlineMs, describe);
-      return turnId === undefined || run.memo?.['turnId'] === turnId ? toFate(run) : 'lost';
+      return turnId === undefined || run.memo?.['turnId'] === turnId ? toRunStatus(run) : 'lost';
     } catch (error) {
       if (error instanceof WorkflowNotFoundError) return 'lost';
       if (isGrpcServiceError(error)) return 'unknown';
@@ -43,8 +43,8 @@ export function createTurnRuns(client: Client) {
   }
 
   return {
-    fateOf,
-    fateOfTurn: (turn: TurnRef) => fateOf(turnWorkflowId(turn), turn.turnId),
+    statusOf,
+    statusOfTurn: (turn: TurnRef) => statusOf(turnWorkflowId(turn), turn.turnId),
 
     /**
      * A question as the workflow that asked it knows it, also when that is closed: it still answers queries as long as there
@@ -99,11 +99,11 @@ function toClosedRun(run: WorkflowExecutionInfo): ClosedRun | null {
     workflowId,
     conversation: ref,
     turnId: isOwn && typeof turnId === 'string' ? turnId : null,
-    fate: toFate(run),
+    runStatus: toRunStatus(run),
   };
 }
 
-function toFate({ status }: Pick<WorkflowExecutionInfo, 'status'>): Fate {
+function toRunStatus({ status }: Pick<WorkflowExecutionInfo, 'status'>): RunStatus {
   switch (status.name) {
     case 'RUNNING':
     case 'PAUSED':

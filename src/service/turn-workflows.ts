@@ -10,7 +10,7 @@ import { elicitationQuery } from '../workflows/messages.ts';
 import type { AnswerElicitation } from '../workflows/messages.ts';
 import { createOpenTurns } from './open-turn.ts';
 import { createQuestionSignals } from './question-signals.ts';
-import type { Told } from './question-signals.ts';
+import type { Delivery } from './question-signals.ts';
 import type { StartConfig } from './start-options.ts';
 import { createStartWorkflow } from './start-workflow.ts';
 import type { StartWorkflow } from './start-workflow.ts';
@@ -28,10 +28,10 @@ export interface TurnWorkflows extends Pick<TemporalCalls, 'readiness' | 'idle'>
   ): Promise<{ status: 'cancelling' | 'idle'; turnId?: string }>;
   /** The turn whose workflow is open right now, also when it has not begun to work yet. */
   current(conversation: ConversationRef): Promise<string | null>;
-  tellAnswer(row: ElicitationRow, answer: Omit<AnswerElicitation, 'elicitationId'>): Promise<Told>;
-  tellConnected(row: ElicitationRow, version: number): Promise<Told>;
+  tellAnswer(row: ElicitationRow, answer: Omit<AnswerElicitation, 'elicitationId'>): Promise<Delivery>;
+  tellConnected(row: ElicitationRow, version: number): Promise<Delivery>;
   /** That the page is done to which the question has sent its user. */
-  tellPageDone(row: ElicitationRow): Promise<Told>;
+  tellPageDone(row: ElicitationRow): Promise<Delivery>;
   /** The question as its workflow knows it; `null` when that workflow never asked it, `unknown` without an answer in time. */
   readElicitation(row: ElicitationRow): Promise<Elicitation | null | 'unknown'>;
 }
@@ -92,7 +92,9 @@ export function createTurnWorkflows({ client, storage, config, logger }: Parts):
     tellAnswer: ({ workflowId, id }, answer) =>
       orUnavailable(signals.answered(workflowId, { elicitationId: id, ...answer })),
     async tellConnected({ workflowId, server }, version) {
-      return server === null ? 'told' : orUnavailable(signals.connected(workflowId, { server, version }));
+      return server === null
+        ? 'delivered'
+        : orUnavailable(signals.connected(workflowId, { server, version }));
     },
     tellPageDone: ({ workflowId, id }) =>
       orUnavailable(signals.updated(workflowId, { elicitationIds: [id], news: 'page_done' })),

@@ -1,6 +1,6 @@
 import type { Kysely } from 'kysely';
 import type { TurnEndings } from './notifications/turn-endings.ts';
-import type { WakeUps } from './notifications/notifications.ts';
+import type { Notifications } from './notifications/notifications.ts';
 import type { QuestionObserver } from './ports/elicitations.ts';
 import type { Tables } from './schema.ts';
 
@@ -8,7 +8,7 @@ import type { Tables } from './schema.ts';
 export interface Database {
   kind: 'sqlite' | 'postgres';
   query: Kysely<Tables>;
-  wakeUps: WakeUps;
+  notifications: Notifications;
   endings: TurnEndings;
   questions: QuestionObserver;
   now: () => number;

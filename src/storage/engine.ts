@@ -1,7 +1,7 @@
 import type { Kysely } from 'kysely';
 import type { Database } from './database.ts';
 import type { SharedLock } from './locks.ts';
-import type { Carrier } from './notifications/notifications.ts';
+import type { Channel } from './notifications/notifications.ts';
 import type { Tables } from './schema.ts';
 
 /** What differs between the two databases. */
@@ -11,8 +11,8 @@ export interface Backend {
   /** Brings the schema up to date. */
   migrate(): Promise<void>;
   /** For the log, and for the ends of turns. */
-  carrier: Carrier | null;
-  endingsCarrier: Carrier | null;
+  channel: Channel | null;
+  endingsChannel: Channel | null;
   lock: SharedLock;
   /** How often followers look for what no hint told them. */
   pollMs: number;

@@ -36,7 +36,7 @@ import { createToolCatalogue } from './tables/tool-catalogue.ts';
 import { createTurnLog, mergeTurn } from './log/turn-log.ts';
 import { createTurnEndings } from './notifications/turn-endings.ts';
 import { createTurns } from './tables/turns.ts';
-import { createWakeUps } from './notifications/notifications.ts';
+import { createNotifications } from './notifications/notifications.ts';
 
 export interface StorageOptions {
   logger?: Logger;
@@ -55,22 +55,22 @@ export async function openStorage(
   const backend = await openBackend(database, logger).catch((error: unknown) => {
     throw cannotOpen(database, error);
   });
-  const { kind, query, carrier } = backend;
-  const wakeUps = createWakeUps({
+  const { kind, query, channel } = backend;
+  const notifications = createNotifications({
     pollMs: options.pollMs ?? backend.pollMs,
-    carrier,
+    channel,
     version: backend.version,
     lastSeqs: (refs) => lastSeqs(query, refs),
     logger,
   });
   const endings = createTurnEndings({
     pollMs: options.pollMs ?? backend.pollMs,
-    carrier: backend.endingsCarrier,
+    channel: backend.endingsChannel,
     version: backend.version,
     query,
     logger,
   });
-  const parts: Database = { kind, query, wakeUps, endings, questions, now };
+  const parts: Database = { kind, query, notifications, endings, questions, now };
   const mergeQueue = createMergeQueue((turn) => mergeTurn(parts, turn), logger);
   return {
     turnLog: createTurnLog(parts, mergeQueue, logger),
@@ -100,7 +100,7 @@ export async function openStorage(
     },
     async close() {
       await mergeQueue.settled();
-      await Promise.all([wakeUps.close(), endings.close()]);
+      await Promise.all([notifications.close(), endings.close()]);
       await backend.close();
     },
   };

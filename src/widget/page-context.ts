@@ -9,12 +9,12 @@ type Said = string | null | undefined | void;
 /** The service takes no more. */
 const longest = 16_000;
 /** For how long a message waits for its context. */
-const patienceMs = 5_000;
+const timeoutMs = 5_000;
 
 export async function readContext(context: PageContext): Promise<string | undefined> {
   if (typeof context === 'string') return cut(context);
   try {
-    return cut(await withTimeout(context(), patienceMs, undefined));
+    return cut(await withTimeout(context(), timeoutMs, undefined));
   } catch (error) {
     reportError(error);
     return undefined;

@@ -26,7 +26,7 @@ async function unheard() {
     workflows: {
       async tellConnected(_, version) {
         told.push([nowMs / 1000, version]);
-        return 'told';
+        return 'delivered';
       },
     },
     logger: pino({ level: 'silent' }),

@@ -43,9 +43,9 @@ export async function callTool(caller: Caller, tool: string, options: Options = 
   const next = () =>
     questionsIn(stream).find((one) => !asked.some((old) => old.elicitationId === one.elicitationId));
   for (;;) {
-    const isNews = await stream.until(() => next() !== undefined).catch(() => undefined);
+    const isNew = await stream.until(() => next() !== undefined).catch(() => undefined);
     const question = next() as AskedForm | undefined;
-    if (!isNews || !question) break;
+    if (!isNew || !question) break;
     asked.push(question);
     await respond(caller, conversation, question, answer(question));
   }

@@ -7,7 +7,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { Client } from '@temporalio/client';
 import type { NativeConnection } from '@temporalio/worker';
-import { createHeldPlaces } from '../../src/activities/call-tool/held-call-limit.ts';
+import { createHeldCallLimit } from '../../src/activities/call-tool/held-call-limit.ts';
 import { demoToken } from '../../src/development/demo-token.ts';
 import type { Tracker } from '../../demo/tracker/tracker.ts';
 import { createApiKey } from '../../src/service/api-keys.ts';
@@ -141,16 +141,16 @@ async function startWorker(
   tools: Record<string, ToolBundle>,
 ): Promise<void> {
   stack.defer(() => parts.remote.close());
-  const heldPlaces = createHeldPlaces(parts.config.worker.heldCalls);
+  const heldCallLimit = createHeldCallLimit(parts.config.worker.heldCalls);
   const bundles = new Map(Object.entries(tools).map(([agent, bundle]) => [agent, { bundle }]));
   const offered = [...new Set(Object.values(tools))];
   const toolWorkers = offered.length > 0 ? await startToolWorkers(parts, connection, offered) : null;
-  const own = { ...parts, heldPlaces, offeredTools: offerTools(bundles) };
+  const own = { ...parts, heldCallLimit, offeredTools: offerTools(bundles) };
   const worker = await createTurnWorker(own, connection, await workflowBundle());
   const running = worker.run();
   const looks = startPolling(parts, createQuestionSignals(new Client({ connection })));
   stack.defer(async () => {
-    heldPlaces.end();
+    heldCallLimit.end();
     worker.shutdown();
     await Promise.all([running, looks.stop(), toolWorkers?.stop()]);
   });

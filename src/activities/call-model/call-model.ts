@@ -19,7 +19,7 @@ import type { ModelCallInput, ModelCallResult, StepFinish, StepResult } from '..
 import type { Turn } from '../../turn/turn.ts';
 import type { OfferedTools } from '../durable-tools/offered-tools.ts';
 import { whileHeartbeating } from '../heartbeat.ts';
-import { whileWanted } from '../stop-signal.ts';
+import { withStopSignal } from '../stop-signal.ts';
 import { createAgentTools } from './agent-tools.ts';
 import { keepStep, keptStep } from './store-step.ts';
 import type { Step } from './store-step.ts';
@@ -45,7 +45,7 @@ export function createCallModel(dependencies: Dependencies) {
   const { turns } = dependencies.storage;
   return {
     callModel: (input: ModelCallInput) =>
-      whileHeartbeating(() => whileWanted(turns, input.turn, () => callModel(parts, input))),
+      whileHeartbeating(() => withStopSignal(turns, input.turn, () => callModel(parts, input))),
   };
 }
 

@@ -9,7 +9,7 @@ import type { QuestionAnswer } from '../../remote/input-required.ts';
 import type { QuestionOutcome } from '../../turn/ask.ts';
 import { serverAsks, questionUpdate } from '../../workflows/messages.ts';
 import type { ServerAsks, QuestionUpdate } from '../../workflows/messages.ts';
-import { leaver } from '../stop-signal.ts';
+import { shutdownAborter } from '../stop-signal.ts';
 import type { Attempt, CallServerParts } from './attempt.ts';
 import { callHasEnded, createHeldRounds } from './held-rounds.ts';
 import type { HeldRounds } from './held-rounds.ts';
@@ -23,7 +23,7 @@ export interface QuestionsDuringCall extends AskUser {
   hasAsked(): boolean;
 }
 
-type Parts = Pick<CallServerParts, 'storage' | 'rounds' | 'storeOf' | 'heldPlaces'>;
+type Parts = Pick<CallServerParts, 'storage' | 'rounds' | 'storeOf' | 'heldCallLimit'>;
 type AskArguments = Parameters<AskUser['ask']>;
 type AskResult = Awaited<ReturnType<AskUser['ask']>>;
 
@@ -39,20 +39,20 @@ export function createQuestionsDuringCall(parts: Parts, attempt: Attempt): Quest
   const workflow = workflowOfActivity();
   const call: AskingCall = { parts, attempt, rounds, workflow };
   // Made here: later calls come from callbacks outside the activity's own async context.
-  const end = leaver();
+  const end = shutdownAborter();
   let open = 0;
-  let leavePlace: (() => void) | null = null;
+  let release: (() => void) | null = null;
 
   return {
     /** A call takes one place of the process, from its first open question to its last. */
     async ask(...asked) {
-      if (open === 0) leavePlace = parts.heldPlaces.take(end);
-      if (!leavePlace) return { kind: 'refused', message: tooManyHeldForModel(attempt.server.title) };
+      if (open === 0) release = parts.heldCallLimit.acquire(end);
+      if (!release) return { kind: 'refused', message: tooManyHeldForModel(attempt.server.title) };
       open++;
       try {
         return await askUser(call, ...asked);
       } finally {
-        if (--open === 0) leavePlace();
+        if (--open === 0) release();
       }
     },
     pageDone(question) {

@@ -13,7 +13,7 @@ import type { Storage } from '../../storage/storage.ts';
 import type { AttemptResult, ToolCallInput } from '../../turn/tool-call.ts';
 import type { McpResult, ToolResult } from '../../turn/tool-result.ts';
 import { finishToolCall } from '../tool-results.ts';
-import type { HeldPlaces } from './held-call-limit.ts';
+import type { HeldCallLimit } from './held-call-limit.ts';
 import type { CallRounds, Round } from './rounds.ts';
 
 export interface Attempt {
@@ -54,7 +54,7 @@ export interface CallParts {
 export interface CallServerParts extends CallParts {
   storage: Pick<Storage, 'toolCalls' | 'turnLog' | 'elicitations'>;
   rounds: CallRounds;
-  heldPlaces: HeldPlaces;
+  heldCallLimit: HeldCallLimit;
 }
 
 /** Each connect, each round of answers and an approval lets the activity be executed once more. */

@@ -18,7 +18,7 @@ import type { AttemptResult, ToolCallInput } from '../../turn/tool-call.ts';
 import type { Turn } from '../../turn/turn.ts';
 import { mayUse } from '../call-model/agent-tools.ts';
 import { whileHeartbeating } from '../heartbeat.ts';
-import { whileWanted } from '../stop-signal.ts';
+import { withStopSignal } from '../stop-signal.ts';
 import { requestedToolCall } from '../tool-results.ts';
 import { attemptAt, finishCall } from './attempt.ts';
 import type { Attempt, CallServerParts } from './attempt.ts';
@@ -42,7 +42,7 @@ interface Dependencies extends CallServerParts {
 export function createToolActivities(parts: Dependencies) {
   return {
     callTool: (input: ToolCallInput) =>
-      whileHeartbeating(() => whileWanted(parts.storage.turns, input.turn, () => callTool(parts, input))),
+      whileHeartbeating(() => withStopSignal(parts.storage.turns, input.turn, () => callTool(parts, input))),
   };
 }
 

@@ -7,7 +7,7 @@ import { interruptedForModel, unknownOutcomeForModel } from '../../elicitation/w
 import type { CallOutcome } from '../../remote/tool-call.ts';
 import type { AttemptResult } from '../../turn/tool-call.ts';
 import type { McpResult } from '../../turn/tool-result.ts';
-import { isTurnEnding, isWorkerLeaving } from '../stop-signal.ts';
+import { isTurnEnding, isWorkerShuttingDown } from '../stop-signal.ts';
 import { finishCall } from './attempt.ts';
 import type { CallServerParts, ServerAttempt, ToolRequest } from './attempt.ts';
 import { askToConnect, rejectCredential, stillRefused } from './connection-required.ts';
@@ -118,7 +118,7 @@ async function concludeUnknown(
   { message }: Of<'unknown'>,
 ): Promise<AttemptResult> {
   const { input, server, isRepeatable } = attempt;
-  if (request.continuation?.resume.kind === 'detached' && isWorkerLeaving())
+  if (request.continuation?.resume.kind === 'detached' && isWorkerShuttingDown())
     throw ApplicationFailure.retryable(`The call to ${server.title} goes on elsewhere.`, 'WorkerLeaving');
   // A lost connection, a restart on either side: what may be repeated is, by the activity's retry.
   if (isRepeatable && activityInfo().attempt < maxAttempts && !isTurnEnding())

@@ -1,22 +1,22 @@
 /**
- * How many calls of this process may keep their slot while people think. Over the limit a call ends instead: one that
- * waited for a place would wait in the slot of somebody who could work.
+ * Limits how many calls of this process may hold their activity slot while people think. Over the limit a call ends
+ * instead of waiting: it would occupy, while it waits, a slot that other calls need.
  */
-export interface HeldPlaces {
+export interface HeldCallLimit {
   /**
-   * A place for one call; the function gives it back. Null when all are taken. `end`: called when the process stops,
-   * as nobody's answer would reach the call any more.
+   * Counts one held call; the returned function releases it. Null when the limit is reached. `end` is called when the
+   * process stops, because no answer could reach the call any more.
    */
-  take(end: () => void): (() => void) | null;
-  /** Ends all calls that wait for people, and from now on each that begins to. */
+  acquire(end: () => void): (() => void) | null;
+  /** Ends all held calls, and from now on each new one. */
   end(): void;
 }
 
-export function createHeldPlaces(limit: number): HeldPlaces {
+export function createHeldCallLimit(limit: number): HeldCallLimit {
   const taken = new Set<() => void>();
   let isEnded = false;
   return {
-    take(end) {
+    acquire(end) {
       if (taken.size >= limit) return null;
       // One function for each place, although two calls may end alike.
       const place = () => end();

@@ -2,7 +2,7 @@
 import { cannotAsk } from '../../elicitation/capabilities.ts';
 import type { CallOutcome } from '../../remote/tool-call.ts';
 import type { Turn } from '../../turn/turn.ts';
-import { isWorkerLeaving, stopSignal } from '../stop-signal.ts';
+import { isWorkerShuttingDown, stopSignal } from '../stop-signal.ts';
 import { createQuestionsDuringCall } from './ask-during-call.ts';
 import type { CallServerParts, ServerAttempt, ToolRequest } from './attempt.ts';
 import { createCallNotifications } from './call-notifications.ts';
@@ -33,7 +33,7 @@ export async function sendRequest(
     owner: ownerOf(turn),
     ...notifications.listener,
     signal: stopSignal(),
-    isHandedOn: isWorkerLeaving,
+    isHandedOn: isWorkerShuttingDown,
   });
   await notifications.settled();
   await questions.updatesSent();

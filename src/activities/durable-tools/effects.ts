@@ -12,7 +12,7 @@ import type { EffectRef } from '../../storage/ports/tool-effects.ts';
 import type { Storage } from '../../storage/storage.ts';
 import { isDatabaseTrouble } from '../../storage/transient-errors.ts';
 import { whileHeartbeating } from '../heartbeat.ts';
-import { stopped, stopSignal, whileWanted } from '../stop-signal.ts';
+import { stopped, stopSignal, withStopSignal } from '../stop-signal.ts';
 import type { DurableCallRef } from './durable-calls.ts';
 
 /** What came of an activity. */
@@ -47,7 +47,7 @@ export function createEffect(
   activity: AuthorActivity,
 ): (input: EffectCall) => Promise<EffectResult> {
   return (input) =>
-    whileHeartbeating(() => whileWanted(storage.turns, input.call.turn, () => runOnce(input)));
+    whileHeartbeating(() => withStopSignal(storage.turns, input.call.turn, () => runOnce(input)));
 
   async function runOnce({ call, args, timeoutMs, isIdempotent }: EffectCall): Promise<EffectResult> {
     const { activityId, workflowExecution } = activityInfo();

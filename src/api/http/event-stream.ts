@@ -15,32 +15,32 @@ export interface EventStream {
   /** Longest silence before a comment, in milliseconds. Proxies cut connections after 30–60 s without a byte. */
   heartbeatMs?: number;
   /**
-   * How long a reader for whom something waits may take none of it, in milliseconds; twice as long at most until it is
-   * noticed. It is cut off without a last word, and resumes when it comes back.
+   * How long a client may read nothing although data waits for it, in milliseconds; it may take twice as long to be
+   * noticed. Its connection is reset; it resumes the stream when it reconnects.
    */
-  patienceMs?: number;
+  stallTimeoutMs?: number;
 }
 
 export function sendEventStream(reply: FastifyReply, stream: EventStream): FastifyReply {
-  const { headers = {}, texts, signal, heartbeatMs = 15_000, patienceMs = 60_000 } = stream;
+  const { headers = {}, texts, signal, heartbeatMs = 15_000, stallTimeoutMs = 60_000 } = stream;
   const fixed = {
     'content-type': 'text/event-stream',
     'cache-control': 'no-cache',
     'x-accel-buffering': 'no',
   };
-  hangUpWhenStuck(reply.raw, patienceMs);
+  closeWhenStalled(reply.raw, stallTimeoutMs);
   return reply
     .headers({ ...fixed, ...headers })
     .send(Readable.from(withHeartbeat(texts, signal, heartbeatMs)));
 }
 
-/** The socket's clock starts again with every byte that is taken, not only with every write. */
-function hangUpWhenStuck(response: ServerResponse, patienceMs: number): void {
+/** The socket's timeout starts again whenever the client reads, not only when we write. */
+function closeWhenStalled(response: ServerResponse, stallTimeoutMs: number): void {
   const { socket } = response;
-  // An injected request comes without a real one.
+  // A request that a test injects has no real socket.
   if (!(socket instanceof Socket)) return;
-  response.setTimeout(patienceMs, () => {
-    // Reset: what the kernel has taken for this reader is let go of, too.
+  response.setTimeout(stallTimeoutMs, () => {
+    // A reset also frees what the kernel has buffered for this client.
     if (socket.writableLength > 0) socket.resetAndDestroy();
   });
 }

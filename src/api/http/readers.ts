@@ -1,6 +1,6 @@
 /**
- * Who is waiting for a turn at this process. Every wait ends when its reader goes away or the service closes;
- * neither touches the turn.
+ * The clients that read a stream or wait for a result at this process. Their signals abort when the client disconnects or
+ * the service closes; neither affects the turn.
  */
 import type { Socket } from 'node:net';
 import type { FastifyInstance, FastifyReply } from 'fastify';
@@ -13,11 +13,11 @@ export interface Readers {
 export const closing = 'closing';
 
 /**
- * When `fastify` closes, streams are cut without a last word, so that their clients resume at another process.
- * `patienceMs`: how long the rest may take then, before a reader that does not read, or a request that never comes
- * to its end, is hung up on; the processes' own grace has to be longer.
+ * When `fastify` closes, streams are cut without an end event, so that their clients resume at another process.
+ * `graceMs`: grace period after which all connections are closed, also of clients that do not read and of requests that
+ * never end; the process's own grace period has to be longer.
  */
-export function createReaders(fastify: FastifyInstance, { patienceMs = 8_000 } = {}): Readers {
+export function createReaders(fastify: FastifyInstance, { graceMs = 8_000 } = {}): Readers {
   const open = new Map<FastifyReply, AbortController>();
   const sockets = new Set<Socket>();
   let isClosing = false;
@@ -34,7 +34,7 @@ export function createReaders(fastify: FastifyInstance, { patienceMs = 8_000 } =
       hangUpAfter(reply);
       wait.abort(closing);
     }
-    setTimeout(() => fastify.server.closeAllConnections(), patienceMs).unref();
+    setTimeout(() => fastify.server.closeAllConnections(), graceMs).unref();
   });
   // A connection that is kept alive keeps the whole server from closing.
   fastify.addHook('onSend', async (_, reply) => {
@@ -60,7 +60,7 @@ export function createReaders(fastify: FastifyInstance, { patienceMs = 8_000 } =
   };
 }
 
-/** For a response whose headers have left already, without the word that this is its connection's last. */
+/** For a response whose headers were sent without `connection: close`. */
 function hangUpAfter({ raw }: FastifyReply): void {
   const { socket } = raw;
   if (raw.headersSent) raw.once('finish', () => socket?.end());

@@ -11,7 +11,7 @@ import type { Answers, FormDrafts } from './form-drafts.ts';
 import { beginForm, correct, enterLine, resumeForm } from './form-entry.ts';
 import type { FormEntry } from './form-entry.ts';
 import { fieldCount, problemLine, stepLines, stepPrompt, takenLine } from './form-wording.ts';
-import type { Narrator } from './narrator.ts';
+import type { TurnPrinter } from './turn-printer.ts';
 import { askedBy, questionCard } from './question-card.ts';
 import type { Asking } from './question-card.ts';
 import type { Screen } from './screen.ts';
@@ -33,7 +33,7 @@ export interface Answering {
 }
 
 interface Parts {
-  narrator: Narrator;
+  printer: TurnPrinter;
   screen: Screen;
   isInteractive: boolean;
   drafts: FormDrafts;
@@ -52,21 +52,21 @@ interface Current {
 }
 
 export function createAnswering(parts: Parts): Answering {
-  const { narrator, screen, isInteractive, drafts } = parts;
+  const { printer, screen, isInteractive, drafts } = parts;
   let current: Current | undefined;
 
   const isOpen = () => {
-    const pending = narrator.pendingQuestion()?.elicitationId;
+    const pending = printer.pendingQuestion()?.elicitationId;
     return (
-      pending !== undefined && pending === current?.question.elicitationId && !narrator.isAnswered(pending)
+      pending !== undefined && pending === current?.question.elicitationId && !printer.isAnswered(pending)
     );
   };
 
   function present(): void {
-    const question = narrator.pendingQuestion();
+    const question = printer.pendingQuestion();
     if (current?.question.elicitationId === question?.elicitationId) return;
     // Half an answer must not become a message.
-    if (current?.form && !narrator.isAnswered(current.question.elicitationId)) screen.discard();
+    if (current?.form && !printer.isAnswered(current.question.elicitationId)) screen.discard();
     if (current?.form && isOver(current.question)) drafts.forget(current.question.elicitationId);
     const kept = question && drafts.read(question);
     current = question && begin(question, kept);
@@ -81,7 +81,7 @@ export function createAnswering(parts: Parts): Answering {
   }
 
   const isOver = ({ elicitationId }: ElicitationRequest) =>
-    narrator.pendingQuestion()?.elicitationId !== elicitationId;
+    printer.pendingQuestion()?.elicitationId !== elicitationId;
 
   function showStep(form: FormEntry): void {
     if (form.at.kind === 'review' && form.fields.length > 1) screen.gap();
@@ -121,10 +121,10 @@ export function createAnswering(parts: Parts): Answering {
     const question = isOpen() ? current?.question : undefined;
     if (!question) return screen.line(dim('  No question is open.'));
     const { elicitationId } = question;
-    narrator.setAnswered(elicitationId, true);
+    printer.setAnswered(elicitationId, true);
     const taken = () => drafts.forget(elicitationId);
     parts.send(elicitationId, response).then(taken, (error: unknown) => {
-      narrator.setAnswered(elicitationId, false);
+      printer.setAnswered(elicitationId, false);
       if (!isOpen() || !takeBack(error)) parts.sayTrouble(error);
       parts.reopened();
     });

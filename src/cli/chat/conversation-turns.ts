@@ -7,8 +7,8 @@ import { createAnswering } from './answering.ts';
 import type { FormDrafts } from './form-drafts.ts';
 import { beginTurn } from './live-turn.ts';
 import type { LiveTurn, Open } from './live-turn.ts';
-import { createNarrator } from './narrator.ts';
-import { retell } from './retell.ts';
+import { createTurnPrinter } from './turn-printer.ts';
+import { showHistory } from './show-history.ts';
 import type { Screen } from './screen.ts';
 import { dim, promptLabel, trouble } from './wording.ts';
 
@@ -71,7 +71,7 @@ export class ConversationTurns {
     this.current = live;
     if (isInteractive) {
       await client.conversation(conversationId).then(
-        (said) => retell(said, who, this.#screen),
+        (said) => showHistory(said, who, this.#screen),
         // One that does not exist yet begins with the first message.
         (error: unknown) => isProblem(error, 'conversation_not_found') || this.#sayTrouble(error),
       );
@@ -104,9 +104,9 @@ export class ConversationTurns {
   #begin(open: Open): LiveTurn {
     const { client, conversationId, drafts, isInteractive } = this.#parts;
     const screen = this.#screen;
-    const narrator = createNarrator(screen);
+    const printer = createTurnPrinter(screen);
     const answering = createAnswering({
-      narrator,
+      printer,
       screen,
       isInteractive,
       drafts,
@@ -119,7 +119,7 @@ export class ConversationTurns {
       sayTrouble: (error) => this.#sayTrouble(error),
       reopened: () => this.#changed(),
     });
-    const live = beginTurn(open, { narrator, answering }, () => this.#tell(live));
+    const live = beginTurn(open, { printer, answering }, () => this.#tell(live));
     return live;
   }
 
@@ -137,7 +137,7 @@ export class ConversationTurns {
     this.current = live;
     this.prompt();
     try {
-      if (!(await live.tell())) this.isFine = false;
+      if (!(await live.print())) this.isFine = false;
     } catch (error) {
       if (live.hasLeft()) return;
       this.isFine = false;
@@ -154,14 +154,14 @@ export class ConversationTurns {
   async #supersede(before: LiveTurn, open: Open): Promise<void> {
     const next = this.#begin(open);
     before.successor = next;
-    before.narrator.setSuperseded(true);
+    before.printer.setSuperseded(true);
     this.prompt();
     try {
       await next.begun;
     } catch (error) {
       if (this.#hasLeft) return;
       before.successor = undefined;
-      before.narrator.setSuperseded(false);
+      before.printer.setSuperseded(false);
       if (this.current === next) this.current = undefined;
       this.#sayTrouble(error);
       return this.prompt();
@@ -191,7 +191,7 @@ function bottomLine(turn: LiveTurn | undefined, who: string): string {
   if (turn.isLost) return dim('connection lost; reconnecting … ');
   if (turn.isStopping) return dim('stopping … ');
   if (turn.successor) return dim('… ');
-  return turn.answering.prompt() ?? dim(`${turn.narrator.doing()} `);
+  return turn.answering.prompt() ?? dim(`${turn.printer.doing()} `);
 }
 
 function isProblem(error: unknown, code: string): boolean {

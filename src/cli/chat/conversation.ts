@@ -1,15 +1,15 @@
 /** One conversation in the terminal: what people type goes to the service, what the turns tell goes on the screen. */
 import { ConversationTurns } from './conversation-turns.ts';
 import type { TurnParts } from './conversation-turns.ts';
-import { readEntry } from './entry.ts';
-import type { Entry } from './entry.ts';
+import { readInput } from './read-input.ts';
+import type { Input } from './read-input.ts';
 import type { LiveTurn } from './live-turn.ts';
 import type { Keyboard, Screen } from './screen.ts';
 import { dim, help } from './wording.ts';
 
 interface Parts extends TurnParts {
   /** What to type to come back to this conversation. */
-  comeBack: string;
+  resumeCommand: string;
   /** There may be a turn that goes on already. */
   resume: boolean;
   openScreen: (keyboard: Keyboard) => Screen;
@@ -49,10 +49,10 @@ class Conversation {
   }
 
   begin(): void {
-    const { isInteractive, comeBack, resume } = this.#parts;
+    const { isInteractive, resumeCommand, resume } = this.#parts;
     if (isInteractive) {
       this.#screen.note(dim('\n  /help lists the commands; Ctrl+C twice leaves.'));
-      this.#screen.note(dim(`  Come back to this conversation with: ${comeBack}`));
+      this.#screen.note(dim(`  Come back to this conversation with: ${resumeCommand}`));
     }
     this.#screen.gap();
     this.#turns.prompt();
@@ -82,27 +82,27 @@ class Conversation {
   #work(): void {
     for (let line = this.#lines[0]; line !== undefined; line = this.#lines[0]) {
       const turn = this.#turns.current;
-      const entry = readEntry(line, turn?.answering.asked());
-      if (!this.#parts.isInteractive && turn && hasToWait(entry, turn)) return;
+      const input = readInput(line, turn?.answering.asked());
+      if (!this.#parts.isInteractive && turn && hasToWait(input, turn)) return;
       this.#lines.shift();
-      this.#act(entry);
+      this.#act(input);
     }
     if (this.#hasEnded && !this.#turns.current) this.#quit();
   }
 
-  #act(entry: Entry): void {
+  #act(input: Input): void {
     const turn = this.#turns.current;
-    switch (entry.kind) {
+    switch (input.kind) {
       case 'nothing':
         return;
       case 'message':
-        return this.#send(entry.text);
+        return this.#send(input.text);
       case 'answer':
-        if (turn) turn.answering.answer({ action: entry.action });
+        if (turn) turn.answering.answer({ action: input.action });
         else this.#screen.line(dim('  No question is open.'));
         return this.#turns.prompt();
       case 'field':
-        turn?.answering.enter(entry.line);
+        turn?.answering.enter(input.line);
         return this.#turns.prompt();
       case 'stop':
         return turn ? this.#turns.stop(turn) : this.#screen.line(dim('  Nothing is going on.'));
@@ -111,9 +111,9 @@ class Conversation {
       case 'help':
         return help.forEach((line) => this.#screen.line(line));
       case 'unknown':
-        return this.#screen.line(dim(`  There is no ${entry.command}; /help lists what there is.`));
+        return this.#screen.line(dim(`  There is no ${input.command}; /help lists what there is.`));
       default:
-        return entry satisfies never;
+        return input satisfies never;
     }
   }
 
@@ -127,19 +127,19 @@ class Conversation {
   #quit(): void {
     if (this.#hasLeft) return;
     this.#hasLeft = true;
-    const { isInteractive, comeBack } = this.#parts;
+    const { isInteractive, resumeCommand } = this.#parts;
     const { current, isFine } = this.#turns;
     this.#turns.leave();
     const goesOn = current ? 'The turn goes on without you. ' : '';
     if (current || (isInteractive && this.#hasSpoken))
-      this.#screen.note(dim(`  ${goesOn}Come back with: ${comeBack}`));
+      this.#screen.note(dim(`  ${goesOn}Come back with: ${resumeCommand}`));
     this.#screen.close();
     this.#leave(isFine);
   }
 }
 
 /** Whose moment comes when the turn asks, or is over. */
-function hasToWait(entry: Entry, { answering }: LiveTurn): boolean {
-  const isForQuestion = ['answer', 'nothing', 'unknown'].includes(entry.kind);
-  return entry.kind === 'message' || (isForQuestion && answering.asked() === undefined);
+function hasToWait(input: Input, { answering }: LiveTurn): boolean {
+  const isForQuestion = ['answer', 'nothing', 'unknown'].includes(input.kind);
+  return input.kind === 'message' || (isForQuestion && answering.asked() === undefined);
 }

@@ -1,33 +1,33 @@
-/** One turn, as it is told on the screen from its first view to its last. */
+/** One turn that is being followed and printed, from its first view to its last. */
 import type { FollowOptions } from '../../client/follow-turn.ts';
 import type { TurnView } from '../../client/turn-view.ts';
 import type { Answering } from './answering.ts';
-import type { Narrator } from './narrator.ts';
+import type { TurnPrinter } from './turn-printer.ts';
 
 export type Open = (options: FollowOptions) => AsyncGenerator<TurnView, void>;
 
 export interface LiveTurn {
-  narrator: Narrator;
+  printer: TurnPrinter;
   answering: Answering;
   isLost: boolean;
   isStopping: boolean;
-  /** Takes its place. */
+  /** The turn that supersedes it. */
   successor: LiveTurn | undefined;
-  /** Resolves when the service has begun to tell it; rejects when it refuses to. */
+  /** Resolves with the first view; rejects when the service refuses to start or stream the turn. */
   begun: Promise<unknown>;
-  /** Resolves when all is told, true unless the turn failed; rejects when it cannot be told. Call it once. */
-  tell(): Promise<boolean>;
-  /** Resolves when there is nothing more to tell, for whatever reason. */
+  /** Prints all views. Resolves at the end, with false if the turn failed; rejects when the stream fails. Call it once. */
+  print(): Promise<boolean>;
+  /** Resolves when `print` has ended, however it ended. */
   over: Promise<void>;
   /** Stops reading; the turn goes on. */
   leave(): void;
   hasLeft(): boolean;
 }
 
-/** `changed` is called whenever there is something new to know. */
+/** `changed` is called after every new view and every change of the connection. */
 export function beginTurn(
   open: Open,
-  { narrator, answering }: Pick<LiveTurn, 'narrator' | 'answering'>,
+  { printer, answering }: Pick<LiveTurn, 'printer' | 'answering'>,
   changed: () => void,
 ): LiveTurn {
   const reading = new AbortController();
@@ -44,17 +44,17 @@ export function beginTurn(
   first.catch(() => undefined);
 
   const turn: LiveTurn = {
-    narrator,
+    printer,
     answering,
     isLost: false,
     isStopping: false,
     successor: undefined,
     begun: first,
-    async tell() {
+    async print() {
       let isFine = true;
       try {
         for (let next = await first; !next.done; next = await views.next()) {
-          narrator.tell(next.value);
+          printer.print(next.value);
           if (next.value.status === 'failed') isFine = false;
           changed();
         }

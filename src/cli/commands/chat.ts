@@ -3,8 +3,8 @@ import { randomUUID } from 'node:crypto';
 import { stdin, stdout, stderr } from 'node:process';
 import { createClient } from '../../client/client.ts';
 import { demoToken } from '../../development/demo-token.ts';
-import { comeBack, defaultPort, defaultUrl } from '../chat/come-back.ts';
-import type { ChatOptions } from '../chat/come-back.ts';
+import { resumeCommand, defaultPort, defaultUrl } from '../chat/resume-command.ts';
+import type { ChatOptions } from '../chat/resume-command.ts';
 import { converse } from '../chat/conversation.ts';
 import { createFormDrafts, draftsFolder } from '../chat/form-drafts.ts';
 import { createPlainScreen } from '../chat/screen.ts';
@@ -54,7 +54,7 @@ async function converseAs(options: ChatOptions): Promise<boolean> {
     client,
     conversationId,
     drafts: createFormDrafts(draftsFolder(process.env)),
-    comeBack: comeBack(options, conversationId),
+    resumeCommand: resumeCommand(options, conversationId),
     agentId: agent,
     who: token === undefined ? as : 'you',
     resume: conversation !== undefined,

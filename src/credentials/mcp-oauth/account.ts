@@ -4,11 +4,11 @@ import { z } from 'zod';
 import type { ServerConfig } from '../../config/config.ts';
 import type { ConnectionKey, ConnectionRow } from '../../storage/ports/connections.ts';
 import { renewAt } from '../oauth/access-token.ts';
-import { brokenStanding, fitsInHeader } from '../resolution.ts';
+import { brokenStatus, fitsInHeader } from '../resolution.ts';
 import { SealingError } from '../sealing/key-ring.ts';
 import type { KeyRing } from '../sealing/key-ring.ts';
 import { storeError } from '../store-error.ts';
-import type { Standing } from '../store.ts';
+import type { AccountStatus } from '../store.ts';
 import { clientSchema } from './registration.ts';
 
 const accountSchema = z.object({
@@ -79,12 +79,12 @@ export function freshUntil({ obtainedAt, expiresAt }: Account): number | null {
 }
 
 /** What it is worth without asking anybody: what the next call would make of it. */
-export function standingOf(
+export function accountStatusOf(
   keys: KeyRing,
   row: ConnectionRow,
   server: ServerConfig | undefined,
   now: number,
-): Standing {
+): AccountStatus {
   const opened = row.store === 'oauth' ? tryOpenAccount(keys, row) : null;
   if (opened?.kind === 'unreadable') return { host: null, status: 'broken', reason: 'unreadable' };
   if (!opened) return { host: null, status: 'broken', reason: 'server_changed' };
@@ -92,7 +92,7 @@ export function standingOf(
   const { host } = new URL(serverUrl);
   // What was connected for another address is never sent to this one.
   if (serverUrl !== server?.url) return { host, status: 'broken', reason: 'server_changed' };
-  if (row.status === 'broken') return brokenStanding(row, host);
+  if (row.status === 'broken') return brokenStatus(row, host);
   const isOver = expiresAt !== null && now >= expiresAt && refreshToken === undefined;
   return isOver ? { host, status: 'broken', reason: 'rejected' } : { host, status: 'active' };
 }

@@ -12,7 +12,7 @@ import { createBegin } from './begin.ts';
 import type { BeginInput } from './begin.ts';
 import { createComplete } from './complete.ts';
 import type { CompleteInput, Completion } from './complete.ts';
-import { standingOf } from './account.ts';
+import { accountStatusOf } from './account.ts';
 import { createDisconnect, createRevokeReplaced } from './disconnect.ts';
 import { createDiscovery } from './discovery.ts';
 import { createOutbound } from './outbound.ts';
@@ -61,7 +61,7 @@ export function createOAuthStore(options: Options): OAuthStore {
   return {
     resolve: (server, key) => resolve(resolver, server, key),
     reject: (server, key, refusal) => reject(resolver, server, key, refusal),
-    standing: (row, server) => standingOf(keys, row, server, now()),
+    statusOf: (row, server) => accountStatusOf(keys, row, server, now()),
     disconnect: createDisconnect({ storage, keys, revoke, lockWaitMs: disconnectWaitMs }),
     begin: createBegin({ storage, keys, attempts, discovery, registrations, publicUrl }),
     complete: createComplete({

@@ -7,10 +7,10 @@ import { hash } from 'node:crypto';
 import { z } from 'zod';
 import type { ServerConfig } from '../../config/config.ts';
 import type { ConnectionKey, ConnectionRow } from '../../storage/ports/connections.ts';
-import { brokenStanding } from '../resolution.ts';
+import { brokenStatus } from '../resolution.ts';
 import { SealingError } from '../sealing/key-ring.ts';
 import type { KeyRing } from '../sealing/key-ring.ts';
-import type { Standing } from '../store.ts';
+import type { AccountStatus } from '../store.ts';
 
 const linkSchema = z.object({
   integration: z.string(),
@@ -55,13 +55,17 @@ export function isFor({ integration, serverUrl }: Link, server: ServerConfig): b
 }
 
 /** What a stored connection is worth, without asking Nango. */
-export function standingOf(keys: KeyRing, row: ConnectionRow, server: ServerConfig | undefined): Standing {
+export function accountStatusOf(
+  keys: KeyRing,
+  row: ConnectionRow,
+  server: ServerConfig | undefined,
+): AccountStatus {
   const opened = openLink(keys, row);
   if (opened.kind === 'unreadable') return { host: null, status: 'broken', reason: 'unreadable' };
   if (opened.kind === 'none') return { host: null, status: 'broken', reason: 'server_changed' };
   const { host } = new URL(opened.link.serverUrl);
   if (!server || !isFor(opened.link, server)) return { host, status: 'broken', reason: 'server_changed' };
-  return row.status === 'active' ? { host, status: 'active' } : brokenStanding(row, host);
+  return row.status === 'active' ? { host, status: 'active' } : brokenStatus(row, host);
 }
 
 export function integrationOf({ name, nango }: ServerConfig): string {

@@ -95,7 +95,7 @@ async function recordFound(parts: LookParts, server: ServerConfig, found: Found[
     if (isReplaced) await parts.removeUnused(link.integration, connectionId);
     else {
       const confirmation = await record(parts, attempt, server, connectionId);
-      if (confirmation.kind === 'connected' && confirmation.isNews) news.push(confirmation);
+      if (confirmation.kind === 'connected' && confirmation.isNew) news.push(confirmation);
     }
   }
   return news;

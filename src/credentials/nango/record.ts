@@ -25,7 +25,7 @@ export interface Connected {
   version: number;
   account: string | null;
   /** Recorded just now, and not before. */
-  isNews: boolean;
+  isNew: boolean;
 }
 
 export type Confirmation =
@@ -110,7 +110,7 @@ async function recordUnderLock(
   const { elicitationId, actor } = attempt;
   const key = keyOf(attempt);
   return {
-    confirmation: { kind: 'connected', key, elicitationId, actor, version, account, isNews: true },
+    confirmation: { kind: 'connected', key, elicitationId, actor, version, account, isNew: true },
     ...(link && link.connectionId !== connectionId && { surplus: link }),
   };
 }
@@ -162,7 +162,7 @@ export function recordedAs(attempt: ConnectAttempt, row: ConnectionRow): Confirm
   if (row.status === 'broken') return { kind: 'nothing-yet' };
   const { version, account } = row;
   const { elicitationId, actor } = attempt;
-  return { kind: 'connected', key: keyOf(attempt), elicitationId, actor, version, account, isNews: false };
+  return { kind: 'connected', key: keyOf(attempt), elicitationId, actor, version, account, isNew: false };
 }
 
 function keyOf({ tenant, server, user }: ConnectAttempt) {

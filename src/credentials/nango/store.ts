@@ -11,7 +11,7 @@ import { createBegin } from './begin.ts';
 import type { NangoAttempt, NangoBegin } from './begin.ts';
 import { createNangoClient } from './client.ts';
 import { createDisconnect, createRemoveUnused } from './disconnect.ts';
-import { installationOf, standingOf } from './link.ts';
+import { installationOf, accountStatusOf } from './link.ts';
 import { catchUp, confirm, look } from './look.ts';
 import type { ConfirmFound } from './look.ts';
 import type { Confirmation } from './record.ts';
@@ -67,7 +67,7 @@ export function createNangoStore(options: Options): NangoStore {
     catchUp: catchUpWith,
     resolve: (server, key) => resolve(resolver, server, key),
     reject: (server, key, refusal) => reject(resolver, server, key, refusal),
-    standing: (row, server) => standingOf(keys, row, server),
+    statusOf: (row, server) => accountStatusOf(keys, row, server),
     ...createDisconnect({
       storage,
       keys,

@@ -81,7 +81,7 @@ export function createVaultStore({ storage, keys, listTools }: Options): VaultSt
       });
       return { kind: 'kept', version, account };
     },
-    standing(row, server) {
+    statusOf(row, server) {
       const opened = openKey(keys, row);
       if (opened.kind === 'unreadable') return { host: null, status: 'broken', reason: 'unreadable' };
       const { serverUrl } = opened.kept;

@@ -13,12 +13,12 @@ import type { ConversationRef } from '../../turn/turn.ts';
 import { withoutVoidItems } from '../../turn/void-text.ts';
 import { defaultBounds, seenFrom } from './read-batch.ts';
 import type { Batch, BatchBounds, StoredEntry } from './read-batch.ts';
-import type { WakeUps } from '../notifications/notifications.ts';
+import type { Notifications } from '../notifications/notifications.ts';
 
 export interface TailParts {
   readBatch: (ref: ConversationRef, after: number) => Promise<Batch>;
   latest: (ref: ConversationRef) => Promise<number>;
-  wakeUps: WakeUps;
+  notifications: Notifications;
   logger: Logger;
   /** What is kept for followers that lag behind. */
   keep?: BatchBounds;
@@ -40,8 +40,8 @@ const lastRetryMs = 5_000;
 
 /** `onEnd`: the last follower has left; the tail must not be joined again. */
 export function openTail(ref: ConversationRef, parts: TailParts, onEnd: () => void): Tail {
-  const { readBatch, latest, wakeUps, logger, keep = defaultKeep } = parts;
-  const subscription = wakeUps.subscribe(ref);
+  const { readBatch, latest, notifications, logger, keep = defaultKeep } = parts;
+  const subscription = notifications.subscribe(ref);
   const ended = new AbortController();
   const places = new Set<{ cursor: number }>();
   const lagging = new Set<{ cursor: number }>();
@@ -57,8 +57,8 @@ export function openTail(ref: ConversationRef, parts: TailParts, onEnd: () => vo
   });
 
   async function grow(): Promise<void> {
-    if (isAtEnd) await subscription.rung();
-    subscription.heed();
+    if (isAtEnd) await subscription.notified();
+    subscription.reset();
     const batch = await persistently(ended.signal, () => readBatch(ref, head));
     if (!batch) return;
     isAtEnd = batch.isEnd;
@@ -125,11 +125,11 @@ export function openTail(ref: ConversationRef, parts: TailParts, onEnd: () => vo
 
   /** Until it works, or nobody waits for it any more. */
   async function persistently<T>(signal: AbortSignal, work: () => Promise<T>): Promise<T | undefined> {
-    for (let retryMs = firstRetryMs; !signal.aborted && !wakeUps.closed; retryMs *= 2) {
+    for (let retryMs = firstRetryMs; !signal.aborted && !notifications.closed; retryMs *= 2) {
       try {
         return await work();
       } catch (error) {
-        if (signal.aborted || wakeUps.closed) break;
+        if (signal.aborted || notifications.closed) break;
         logger.warn({ err: error, conversation: ref.conversation }, 'cannot read the turn log; trying again');
         await sleep(Math.min(retryMs, lastRetryMs), undefined, { signal }).catch(() => undefined);
       }
@@ -145,7 +145,7 @@ export function openTail(ref: ConversationRef, parts: TailParts, onEnd: () => vo
       return {
         async next(signal) {
           await opened;
-          while (!signal.aborted && !wakeUps.closed) {
+          while (!signal.aborted && !notifications.closed) {
             const entries = place.cursor < base ? await catchUp(place, signal) : take(place);
             if (entries.length > 0) return entries;
             if (place.cursor < base) continue;

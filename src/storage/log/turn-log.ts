@@ -14,7 +14,7 @@ import type { Database } from '../database.ts';
 import type { Tables } from '../schema.ts';
 
 export function createTurnLog(database: Database, mergeQueue: MergeQueue, logger: Logger): TurnLog {
-  const { query, wakeUps } = database;
+  const { query, notifications } = database;
 
   const read = async (ref: ConversationRef, after: number, limit?: number): Promise<LogEntry[]> => {
     const rows = await query
@@ -42,10 +42,10 @@ export function createTurnLog(database: Database, mergeQueue: MergeQueue, logger
       if (events.length === 0) return;
       const now = database.now();
       await query.transaction().execute((write) => writeToConversation(write, turn, { events }, now));
-      wakeUps.announce(turn);
+      notifications.announce(turn);
     },
     read,
-    follow: createFollow({ readBatch: createReadBatch(query), latest, wakeUps, logger }),
+    follow: createFollow({ readBatch: createReadBatch(query), latest, notifications, logger }),
     latest,
     async startOf({ turnId }) {
       // Every turn's first event, found by its key: sorting a long turn's events for it would cost every reader.

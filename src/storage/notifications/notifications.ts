@@ -1,8 +1,8 @@
 /**
- * Notifies followers that a conversation's log has grown. A notification is a hint, never the truth: whoever is woken
+ * Notifies followers that a conversation's log has grown. A notification is a hint, never the truth: whoever is notifiedTopics
  * reads the log.
  *
- * Writers in this process ring directly; other processes are heard through the carrier (LISTEN/NOTIFY on
+ * Writers in this process notify directly; other processes over the channel (LISTEN/NOTIFY on
  * PostgreSQL, none on SQLite). Because a hint can get lost, one query per process looks at the counters of all
  * followed conversations from time to time: an idle follower costs nothing of its own.
  */
@@ -11,7 +11,7 @@ import type { Logger } from 'pino';
 import type { ConversationRef } from '../../turn/turn.ts';
 
 /** Carries hints between processes. Topics are hashes: short, and nobody's ids end up in a server's log. */
-export interface Carrier {
+export interface Channel {
   /** Starts listening, once; later calls do nothing. `heard(null)` means that hints may have been missed. */
   listen(heard: (topic: string | null) => void): void;
   send(topic: string): void;
@@ -19,25 +19,25 @@ export interface Carrier {
 }
 
 interface Subscription {
-  /** Resolves at the next ring, or at once when there was one since the last `heed`. */
-  rung(): Promise<void>;
-  /** Forgets earlier rings; call it before reading, so that a ring during the read is not lost. */
-  heed(): void;
+  /** Resolves at the next notification, or at once when there was one since the last `reset`. */
+  notified(): Promise<void>;
+  /** Forgets earlier notifications; call it before reading, so that a notification during the read is not lost. */
+  reset(): void;
   close(): void;
 }
 
-export interface WakeUps {
+export interface Notifications {
   /** To be called after commit. */
   announce(ref: ConversationRef): void;
   subscribe(ref: ConversationRef): Subscription;
-  /** Wakes everybody for good: `closed` is true from then on. */
+  /** Wakes every subscriber for good: `closed` is true from then on. */
   close(): Promise<void>;
   readonly closed: boolean;
 }
 
-export interface WakeUpOptions {
+export interface NotificationOptions {
   pollMs: number;
-  carrier: Carrier | null;
+  channel: Channel | null;
   /** The same as before: no other process has written since. Spares the poll where the database can tell. */
   version?: (() => Promise<number>) | undefined;
   /** The counters of these conversations, in any order. */
@@ -47,20 +47,26 @@ export interface WakeUpOptions {
 
 interface Topic {
   ref: ConversationRef;
-  bells: Set<() => void>;
-  /** The counter at the last poll; unknown before the first, which therefore always rings. */
+  waiters: Set<() => void>;
+  /** The counter at the last poll; unknown before the first, which therefore always notifies. */
   seenSeq: number | undefined;
 }
 
-export function createWakeUps({ pollMs, carrier, version, lastSeqs, logger }: WakeUpOptions): WakeUps {
+export function createNotifications({
+  pollMs,
+  channel,
+  version,
+  lastSeqs,
+  logger,
+}: NotificationOptions): Notifications {
   const topics = new Map<string, Topic>();
   let closed = false;
   let timer: NodeJS.Timeout | undefined;
   let seenVersion: number | undefined;
 
-  const ring = (name: string | null) => {
-    const woken = name === null ? topics.values() : [topics.get(name)];
-    for (const topic of woken) topic?.bells.forEach((bell) => bell());
+  const notify = (name: string | null) => {
+    const notifiedTopics = name === null ? topics.values() : [topics.get(name)];
+    for (const topic of notifiedTopics) topic?.waiters.forEach((wake) => wake());
   };
 
   const schedulePoll = () => {
@@ -83,7 +89,7 @@ export function createWakeUps({ pollMs, carrier, version, lastSeqs, logger }: Wa
         const topic = topics.get(name);
         if (!topic || topic.seenSeq === row.last_seq) continue;
         topic.seenSeq = row.last_seq;
-        ring(name);
+        notify(name);
       }
       seenVersion = now;
     } catch (error) {
@@ -95,27 +101,27 @@ export function createWakeUps({ pollMs, carrier, version, lastSeqs, logger }: Wa
     announce(ref) {
       if (closed) return;
       const name = topicOf(ref);
-      ring(name);
-      carrier?.send(name);
+      notify(name);
+      channel?.send(name);
     },
     subscribe(ref) {
       const name = topicOf(ref);
-      const topic = topics.get(name) ?? { ref, bells: new Set(), seenSeq: undefined };
+      const topic = topics.get(name) ?? { ref, waiters: new Set(), seenSeq: undefined };
       topics.set(name, topic);
-      const { bell, subscription } = makeBell(() => {
-        topic.bells.delete(bell);
-        if (topic.bells.size === 0 && topics.get(name) === topic) topics.delete(name);
+      const { wake, subscription } = createSubscription(() => {
+        topic.waiters.delete(wake);
+        if (topic.waiters.size === 0 && topics.get(name) === topic) topics.delete(name);
       });
-      topic.bells.add(bell);
-      carrier?.listen(ring);
+      topic.waiters.add(wake);
+      channel?.listen(notify);
       schedulePoll();
       return subscription;
     },
     async close() {
       closed = true;
       clearTimeout(timer);
-      ring(null);
-      await carrier?.close();
+      notify(null);
+      await channel?.close();
     },
     get closed() {
       return closed;
@@ -123,13 +129,13 @@ export function createWakeUps({ pollMs, carrier, version, lastSeqs, logger }: Wa
   };
 }
 
-function makeBell(close: () => void): { bell: () => void; subscription: Subscription } {
+function createSubscription(close: () => void): { wake: () => void; subscription: Subscription } {
   let next = Promise.withResolvers<void>();
   return {
-    bell: () => next.resolve(),
+    wake: () => next.resolve(),
     subscription: {
-      rung: () => next.promise,
-      heed: () => (next = Promise.withResolvers<void>()),
+      notified: () => next.promise,
+      reset: () => (next = Promise.withResolvers<void>()),
       close,
     },
   };

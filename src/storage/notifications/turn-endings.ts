@@ -8,8 +8,8 @@ import type { Logger } from 'pino';
 import type { TurnRef } from '../../turn/turn.ts';
 import { chunks } from '../log/append.ts';
 import type { Tables } from '../schema.ts';
-import { createWakeUps } from './notifications.ts';
-import type { WakeUpOptions, WakeUps } from './notifications.ts';
+import { createNotifications } from './notifications.ts';
+import type { NotificationOptions, Notifications } from './notifications.ts';
 
 export interface TurnEndings {
   announce(turn: TurnRef): void;
@@ -18,7 +18,7 @@ export interface TurnEndings {
   close(): Promise<void>;
 }
 
-interface Parts extends Pick<WakeUpOptions, 'pollMs' | 'carrier' | 'version'> {
+interface Parts extends Pick<NotificationOptions, 'pollMs' | 'channel' | 'version'> {
   query: Kysely<Tables>;
   logger: Logger;
 }
@@ -28,7 +28,7 @@ const firstLookMs = 250;
 const retryMs = 1_000;
 
 export function createTurnEndings({ query, logger, ...options }: Parts): TurnEndings {
-  const wakeUps: WakeUps = createWakeUps({
+  const notifications: Notifications = createNotifications({
     ...options,
     logger,
     async lastSeqs(topics) {
@@ -54,26 +54,26 @@ export function createTurnEndings({ query, logger, ...options }: Parts): TurnEnd
   }
 
   return {
-    announce: (turn) => wakeUps.announce(topicOf(turn)),
+    announce: (turn) => notifications.announce(topicOf(turn)),
     async when(turn, signal) {
-      const subscription = wakeUps.subscribe(topicOf(turn));
+      const subscription = notifications.subscribe(topicOf(turn));
       try {
-        await within(firstLookMs, subscription.rung(), signal);
-        while (!signal.aborted && !wakeUps.closed) {
-          subscription.heed();
+        await within(firstLookMs, subscription.notified(), signal);
+        while (!signal.aborted && !notifications.closed) {
+          subscription.reset();
           const over = await ending([turn.turnId]).catch((error: unknown) => {
             logger.warn({ err: error, turnId: turn.turnId }, 'cannot see whether a turn ends; trying again');
             return null;
           });
           if (over?.has(turn.turnId)) return true;
-          await within(over === null ? retryMs : null, subscription.rung(), signal);
+          await within(over === null ? retryMs : null, subscription.notified(), signal);
         }
         return false;
       } finally {
         subscription.close();
       }
     },
-    close: () => wakeUps.close(),
+    close: () => notifications.close(),
   };
 }
 
@@ -81,10 +81,10 @@ function topicOf({ tenant, turnId }: TurnRef): { tenant: string; conversation: s
   return { tenant, conversation: turnId };
 }
 
-/** Resolves when `rung` does, after `ms` if there is a limit, or when `signal` aborts. */
-async function within(ms: number | null, rung: Promise<void>, signal: AbortSignal): Promise<void> {
+/** Resolves when `notified` does, after `ms` if there is a limit, or when `signal` aborts. */
+async function within(ms: number | null, notified: Promise<void>, signal: AbortSignal): Promise<void> {
   const over = new AbortController();
-  const waits = [rung, aborted(AbortSignal.any([signal, over.signal]))];
+  const waits = [notified, aborted(AbortSignal.any([signal, over.signal]))];
   if (ms !== null)
     waits.push(sleep(ms, undefined, { signal: over.signal, ref: false }).catch(() => undefined));
   await Promise.race(waits);

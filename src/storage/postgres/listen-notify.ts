@@ -7,7 +7,7 @@ import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type pg from 'pg';
 import type { Logger } from 'pino';
-import type { Carrier } from '../notifications/notifications.ts';
+import type { Channel } from '../notifications/notifications.ts';
 
 const reconnectMs = 500;
 
@@ -20,7 +20,7 @@ export interface PostgresCarrierOptions {
   logger: Logger;
 }
 
-export function createPostgresCarrier({ channel, pool, connect, logger }: PostgresCarrierOptions): Carrier {
+export function createPostgresCarrier({ channel, pool, connect, logger }: PostgresCarrierOptions): Channel {
   const self = randomUUID();
   const closing = new AbortController();
   const closed = new Promise<void>((resolve) =>

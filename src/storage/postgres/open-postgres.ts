@@ -37,7 +37,7 @@ export function openPostgres(url: string, logger: Logger, limits = { silenceMs }
   // Apart from the main pool: work done under a lock needs a connection too and must not wait for itself.
   const lockPool = openPool(20);
   const query = new Kysely<Tables>({ dialect: new PostgresDialect({ pool }) });
-  const carrierOn = (channel: string) =>
+  const channelOn = (channel: string) =>
     createPostgresCarrier({ channel, pool, connect: () => new pg.Client(settings), logger });
   return {
     kind: 'postgres',
@@ -51,8 +51,8 @@ export function openPostgres(url: string, logger: Logger, limits = { silenceMs }
         await patient.destroy();
       }
     },
-    carrier: carrierOn('interlude_turn_log'),
-    endingsCarrier: carrierOn('interlude_turn_endings'),
+    channel: channelOn('interlude_turn_log'),
+    endingsChannel: channelOn('interlude_turn_endings'),
     lock: createPostgresLock(lockPool),
     pollMs: 1_000,
     async close() {

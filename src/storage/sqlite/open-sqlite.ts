@@ -19,9 +19,9 @@ export async function openSqlite(file: string): Promise<Backend> {
     kind: 'sqlite',
     query,
     migrate: () => migrate({ kind: 'sqlite', query }),
-    // Writers of the same process ring directly; another process on the same file is found by looking often.
-    carrier: null,
-    endingsCarrier: null,
+    // Writers of the same process notify directly; writes of another process on the same file are found by polling.
+    channel: null,
+    endingsChannel: null,
     lock: createSqliteLock(query),
     pollMs: 50,
     async version() {

@@ -10,7 +10,7 @@ import type { Database } from '../database.ts';
 import type { Tables } from '../schema.ts';
 
 export function createElicitations(database: Database): Elicitations {
-  const { query, wakeUps, questions, now } = database;
+  const { query, notifications, questions, now } = database;
   const select = () => query.selectFrom('elicitations').selectAll('elicitations');
   const get = async (id: string): Promise<ElicitationRow | null> => {
     const row = await select().where('id', '=', id).executeTakeFirst();
@@ -27,7 +27,7 @@ export function createElicitations(database: Database): Elicitations {
       return rows;
     });
     const [first] = settled;
-    if (first) wakeUps.announce(first);
+    if (first) notifications.announce(first);
     for (const question of settled) questions.settled(question);
     return settled;
   }
@@ -36,7 +36,7 @@ export function createElicitations(database: Database): Elicitations {
     async open(row, maxOpen, poll) {
       const opened = await query.transaction().execute((write) => open(database, write, row, maxOpen, poll));
       if (opened === 'too-many-open') return opened;
-      wakeUps.announce(row);
+      notifications.announce(row);
       if (opened !== 'known') questions.opened(opened);
       return 'opened';
     },
@@ -47,15 +47,15 @@ export function createElicitations(database: Database): Elicitations {
     settleAll,
     get,
     async untilSettled({ id, ...conversation }, signal) {
-      const subscription = wakeUps.subscribe(conversation);
+      const subscription = notifications.subscribe(conversation);
       const { promise: given, resolve: giveUp } = Promise.withResolvers<void>();
       signal.addEventListener('abort', () => giveUp(), { once: true });
       try {
-        while (!signal.aborted && !wakeUps.closed) {
-          subscription.heed();
+        while (!signal.aborted && !notifications.closed) {
+          subscription.reset();
           const row = await get(id);
           if (row && row.status !== 'pending') return row;
-          await Promise.race([subscription.rung(), given]);
+          await Promise.race([subscription.notified(), given]);
         }
         return null;
       } finally {

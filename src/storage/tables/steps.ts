@@ -16,7 +16,7 @@ import type { Database } from '../database.ts';
 import type { Tables } from '../schema.ts';
 import { isOver, WriteRefused } from '../write-refused.ts';
 
-export function createSteps({ query, wakeUps, now }: Database): Steps {
+export function createSteps({ query, notifications, now }: Database): Steps {
   return {
     begin: (turn, of) =>
       of.attempt === 1
@@ -26,7 +26,7 @@ export function createSteps({ query, wakeUps, now }: Database): Steps {
       if (events.length === 0) return;
       const at = now();
       await query.transaction().execute((write) => writeToConversation(write, turn, { events, of }, at));
-      wakeUps.announce(turn);
+      notifications.announce(turn);
     },
     async keep(turn, of, { finish, usage, messages, events, calls }) {
       const at = now();
@@ -47,7 +47,7 @@ export function createSteps({ query, wakeUps, now }: Database): Steps {
         await writeToConversation(write, turn, { messages, events }, at);
         return null;
       });
-      if (before === null) wakeUps.announce(turn);
+      if (before === null) notifications.announce(turn);
       return before;
     },
   };

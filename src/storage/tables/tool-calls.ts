@@ -12,7 +12,7 @@ type State = ToolCallRow['state'];
 
 const columns = ['tool_call_id', 'tool_name', 'input', 'state', 'attempt'] as const;
 
-export function createToolCalls({ query, wakeUps, now }: Database): ToolCalls {
+export function createToolCalls({ query, notifications, now }: Database): ToolCalls {
   const select = ({ turnId }: TurnRef) =>
     query.selectFrom('tool_calls').select(columns).where('turn_id', '=', turnId);
 
@@ -101,7 +101,7 @@ export function createToolCalls({ query, wakeUps, now }: Database): ToolCalls {
         if (error instanceof WriteRefused) return false;
         throw error;
       });
-      if (hasGrown) wakeUps.announce(turn);
+      if (hasGrown) notifications.announce(turn);
       return hasGrown;
     },
     rounds: ({ turnId }, toolCallId) =>
@@ -142,7 +142,7 @@ export function createToolCalls({ query, wakeUps, now }: Database): ToolCalls {
         );
         return true;
       });
-      if (finished) wakeUps.announce(turn);
+      if (finished) notifications.announce(turn);
       return finished;
     },
     async unfinished(turn) {

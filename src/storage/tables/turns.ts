@@ -10,7 +10,7 @@ import { beginTurn, prepareTurn, withdrawTurn } from './turn-lifecycle.ts';
 import { selectTurns, toTurn } from './turn-rows.ts';
 
 export function createTurns(database: Database): Turns {
-  const { query, wakeUps, endings, questions, now } = database;
+  const { query, notifications, endings, questions, now } = database;
   return {
     async conversation(ref) {
       const row = await query
@@ -24,7 +24,7 @@ export function createTurns(database: Database): Turns {
     async begin(turn) {
       const begun = await query.transaction().execute((write) => beginTurn(write, turn, now()));
       if (!begun) return false;
-      wakeUps.announce(turn);
+      notifications.announce(turn);
       for (const question of begun.closed) questions.settled(question);
       return true;
     },
@@ -42,7 +42,7 @@ export function createTurns(database: Database): Turns {
     async end(turn, status, ending = {}) {
       const ended = await query.transaction().execute((write) => endTurn(write, turn, status, ending, now()));
       if (!ended) return null;
-      wakeUps.announce(turn);
+      notifications.announce(turn);
       for (const question of ended.questions) questions.settled(question);
       return ended;
     },

@@ -12,7 +12,7 @@ import { MockActivityEnvironment } from '@temporalio/testing';
 import { pino } from 'pino';
 import { expect, onTestFinished, test } from 'vitest';
 import type { QuestionOutcome } from '../../../src/turn/ask.ts';
-import { createHeldPlaces } from '../../../src/activities/call-tool/held-call-limit.ts';
+import { createHeldCallLimit } from '../../../src/activities/call-tool/held-call-limit.ts';
 import { createActivities } from '../../../src/activities/index.ts';
 import type { AttemptResult } from '../../../src/turn/tool-call.ts';
 import { loadConfig } from '../../../src/config/load-config.ts';
@@ -71,7 +71,7 @@ async function openCallOf({ tools }: { tools?: string[] }, ...moves: Move[]) {
     const { callTool } = createActivities({
       ...seen,
       catalogue,
-      heldPlaces: createHeldPlaces(1),
+      heldCallLimit: createHeldCallLimit(1),
       models: createModels(config),
     });
     const client = new Client({ connection: Connection.lazy() });

@@ -82,7 +82,7 @@ test('passes on that its source failed', async () => {
 });
 
 /** Answers every request with this stream, and tells how each response ended. */
-async function serve(stream: Pick<EventStream, 'texts' | 'heartbeatMs' | 'patienceMs'>) {
+async function serve(stream: Pick<EventStream, 'texts' | 'heartbeatMs' | 'stallTimeoutMs'>) {
   const app = Fastify();
   const closed = Promise.withResolvers<'finished' | 'cut'>();
   app.get('/', async (_, reply) => {
@@ -112,7 +112,7 @@ describe('a reader on a real socket', () => {
   };
 
   test('is hung up on when it takes nothing although there is something for it', async () => {
-    await using stream = await serve({ texts: megabytes(100), patienceMs: 100 });
+    await using stream = await serve({ texts: megabytes(100), stallTimeoutMs: 100 });
     stream.reader.pause();
     const reset = once(stream.reader, 'error');
     expect(await stream.closed).toBe('cut');
@@ -121,7 +121,7 @@ describe('a reader on a real socket', () => {
   });
 
   test('is not hung up on for reading slowly', async () => {
-    await using stream = await serve({ texts: megabytes(32), patienceMs: 1_000 });
+    await using stream = await serve({ texts: megabytes(32), stallTimeoutMs: 1_000 });
     let taken = 0;
     for await (const bytes of stream.reader) {
       const isNextMegabyte = (taken + bytes.length) >> 20 > taken >> 20;
@@ -139,7 +139,7 @@ describe('a reader on a real socket', () => {
       await delay(500);
       yield 'data: two\n\n';
     })();
-    await using stream = await serve({ texts: silent, patienceMs: 50, heartbeatMs: 60_000 });
+    await using stream = await serve({ texts: silent, stallTimeoutMs: 50, heartbeatMs: 60_000 });
     let taken = '';
     for await (const bytes of stream.reader) taken += String(bytes);
     expect(taken).toContain('data: two');

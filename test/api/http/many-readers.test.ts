@@ -115,7 +115,7 @@ test('a reader that takes nothing for too long is hung up on, and reads the rest
 
   const impatient = Fastify();
   // With the second reader it has more: that one is only as slow as the machine.
-  let patienceMs = 150;
+  let stallTimeoutMs = 150;
   const readers = createReaders(impatient);
   const hungUp = Promise.withResolvers<void>();
   impatient.get<{ Params: { after: string } }>('/:after', async ({ params: { after } }, reply) => {
@@ -125,7 +125,7 @@ test('a reader that takes nothing for too long is hung up on, and reads the rest
       for await (const entries of turnLog.follow(turn, Number(after), signal))
         for (const { seq, event } of entries) yield `id: ${seq}\ndata: ${JSON.stringify(event)}\n\n`;
     })();
-    return sendEventStream(reply, { texts, signal, patienceMs });
+    return sendEventStream(reply, { texts, signal, stallTimeoutMs });
   });
   await impatient.listen({ port: 0, host: '127.0.0.1' });
   const proxy = await startTcpProxy({
@@ -144,7 +144,7 @@ test('a reader that takes nothing for too long is hung up on, and reads the rest
   };
   const first = readOn();
   await hungUp.promise;
-  patienceMs = 60_000;
+  stallTimeoutMs = 60_000;
   proxy.goOn();
   await expect(first).rejects.toThrow('terminated');
   expect(seen.length).toBeLessThan(deltas.length);

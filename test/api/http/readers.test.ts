@@ -42,7 +42,7 @@ test('a reader that left before anybody listened for it is gone from the start',
 
 test('a reader that does not read cannot keep the service from closing', async () => {
   const app = Fastify();
-  const readers = createReaders(app, { patienceMs: 100 });
+  const readers = createReaders(app, { graceMs: 100 });
   const stuck = Promise.withResolvers<void>();
   app.get('/', async (_, reply) => {
     const signal = readers.listen(reply);
@@ -63,7 +63,7 @@ test('a reader that does not read cannot keep the service from closing', async (
 
 test('a request that never comes to its end cannot keep the service from closing', async () => {
   const app = Fastify();
-  createReaders(app, { patienceMs: 100 });
+  createReaders(app, { graceMs: 100 });
   app.post('/', async () => 'never');
   const socket = await listening(app);
   socket.write(
@@ -76,7 +76,7 @@ test('a request that never comes to its end cannot keep the service from closing
 
 test('a connection that is never used does not keep the service from closing', async () => {
   const app = Fastify();
-  createReaders(app, { patienceMs: 60_000 });
+  createReaders(app, { graceMs: 60_000 });
   await app.listen({ port: 0, host: '127.0.0.1' });
   const accepted = once(app.server, 'connection');
   const socket = connect((app.server.address() as AddressInfo).port, '127.0.0.1');

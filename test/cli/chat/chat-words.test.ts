@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { readEntry } from '../../../src/cli/chat/entry.ts';
+import { readInput } from '../../../src/cli/chat/read-input.ts';
 import { createMarkdown } from '../../../src/cli/chat/markdown.ts';
 import { timeLeft, toolLabel } from '../../../src/cli/chat/wording.ts';
 
@@ -54,7 +54,7 @@ test.each([
   ['/stop', undefined, { kind: 'stop' }],
   ['/frobnicate now', undefined, { kind: 'unknown', command: '/frobnicate' }],
 ] as const)('%j typed while this is asked: %s, means what it says', (line, asked, entry) => {
-  expect(readEntry(line, asked)).toEqual(entry);
+  expect(readInput(line, asked)).toEqual(entry);
 });
 
 test('tools are named in words', () => {

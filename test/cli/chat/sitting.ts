@@ -68,7 +68,7 @@ export async function sitDown(
     agentId: undefined,
     who: 'alice',
     drafts: createFormDrafts(drafts),
-    comeBack: 'npm run chat -- --conversation c1',
+    resumeCommand: 'npm run chat -- --conversation c1',
     resume,
     isInteractive: true,
     openScreen(given) {

@@ -316,15 +316,15 @@ test('what a connection is worth is told as the next call would find it', async 
   const { config, store, storage, another } = await connected();
   const row = (await storage.connections.get(alice))!;
   const host = new URL(config.url).host;
-  expect(store.standing(row, config)).toEqual({ host, status: 'active' });
+  expect(store.statusOf(row, config)).toEqual({ host, status: 'active' });
   const changed = { host, status: 'broken', reason: 'server_changed' };
-  expect(store.standing(row, { ...config, url: 'http://127.0.0.1:9/other' })).toEqual(changed);
-  expect(store.standing(row, undefined)).toEqual(changed);
+  expect(store.statusOf(row, { ...config, url: 'http://127.0.0.1:9/other' })).toEqual(changed);
+  expect(store.statusOf(row, undefined)).toEqual(changed);
   const other = another({ keys: parseKeys(generateKey('k2')) });
-  expect(other.standing(row, config)).toEqual({ host: null, status: 'broken', reason: 'unreadable' });
+  expect(other.statusOf(row, config)).toEqual({ host: null, status: 'broken', reason: 'unreadable' });
   await storage.connections.markBroken(alice, 1, 'revoked');
   const broken = (await storage.connections.get(alice))!;
-  expect(store.standing(broken, config)).toEqual({ host, status: 'broken', reason: 'revoked' });
+  expect(store.statusOf(broken, config)).toEqual({ host, status: 'broken', reason: 'revoked' });
 });
 
 test('a token without a successor is worth nothing after its end', async () => {
@@ -341,7 +341,7 @@ test('a token without a successor is worth nothing after its end', async () => {
   });
   const row = (await storage.connections.get(alice))!;
   later(hour - 1_000);
-  expect(store.standing(row, config)).toMatchObject({ status: 'active' });
+  expect(store.statusOf(row, config)).toMatchObject({ status: 'active' });
   later(1_001);
-  expect(store.standing(row, config)).toMatchObject({ status: 'broken', reason: 'rejected' });
+  expect(store.statusOf(row, config)).toMatchObject({ status: 'broken', reason: 'rejected' });
 });

@@ -96,7 +96,7 @@ test('where the connection is gone, connecting again makes a new one', async () 
   nango.connections().splice(0);
   const again = await connect({ elicitationId: 'q2' });
   expect(again.connectionId).not.toBe(first.connectionId);
-  expect(again).toMatchObject({ version: 2, isNews: true });
+  expect(again).toMatchObject({ version: 2, isNew: true });
   expect(await row()).toMatchObject({ version: 2, status: 'active' });
 });
 

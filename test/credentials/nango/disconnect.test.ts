@@ -100,14 +100,14 @@ test('what a connection is worth is told without Nango', async () => {
   const before = nango.requests.length;
   const standing = async () => {
     const found = await row();
-    return found && store.standing(found, server);
+    return found && store.statusOf(found, server);
   };
   expect(await standing()).toEqual({ host: 'tracker.example', status: 'active' });
   await storage.connections.markBroken(alice, 1, 'revoked');
   expect(await standing()).toEqual({ host: 'tracker.example', status: 'broken', reason: 'revoked' });
   const found = await row();
-  expect(found && store.standing(found, undefined)).toMatchObject({ reason: 'server_changed' });
-  expect(found && store.standing({ ...found, sealed: keys.seal('{}', 'x') }, server)).toMatchObject({
+  expect(found && store.statusOf(found, undefined)).toMatchObject({ reason: 'server_changed' });
+  expect(found && store.statusOf({ ...found, sealed: keys.seal('{}', 'x') }, server)).toMatchObject({
     reason: 'unreadable',
   });
   expect(nango.requests).toHaveLength(before);

@@ -119,5 +119,5 @@ test.each([
 ])('times are understood %s', async (_, write) => {
   const written = write(new Date());
   const { store, attempt, connectionId } = await told(() => ({ created_at: written, updated_at: written }));
-  expect(await store.confirm(attempt.id, connectionId)).toMatchObject({ kind: 'connected', isNews: true });
+  expect(await store.confirm(attempt.id, connectionId)).toMatchObject({ kind: 'connected', isNew: true });
 });

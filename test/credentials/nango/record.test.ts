@@ -16,9 +16,9 @@ test('a connection is recorded with its account, its scopes and its question, an
     actor: 'alice',
     account: 'alice@acme.test',
   };
-  expect(await store.confirm(attempt.id, connectionId)).toEqual({ ...expected, isNews: true });
-  expect(await store.confirm(attempt.id, connectionId)).toEqual({ ...expected, isNews: false });
-  expect(await store.look(attempt.id)).toEqual({ ...expected, isNews: false });
+  expect(await store.confirm(attempt.id, connectionId)).toEqual({ ...expected, isNew: true });
+  expect(await store.confirm(attempt.id, connectionId)).toEqual({ ...expected, isNew: false });
+  expect(await store.look(attempt.id)).toEqual({ ...expected, isNew: false });
   expect(await row()).toMatchObject({
     store: 'nango',
     status: 'active',
@@ -32,8 +32,8 @@ test('looking finds what nobody told of', async () => {
   const { begin, visit, store } = await setUpNangoStore();
   const attempt = await begin();
   await visit(attempt);
-  expect(await store.look(attempt.id)).toMatchObject({ kind: 'connected', version: 1, isNews: true });
-  expect(await store.look(attempt.id)).toMatchObject({ kind: 'connected', version: 1, isNews: false });
+  expect(await store.look(attempt.id)).toMatchObject({ kind: 'connected', version: 1, isNew: true });
+  expect(await store.look(attempt.id)).toMatchObject({ kind: 'connected', version: 1, isNew: false });
 });
 
 test("somebody else's connection is not recorded, whoever says its id", async () => {
@@ -162,7 +162,7 @@ describe.each(['sqlite', 'postgres'] as const)('on %s', (database) => {
     await caughtUp;
     const told = found.map(connectedIn);
     expect(told.map(({ version }) => version)).toEqual([1, 1, 1, 1, 1, 1]);
-    expect(told.filter(({ isNews }) => isNews).length).toBeLessThanOrEqual(1);
+    expect(told.filter(({ isNew }) => isNew).length).toBeLessThanOrEqual(1);
     expect(await row()).toMatchObject({ version: 1, account: 'alice@acme.test' });
     expect(nango.connections()).toHaveLength(1);
   });
@@ -197,7 +197,7 @@ test('of two accounts connected in two windows the newer one stays, and the othe
     kind: 'connected',
     version: 1,
     account: 'bob@acme.test',
-    isNews: false,
+    isNew: false,
   });
   expect(nango.connections().map(({ connectionId }) => connectionId)).toEqual([second]);
   expect(await row()).toMatchObject({ version: 1, account: 'bob@acme.test' });
@@ -210,9 +210,9 @@ test('the newer one wins in whatever order they are told of', async () => {
   await store.confirm(attempt.id, first);
   later(5);
   const second = await visit(attempt, 'bob');
-  expect(await store.look(attempt.id)).toMatchObject({ version: 2, account: 'bob@acme.test', isNews: true });
+  expect(await store.look(attempt.id)).toMatchObject({ version: 2, account: 'bob@acme.test', isNew: true });
   expect(nango.connections().map(({ connectionId }) => connectionId)).toEqual([second]);
-  expect(await store.look(attempt.id)).toMatchObject({ version: 2, isNews: false });
+  expect(await store.look(attempt.id)).toMatchObject({ version: 2, isNew: false });
   expect(await row()).toMatchObject({ version: 2 });
 });
 
@@ -279,7 +279,7 @@ test('connecting again is news of its own, though the connection is the same', a
   const connectionId = await visit(again);
   expect(connectionId).toBe(first.connectionId);
   expect(await store.confirm(first.attempt.id, connectionId)).toEqual({ kind: 'not-of-this-attempt' });
-  expect(await store.confirm(again.id, connectionId)).toMatchObject({ version: 2, isNews: true });
+  expect(await store.confirm(again.id, connectionId)).toMatchObject({ version: 2, isNew: true });
   expect(await row()).toMatchObject({ version: 2, status: 'active' });
 });
 
@@ -295,7 +295,7 @@ test('connecting again in two windows, as two people: the account is whose it is
   expect(await store.confirm(again.id, connectionId)).toMatchObject({
     version: 3,
     account: 'bob@acme.test',
-    isNews: true,
+    isNew: true,
   });
   expect(await row()).toMatchObject({ version: 3, account: 'bob@acme.test' });
   expect(nango.provider.holder(tokenIn(await resolve()))).toMatchObject({ person: 'bob' });
@@ -337,7 +337,7 @@ test('what is recorded stays recorded while Nango is away; what is not has to wa
   expect((await failureOf(store.confirm(next.id, again))).retryAfterMs).toBe(1_000);
   expect((await failureOf(store.look(next.id))).retryAfterMs).toBe(1_000);
   await nango.up();
-  expect(await store.look(next.id)).toMatchObject({ kind: 'connected', version: 2, isNews: true });
+  expect(await store.look(next.id)).toMatchObject({ kind: 'connected', version: 2, isNew: true });
 });
 
 test('an account without a name is recorded all the same, and so is one whose credentials we may not read', async () => {

@@ -108,7 +108,7 @@ test.each<[string, (server: ServerConfig) => void]>([
   change(server);
   expect(await resolve()).toMatchObject({ kind: 'connection-required', reason: 'missing', seenVersion: 1 });
   const row = await storage.connections.get(alice);
-  expect(row && store.standing(row, server)).toMatchObject({ status: 'broken', reason: 'server_changed' });
+  expect(row && store.statusOf(row, server)).toMatchObject({ status: 'broken', reason: 'server_changed' });
 });
 
 test('what another store keeps is not used, and a link that does not open asks nobody to connect', async () => {

@@ -95,13 +95,13 @@ test('a key is for one address: at another it is asked for anew, and not sent', 
   expect(await store.resolve(moved, alice)).toEqual({ ...missing, seenVersion: 1 });
   const stored = await row();
   if (!stored) throw new Error('nothing is connected');
-  expect(store.standing(stored, moved)).toEqual({
+  expect(store.statusOf(stored, moved)).toEqual({
     host: 'tracker.example.com',
     status: 'broken',
     reason: 'server_changed',
   });
-  expect(store.standing(stored, server)).toEqual({ host: 'tracker.example.com', status: 'active' });
-  expect(store.standing(stored, undefined)).toMatchObject({ reason: 'server_changed' });
+  expect(store.statusOf(stored, server)).toEqual({ host: 'tracker.example.com', status: 'active' });
+  expect(store.statusOf(stored, undefined)).toMatchObject({ reason: 'server_changed' });
 });
 
 test('a broken key stands as refused', async () => {
@@ -109,7 +109,7 @@ test('a broken key stands as refused', async () => {
   await refuse(await current());
   const stored = await row();
   if (!stored) throw new Error('nothing is connected');
-  expect(store.standing(stored, server)).toMatchObject({ status: 'broken', reason: 'rejected' });
+  expect(store.statusOf(stored, server)).toMatchObject({ status: 'broken', reason: 'rejected' });
 });
 
 test('the header is the configuration’s: whoever corrects it there makes nobody enter their key again', async () => {
@@ -155,7 +155,7 @@ test('keys stay readable while encryption keys are rotated; a lost one is an out
   });
   const stored = await row();
   expect(stored).toMatchObject({ status: 'active' });
-  const standing = stored && lost.standing(stored, server);
+  const standing = stored && lost.statusOf(stored, server);
   expect(standing).toMatchObject({ status: 'broken', reason: 'unreadable' });
 });
 

@@ -17,8 +17,8 @@ import type { Database } from '../../../src/storage/database.ts';
 import { createMergeQueue } from '../../../src/storage/log/merge-queue.ts';
 import { createTurnLog } from '../../../src/storage/log/turn-log.ts';
 import { createTurnEndings } from '../../../src/storage/notifications/turn-endings.ts';
-import { createWakeUps } from '../../../src/storage/notifications/notifications.ts';
-import type { WakeUps } from '../../../src/storage/notifications/notifications.ts';
+import { createNotifications } from '../../../src/storage/notifications/notifications.ts';
+import type { Notifications } from '../../../src/storage/notifications/notifications.ts';
 import { postgresUrl } from '../../postgres.ts';
 
 export interface CountedLog extends AsyncDisposable {
@@ -45,20 +45,20 @@ export async function openCountedLog(kind: Database['kind']): Promise<CountedLog
   stack.defer(() => other.close());
   const backend = config.kind === 'sqlite' ? await openSqlite(config.path) : openPostgres(config.url, logger);
   stack.defer(() => backend.close());
-  const wakeUps = createWakeUps({
+  const notifications = createNotifications({
     pollMs: 2 ** 30,
-    carrier: backend.carrier,
+    channel: backend.channel,
     lastSeqs: (refs) => lastSeqs(backend.query, refs),
     logger,
   });
-  stack.defer(() => wakeUps.close());
-  const counted = countSubscriptions(wakeUps);
+  stack.defer(() => notifications.close());
+  const counted = countSubscriptions(notifications);
   const { plugin, reads } = countReads();
   const query = backend.query.withPlugin(plugin);
-  const endings = createTurnEndings({ pollMs: 2 ** 30, carrier: null, version: undefined, query, logger });
+  const endings = createTurnEndings({ pollMs: 2 ** 30, channel: null, version: undefined, query, logger });
   const questions = { opened() {}, settled() {} };
   const turnLog = createTurnLog(
-    { kind, query, wakeUps: counted.wakeUps, endings, questions, now: Date.now },
+    { kind, query, notifications: counted.notifications, endings, questions, now: Date.now },
     createMergeQueue(async () => {}, logger),
     logger,
   );
@@ -71,7 +71,7 @@ export async function openCountedLog(kind: Database['kind']): Promise<CountedLog
       createFollow({
         readBatch: around(createReadBatch(query)),
         latest: (ref) => turnLog.latest(ref),
-        wakeUps: counted.wakeUps,
+        notifications: counted.notifications,
         logger,
         ...(keep && { keep }),
       }),
@@ -108,14 +108,17 @@ function textOf(node: RootOperationNode): string {
   return text.startsWith('select') ? text : '';
 }
 
-function countSubscriptions(wakeUps: WakeUps): { wakeUps: WakeUps; subscriptions: () => number } {
+function countSubscriptions(notifications: Notifications): {
+  notifications: Notifications;
+  subscriptions: () => number;
+} {
   let open = 0;
   return {
-    wakeUps: {
-      announce: (ref) => wakeUps.announce(ref),
+    notifications: {
+      announce: (ref) => notifications.announce(ref),
       subscribe(ref) {
         open += 1;
-        const subscription = wakeUps.subscribe(ref);
+        const subscription = notifications.subscribe(ref);
         return {
           ...subscription,
           close() {
@@ -124,9 +127,9 @@ function countSubscriptions(wakeUps: WakeUps): { wakeUps: WakeUps; subscriptions
           },
         };
       },
-      close: () => wakeUps.close(),
+      close: () => notifications.close(),
       get closed() {
-        return wakeUps.closed;
+        return notifications.closed;
       },
     },
     subscriptions: () => open,

@@ -6,7 +6,7 @@ import { expect, test } from 'vitest';
 import { lastSeqs } from '../../../src/storage/log/append.ts';
 import { openStorage } from '../../../src/storage/open-storage.ts';
 import { openSqlite } from '../../../src/storage/sqlite/open-sqlite.ts';
-import { createWakeUps } from '../../../src/storage/notifications/notifications.ts';
+import { createNotifications } from '../../../src/storage/notifications/notifications.ts';
 import { begunTurn, step } from '../contract/fixtures.ts';
 
 test('the counters of all conversations are looked at only when another process has written to the file', async () => {
@@ -26,9 +26,9 @@ test('the counters of all conversations are looked at only when another process 
   const pollsUntil = (count: number) =>
     new Promise<void>((resolve) => (onPoll = () => polls >= count && resolve()));
   let isAway = false;
-  const wakeUps = createWakeUps({
+  const notifications = createNotifications({
     pollMs: 1,
-    carrier: null,
+    channel: null,
     async version() {
       polls += 1;
       onPoll();
@@ -42,18 +42,18 @@ test('the counters of all conversations are looked at only when another process 
     },
     logger: pino({ level: 'silent' }),
   });
-  stack.defer(() => wakeUps.close());
-  const subscription = wakeUps.subscribe(turn);
+  stack.defer(() => notifications.close());
+  const subscription = notifications.subscribe(turn);
   stack.defer(() => subscription.close());
   await pollsUntil(20);
   expect(looks).toBe(1);
 
   for (const seq of [2, 3]) {
-    subscription.heed();
+    subscription.reset();
     // A look that fails is taken again, though nothing more is written.
     isAway = seq === 3;
     await other.turnLog.append(turn, [step(seq)]);
-    await subscription.rung();
+    await subscription.notified();
   }
   await pollsUntil(polls + 20);
   expect(looks).toBe(4);

@@ -1,42 +1,42 @@
-/** What a later view of a turn tells that an earlier one did not, in the order to say it. Pure. */
+/** The changes from one view of a turn to the next, in the order in which to print them. Pure. */
 import { keyOf } from '../../client/turn-view.ts';
 import type { ElicitationRequest } from '../../contract/elicitation.ts';
 import type { Part, TextPart, ToolCallPart, TurnView, ViewStatus } from '../../client/turn-view.ts';
 
-export type News =
+export type ViewChange =
   | { kind: 'text'; text: string }
   | { kind: 'text-ended' }
-  /** Some of what was told. */
+  /** Text that was printed and is void. */
   | { kind: 'text-taken-back'; text: string }
   | { kind: 'tool-started' | 'tool-ended'; call: ToolCallPart }
   | { kind: 'question-opened' | 'question-settled'; question: ElicitationRequest }
   | { kind: 'notice'; text: string }
   | { kind: 'turn-ended'; status: Exclude<ViewStatus, 'running'>; errorText: string | undefined };
 
-export function newsBetween(before: TurnView | undefined, after: TurnView): News[] {
+export function changesBetween(before: TurnView | undefined, after: TurnView): ViewChange[] {
   const known = new Map(before?.parts.map((part) => [keyOf(part), part]));
   const kept = new Set(after.parts.map(keyOf));
   const gone = before?.parts.filter((part) => part.kind === 'text' && !kept.has(keyOf(part))) ?? [];
   const takenBack = gone.map((part) => (part.kind === 'text' ? part.text : '')).join('');
-  const news: News[] = takenBack === '' ? [] : [{ kind: 'text-taken-back', text: takenBack }];
+  const changes: ViewChange[] = takenBack === '' ? [] : [{ kind: 'text-taken-back', text: takenBack }];
   for (const part of after.parts) {
     const earlier = known.get(keyOf(part));
-    if (part !== earlier) news.push(...newsOfPart(earlier, part));
+    if (part !== earlier) changes.push(...changesOfPart(earlier, part));
   }
   if (after.status !== 'running') {
-    news.push({ kind: 'turn-ended', status: after.status, errorText: after.errorText });
+    changes.push({ kind: 'turn-ended', status: after.status, errorText: after.errorText });
   }
-  return news;
+  return changes;
 }
 
-function newsOfPart(known: Part | undefined, part: Part): News[] {
+function changesOfPart(known: Part | undefined, part: Part): ViewChange[] {
   switch (part.kind) {
     case 'text':
-      return newsOfText(known?.kind === 'text' ? known : undefined, part);
+      return changesOfText(known?.kind === 'text' ? known : undefined, part);
     case 'reasoning':
       return [];
     case 'tool-call': {
-      const started: News[] = known ? [] : [{ kind: 'tool-started', call: part }];
+      const started: ViewChange[] = known ? [] : [{ kind: 'tool-started', call: part }];
       return part.state.kind === 'running' ? started : [...started, { kind: 'tool-ended', call: part }];
     }
     case 'elicitation': {
@@ -50,8 +50,8 @@ function newsOfPart(known: Part | undefined, part: Part): News[] {
   }
 }
 
-function newsOfText(known: TextPart | undefined, part: TextPart): News[] {
+function changesOfText(known: TextPart | undefined, part: TextPart): ViewChange[] {
   const text = part.text.slice(known?.text.length ?? 0);
-  const news: News[] = text === '' ? [] : [{ kind: 'text', text }];
-  return part.done && !known?.done ? [...news, { kind: 'text-ended' }] : news;
+  const changes: ViewChange[] = text === '' ? [] : [{ kind: 'text', text }];
+  return part.done && !known?.done ? [...changes, { kind: 'text-ended' }] : changes;
 }

@@ -1,8 +1,8 @@
-/** What a line that somebody typed means. */
+/** Parses a typed line: a message, an answer, a field of the open form, or a command. Pure. */
 import type { Action } from '../../elicitation/elicitation.ts';
 import type { Asking } from './question-card.ts';
 
-export type Entry =
+export type Input =
   | { kind: 'nothing' }
   | { kind: 'message'; text: string }
   | { kind: 'answer'; action: Action }
@@ -12,16 +12,16 @@ export type Entry =
   | { kind: 'unknown'; command: string };
 
 /**
- * In a form a line is an answer, and only what is known as a command is one. Elsewhere a bare `n` or `c` is an answer
- * while there is a question, as is Enter where a page has to be done with; otherwise it is something to say.
+ * While a form is open, every line but a known command is a field's value. While another question is open, a bare `n` or
+ * `c` answers it, and so does Enter if the question is a page. Anything else is a message.
  */
-export function readEntry(line: string, asked: Asking['kind'] | undefined): Entry {
+export function readInput(line: string, asked: Asking['kind'] | undefined): Input {
   const text = line.trim();
   const command = readCommand(text);
   if (command) return command;
   if (asked === 'form') return { kind: 'field', line };
   const word = text.toLowerCase();
-  if (asked && (word === 'n' || word === 'c')) return readEntry(`/${word}`, asked);
+  if (asked && (word === 'n' || word === 'c')) return readInput(`/${word}`, asked);
   if (asked === 'page' && (word === '' || word === 'y')) return { kind: 'answer', action: 'accept' };
   if (word === '') return { kind: 'nothing' };
   return text.startsWith('/')
@@ -29,7 +29,7 @@ export function readEntry(line: string, asked: Asking['kind'] | undefined): Entr
     : { kind: 'message', text };
 }
 
-function readCommand(text: string): Entry | undefined {
+function readCommand(text: string): Input | undefined {
   const [command = '', ...words] = text.split(/\s+/);
   const rest = text.slice(command.length).trim();
   if (command.toLowerCase() === '/new')

@@ -1,9 +1,9 @@
-/** What was said in a conversation before, for those who come back to it. */
+/** Prints the earlier messages of a conversation that is resumed. */
 import type { ConversationMessages } from '../../contract/conversations.ts';
 import type { Screen } from './screen.ts';
 import { dim, plain, promptLabel } from './wording.ts';
 
-export function retell({ messages }: ConversationMessages, who: string, screen: Screen): void {
+export function showHistory({ messages }: ConversationMessages, who: string, screen: Screen): void {
   if (messages.next !== null) screen.line(dim('  What was said before that is not shown.'));
   for (const { role, parts } of messages.items) {
     const text = parts.flatMap(textOf).join('\n\n').trim();

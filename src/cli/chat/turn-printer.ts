@@ -1,76 +1,76 @@
-/** Tells one turn on the screen, and remembers what is going on in it. */
+/** Prints one turn on the screen while it runs, and keeps the state of its questions and tool calls. */
 import type { ToolCallPart, TurnView } from '../../client/turn-view.ts';
 import type { ElicitationRequest } from '../../contract/elicitation.ts';
 import { isWaitingFor } from '../../elicitation/asker.ts';
-import { newsBetween } from './news.ts';
-import type { News } from './news.ts';
+import { changesBetween } from './view-changes.ts';
+import type { ViewChange } from './view-changes.ts';
 import { settledLine, supersededLine } from './question-card.ts';
 import type { Screen } from './screen.ts';
 import { cutOff, dim, doing, plain, toolEnded, trouble } from './wording.ts';
 import type { ToolEnd } from './wording.ts';
 
-export interface Narrator {
-  tell(view: TurnView): void;
-  /** The question that has waited longest. */
+export interface TurnPrinter {
+  print(view: TurnView): void;
+  /** The oldest open question. */
   pendingQuestion(): ElicitationRequest | undefined;
-  /** Its answer is on its way, or was refused and is open again. */
+  /** True while an answer is being sent; false when it was refused and the question is open again. */
   setAnswered(elicitationId: string, isAnswered: boolean): void;
   isAnswered(elicitationId: string): boolean;
-  /** A new message is about to take the turn's place, or was refused. */
+  /** True while a new message is being sent that supersedes the turn; false when it was refused. */
   setSuperseded(isSuperseded: boolean): void;
-  /** What the turn does now, in words. */
+  /** What the turn does now, as text. */
   doing(): string;
 }
 
-/** What took less was replayed, or is not worth a number. */
+/** The shortest duration of a tool call that is printed; replayed calls take less. */
 const shortestMs = 50;
 
-export function createNarrator(screen: Screen, now: () => number = Date.now): Narrator {
-  let told: TurnView | undefined;
+export function createTurnPrinter(screen: Screen, now: () => number = Date.now): TurnPrinter {
+  let printed: TurnView | undefined;
   let isSuperseded = false;
   const questions = new Map<string, ElicitationRequest>();
   const answered = new Set<string>();
-  /** Since when each tool runs. */
+  /** When each running call began, by its id; in milliseconds of `now`. */
   const running = new Map<string, number>();
 
-  function say(news: News): void {
-    switch (news.kind) {
+  function say(change: ViewChange): void {
+    switch (change.kind) {
       case 'text':
-        return screen.text(news.text);
+        return screen.text(change.text);
       case 'text-ended':
         return screen.endText();
       case 'text-taken-back':
-        return screen.takeBack(news.text) ? undefined : screen.line(cutOff);
+        return screen.takeBack(change.text) ? undefined : screen.line(cutOff);
       case 'tool-started':
-        running.set(news.call.id, now());
+        running.set(change.call.id, now());
         return;
       case 'tool-ended': {
-        const tookMs = now() - (running.get(news.call.id) ?? now());
-        running.delete(news.call.id);
-        return screen.line(toolEnded(news.call.toolName, endOf(news.call, tookMs)));
+        const tookMs = now() - (running.get(change.call.id) ?? now());
+        running.delete(change.call.id);
+        return screen.line(toolEnded(change.call.toolName, endOf(change.call, tookMs)));
       }
       case 'question-opened':
-        questions.set(news.question.elicitationId, news.question);
+        questions.set(change.question.elicitationId, change.question);
         return;
       case 'question-settled':
-        questions.set(news.question.elicitationId, news.question);
-        // The time people take is not the tools'.
+        questions.set(change.question.elicitationId, change.question);
+        // The time that people take to answer does not count as the tools'.
         for (const id of running.keys()) running.set(id, now());
         return screen.line(
-          isSuperseded && news.question.status === 'cancel'
-            ? supersededLine(news.question)
-            : settledLine(news.question, answered.has(news.question.elicitationId)),
+          isSuperseded && change.question.status === 'cancel'
+            ? supersededLine(change.question)
+            : settledLine(change.question, answered.has(change.question.elicitationId)),
         );
       case 'notice':
-        return screen.line(dim(`  ${plain(news.text)}`));
+        return screen.line(dim(`  ${plain(change.text)}`));
       case 'turn-ended':
-        return sayEnd(news);
+        return sayEnd(change);
       default:
-        return news satisfies never;
+        return change satisfies never;
     }
   }
 
-  /** A call that its question kept from running has not failed. Whether that is said first, or the call's end, is open. */
+  /** A call that ended because its question was not accepted did not fail. The call's end may arrive before the question's. */
   function endOf({ id, toolName, state }: ToolCallPart, tookMs: number): ToolEnd {
     if (state.kind !== 'failed') return { kind: 'done', ...(tookMs >= shortestMs && { tookMs }) };
     const call = { toolCallId: id, toolName };
@@ -80,7 +80,7 @@ export function createNarrator(screen: Screen, now: () => number = Date.now): Na
     return { kind: isConnection ? 'not-connected' : 'not-answered' };
   }
 
-  function sayEnd({ status, errorText }: Extract<News, { kind: 'turn-ended' }>): void {
+  function sayEnd({ status, errorText }: Extract<ViewChange, { kind: 'turn-ended' }>): void {
     screen.endText();
     switch (status) {
       case 'completed':
@@ -99,9 +99,9 @@ export function createNarrator(screen: Screen, now: () => number = Date.now): Na
   }
 
   return {
-    tell(view) {
-      for (const news of newsBetween(told, view)) say(news);
-      told = view;
+    print(view) {
+      for (const change of changesBetween(printed, view)) say(change);
+      printed = view;
     },
     pendingQuestion: () => [...questions.values()].find(({ status }) => status === 'pending'),
     setAnswered(elicitationId, isAnswered) {
@@ -110,6 +110,6 @@ export function createNarrator(screen: Screen, now: () => number = Date.now): Na
     },
     isAnswered: (elicitationId) => answered.has(elicitationId),
     setSuperseded: (value) => void (isSuperseded = value),
-    doing: () => doing(told),
+    doing: () => doing(printed),
   };
 }

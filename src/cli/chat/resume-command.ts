@@ -1,4 +1,4 @@
-/** What a person is told to type to come back to a conversation. */
+/** The options of `interlude chat`, and the command that resumes a conversation. */
 
 export interface ChatOptions {
   /** The demo user to be. */
@@ -15,8 +15,8 @@ export interface ChatOptions {
 export const defaultPort = 3000;
 export const defaultUrl = `http://127.0.0.1:${defaultPort}`;
 
-/** A token does not belong on a screen. */
-export function comeBack({ as, url, token, issuer }: ChatOptions, conversation: string): string {
+/** The command to type; without the token, which must not be printed. */
+export function resumeCommand({ as, url, token, issuer }: ChatOptions, conversation: string): string {
   const given = [
     token === undefined ? `--as ${as}` : '--token …',
     ...(url === defaultUrl ? [] : [`--url ${url}`]),
