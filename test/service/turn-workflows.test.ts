@@ -185,6 +185,17 @@ describe('a turn that nobody works on yet', () => {
     expect((await cancel()).json()).toMatchObject({ status: 'idle' });
   });
 
+  test('is left alone by whoever means to cancel an earlier one', async () => {
+    const conversation = randomUUID();
+    const { turnId } = await chat(conversation, 'm1');
+    const { config, storage } = api;
+    const workflows = createTurnWorkflows({ client, storage, config, logger: pino({ level: 'silent' }) });
+    expect(await workflows.cancel({ tenant, conversation }, 'earlier')).toEqual({ status: 'idle' });
+    expect(await workflows.current({ tenant, conversation })).toBe(turnId);
+    const { status } = await workflows.cancel({ tenant, conversation }, turnId ?? '');
+    expect(status).toBe('cancelling');
+  });
+
   test('ends the stream of its readers when it is withdrawn', async () => {
     const conversation = randomUUID();
     const { turnId, text } = await chat(conversation, 'm1');
