@@ -4,7 +4,7 @@ import type {
   ElicitationResponse as PostedResponse,
 } from '../../contract/elicitation.ts';
 import type { ElicitationResponse } from '../../elicitation/elicitation.ts';
-import type { Answered } from '../../service/answer-question.ts';
+import type { Answered } from '../../service/conclude-answer.ts';
 
 export interface Receipt {
   statusCode: 200 | 202;
