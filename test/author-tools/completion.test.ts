@@ -1,6 +1,6 @@
 /** Pages of tools that report that they are done: signed by hand and by `signCompletion`, at the API without a worker. */
 import { createHmac } from 'node:crypto';
-import { mkdtemp, writeFile } from 'node:fs/promises';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -11,9 +11,10 @@ import type { ApiUnderTest } from '../api/api-under-test.ts';
 
 const secret = 'a secret of the pages';
 let api: ApiUnderTest;
+let folder: string;
 
 beforeAll(async () => {
-  const folder = await mkdtemp(path.join(tmpdir(), 'interlude-pages-'));
+  folder = await mkdtemp(path.join(tmpdir(), 'interlude-pages-'));
   const agents = path.join(folder, 'agents.yaml');
   await writeFile(
     agents,
@@ -28,7 +29,10 @@ agents:
     env: { INTERLUDE_CONFIG: agents, PAGES_SECRET: secret, OTHER_SECRET: 'another secret' },
   });
 });
-afterAll(() => api.stop());
+afterAll(async () => {
+  await api.stop();
+  await rm(folder, { recursive: true });
+});
 
 let count = 0;
 /** A question of a tool that sends alice to a page. */

@@ -1,15 +1,16 @@
 /** Tools in TypeScript, as their callers see them: whole turns on a real server, whose clock is everybody's. */
-import { mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { randomUUID } from 'node:crypto';
-import { beforeEach, describe, expect, test } from 'vitest';
+import { afterAll, beforeEach, describe, expect, test } from 'vitest';
 import { turnWorkflowId } from '../../src/workflows/messages.ts';
 import { useService } from '../service/use-service.ts';
 import { bundleTools } from './bundle-tools.ts';
 
 const notesFile = path.join(mkdtempSync(path.join(tmpdir(), 'interlude-notes-')), 'notes');
 process.env['INTERLUDE_TEST_NOTES'] = notesFile;
+afterAll(() => rmSync(path.dirname(notesFile), { recursive: true }));
 const notes = () => readFileSync(notesFile, 'utf8').split('\n').slice(0, -1);
 
 const bundle = await bundleTools();

@@ -28,6 +28,8 @@ const pages = [
   'POST /auth/logout',
   'POST /connections',
   'POST /connections/approvals',
+  // For pages that authors of tools sign for: it has no token, and reads bytes.
+  'POST /run/v1/elicitations/{elicitation}/complete',
 ];
 const forAnybody = ['getContract', 'getHealth', 'getReadiness'];
 
