@@ -36,6 +36,7 @@ test('it holds its doors and what is behind them, and nothing of the service', (
     'development',
     'elicitation',
     'elicitation/form',
+    'time',
     'tools',
     'widget',
     'widget/words',
