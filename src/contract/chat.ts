@@ -4,7 +4,7 @@
  */
 import { z } from 'zod';
 import { ElicitationRequestSchema, ElicitationResponseSchema } from './elicitation.ts';
-import { AgentNameSchema, ClientIdSchema } from './ids.ts';
+import { AgentNameSchema, ClientIdSchema, ElicitationIdSchema } from './ids.ts';
 import { ToolAuthRequiredSchema } from './notice.ts';
 import { OperationSchema } from './operation.ts';
 
@@ -42,6 +42,16 @@ const MessageSchema = z.object({
 export const ElicitationResponsePartSchema = z.looseObject({
   type: z.literal('data-elicitation-response'),
   data: ElicitationResponseSchema.omit({ conversationId: true }),
+});
+
+/** In the last message, where that is the assistant's: the answer to a `tool-approval-request`, as the SDK sends it. */
+export const ToolApprovalPartSchema = z.looseObject({
+  state: z.literal('approval-responded'),
+  approval: z.looseObject({
+    id: ElicitationIdSchema,
+    approved: z.boolean(),
+    reason: z.string().max(1000).optional(),
+  }),
 });
 
 /** In the last message, at most once, beside the user's words: told to the agent, never shown as something they said. */

@@ -39,10 +39,17 @@ const supportsResetStep = yesOrNo.optional().meta({
     '`true`: the caller reads the part `reset-step` of a UI message stream, as AI SDK 7 does, and takes back what a model call said before it was repeated',
 });
 
+const supportsToolApproval = yesOrNo.optional().meta({
+  examples: ['true'],
+  description:
+    '`true`: the caller reads the part `tool-approval-request` of a UI message stream, as AI SDK 6 and 7 do. It comes beside the question',
+});
+
 export const ReaderHeadersSchema = z.looseObject({
   'x-supports-elicitation': supportsElicitation,
   'x-emit-operations': emitOperations,
   'x-supports-reset-step': supportsResetStep,
+  'x-supports-tool-approval': supportsToolApproval,
 });
 
 export const TurnHeadersSchema = ReaderHeadersSchema.extend({ 'idempotency-key': idempotencyKey });

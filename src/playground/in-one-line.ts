@@ -24,11 +24,14 @@ export function inOneLine(event: StreamEvent): Line | null {
     case 'error':
       return line(String(event['errorText']), 'bad');
     case 'elicitation-request': {
-      const { serverTitle, server, agent } = Object(event['context']) as Record<string, string | undefined>;
+      const { serverTitle, server, agent, trigger } = Object(event['context']) as Record<
+        string,
+        string | undefined
+      >;
       const asker = serverTitle ?? server ?? agent ?? 'The agent';
       const isOpen = event['status'] === 'pending';
       return line(
-        `${asker}, ${String(event['mode'])}: ${String(event['status'])}`,
+        `${asker}, ${trigger === 'approval' ? trigger : String(event['mode'])}: ${String(event['status'])}`,
         isOpen ? 'waiting' : 'plain',
       );
     }

@@ -1,5 +1,7 @@
 /** Calls that a person approves before they are sent: what is shown is what goes out, or nothing does. */
 import { afterEach, expect, test, vi } from 'vitest';
+import { randomUUID } from 'node:crypto';
+import { createChatClient, versions } from '../clients/chat-client.ts';
 import { createLogger } from '../../src/telemetry/logger.ts';
 import type { Storage } from '../../src/storage/storage.ts';
 import { asks, form } from '../servers/playing-server.ts';
@@ -250,4 +252,110 @@ test('a server’s question has its answer as before', async () => {
   await turn.answer(0, accept());
   await turn.answer(1, city('Rome'));
   expect((await turn.end()).text).toBe('done');
+});
+
+test('a client that knows the SDK’s own requests for approval gets them, and answers as the SDK does', async () => {
+  const known = { headers: { 'x-supports-tool-approval': 'true' } };
+  const requests = ({ stream }: Awaited<ReturnType<typeof begin>>) =>
+    stream.chunks.filter(({ type }) => type === 'tool-approval-request');
+  const respond = (turn: Awaited<ReturnType<typeof begin>>, approval: object) =>
+    setup.alice.request('POST', '/run/api/chat', {
+      id: turn.conversation,
+      messages: [
+        {
+          role: 'assistant',
+          parts: [
+            { type: 'text', text: 'I would.' },
+            { type: 'dynamic-tool', toolCallId: 'c', state: 'approval-responded', approval },
+          ],
+        },
+      ],
+    });
+
+  const approved = await begin([], { input, ...known });
+  const { elicitationId: id, context } = await approved.question(0);
+  expect(requests(approved)).toEqual([
+    { type: 'tool-approval-request', approvalId: id, toolCallId: context['toolCallId'] },
+  ]);
+  expect(await respond(approved, { id, approved: true })).toMatchObject({
+    status: 200,
+    body: { elicitationId: id, status: 'accept' },
+  });
+  expect(await approved.end()).toMatchObject({ text: 'done' });
+  expect(requests(approved)).toHaveLength(1);
+
+  const refused = await begin([], { input, ...known });
+  const { elicitationId } = await refused.question(0);
+  expect((await respond(refused, { id: elicitationId, approved: 'yes' })).status).toBe(400);
+  await respond(refused, { id: elicitationId, approved: false, reason: 'Not today.' });
+  expect((await refused.end()).error).toContain('Their reason: "Not today."');
+
+  const unknown = await begin([], { input });
+  await unknown.question(0);
+  expect(requests(unknown)).toEqual([]);
+  await unknown.answer(0, { action: 'decline' });
+  await unknown.end();
+});
+
+test('an OpenAI client is asked in a chunk of its own, and answers over HTTP', async () => {
+  setup.server.play();
+  const response = await fetch(`${setup.service.baseUrl}/run/v1/chat/completions`, {
+    method: 'POST',
+    headers: {
+      authorization: `Bearer ${await setup.service.token('alice')}`,
+      'content-type': 'application/json',
+      'x-supports-elicitation': 'form',
+    },
+    body: JSON.stringify({
+      model: 'assistant',
+      stream: true,
+      messages: [{ role: 'user', content: callOf(['ask', input]) }],
+    }),
+  });
+  const conversationId = response.headers.get('x-conversation-id') ?? '';
+  let text = '';
+  let isAnswered = false;
+  for await (const bytes of response.body ?? []) {
+    text += Buffer.from(bytes).toString('utf8');
+    const [, elicitationId] = /"elicitationId":"([^"]+)"/.exec(text) ?? [];
+    if (elicitationId === undefined || isAnswered || !text.endsWith('\n\n')) continue;
+    isAnswered = true;
+    expect(text).toContain('"trigger":"approval"');
+    expect(text).toContain(JSON.stringify(JSON.stringify(input, null, 2)));
+    const answer = { conversationId, elicitationId, action: 'accept' };
+    expect((await setup.alice.answer(answer)).status).toBe(200);
+  }
+  expect(isAnswered).toBe(true);
+  expect(setup.server.calls.map(({ params }) => params.arguments)).toEqual([input]);
+});
+
+test.each(versions)('`useChat` of version %i is asked, and goes on once it is approved', async (version) => {
+  setup.server.play();
+  const conversation = randomUUID();
+  setup.service.begun(conversation);
+  const chat = createChatClient(version, {
+    baseUrl: setup.service.baseUrl,
+    token: await setup.service.token('alice'),
+    conversation,
+    headers: {
+      'x-supports-elicitation': 'true',
+      ...(version > 5 && { 'x-supports-tool-approval': 'true' }),
+    },
+  });
+  const over = chat.send(callOf(['ask', input]));
+  const isAsked = (part: object) => JSON.stringify(part).includes('"status":"pending"');
+  await chat.until(isAsked);
+  const wanted = version > 5 ? 'approval-requested' : 'input-available';
+  await chat.until((part) => part.type === 'dynamic-tool' && String(part.state) === wanted);
+  const question = chat.parts().find(({ type }) => type === 'data-elicitation-request');
+  const { elicitationId } = (question as unknown as { data: { elicitationId: string } }).data;
+  const answer = { conversationId: conversation, elicitationId, action: 'accept' };
+  expect((await setup.alice.answer(answer)).status).toBe(200);
+  await over;
+  expect(chat.error).toBeUndefined();
+  expect(chat.parts()).toContainEqual(expect.objectContaining({ type: 'text', text: 'done' }));
+  expect(chat.parts()).toContainEqual(
+    expect.objectContaining({ type: 'dynamic-tool', state: 'output-available' }),
+  );
+  expect(setup.server.calls.map(({ params }) => params.arguments)).toEqual([input]);
 });

@@ -7,7 +7,14 @@ export type Question = {
   elicitationId: string;
   message: string;
   /** Only `trigger` is always there. */
-  context: { trigger: string; serverTitle?: string; agent?: string; host?: string };
+  context: {
+    trigger: string;
+    serverTitle?: string;
+    agent?: string;
+    host?: string;
+    toolName?: string;
+    arguments?: string;
+  };
   status: 'pending' | 'accept' | 'decline' | 'cancel' | 'expired';
 } & ({ mode: 'url'; url: string } | { mode: 'form'; requestedSchema: FormSchema });
 

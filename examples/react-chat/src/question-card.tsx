@@ -1,6 +1,7 @@
 import { useState } from 'react';
 import { post, Refused } from './interlude.ts';
 import type { Question } from './interlude.ts';
+import { ApprovalForm } from './approval-form.tsx';
 import { QuestionForm } from './question-form.tsx';
 
 const outcomes = { accept: 'done', decline: 'not now', cancel: 'no longer needed', expired: 'too late' };
@@ -12,13 +13,16 @@ export function QuestionCard({ question, conversation }: { question: Question; c
   const asker = context.serverTitle ?? context.agent ?? 'The agent';
   if (status !== 'pending') return <small>{`${asker}: ${outcomes[status]}`}</small>;
 
-  function answer(action: 'accept' | 'decline' | 'cancel', content?: Record<string, unknown>) {
+  function answer(action: 'accept' | 'decline' | 'cancel', more: object = {}) {
     setFailure(null);
-    const decision = { conversationId: conversation, elicitationId, action, content };
+    const decision = { conversationId: conversation, elicitationId, action, ...more };
     post('/run/api/elicitation-responses', decision).catch(setFailure);
   }
   // A connection is noticed by itself; for any other page, opening it is the consent.
   const consent = () => context.trigger !== 'credential_required' && answer('accept');
+
+  // A tool call that waits for a yes; a server's form without fields is none.
+  const isApproval = context.trigger === 'approval';
 
   return (
     <section aria-label={`Question from ${asker}`}>
@@ -26,7 +30,9 @@ export function QuestionCard({ question, conversation }: { question: Question; c
         <strong>{asker}</strong>
         {context.host && ` at ${context.host}`} asks: {message}
       </p>
-      {question.mode === 'url' ? (
+      {isApproval ? (
+        <ApprovalForm call={context} answer={answer} />
+      ) : question.mode === 'url' ? (
         <p>
           <a href={question.url} target="_blank" rel="noopener noreferrer" onClick={consent}>
             Open {new URL(question.url).host}
@@ -37,11 +43,11 @@ export function QuestionCard({ question, conversation }: { question: Question; c
         <QuestionForm
           schema={question.requestedSchema}
           errors={failure instanceof Refused ? failure.errors : []}
-          onFilled={(content) => answer('accept', content)}
+          onFilled={(content) => answer('accept', { content })}
         />
       )}
       {failure && <p role="alert">{failure.message}</p>}
-      <button onClick={() => answer('decline')}>Not now</button>
+      {!isApproval && <button onClick={() => answer('decline')}>Not now</button>}
       <button onClick={() => answer('cancel')}>Dismiss</button>
     </section>
   );

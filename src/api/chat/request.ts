@@ -1,5 +1,9 @@
 /** What `useChat` posts: a message that wants a turn, or the answer to a question. Pure. */
-import { ElicitationResponsePartSchema, PageContextPartSchema } from '../../contract/chat.ts';
+import {
+  ElicitationResponsePartSchema,
+  PageContextPartSchema,
+  ToolApprovalPartSchema,
+} from '../../contract/chat.ts';
 import type { ChatRequest } from '../../contract/chat.ts';
 import { toPageContextPart } from '../../turn/page-context.ts';
 import { invalidRequest, parseInput } from '../http/problems.ts';
@@ -24,6 +28,8 @@ export function readPosted(body: ChatRequest): Posted {
   const { messages } = body;
   const at = `/messages/${messages.length - 1}`;
   const last = messages.at(-1);
+  const approval = last?.role === 'assistant' ? approvalIn(body, last.parts, at) : undefined;
+  if (approval) return { kind: 'answer', ...approval };
   if (last?.role !== 'user')
     throw invalidRequest([{ pointer: `${at}/role`, detail: "the last message has to be the user's" }]);
   const answer = last.parts.findIndex(isAnswer);
@@ -83,6 +89,31 @@ function givenAnswer(
   return {
     answer: { conversation: id, elicitationId, response: fromPosted(posted) },
     pointer: `${at}/parts/${index}/data`,
+  };
+}
+
+/**
+ * What `addToolApprovalResponse` has the SDK send: the assistant's message with the person's word in a tool's part. The
+ * latest one counts: older ones are what the message was before.
+ */
+function approvalIn(
+  { id }: ChatRequest,
+  parts: Part[],
+  at: string,
+): { answer: PostedAnswer; pointer: string } | undefined {
+  const index = parts.findLastIndex((part) => part['state'] === 'approval-responded');
+  if (index === -1) return undefined;
+  const pointer = `${at}/parts/${index}`;
+  if (id === undefined)
+    throw invalidRequest([{ pointer: '/id', detail: 'say in which conversation the question was asked' }]);
+  const { approval } = parseInput(ToolApprovalPartSchema, parts[index], pointer);
+  const reason = approval.reason || undefined;
+  const response = approval.approved
+    ? ({ action: 'accept' } as const)
+    : ({ action: 'decline', ...(reason && { reason }) } as const);
+  return {
+    answer: { conversation: id, elicitationId: approval.id, response },
+    pointer: `${pointer}/approval`,
   };
 }
 

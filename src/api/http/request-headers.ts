@@ -9,14 +9,22 @@ export interface Reader {
   operations: boolean;
   /** Can take back what a step has said so far. */
   resets: boolean;
+  /** Knows the SDK's own requests for approval. */
+  toolApprovals: boolean;
 }
 
-export const plainReader: Reader = { capabilities: cannotAsk, operations: false, resets: false };
+export const plainReader: Reader = {
+  capabilities: cannotAsk,
+  operations: false,
+  resets: false,
+  toolApprovals: false,
+};
 
 interface ReaderHeaders {
   'x-supports-elicitation'?: string | undefined;
   'x-emit-operations'?: string | undefined;
   'x-supports-reset-step'?: string | undefined;
+  'x-supports-tool-approval'?: string | undefined;
 }
 
 export function readerFrom(headers: ReaderHeaders): Reader {
@@ -24,6 +32,7 @@ export function readerFrom(headers: ReaderHeaders): Reader {
     capabilities: parseCapabilities(headers['x-supports-elicitation']),
     operations: isTrue(headers['x-emit-operations']),
     resets: isTrue(headers['x-supports-reset-step']),
+    toolApprovals: isTrue(headers['x-supports-tool-approval']),
   };
 }
 

@@ -7,7 +7,9 @@
  * https://ai-sdk.dev/docs/ai-sdk-ui/stream-protocol
  */
 import type { UIMessageChunk } from 'ai';
+import { isApproval } from '../../elicitation/approval.ts';
 import { canPresent } from '../../elicitation/capabilities.ts';
+import type { ElicitationEvent } from '../../elicitation/elicitation.ts';
 import type { LogEntry, TurnEvent } from '../../turn/event.ts';
 import { operationId, operationOf } from '../../turn/operations.ts';
 import type { Reader } from '../http/request-headers.ts';
@@ -22,7 +24,7 @@ type ToChunks = (entry: LogEntry) => UIMessageChunk[];
  * A question that the reader cannot present is left out, or replaced by a notice where there is one. What delegated
  * agents say and do among themselves is left out, too: it is their caller's tool call that is shown.
  */
-export function createTranslator({ capabilities, operations, resets }: Reader): ToChunks {
+export function createTranslator({ capabilities, operations, resets, toolApprovals }: Reader): ToChunks {
   const toNotices = createNotices();
   const toSpeech = resets ? withResets(createSpeech()) : createSpeech();
   const withData = createStepData();
@@ -37,13 +39,29 @@ export function createTranslator({ capabilities, operations, resets }: Reader): 
   function toChunks(event: TurnEvent): UIMessageChunk[] {
     const notices = toNotices(event);
     if (event.type === 'elicitation-request' && canPresent(event.mode, capabilities))
-      return [{ type: 'data-elicitation-request', id: event.elicitationId, data: event }];
+      return [
+        { type: 'data-elicitation-request', id: event.elicitationId, data: event },
+        ...(toolApprovals ? approvalRequest(event) : []),
+      ];
     // In place of a question for whoever cannot be asked; that nobody was, everybody is told.
     if (event.type === 'tool-auth-required' || (!capabilities.url && notices.length > 0)) return notices;
     return event.path === undefined ? toSpeech(event) : [];
   }
 
   return (entry) => [...toOperations(entry), ...toChunks(entry.event)].flatMap(withData);
+}
+
+/** As the SDK has it. Only of calls that the reader was shown: of another one it knows nothing, and fails. */
+function approvalRequest({
+  elicitationId,
+  status,
+  context,
+  path,
+}: ElicitationEvent & TurnEvent): UIMessageChunk[] {
+  const { toolCallId } = context;
+  if (!isApproval(context) || status !== 'pending' || path !== undefined || toolCallId === undefined)
+    return [];
+  return [{ type: 'tool-approval-request', approvalId: elicitationId, toolCallId }];
 }
 
 /** What the turn's own agent says and does. */

@@ -5,6 +5,7 @@
 import { InterludeError } from '../../client/interlude-error.ts';
 import type { FieldError } from '../../client/interlude-error.ts';
 import type { ElicitationRequest } from '../../contract/elicitation.ts';
+import { isApproval } from '../../elicitation/approval.ts';
 import type { ElicitationResponse } from '../../elicitation/elicitation.ts';
 import { readRequestedSchema } from '../../elicitation/form/requested-schema.ts';
 import type { Answers, FormDrafts } from './form-drafts.ts';
@@ -162,6 +163,7 @@ function begin(question: ElicitationRequest, kept: Answers = new Map()): Current
     const isConnection = question.context.trigger === 'credential_required';
     return { question, asking: { kind: isConnection ? 'connection' : 'page' }, form: undefined };
   }
+  if (isApproval(question.context)) return { question, asking: { kind: 'approval' }, form: undefined };
   const read = readRequestedSchema(question.requestedSchema);
   if (read.kind === 'unsupported')
     return { question, asking: { kind: 'unreadable', reason: read.reason }, form: undefined };

@@ -98,7 +98,7 @@ class Conversation {
       case 'message':
         return this.#send(input.text);
       case 'answer':
-        if (turn) turn.answering.answer({ action: input.action });
+        if (turn) turn.answering.answer({ action: input.action, ...input.details });
         else this.#screen.line(dim('  No question is open.'));
         return this.#turns.prompt();
       case 'field':

@@ -1,6 +1,7 @@
 /** A question as it stands on the screen: who asks and what for, how to answer, and at last what became of it. */
 import { styleText } from 'node:util';
 import type { ElicitationRequest } from '../../contract/elicitation.ts';
+import { isApproval } from '../../elicitation/approval.ts';
 import { askerTitle } from '../../elicitation/asker.ts';
 import { inWords } from '../../elicitation/wording.ts';
 import { bold, dim, oneLine, plain } from './wording.ts';
@@ -12,6 +13,8 @@ import { bold, dim, oneLine, plain } from './wording.ts';
 export type Asking =
   | { kind: 'connection' | 'page' }
   | { kind: 'form'; fieldCount: string }
+  /** A tool call that waits for a yes. */
+  | { kind: 'approval' }
   | { kind: 'unreadable'; reason: string };
 
 interface Given {
@@ -69,6 +72,14 @@ function way(question: ElicitationRequest, asking: Asking): string[] {
         : [];
     case 'form':
       return [dim(`    a form with ${asking.fieldCount}`), ''];
+    case 'approval':
+      return [
+        dim(`    what will be sent to ${oneLine(question.context.toolName ?? 'the tool')}:`),
+        ...plain(question.context.arguments ?? '{}')
+          .split('\n')
+          .map((line) => `    ${line}`),
+        '',
+      ];
     case 'unreadable':
       return [`  This terminal cannot show the form: ${oneLine(asking.reason)}`, ''];
     default:
@@ -90,6 +101,11 @@ function keys({ expiresAt }: ElicitationRequest, { kind }: Asking): string {
   if (kind === 'form') {
     const all = [key('/back', 'the field before'), key('/n', 'Not now'), key('/c', 'Dismiss')];
     return `  ${all.join('    ')}    ${dim(`open until ${until}`)}`;
+  }
+  if (kind === 'approval') {
+    const yes = [key('y', 'Approve'), key('yc', '… in this conversation'), key('ya', '… always')];
+    const no = [key('n', 'Decline'), key('n and some words', '… and say why'), key('c', 'Dismiss')];
+    return `  ${yes.join('    ')}\n  ${no.join('    ')}    ${dim(`then Enter; open until ${until}`)}`;
   }
   const done = kind === 'page' ? [key('Enter', 'when you are done')] : [];
   const all = [...done, key('n', 'Not now'), key('c', 'Dismiss')];
@@ -128,10 +144,14 @@ export function settledLine(question: ElicitationRequest, isOurs: boolean): stri
   const isConnection = question.context.trigger === 'credential_required';
   switch (question.status) {
     case 'accept': {
+      if (isApproval(question.context))
+        return `  ${styleText('green', '✓')} ${isOurs ? 'Approved.' : 'Approved elsewhere.'}`;
       const words = isConnection ? `${title} is connected.` : isOurs ? 'Answered.' : 'Answered elsewhere.';
       return `  ${styleText('green', '✓')} ${words}`;
     }
     case 'decline':
+      if (isApproval(question.context))
+        return dim(isOurs ? '  – Declined: nothing was sent.' : '  – Declined elsewhere: nothing was sent.');
       if (isConnection) return dim(`  – Not now: ${title} is left out.`);
       return dim(isOurs ? '  – Not now.' : '  – Not now, was the answer elsewhere.');
     case 'cancel':

@@ -1,11 +1,12 @@
 /** Parses a typed line: a message, an answer, a field of the open form, or a command. Pure. */
-import type { Action } from '../../elicitation/elicitation.ts';
+import type { ApprovalDetails } from '../../elicitation/approval.ts';
+import type { Action, Remember } from '../../elicitation/elicitation.ts';
 import type { Asking } from './question-card.ts';
 
 export type Input =
   | { kind: 'nothing' }
   | { kind: 'message'; text: string }
-  | { kind: 'answer'; action: Action }
+  | { kind: 'answer'; action: Action; details?: ApprovalDetails }
   /** For the form that is being filled in. */
   | { kind: 'field'; line: string }
   | { kind: 'stop' | 'quit' | 'help' }
@@ -21,12 +22,33 @@ export function readInput(line: string, asked: Asking['kind'] | undefined): Inpu
   if (command) return command;
   if (asked === 'form') return { kind: 'field', line };
   const word = text.toLowerCase();
+  const decided = asked === 'approval' ? readApproval(text) : undefined;
+  if (decided) return decided;
   if (asked && (word === 'n' || word === 'c')) return readInput(`/${word}`, asked);
   if (asked === 'page' && (word === '' || word === 'y')) return { kind: 'answer', action: 'accept' };
   if (word === '') return { kind: 'nothing' };
   return text.startsWith('/')
     ? { kind: 'unknown', command: text.split(/\s/, 1)[0] ?? text }
     : { kind: 'message', text };
+}
+
+const remembered = new Map<string, Remember | undefined>([
+  ['y', undefined],
+  ['yes', undefined],
+  ['yc', 'conversation'],
+  ['ya', 'always'],
+]);
+
+/** Enter alone approves nothing. */
+function readApproval(text: string): Input | undefined {
+  const word = text.toLowerCase();
+  if (remembered.has(word)) {
+    const remember = remembered.get(word);
+    return { kind: 'answer', action: 'accept', ...(remember && { details: { remember } }) };
+  }
+  const [, reason] = /^\/?no?[ ,:]+(.+)$/is.exec(text) ?? [];
+  if (reason === undefined) return undefined;
+  return { kind: 'answer', action: 'decline', details: { reason: reason.slice(0, 1000) } };
 }
 
 function readCommand(text: string): Input | undefined {

@@ -249,13 +249,16 @@ describe('a header that says what the caller can do', () => {
     },
   );
 
-  test.each(['x-emit-operations', 'x-supports-reset-step'])('%s is yes or no', async (name) => {
-    const response = await said({ [name]: 'yes' });
-    expect([response.statusCode, response.json().errors]).toEqual([
-      400,
-      [{ pointer: `/${name}`, detail: 'say `true` or `false`, or leave the header out' }],
-    ]);
-  });
+  test.each(['x-emit-operations', 'x-supports-reset-step', 'x-supports-tool-approval'])(
+    '%s is yes or no',
+    async (name) => {
+      const response = await said({ [name]: 'yes' });
+      expect([response.statusCode, response.json().errors]).toEqual([
+        400,
+        [{ pointer: `/${name}`, detail: 'say `true` or `false`, or leave the header out' }],
+      ]);
+    },
+  );
 
   test.each(['TRUE', 'false', 'url , form'])('may be written like this: “%s”', async (header) => {
     const conversation = `header-${Buffer.from(header).toString('hex')}`;

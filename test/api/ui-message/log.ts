@@ -13,7 +13,9 @@ function log(events: TurnEvent[]): LogEntry[] {
 
 export function chunksFor(reader: Partial<Reader>, events: TurnEvent[]): UIMessageChunk[] {
   const capabilities = { url: true, form: true };
-  return log(events).flatMap(createTranslator({ capabilities, operations: false, resets: false, ...reader }));
+  return log(events).flatMap(
+    createTranslator({ capabilities, operations: false, resets: false, toolApprovals: false, ...reader }),
+  );
 }
 
 export function accountQuestion(status: Status, tool?: string): ElicitationEvent {

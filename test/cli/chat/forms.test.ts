@@ -316,3 +316,58 @@ test('a form that this terminal cannot read can still be turned down', async () 
   await sitting.sees('All done.');
   expect(answersTo(sitting)).toMatchObject([{ action: 'decline' }]);
 });
+
+const call = {
+  trigger: 'approval',
+  agent: 'Assistant',
+  server: 'travel',
+  serverTitle: 'Travel Desk',
+  host: 'travel.example',
+  toolName: 'book_trip',
+  arguments: '{\n  "to": "Lisbon"\n}',
+};
+const approval = (status: string) =>
+  form(status, 'a1', {
+    message: 'Assistant wants to book trip in Travel Desk. Approve this?',
+    requestedSchema: { type: 'object', properties: {} },
+    context: call,
+  });
+
+test.each([
+  ['y', { action: 'accept' }, '  ✓ Approved.'],
+  ['yc', { action: 'accept', remember: 'conversation' }, '  ✓ Approved.'],
+  ['YA', { action: 'accept', remember: 'always' }, '  ✓ Approved.'],
+  ['n', { action: 'decline' }, '  – Declined: nothing was sent.'],
+  [
+    'n  Not on a Friday.',
+    { action: 'decline', reason: 'Not on a Friday.' },
+    '  – Declined: nothing was sent.',
+  ],
+  ['c', { action: 'cancel' }, '  – Dismissed.'],
+])('a call to approve is shown with what will be sent, and %s answers it', async (line, answer, words) => {
+  const sitting = await sitDown(settling({ a1: approval }));
+  typing(sitting, 'List my issues');
+  await sitting.sees('"to": "Lisbon"');
+  const card = sitting.screen().join('\n');
+  expect(card).toContain('● Assistant wants to book trip in Travel Desk. Approve this?');
+  expect(card).toContain('    what will be sent to book_trip:\n    {\n      "to": "Lisbon"\n    }\n');
+  expect(card).toContain('  y Approve    yc … in this conversation    ya … always\n');
+  // Enter alone approves nothing.
+  typing(sitting, '');
+  expect(answersTo(sitting)).toEqual([]);
+  typing(sitting, line);
+  await sitting.sees('All done.');
+  expect(answersTo(sitting)).toEqual([{ conversationId: 'c1', elicitationId: 'a1', ...answer }]);
+  expect(sitting.screen()).toContain(words);
+});
+
+test('a server’s form without fields is a form', async () => {
+  const empty = { requestedSchema: { type: 'object', properties: {} } };
+  const sitting = await sitDown(settling({ f1: (status) => form(status, 'f1', empty) }));
+  typing(sitting, 'List my issues');
+  await sitting.sees('a form with');
+  expect(sitting.screen().join('\n')).not.toContain('Approve');
+  typing(sitting, '');
+  await sitting.sees('All done.');
+  expect(answersTo(sitting)).toMatchObject([{ action: 'accept', content: {} }]);
+});
