@@ -1,4 +1,4 @@
-/** Everything a worker can do for a turn. Activities get their dependencies here and nowhere else. */
+/** All activities that a worker registers. They get their dependencies here and nowhere else; histories name them. */
 import type { Logger } from 'pino';
 import type { Config, ServerConfig } from '../config/config.ts';
 import type { KeyRing } from '../credentials/sealing/key-ring.ts';

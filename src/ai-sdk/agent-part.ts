@@ -1,10 +1,10 @@
 /**
- * What an agent's answer is made of, before it is put in the words of one version of the interface. Where the versions
- * agree, it is theirs.
+ * The parts of an agent's answer, before they are translated for one version of the AI SDK's provider interface. Where
+ * the versions agree, the shapes are theirs.
  */
 import type { ElicitationRequest } from '../contract/elicitation.ts';
 
-/** Of questions, sent once when they open and again whenever their status changes, with what is needed to answer them. */
+/** A question: sent when it opens and again whenever its status changes, with the ids that an answer needs. */
 export interface Question {
   type: 'elicitation';
   elicitation: ElicitationRequest & { conversationId: string };
@@ -14,14 +14,14 @@ export type AgentPart =
   | { type: 'stream-start'; warnings: Warning[] }
   | { type: 'response-metadata'; id?: string; modelId: string; timestamp: Date }
   | { type: 'text-start' | 'reasoning-start'; id: string }
-  /** Marked when the agent takes it back: in a stream, what has been said stays. */
+  /** `void: true`: the text is void, because its model call is repeated; a stream cannot remove it. */
   | { type: 'text-end' | 'reasoning-end'; id: string; providerMetadata?: { interlude: { void: true } } }
   | { type: 'text-delta' | 'reasoning-delta'; id: string; delta: string }
   | Question
   | { type: 'error'; error: unknown }
   | ({ type: 'finish' } & Finish);
 
-/** The same, whole. */
+/** The same without streaming: complete parts. */
 export type AgentContent = { type: 'text' | 'reasoning'; text: string } | Question;
 
 export interface Finish {

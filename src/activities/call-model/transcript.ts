@@ -1,9 +1,10 @@
+/** Reads the stored messages that an agent's model is given. */
 import type { StoredMessage } from '../../storage/ports/conversations.ts';
 import type { Storage } from '../../storage/storage.ts';
 import type { Turn } from '../../turn/turn.ts';
 import { taskIn } from './delegate-tool.ts';
 
-/** A delegated agent sees its task and what it has made of it so far, and nothing of the conversation. */
+/** A delegated agent is given its task and its own messages, and nothing of the conversation. */
 export async function readTranscript(
   { messages, toolCalls }: Pick<Storage, 'messages' | 'toolCalls'>,
   turn: Turn,

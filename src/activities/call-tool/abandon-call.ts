@@ -1,6 +1,6 @@
 /**
- * Tells a server that nobody comes back to a call which it still keeps: one that was left to it while people think, or
- * one whose worker has died while it held the connection. Best effort: nobody waits for it, and it is not repeated.
+ * Tells a server that a call which it still keeps open is abandoned: one that waits at the server for answers, or one
+ * whose worker died while it held the connection. Best effort: not awaited, not retried.
  */
 import type { ServerConfig } from '../../config/config.ts';
 import type { CredentialStore } from '../../credentials/store.ts';
@@ -19,7 +19,7 @@ interface Dependencies extends OpenRoundsDependencies {
 
 export function createAbandonCall({ rounds, servers, storeOf, remote }: Dependencies) {
   return {
-    /** Resolves when it knows what is to be said; the end of the turn, which forgets that, may be written then. */
+    /** Resolves when it has read the call's round: the end of the turn, which deletes that, may be written then. */
     async abandonCall({ turn, toolCallId, server: name, round: number }: RoundRef): Promise<void> {
       const server = servers.get(name);
       const call = runningCall((await rounds.list(turn, toolCallId))[number - 1]);

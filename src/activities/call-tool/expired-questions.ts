@@ -1,6 +1,6 @@
 /**
- * What the model reads beside a server's result when questions of the call ran out. Servers know no word for that and
- * are told `cancel`, so that by their account somebody has dismissed the question.
+ * The remark that the model reads after a server's result when questions of the call expired. MCP has no word for expiry,
+ * so servers get `cancel` and report that the user dismissed the question.
  */
 import { expiredForModel } from '../../elicitation/wording.ts';
 import type { Storage } from '../../storage/storage.ts';

@@ -1,6 +1,6 @@
 /**
- * The questions that a server asks while it keeps the connection of a call open, each kept as a round of its own. One
- * after the other: each round has its number.
+ * Stores the questions that a server asks while it keeps the connection of a call open, each as a round of its own. They
+ * are stored one after the other, because rounds are numbered.
  */
 import type { RunningCall, ServerQuestion } from '../../remote/input-required.ts';
 import type { Attempt } from './attempt.ts';
@@ -10,12 +10,12 @@ import type { CallRounds, Round } from './rounds.ts';
 
 export type KeptRound =
   | { kind: 'kept'; elicitationId: string; number: number; round: Round }
-  /** In words for the server's model: why the question is not put to the user. */
+  /** A text for the server: why the question is not put to the user. */
   | { kind: 'refused'; message: string };
 
 export interface HeldRounds {
   keep(question: ServerQuestion, call: RunningCall | undefined, signal: AbortSignal): Promise<KeptRound>;
-  /** Undefined as long as the question is not kept. */
+  /** Undefined until the question is stored. */
   elicitationIdOf(question: ServerQuestion): string | undefined;
   areAny(): boolean;
 }
@@ -29,7 +29,7 @@ export function createHeldRounds(rounds: CallRounds, { input, by, server }: Atte
 
   async function keepNext(question: ServerQuestion, call: RunningCall | undefined): Promise<KeptRound> {
     const before = await rounds.list(turn, toolCallId);
-    // A call that was begun anew after a crash asks the same again: people see one question, and answer it once.
+    // A call that is repeated after a crash asks the same again: the stored question is used, so people see it once.
     const index = before.findIndex(({ questions: [one] }) => {
       const isTaken = [...idOf.values()].includes(one?.elicitationId ?? '');
       return !isTaken && JSON.stringify(one?.request) === JSON.stringify(question.request);

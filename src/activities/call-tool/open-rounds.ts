@@ -1,4 +1,4 @@
-/** A call whose server has asked, as it can be met while people think: the round that is open, and who may speak there. */
+/** Finds the open round of a call whose server has asked, with the credential for requests about it. */
 import type { Config, ServerConfig } from '../../config/config.ts';
 import { connectionKey } from '../../credentials/connection-key.ts';
 import type { Credential, CredentialStore } from '../../credentials/store.ts';
@@ -6,7 +6,7 @@ import type { RoundRef } from '../../turn/tool-call.ts';
 import type { CallRounds, Round } from './rounds.ts';
 
 export interface OpenRounds {
-  /** Null when it is over, or nobody may speak there any more. */
+  /** Null when no round is open, or there is no credential for its server any more. */
   find(call: RoundRef): Promise<{ round: Round; server: ServerConfig; credential: Credential } | null>;
 }
 

@@ -1,12 +1,12 @@
 /**
- * How far a call has come, written as often as somebody may want to look. The first notice is written at once; of those
- * that follow in quick succession only the newest, and the last one always. Notices that say nothing new are left out.
+ * Writes a call's progress, throttled: the first notice at once, then the newest one every `everyMs`, and always the last
+ * one. Notices that do not increase the progress are ignored.
  */
 import type { CallProgress } from '../../remote/call-listener.ts';
 
 export interface ProgressWriter {
   note(progress: CallProgress): void;
-  /** Writes what is not written yet. Nothing is taken after this. */
+  /** Writes the last notice if it is not written yet. Later notices are ignored. */
   rest(): Promise<void>;
 }
 

@@ -1,6 +1,6 @@
 /**
- * Waits until the workflow has written what became of a question. For an activity that holds the connection to a
- * server: the content of answers passes through nobody's history.
+ * Waits until the workflow has written the outcome of a question. For an activity that holds the connection to a server:
+ * it reads the answer from the database, so that answers are not in workflow history.
  */
 import type { Storage } from '../../storage/storage.ts';
 import type { QuestionOutcome } from '../../turn/ask.ts';
@@ -8,7 +8,7 @@ import type { TurnRef } from '../../turn/turn.ts';
 
 type Parts = Pick<Storage, 'turnLog' | 'elicitations'>;
 
-/** Null when the call has a result already: the question could not be put to the user. Rejects when `signal` aborts. */
+/** Null when the call already has a result, because the question could not be asked. Rejects when `signal` aborts. */
 export async function waitForOutcome(
   { turnLog, elicitations }: Parts,
   { turn, toolCallId, elicitationId }: { turn: TurnRef; toolCallId: string; elicitationId: string },

@@ -1,3 +1,4 @@
+/** The state of OAuth flows: attempts, which are single-use and expire, and sealed records by key. */
 import type { OAuthRecords } from '../ports/oauth-records.ts';
 import type { Database } from '../database.ts';
 

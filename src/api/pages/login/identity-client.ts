@@ -1,4 +1,4 @@
-/** Signing a person in at the configured issuer: authorization code, PKCE and nonce, by `openid-client`. */
+/** Signs a person in at the configured issuer: authorization code, PKCE and nonce, by `openid-client`. */
 import * as openid from 'openid-client';
 import type { AuthConfig } from '../../../config/config.ts';
 import type { UserPrincipal } from '../../../service/principal.ts';
@@ -20,7 +20,7 @@ const timeoutSeconds = 10;
 export function createIdentityClient(auth: AuthConfig, redirectUri: string): IdentityClient {
   let discovered: Promise<openid.Configuration> | undefined;
 
-  /** Asked once; after a failure the next person's sign-in asks again. */
+  /** The issuer's metadata, cached; after a failure the next sign-in fetches it again. */
   async function configuration(): Promise<openid.Configuration> {
     discovered ??= discover(auth);
     try {
