@@ -34,6 +34,8 @@ async function backTo009(
   await sql`alter table api_keys drop column last_used_at`.execute(query);
   await sql`drop table account_permits`.execute(query);
   await sql`drop table approvals`.execute(query);
+  await sql`drop table tool_effects`.execute(query);
+  await sql`drop table tool_bundles`.execute(query);
   await sql`drop table key_proofs`.execute(query);
   await sql`drop table looks`.execute(query);
   await sql`drop index elicitations_of_look`.execute(query);
