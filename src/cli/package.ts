@@ -4,7 +4,7 @@ import { clientCommands } from './client-commands.ts';
 import { runProgram } from './run-program.ts';
 
 /** The first words of the commands that are not here. */
-const ofService = ['start', 'server', 'worker', 'make-current', 'api-keys', 'keys', 'accounts'];
+const ofService = ['start', 'server', 'worker', 'make-current', 'api-keys', 'keys', 'accounts', 'tools'];
 
 const words = process.argv.slice(2);
 const [first = ''] = words;

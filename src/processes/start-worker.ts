@@ -11,10 +11,10 @@ import type { Version } from '../temporal/deployment.ts';
 import { startPolling } from '../polling/polling.ts';
 import { createQuestionSignals } from '../service/question-signals.ts';
 import { checkRunAs } from '../remote/mcp/stdio/run-as.ts';
+import { openAgentBundles } from '../tool-bundles/open-agent-bundles.ts';
 import type { Dependencies } from './dependencies.ts';
 import { keepTakingStrandedTurns, takeStrandedTurns } from './stranded-turns.ts';
 import { offerTools } from './tool-workers/offer-tools.ts';
-import type { AgentBundle } from './tool-workers/offer-tools.ts';
 import { keepLooking, startToolWorkers } from './tool-workers/tool-workers.ts';
 import { createTurnWorker, runWorker } from './turn-worker.ts';
 import type { WorkflowBundle } from './workflow-bundle.ts';
@@ -50,7 +50,7 @@ export async function startWorker(
     logger,
   };
   stack.defer(() => parts.remote.close());
-  const bundles = new Map<string, AgentBundle>();
+  const bundles = await openAgentBundles(config);
   const offered = [...new Set([...bundles.values()].map(({ bundle: tools }) => tools))];
   const tools = await startToolWorkers(parts, connection, offered);
   await keepLooking(tools, { everyMs: lookForCallsMs, logger, stack });

@@ -23,8 +23,10 @@ interface Entry {
 
 export interface Code {
   code: string;
-  /** What went into it, packages and our own code left out. */
+  /** The author's files in it, without packages. */
   sources: string[];
+  /** The service's own. */
+  runtime: string[];
 }
 
 /** For workflows: whatever reaches outside is refused. */
@@ -38,7 +40,7 @@ export async function bundleTools({ files, code }: Entry, format: 'esm' | 'iife'
 /** For Node, packages included. */
 export async function bundleActivities(files: ToolFiles): Promise<Code & { exports: string[] }> {
   const { folder, activities } = files;
-  if (activities === undefined) return { code: '', sources: [], exports: [] };
+  if (activities === undefined) return { code: '', sources: [], runtime: [], exports: [] };
   const problems = new Set<string>();
   const code = `export * from ${JSON.stringify(path.join(folder, activities))};\n`;
   return build(files, problems, { plugins: [entryOf(code)], platform: 'node' }, 'esm');
@@ -73,8 +75,9 @@ async function build(
     const generated = await bundle.generate(output);
     const [chunk] = generated.output;
     if (problems.size > 0) throw new ToolFolderError(folder, [...problems]);
-    const sources = chunk.moduleIds.filter((id) => path.isAbsolute(id) && !isForeign(id));
-    return { code: chunk.code, sources, exports: chunk.exports };
+    const files = chunk.moduleIds.filter((id) => path.isAbsolute(id) && !isOfPackage(id));
+    const [runtime = [], sources = []] = [true, false].map((own) => files.filter((id) => isOurs(id) === own));
+    return { code: chunk.code, sources, runtime, exports: chunk.exports };
   } catch (error) {
     if (error instanceof ToolFolderError) throw error;
     throw new ToolFolderError(folder, [...problems, ...problemsOf(error, folder)]);
@@ -83,8 +86,12 @@ async function build(
   }
 }
 
-function isForeign(id: string): boolean {
-  return id.includes(`${path.sep}node_modules${path.sep}`) || id.startsWith(tools + path.sep);
+function isOfPackage(id: string): boolean {
+  return id.includes(`${path.sep}node_modules${path.sep}`);
+}
+
+function isOurs(id: string): boolean {
+  return id.startsWith(path.dirname(tools) + path.sep);
 }
 
 function entryOf(code: string): Plugin {
@@ -105,8 +112,10 @@ function packagesOf(folder: string): Plugin {
     async resolveId(source, importer) {
       if (source === 'interlude/tools') return path.join(tools, 'index.ts');
       if (source !== 'zod' && !source.startsWith('zod/')) return null;
-      const isOurs = importer === undefined || importer.startsWith(path.dirname(tools) + path.sep);
-      const found = isOurs ? null : await this.resolve(source, importer, { skipSelf: true });
+      const found =
+        importer === undefined || isOurs(importer)
+          ? null
+          : await this.resolve(source, importer, { skipSelf: true });
       return found ?? (own ? this.resolve(source, own, { skipSelf: true }) : null);
     },
   };

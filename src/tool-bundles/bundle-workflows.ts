@@ -11,12 +11,7 @@ import type { ToolFiles } from './tool-files.ts';
 const source = path.resolve(import.meta.dirname, '..');
 const runtime = path.join(source, 'workflows/durable-tool/durable-tool.ts');
 
-export interface WorkflowCode extends Code {
-  /** The service's own files in it. */
-  runtime: string[];
-}
-
-export async function bundleToolWorkflows(files: ToolFiles): Promise<WorkflowCode> {
+export async function bundleToolWorkflows(files: ToolFiles): Promise<Code> {
   const authored = await bundleTools({ files, code: entryOf(files) }, 'esm');
   const folder = await mkdtemp(path.join(tmpdir(), 'interlude-tools-'));
   try {
@@ -36,7 +31,11 @@ export const durableTool = createDurableTool(definitions, toRequestedSchema);
       webpackConfigHook: independentOfPlace(inputs),
     });
     const isOurs = (file: string) => file.startsWith(source + path.sep) && file.endsWith('.ts');
-    return { code: withoutSourceNames(code), sources: authored.sources, runtime: inputs.filter(isOurs) };
+    return {
+      code: withoutSourceNames(code),
+      sources: authored.sources,
+      runtime: [...authored.runtime, ...inputs.filter(isOurs)],
+    };
   } finally {
     await rm(folder, { recursive: true, force: true });
   }
@@ -90,6 +89,7 @@ function withoutSourceNames(code: string): string {
   const mark = '\n//# sourceMappingURL=data:application/json;charset=utf-8;base64,';
   const start = code.lastIndexOf(mark);
   if (start === -1) return code;
-  const empty = { version: 3, sources: [], names: [], mappings: '' };
+  // The worker asks for the name of the file.
+  const empty = { version: 3, file: 'tools.js', sources: [], names: [], mappings: '' };
   return code.slice(0, start) + mark + Buffer.from(JSON.stringify(empty)).toString('base64');
 }

@@ -19,6 +19,8 @@ interface Kept {
   /** Contents of what it was made from: of the author, relative to the folder; of the service, relative to its root. */
   authored: Record<string, string>;
   runtime: Record<string, string>;
+  /** Of the author's lockfile, wherever above the folder it is: packages change only together with it. */
+  packages: string;
   bundle: ToolBundle;
 }
 
@@ -35,6 +37,7 @@ export async function readKeptBundle(files: ToolFiles): Promise<ToolBundle | und
     const isSame = await Promise.all([
       isUnchanged(files.folder, kept.authored),
       isUnchanged(root, kept.runtime),
+      hashOfPackages(files.folder).then((hash) => hash === kept.packages),
     ]);
     return isSame.every(Boolean) ? kept.bundle : undefined;
   } catch {
@@ -44,12 +47,11 @@ export async function readKeptBundle(files: ToolFiles): Promise<ToolBundle | und
 
 export async function keepBundle(files: ToolFiles, bundle: ToolBundle, inputs: Inputs): Promise<void> {
   const { folder } = files;
-  // Packages change only together with these.
-  const lockfile = lockfileOf(folder);
   const kept: Kept = {
     modules: modulesOf(files),
-    authored: await hashesOf(folder, [...inputs.authored, ...(lockfile === undefined ? [] : [lockfile])]),
+    authored: await hashesOf(folder, inputs.authored),
     runtime: await hashesOf(root, [...inputs.runtime, path.join(root, 'package-lock.json')]),
+    packages: await hashOfPackages(folder),
     bundle,
   };
   const draft = path.join(folder, `${bundleFile}.${process.pid}`);
@@ -70,6 +72,11 @@ function lockfileOf(folder: string): string | undefined {
     const found = lockfiles.map((name) => path.join(at, name)).find((file) => existsSync(file));
     if (found !== undefined || at === path.dirname(at)) return found;
   }
+}
+
+async function hashOfPackages(folder: string): Promise<string> {
+  const lockfile = lockfileOf(folder);
+  return lockfile === undefined ? '' : hashOfFile(path.dirname(lockfile), path.basename(lockfile));
 }
 
 async function hashesOf(base: string, files: string[]): Promise<Record<string, string>> {

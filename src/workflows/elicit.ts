@@ -115,6 +115,7 @@ function toElicitation({ elicitationId, user, ask, deadline }: NewQuestion): Eli
     deadline,
     server: askedBy(ask),
     ...(account && { connection: { seenVersion: account.seenVersion } }),
+    ...(ask.kind === 'tool' && ask.mode === 'url' && { page: 'reports' as const }),
     state: { kind: 'pending' },
   };
 }

@@ -8,13 +8,17 @@ import {
   allHandlersFinished,
   condition,
   isCancellation,
+  setHandler,
 } from '@temporalio/workflow';
 import type { DurableToolResult } from '../../activities/durable-tools/durable-tools.ts';
 import { inWords } from '../../elicitation/wording.ts';
 import { createElicit } from '../elicit.ts';
+import { questionUpdate } from '../messages.ts';
 import type { DurableToolEnd, DurableToolInput } from '../messages.ts';
 import { createPhase } from '../phase.ts';
 import { createQuestions } from '../questions.ts';
+import type { Questions } from '../questions.ts';
+import { readQuestionUpdate } from '../read-signal.ts';
 import { createUnwrittenOutcomes } from '../unwritten-outcomes.ts';
 import { beginTool, finishTool } from './activities.ts';
 import { createToolActivities, floating } from './call-activity.ts';
@@ -46,6 +50,7 @@ async function runTool(
   const running = new CancellationScope();
   const unwritten = createUnwrittenOutcomes();
   const questions = createQuestions();
+  listenToPages(questions);
   const { elicit, areAllPending } = createElicit(turn, { questions, unwritten });
   const nobody = { waiting: () => [], supersede: () => false, listen: () => undefined };
   const { pending } = questions;
@@ -115,6 +120,15 @@ async function runTool(
     if (!running.consideredCancelled) return 'finished';
     return phase.isSuperseded() ? 'superseded' : 'cancelled';
   }
+}
+
+/** A page to which this tool has sent its user reports that it is done. */
+function listenToPages(questions: Pick<Questions, 'apply'>): void {
+  setHandler(questionUpdate, (message: unknown) => {
+    const update = readQuestionUpdate(message);
+    if (update?.news !== 'page_done') return;
+    for (const id of update.elicitationIds) questions.apply(id, { type: 'page-done' });
+  });
 }
 
 function misfit(title: string, issues: string): string {

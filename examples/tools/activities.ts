@@ -1,0 +1,20 @@
+/** What the tools do outside: ordinary code for Node. Each call has its effect once, whatever is restarted meanwhile. */
+import { appendFile } from 'node:fs/promises';
+
+const notebook = () => process.env['DESK_NOTEBOOK'] ?? '/dev/null';
+
+export async function deletePage(page: string): Promise<void> {
+  await appendFile(notebook(), `deleted ${page}\n`);
+}
+
+export function readTeams(): [string, ...string[]] {
+  return ['Design', 'Platform'];
+}
+
+export async function addMember(member: { name: string; email: string; team: string }): Promise<void> {
+  await appendFile(notebook(), `added ${member.name} <${member.email}> to ${member.team}\n`);
+}
+
+export function readPayment(invoice: string): { invoice: string; status: 'paid' } {
+  return { invoice, status: 'paid' };
+}
