@@ -18,6 +18,8 @@ const quietLooks = 2;
 export interface ToolWorkers {
   /** Looks for open calls of code that does not run here, and for code that is not needed any more. */
   look(): Promise<void>;
+  /** The hashes of the code that runs here. */
+  running(): string[];
   /** Waits for what is under way. */
   stop(): Promise<void>;
 }
@@ -104,6 +106,7 @@ export async function startToolWorkers(
       }
       await storage.toolBundles.touch([...running.keys()]);
     },
+    running: () => [...running.keys()],
     async stop() {
       await Promise.all([...running.keys()].map(end));
     },
