@@ -1,13 +1,14 @@
 /** Confirm: nothing is deleted before the user has said so. */
 import { activities, defineTool } from 'interlude/tools';
 import { z } from 'zod';
+import type * as effects from './activities.ts';
 
 export const deletePage = defineTool({
   name: 'delete_page',
   description: 'Deletes a page of the wiki, once the user has agreed.',
   input: z.object({ page: z.string() }),
   annotations: { destructiveHint: true },
-  activities: activities<typeof import('./activities.ts')>(),
+  activities: activities<typeof effects>(),
   async run({ page }, { elicit, activities: wiki }) {
     const answer = await elicit(
       `Delete the page "${page}"?`,

@@ -1,12 +1,13 @@
 /** A page of one's own: the user pays there, and the page reports, signed, that it is done. */
 import { activities, defineTool } from 'interlude/tools';
 import { z } from 'zod';
+import type * as effects from './activities.ts';
 
 export const pay = defineTool({
   name: 'pay_invoice',
   description: 'Has the user pay an invoice on our payment page.',
   input: z.object({ invoice: z.string() }),
-  activities: activities<typeof import('./activities.ts')>({ idempotent: ['readPayment'] }),
+  activities: activities<typeof effects>({ idempotent: ['readPayment'] }),
   async run({ invoice }, { elicit, activities: billing }) {
     const paid = await elicit(`Pay invoice ${invoice}`, null, {
       mode: 'url',

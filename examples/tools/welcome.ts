@@ -1,12 +1,13 @@
 /** Wizard: each question uses what was said before, and a restart in between loses nothing. */
 import { activities, defineTool } from 'interlude/tools';
 import { z } from 'zod';
+import type * as effects from './activities.ts';
 
 export const welcome = defineTool({
   name: 'welcome_member',
   description: 'Adds a member to the team. Asks the user for everything it needs.',
   input: z.object({}),
-  activities: activities<typeof import('./activities.ts')>({ timeout: '30s', idempotent: ['readTeams'] }),
+  activities: activities<typeof effects>({ timeout: '30s', idempotent: ['readTeams'] }),
   async run(_, { elicit, activities: team, progress }) {
     const who = await elicit(
       'Who is new?',

@@ -10,7 +10,6 @@ import { isSameVersion, makeCurrent, readVersionRouting, versionOf } from '../te
 import type { Version } from '../temporal/deployment.ts';
 import { startPolling } from '../polling/polling.ts';
 import { createQuestionSignals } from '../service/question-signals.ts';
-import { openAgentBundles } from '../tool-bundles/open-agent-bundles.ts';
 import { checkRunAs } from '../remote/mcp/stdio/run-as.ts';
 import { openAgentBundles } from '../tool-bundles/open-agent-bundles.ts';
 import type { Dependencies } from './dependencies.ts';

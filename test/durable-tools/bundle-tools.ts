@@ -17,7 +17,7 @@ export function bundleTools(): Promise<ToolBundle> {
 
 /** The same tools, as their author has changed them. */
 export async function changedTools(from: string, to: string): Promise<ToolBundle> {
-  const bundle = await bundleTools();
+  const { hash: _, ...bundle } = await bundleTools();
   if (!bundle.workflows.includes(from)) throw new Error(`The bundle has no ${from}.`);
   return hashed({ ...bundle, workflows: bundle.workflows.replaceAll(from, to) });
 }

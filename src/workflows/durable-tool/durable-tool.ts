@@ -15,7 +15,6 @@ import { inWords } from '../../elicitation/wording.ts';
 import { createElicit } from '../elicit.ts';
 import { questionUpdate } from '../messages.ts';
 import type { DurableToolEnd, DurableToolInput } from '../messages.ts';
-import { readQuestionUpdate } from '../read-signal.ts';
 import { createPhase } from '../phase.ts';
 import { createQuestions } from '../questions.ts';
 import type { Questions } from '../questions.ts';
@@ -81,12 +80,6 @@ async function runTool(
     ...createSayings(call),
   };
 
-  // A page that a question has sent the user to says that it is done.
-  setHandler(questionUpdate, (message: unknown) => {
-    const news = readQuestionUpdate(message);
-    if (news?.news !== 'page_done') return;
-    for (const id of news.elicitationIds) questions.apply(id, { type: 'page-done' });
-  });
   const begun = await CancellationScope.nonCancellable(() => beginTool({ turn, toolCallId }));
   if (begun.kind === 'over') return { status: 'finished' };
   let wasWaiting = false;

@@ -4,7 +4,7 @@ import { issuesOf } from './tool-code.ts';
 import type { ToolCode } from './tool-code.ts';
 
 /** Of one value in characters of JSON. Temporal refuses payloads of 2 MiB, and sealing makes them longer. */
-export const longestJson = 400_000;
+const longestJson = 400_000;
 
 export function resultOf(
   { title, output }: Pick<ToolCode, 'output'> & { title: string },

@@ -1,0 +1,88 @@
+/** Code of tools that changes while calls wait: they go on with the code they began with, new ones begin with the new. */
+import { randomUUID } from 'node:crypto';
+import { expect, test } from 'vitest';
+import { createHeldCallLimit } from '../../src/activities/call-tool/held-call-limit.ts';
+import type { Dependencies } from '../../src/processes/dependencies.ts';
+import { readBundle } from '../../src/processes/tool-workers/kept-bundles.ts';
+import { offerTools } from '../../src/processes/tool-workers/offer-tools.ts';
+import { startToolWorkers } from '../../src/processes/tool-workers/tool-workers.ts';
+import type { ToolWorkers } from '../../src/processes/tool-workers/tool-workers.ts';
+import { createTurnWorker } from '../../src/processes/turn-worker.ts';
+import type { ToolBundle } from '../../src/tool-bundles/tool-bundle.ts';
+import { useService } from '../service/use-service.ts';
+import { workflowBundle } from '../workflow-bundle.ts';
+import { bundleTools, changedTools } from './bundle-tools.ts';
+
+const before = await bundleTools();
+const after = await changedTools('Stopped at', 'Left at');
+let parts: Dependencies;
+let tools: ToolWorkers;
+let stopWorkers: () => Promise<void>;
+
+async function startWorkers(bundle: ToolBundle): Promise<void> {
+  const { connection } = used.temporal;
+  const started = await startToolWorkers(parts, connection, [bundle]);
+  tools = started;
+  const offeredTools = offerTools(new Map([['assistant', { bundle }]]));
+  const own = { ...parts, offeredTools, heldCallLimit: createHeldCallLimit(1) };
+  const worker = await createTurnWorker(own, connection, await workflowBundle());
+  const running = worker.run();
+  stopWorkers = async () => {
+    worker.shutdown();
+    await Promise.all([running, started.stop()]);
+  };
+}
+
+const used = useService({
+  startWorkers: async (given, stack) => {
+    parts = given;
+    await startWorkers(before);
+    stack.defer(() => stopWorkers());
+  },
+});
+
+async function waiting(conversation: string) {
+  const stream = await used.alice.chat('call wizard {"steps":2}', { conversation });
+  const { elicitationId } = await stream.question('pending');
+  const decline = async () => {
+    const answer = { conversationId: conversation, elicitationId, action: 'decline' };
+    expect(await used.alice.answer(answer)).toMatchObject({ status: 200 });
+    await stream.finished();
+    return stream.text();
+  };
+  return { decline };
+}
+
+test('a waiting call goes on with its code, which another process brings back; new calls take the new', async () => {
+  const old = await waiting(randomUUID());
+  await stopWorkers();
+  await startWorkers(after);
+  const fresh = await waiting(randomUUID());
+  expect(await fresh.decline()).toBe('Left at 1: decline');
+  await expect
+    .poll(async () => {
+      await tools.look();
+      return tools.running();
+    })
+    .toContain(before.hash);
+  expect(await old.decline()).toBe('Stopped at 1: decline');
+
+  await expect
+    .poll(
+      async () => {
+        await tools.look();
+        return tools.running();
+      },
+      { timeout: 15_000 },
+    )
+    .toEqual([after.hash]);
+  const kept = await parts.storage.toolBundles.list();
+  expect(kept.map(({ hash }) => hash).toSorted()).toEqual([before.hash, after.hash].toSorted());
+});
+
+test('code that somebody else has written into the database is not run', async () => {
+  const row = await parts.storage.toolBundles.get(after.hash);
+  await parts.storage.toolBundles.keep({ hash: 'made-up', sealed: row?.sealed ?? '' });
+  const problem = await readBundle(parts, 'made-up').catch(String);
+  expect(problem).toContain('SealingError');
+});
