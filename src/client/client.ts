@@ -5,7 +5,13 @@
 import type { CancelAnswer } from '../contract/chat.ts';
 import type { Connection, ConnectionList, Disconnected } from '../contract/connections.ts';
 import type { ConversationList, ConversationMessages } from '../contract/conversations.ts';
-import type { ElicitationReceipt, ElicitationRequest, ElicitationResponse } from '../contract/elicitation.ts';
+import type {
+  ElicitationReceipt,
+  ElicitationReceipts,
+  ElicitationRequest,
+  ElicitationResponse,
+  ElicitationResponses,
+} from '../contract/elicitation.ts';
 import type { ModelList } from '../contract/openai.ts';
 import type { Capabilities } from '../elicitation/capabilities.ts';
 import { answerQuestions } from './answer-questions.ts';
@@ -49,6 +55,8 @@ export interface Client {
   events(conversationId: string, options?: EventsOptions): AsyncGenerator<FeedItem, void>;
   /** Safe to repeat: the same answer gets the same receipt. */
   answer(answer: ElicitationResponse, options?: CallOptions): Promise<ElicitationReceipt>;
+  /** Answers several questions of one conversation; one that is refused is an item with a `problem`, and stops no other. */
+  answerAll(answers: ElicitationResponses, options?: CallOptions): Promise<ElicitationReceipts>;
   /** Asks the live turn to stop; its stream tells when it has. */
   cancel(conversationId: string, options?: CallOptions): Promise<CancelAnswer>;
   openElicitations(conversationId: string, options?: CallOptions): Promise<ElicitationRequest[]>;
@@ -155,6 +163,9 @@ export function createClient(options: ClientOptions): Client {
     },
 
     answer: (answer, callOptions) => postAnswer(answer, callOptions),
+
+    answerAll: (body, callOptions) =>
+      ask({ method: 'POST', path: '/run/api/elicitation-responses', body }, callOptions),
 
     cancel: (conversationId, callOptions) =>
       ask({ method: 'POST', path: `${chatPath(conversationId)}/cancel` }, callOptions),

@@ -26,7 +26,13 @@ export type { Capabilities } from '../elicitation/capabilities.ts';
 export type { CancelAnswer } from '../contract/chat.ts';
 export type { Connection, Disconnected } from '../contract/connections.ts';
 export type { Conversation, ConversationList, ConversationMessages } from '../contract/conversations.ts';
-export type { ElicitationReceipt, ElicitationRequest, ElicitationResponse } from '../contract/elicitation.ts';
+export type {
+  ElicitationReceipt,
+  ElicitationReceipts,
+  ElicitationRequest,
+  ElicitationResponse,
+  ElicitationResponses,
+} from '../contract/elicitation.ts';
 export type { ToolAuthRequired } from '../contract/notice.ts';
 export type { ModelList } from '../contract/openai.ts';
 export type { Operation } from '../contract/operation.ts';

@@ -1,6 +1,7 @@
 /** A question as clients see it, and the answer they send. */
 import { z } from 'zod';
 import { ClientIdSchema, ElicitationIdSchema } from './ids.ts';
+import { ProblemSchema } from './problem.ts';
 
 /** Words that may become more: an unknown one is let through. */
 export const open = <const Words extends readonly [string, ...string[]]>(words: Words) =>
@@ -94,6 +95,32 @@ export const ElicitationListSchema = z
   .looseObject({ items: z.array(ElicitationRequestSchema), next: z.null() })
   .meta({ id: 'ElicitationList' });
 
+const responseExamples = [
+  {
+    conversationId: 'demo-1',
+    elicitationId: '0b7f5c1e-6a52-4a7e-9d3c-2f8e1b4d6a90',
+    action: 'decline',
+  },
+  {
+    conversationId: 'demo-1',
+    elicitationId: '0b7f5c1e-6a52-4a7e-9d3c-2f8e1b4d6a90',
+    action: 'accept',
+    content: { project: 'Website' },
+  },
+  {
+    conversationId: 'demo-1',
+    elicitationId: '0b7f5c1e-6a52-4a7e-9d3c-2f8e1b4d6a90',
+    action: 'accept',
+    remember: 'conversation',
+  },
+  {
+    conversationId: 'demo-1',
+    elicitationId: '0b7f5c1e-6a52-4a7e-9d3c-2f8e1b4d6a90',
+    action: 'decline',
+    reason: 'Not this one, it is still needed.',
+  },
+];
+
 /** What a person decided. `content` only with `accept` of a form. */
 export const ElicitationResponseSchema = z
   .strictObject({
@@ -116,34 +143,49 @@ export const ElicitationResponseSchema = z
   })
   .meta({
     id: 'ElicitationResponse',
-    examples: [
+    examples: responseExamples,
+  });
+
+export type ElicitationResponse = z.infer<typeof ElicitationResponseSchema>;
+
+const responsesExamples = [
+  {
+    conversationId: 'demo-1',
+    responses: [
       {
-        conversationId: 'demo-1',
-        elicitationId: '0b7f5c1e-6a52-4a7e-9d3c-2f8e1b4d6a90',
-        action: 'decline',
-      },
-      {
-        conversationId: 'demo-1',
         elicitationId: '0b7f5c1e-6a52-4a7e-9d3c-2f8e1b4d6a90',
         action: 'accept',
         content: { project: 'Website' },
       },
-      {
-        conversationId: 'demo-1',
-        elicitationId: '0b7f5c1e-6a52-4a7e-9d3c-2f8e1b4d6a90',
-        action: 'accept',
-        remember: 'conversation',
-      },
-      {
-        conversationId: 'demo-1',
-        elicitationId: '0b7f5c1e-6a52-4a7e-9d3c-2f8e1b4d6a90',
-        action: 'decline',
-        reason: 'Not this one, it is still needed.',
-      },
+      { elicitationId: '5d0a7b8e-3c1f-4f7b-8a55-9f2e6c4b1d37', action: 'decline' },
     ],
+  },
+];
+
+/** Several answers at once, each to a question of its own. */
+export const ElicitationResponsesSchema = z
+  .strictObject({
+    conversationId: ClientIdSchema.meta({ description: 'Where all of them were asked' }),
+    responses: z
+      .array(ElicitationResponseSchema.omit({ conversationId: true }))
+      .min(1)
+      .max(50)
+      .refine(
+        (all) => new Set(all.map(({ elicitationId }) => elicitationId)).size === all.length,
+        'answer each question once',
+      ),
+  })
+  .meta({
+    id: 'ElicitationResponses',
+    examples: responsesExamples,
   });
 
-export type ElicitationResponse = z.infer<typeof ElicitationResponseSchema>;
+/** The body of `POST /run/api/elicitation-responses`. */
+export const AnswerBodySchema = z
+  .union([ElicitationResponsesSchema, ElicitationResponseSchema])
+  .meta({ id: 'AnswerBody', examples: [...responseExamples, ...responsesExamples] });
+
+export type ElicitationResponses = z.infer<typeof ElicitationResponsesSchema>;
 
 export const ElicitationReceiptSchema = z
   .looseObject({
@@ -169,3 +211,19 @@ export const ElicitationReceiptSchema = z
   });
 
 export type ElicitationReceipt = z.infer<typeof ElicitationReceiptSchema>;
+
+/** One item per answer, in the order of the request: a receipt, or the problem that this answer met. */
+export const ElicitationReceiptsSchema = z
+  .looseObject({
+    items: z.array(
+      z.looseObject({
+        elicitationId: z.string(),
+        httpStatus: z.int().meta({ description: 'What the same answer gets when it is posted alone' }),
+        receipt: ElicitationReceiptSchema.optional(),
+        problem: ProblemSchema.optional(),
+      }),
+    ),
+  })
+  .meta({ id: 'ElicitationReceipts' });
+
+export type ElicitationReceipts = z.infer<typeof ElicitationReceiptsSchema>;

@@ -15,10 +15,18 @@ export { ConversationListSchema, ConversationMessagesSchema, ConversationSchema 
 export type { Conversation, ConversationList, ConversationMessages } from './conversations.ts';
 export {
   ElicitationReceiptSchema,
+  ElicitationReceiptsSchema,
   ElicitationRequestSchema,
   ElicitationResponseSchema,
+  ElicitationResponsesSchema,
 } from './elicitation.ts';
-export type { ElicitationReceipt, ElicitationRequest, ElicitationResponse } from './elicitation.ts';
+export type {
+  ElicitationReceipt,
+  ElicitationReceipts,
+  ElicitationRequest,
+  ElicitationResponse,
+  ElicitationResponses,
+} from './elicitation.ts';
 export { ToolAuthRequiredSchema } from './notice.ts';
 export type { ToolAuthRequired } from './notice.ts';
 export { ChatCompletionRequestSchema, ChatCompletionSchema, ModelListSchema } from './openai.ts';

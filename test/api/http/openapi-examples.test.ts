@@ -85,7 +85,13 @@ const preparations: Record<string, Prepare> = {
   },
   async answerElicitation(call) {
     const { conversation, elicitationId } = await waitingTurn();
-    call.body = { ...(call.body as object), conversationId: conversation, elicitationId };
+    const body = call.body as { responses?: object[] };
+    call.body = body.responses
+      ? {
+          conversationId: conversation,
+          responses: body.responses.map((one, index) => (index === 0 ? { ...one, elicitationId } : one)),
+        }
+      : { ...body, conversationId: conversation, elicitationId };
   },
 };
 

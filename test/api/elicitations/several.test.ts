@@ -1,0 +1,89 @@
+/** Several answers in one request: each counts or is refused for itself. */
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { ask, beginTurn, formRequest, startApi } from '../api-under-test.ts';
+import type { ApiUnderTest, Who } from '../api-under-test.ts';
+
+let api: ApiUnderTest;
+beforeAll(async () => {
+  api = await startApi();
+});
+afterAll(() => api.stop());
+
+function answer(payload: object, who: Who = 'alice') {
+  return api.send(who, { method: 'POST', url: '/run/api/elicitation-responses', payload });
+}
+
+const requestedSchema = { type: 'object', properties: { city: { type: 'string' } }, required: ['city'] };
+const form = { request: formRequest(requestedSchema), server: null, seenVersion: null };
+
+describe('a list of answers', () => {
+  test('each gets what it would get alone, in their order, and one that is refused stops no other', async () => {
+    const conversationId = 'several';
+    const turn = await beginTurn(api.storage, conversationId);
+    const wrong = await ask(api.storage, turn, { ...form, id: 'several-wrong' });
+    const declined = await ask(api.storage, turn, { ...form, id: 'several-declined' });
+    await api.storage.elicitations.settle(declined, 'decline', null);
+    const elsewhere = await ask(api.storage, await beginTurn(api.storage, 'several-elsewhere'), form);
+    const accept = { action: 'accept', content: { city: 'Rome' } };
+    const response = await answer({
+      conversationId,
+      responses: [
+        { elicitationId: wrong, action: 'accept', content: { city: 7 } },
+        { elicitationId: 'nobody-asked-this', ...accept },
+        { elicitationId: elsewhere, ...accept },
+        { elicitationId: declined, ...accept },
+      ],
+    });
+    expect(response.statusCode).toBe(200);
+    const { items } = response.json();
+    expect(items).toMatchObject([
+      {
+        elicitationId: wrong,
+        httpStatus: 422,
+        problem: { code: 'invalid_content', errors: [{ pointer: '/content/city' }] },
+      },
+      { elicitationId: 'nobody-asked-this', httpStatus: 404, problem: { code: 'elicitation_not_found' } },
+      { elicitationId: elsewhere, httpStatus: 404, problem: { code: 'elicitation_not_found' } },
+      { elicitationId: declined, httpStatus: 409, problem: { code: 'already_answered', outcome: 'decline' } },
+    ]);
+    expect(items.some((item: object) => 'receipt' in item)).toBe(false);
+    expect(await api.storage.elicitations.get(wrong)).toMatchObject({ status: 'pending' });
+    expect(await api.storage.elicitations.get(elsewhere)).toMatchObject({ status: 'pending' });
+  });
+
+  test("somebody else's are refused one by one, and that is on record", async () => {
+    const turn = await beginTurn(api.storage, 'several-foreign');
+    const ids = ['foreign-1', 'foreign-2'];
+    for (const id of ids) await ask(api.storage, turn, { ...form, id });
+    const responses = ids.map((elicitationId) => ({ elicitationId, action: 'decline' }));
+    const response = await answer({ conversationId: 'several-foreign', responses }, 'bob');
+    expect(response.json().items).toMatchObject([
+      { httpStatus: 403, problem: { code: 'not_your_question' } },
+      { httpStatus: 403, problem: { code: 'not_your_question' } },
+    ]);
+  });
+});
+
+const one = { elicitationId: 'e1', action: 'decline' };
+test.each([
+  ['no answer', { conversationId: 'c1', responses: [] }, '/responses'],
+  ['the same question twice', { conversationId: 'c1', responses: [one, one] }, '/responses'],
+  [
+    'more than fifty',
+    {
+      conversationId: 'c1',
+      responses: Array.from({ length: 51 }, (_, id) => ({ ...one, elicitationId: `e${id}` })),
+    },
+    '/responses',
+  ],
+  [
+    'an action that there is not',
+    { conversationId: 'c1', responses: [{ ...one, action: 'no' }] },
+    '/responses/0/action',
+  ],
+  ['no conversation', { responses: [one] }, '/conversationId'],
+])('%s is a 400 that points at it, and nothing is answered', async (_, body, pointer) => {
+  const response = await answer(body);
+  expect(response.statusCode).toBe(400);
+  expect(response.json().errors).toContainEqual({ pointer, detail: expect.any(String) });
+});
