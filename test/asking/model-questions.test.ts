@@ -2,6 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import type { TestWorkflowEnvironment } from '@temporalio/testing';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { createClient } from '../../src/client/client.ts';
 import { turnWorkflowId } from '../../src/workflows/messages.ts';
 import type { ChatStream, Chunk } from '../service/chat-stream.ts';
 import { startService } from '../service/service.ts';
@@ -45,7 +46,7 @@ async function pending(stream: ChatStream, message: string) {
     ({ data }) => (data as { message?: string } | undefined)?.message === message,
   );
   const { elicitationId } = data as { elicitationId: string };
-  return { elicitationId, action: 'accept', content: { city: 'Rome' } };
+  return { elicitationId, action: 'accept' as const, content: { city: 'Rome' } };
 }
 const errorsIn = (chunks: Chunk[]) =>
   chunks.filter(({ type }) => type === 'tool-output-error').map(({ errorText }) => String(errorText));
@@ -160,6 +161,28 @@ test('more than a turn allows are not asked', async () => {
   const chunks = await stream.finished();
   expect(errorsIn(chunks)).toEqual([expect.stringContaining('as many forms as are allowed')]);
   expect(chunks.filter(({ type }) => type === 'tool-output-available')).toHaveLength(2);
+});
+
+test('two questions of a turn, answered in one request of the client', async () => {
+  const conversationId = randomUUID();
+  const stream = await ask(call(form, { ...form, message: 'And then?' }), { conversation: conversationId });
+  const first = await pending(stream, form.message);
+  const second = { ...(await pending(stream, 'And then?')), action: 'decline', content: undefined } as const;
+  const client = createClient({ baseUrl: service.baseUrl, token: await service.token('alice') });
+  const { items } = await client.answerAll({ conversationId, responses: [first, second] });
+  expect(items).toMatchObject([
+    { elicitationId: first.elicitationId, httpStatus: 200, receipt: { status: 'accept', duplicate: false } },
+    {
+      elicitationId: second.elicitationId,
+      httpStatus: 200,
+      receipt: { status: 'decline', duplicate: false },
+    },
+  ]);
+  const chunks = await stream.finished();
+  expect(errorsIn(chunks)).toEqual([expect.stringContaining('chose not to answer')]);
+  expect(chunks.filter(({ type }) => type === 'tool-output-available')).toHaveLength(1);
+  const again = await client.answerAll({ conversationId, responses: [first] });
+  expect(again.items).toMatchObject([{ httpStatus: 200, receipt: { status: 'accept', duplicate: true } }]);
 });
 
 test('an agent whose file does not say so has no such tool', async () => {
