@@ -10,7 +10,7 @@ import { isDigestOf, sealDigest } from '../../credentials/sealing/sealed-digest.
 import type { KeyRing } from '../../credentials/sealing/key-ring.ts';
 import { needsApproval, policyFor, shownArguments } from '../../elicitation/approval.ts';
 import type { ApprovalDetails } from '../../elicitation/approval.ts';
-import { approvalRefusedForModel, notAsApprovedForModel } from '../../elicitation/wording.ts';
+import { approvalRefusedForModel, notAsApprovedForModel } from '../../elicitation/approval-wording.ts';
 import { placeOf } from '../../remote/server-name.ts';
 import type { ApprovedTool } from '../../storage/ports/approvals.ts';
 import type { Answer } from '../../storage/ports/elicitations.ts';

@@ -3,9 +3,9 @@ import type { Config, ServerConfig } from '../../config/config.ts';
 import { connectionKey } from '../../credentials/connection-key.ts';
 import { openAnswer } from '../../credentials/sealing/sealed-answer.ts';
 import type { KeyRing } from '../../credentials/sealing/key-ring.ts';
+import { approvalRefusedForModel } from '../../elicitation/approval-wording.ts';
 import { connectionsAddress } from '../../elicitation/account-pages.ts';
 import {
-  approvalRefusedForModel,
   connectionMessage,
   elsewhere,
   refusalForModel,

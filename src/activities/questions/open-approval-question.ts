@@ -1,7 +1,7 @@
 /** Asks a user to approve a tool call, with the arguments as they stand in the call's row. */
 import { shownArguments } from '../../elicitation/approval.ts';
 import type { ElicitationRequest } from '../../elicitation/elicitation.ts';
-import { approvalMessage } from '../../elicitation/wording.ts';
+import { approvalMessage } from '../../elicitation/approval-wording.ts';
 import type { ApprovalAsk, NewQuestion, OpenResult } from '../../turn/ask.ts';
 import { requestedToolCall } from '../tool-results.ts';
 import { contextOf, openQuestion, serverOf } from './open-question.ts';

@@ -1,0 +1,45 @@
+/** What people and models are told about tool calls that somebody has to approve. */
+import type { Outcome } from './elicitation.ts';
+import { inWords } from './wording.ts';
+
+/** Above a call that somebody has to approve. */
+export function approvalMessage(agent: string, serverTitle: string, tool: string): string {
+  return `${agent} wants to ${inWords(tool) || tool} in ${serverTitle}. Approve this?`;
+}
+
+/** Why nobody approved a call. */
+export type ApprovalRefusal = Exclude<Outcome, 'accept'> | 'unsupported' | 'no-user' | 'too-many-open';
+
+/** `reason`: the user's, if they gave one. */
+export function approvalRefusedForModel(
+  refusal: ApprovalRefusal,
+  toolName: string,
+  serverTitle: string,
+  reason?: string,
+): string {
+  const call = `this call of ${toolName}`;
+  const notRun = `Nothing was sent to ${serverTitle}.`;
+  switch (refusal) {
+    case 'decline': {
+      const why = reason === undefined ? '' : ` Their reason: ${JSON.stringify(reason)}`;
+      return `The user was asked to approve ${call} and refused.${why} ${notRun} Respect that: do not make the same call again unless the user asks for it.`;
+    }
+    case 'cancel':
+      return `The user was asked to approve ${call} and dismissed the question without deciding. ${notRun} Offer to try again later.`;
+    case 'expired':
+      return `The user was asked to approve ${call}, but nobody answered before the question expired. ${notRun} Tell the user that it timed out and that they can ask again.`;
+    case 'unsupported':
+      return `This needs the user's approval, and the client they use cannot show the request, so nobody was asked. ${notRun} Tell the user what you wanted to do, and to ask again from a client that can show questions.`;
+    case 'no-user':
+      return `This needs a person's approval, but the caller is a service. ${notRun} It works when called on behalf of a signed-in user.`;
+    case 'too-many-open':
+      return `The user already has too many open questions, so nobody was asked to approve ${call}. ${notRun} Ask the user to answer those first.`;
+    default:
+      return refusal satisfies never;
+  }
+}
+
+/** A call was approved, and what is about to be sent is not what the user was shown. */
+export function notAsApprovedForModel(serverTitle: string): string {
+  return `The user approved this call, but what was about to be sent is not what they approved, so it was stopped. Nothing was sent to ${serverTitle}. Tell the user, and do not repeat the call by yourself.`;
+}
