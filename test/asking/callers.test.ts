@@ -28,6 +28,8 @@ test.each(callers)('a caller that can show %s', async (_, options, capabilities,
   const bad = await begin([asks({ wrong, ...right })], options);
   const { error, questions } = await bad.end();
   expect(error).toContain(`which the user's client cannot show`);
+  const asText = refused === 'page' ? '"Open this page\\nhttps://example.com/a"' : '"Fill this in\\n- ';
+  expect(error).toContain(`to be put to the user in words, its question is ${asText}`);
   expect(questions).toEqual([]);
   expect(setup.server.calls).toHaveLength(1);
 });

@@ -6,7 +6,9 @@ import { z } from 'zod';
 import { canPresent } from '../../elicitation/capabilities.ts';
 import type { Capabilities } from '../../elicitation/capabilities.ts';
 import { plainSchema } from '../../elicitation/form/plain-schema.ts';
+import type { Mode } from '../../elicitation/elicitation.ts';
 import { isVisible, plainMessage } from '../../elicitation/plain-text.ts';
+import { questionAsText } from '../../elicitation/question-as-text.ts';
 import { readRequestedSchema } from '../../elicitation/form/requested-schema.ts';
 import { Unsupported } from '../../elicitation/form/schema-keywords.ts';
 import { inspectUrl } from '../../elicitation/url-safety.ts';
@@ -42,10 +44,9 @@ export function readQuestion(params: unknown, capabilities: Capabilities): ReadQ
   const mode = (params as { mode?: unknown } | null | undefined)?.mode ?? 'form';
   if (mode !== 'form' && mode !== 'url')
     return refused(`it asks in an unknown way ("${typeof mode === 'string' ? cut(mode) : typeof mode}")`);
-  if (!canPresent(mode, capabilities))
-    return refused(`it asks with a ${mode}, which the user's client cannot show, as the server was told`);
   try {
-    return mode === 'form' ? readForm(params) : readUrl(params);
+    const read = mode === 'form' ? readForm(params) : readUrl(params);
+    return canPresent(mode, capabilities) ? read : refused(notShown(mode, read));
   } catch (error) {
     if (error instanceof Unsupported) return refused(error.message);
     throw error;
@@ -72,6 +73,13 @@ function readUrl(params: unknown): ReadQuestion {
   return inspected.kind === 'refused'
     ? refused(inspected.reason)
     : { kind: 'question', request: { mode: 'url', message, url } };
+}
+
+/** The model may put it to the user in words. They are quoted: they are the server's, and nobody else's. */
+function notShown(mode: Mode, read: ReadQuestion): string {
+  const why = `it asks with a ${mode}, which the user's client cannot show, as the server was told`;
+  if (read.kind === 'refused') return why;
+  return `${why}; to be put to the user in words, its question is ${JSON.stringify(questionAsText(read.request))}`;
 }
 
 function refused(reason: string): ReadQuestion {
