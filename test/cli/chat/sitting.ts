@@ -4,7 +4,7 @@ import { rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { stripVTControlCharacters } from 'node:util';
-import { afterEach, expect } from 'vitest';
+import { expect, onTestFinished } from 'vitest';
 import { createFormDrafts } from '../../../src/cli/chat/form-drafts.ts';
 import { converse } from '../../../src/cli/chat/conversation.ts';
 import type { Keyboard, Screen } from '../../../src/cli/chat/screen.ts';
@@ -13,12 +13,6 @@ import { beginStream, startStreamServer, toEvents } from '../../client/stream-se
 import type { Reply, StreamServer } from '../../client/stream-server.ts';
 
 export const patience = { timeout: 10_000 };
-
-let stack = new AsyncDisposableStack();
-afterEach(async () => {
-  await stack.disposeAsync();
-  stack = new AsyncDisposableStack();
-});
 
 export interface Sitting {
   keyboard: Keyboard;
@@ -32,12 +26,15 @@ export interface Sitting {
   left: Promise<boolean>;
 }
 
-/** `drafts`: what is kept of forms; nothing is unless given. */
+/** Ends with the test. `drafts`: the folder where forms are kept; one that is removed afterwards unless given. */
 export async function sitDown(
   reply: Reply,
-  { resume = false, drafts = path.join(tmpdir(), randomUUID()) } = {},
+  { resume = false, drafts: given }: { resume?: boolean; drafts?: string } = {},
 ): Promise<Sitting> {
-  stack.defer(() => rm(drafts, { recursive: true, force: true }));
+  const stack = new AsyncDisposableStack();
+  onTestFinished(() => stack.disposeAsync());
+  const drafts = given ?? path.join(tmpdir(), randomUUID());
+  if (given === undefined) stack.defer(() => rm(drafts, { recursive: true, force: true }));
   const server = await startStreamServer(reply);
   stack.defer(() => server.stop());
   const timing = { firstRetryMs: 1, lastRetryMs: 4 };
@@ -71,8 +68,8 @@ export async function sitDown(
     resumeCommand: 'npm run chat -- --conversation c1',
     resume,
     isInteractive: true,
-    openScreen(given) {
-      keyboard = given;
+    openScreen(hands) {
+      keyboard = hands;
       return screen;
     },
   });

@@ -4,8 +4,10 @@
  */
 import { describe, expect, test } from 'vitest';
 import { answer, answerError, startStream } from '../../servers/raw-mcp-server.ts';
-import { call, done, peer, status } from './one-call.ts';
+import { call, done, peer, status, useOneCall } from './one-call.ts';
 import type { Era } from './one-call.ts';
+
+useOneCall();
 
 const eras: Era[] = ['modern', 'legacy'];
 

@@ -5,8 +5,10 @@ import { describe, expect, test } from 'vitest';
 import { serverConfig } from '../../servers/mcp-server.ts';
 import { answer, discovered, sendEvent, startStream } from '../../servers/raw-mcp-server.ts';
 import type { RawMessage } from '../../servers/raw-mcp-server.ts';
-import { call, done, forget, peer, running, status } from './one-call.ts';
+import { call, done, forget, peer, running, status, useOneCall } from './one-call.ts';
 import type { Era, Reply } from './one-call.ts';
+
+useOneCall();
 
 const greet: Reply = (message, response) =>
   answer(message, response, {

@@ -10,7 +10,12 @@ import { createMcpServers } from '../../../src/remote/mcp/mcp-servers.ts';
 /** Remembers nothing of the servers of other tests, which may have had the same ports. */
 let remote = createMcpServers();
 export const forget = () => void (remote = createMcpServers());
-beforeEach(forget);
+
+/** To be called by each file that uses this one, which is loaded once for several of them. */
+export function useOneCall(): void {
+  beforeEach(forget);
+  afterEach(async () => void (await Promise.all(running.splice(0).map((one) => one.stop()))));
+}
 
 const credential: Credential = {
   kind: 'credential',
@@ -19,7 +24,6 @@ const credential: Credential = {
 };
 /** What is stopped after each test. */
 export const running: { stop(): Promise<void> }[] = [];
-afterEach(async () => void (await Promise.all(running.splice(0).map((one) => one.stop()))));
 
 export type Reply = (message: RawMessage, response: ServerResponse) => void | Promise<void>;
 export type Era = 'modern' | 'legacy';

@@ -1,7 +1,9 @@
 /** The SDK begins every client's ids at zero; this fails when it can no longer be told otherwise. */
 import { expect, test } from 'vitest';
 import { answer } from '../../servers/raw-mcp-server.ts';
-import { call, done, peer } from './one-call.ts';
+import { call, done, peer, useOneCall } from './one-call.ts';
+
+useOneCall();
 
 test.each(['modern', 'legacy'] as const)('no two requests to a %s server share an id', async (era) => {
   const server = await peer(era, { 'tools/call': (message, response) => answer(message, response, done) });

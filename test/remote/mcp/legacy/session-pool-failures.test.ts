@@ -7,9 +7,11 @@ import type { AskUser } from '../../../../src/remote/ask-user.ts';
 import type { RemoteServers } from '../../../../src/remote/remote-servers.ts';
 import { answer, answerError, sendEvent, startStream } from '../../../servers/raw-mcp-server.ts';
 import type { RawMcpServer, RawMessage } from '../../../servers/raw-mcp-server.ts';
-import { done, peer, status } from '../one-call.ts';
+import { done, peer, status, useOneCall } from '../one-call.ts';
 import type { Reply } from '../one-call.ts';
 import { createMcpServers } from '../../../../src/remote/mcp/mcp-servers.ts';
+
+useOneCall();
 
 const credential: Credential = { kind: 'credential', headers: { authorization: 'Bearer t' }, version: 1 };
 const requestedSchema = { type: 'object', properties: { nights: { type: 'integer' } } };

@@ -6,8 +6,10 @@ import type { Credential } from '../../../../src/credentials/store.ts';
 import type { AskUser } from '../../../../src/remote/ask-user.ts';
 import { answer, sendEvent, startStream } from '../../../servers/raw-mcp-server.ts';
 import type { RawMcpServer } from '../../../servers/raw-mcp-server.ts';
-import { done, peer } from '../one-call.ts';
+import { done, peer, useOneCall } from '../one-call.ts';
 import { createMcpServers } from '../../../../src/remote/mcp/mcp-servers.ts';
+
+useOneCall();
 
 /** Remembers nothing of the servers of other tests, which may have had the same ports. */
 let remote = createMcpServers();
