@@ -1,17 +1,19 @@
 /** Runs the author's definitions once, where nothing of the service can be reached, to read what the tools say of themselves. */
 import { createContext, Script } from 'node:vm';
 import path from 'node:path';
-import type { DescribedTools } from '../tools/describe-tools.ts';
+import type { DescribedTools, ToolDescription } from '../tools/describe-tools.ts';
 import { bundleTools } from './bundle-code.ts';
 import type { ToolFiles } from './tool-files.ts';
 import { ToolFolderError } from './tool-folder-error.ts';
-import type { ToolManifest } from './tool-bundle.ts';
 
 const longestLoadMs = 5_000;
 const describe = path.resolve(import.meta.dirname, '../tools/describe-tools.ts');
 
 /** `activities`: names of what the file of activities exports, if there is one. */
-export async function readManifest(files: ToolFiles, activities: string[] | null): Promise<ToolManifest[]> {
+export async function readManifest(
+  files: ToolFiles,
+  activities: string[] | null,
+): Promise<ToolDescription[]> {
   const modules = files.modules.map(
     (file) => `{ file: ${quoted(file)}, load: () => import(${quoted(path.join(files.folder, file))}) }`,
   );

@@ -1,5 +1,5 @@
 /** What is made of a folder of tools: everything that running them takes, and nothing of the folder itself. */
-import type { ToolAnnotations } from '../tools/define-tool.ts';
+import type { ToolDescription } from '../tools/describe-tools.ts';
 
 export interface ToolBundle {
   /** The same for the same code on every machine and in every folder, and another one for other code. */
@@ -8,17 +8,5 @@ export interface ToolBundle {
   workflows: string;
   /** A module for Node that is complete in itself: every function it exports is an activity. Empty where there are none. */
   activities: string;
-  manifest: ToolManifest[];
-}
-
-/** What a tool says of itself, as the model and people are told. */
-export interface ToolManifest {
-  name: string;
-  title: string;
-  description: string;
-  inputSchema: Record<string, unknown>;
-  outputSchema?: Record<string, unknown>;
-  annotations?: ToolAnnotations;
-  /** The file it is defined in, by its name in the folder. */
-  file: string;
+  manifest: ToolDescription[];
 }

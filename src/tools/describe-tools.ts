@@ -8,6 +8,7 @@ import { toolsOf } from './find-tools.ts';
 import type { FoundTool, ToolModule } from './find-tools.ts';
 import { isZodSchema, jsonSchemaOf } from './requested-schema.ts';
 
+/** What a tool says of itself, as the model and people are told. */
 export interface ToolDescription {
   name: string;
   title: string;
@@ -15,6 +16,7 @@ export interface ToolDescription {
   inputSchema: Record<string, unknown>;
   outputSchema?: Record<string, unknown>;
   annotations?: ToolAnnotations;
+  /** The file it is defined in, by its name in the folder. */
   file: string;
 }
 

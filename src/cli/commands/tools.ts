@@ -1,7 +1,7 @@
 /** `interlude tools check|build`: what a folder of tools in TypeScript holds, and its bundle made ahead of time. */
 import path from 'node:path';
 import { buildToolBundle, checkToolFolder } from '../../tool-bundles/open-tool-bundle.ts';
-import type { ToolManifest } from '../../tool-bundles/tool-bundle.ts';
+import type { ToolDescription } from '../../tools/describe-tools.ts';
 import { ToolFolderError } from '../../tool-bundles/tool-folder-error.ts';
 import { defineCommand } from '../command.ts';
 
@@ -28,7 +28,7 @@ export const build = defineCommand({
     }),
 });
 
-function listOf(manifest: ToolManifest[]): string {
+function listOf(manifest: ToolDescription[]): string {
   return manifest.map(({ name, file, description }) => `${name} (${file}): ${description}\n`).join('');
 }
 
