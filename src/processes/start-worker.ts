@@ -57,8 +57,8 @@ export async function startWorker(
   const offeredTools = offerTools(bundles);
   const own = { ...parts, offeredTools, heldCallLimit: createHeldCallLimit(config.worker.heldCalls) };
   runWorker(await createTurnWorker(own, connection, bundle, version), own, stack);
-  const looks = startPolling(parts, createQuestionSignals(client));
-  stack.defer(() => looks.stop());
+  const polling = startPolling(parts, createQuestionSignals(client));
+  stack.defer(() => polling.stop());
 
   const { current } = await readVersionRouting(connection, temporal);
   if (current === null || (isAlone && !isSameVersion(current, version))) {

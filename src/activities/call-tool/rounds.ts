@@ -4,9 +4,9 @@
  */
 import { randomUUID } from 'node:crypto';
 import type { KeyRing } from '../../credentials/sealing/key-ring.ts';
-import { openAnswer } from '../../credentials/sealing/sealed-answer.ts';
 import { openRound, sealRound } from '../../credentials/sealing/sealed-round.ts';
 import type { InputRequired, QuestionAnswer, ServerQuestion } from '../../remote/input-required.ts';
+import { answerContent } from '../questions/answer-content.ts';
 import type { CallAttempt } from '../../storage/ports/tool-calls.ts';
 import type { Storage } from '../../storage/storage.ts';
 import type { QuestionOutcome } from '../../turn/ask.ts';
@@ -43,7 +43,7 @@ export interface CallRounds {
 }
 
 export function createCallRounds({ storage, keys }: { storage: Storage; keys: KeyRing }): CallRounds {
-  const { toolCalls, elicitations } = storage;
+  const { toolCalls } = storage;
 
   async function list(turn: TurnRef, toolCallId: string): Promise<Round[]> {
     const kept = await toolCalls.rounds(turn, toolCallId);
@@ -66,13 +66,10 @@ export function createCallRounds({ storage, keys }: { storage: Storage; keys: Ke
           const answer = given.find((one) => one.elicitationId === elicitationId);
           const { outcome = 'cancel', responseId = null } = answer ?? {};
           if (outcome !== 'accept') return { key, action: outcome === 'expired' ? 'cancel' : outcome };
-          const stored = responseId === null ? null : await elicitations.answer(elicitationId, responseId);
-          const sealed = stored?.sealedContent ?? null;
-          if (sealed === null && request.mode === 'form')
+          const content = await answerContent({ storage, keys }, elicitationId, responseId);
+          if (!content && request.mode === 'form')
             throw new Error(`The answer to question ${elicitationId} is not in the database.`);
-          if (sealed === null) return { key, action: 'accept' };
-          const content = JSON.parse(openAnswer(keys, elicitationId, sealed)) as Record<string, unknown>;
-          return { key, action: 'accept', content };
+          return { key, action: 'accept', ...(content && { content }) };
         }),
       ),
   };

@@ -1,11 +1,11 @@
 /** What the workflow of a tool in TypeScript reads and writes. For the workers of tools, whose histories are sealed. */
 import { activityInfo } from '@temporalio/activity';
-import { openAnswer } from '../../credentials/sealing/sealed-answer.ts';
 import type { KeyRing } from '../../credentials/sealing/key-ring.ts';
 import { unfinishedForModel } from '../../elicitation/wording.ts';
 import type { Settlement } from '../../elicitation/elicitation.ts';
 import type { Storage } from '../../storage/storage.ts';
 import type { ToolResult } from '../../turn/tool-result.ts';
+import { answerContent } from '../questions/answer-content.ts';
 import { finishToolCall, requestedToolCall } from '../tool-results.ts';
 import type { DurableCallRef } from './durable-calls.ts';
 import type { ToolProgressWriters } from './progress-writers.ts';
@@ -42,12 +42,10 @@ export function createDurableToolActivities({ storage, keys, progress }: Depende
     }): Promise<unknown> {
       const { elicitationId, responseId, outcomes } = input;
       await storage.elicitations.settleAll(outcomes);
-      const answer = await storage.elicitations.answer(elicitationId, responseId);
-      if (!answer)
+      const content = await answerContent({ storage, keys }, elicitationId, responseId);
+      if (content === undefined)
         throw new Error(`Answer ${responseId} to question ${elicitationId} is not in the database.`);
-      return answer.sealedContent === null
-        ? {}
-        : (JSON.parse(openAnswer(keys, elicitationId, answer.sealedContent)) as unknown);
+      return content ?? {};
     },
 
     async finishTool(

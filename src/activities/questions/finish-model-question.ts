@@ -1,6 +1,5 @@
 /** What the model reads of the question that it asked. */
 import type { KeyRing } from '../../credentials/sealing/key-ring.ts';
-import { openAnswer } from '../../credentials/sealing/sealed-answer.ts';
 import type { Settlement } from '../../elicitation/elicitation.ts';
 import { questionAsText } from '../../elicitation/question-as-text.ts';
 import { modelQuestionForModel } from '../../elicitation/model-question.ts';
@@ -8,6 +7,7 @@ import type { Storage } from '../../storage/storage.ts';
 import type { AskResult } from '../../turn/ask.ts';
 import type { ToolResult } from '../../turn/tool-result.ts';
 import type { Turn } from '../../turn/turn.ts';
+import { answerContent } from './answer-content.ts';
 import { readModelQuestion } from '../call-model/question-tool.ts';
 import { finishToolCall, requestedToolCall } from '../tool-results.ts';
 
@@ -45,11 +45,8 @@ async function resultOf(parts: Dependencies, ended: EndedModelQuestion, input: u
     const asText = read.kind === 'question' ? questionAsText({ mode: 'form', ...read.question }) : '';
     return { kind: 'error', text: modelQuestionForModel(result, asText) };
   }
-  const answer =
-    responseId === null ? null : await parts.storage.elicitations.answer(elicitationId, responseId);
-  const sealed = answer?.sealedContent ?? null;
-  if (sealed === null) throw new Error(`The answer to question ${elicitationId} is not in the database.`);
-  const content = JSON.parse(openAnswer(parts.keys, elicitationId, sealed)) as Record<string, unknown>;
+  const content = await answerContent(parts, elicitationId, responseId);
+  if (!content) throw new Error(`The answer to question ${elicitationId} is not in the database.`);
   return {
     kind: 'output',
     output: { content: [{ type: 'text', text: JSON.stringify(content) }], structuredContent: content },

@@ -2,7 +2,7 @@
 import type { Context, ElicitationRequest } from '../../elicitation/elicitation.ts';
 import { warningsAbout } from '../../elicitation/url-safety.ts';
 import type { NewQuestion, OpenResult, ToolAsk } from '../../turn/ask.ts';
-import { openQuestion } from './open-question.ts';
+import { agentContext, openQuestion } from './open-question.ts';
 import type { QuestionParts } from './open-question.ts';
 
 export async function openToolQuestion(
@@ -14,8 +14,7 @@ export async function openToolQuestion(
   const { toolTitle, ...question } = asked;
   const warnings = question.mode === 'url' ? warningsAbout(question.url) : [];
   const context: Context = {
-    agent: parts.config.agents.get(turn.agent)?.title ?? turn.agent,
-    ...(turn.delegation && { path: turn.delegation.path }),
+    ...agentContext(parts, turn),
     trigger: 'tool_elicitation',
     toolName: ask.tool,
     toolTitle,
