@@ -2,7 +2,7 @@
  * The folder for temporary files of the whole run, of its processes and of theirs. In memory where there is room: a
  * commit of SQLite waits for the disk otherwise, which is a third of the time that many test files take.
  */
-import { chmod, mkdtemp, rm, statfs } from 'node:fs/promises';
+import { chmod, mkdtemp, readdir, rm, statfs } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 
@@ -10,7 +10,9 @@ const memory = '/dev/shm';
 const enoughBytes = 2 * 2 ** 30;
 
 export async function openRunFolder(): Promise<AsyncDisposable> {
-  const folder = await mkdtemp(path.join((await hasRoom(memory)) ? memory : tmpdir(), 'tests-of-interlude-'));
+  for (const parent of [memory, tmpdir()]) await removeLeftFolders(parent);
+  const parent = (await hasRoom(memory)) ? memory : tmpdir();
+  const folder = await mkdtemp(path.join(parent, `tests-of-interlude-${process.pid}-`));
   // Some tests run programs as another user.
   await chmod(folder, 0o755);
   const { TMPDIR: before } = process.env;
@@ -26,6 +28,25 @@ export async function openRunFolder(): Promise<AsyncDisposable> {
       await rm(folder, { recursive: true, force: true, maxRetries: 10, retryDelay: 100 });
     },
   };
+}
+
+/** A run that is killed leaves its folder, in memory. Its name says which process it was of. */
+export async function removeLeftFolders(parent: string): Promise<void> {
+  const names = await readdir(parent).catch(() => []);
+  for (const name of names) {
+    const [, pid] = /^tests-of-interlude-(\d+)-/.exec(name) ?? [];
+    if (pid === undefined || isRunning(Number(pid))) continue;
+    await rm(path.join(parent, name), { recursive: true, force: true, maxRetries: 10, retryDelay: 100 });
+  }
+}
+
+function isRunning(pid: number): boolean {
+  try {
+    return process.kill(pid, 0);
+  } catch (error) {
+    // It runs, as another user.
+    return (error as NodeJS.ErrnoException).code === 'EPERM';
+  }
 }
 
 async function hasRoom(folder: string): Promise<boolean> {
