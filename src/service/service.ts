@@ -48,7 +48,8 @@ import { createRecordRefusal } from './record-refusal.ts';
 import type { RecordRefusal } from './record-refusal.ts';
 import { createSealedText } from './sealed-text.ts';
 import type { SealedText } from './sealed-text.ts';
-import { principalOfApiKey } from './api-keys.ts';
+import { createAuthenticate } from './authenticate.ts';
+import type { Authenticate } from './authenticate.ts';
 import { startTurn } from './start-turn.ts';
 import type { TurnRequest } from './turn-request.ts';
 import { createTurnWorkflows } from './turn-workflows.ts';
@@ -99,8 +100,7 @@ export interface Service {
   oauthClient: OAuthClient;
   recordRefusal: RecordRefusal;
   sealedText: SealedText;
-  /** Whose API key this is. */
-  principalOfApiKey(credential: string): Promise<Principal>;
+  authenticate: Authenticate;
   /** What this process lacks; empty when it can do its work. */
   lacks(): Promise<Lack[]>;
   /** Rejects when the database does not answer. */
@@ -154,7 +154,7 @@ export function createService({ config, storage, client, keys, stores, logger }:
     oauthClient: createOAuthClient(config),
     recordRefusal: createRecordRefusal(storage.audit),
     sealedText: createSealedText(keys),
-    principalOfApiKey: (credential) => principalOfApiKey(storage.apiKeys, credential),
+    authenticate: createAuthenticate({ auth: config.auth, apiKeys: storage.apiKeys }),
     lacks: createReadiness({ storage, temporal: workflows.readiness, keys }),
     ping: () => storage.ping(),
     start: () => repeated.start(),

@@ -8,7 +8,7 @@ import Fastify, { LogController } from 'fastify';
 import type { FastifyBaseLogger, FastifyInstance } from 'fastify';
 import type { Logger } from 'pino';
 import type { AuthConfig, Config } from '../../config/config.ts';
-import { createAuthenticate, requirePrincipal } from './authentication.ts';
+import { requirePrincipal } from './authentication.ts';
 import { approvalsSurface } from '../approvals/route.ts';
 import { chatSurface } from '../chat/route.ts';
 import { connectPages } from '../pages/route.ts';
@@ -77,11 +77,10 @@ export function createApp(parts: AppParts): FastifyInstance {
     // Leaves JSON as the only content type, so that anything else is a 415 and not a puzzling 400.
     api.removeContentTypeParser('text/plain');
     await allowOrigins(api, config.http.corsOrigins);
-    const authenticate = createAuthenticate({
-      auth: config.auth,
-      principalOfApiKey: service.principalOfApiKey,
+    requirePrincipal(api, {
+      authenticate: service.authenticate,
+      refusals: createRefusalLimit(config.http.rateLimitPerMinute),
     });
-    requirePrincipal(api, authenticate, createRefusalLimit(config.http.rateLimitPerMinute));
     limitOpenRequests(api, config.http.openRequests);
     await api.register(rateLimit, {
       ...perMinute,

@@ -1,27 +1,10 @@
-/**
- * Who is calling. A user presents a JWT of the configured issuer; a service presents an API key and has no
- * user. Nothing is ever anonymous: what cannot be checked is refused with 401, and when the issuer cannot be
- * reached to check it, that is 503, because the caller's token may be fine.
- */
-import type { FastifyInstance } from 'fastify';
-import type { AuthConfig } from '../../config/config.ts';
-import { isApiKey } from '../../service/api-keys.ts';
-import { ProblemError, unauthenticated } from './problems.ts';
-import type { RefusalLimit } from './limits.ts';
+/** Reads who is calling from a request's headers; `service/authenticate.ts` decides whether it is so. */
+import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type { Principal } from '../../service/principal.ts';
 import { ServiceError } from '../../service/service-error.ts';
 import type { Service } from '../../service/service.ts';
-import { createTokenVerifier } from './access-tokens.ts';
-
-export type { Principal } from '../../service/principal.ts';
-
-/** Turns the `Authorization` header into a principal, or throws a `ProblemError`. */
-export type Authenticate = (authorization: string | undefined) => Promise<Principal>;
-
-export interface AuthParts {
-  auth: Pick<AuthConfig, 'issuer' | 'audience' | 'tenantClaim' | 'operator'>;
-  principalOfApiKey: Service['principalOfApiKey'];
-}
+import type { RefusalLimit } from './limits.ts';
+import { unauthenticated } from './problems.ts';
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -30,40 +13,36 @@ declare module 'fastify' {
   }
 }
 
-export function createAuthenticate({ auth, principalOfApiKey }: AuthParts): Authenticate {
-  const verifyToken = createTokenVerifier(auth);
-  return async (authorization) => {
-    const credential = bearerCredential(authorization);
-    if (!isApiKey(credential)) return verifyToken(credential);
-    return principalOfApiKey(credential).catch((error: unknown) => {
-      if (!(error instanceof ServiceError) || error.code !== 'unauthenticated') throw error;
-      throw unauthenticated(error.message, 'invalid_token');
-    });
-  };
+interface AuthenticationParts {
+  authenticate: Service['authenticate'];
+  refusals: RefusalLimit;
 }
 
 /** Every route of `fastify` and below needs a principal, found in `request.principal`. */
 export function requirePrincipal(
   fastify: FastifyInstance,
-  authenticate: Authenticate,
-  refusals: RefusalLimit,
+  { authenticate, refusals }: AuthenticationParts,
 ): void {
   fastify.decorateRequest('principal');
   fastify.addHook('onRequest', async (request) => {
     refusals.check(request.ip);
+    const bearer = bearerOf(request, refusals);
     try {
-      request.principal = await authenticate(request.headers.authorization);
+      request.principal = await authenticate({ bearer });
     } catch (error) {
-      if (error instanceof ProblemError && error.statusCode === 401) refusals.count(request.ip);
+      if (error instanceof ServiceError && error.code === 'unauthenticated') refusals.count(request.ip);
       throw error;
     }
   });
 }
 
-function bearerCredential(authorization: string | undefined): string {
-  if (!authorization)
-    throw unauthenticated('Send Authorization: Bearer followed by an access token or an API key.');
-  const [, credential] = /^Bearer +([A-Za-z0-9._~+/=-]+) *$/i.exec(authorization) ?? [];
-  if (!credential) throw unauthenticated('Only Authorization: Bearer <token or API key> is understood.');
-  return credential;
+function bearerOf({ ip, headers: { authorization } }: FastifyRequest, refusals: RefusalLimit): string {
+  const [, bearer] = /^Bearer +([A-Za-z0-9._~+/=-]+) *$/i.exec(authorization ?? '') ?? [];
+  if (bearer) return bearer;
+  refusals.count(ip);
+  throw unauthenticated(
+    authorization
+      ? 'Only Authorization: Bearer <token or API key> is understood.'
+      : 'Send Authorization: Bearer followed by an access token or an API key.',
+  );
 }

@@ -93,6 +93,7 @@ export function toProblem(
   { code, message, details, cause }: ServiceError,
   places: Places = {},
 ): ProblemError {
+  if (code === 'unauthenticated') return unauthenticated(message, 'invalid_token');
   const { issues, retryAfterMs, turnId, outcome } = details;
   const errors = issues?.map(({ path: [first, ...inner], detail }) => {
     const outer = first === undefined ? '' : (places[first] ?? toPointer([first]));

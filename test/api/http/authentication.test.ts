@@ -12,8 +12,9 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { demoToken, startIdentityProvider } from '../../../demo/identity.ts';
 import type { IdentityProvider } from '../../../demo/identity.ts';
 import { listen } from '../../../demo/listen.ts';
-import { createApiKey, principalOfApiKey } from '../../../src/service/api-keys.ts';
-import { createAuthenticate, requirePrincipal } from '../../../src/api/http/authentication.ts';
+import { createApiKey } from '../../../src/service/api-keys.ts';
+import { createAuthenticate } from '../../../src/service/authenticate.ts';
+import { requirePrincipal } from '../../../src/api/http/authentication.ts';
 import { answerWithProblems } from '../../../src/api/http/answer-with-problems.ts';
 import { createRefusalLimit } from '../../../src/api/http/limits.ts';
 import { openStorage } from '../../../src/storage/open-storage.ts';
@@ -47,14 +48,10 @@ function apiFor(
 ): FastifyInstance {
   const api = fastifyFactory();
   answerWithProblems(api);
-  requirePrincipal(
-    api,
-    createAuthenticate({
-      auth: { issuer, audience, tenantClaim },
-      principalOfApiKey: (credential) => principalOfApiKey(storage.apiKeys, credential),
-    }),
-    createRefusalLimit(1_000),
-  );
+  requirePrincipal(api, {
+    authenticate: createAuthenticate({ auth: { issuer, audience, tenantClaim }, apiKeys: storage.apiKeys }),
+    refusals: createRefusalLimit(1_000),
+  });
   api.get('/who', (request) => request.principal);
   return api;
 }
@@ -164,6 +161,34 @@ test('each wrong token is refused with 401 and the reason', async () => {
   }
   expect(await who(`Bearer ${await issuer.sign({})}`, api)).toMatchObject({ status: 200 });
   await issuer.stop();
+});
+
+test('a token has to be for one of the audiences of the surface it is presented to', async () => {
+  const issuer = await startIssuer();
+  const authenticate = createAuthenticate({
+    auth: { issuer: issuer.issuer, audience: 'interlude', tenantClaim: 'tenant' },
+    apiKeys: storage.apiKeys,
+  });
+  const audiences = ['https://interlude.example/run/v1/mcp', 'interlude'];
+  const present = async (aud: string, ...of: (readonly string[])[]) => {
+    const bearer = await issuer.sign({ aud });
+    return authenticate({ bearer, ...(of[0] && { audiences: of[0] }) });
+  };
+  for (const audience of audiences)
+    expect(await present(audience, audiences)).toMatchObject({ kind: 'user', user: 'alice' });
+  await expect(present('https://elsewhere.example/mcp', audiences)).rejects.toMatchObject({
+    code: 'unauthenticated',
+    message: expect.stringContaining('https://interlude.example/run/v1/mcp or interlude'),
+  });
+  await expect(present(audiences[0] ?? '')).rejects.toMatchObject({ code: 'unauthenticated' });
+  await issuer.stop();
+});
+
+test('without an issuer only API keys are accepted', async () => {
+  const authenticate = createAuthenticate({ auth: undefined, apiKeys: storage.apiKeys });
+  await expect(authenticate({ bearer: 'a.b.c' })).rejects.toMatchObject({ code: 'unauthenticated' });
+  const bearer = await createApiKey(storage, 'acme');
+  expect(await authenticate({ bearer })).toMatchObject({ kind: 'service', tenant: 'acme' });
 });
 
 /** What an attacker makes of the public key when a verifier lets the token choose the algorithm. */

@@ -2,7 +2,7 @@
 import * as openid from 'openid-client';
 import type { AuthConfig } from '../../../config/config.ts';
 import type { UserPrincipal } from '../../../service/principal.ts';
-import { userFromClaims, usualTenantClaim } from '../../http/access-tokens.ts';
+import { userFromClaims, usualTenantClaim } from '../../../service/access-tokens.ts';
 import type { SignIn } from './session.ts';
 
 export interface IdentityClient {

@@ -4,11 +4,11 @@
  */
 import { createRemoteJWKSet, customFetch, decodeJwt, decodeProtectedHeader, errors, jwtVerify } from 'jose';
 import type { JWSHeaderParameters, JWTPayload, JWTVerifyGetKey } from 'jose';
-import type { AuthConfig } from '../../config/config.ts';
-import { discoverIssuer, fetchSoon } from '../../network/openid-issuer.ts';
-import { ProblemError, unauthenticated } from './problems.ts';
-import { isDisplayName, isTenantName, isUserId } from '../../service/principal.ts';
-import type { UserPrincipal } from '../../service/principal.ts';
+import type { AuthConfig } from '../config/config.ts';
+import { discoverIssuer, fetchSoon } from '../network/openid-issuer.ts';
+import { isDisplayName, isTenantName, isUserId } from './principal.ts';
+import type { UserPrincipal } from './principal.ts';
+import { ServiceError } from './service-error.ts';
 
 /** Asymmetric only: with a shared-secret algorithm allowed, the issuer's public key would sign tokens. */
 const algorithms = [
@@ -30,14 +30,17 @@ export const usualTenantClaim = 'tenant';
 
 export type TokenRules = Pick<AuthConfig, 'issuer' | 'audience' | 'tenantClaim' | 'operator'>;
 
-export function createTokenVerifier(rules: TokenRules): (token: string) => Promise<UserPrincipal> {
+/** A token has to be for one of `audiences`; by default, for the configured one. */
+export type VerifyToken = (token: string, audiences?: readonly string[]) => Promise<UserPrincipal>;
+
+export function createTokenVerifier(rules: TokenRules): VerifyToken {
   const keys = createIssuerKeys(rules.issuer);
-  return async (token) => {
+  return async (token, audiences = [rules.audience]) => {
     refuseHopeless(token, rules.issuer);
     try {
       const { payload, protectedHeader } = await jwtVerify(token, keys, {
         issuer: rules.issuer,
-        audience: rules.audience,
+        audience: [...audiences],
         algorithms,
         requiredClaims: ['exp', 'sub'],
         clockTolerance: clockToleranceSeconds,
@@ -45,7 +48,7 @@ export function createTokenVerifier(rules: TokenRules): (token: string) => Promi
       requireAccessToken(protectedHeader, payload);
       return userFromClaims(payload, rules);
     } catch (error) {
-      throw explain(error, rules);
+      throw explain(error, rules.issuer, audiences);
     }
   };
 }
@@ -58,10 +61,7 @@ const otherClaims = ['nonce', 'at_hash', 'c_hash', 's_hash', 'events'];
 function requireAccessToken({ typ }: JWSHeaderParameters, claims: JWTPayload): void {
   const type = typ?.toLowerCase().replace(/^application\//, '');
   if ((type === undefined || !otherTypes.has(type)) && !otherClaims.some((name) => name in claims)) return;
-  throw unauthenticated(
-    'This is no access token but an ID or logout token; ask for an access token.',
-    'invalid_token',
-  );
+  throw unauthenticated('This is no access token but an ID or logout token; ask for an access token.');
 }
 
 /** The same claims mean the same user, in an access token here and in an ID token on the connect page. */
@@ -72,14 +72,11 @@ export function userFromClaims(
   const { sub, name } = claims;
   const tenantClaim = configured ?? usualTenantClaim;
   const tenant = claims[tenantClaim] ?? (configured === null ? 'default' : undefined);
-  if (typeof sub !== 'string' || sub === '')
-    throw unauthenticated('The token names no user (claim sub).', 'invalid_token');
-  if (!isUserId(sub))
-    throw unauthenticated("The token's claim sub is too long or not plain text.", 'invalid_token');
+  if (typeof sub !== 'string' || sub === '') throw unauthenticated('The token names no user (claim sub).');
+  if (!isUserId(sub)) throw unauthenticated("The token's claim sub is too long or not plain text.");
   if (typeof tenant !== 'string' || !isTenantName(tenant)) {
     throw unauthenticated(
       `The token's claim ${tenantClaim} has to be a short plain text that names the tenant.`,
-      'invalid_token',
     );
   }
   const shown = typeof name === 'string' && isDisplayName(name) ? { name } : {};
@@ -100,16 +97,12 @@ function refuseHopeless(token: string, issuer: string): void {
     algorithm = decodeProtectedHeader(token).alg;
     tokenIssuer = decodeJwt(token).iss;
   } catch {
-    throw unauthenticated('This is neither an access token (JWT) nor an API key.', 'invalid_token');
+    throw unauthenticated('This is neither an access token (JWT) nor an API key.');
   }
   if (!algorithms.includes(algorithm ?? '')) {
-    throw unauthenticated(
-      'The token has to be signed with a public-key algorithm such as RS256 or ES256.',
-      'invalid_token',
-    );
+    throw unauthenticated('The token has to be signed with a public-key algorithm such as RS256 or ES256.');
   }
-  if (tokenIssuer !== issuer)
-    throw unauthenticated(`The token was not issued by ${issuer}.`, 'invalid_token');
+  if (tokenIssuer !== issuer) throw unauthenticated(`The token was not issued by ${issuer}.`);
 }
 
 function createIssuerKeys(issuer: string): JWTVerifyGetKey {
@@ -146,22 +139,25 @@ class IssuerUnavailable extends Error {
   }
 }
 
-function explain(error: unknown, { issuer, audience }: TokenRules): ProblemError {
-  if (error instanceof ProblemError) return error;
+function explain(error: unknown, issuer: string, audiences: readonly string[]): ServiceError {
+  if (error instanceof ServiceError) return error;
   if (error instanceof IssuerUnavailable) {
     const detail = `${error.message} Your token was not checked; try again soon.`;
-    return new ProblemError('unavailable', detail, { headers: { 'retry-after': '5' }, cause: error });
+    return new ServiceError('unavailable', detail, { retryAfterMs: 5_000, cause: error });
   }
-  if (error instanceof errors.JWTExpired)
-    return unauthenticated('The token has expired; get a new one.', 'invalid_token');
+  if (error instanceof errors.JWTExpired) return unauthenticated('The token has expired; get a new one.');
   if (error instanceof errors.JWTClaimValidationFailed) {
     const wrong: Record<string, string> = {
-      aud: `The token is for another audience; ask for one with audience ${audience}.`,
+      aud: `The token is for another audience; ask for one with audience ${audiences.join(' or ')}.`,
       iss: `The token was not issued by ${issuer}.`,
       nbf: 'The token is not valid yet; check the clocks.',
     };
     const detail = wrong[error.claim] ?? `The token lacks a usable claim ${error.claim}.`;
-    return unauthenticated(detail, 'invalid_token');
+    return unauthenticated(detail);
   }
-  return unauthenticated('The token is not signed by a key of the issuer; get a new one.', 'invalid_token');
+  return unauthenticated('The token is not signed by a key of the issuer; get a new one.');
+}
+
+function unauthenticated(detail: string): ServiceError {
+  return new ServiceError('unauthenticated', detail);
 }
