@@ -270,9 +270,10 @@ describe.each([
 test('the results name the versions that were tried', () => {
   const page = readFileSync(new URL('../../docs/mcp-peers.md', import.meta.url), 'utf8');
   const packages = ['server-everything', 'sdk', 'server'] as const;
+  const versions = { ...packageJson.dependencies, ...packageJson.devDependencies };
   for (const name of packages) {
     const peer = `@modelcontextprotocol/${name}` as const;
-    expect(page).toContain(`\`${peer}\` ${packageJson.devDependencies[peer]}`);
+    expect(page).toContain(`\`${peer}\` ${versions[peer]}`);
   }
   for (const version of Object.values(fastmcpVersions)) expect(page).toContain(`\`fastmcp\` ${version}`);
 });

@@ -23,6 +23,7 @@ import { answerWithProblems, problemFor, sendProblem } from './answer-with-probl
 import { healthRoutes } from './health.ts';
 import { refuseUnknownHosts } from './known-hosts.ts';
 import { createRefusalLimit, limitOpenRequests } from './limits.ts';
+import { mcpSurface } from '../mcp/route.ts';
 import type { Service } from '../../service/service.ts';
 import { rateLimitKey } from '../../service/principal.ts';
 import { nangoWebhook } from '../nango-webhook/route.ts';
@@ -94,6 +95,7 @@ export function createApp(parts: AppParts): FastifyInstance {
     elicitationsSurface(api, service);
     connectionsSurface(api, service);
     approvalsSurface(api, service);
+    mcpSurface(api, { service, readers });
   });
 
   app.register(async (scripts) => {

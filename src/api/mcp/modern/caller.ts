@@ -1,0 +1,24 @@
+/** Who calls, as a request of the 2026-07-28 revision says it: the principal of its token, and what its client declares. */
+import { CLIENT_CAPABILITIES_META_KEY } from '@modelcontextprotocol/server';
+import type { Capabilities } from '../../../elicitation/capabilities.ts';
+import type { Caller } from '../tools/tool.ts';
+
+/** What the transport knows of a request, beside its body. */
+export interface Arrived extends Omit<Caller, 'shows'> {
+  idempotencyKey: string | undefined;
+  /** Aborts when nobody waits for the response any more, or the process is about to close. */
+  signal: AbortSignal;
+}
+
+/** Each request declares it anew. `elicitation: {}` means forms, as it did before there was anything else. */
+export function shownBy(envelope: Record<string, unknown> | undefined): Capabilities {
+  const declared = membersOf(envelope?.[CLIENT_CAPABILITIES_META_KEY]);
+  const elicitation = declared['elicitation'] ?? membersOf(declared['experimental'])['elicitation'];
+  if (typeof elicitation !== 'object' || elicitation === null) return { url: false, form: false };
+  const url = 'url' in elicitation;
+  return { url, form: 'form' in elicitation || !url };
+}
+
+function membersOf(value: unknown): Record<string, unknown> {
+  return typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : {};
+}

@@ -1,0 +1,93 @@
+/** Our agents as an MCP server: streamable HTTP on one address, for any client and at any process. */
+import { createMcpHandler } from '@modelcontextprotocol/server';
+import type { AuthInfo } from '@modelcontextprotocol/server';
+import type { FastifyBaseLogger, FastifyRequest } from 'fastify';
+import { closing } from '../http/readers.ts';
+import type { Readers } from '../http/readers.ts';
+import type { Api } from '../http/validation.ts';
+import type { Arrived } from './modern/caller.ts';
+import { createModernServer } from './modern/server.ts';
+import { createToolLayer } from './tools/tool-layer.ts';
+import type { ToolLayer, ToolLayerService } from './tools/tool-layer.ts';
+
+export interface McpParts {
+  service: ToolLayerService;
+  readers: Readers;
+}
+
+export function mcpSurface(api: Api, { service, readers }: McpParts): void {
+  const layer = createToolLayer(service);
+  const serve = createModernHandlers(layer, api.log);
+  api.addHook('onClose', () => serve.close());
+
+  api.route({
+    method: ['GET', 'POST', 'DELETE'],
+    url: '/run/v1/mcp',
+    exposeHeadRoute: false,
+    handler: async (request, reply) => {
+      const signal = readers.listen(reply);
+      const key = request.headers['idempotency-key'];
+      const arrived = {
+        principal: request.principal,
+        address: request.ip,
+        idempotencyKey: typeof key === 'string' ? key : undefined,
+        signal,
+      };
+      reply.header('x-accel-buffering', 'no');
+      return reply.send(await serve.fetch(toWebRequest(request, signal), { arrived, body: request.body }));
+    },
+  });
+}
+
+interface Delivered {
+  arrived: Arrived;
+  body: unknown;
+}
+
+/** Tool calls may take as long as people think, so they are streamed, and kept alive; all else is answered at once. */
+function createModernHandlers(layer: ToolLayer, logger: FastifyBaseLogger) {
+  const options = {
+    legacy: 'reject',
+    onerror: (error: Error) => logger.debug({ err: error }, 'an MCP request was refused or failed'),
+  } as const;
+  const factory = ({ authInfo }: { authInfo?: AuthInfo }) => createModernServer(layer, arrivedIn(authInfo));
+  const plain = createMcpHandler(factory, options);
+  const streamed = createMcpHandler(factory, { ...options, responseMode: 'sse' });
+  return {
+    fetch(request: Request, { arrived, body }: Delivered): Promise<Response> {
+      const handler = methodOf(body) === 'tools/call' ? streamed : plain;
+      // All that this carries is ours: the token was checked before and is not passed on.
+      const authInfo: AuthInfo = { token: '', clientId: '', scopes: [], extra: { arrived } };
+      return handler.fetch(request, { authInfo, ...(body !== undefined && { parsedBody: body }) });
+    },
+    close: () => Promise.all([plain.close(), streamed.close()]),
+  };
+}
+
+function arrivedIn(authInfo: AuthInfo | undefined): Arrived {
+  const arrived = authInfo?.extra?.['arrived'];
+  if (arrived === undefined) throw new Error('every request arrives with its principal');
+  return arrived as Arrived;
+}
+
+function methodOf(body: unknown): unknown {
+  return typeof body === 'object' && body !== null && 'method' in body ? body.method : undefined;
+}
+
+/** Without its body, which has been read. Not aborted by a process that closes: its last word is that the call goes on. */
+function toWebRequest(request: FastifyRequest, signal: AbortSignal): Request {
+  const gone = new AbortController();
+  const leave = () => {
+    if (signal.reason !== closing) gone.abort();
+  };
+  if (signal.aborted) leave();
+  else signal.addEventListener('abort', leave, { once: true });
+  const headers = new Headers();
+  for (const [name, value] of Object.entries(request.headers))
+    if (value !== undefined) headers.set(name, Array.isArray(value) ? value.join(', ') : value);
+  return new Request(new URL(request.url, 'http://localhost'), {
+    method: request.method,
+    headers,
+    signal: gone.signal,
+  });
+}

@@ -1,0 +1,68 @@
+/** What a turn that is over is to whoever called the tool. Pure. */
+import { z } from 'zod';
+import type { LogEntry } from '../../../turn/event.ts';
+import type { TurnEndStatus, TurnRef } from '../../../turn/turn.ts';
+import { withoutVoidText } from '../../../turn/void-text.ts';
+import type { ToolResult } from './tool.ts';
+
+const turnStatuses = ['completed', 'failed', 'cancelled', 'superseded', 'working', 'input_required'] as const;
+
+/** The structured part of every result that is about a turn. */
+export const TurnResultSchema = z.looseObject({
+  conversationId: z.string().describe('Pass it on with the next message to go on with this conversation'),
+  turnId: z.string(),
+  status: z
+    .enum(turnStatuses)
+    .describe('working: wait_for_turn waits on; input_required: questions are open, see questions'),
+  text: z.string().optional().describe('What the agent said'),
+  questions: z
+    .array(z.looseObject({ elicitId: z.string(), message: z.string() }))
+    .optional()
+    .describe('Open questions to the user'),
+});
+
+type TurnResult = z.input<typeof TurnResultSchema>;
+
+type Ids = Pick<TurnRef, 'conversation' | 'turnId'>;
+
+function turnResult({ conversation, turnId }: Ids, rest: Omit<TurnResult, 'conversationId' | 'turnId'>) {
+  return { conversationId: conversation, turnId, ...rest };
+}
+
+/** `entries` end in `turn-ended`. */
+export function resultOfTurn(turn: Ids, entries: LogEntry[], status: TurnEndStatus): ToolResult {
+  const text = spokenText(entries);
+  const error = entries.map(({ event }) => event).findLast((event) => event.type === 'error');
+  const trouble = status === 'completed' ? undefined : (error?.errorText ?? wordsFor(status));
+  const words = [text, trouble].filter((part) => part !== undefined && part !== '').join('\n\n');
+  return {
+    content: [
+      { type: 'text', text: words },
+      { type: 'text', text: `conversationId: ${turn.conversation}` },
+    ],
+    structuredContent: turnResult(turn, { status, text: words }),
+    ...(status !== 'completed' && { isError: true }),
+  };
+}
+
+/** What the turn's own agent said, in the parts in which it said it. */
+function spokenText(entries: LogEntry[]): string {
+  const parts = new Map<string, string>();
+  for (const { event } of withoutVoidText(entries))
+    if (event.type === 'text-delta' && event.path === undefined)
+      parts.set(event.id, (parts.get(event.id) ?? '') + event.delta);
+  return [...parts.values()].join('\n\n').trim();
+}
+
+function wordsFor(status: Exclude<TurnEndStatus, 'completed'>): string {
+  switch (status) {
+    case 'failed':
+      return 'The turn failed.';
+    case 'cancelled':
+      return 'The turn was cancelled before it had an answer.';
+    case 'superseded':
+      return 'A newer message in this conversation took the place of this one, so it has no answer of its own.';
+    default:
+      return status satisfies never;
+  }
+}

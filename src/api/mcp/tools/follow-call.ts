@@ -1,0 +1,70 @@
+/**
+ * How a call stands: followed in the turn's log until it is over, somebody has to be asked, or the time to wait is up.
+ * Nothing is kept between two looks: the log tells all of it again, at any process.
+ */
+import type { ElicitationEvent } from '../../../elicitation/elicitation.ts';
+import type { OwnTurn } from '../../../service/own-turn.ts';
+import type { Service } from '../../../service/service.ts';
+import type { LogEntry } from '../../../turn/event.ts';
+import { operationOf } from '../../../turn/operations.ts';
+import { resultOfTurn } from './call-result.ts';
+import type { ToolResult } from './tool.ts';
+
+export type CallStage =
+  | { kind: 'done'; result: ToolResult }
+  /** All that are open and not yet answered, oldest first. */
+  | { kind: 'asks'; questions: Question[] }
+  /** `awaited`: questions that were answered and are open until a page or an account is done. */
+  | { kind: 'working'; awaited: Question[] };
+
+export type Question = ElicitationEvent;
+
+export interface Following {
+  /** Ends the waiting; the turn goes on. */
+  signal: AbortSignal;
+  /** How long to wait for the next thing that the caller has to know. */
+  holdMs: number;
+  /** Questions that were answered in an earlier look: they are not asked again while they are open. */
+  answered?: ReadonlySet<string>;
+  /** Is told what the turn is doing, in a few words for people. */
+  onProgress?: (words: string) => void;
+}
+
+/** Questions of one round are opened one after the other: they are asked together. */
+const gatheringMs = 50;
+
+export async function followCall(
+  service: Pick<Service, 'followTurn'>,
+  turn: OwnTurn,
+  { signal, holdMs, answered = new Set(), onProgress }: Following,
+): Promise<CallStage> {
+  const stop = new AbortController();
+  const holding = setTimeout(() => stop.abort(), holdMs);
+  let gathering: NodeJS.Timeout | undefined;
+  const entries: LogEntry[] = [];
+  const questions = new Map<string, Question>();
+  const open = () => [...questions.values()].filter(({ status }) => status === 'pending');
+  const unanswered = () => open().filter(({ elicitationId }) => !answered.has(elicitationId));
+  try {
+    for await (const batch of service.followTurn(turn, AbortSignal.any([signal, stop.signal]))) {
+      entries.push(...batch);
+      for (const entry of batch) {
+        if (entry.event.type === 'elicitation-request') questions.set(entry.event.elicitationId, entry.event);
+        const operation = onProgress && operationOf(entry, '');
+        if (operation) onProgress(operation.label);
+      }
+      if (unanswered().length > 0) gathering ??= setTimeout(() => stop.abort(), gatheringMs);
+      else {
+        clearTimeout(gathering);
+        gathering = undefined;
+      }
+    }
+  } finally {
+    clearTimeout(holding);
+    clearTimeout(gathering);
+  }
+  const last = entries.at(-1)?.event;
+  if (last?.type === 'turn-ended') return { kind: 'done', result: resultOfTurn(turn, entries, last.status) };
+  const asked = unanswered();
+  return asked.length > 0 ? { kind: 'asks', questions: asked } : { kind: 'working', awaited: open() };
+}
