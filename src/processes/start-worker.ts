@@ -15,13 +15,14 @@ import { openAgentBundles } from '../tool-bundles/open-agent-bundles.ts';
 import type { Dependencies } from './dependencies.ts';
 import { keepTakingStrandedTurns, takeStrandedTurns } from './stranded-turns.ts';
 import { offerTools } from './tool-workers/offer-tools.ts';
-import { keepLooking, startToolWorkers } from './tool-workers/tool-workers.ts';
+import { keepLooking } from './tool-workers/keep-looking.ts';
+import { startToolWorkers } from './tool-workers/tool-workers.ts';
 import { createTurnWorker, runWorker } from './turn-worker.ts';
 import type { WorkflowBundle } from './workflow-bundle.ts';
 
 const lookForStrandedMs = 30_000;
-/** Somebody waits for a call whose code nobody runs. */
-const lookForCallsMs = 3_000;
+/** A call that nobody begins within a minute is given up. */
+const lookForCalls = { busyMs: 3_000, quietMs: 30_000, settledAfterMs: 60_000 };
 const timeoutMs = 30_000;
 
 interface Options {
@@ -53,7 +54,7 @@ export async function startWorker(
   const bundles = await openAgentBundles(config);
   const offered = [...new Set([...bundles.values()].map(({ bundle: tools }) => tools))];
   const tools = await startToolWorkers(parts, connection, offered);
-  await keepLooking(tools, { everyMs: lookForCallsMs, logger, stack });
+  await keepLooking(tools, { intervals: lookForCalls, logger, stack });
   const offeredTools = offerTools(bundles);
   const own = { ...parts, offeredTools, heldCallLimit: createHeldCallLimit(config.worker.heldCalls) };
   runWorker(await createTurnWorker(own, connection, bundle, version), own, stack);

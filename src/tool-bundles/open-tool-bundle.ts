@@ -7,17 +7,21 @@ import { keepBundle, readKeptBundle } from './kept-bundle.ts';
 import { readManifest } from './read-manifest.ts';
 import type { ToolBundle } from './tool-bundle.ts';
 import { findToolFiles } from './tool-files.ts';
+import type { ToolFiles } from './tool-files.ts';
 
 /** Throws `ToolFolderError`, which names everything that is wrong with the folder. */
 export async function openToolBundle(folder: string): Promise<ToolBundle> {
   const files = await findToolFiles(path.resolve(folder));
   const kept = await readKeptBundle(files);
-  return kept ?? buildToolBundle(folder);
+  return kept ?? bundleFiles(files);
 }
 
 /** Makes it anew, and keeps it in the folder where that can be written to. */
 export async function buildToolBundle(folder: string): Promise<ToolBundle> {
-  const files = await findToolFiles(path.resolve(folder));
+  return bundleFiles(await findToolFiles(path.resolve(folder)));
+}
+
+async function bundleFiles(files: ToolFiles): Promise<ToolBundle> {
   const activities = await bundleActivities(files);
   const manifest = await readManifest(files, files.activities === undefined ? null : activities.exports);
   const workflows = await bundleToolWorkflows(files);
@@ -28,13 +32,6 @@ export async function buildToolBundle(folder: string): Promise<ToolBundle> {
     runtime: workflows.runtime,
   });
   return bundle;
-}
-
-/** Only the manifest, in a fraction of the time: for whoever wants to know whether a folder is sound. */
-export async function checkToolFolder(folder: string): Promise<ToolBundle['manifest']> {
-  const files = await findToolFiles(path.resolve(folder));
-  const { exports } = await bundleActivities(files);
-  return readManifest(files, files.activities === undefined ? null : exports);
 }
 
 function hashOf({ workflows, activities, manifest }: Omit<ToolBundle, 'hash'>): string {

@@ -12,12 +12,17 @@ import { createToolWorker } from './tool-worker.ts';
 
 /** How long code is kept that nobody runs and that has no open calls. */
 const keptMs = 7 * 24 * 60 * 60_000;
+/** How often it is written down that code runs. */
+const touchEveryMs = 60 * 60_000;
 /** Temporal lists what has just begun with a delay: only a second look without open calls is believed. */
 const quietLooks = 2;
 
 export interface ToolWorkers {
-  /** Looks for open calls of code that does not run here, and for code that is not needed any more. */
-  look(): Promise<void>;
+  /**
+   * Looks for open calls of code that this process does not offer, and for code that is not needed any more. `quiet`: there
+   * is no such call.
+   */
+  look(): Promise<'busy' | 'quiet'>;
   /** The hashes of the code that runs here. */
   running(): string[];
   /** Waits for what is under way. */
@@ -42,6 +47,8 @@ export async function startToolWorkers(
   const client = new Client({ connection, namespace });
   const running = new Map<string, Running>();
   const own = new Set(offered.map(({ hash }) => hash));
+  // Starting it writes it down, too.
+  let touchedAt = Date.now();
 
   async function run(bundle: ToolBundle): Promise<void> {
     const worker = await createToolWorker(parts, connection, bundle);
@@ -66,17 +73,22 @@ export async function startToolWorkers(
     return (await client.workflow.count(query)).count;
   }
 
-  async function lookAfter({ hash, usedAt }: { hash: string; usedAt: number }): Promise<void> {
+  /** Whether it has to be looked after again soon. */
+  async function lookAfter({ hash, usedAt }: { hash: string; usedAt: number }): Promise<boolean> {
     const open = await openCalls(hash);
     const ran = running.get(hash);
     if (ran) {
       ran.quiet = open > 0 ? 0 : ran.quiet + 1;
       if (ran.quiet >= quietLooks) await end(hash);
-      return;
+      return running.has(hash);
     }
-    if (open > 0) return runAgain(hash);
+    if (open > 0) {
+      await runAgain(hash);
+      return true;
+    }
     const before = Date.now() - keptMs;
     if (usedAt < before) await storage.toolBundles.drop(hash, before);
+    return false;
   }
 
   async function runAgain(hash: string): Promise<void> {
@@ -98,40 +110,24 @@ export async function startToolWorkers(
     async look() {
       // One whose worker has failed runs again.
       for (const bundle of offered) if (!running.has(bundle.hash)) await run(bundle);
+      let isBusy = false;
       for (const kept of await storage.toolBundles.list()) {
         if (own.has(kept.hash)) continue;
-        await lookAfter(kept).catch((err: unknown) =>
-          logger.error({ err, bundle: kept.hash }, 'could not look after code of tools'),
-        );
+        const isNeeded = await lookAfter(kept).catch((err: unknown) => {
+          logger.error({ err, bundle: kept.hash }, 'could not look after code of tools');
+          return true;
+        });
+        isBusy ||= isNeeded;
       }
-      await storage.toolBundles.touch([...running.keys()]);
+      if (Date.now() - touchedAt >= touchEveryMs) {
+        await storage.toolBundles.touch([...running.keys()]);
+        touchedAt = Date.now();
+      }
+      return isBusy ? 'busy' : 'quiet';
     },
     running: () => [...running.keys()],
     async stop() {
       await Promise.all([...running.keys()].map(end));
     },
   };
-}
-
-/** Looks now, and again and again until the stack is disposed. */
-export async function keepLooking(
-  workers: ToolWorkers,
-  {
-    everyMs,
-    logger,
-    stack,
-  }: { everyMs: number; logger: Dependencies['logger']; stack: AsyncDisposableStack },
-): Promise<void> {
-  const look = () =>
-    workers.look().catch((err: unknown) => logger.warn({ err }, 'could not look for open calls of tools'));
-  await look();
-  let looking = Promise.resolve();
-  const timer = setInterval(() => {
-    looking = looking.then(look);
-  }, everyMs);
-  stack.defer(async () => {
-    clearInterval(timer);
-    await looking;
-    await workers.stop();
-  });
 }
