@@ -39,8 +39,16 @@ const { code: widget, licenses } = await bundle('widget.js');
 writeFileSync(path.join(folder, script), widget);
 writeFileSync(path.join(folder, 'widget', licensesName('widget.js')), licenses);
 
-/** What whoever uses the React component has already. */
-const peers = { react: '>=18' };
+/**
+ * What its user chooses: the React of the page, the zod that an author's schemas are made with, and a bundler for `tools
+ * check`, which is not for everybody.
+ * @type {Record<string, { range: string, optional: boolean }>}
+ */
+const peers = {
+  react: { range: '>=18', optional: true },
+  rolldown: { range: rangeOf('rolldown'), optional: true },
+  zod: { range: '^4.0.0', optional: false },
+};
 const { name, version, license, type, exports } = service;
 const manifest = {
   name,
@@ -59,14 +67,16 @@ const manifest = {
       .toSorted(byName)
       .map((one) => [one, rangeOf(one)]),
   ),
-  peerDependencies: peers,
-  peerDependenciesMeta: Object.fromEntries(Object.keys(peers).map((one) => [one, { optional: true }])),
+  peerDependencies: Object.fromEntries(Object.entries(peers).map(([one, { range }]) => [one, range])),
+  peerDependenciesMeta: Object.fromEntries(
+    Object.entries(peers).flatMap(([one, { optional }]) => (optional ? [[one, { optional }]] : [])),
+  ),
   engines: { node: '>=22' },
 };
 writeFileSync(path.join(folder, 'package.json'), `${JSON.stringify(manifest, null, 2)}\n`);
 copyFileSync(path.join(root, 'LICENSE'), path.join(folder, 'LICENSE'));
 copyFileSync(path.join(root, 'docs/client.md'), path.join(folder, 'README.md'));
-for (const page of ['ai-sdk.md', 'widget.md'])
+for (const page of ['ai-sdk.md', 'tools.md', 'widget.md'])
   copyFileSync(path.join(root, 'docs', page), path.join(folder, page));
 
 /** @param {string} one @param {string} other */

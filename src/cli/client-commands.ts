@@ -1,4 +1,4 @@
-/** Commands that speak to a service elsewhere: they are also in the package that people install. */
+/** Commands that need nothing of the service beside them: they are also in the package that people install. */
 import type { CommandEntry } from './command.ts';
 
 export const clientCommands: CommandEntry[] = [
@@ -11,5 +11,11 @@ export const clientCommands: CommandEntry[] = [
     name: 'token',
     summary: 'print an access token for a user of the demo',
     load: async () => (await import('./commands/token.ts')).token,
+  },
+  {
+    name: 'tools check',
+    summary: 'say what tools are in a folder, and what is wrong with them',
+    isDefault: true,
+    load: async () => (await import('./commands/tools-check.ts')).check,
   },
 ];

@@ -3,14 +3,23 @@
 import { clientCommands } from './client-commands.ts';
 import { runProgram } from './run-program.ts';
 
-/** The first words of the commands that are not here. */
-const ofService = ['start', 'server', 'worker', 'make-current', 'api-keys', 'keys', 'accounts', 'tools'];
+/** What the commands begin with that are not here. */
+const ofService = [
+  'start',
+  'server',
+  'worker',
+  'make-current',
+  'api-keys',
+  'keys',
+  'accounts',
+  'tools build',
+];
 
 const words = process.argv.slice(2);
-const [first = ''] = words;
-if (ofService.includes(first)) {
+const given = ofService.find((command) => command === words.slice(0, command.split(' ').length).join(' '));
+if (given !== undefined) {
   process.stderr.write(
-    `interlude ${first} belongs to the service: run it in a checkout of Interlude (npx interlude ${first}) or in its image. This package holds the clients: interlude --help\n`,
+    `interlude ${given} belongs to the service: run it in a checkout of Interlude (npx interlude ${given}) or in its image. What this package holds, interlude --help says.\n`,
   );
   process.exitCode = 2;
 } else {

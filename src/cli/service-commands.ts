@@ -26,15 +26,9 @@ export const serviceCommands: CommandEntry[] = [
     load: async () => (await import('./commands/make-current.ts')).makeVersionCurrent,
   },
   {
-    name: 'tools check',
-    summary: 'say what tools are in a folder, and what is wrong with them',
-    isDefault: true,
-    load: async () => (await import('./commands/tools.ts')).check,
-  },
-  {
     name: 'tools build',
     summary: 'bundle a folder of tools ahead of the start of a worker',
-    load: async () => (await import('./commands/tools.ts')).build,
+    load: async () => (await import('./commands/tools-build.ts')).build,
   },
   {
     name: 'api-keys create',

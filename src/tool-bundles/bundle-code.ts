@@ -11,6 +11,8 @@ import type { ToolFiles } from './tool-files.ts';
 import { ToolFolderError } from './tool-folder-error.ts';
 
 const tools = path.resolve(import.meta.dirname, '../tools');
+/** Of the service's own modules: compiled in the package, TypeScript elsewhere. */
+const extension = path.extname(import.meta.filename);
 const entryName = '\0interlude:entry';
 
 /** What Temporal lets workflows import of Node, and what it provides itself. */
@@ -110,7 +112,7 @@ function packagesOf(folder: string): Plugin {
   return {
     name: 'packages',
     async resolveId(source, importer) {
-      if (source === 'interlude/tools') return path.join(tools, 'index.ts');
+      if (source === 'interlude/tools') return path.join(tools, `index${extension}`);
       if (source !== 'zod' && !source.startsWith('zod/')) return null;
       const found =
         importer === undefined || isOurs(importer)

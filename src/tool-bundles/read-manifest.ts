@@ -7,7 +7,11 @@ import type { ToolFiles } from './tool-files.ts';
 import { ToolFolderError } from './tool-folder-error.ts';
 
 const longestLoadMs = 5_000;
-const describe = path.resolve(import.meta.dirname, '../tools/describe-tools.ts');
+// Compiled in the package, TypeScript elsewhere.
+const describe = path.resolve(
+  import.meta.dirname,
+  `../tools/describe-tools${path.extname(import.meta.filename)}`,
+);
 
 /** `activities`: names of what the file of activities exports, if there is one. */
 export async function readManifest(

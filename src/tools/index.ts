@@ -11,6 +11,7 @@ export type {
   ElicitUrlOptions,
   FlatSchema,
 } from './elicit.ts';
+export { OutcomeUnknown } from './outcome-unknown.ts';
 export { signCompletion } from './sign-completion.ts';
 export type { Completion } from './sign-completion.ts';
 export type { Log, ToolContext, ToolProgress } from './tool-context.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { checkToolFolder } from '../../src/tool-bundles/open-tool-bundle.ts';
+import { checkToolFolder } from '../../src/tool-bundles/check-tool-folder.ts';
 import { ToolFolderError } from '../../src/tool-bundles/tool-folder-error.ts';
 import { toolModule, writeToolFolder } from './folder.ts';
 

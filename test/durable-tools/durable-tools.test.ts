@@ -40,6 +40,7 @@ describe('a tool that asks nobody', () => {
     ['large', 'Mistakes failed: its result is too large'],
     ['nested', 'Mistakes failed: elicit() cannot show this form'],
     ['activity', 'Mistakes failed: the disk is full'],
+    ['unknown', 'nobody knows (the bank is silent)'],
     ['floating', 'done'],
     ['nothing', 'Done.'],
   ])('that %s is told to the model in words', async (kind, words) => {

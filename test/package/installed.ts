@@ -42,7 +42,10 @@ export async function installPackage(others: string[] = []): Promise<Project> {
   mkdirSync(home, { recursive: true });
   await run('tar', ['-xzf', tarball, '--strip-components=1', '-C', home]);
   const manifest = JSON.parse(readFileSync(path.join(home, 'package.json'), 'utf8')) as Manifest;
-  for (const name of [...Object.keys(manifest.dependencies), ...others]) {
+  const required = Object.keys(manifest.peerDependencies).filter(
+    (name) => !(name in manifest.peerDependenciesMeta),
+  );
+  for (const name of [...Object.keys(manifest.dependencies), ...required, ...others]) {
     mkdirSync(path.dirname(path.join(installed, name)), { recursive: true });
     symlinkSync(path.join(modules, name), path.join(installed, name));
   }

@@ -43,9 +43,9 @@ export function createToolActivities(
       case 'done':
         return effect.value;
       case 'failed':
-        throw Object.assign(new Error(effect.message), { name: effect.name });
+        throw named(effect.name, effect.message);
       case 'unknown':
-        throw new OutcomeUnknown(`${name}: ${effect.reason}`);
+        throw named('OutcomeUnknown', `${name}: ${effect.reason}`);
       default:
         return effect satisfies never;
     }
@@ -71,13 +71,13 @@ export function createToolActivities(
   );
 }
 
+/** Authors tell errors apart by name: `OutcomeUnknown` of `interlude/tools` does, too. */
+function named(name: string, message: string): Error {
+  return Object.assign(new Error(message), { name });
+}
+
 /** An author may forget to wait: an error that nobody hears of would stop the workflow for good. */
 export function floating<T>(promise: Promise<T>): Promise<T> {
   promise.catch(() => undefined);
   return promise;
-}
-
-/** Nobody knows whether an activity has had its effect: it is not repeated. */
-class OutcomeUnknown extends Error {
-  override name = 'OutcomeUnknown';
 }

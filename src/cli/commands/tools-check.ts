@@ -1,0 +1,30 @@
+/** `interlude tools check`: what a folder of tools in TypeScript holds, and what is wrong with it. */
+import { defineCommand } from '../command.ts';
+import { listOfTools, orMistakes } from '../tool-list.ts';
+
+export const check = defineCommand({
+  arguments: ['folder'],
+  options: {},
+  details: 'Every mistake is told with its file and what to do about it; the exit code is then 1.',
+  run: (_, [folder = '.']) =>
+    orMistakes(async () => {
+      const { checkToolFolder } = await loadBundler();
+      return listOfTools(await checkToolFolder(folder));
+    }),
+});
+
+/** Whoever installs the package for a client needs no bundler, so it is there only where tools are written. */
+async function loadBundler() {
+  try {
+    return await import('../../tool-bundles/check-tool-folder.ts');
+  } catch (error) {
+    const { code, message } = error as NodeJS.ErrnoException;
+    if (code !== 'ERR_MODULE_NOT_FOUND' || !message.includes("'rolldown'")) throw error;
+    throw new Error(
+      'Checking tools takes rolldown, which is not installed: npm install --save-dev rolldown',
+      {
+        cause: error,
+      },
+    );
+  }
+}
