@@ -16,14 +16,15 @@ const mostChoices = 20;
 
 export function questionAsText(question: Question): string {
   if (question.mode === 'url') return `${question.message}\n${question.url}`;
-  const form = readRequestedSchema(question.requestedSchema);
+  return [question.message, ...fieldsAsText(question.requestedSchema)].join('\n');
+}
+
+/** One line for each field of a form. */
+export function fieldsAsText(requestedSchema: Record<string, unknown>): string[] {
+  const form = readRequestedSchema(requestedSchema);
   const fields = form.kind === 'form' ? form.fields : [];
   const left = fields.length - mostFields;
-  return [
-    question.message,
-    ...fields.slice(0, mostFields).map(fieldAsText),
-    ...(left > 0 ? [`(and ${left} more)`] : []),
-  ].join('\n');
+  return [...fields.slice(0, mostFields).map(fieldAsText), ...(left > 0 ? [`(and ${left} more)`] : [])];
 }
 
 function fieldAsText(field: Field): string {

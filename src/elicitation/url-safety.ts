@@ -39,3 +39,19 @@ export function warningsAbout(url: string): UrlWarning[] {
   const inspected = inspectUrl(url);
   return inspected.kind === 'ok' ? inspected.warnings : [];
 }
+
+/** For whoever is about to open it. Other words are a newer service's. */
+export function warningText(warning: string): string {
+  switch (warning) {
+    case 'punycode':
+      return 'Careful: the address has letters that may only look familiar.';
+    case 'userinfo':
+      return 'Careful: the address has a name before the host, which can mislead.';
+    case 'ip_host':
+      return 'Careful: the address is a bare number, not a name.';
+    case 'plain_http':
+      return 'Careful: the address is not encrypted (http).';
+    default:
+      return `Careful with the address: ${warning}.`;
+  }
+}

@@ -2,6 +2,9 @@
 import { SealingError } from '../credentials/sealing/key-ring.ts';
 import type { KeyRing } from '../credentials/sealing/key-ring.ts';
 
+/** To bind a sealed text to a value that comes along with it. */
+export { digestOf } from '../credentials/sealing/canonical-json.ts';
+
 /** `use`: what it is for; sealed for one use it does not open for another. */
 export interface SealedText {
   seal(text: string, use: string): string;

@@ -33,7 +33,8 @@ import { followConversation } from './follow-conversation.ts';
 import type { FollowedConversation } from './follow-conversation.ts';
 import { followTurn, readTurn } from './follow-turn.ts';
 import type { WaitingTurn } from './follow-turn.ts';
-import { listQuestions } from './list-questions.ts';
+import { findQuestion, listQuestions } from './list-questions.ts';
+import type { FoundQuestion } from './list-questions.ts';
 import { findTurn } from './own-turn.ts';
 import type { FoundTurn, OwnTurn } from './own-turn.ts';
 import type { Principal } from './principal.ts';
@@ -91,6 +92,7 @@ export interface Service {
     conversation: string,
     which?: { status?: Status | undefined; turnId?: string },
   ): Promise<ElicitationRow[]>;
+  findQuestion(principal: Principal, elicitationId: string): Promise<FoundQuestion | null>;
   answerQuestion: AnswerQuestion;
   completePage: CompletePage;
   connections: OwnConnections;
@@ -145,6 +147,7 @@ export function createService({ config, storage, client, keys, stores, logger }:
     readConversation: (principal, conversation, page) =>
       readConversation(parts, principal, conversation, page),
     listQuestions: (principal, conversation, which) => listQuestions(storage, principal, conversation, which),
+    findQuestion: (principal, elicitationId) => findQuestion(storage, principal, elicitationId),
     answerQuestion: createAnswerQuestion({ storage, keys, workflows, announcer }),
     completePage: createCompletePage(parts),
     connections: createOwnConnections({ config, storage, stores, mayChange, logger }),

@@ -1,9 +1,35 @@
 /** Clients of the 2026-07-28 revision call our agents, with a client of the SDK over HTTP: each way in which a call ends. */
+import { isInputRequiredResult } from '@modelcontextprotocol/client';
+import type { CallToolResult, Client, ElicitResult, InputRequiredResult } from '@modelcontextprotocol/client';
 import { expect, test } from 'vitest';
 import { useAskingService } from '../asking/asking-service.ts';
+import { asks, form, page } from '../servers/playing-server.ts';
 import { connectClient } from './mcp-client.ts';
 
 const setup = useAskingService();
+const named = { city: { type: 'string', minLength: 2 } };
+const both = { elicitation: { form: {}, url: {} } };
+const callAsk = { name: 'ask_assistant', arguments: { message: 'call asking__ask {}' } };
+
+/** By hand: a result that asks is handed out. */
+async function call(client: Client, params: object): Promise<CallToolResult | InputRequiredResult> {
+  const result = await client.request(
+    { method: 'tools/call', params: { ...callAsk, ...params } },
+    { allowInputRequired: true },
+  );
+  return result as CallToolResult | InputRequiredResult;
+}
+
+async function asked(client: Client, params: object = {}) {
+  const result = await call(client, params);
+  if (!isInputRequiredResult(result)) throw new Error(`nobody was asked: ${JSON.stringify(result)}`);
+  const [first] = Object.entries(result.inputRequests ?? {});
+  if (!first) throw new Error('nobody was asked, only to come again');
+  const [key, request] = first;
+  const respond = (response: ElicitResult) =>
+    call(client, { inputResponses: { [key]: response }, requestState: result.requestState });
+  return { result, key, params: request.params as Record<string, unknown>, respond };
+}
 
 test('an agent answers, and its conversation goes on under the id that the result names', async () => {
   await using client = await connectClient(setup.service);
@@ -20,4 +46,178 @@ test('an agent answers, and its conversation goes on under the id that the resul
     arguments: { message: 'and again', conversationId },
   });
   expect(second.structuredContent).toMatchObject({ conversationId, status: 'completed' });
+});
+
+test('a client that shows forms asks its user, and the same call goes on', async () => {
+  setup.server.play(asks({ city: form('Which city?') }));
+  await using client = await connectClient(setup.service, { capabilities: both });
+  const seen: unknown[] = [];
+  client.setRequestHandler('elicitation/create', ({ params }) => {
+    seen.push(params);
+    return { action: 'accept', content: { city: 'Lisbon' } };
+  });
+  const progress: unknown[] = [];
+  const result = await client.callTool(callAsk, { onprogress: ({ message }) => progress.push(message) });
+  expect(result).toMatchObject({
+    content: [{ text: 'done' }, {}],
+    structuredContent: { status: 'completed' },
+  });
+  expect(seen).toMatchObject([
+    {
+      message: `Asking (${new URL(setup.server.url).host}) asks:\nWhich city?`,
+      requestedSchema: { type: 'object' },
+    },
+  ]);
+  expect(setup.server.calls[1]?.params.inputResponses).toMatchObject({
+    city: { action: 'accept', content: { city: 'Lisbon' } },
+  });
+  expect(progress).toEqual(expect.arrayContaining(['Step 1', 'Calling asking · ask']));
+});
+
+test.each(['decline', 'cancel'] as const)('%s reaches the tool as what it is', async (action) => {
+  setup.server.play(asks({ city: form('Which city?') }));
+  await using client = await connectClient(setup.service, { capabilities: both });
+  client.setRequestHandler('elicitation/create', () => ({ action }));
+  await client.callTool(callAsk);
+  expect(setup.server.calls[1]?.params.inputResponses).toEqual({ city: { action } });
+});
+
+test('consent to a link is an answer, too', async () => {
+  setup.server.play(asks({ there: page('https://example.com/a') }));
+  await using client = await connectClient(setup.service, { capabilities: both });
+  const { params, respond } = await asked(client);
+  expect(params).toMatchObject({ mode: 'url', url: 'https://example.com/a' });
+  expect(await respond({ action: 'accept' })).toMatchObject({ content: [{ text: 'done' }, {}] });
+});
+
+test('what does not fit is asked again with the reasons; what is missing is asked again; what is too much is ignored', async () => {
+  setup.server.play(asks({ city: form('Which city?', named) }));
+  await using client = await connectClient(setup.service, { capabilities: both });
+  const { result, key, respond } = await asked(client);
+  const { requestState } = result;
+  const again = await respond({ action: 'accept', content: { city: 'L' } });
+  expect(again).toMatchObject({
+    resultType: 'input_required',
+    inputRequests: { [key]: { params: { message: expect.stringContaining('Please answer again: city: ') } } },
+  });
+  const missing = await asked(client, { requestState, inputResponses: { other: { action: 'accept' } } });
+  expect(missing.key).toBe(key);
+  expect(await missing.respond({ action: 'accept', content: { city: 'Lisbon' } })).toMatchObject({
+    structuredContent: { status: 'completed' },
+  });
+  // A repetition of what was decided is the same answer.
+  expect(await respond({ action: 'accept', content: { city: 'Lisbon' } })).toMatchObject({
+    content: [{ text: 'done' }, {}],
+  });
+});
+
+test('a client that cannot be asked is given the question, and its model answers', async () => {
+  setup.server.play(
+    asks({ city: form('Which city?', named) }),
+    asks({ there: page('https://example.com/a') }),
+  );
+  await using client = await connectClient(setup.service);
+  const { tools } = await client.listTools();
+  expect(tools.map(({ name }) => name)).toContain('sendElicitationResult');
+  const first = await client.callTool(callAsk);
+  const pending = (result: CallToolResult) => result._meta?.['elicitationPending'] as Record<string, string>;
+  const host = new URL(setup.server.url).host;
+  expect(first.content).toMatchObject([
+    {
+      text: expect.stringMatching(/^This tool requires user input to continue\.\n\n\*\*Question:\*\* Asking/),
+    },
+  ]);
+  expect(pending(first)).toMatchObject({
+    message: `Asking (${host}) asks:\nWhich city?`,
+    schema: { type: 'object' },
+    instructions: 'Call sendElicitationResult tool after collecting user input',
+  });
+  const send = (result: CallToolResult, rest: object) =>
+    client.callTool({
+      name: 'sendElicitationResult',
+      arguments: { elicitId: pending(result)['elicitId'], ...rest },
+    });
+  const wrong = await send(first, { action: 'accept', content: { city: 'L' } });
+  expect(wrong.content).toMatchObject([{ text: expect.stringContaining('Please answer again: city: ') }]);
+  const second = await send(first, { action: 'accept', content: { city: 'Lisbon' } });
+  expect(second.content).toMatchObject([
+    {
+      text: expect.stringContaining(
+        '(it leads to example.com), and do not open it yourself: https://example.com/a',
+      ),
+    },
+  ]);
+  expect(await send(second, { action: 'accept' })).toMatchObject({ content: [{ text: 'done' }, {}] });
+});
+
+test('a client that shows everything needs no such tool', async () => {
+  await using client = await connectClient(setup.service, { capabilities: both });
+  const { tools } = await client.listTools();
+  expect(tools.map(({ name }) => name)).not.toContain('sendElicitationResult');
+});
+
+test('a state that is forged, of another call or of somebody else is refused, and that is recorded', async () => {
+  setup.server.play(asks({ city: form('Which city?') }));
+  await using alice = await connectClient(setup.service, { capabilities: both });
+  await using bob = await connectClient(setup.service, { user: 'bob', capabilities: both });
+  const { result, key, respond } = await asked(alice);
+  const { requestState = '' } = result;
+  const inputResponses = { [key]: { action: 'accept', content: { city: 'Lisbon' } } };
+  const other = { arguments: { message: 'something else' } };
+  const refusals: [words: string, sent: Promise<unknown>][] = [
+    ['was changed', call(alice, { inputResponses, requestState: `${requestState.slice(0, -2)}AA` })],
+    ['somebody else', call(bob, { inputResponses, requestState })],
+    ['other arguments', call(alice, { inputResponses, requestState, ...other })],
+    ['another tool', call(alice, { inputResponses, requestState, name: 'ask_lead' })],
+  ];
+  for (const [words, sent] of refusals)
+    await expect(sent).rejects.toMatchObject({ code: -32602, message: expect.stringContaining(words) });
+  const audit = await setup.service.storage.audit.ofElicitation('');
+  expect(audit.map(({ action, actor, detail }) => [action, actor, detail])).toEqual(
+    expect.arrayContaining([
+      ['refused', 'alice', 'forged request state'],
+      ['refused', 'bob', 'request state of somebody else'],
+      ['refused', 'alice', 'request state of another call'],
+    ]),
+  );
+  expect(await respond({ action: 'decline' })).toMatchObject({ structuredContent: { status: 'completed' } });
+});
+
+test('somebody else’s question is refused, and so is a conversation of theirs', async () => {
+  setup.server.play(asks({ city: form('Which city?') }));
+  await using alice = await connectClient(setup.service, { capabilities: both });
+  await using bob = await connectClient(setup.service, { user: 'bob' });
+  const { key, respond } = await asked(alice);
+  const answered = await bob.callTool({
+    name: 'sendElicitationResult',
+    arguments: { elicitId: key, action: 'decline' },
+  });
+  expect(answered).toMatchObject({
+    isError: true,
+    content: [{ text: expect.stringContaining('Only the person') }],
+  });
+  const audit = await setup.service.storage.audit.ofElicitation(key);
+  expect(audit).toMatchObject([{ action: 'refused', actor: 'bob' }]);
+  const done = (await respond({ action: 'decline' })) as CallToolResult;
+  const { conversationId } = done.structuredContent as Record<string, string>;
+  const intruder = await bob.callTool({
+    name: 'ask_assistant',
+    arguments: { message: 'hello', conversationId },
+  });
+  expect(intruder).toMatchObject({
+    isError: true,
+    content: [{ text: expect.stringContaining('no conversation') }],
+  });
+});
+
+test('a client goes from one question to the next by itself', async () => {
+  setup.server.play(...Array.from({ length: 5 }, (_, index) => asks({ city: form(`Step ${index}`) })));
+  await using client = await connectClient(setup.service, { capabilities: both });
+  let steps = 0;
+  client.setRequestHandler('elicitation/create', () => {
+    steps += 1;
+    return { action: 'accept', content: { city: `Step ${steps}` } };
+  });
+  expect(await client.callTool(callAsk)).toMatchObject({ structuredContent: { status: 'completed' } });
+  expect(steps).toBe(5);
 });

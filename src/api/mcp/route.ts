@@ -8,16 +8,16 @@ import type { Api } from '../http/validation.ts';
 import type { Arrived } from './modern/caller.ts';
 import { createModernServer } from './modern/server.ts';
 import { createToolLayer } from './tools/tool-layer.ts';
-import type { ToolLayer, ToolLayerService } from './tools/tool-layer.ts';
+import type { ToolLayerService } from './tools/tool-layer.ts';
+import type { CallToolParts } from './modern/call-tool.ts';
 
 export interface McpParts {
-  service: ToolLayerService;
+  service: ToolLayerService & CallToolParts['service'];
   readers: Readers;
 }
 
 export function mcpSurface(api: Api, { service, readers }: McpParts): void {
-  const layer = createToolLayer(service);
-  const serve = createModernHandlers(layer, api.log);
+  const serve = createModernHandlers({ layer: createToolLayer(service), service }, api.log);
   api.addHook('onClose', () => serve.close());
 
   api.route({
@@ -45,12 +45,12 @@ interface Delivered {
 }
 
 /** Tool calls may take as long as people think, so they are streamed, and kept alive; all else is answered at once. */
-function createModernHandlers(layer: ToolLayer, logger: FastifyBaseLogger) {
+function createModernHandlers(parts: CallToolParts, logger: FastifyBaseLogger) {
   const options = {
     legacy: 'reject',
     onerror: (error: Error) => logger.debug({ err: error }, 'an MCP request was refused or failed'),
   } as const;
-  const factory = ({ authInfo }: { authInfo?: AuthInfo }) => createModernServer(layer, arrivedIn(authInfo));
+  const factory = ({ authInfo }: { authInfo?: AuthInfo }) => createModernServer(parts, arrivedIn(authInfo));
   const plain = createMcpHandler(factory, options);
   const streamed = createMcpHandler(factory, { ...options, responseMode: 'sse' });
   return {

@@ -3,6 +3,7 @@ import { styleText } from 'node:util';
 import type { ElicitationRequest } from '../../contract/elicitation.ts';
 import { isApproval } from '../../elicitation/approval.ts';
 import { askerTitle } from '../../elicitation/asker.ts';
+import { warningText } from '../../elicitation/url-safety.ts';
 import { inWords } from '../../elicitation/wording.ts';
 import { bold, dim, oneLine, plain } from './wording.ts';
 
@@ -31,7 +32,7 @@ export function questionCard(question: ElicitationRequest, given: Given): string
     `  ${styleText('yellow', '●')} ${bold(message(question))}`,
     dim(`    ${whoAsks(question)}`),
     ...(context.scopes?.length ? [dim(`    permissions: ${plain(context.scopes.join(', '))}`)] : []),
-    ...(context.warnings ?? []).map((warning) => `    ${styleText('red', warningText(warning))}`),
+    ...(context.warnings ?? []).map((warning) => `    ${styleText('red', plain(warningText(warning)))}`),
     ...(asking.kind === 'form' ? [] : ['']),
     ...way(question, asking),
     keys(question, asking),
@@ -121,21 +122,6 @@ function otherwise({ asking, isInteractive, knowsForms }: Given): string[] {
     'Enter takes what stands in [brackets]; - leaves out what is optional.',
     ...(isInteractive ? [`Whatever you type is an answer; ${message}.`] : []),
   ];
-}
-
-function warningText(warning: string): string {
-  switch (warning) {
-    case 'punycode':
-      return 'Careful: the address has letters that may only look familiar.';
-    case 'userinfo':
-      return 'Careful: the address has a name before the host, which can mislead.';
-    case 'ip_host':
-      return 'Careful: the address is a bare number, not a name.';
-    case 'plain_http':
-      return 'Careful: the address is not encrypted (http).';
-    default:
-      return `Careful with the address: ${plain(warning)}.`;
-  }
 }
 
 /** `isOurs`: the answer was given here. */

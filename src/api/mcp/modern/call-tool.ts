@@ -1,24 +1,162 @@
-/** A tool call of the 2026-07-28 revision: what the tool layer says of it, as a result. */
+/**
+ * A tool call of the 2026-07-28 revision. Where somebody has to be asked, or the turn takes its time, the result asks the
+ * client to come again with the same call: any process goes on from there, and nothing is kept in between.
+ */
 import type { CallToolResult, InputRequiredResult } from '@modelcontextprotocol/server';
+import type { OwnTurn } from '../../../service/own-turn.ts';
+import type { Service } from '../../../service/service.ts';
+import { workingResult } from '../tools/call-result.ts';
+import { pendingResult } from '../tools/fallback.ts';
+import type { CallStage, Question } from '../tools/follow-call.ts';
 import type { ToolLayer } from '../tools/tool-layer.ts';
-import { errorResult } from '../tools/tool.ts';
 import type { Caller, ToolCall } from '../tools/tool.ts';
+import { toInputRequests, toResponse } from './input-required.ts';
+import { InvalidState } from './invalid-state.ts';
+import { openState, sealState } from './request-state.ts';
 
-interface Called {
-  caller: Caller;
-  call: ToolCall;
-  signal: AbortSignal;
+export interface CallToolParts {
+  layer: ToolLayer;
+  service: Pick<Service, 'sealedText' | 'recordRefusal'>;
 }
 
+export interface CalledTool {
+  caller: Caller;
+  call: ToolCall;
+  /** What the client brings along when it comes again. */
+  requestState: string | undefined;
+  inputResponses: Record<string, unknown>;
+  signal: AbortSignal;
+  onProgress: ((words: string) => void) | undefined;
+}
+
+/** A call on its way, as far as it has come. */
+interface Running {
+  turn: OwnTurn;
+  rounds: number;
+  answered: Set<string>;
+  misfits: Map<string, string>;
+  notes: string[];
+}
+
+type Result = CallToolResult | InputRequiredResult;
+
+/** Clients give a request 60 s. Early rounds are shorter, so that the client soon knows how to come back. */
+const holdMs = (rounds: number) => Math.min(20_000 + rounds * 10_000, 50_000);
+/** Clients come again ten times by themselves; the last ones are kept for questions. */
+const mostIdleRounds = 8;
+
 /** Null when there is no such tool. */
-export async function callTool(
-  layer: ToolLayer,
-  { caller, call, signal }: Called,
-): Promise<CallToolResult | InputRequiredResult | null> {
-  const started = await layer.start(caller, call);
-  if (started === null) return null;
-  if (started.kind === 'result') return { ...started.result };
-  const stage = await layer.follow(started.turn, { signal, holdMs: 50_000 });
-  if (stage.kind === 'done') return { ...stage.result };
-  return { ...errorResult('not yet') };
+export async function callTool(parts: CallToolParts, called: CalledTool): Promise<Result | null> {
+  const { layer } = parts;
+  const { caller, call, requestState, signal, onProgress } = called;
+  let running: Running;
+  if (requestState === undefined) {
+    const started = await layer.start(caller, call);
+    if (started === null) return null;
+    if (started.kind === 'result') return { ...started.result };
+    const { turn, answered = [] } = started;
+    running = { turn, rounds: 0, answered: new Set(answered), misfits: new Map(), notes: [] };
+  } else running = await goOn(parts, called, requestState);
+
+  const { turn, rounds, answered } = running;
+  const stage = await layer.follow(turn, {
+    signal,
+    holdMs: holdMs(rounds),
+    answered,
+    ...(onProgress && { onProgress }),
+  });
+  return toResult(parts, called, running, stage);
+}
+
+function toResult(
+  { service }: CallToolParts,
+  { caller, call }: CalledTool,
+  { turn, rounds, answered, misfits, notes }: Running,
+  stage: CallStage,
+): Result {
+  const again = (questions: Question[]) =>
+    sealState(
+      service,
+      { principal: caller.principal, call },
+      {
+        conversation: turn.conversation,
+        turnId: turn.turnId,
+        asked: questions.map(({ elicitationId }) => elicitationId),
+        answered: [...answered],
+        rounds: rounds + 1,
+        questions,
+      },
+    );
+  switch (stage.kind) {
+    case 'done': {
+      const { content, ...rest } = stage.result;
+      return { ...rest, content: [...notes.map((text) => ({ type: 'text' as const, text })), ...content] };
+    }
+    case 'asks': {
+      const shown = stage.questions.filter(({ mode }) => caller.shows[mode]);
+      if (shown.length === 0) return { ...pendingResult(turn, stage.questions, misfits) };
+      return {
+        resultType: 'input_required',
+        inputRequests: toInputRequests(shown, misfits),
+        requestState: again(shown),
+      };
+    }
+    case 'working': {
+      const unshown = stage.awaited.filter(({ mode }) => !caller.shows[mode]);
+      if (unshown.length > 0) return { ...pendingResult(turn, unshown, notDone(unshown)) };
+      if (rounds >= mostIdleRounds) return { ...workingResult(turn) };
+      return { resultType: 'input_required', requestState: again(stage.awaited) };
+    }
+    default:
+      return stage satisfies never;
+  }
+}
+
+function notDone(questions: Question[]): Map<string, string> {
+  return new Map(
+    questions.map(({ elicitationId }) => [elicitationId, 'the user has not finished on the page yet.']),
+  );
+}
+
+async function goOn(
+  { layer, service }: CallToolParts,
+  { caller, call, inputResponses }: CalledTool,
+  requestState: string,
+): Promise<Running> {
+  const { principal, address } = caller;
+  const opened = openState(service, { principal, call }, requestState);
+  if (opened.kind === 'refused') {
+    const { tenant } = principal;
+    const actor = principal.kind === 'user' ? principal.user : null;
+    await service.recordRefusal({ tenant, elicitationId: '', actor, detail: opened.detail, address });
+    throw new InvalidState(opened.words);
+  }
+  const { conversation, turnId, asked, answered, rounds } = opened.state;
+  const turn = await layer.find(caller, { conversation, turnId });
+  if (!turn) throw new InvalidState('The turn of this requestState is gone. Make the call anew, without it.');
+  const running: Running = { turn, rounds, answered: new Set(answered), misfits: new Map(), notes: [] };
+  await Promise.all(
+    asked.map(async (elicitationId) => {
+      const response = toResponse(inputResponses[elicitationId]);
+      if (!response) return;
+      const verdict = await layer.answer(caller, turn, { elicitationId, response });
+      switch (verdict?.kind) {
+        case 'awaited':
+          running.answered.add(elicitationId);
+          break;
+        case 'misfit':
+          running.misfits.set(elicitationId, verdict.reasons);
+          break;
+        case 'late':
+          running.notes.push(`An answer was not used: ${verdict.words}`);
+          break;
+        case 'settled':
+        case undefined:
+          break;
+        default:
+          verdict satisfies never;
+      }
+    }),
+  );
+  return running;
 }

@@ -2,32 +2,46 @@
 import { ProtocolError, ProtocolErrorCode, Server } from '@modelcontextprotocol/server';
 import type { ServerContext } from '@modelcontextprotocol/server';
 import packageJson from '../../../../package.json' with { type: 'json' };
-import type { ToolLayer } from '../tools/tool-layer.ts';
 import type { Caller } from '../tools/tool.ts';
+import { callTool } from './call-tool.ts';
+import type { CallToolParts } from './call-tool.ts';
 import { shownBy } from './caller.ts';
 import type { Arrived } from './caller.ts';
-import { callTool } from './call-tool.ts';
 
-export function createModernServer(layer: ToolLayer, arrived: Arrived): Server {
+export function createModernServer(parts: CallToolParts, arrived: Arrived): Server {
   // The low-level server: the tools are already described, and what is wrong with a request has to stay an error.
   // oxlint-disable-next-line typescript/no-deprecated
   const server = new Server(serverInfo, { capabilities: { tools: {} }, instructions });
   const callerOf = (ctx: ServerContext): Caller => ({ ...arrived, shows: shownBy(ctx.mcpReq.envelope) });
-  server.setRequestHandler('tools/list', (_, ctx) => ({ tools: layer.list(callerOf(ctx)) }));
+  server.setRequestHandler('tools/list', (_, ctx) => ({ tools: parts.layer.list(callerOf(ctx)) }));
   server.setRequestHandler('tools/call', async ({ params }, ctx) => {
-    const call = {
-      name: params.name,
-      arguments: params.arguments ?? {},
-      idempotencyKey: arrived.idempotencyKey,
-    };
-    const result = await callTool(layer, { caller: callerOf(ctx), call, signal: arrived.signal });
+    const { name, arguments: given = {} } = params;
+    const result = await callTool(parts, {
+      caller: callerOf(ctx),
+      call: { name, arguments: given, idempotencyKey: arrived.idempotencyKey },
+      requestState: ctx.mcpReq.requestState(),
+      inputResponses: ctx.mcpReq.inputResponses ?? {},
+      signal: arrived.signal,
+      onProgress: progressOf(ctx),
+    });
     if (result) return result;
-    throw new ProtocolError(
-      ProtocolErrorCode.InvalidParams,
-      `There is no tool "${params.name}" for this caller.`,
-    );
+    throw new ProtocolError(ProtocolErrorCode.InvalidParams, `There is no tool "${name}" for this caller.`);
   });
   return server;
+}
+
+/** Undefined for a request that did not ask to be told. */
+function progressOf({ mcpReq }: ServerContext): ((words: string) => void) | undefined {
+  const progressToken = mcpReq._meta?.progressToken;
+  if (progressToken === undefined) return undefined;
+  let progress = 0;
+  return (message) => {
+    progress += 1;
+    // A client that is gone hears of nothing any more.
+    mcpReq
+      .notify({ method: 'notifications/progress', params: { progressToken, progress, message } })
+      .catch(() => undefined);
+  };
 }
 
 const serverInfo = { name: 'interlude', title: 'Interlude', version: packageJson.version };

@@ -25,8 +25,18 @@ type TurnResult = z.input<typeof TurnResultSchema>;
 
 type Ids = Pick<TurnRef, 'conversation' | 'turnId'>;
 
-function turnResult({ conversation, turnId }: Ids, rest: Omit<TurnResult, 'conversationId' | 'turnId'>) {
+export function turnResult(
+  { conversation, turnId }: Ids,
+  rest: Omit<TurnResult, 'conversationId' | 'turnId'>,
+) {
   return { conversationId: conversation, turnId, ...rest };
+}
+
+/** The turn goes on, and the client will not wait any longer for this call. */
+export function workingResult(turn: Ids): ToolResult {
+  const { conversation, turnId } = turn;
+  const text = `The agent is still at work. Call wait_for_turn {"conversationId": "${conversation}", "turnId": "${turnId}"} to wait on; do not send the message again.`;
+  return { content: [{ type: 'text', text }], structuredContent: turnResult(turn, { status: 'working' }) };
 }
 
 /** `entries` end in `turn-ended`. */

@@ -1,9 +1,13 @@
 /** The tools of one caller, and what becomes of their calls: the door of this folder. */
+import type { ElicitationResponse } from '../../../elicitation/elicitation.ts';
 import type { OwnTurn } from '../../../service/own-turn.ts';
 import type { Service } from '../../../service/service.ts';
 import { agentTools } from './agent-tools.ts';
+import { answerQuestion } from './answers.ts';
+import type { Verdict } from './answers.ts';
 import { followCall } from './follow-call.ts';
 import type { CallStage, Following } from './follow-call.ts';
+import { answerQuestionTool, sendElicitationResult, waitForTurn } from './question-tools.ts';
 import { refusalOf } from './refusals.ts';
 import type { Caller, Started, Tool, ToolCall, ToolDescription } from './tool.ts';
 
@@ -12,16 +16,33 @@ export interface ToolLayer {
   list(caller: Caller): ToolDescription[];
   /** Null when the caller has no tool of this name. What the caller did wrong is a result. */
   start(caller: Caller, call: ToolCall): Promise<Started | null>;
+  /** The turn of an earlier call; null when the caller has none such. */
+  find(caller: Caller, ids: { conversation: string; turnId: string }): Promise<OwnTurn | null>;
+  /** Null when the call has no such question. */
+  answer(caller: Caller, turn: OwnTurn, answer: Answer): Promise<Verdict | null>;
   follow(turn: OwnTurn, following: Following): Promise<CallStage>;
 }
 
-export type ToolLayerService = Pick<Service, 'agents' | 'startTurn' | 'followTurn'>;
+export interface Answer {
+  elicitationId: string;
+  response: ElicitationResponse;
+}
+
+export type ToolLayerService = Pick<
+  Service,
+  'agents' | 'startTurn' | 'followTurn' | 'findTurn' | 'findQuestion' | 'answerQuestion'
+>;
 
 export function createToolLayer(service: ToolLayerService): ToolLayer {
-  const everyone = agentTools(service);
-  const toolsOf = (_: Caller): Tool[] => everyone;
+  const everyone = [...agentTools(service), answerQuestionTool(service), waitForTurn(service)];
+  const fallback = sendElicitationResult(service);
+  const toolsOf = ({ principal, shows }: Caller): Tool[] => {
+    const isAskedInWords = principal.kind === 'user' && !(shows.form && shows.url);
+    return isAskedInWords ? [...everyone, fallback] : everyone;
+  };
   return {
     list: (caller) => toolsOf(caller).map(({ description }) => description),
+
     async start(caller, call) {
       const tool = toolsOf(caller).find(({ description }) => description.name === call.name);
       if (!tool) return null;
@@ -33,6 +54,18 @@ export function createToolLayer(service: ToolLayerService): ToolLayer {
         throw error;
       }
     },
+
+    async find({ principal }, ids) {
+      const found = await service.findTurn(principal, ids);
+      return found?.turn ?? null;
+    },
+
+    async answer(caller, turn, { elicitationId, response }) {
+      const found = await service.findQuestion(caller.principal, elicitationId);
+      if (found?.turn.turnId !== turn.turnId) return null;
+      return answerQuestion(service, caller, { question: found.question, response });
+    },
+
     follow: (turn, following) => followCall(service, turn, following),
   };
 }

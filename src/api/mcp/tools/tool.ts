@@ -38,7 +38,10 @@ export interface ToolCall {
 }
 
 /** What a call has come to once its arguments are understood. */
-export type Started = { kind: 'result'; result: ToolResult } | { kind: 'turn'; turn: OwnTurn };
+export type Started =
+  | { kind: 'result'; result: ToolResult }
+  /** `answered`: questions that are open although they were answered, and not asked again. */
+  | { kind: 'turn'; turn: OwnTurn; answered?: string[] };
 
 export interface ToolResult {
   content: { type: 'text'; text: string }[];

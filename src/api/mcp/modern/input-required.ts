@@ -1,0 +1,37 @@
+/** Questions as the input requests of a result, and the responses to them. Pure. */
+import type { InputRequest, InputRequests } from '@modelcontextprotocol/server';
+import type { ElicitationResponse } from '../../../elicitation/elicitation.ts';
+import { isAction } from '../../../elicitation/elicitation.ts';
+import type { Question } from '../tools/follow-call.ts';
+import { questionWords } from '../tools/question-words.ts';
+
+/** One key for each question, its id. `misfits`: what was wrong with the answers of this round. */
+export function toInputRequests(questions: Question[], misfits: ReadonlyMap<string, string>): InputRequests {
+  return Object.fromEntries(
+    questions.map((question) => [
+      question.elicitationId,
+      toInputRequest(question, misfits.get(question.elicitationId)),
+    ]),
+  );
+}
+
+function toInputRequest(question: Question, misfit: string | undefined): InputRequest {
+  const { elicitationId, expiresAt, context } = question;
+  const message = questionWords(question, misfit);
+  // For clients that know us: who asks and why, as on our other surfaces.
+  const _meta = { 'interlude/question': { elicitationId, expiresAt, context } };
+  const params =
+    question.mode === 'url'
+      ? { mode: 'url', message, url: question.url, _meta }
+      : { mode: 'form', message, requestedSchema: question.requestedSchema, _meta };
+  return { method: 'elicitation/create', params } as InputRequest;
+}
+
+/** Null for what is no answer: the question is asked again. */
+export function toResponse(given: unknown): ElicitationResponse | null {
+  if (typeof given !== 'object' || given === null || !('action' in given) || !isAction(given.action))
+    return null;
+  const content = 'content' in given ? given.content : undefined;
+  const isContent = typeof content === 'object' && content !== null && !Array.isArray(content);
+  return { action: given.action, ...(isContent && { content: content as Record<string, unknown> }) };
+}

@@ -1,0 +1,52 @@
+/** Answers of a client to questions of a call, each under the id of its question. */
+import type { ElicitationResponse } from '../../../elicitation/elicitation.ts';
+import { ServiceError } from '../../../service/service-error.ts';
+import type { Service } from '../../../service/service.ts';
+import type { Question } from './follow-call.ts';
+import type { Caller } from './tool.ts';
+
+export type Verdict =
+  /** On record, and the question is closed. */
+  | { kind: 'settled' }
+  /** On record; the question stays open until an account is connected, a page is done or a worker is there. */
+  | { kind: 'awaited' }
+  /** The question stays open, and may be answered again. */
+  | { kind: 'misfit'; reasons: string }
+  /** The question was closed before: it is over, or was answered differently elsewhere. */
+  | { kind: 'late'; words: string };
+
+export async function answerQuestion(
+  service: Pick<Service, 'answerQuestion'>,
+  { principal, address }: Caller,
+  { question, response }: { question: Question; response: ElicitationResponse },
+): Promise<Verdict> {
+  try {
+    const answered = await service.answerQuestion(principal, {
+      elicitationId: question.elicitationId,
+      response: fittedTo(question, response),
+      address,
+    });
+    return { kind: answered.kind === 'recorded' ? 'settled' : 'awaited' };
+  } catch (error) {
+    if (!(error instanceof ServiceError)) throw error;
+    const { code, message, details } = error;
+    switch (code) {
+      case 'invalid_content':
+      case 'invalid_request': {
+        const issues = details.issues?.map(({ path, detail }) => `${path.slice(1).join('.')}: ${detail}`);
+        return { kind: 'misfit', reasons: issues ? `${issues.join('; ')}.` : message };
+      }
+      case 'already_answered':
+      case 'expired':
+      case 'turn_over':
+        return { kind: 'late', words: message };
+      default:
+        throw error;
+    }
+  }
+}
+
+/** Clients differ in what they send where there is no content to give. */
+function fittedTo({ mode }: Question, { action, content = {} }: ElicitationResponse): ElicitationResponse {
+  return mode === 'form' && action === 'accept' ? { action, content } : { action };
+}

@@ -1,0 +1,69 @@
+/**
+ * Questions to the user of a client that cannot be asked: as the result of the call, to the model behind the client, which
+ * asks in its own words and answers with `sendElicitationResult`. Pure.
+ */
+import { fieldsAsText } from '../../../elicitation/question-as-text.ts';
+import { inspectUrl } from '../../../elicitation/url-safety.ts';
+import type { TurnRef } from '../../../turn/turn.ts';
+import { turnResult } from './call-result.ts';
+import type { Question } from './follow-call.ts';
+import { questionWords } from './question-words.ts';
+import type { ToolResult } from './tool.ts';
+
+export const fallbackTool = 'sendElicitationResult';
+
+/** What is known beside the question: what was wrong with an answer, or that a page was agreed to and is not done. */
+export type Notes = ReadonlyMap<string, string>;
+
+export function pendingResult(
+  turn: Pick<TurnRef, 'conversation' | 'turnId'>,
+  questions: Question[],
+  notes: Notes = new Map(),
+): ToolResult {
+  const pending = questions.map((question) => toPending(question, notes.get(question.elicitationId)));
+  const text = [
+    'This tool requires user input to continue.',
+    ...questions.flatMap((question, index) => [
+      `**Question:** ${pending[index]?.message}`,
+      whatToDo(question),
+    ]),
+  ].join('\n\n');
+  return {
+    content: [{ type: 'text', text }],
+    structuredContent: turnResult(turn, { status: 'input_required', questions: pending }),
+    _meta: {
+      elicitationPending: pending[0],
+      ...(pending.length > 1 && { elicitationsPending: pending }),
+    },
+  };
+}
+
+function toPending(question: Question, note: string | undefined) {
+  return {
+    elicitId: question.elicitationId,
+    message: questionWords(question, note),
+    schema: question.mode === 'form' ? question.requestedSchema : { type: 'object', properties: {} },
+    ...(question.mode === 'url' && { url: question.url }),
+    instructions: `Call ${fallbackTool} tool after collecting user input`,
+  };
+}
+
+function whatToDo(question: Question): string {
+  const { elicitationId, expiresAt } = question;
+  const call = (rest: string) =>
+    `${fallbackTool} {"elicitId": "${elicitationId}", "action": "accept"${rest}}`;
+  const otherwise = `If they refuse, send the action "decline"; if they do not want to decide now, "cancel". Never decide for them. The question is open until ${expiresAt}.`;
+  if (question.mode === 'url') {
+    const inspected = inspectUrl(question.url);
+    const host = inspected.kind === 'ok' ? ` (it leads to ${inspected.host})` : '';
+    return `Show the user this link${host}, and do not open it yourself: ${question.url}\nWhen they have been there, call ${call('')}. ${otherwise}`;
+  }
+  const fields = fieldsAsText(question.requestedSchema);
+  if (fields.length === 0) return `Ask the user exactly this. If they agree, call ${call('')}. ${otherwise}`;
+  return [
+    'Ask the user for:',
+    ...fields,
+    `Then call ${call(', "content": {…}')} with content that fits this schema: ${JSON.stringify(question.requestedSchema)}`,
+    `${otherwise} Never ask for passwords, tokens or other secrets.`,
+  ].join('\n');
+}

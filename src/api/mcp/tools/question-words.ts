@@ -1,0 +1,37 @@
+/** What a person reads above a question, where all that a client shows of it is one text. Pure. */
+import { isApproval } from '../../../elicitation/approval.ts';
+import { askerTitle } from '../../../elicitation/asker.ts';
+import { warningText } from '../../../elicitation/url-safety.ts';
+import type { Question } from './follow-call.ts';
+
+/** `misfit`: what was wrong with the answer that was given. */
+export function questionWords(question: Question, misfit?: string): string {
+  const { context } = question;
+  const lines = [
+    whoAsks(question) + question.message,
+    isApproval(context) && context.arguments,
+    ...(context.warnings ?? []).map(warningText),
+    misfit !== undefined && `Please answer again: ${misfit}`,
+  ];
+  return lines.filter((line) => typeof line === 'string').join('\n\n');
+}
+
+/** Our own questions name in their words what they are about; a stranger's must not pass for ours. */
+function whoAsks({ context }: Question): string {
+  const { trigger, host } = context;
+  switch (trigger) {
+    case 'mcp_elicitation':
+    case 'a2a_input_required':
+    case 'a2a_auth_required': {
+      const title = askerTitle(context) ?? 'A server';
+      return `${title}${host === undefined ? '' : ` (${host})`} asks:\n`;
+    }
+    case 'credential_required':
+    case 'tool_elicitation':
+    case 'approval':
+    case 'model_question':
+      return '';
+    default:
+      return trigger satisfies never;
+  }
+}
