@@ -11,6 +11,8 @@ import type {
   ElicitationRequest,
   ElicitationResponse,
   ElicitationResponses,
+  PlacedElicitation,
+  PlacedElicitationList,
 } from '../contract/elicitation.ts';
 import type { ModelList } from '../contract/openai.ts';
 import type { Capabilities } from '../elicitation/capabilities.ts';
@@ -60,6 +62,8 @@ export interface Client {
   /** Asks the live turn to stop; its stream tells when it has. */
   cancel(conversationId: string, options?: CallOptions): Promise<CancelAnswer>;
   openElicitations(conversationId: string, options?: CallOptions): Promise<ElicitationRequest[]>;
+  /** The questions that wait for you in all conversations, newest first; at most a hundred. */
+  allOpenElicitations(options?: CallOptions): Promise<PlacedElicitation[]>;
   /** Your own, last changed first. */
   conversations(page?: PageOptions): Promise<ConversationList>;
   /** What was said, newest page first. The live turn's message is not in it: `follow` shows that from its start. */
@@ -171,6 +175,14 @@ export function createClient(options: ClientOptions): Client {
       ask({ method: 'POST', path: `${chatPath(conversationId)}/cancel` }, callOptions),
 
     openElicitations: (conversationId, callOptions) => openElicitations(conversationId, callOptions),
+
+    async allOpenElicitations(callOptions) {
+      const { items } = await ask<PlacedElicitationList>(
+        { method: 'GET', path: '/run/v1/elicitations' },
+        callOptions,
+      );
+      return items;
+    },
 
     conversations: ({ cursor, limit, ...callOptions } = {}) =>
       ask({ method: 'GET', path: withQuery('/run/v1/conversations', { cursor, limit }) }, callOptions),

@@ -32,6 +32,7 @@ export type {
   ElicitationRequest,
   ElicitationResponse,
   ElicitationResponses,
+  PlacedElicitation,
 } from '../contract/elicitation.ts';
 export type { ToolAuthRequired } from '../contract/notice.ts';
 export type { ModelList } from '../contract/openai.ts';

@@ -95,6 +95,24 @@ export const ElicitationListSchema = z
   .looseObject({ items: z.array(ElicitationRequestSchema), next: z.null() })
   .meta({ id: 'ElicitationList' });
 
+const place = {
+  conversationId: z.string().meta({ description: 'Where it was asked; its answer names it, too' }),
+  turnId: z.string(),
+};
+
+/** A question by itself, with what names its conversation. */
+export const PlacedElicitationSchema = z
+  .discriminatedUnion('mode', [UrlRequestSchema.extend(place), FormRequestSchema.extend(place)])
+  .meta({ id: 'PlacedElicitation', description: 'A question, and the conversation in which it was asked' });
+
+export type PlacedElicitation = z.infer<typeof PlacedElicitationSchema>;
+
+export const PlacedElicitationListSchema = z
+  .looseObject({ items: z.array(PlacedElicitationSchema), next: z.null() })
+  .meta({ id: 'PlacedElicitationList' });
+
+export type PlacedElicitationList = z.infer<typeof PlacedElicitationListSchema>;
+
 const responseExamples = [
   {
     conversationId: 'demo-1',

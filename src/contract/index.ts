@@ -19,6 +19,8 @@ export {
   ElicitationRequestSchema,
   ElicitationResponseSchema,
   ElicitationResponsesSchema,
+  PlacedElicitationListSchema,
+  PlacedElicitationSchema,
 } from './elicitation.ts';
 export type {
   ElicitationReceipt,
@@ -26,6 +28,8 @@ export type {
   ElicitationRequest,
   ElicitationResponse,
   ElicitationResponses,
+  PlacedElicitation,
+  PlacedElicitationList,
 } from './elicitation.ts';
 export { ToolAuthRequiredSchema } from './notice.ts';
 export type { ToolAuthRequired } from './notice.ts';

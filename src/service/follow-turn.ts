@@ -8,6 +8,7 @@ import type { LogEntry } from '../turn/event.ts';
 import type { TurnEndStatus } from '../turn/turn.ts';
 import { withoutVoidText } from '../turn/void-text.ts';
 import type { OwnTurn } from './own-turn.ts';
+import { invalidInput } from './service-error.ts';
 
 /** A turn that no worker has taken up yet. */
 export type WaitingTurn = Pick<TurnRow, 'agent'>;
@@ -17,21 +18,36 @@ const lookEveryMs = 2_000;
 /** A worker takes a turn up within milliseconds; one that is being replaced, within a few seconds. */
 const waitsAfterMs = 4_000;
 
+export interface FollowTurn {
+  signal: AbortSignal;
+  /**
+   * The sequence number of the last entry that the reader has; from the turn's first entry unless given, and for a
+   * position before it. With one that the conversation's log has not come to, it is an `invalid_request`.
+   */
+  after?: number | undefined;
+  /** Called while no worker has taken the turn up after some seconds. */
+  onWaiting?: ((turn: WaitingTurn) => void) | undefined;
+}
+
 /**
- * Batches as they come, never empty. Ends after the batch with `turn-ended`, or early when `signal` aborts. `onWaiting` is
- * called while no worker has taken the turn up after some seconds.
+ * Batches as they come, never empty. Ends after the batch with `turn-ended`, at once when the reader has that already, or
+ * early when `signal` aborts.
  */
 export async function* followTurn(
   { turnLog, turns }: Pick<Storage, 'turnLog' | 'turns'>,
   turn: OwnTurn,
-  signal: AbortSignal,
-  onWaiting?: (turn: WaitingTurn) => void,
+  { signal, after: seen, onWaiting }: FollowTurn,
 ): AsyncGenerator<LogEntry[]> {
-  // In this order: a turn that begins between the two reads lies after `latest`.
+  // In this order: a turn that begins, or ends, between the reads does so after `latest`.
   const latest = await turnLog.latest(turn);
-  const after = (await turnLog.startOf(turn)) ?? latest;
+  if (seen !== undefined && seen > latest)
+    throw invalidInput(['after'], 'The conversation has not come that far; leave it out.');
+  const start = (await turnLog.startOf(turn)) ?? latest;
+  const after = Math.max(start, seen ?? 0);
+  const end = seen === undefined ? null : await turnLog.endOf(turn);
+  if (end !== null && after >= end) return;
   const stillborn = new AbortController();
-  let end: TurnEndStatus = 'cancelled';
+  let endStatus: TurnEndStatus = 'cancelled';
   const look = async () => {
     const [row, start] = await Promise.all([turns.get(turn), turnLog.startOf(turn)]);
     // Not in the log, and no longer about to begin: nothing will ever be logged.
@@ -40,7 +56,7 @@ export async function* followTurn(
       if (Date.now() - row.createdAt >= waitsAfterMs) onWaiting?.(row);
       return;
     }
-    end = row?.status ?? end;
+    endStatus = row?.status ?? endStatus;
     stillborn.abort();
   };
   // While the database is away, nothing is known; the next look tells.
@@ -58,7 +74,9 @@ export async function* followTurn(
   }
   // Cancelled or withdrawn before its workflow took it up. The log has no word about it, so its end is told here.
   if (stillborn.signal.aborted)
-    yield [{ seq: latest, turnId: turn.turnId, at: Date.now(), event: { type: 'turn-ended', status: end } }];
+    yield [
+      { seq: latest, turnId: turn.turnId, at: Date.now(), event: { type: 'turn-ended', status: endStatus } },
+    ];
 }
 
 /** All of a turn, when it is over: what the model took back is left out, however late it did. Shorter when `signal` aborts. */
@@ -68,7 +86,7 @@ export async function readTurn(
   signal: AbortSignal,
 ): Promise<LogEntry[]> {
   let entries: LogEntry[] = [];
-  for await (const batch of followTurn(storage, turn, signal)) {
+  for await (const batch of followTurn(storage, turn, { signal })) {
     entries.push(...batch);
     if (batch.some(({ event }) => event.type === 'reset-step')) entries = withoutVoidText(entries);
   }

@@ -5,7 +5,7 @@
 import type { Storage } from '../storage/storage.ts';
 import type { TurnRow } from '../storage/ports/turns.ts';
 import type { TurnRef } from '../turn/turn.ts';
-import { ownConversation } from './conversation-access.ts';
+import { ownConversation, userOf } from './conversation-access.ts';
 import type { Principal } from './principal.ts';
 
 declare const owned: unique symbol;
@@ -21,15 +21,25 @@ export interface FoundTurn extends Pick<TurnRow, 'agent' | 'status' | 'createdAt
   turn: OwnTurn;
 }
 
-/** Null when there is no such turn in this conversation of the caller's; somebody else's conversation is refused. */
+export interface TurnIds {
+  turnId: string;
+  /** Left out: wherever the turn is. */
+  conversation?: string | undefined;
+}
+
+/** Null when the caller has no such turn. Where a conversation is named, somebody else's is refused. */
 export async function findTurn(
   storage: Pick<Storage, 'turns'>,
   principal: Principal,
-  { conversation, turnId }: { conversation: string; turnId: string },
+  { turnId, conversation }: TurnIds,
 ): Promise<FoundTurn | null> {
-  const { tenant } = await ownConversation(storage, principal, conversation);
-  const row = await storage.turns.get({ tenant, conversation, turnId });
-  if (!row) return null;
+  const { tenant } = principal;
+  if (conversation !== undefined) await ownConversation(storage, principal, conversation);
+  const row =
+    conversation === undefined
+      ? await storage.turns.find({ tenant, turnId })
+      : await storage.turns.get({ tenant, conversation, turnId });
+  if (!row || row.user !== userOf(principal)) return null;
   const { agent, status, createdAt, endedAt, usage } = row;
   return { turn: toOwnTurn(row), agent, status, createdAt, endedAt, usage };
 }

@@ -9,7 +9,6 @@ import type { Config } from '../config/config.ts';
 import type { KeyRing } from '../credentials/sealing/key-ring.ts';
 import type { Stores } from '../credentials/stores.ts';
 import type { Status } from '../elicitation/elicitation.ts';
-import type { ElicitationRow } from '../storage/ports/elicitations.ts';
 import type { Storage } from '../storage/storage.ts';
 import type { LogEntry } from '../turn/event.ts';
 import { createAccounts } from './accounts.ts';
@@ -32,11 +31,11 @@ import { currentTurn } from './current-turn.ts';
 import { followConversation } from './follow-conversation.ts';
 import type { FollowedConversation } from './follow-conversation.ts';
 import { followTurn, readTurn } from './follow-turn.ts';
-import type { WaitingTurn } from './follow-turn.ts';
-import { findQuestion, listQuestions } from './list-questions.ts';
-import type { FoundQuestion } from './list-questions.ts';
+import type { FollowTurn } from './follow-turn.ts';
+import { findQuestion, followQuestions, listQuestions, questionsOf } from './questions.ts';
+import type { FoundQuestion, Question } from './questions.ts';
 import { findTurn } from './own-turn.ts';
-import type { FoundTurn, OwnTurn } from './own-turn.ts';
+import type { FoundTurn, OwnTurn, TurnIds } from './own-turn.ts';
 import type { Principal } from './principal.ts';
 import { listConversations, readConversation } from './read-conversations.ts';
 import type { ConversationPage, ListPosition, ReadConversation } from './read-conversations.ts';
@@ -61,16 +60,12 @@ export interface Service {
   /** The turn that was started, or that the same request started before. */
   startTurn(principal: Principal, request: TurnRequest): Promise<OwnTurn>;
   currentTurn(principal: Principal, conversation: string): Promise<OwnTurn | null>;
-  /** A turn by its ids, whatever has become of it; null when the caller's conversation has no such turn. */
-  findTurn(principal: Principal, ids: { conversation: string; turnId: string }): Promise<FoundTurn | null>;
+  /** A turn of the caller's by its id, whatever has become of it; null when there is none. */
+  findTurn(principal: Principal, ids: TurnIds): Promise<FoundTurn | null>;
   /** Asks the live turn to stop, and with `turnId` only if it is this one; does not wait until it has. */
   cancelTurn(principal: Principal, of: { conversation: string; turnId?: string }): Promise<Cancelled>;
-  /** From the turn's first entry to its end. From a position, across turns: `followConversation`. */
-  followTurn(
-    turn: OwnTurn,
-    signal: AbortSignal,
-    onWaiting?: (turn: WaitingTurn) => void,
-  ): AsyncIterable<LogEntry[]>;
+  /** From the turn's first entry, or from a position, to its end. Across turns: `followConversation`. */
+  followTurn(turn: OwnTurn, follow: FollowTurn): AsyncIterable<LogEntry[]>;
   /** The same when it is over. */
   readTurn(turn: OwnTurn, signal: AbortSignal): Promise<LogEntry[]>;
   followConversation(
@@ -91,8 +86,12 @@ export interface Service {
     principal: Principal,
     conversation: string,
     which?: { status?: Status | undefined; turnId?: string },
-  ): Promise<ElicitationRow[]>;
+  ): Promise<Question[]>;
   findQuestion(principal: Principal, elicitationId: string): Promise<FoundQuestion | null>;
+  /** Those that wait for the caller in all conversations, newest first. */
+  questionsOf(principal: Principal): Promise<Question[]>;
+  /** Those that are open now, oldest first, and then each whenever its status changes. */
+  followQuestions(principal: Principal, signal: AbortSignal): AsyncIterable<Question>;
   answerQuestion: AnswerQuestion;
   completePage: CompletePage;
   connections: OwnConnections;
@@ -139,7 +138,7 @@ export function createService({ config, storage, client, keys, stores, logger }:
     currentTurn: (principal, conversation) => currentTurn(parts, principal, conversation),
     findTurn: (principal, ids) => findTurn(storage, principal, ids),
     cancelTurn: (principal, of) => cancelTurn(parts, principal, of),
-    followTurn: (turn, signal, onWaiting) => followTurn(storage, turn, signal, onWaiting),
+    followTurn: (turn, follow) => followTurn(storage, turn, follow),
     readTurn: (turn, signal) => readTurn(storage, turn, signal),
     followConversation: (principal, conversation, from) =>
       followConversation(storage, principal, conversation, from),
@@ -148,6 +147,8 @@ export function createService({ config, storage, client, keys, stores, logger }:
       readConversation(parts, principal, conversation, page),
     listQuestions: (principal, conversation, which) => listQuestions(storage, principal, conversation, which),
     findQuestion: (principal, elicitationId) => findQuestion(storage, principal, elicitationId),
+    questionsOf: (principal) => questionsOf(storage, principal),
+    followQuestions: (principal, signal) => followQuestions(storage, principal, signal),
     answerQuestion: createAnswerQuestion({ storage, keys, workflows, announcer }),
     completePage: createCompletePage(parts),
     connections: createOwnConnections({ config, storage, stores, mayChange, logger }),

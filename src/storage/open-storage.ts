@@ -17,6 +17,7 @@ import { createElicitations } from './tables/elicitations.ts';
 import { createLocks } from './locks.ts';
 import { createIdempotencyKeys } from './tables/idempotency-keys.ts';
 import { createKeyProofs } from './tables/key-proofs.ts';
+import { openQuestionIds } from './tables/open-questions.ts';
 import { createPolls } from './tables/polls.ts';
 import { createMergeQueue } from './log/merge-queue.ts';
 import { createMessages } from './tables/messages.ts';
@@ -25,7 +26,7 @@ import { openPostgres } from './postgres/open-postgres.ts';
 import { createSealedValues } from './tables/sealed-values.ts';
 import { openSqlite } from './sqlite/open-sqlite.ts';
 import { createSteps } from './tables/steps.ts';
-import type { QuestionObserver } from './ports/elicitations.ts';
+import type { ElicitationRow, QuestionObserver } from './ports/elicitations.ts';
 import type { Storage } from './storage.ts';
 import type { Database } from './database.ts';
 import type { Backend } from './engine.ts';
@@ -37,6 +38,7 @@ import { createTurnLog, mergeTurn } from './log/turn-log.ts';
 import { createTurnEndings } from './notifications/turn-endings.ts';
 import { createTurns } from './tables/turns.ts';
 import { createNotifications } from './notifications/notifications.ts';
+import type { Notifications } from './notifications/notifications.ts';
 
 export interface StorageOptions {
   logger?: Logger;
@@ -61,6 +63,7 @@ export async function openStorage(
     channel,
     version: backend.version,
     lastSeqs: (refs) => lastSeqs(query, refs),
+    openQuestions: (users) => openQuestionIds(query, users),
     logger,
   });
   const endings = createTurnEndings({
@@ -70,7 +73,14 @@ export async function openStorage(
     query,
     logger,
   });
-  const parts: Database = { kind, query, notifications, endings, questions, now };
+  const parts: Database = {
+    kind,
+    query,
+    notifications,
+    endings,
+    questions: notifying(notifications, questions),
+    now,
+  };
   const mergeQueue = createMergeQueue((turn) => mergeTurn(parts, turn), logger);
   return {
     turnLog: createTurnLog(parts, mergeQueue, logger),
@@ -80,7 +90,7 @@ export async function openStorage(
     conversations: createConversations(parts),
     toolCalls: createToolCalls(parts),
     idempotencyKeys: createIdempotencyKeys(parts),
-    elicitations: createElicitations(parts),
+    elicitations: createElicitations(parts, logger),
     polls: createPolls(parts),
     connections: createConnections(parts, createLocks(backend.lock)),
     oauth: createOAuthRecords(parts),
@@ -107,6 +117,21 @@ export async function openStorage(
 }
 
 const nobody: QuestionObserver = { opened() {}, settled() {} };
+
+/** Whoever follows the questions to a user hears of each, too. */
+function notifying(notifications: Notifications, observer: QuestionObserver): QuestionObserver {
+  const notify = ({ tenant, user }: ElicitationRow) => notifications.announce({ tenant, askedUser: user });
+  return {
+    opened(question) {
+      notify(question);
+      observer.opened(question);
+    },
+    settled(question) {
+      notify(question);
+      observer.settled(question);
+    },
+  };
+}
 
 async function openBackend(database: Config['database'], logger: Logger): Promise<Backend> {
   const backend =

@@ -116,9 +116,11 @@ test('cancel and the open questions go to the conversation they name', async () 
   const client = clientOf(server);
   expect(await client.cancel('a:b')).toEqual({ status: 'cancelling' });
   expect(await client.openElicitations('a:b')).toEqual(items);
+  expect(await client.allOpenElicitations()).toEqual(items);
   expect(server.requests.map(({ method, path }) => `${method} ${path}`)).toEqual([
     'POST /run/api/chat/a%3Ab/cancel',
     'GET /run/v1/conversations/a%3Ab/elicitations?status=pending',
+    'GET /run/v1/elicitations',
   ]);
 });
 

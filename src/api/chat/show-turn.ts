@@ -39,7 +39,7 @@ interface Parts {
 export function createShowTurn({ service, readers }: Parts): ShowTurn {
   async function* texts({ turn, reader }: Shown, signal: AbortSignal): AsyncGenerator<string> {
     const toChunks = createTranslator(reader);
-    const read = (onWaiting: (turn: WaitingTurn) => void) => service.followTurn(turn, signal, onWaiting);
+    const read = (onWaiting: (turn: WaitingTurn) => void) => service.followTurn(turn, { signal, onWaiting });
     for await (const told of withWorkerWait(read)) {
       const chunks = told.kind === 'entries' ? told.entries.flatMap(toChunks) : toOperation(told, reader);
       if (chunks.length > 0) yield chunks.map((chunk) => `data: ${JSON.stringify(chunk)}\n\n`).join('');

@@ -1,35 +1,28 @@
-/** The answer to a question, from any client; and the questions of a conversation. */
+/** The answer to a question, from any client; and the questions of a conversation, or to a user. */
 import { z } from 'zod';
 import {
   AnswerBodySchema,
-  ElicitationListSchema,
   ElicitationReceiptSchema,
   ElicitationReceiptsSchema,
-  ElicitationStatusSchema,
 } from '../../contract/elicitation.ts';
 import type { ElicitationResponse } from '../../contract/elicitation.ts';
 import { AnswerHeadersSchema } from '../../contract/headers.ts';
-import { ConversationParamsSchema } from '../../contract/ids.ts';
-import { toElicitationEvent } from '../../elicitation/elicitation-event.ts';
 import { problemFor } from '../http/answer-with-problems.ts';
 import { fromPosted, toReceipt } from '../http/receipt.ts';
 import type { Service } from '../../service/service.ts';
 import { describeRoute, json, problemsOf } from '../http/describe-route.ts';
 import type { Api } from '../http/validation.ts';
+import { questionRoutes } from './questions.ts';
+import type { QuestionRoutesParts } from './questions.ts';
 
 type OneAnswer = Omit<ElicitationResponse, 'conversationId'>;
 
-const query = z.object({
-  status: ElicitationStatusSchema.optional().meta({
-    description: 'Only those of this status; `pending` are the open ones',
-    examples: ['pending'],
-  }),
-});
+export interface ElicitationsParts extends QuestionRoutesParts {
+  service: Pick<Service, 'answerQuestion'> & QuestionRoutesParts['service'];
+}
 
-export function elicitationsSurface(
-  api: Api,
-  service: Pick<Service, 'answerQuestion' | 'listQuestions'>,
-): void {
+export function elicitationsSurface(api: Api, { service, readers }: ElicitationsParts): void {
+  questionRoutes(api, { service, readers });
   const post = describeRoute({
     tag: 'elicitations',
     id: 'answerElicitation',
@@ -85,22 +78,6 @@ export function elicitationsSurface(
         }),
       );
       return reply.code(200).send({ items });
-    },
-  );
-
-  const list = describeRoute({
-    tag: 'elicitations',
-    id: 'listElicitations',
-    summary: 'The questions of a conversation, oldest first',
-    response: { 200: json('All of them, or those of one status', ElicitationListSchema) },
-    problems: ['conversation_not_found'],
-  });
-  api.get(
-    '/run/v1/conversations/:conversation/elicitations',
-    { schema: { ...list, params: ConversationParamsSchema, querystring: query } },
-    async ({ principal, params, query: { status } }) => {
-      const rows = await service.listQuestions(principal, params.conversation, { status });
-      return { items: rows.map(toElicitationEvent), next: null };
     },
   );
 }

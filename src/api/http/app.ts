@@ -92,7 +92,7 @@ export function createApp(parts: AppParts): FastifyInstance {
     conversationsSurface(api, service);
     feedSurface(api, { service, readers });
     openaiSurface(api, { service, readers });
-    elicitationsSurface(api, service);
+    elicitationsSurface(api, { service, readers });
     connectionsSurface(api, service);
     approvalsSurface(api, service);
     mcpSurface(api, { service, readers });

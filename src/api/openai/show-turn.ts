@@ -31,7 +31,7 @@ interface Parts {
 export function createShowTurn({ service, readers }: Parts): ShowTurn {
   async function* texts(turn: OwnTurn, reading: Reading, signal: AbortSignal): AsyncGenerator<string> {
     const translate = createTranslator(reading);
-    for await (const entries of service.followTurn(turn, signal)) {
+    for await (const entries of service.followTurn(turn, { signal })) {
       const payloads = entries.flatMap(translate);
       if (payloads.length > 0) yield payloads.map(toData).join('');
     }

@@ -5,6 +5,7 @@
 import type { LogEntry } from '../../turn/event.ts';
 import type { ConversationRef } from '../../turn/turn.ts';
 import type { TurnLog } from '../ports/turn-log.ts';
+import { unlessAborted } from '../notifications/unless-aborted.ts';
 import { openTail } from './tail.ts';
 import type { Tail, TailParts } from './tail.ts';
 
@@ -31,17 +32,4 @@ export function createFollow(parts: TailParts): TurnLog['follow'] {
       follower.leave();
     }
   };
-}
-
-/** Each wait listens for itself: a promise for the whole stream would remember every wait until its end. */
-async function unlessAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T | undefined> {
-  if (signal.aborted) return undefined;
-  const { promise: aborted, resolve } = Promise.withResolvers<undefined>();
-  const abort = () => resolve(undefined);
-  signal.addEventListener('abort', abort);
-  try {
-    return await Promise.race([work, aborted]);
-  } finally {
-    signal.removeEventListener('abort', abort);
-  }
 }

@@ -37,6 +37,16 @@ export function createTurnLog(database: Database, mergeQueue: MergeQueue, logger
     return row?.last_seq ?? 0;
   };
 
+  const seqOf = async ({ turnId }: TurnRef, key: string): Promise<number | null> => {
+    const row = await query
+      .selectFrom('turn_events')
+      .select('seq')
+      .where('turn_id', '=', turnId)
+      .where('key', '=', key)
+      .executeTakeFirst();
+    return row?.seq ?? null;
+  };
+
   return {
     async append(turn, events) {
       if (events.length === 0) return;
@@ -47,16 +57,12 @@ export function createTurnLog(database: Database, mergeQueue: MergeQueue, logger
     read,
     follow: createFollow({ readBatch: createReadBatch(query), latest, notifications, logger }),
     latest,
-    async startOf({ turnId }) {
-      // Every turn's first event, found by its key: sorting a long turn's events for it would cost every reader.
-      const first = await query
-        .selectFrom('turn_events')
-        .select('seq')
-        .where('turn_id', '=', turnId)
-        .where('key', '=', 'turn-started')
-        .executeTakeFirst();
-      return first ? first.seq - 1 : null;
+    // By their keys: sorting a long turn's events for its first or last would cost every reader.
+    async startOf(turn) {
+      const started = await seqOf(turn, 'turn-started');
+      return started === null ? null : started - 1;
     },
+    endOf: (turn) => seqOf(turn, 'turn-ended'),
     merge: (turn) => mergeTurn(database, turn),
     mergeLater: (turn) => mergeQueue.add(turn),
   };

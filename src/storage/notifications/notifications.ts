@@ -1,10 +1,10 @@
 /**
- * Notifies followers that a conversation's log has grown. A notification is a hint, never the truth: whoever is notifiedTopics
- * reads the log.
+ * Notifies followers that a conversation's log has grown, or that the questions to a user have changed. A notification is
+ * a hint, never the truth: whoever is notified reads the log, or the questions.
  *
  * Writers in this process notify directly; other processes over the channel (LISTEN/NOTIFY on
  * PostgreSQL, none on SQLite). Because a hint can get lost, one query per process looks at the counters of all
- * followed conversations from time to time: an idle follower costs nothing of its own.
+ * followed conversations, and one at the questions to all followed users, from time to time: an idle follower costs nothing of its own.
  */
 import { hash } from 'node:crypto';
 import type { Logger } from 'pino';
@@ -26,10 +26,18 @@ interface Subscription {
   close(): void;
 }
 
+/** The questions to this user, in all conversations. */
+export interface AskedUser {
+  tenant: string;
+  askedUser: string;
+}
+
+type Followed = ConversationRef | AskedUser;
+
 export interface Notifications {
   /** To be called after commit. */
-  announce(ref: ConversationRef): void;
-  subscribe(ref: ConversationRef): Subscription;
+  announce(ref: Followed): void;
+  subscribe(ref: Followed): Subscription;
   /** Wakes every subscriber for good: `closed` is true from then on. */
   close(): Promise<void>;
   readonly closed: boolean;
@@ -42,14 +50,16 @@ export interface NotificationOptions {
   version?: (() => Promise<number>) | undefined;
   /** The counters of these conversations, in any order. */
   lastSeqs: (refs: ConversationRef[]) => Promise<(ConversationRef & { last_seq: number })[]>;
+  /** What differs whenever other questions are open, for each of these users; in any order. */
+  openQuestions?: (users: AskedUser[]) => Promise<(AskedUser & { open: string })[]>;
   logger: Logger;
 }
 
 interface Topic {
-  ref: ConversationRef;
+  ref: Followed;
   waiters: Set<() => void>;
-  /** The counter at the last poll; unknown before the first, which therefore always notifies. */
-  seenSeq: number | undefined;
+  /** The state at the last poll; unknown before the first, which therefore always notifies. */
+  seen: number | string | undefined;
 }
 
 export function createNotifications({
@@ -57,6 +67,7 @@ export function createNotifications({
   channel,
   version,
   lastSeqs,
+  openQuestions,
   logger,
 }: NotificationOptions): Notifications {
   const topics = new Map<string, Topic>();
@@ -84,17 +95,30 @@ export function createNotifications({
     try {
       const now = await version?.();
       if (now !== undefined && now === seenVersion) return;
-      for (const row of await lastSeqs([...topics.values()].map(({ ref }) => ref))) {
-        const name = topicOf(row);
+      for (const { name, state } of await readStates()) {
         const topic = topics.get(name);
-        if (!topic || topic.seenSeq === row.last_seq) continue;
-        topic.seenSeq = row.last_seq;
+        if (!topic || topic.seen === state) continue;
+        topic.seen = state;
         notify(name);
       }
       seenVersion = now;
     } catch (error) {
       logger.warn({ err: error }, 'cannot look for new turn events; trying again');
     }
+  };
+
+  const readStates = async () => {
+    const followed = [...topics.values()].map(({ ref }) => ref);
+    const users = followed.filter((ref) => 'askedUser' in ref);
+    const conversations = followed.filter((ref) => 'conversation' in ref);
+    const [logs, questions] = await Promise.all([
+      conversations.length > 0 ? lastSeqs(conversations) : [],
+      users.length > 0 ? openQuestions?.(users) : [],
+    ]);
+    return [
+      ...logs.map((row) => ({ name: topicOf(row), state: row.last_seq })),
+      ...(questions ?? []).map((row) => ({ name: topicOf(row), state: row.open })),
+    ];
   };
 
   return {
@@ -106,7 +130,7 @@ export function createNotifications({
     },
     subscribe(ref) {
       const name = topicOf(ref);
-      const topic = topics.get(name) ?? { ref, waiters: new Set(), seenSeq: undefined };
+      const topic = topics.get(name) ?? { ref, waiters: new Set(), seen: undefined };
       topics.set(name, topic);
       const { wake, subscription } = createSubscription(() => {
         topic.waiters.delete(wake);
@@ -141,6 +165,8 @@ function createSubscription(close: () => void): { wake: () => void; subscription
   };
 }
 
-function topicOf({ tenant, conversation }: ConversationRef): string {
-  return hash('sha256', JSON.stringify([tenant, conversation]), 'base64url');
+function topicOf(ref: Followed): string {
+  const parts =
+    'askedUser' in ref ? [ref.tenant, 'questions', ref.askedUser] : [ref.tenant, ref.conversation];
+  return hash('sha256', JSON.stringify(parts), 'base64url');
 }

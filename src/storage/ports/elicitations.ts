@@ -40,6 +40,12 @@ export interface Answer {
   receivedAt: number;
 }
 
+/** Whom questions are put to. */
+export interface AskedOf {
+  tenant: string;
+  user: string;
+}
+
 /** Is told of every question, once, after the commit: whoever opens or settles it, in this process. */
 export interface QuestionObserver {
   opened(question: ElicitationRow): void;
@@ -68,6 +74,13 @@ export interface Elicitations {
     signal: AbortSignal,
   ): Promise<ElicitationRow | null>;
   ofConversation(ref: ConversationRef, status?: Status): Promise<ElicitationRow[]>;
+  /** Those that wait for this user and can still be answered, in all conversations, newest first; at most 100. */
+  openOf(asked: AskedOf): Promise<ElicitationRow[]>;
+  /**
+   * Each question to this user whenever its status changes: those that are open now, oldest first, then others as they
+   * open and as they are settled, by whatever process. Ends only when `signal` aborts.
+   */
+  followOf(asked: AskedOf, signal: AbortSignal): AsyncIterable<ElicitationRow>;
   /** Pending connection questions of one user for one server, in all conversations. */
   pendingFor(key: ConnectionKey): Promise<ElicitationRow[]>;
   /**

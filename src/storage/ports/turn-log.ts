@@ -27,6 +27,8 @@ export interface TurnLog {
   latest(conversation: ConversationRef): Promise<number>;
   /** The sequence number just before the turn's first event, or null when it has none yet. */
   startOf(turn: TurnRef): Promise<number | null>;
+  /** The sequence number of the turn's last event, or null while it has not ended. */
+  endOf(turn: TurnRef): Promise<number | null>;
   /** Merges each run of deltas of one part into its last row, remembering where the parts ended. Once is enough. */
   merge(turn: TurnRef): Promise<void>;
   /**

@@ -74,6 +74,8 @@ export interface Turns {
    */
   claimDue(limit: number, againMs: number): Promise<DueTurn[]>;
   get(turn: TurnRef): Promise<TurnRow | null>;
+  /** The same, whatever its conversation. */
+  find(turn: Pick<TurnRef, 'tenant' | 'turnId'>): Promise<TurnRow | null>;
   /** The running turn of a conversation, or null when it is idle. */
   live(ref: ConversationRef): Promise<TurnRow | null>;
   /** The turn that a client's message id started in this conversation, whatever became of it. */

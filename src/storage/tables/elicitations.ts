@@ -1,7 +1,9 @@
 import { sql } from 'kysely';
 import type { Transaction } from 'kysely';
+import type { Logger } from 'pino';
 import { writeToConversation } from '../log/append.ts';
 import { eventOf, settledEvent, toElicitation, toRow, settleRows } from './elicitation-rows.ts';
+import { followQuestionsOf, openQuestionsOf } from './open-questions.ts';
 import { addPoll } from './polls.ts';
 import type { Settlement } from '../../elicitation/elicitation.ts';
 import type { ElicitationRow, Elicitations } from '../ports/elicitations.ts';
@@ -9,7 +11,7 @@ import type { NewPoll } from '../ports/polls.ts';
 import type { Database } from '../database.ts';
 import type { Tables } from '../schema.ts';
 
-export function createElicitations(database: Database): Elicitations {
+export function createElicitations(database: Database, logger: Logger): Elicitations {
   const { query, notifications, questions, now } = database;
   const select = () => query.selectFrom('elicitations').selectAll('elicitations');
   const get = async (id: string): Promise<ElicitationRow | null> => {
@@ -72,6 +74,8 @@ export function createElicitations(database: Database): Elicitations {
         .execute();
       return rows.map(toElicitation);
     },
+    openOf: (asked) => openQuestionsOf(database, asked),
+    followOf: (asked, signal) => followQuestionsOf(database, asked, signal, logger),
     async pendingFor({ tenant, server, user }) {
       const rows = await select()
         .where('status', '=', 'pending')

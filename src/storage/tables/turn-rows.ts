@@ -6,7 +6,11 @@ import { fromJson } from '../schema.ts';
 import type { Database } from '../database.ts';
 import type { Tables } from '../schema.ts';
 
-export function selectTurns(query: Database['query'], { tenant, conversation }: ConversationRef) {
+/** Of one conversation, or of all in the tenant. */
+export function selectTurns(
+  query: Database['query'],
+  { tenant, conversation }: Pick<ConversationRef, 'tenant'> & Partial<ConversationRef>,
+) {
   const tokens = (column: 'input_tokens' | 'output_tokens') =>
     sql<
       number | null
@@ -16,7 +20,7 @@ export function selectTurns(query: Database['query'], { tenant, conversation }: 
     .selectAll('turns')
     .select([tokens('input_tokens').as('input_tokens'), tokens('output_tokens').as('output_tokens')])
     .where('turns.tenant', '=', tenant)
-    .where('turns.conversation', '=', conversation);
+    .$if(conversation !== undefined, (turns) => turns.where('turns.conversation', '=', conversation ?? ''));
 }
 
 type Row = Selectable<Tables['turns']> & { input_tokens: number | null; output_tokens: number | null };

@@ -53,6 +53,10 @@ export function createTurns(database: Database): Turns {
         .executeTakeFirst();
       return row ? toTurn(row) : null;
     },
+    async find({ tenant, turnId }) {
+      const row = await selectTurns(query, { tenant }).where('turns.turn_id', '=', turnId).executeTakeFirst();
+      return row ? toTurn(row) : null;
+    },
     async live(ref) {
       const row = await selectTurns(query, ref)
         .where('status', '=', 'running')

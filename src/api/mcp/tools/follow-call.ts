@@ -46,7 +46,7 @@ export async function followCall(
   const open = () => [...questions.values()].filter(({ status }) => status === 'pending');
   const unanswered = () => open().filter(({ elicitationId }) => !answered.has(elicitationId));
   try {
-    for await (const batch of service.followTurn(turn, AbortSignal.any([signal, stop.signal]))) {
+    for await (const batch of service.followTurn(turn, { signal: AbortSignal.any([signal, stop.signal]) })) {
       entries.push(...batch);
       for (const entry of batch) {
         if (entry.event.type === 'elicitation-request') questions.set(entry.event.elicitationId, entry.event);

@@ -1,0 +1,90 @@
+/** Questions, to the person they were put to: those of a conversation, those that wait for them anywhere, or one by its id. */
+import { toElicitationEvent } from '../elicitation/elicitation-event.ts';
+import type {
+  ClosedBecause,
+  ElicitationEvent,
+  ElicitationRequest,
+  Status,
+} from '../elicitation/elicitation.ts';
+import type { ElicitationRow } from '../storage/ports/elicitations.ts';
+import type { Storage } from '../storage/storage.ts';
+import { ownConversation, userOf } from './conversation-access.ts';
+import { toOwnTurn } from './own-turn.ts';
+import type { OwnTurn } from './own-turn.ts';
+import type { Principal } from './principal.ts';
+
+/** A question as its owner sees it. Times are epoch milliseconds. */
+export interface Question {
+  id: string;
+  conversation: string;
+  turnId: string;
+  /** The agent that asks, which may be a delegated one. */
+  agent: string;
+  request: ElicitationRequest;
+  status: Status;
+  createdAt: number;
+  /** When it expires, if nobody answers. */
+  deadline: number;
+  settledAt: number | null;
+  because: ClosedBecause | null;
+}
+
+/** Oldest first; all of them, or those of one status, or of one turn. */
+export async function listQuestions(
+  storage: Pick<Storage, 'elicitations' | 'turns'>,
+  principal: Principal,
+  conversation: string,
+  { status, turnId }: { status?: Status | undefined; turnId?: string } = {},
+): Promise<Question[]> {
+  const own = await ownConversation(storage, principal, conversation);
+  const rows = await storage.elicitations.ofConversation(own, status);
+  return rows.filter((row) => turnId === undefined || row.turnId === turnId).map(toQuestion);
+}
+
+/** A question with the turn that asked it. */
+export interface FoundQuestion {
+  turn: OwnTurn;
+  question: ElicitationEvent;
+}
+
+/** Whatever has become of it; null when the caller was not asked any such question. */
+export async function findQuestion(
+  { elicitations }: Pick<Storage, 'elicitations'>,
+  principal: Principal,
+  elicitationId: string,
+): Promise<FoundQuestion | null> {
+  const row = await elicitations.get(elicitationId);
+  if (!row || row.tenant !== principal.tenant || row.user !== userOf(principal)) return null;
+  return { turn: toOwnTurn(row), question: toElicitationEvent(row) };
+}
+
+/** Those that wait for the caller and can still be answered, newest first; at most 100. A service is never asked. */
+export async function questionsOf(
+  { elicitations }: Pick<Storage, 'elicitations'>,
+  principal: Principal,
+): Promise<Question[]> {
+  const user = userOf(principal);
+  if (user === null) return [];
+  return (await elicitations.openOf({ tenant: principal.tenant, user })).map(toQuestion);
+}
+
+/**
+ * Each question to the caller whenever its status changes, beginning with those that are open now, oldest first. Ends only
+ * when `signal` aborts; for a service, which is never asked, at once. A question that opens and closes within moments may
+ * not be told.
+ */
+export async function* followQuestions(
+  { elicitations }: Pick<Storage, 'elicitations'>,
+  principal: Principal,
+  signal: AbortSignal,
+): AsyncGenerator<Question> {
+  const user = userOf(principal);
+  if (user === null) return;
+  for await (const row of elicitations.followOf({ tenant: principal.tenant, user }, signal))
+    yield toQuestion(row);
+}
+
+function toQuestion(row: ElicitationRow): Question {
+  const { id, conversation, turnId, agent, request, status, createdAt, deadline, settledAt, because } = row;
+  return { id, conversation, turnId, agent, request, status, createdAt, deadline, settledAt, because };
+}

@@ -1,0 +1,117 @@
+/** The questions that wait for one user, in all conversations, and what becomes of them. */
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Kysely } from 'kysely';
+import type { Logger } from 'pino';
+import type { Database } from '../database.ts';
+import { chunks } from '../log/append.ts';
+import type { AskedUser } from '../notifications/notifications.ts';
+import { unlessAborted } from '../notifications/unless-aborted.ts';
+import type { AskedOf, ElicitationRow } from '../ports/elicitations.ts';
+import type { Tables } from '../schema.ts';
+import { toElicitation } from './elicitation-rows.ts';
+
+/** More than a user usually may have open; of more, the newest are seen. */
+const mostOpenQuestions = 100;
+const retryMs = 1_000;
+
+/** Newest first; those whose time is over are left out, though nobody may have closed them yet. */
+export async function openQuestionsOf(
+  { query, now }: Pick<Database, 'query' | 'now'>,
+  { tenant, user }: AskedOf,
+): Promise<ElicitationRow[]> {
+  const rows = await query
+    .selectFrom('elicitations')
+    .selectAll()
+    .where('tenant', '=', tenant)
+    .where('user_id', '=', user)
+    .where('status', '=', 'pending')
+    .where('deadline', '>', now())
+    .orderBy('created_at', 'desc')
+    .orderBy('id', 'desc')
+    .limit(mostOpenQuestions)
+    .execute();
+  return rows.map(toElicitation);
+}
+
+/** Outlives a database that is away for a while. What opened and closed between two reads is not told. */
+export async function* followQuestionsOf(
+  database: Pick<Database, 'query' | 'now' | 'notifications'>,
+  asked: AskedOf,
+  signal: AbortSignal,
+  logger: Logger,
+): AsyncGenerator<ElicitationRow> {
+  const { notifications } = database;
+  const subscription = notifications.subscribe({ tenant: asked.tenant, askedUser: asked.user });
+  const told = new Set<string>();
+  try {
+    while (!signal.aborted && !notifications.closed) {
+      subscription.reset();
+      const changes = await changesSince(database, asked, told).catch((error: unknown) => {
+        if (!notifications.closed)
+          logger.warn({ err: error }, 'cannot read the questions to a user; trying again');
+        return null;
+      });
+      for (const question of changes ?? []) {
+        if (question.status === 'pending') told.add(question.id);
+        else told.delete(question.id);
+        yield question;
+        if (signal.aborted) return;
+      }
+      if (changes) await unlessAborted(subscription.notified(), signal);
+      else await sleep(retryMs, undefined, { signal, ref: false }).catch(() => undefined);
+    }
+  } finally {
+    subscription.close();
+  }
+}
+
+/** Oldest first: those that have been settled, and then those that have opened. */
+async function changesSince(
+  database: Pick<Database, 'query' | 'now'>,
+  asked: AskedOf,
+  told: ReadonlySet<string>,
+): Promise<ElicitationRow[]> {
+  const open = await openQuestionsOf(database, asked);
+  const stillOpen = new Set(open.map(({ id }) => id));
+  const gone = [...told].filter((id) => !stillOpen.has(id));
+  const settled: ElicitationRow[] = [];
+  for (const ids of chunks(gone)) {
+    const rows = await database.query
+      .selectFrom('elicitations')
+      .selectAll()
+      .where('id', 'in', ids)
+      .where('status', '!=', 'pending')
+      .orderBy('settled_at')
+      .execute();
+    settled.push(...rows.map(toElicitation));
+  }
+  return [...settled, ...open.toReversed().filter(({ id }) => !told.has(id))];
+}
+
+/** Other for each user as soon as another question is open. */
+export async function openQuestionIds(
+  query: Kysely<Tables>,
+  users: AskedUser[],
+): Promise<(AskedUser & { open: string })[]> {
+  const answers: (AskedUser & { open: string })[] = [];
+  for (const chunk of chunks(users)) {
+    const rows = await query
+      .selectFrom('elicitations')
+      .select(['id', 'tenant', 'user_id'])
+      .where('status', '=', 'pending')
+      .where((row) =>
+        row.or(
+          chunk.map(({ tenant, askedUser }) =>
+            row.and([row('tenant', '=', tenant), row('user_id', '=', askedUser)]),
+          ),
+        ),
+      )
+      .orderBy('id')
+      .execute();
+    for (const { tenant, askedUser } of chunk) {
+      const own = rows.filter((row) => row.tenant === tenant && row.user_id === askedUser);
+      answers.push({ tenant, askedUser, open: own.map(({ id }) => id).join(' ') });
+    }
+  }
+  return answers;
+}
