@@ -30,6 +30,8 @@ export interface AuthConfig {
   /** Who looks after shared accounts: users whose token has this role in this claim. Absent: nobody by their token. */
   operator?: { claim: string; role: string } | undefined;
   client: { id: string; secret: string | undefined };
+  /** What `interlude login` is at the issuer. Absent: it registers itself where the issuer lets it. */
+  program?: { clientId: string; scope: string | undefined } | undefined;
 }
 
 export interface NangoConfig {

@@ -59,6 +59,8 @@ export const environmentSchema = z.object({
   AUTH_OPERATOR_CLAIM: z.string().default('roles'),
   AUTH_CLIENT_ID: z.string().optional(),
   AUTH_CLIENT_SECRET: z.string().optional(),
+  AUTH_PROGRAM_CLIENT_ID: z.string().optional(),
+  AUTH_PROGRAM_SCOPE: z.string().optional(),
   NANGO_HOST: baseUrl.optional(),
   NANGO_PUBLIC_URL: baseUrl.optional(),
   NANGO_WEBSOCKETS_PATH: z.string().regex(/^\//, 'begin with /').default('/'),

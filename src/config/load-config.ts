@@ -90,6 +90,10 @@ function authFrom(values: Environment): AuthConfig | undefined {
         ? undefined
         : { claim: values.AUTH_OPERATOR_CLAIM, role: values.AUTH_OPERATOR_ROLE },
     client: { id: values.AUTH_CLIENT_ID ?? '', secret: values.AUTH_CLIENT_SECRET },
+    program:
+      values.AUTH_PROGRAM_CLIENT_ID === undefined
+        ? undefined
+        : { clientId: values.AUTH_PROGRAM_CLIENT_ID, scope: values.AUTH_PROGRAM_SCOPE },
   };
 }
 

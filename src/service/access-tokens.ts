@@ -139,6 +139,19 @@ class IssuerUnavailable extends Error {
   }
 }
 
+/** Of the issuer and valid, and for somebody else. */
+export class WrongAudience extends ServiceError {
+  override name = 'WrongAudience';
+  /** Whom the token is about. */
+  readonly claims: JWTPayload;
+
+  constructor(claims: JWTPayload, audiences: readonly string[]) {
+    const wanted = audiences.join(' or ');
+    super('unauthenticated', `The token is for another audience; ask for one with audience ${wanted}.`);
+    this.claims = claims;
+  }
+}
+
 function explain(error: unknown, issuer: string, audiences: readonly string[]): ServiceError {
   if (error instanceof ServiceError) return error;
   if (error instanceof IssuerUnavailable) {
@@ -147,8 +160,8 @@ function explain(error: unknown, issuer: string, audiences: readonly string[]): 
   }
   if (error instanceof errors.JWTExpired) return unauthenticated('The token has expired; get a new one.');
   if (error instanceof errors.JWTClaimValidationFailed) {
+    if (error.claim === 'aud') return new WrongAudience(error.payload, audiences);
     const wrong: Record<string, string> = {
-      aud: `The token is for another audience; ask for one with audience ${audiences.join(' or ')}.`,
       iss: `The token was not issued by ${issuer}.`,
       nbf: 'The token is not valid yet; check the clocks.',
     };

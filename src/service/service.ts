@@ -131,6 +131,7 @@ export function createService({ config, storage, client, keys, stores, logger }:
     announce: announcer.announce,
     logger,
   });
+  const recordRefusal = createRecordRefusal(storage.audit);
   const parts = { config, storage, workflows };
   return {
     agents: config.agents,
@@ -156,9 +157,9 @@ export function createService({ config, storage, client, keys, stores, logger }:
     mayChange,
     accounts: createAccounts({ config, storage, stores, mayChange, confirmConnection, logger }),
     oauthClient: createOAuthClient(config),
-    recordRefusal: createRecordRefusal(storage.audit),
+    recordRefusal,
     sealedText: createSealedText(keys),
-    authenticate: createAuthenticate({ auth: config.auth, apiKeys: storage.apiKeys }),
+    authenticate: createAuthenticate({ auth: config.auth, apiKeys: storage.apiKeys, recordRefusal }),
     lacks: createReadiness({ storage, temporal: workflows.readiness, keys }),
     ping: () => storage.ping(),
     start: () => repeated.start(),

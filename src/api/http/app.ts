@@ -23,13 +23,14 @@ import { answerWithProblems, problemFor, sendProblem } from './answer-with-probl
 import { healthRoutes } from './health.ts';
 import { refuseUnknownHosts } from './known-hosts.ts';
 import { createRefusalLimit, limitOpenRequests } from './limits.ts';
-import { mcpSurface } from '../mcp/route.ts';
+import { mcpPath, mcpSurface } from '../mcp/route.ts';
 import type { Service } from '../../service/service.ts';
 import { rateLimitKey } from '../../service/principal.ts';
 import { nangoWebhook } from '../nango-webhook/route.ts';
 import { openaiSurface } from '../openai/route.ts';
 import { toolPages } from '../tool-pages/route.ts';
 import { describeApi } from './openapi.ts';
+import { protectedResources } from './protected-resources.ts';
 import { readToTheEnd } from './read-to-the-end.ts';
 import { createReaders } from './readers.ts';
 import { withSchemas } from './validation.ts';
@@ -81,6 +82,7 @@ export function createApp(parts: AppParts): FastifyInstance {
     requirePrincipal(api, {
       authenticate: service.authenticate,
       refusals: createRefusalLimit(config.http.rateLimitPerMinute),
+      names: { publicUrl: config.http.publicUrl, audience: config.auth.audience },
     });
     limitOpenRequests(api, config.http.openRequests);
     await api.register(rateLimit, {
@@ -98,9 +100,11 @@ export function createApp(parts: AppParts): FastifyInstance {
     mcpSurface(api, { service, readers });
   });
 
-  app.register(async (scripts) => {
-    await scripts.register(rateLimit, perMinute);
-    scriptRoute(scripts, 'widget.js');
+  app.register(async (anybody) => {
+    await anybody.register(rateLimit, perMinute);
+    scriptRoute(anybody, 'widget.js');
+    const { publicUrl } = config.http;
+    protectedResources(anybody, { publicUrl, auth: config.auth, paths: [mcpPath] });
   });
 
   app.register(async (pages) => {

@@ -14,7 +14,14 @@ export async function allowOrigins(api: FastifyInstance, origins: string[]): Pro
     origin: origins,
     methods: ['GET', 'POST', 'DELETE'],
     // What clients go by; anything else stays hidden from pages.
-    exposedHeaders: ['x-conversation-id', 'x-turn-id', 'retry-after', 'date'],
+    exposedHeaders: [
+      'x-conversation-id',
+      'x-turn-id',
+      'retry-after',
+      'date',
+      'www-authenticate',
+      'mcp-session-id',
+    ],
     maxAge: rememberSeconds,
     // An OPTIONS request that no browser sends is not worth words of its own.
     strictPreflight: false,

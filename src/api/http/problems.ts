@@ -93,7 +93,7 @@ export function toProblem(
   { code, message, details, cause }: ServiceError,
   places: Places = {},
 ): ProblemError {
-  if (code === 'unauthenticated') return unauthenticated(message, 'invalid_token');
+  if (code === 'unauthenticated') return unauthenticated(message, { reason: 'invalid_token' });
   const { issues, retryAfterMs, turnId, outcome } = details;
   const errors = issues?.map(({ path: [first, ...inner], detail }) => {
     const outer = first === undefined ? '' : (places[first] ?? toPointer([first]));
@@ -121,9 +121,19 @@ export function standingAt(places: Places): (error: unknown) => never {
   };
 }
 
-/** `reason` says that what was presented is no good; without it, nothing was presented (RFC 6750 §3.1). */
-export function unauthenticated(detail: string, reason?: 'invalid_token'): ProblemError {
-  const challenge = reason ? `Bearer error="${reason}"` : 'Bearer';
+interface Challenge {
+  /** What was presented is no good; without it, nothing was presented (RFC 6750 §3.1). */
+  reason?: 'invalid_token';
+  /** Where clients read who issues tokens for this (RFC 9728 §5.1). */
+  metadata?: string | undefined;
+}
+
+export function unauthenticated(detail: string, { reason, metadata }: Challenge = {}): ProblemError {
+  const parameters = [
+    ...(reason === undefined ? [] : [`error="${reason}"`]),
+    ...(metadata === undefined ? [] : [`resource_metadata="${metadata}"`]),
+  ];
+  const challenge = ['Bearer', parameters.join(', ')].join(' ').trim();
   return new ProblemError('unauthenticated', detail, { headers: { 'www-authenticate': challenge } });
 }
 

@@ -11,6 +11,8 @@ import { createToolLayer } from './tools/tool-layer.ts';
 import type { ToolLayerService } from './tools/tool-layer.ts';
 import type { CallToolParts } from './modern/call-tool.ts';
 
+export const mcpPath = '/run/v1/mcp';
+
 export interface McpParts {
   service: ToolLayerService & CallToolParts['service'];
   readers: Readers;
@@ -22,7 +24,8 @@ export function mcpSurface(api: Api, { service, readers }: McpParts): void {
 
   api.route({
     method: ['GET', 'POST', 'DELETE'],
-    url: '/run/v1/mcp',
+    url: mcpPath,
+    config: { resource: mcpPath },
     exposeHeadRoute: false,
     handler: async (request, reply) => {
       const signal = readers.listen(reply);

@@ -16,6 +16,7 @@ import { createApiKey } from '../../../src/service/api-keys.ts';
 import { createAuthenticate } from '../../../src/service/authenticate.ts';
 import { requirePrincipal } from '../../../src/api/http/authentication.ts';
 import { answerWithProblems } from '../../../src/api/http/answer-with-problems.ts';
+import { createRecordRefusal } from '../../../src/service/record-refusal.ts';
 import { createRefusalLimit } from '../../../src/api/http/limits.ts';
 import { openStorage } from '../../../src/storage/open-storage.ts';
 import type { Storage } from '../../../src/storage/storage.ts';
@@ -49,16 +50,22 @@ function apiFor(
   const api = fastifyFactory();
   answerWithProblems(api);
   requirePrincipal(api, {
-    authenticate: createAuthenticate({ auth: { issuer, audience, tenantClaim }, apiKeys: storage.apiKeys }),
+    authenticate: createAuthenticate({
+      auth: { issuer, audience, tenantClaim },
+      apiKeys: storage.apiKeys,
+      recordRefusal: createRecordRefusal(storage.audit),
+    }),
     refusals: createRefusalLimit(1_000),
+    names: { publicUrl: 'https://agents.example', audience },
   });
   api.get('/who', (request) => request.principal);
+  api.get('/a/surface', { config: { resource: '/a/surface' } }, (request) => request.principal);
   return api;
 }
 
-async function who(authorization?: string, api = app) {
+async function who(authorization?: string, api = app, url = '/who') {
   const response = await api.inject({
-    url: '/who',
+    url,
     headers: authorization === undefined ? {} : { authorization },
   });
   return {
@@ -168,6 +175,7 @@ test('a token has to be for one of the audiences of the surface it is presented 
   const authenticate = createAuthenticate({
     auth: { issuer: issuer.issuer, audience: 'interlude', tenantClaim: 'tenant' },
     apiKeys: storage.apiKeys,
+    recordRefusal: createRecordRefusal(storage.audit),
   });
   const audiences = ['https://interlude.example/run/v1/mcp', 'interlude'];
   const present = async (aud: string, ...of: (readonly string[])[]) => {
@@ -184,8 +192,49 @@ test('a token has to be for one of the audiences of the surface it is presented 
   await issuer.stop();
 });
 
+test('a surface that is a resource names its metadata, and takes tokens for its own address', async () => {
+  const issuer = await startIssuer();
+  const api = apiFor(issuer.issuer);
+  const there = (authorization?: string) => who(authorization, api, '/a/surface');
+  const metadata = 'https://agents.example/.well-known/oauth-protected-resource/a/surface';
+  expect(await there()).toMatchObject({ status: 401, challenge: `Bearer resource_metadata="${metadata}"` });
+  expect(await there('Bearer a.b.c')).toMatchObject({
+    status: 401,
+    challenge: `Bearer error="invalid_token", resource_metadata="${metadata}"`,
+  });
+  const forSurface = `Bearer ${await issuer.sign({ aud: 'https://agents.example/a/surface' })}`;
+  expect(await there(forSurface)).toMatchObject({ status: 200, body: { user: 'alice' } });
+  expect(await who(forSurface, api)).toMatchObject({ status: 401 });
+  for (const aud of ['interlude', 'https://agents.example']) {
+    const token = `Bearer ${await issuer.sign({ aud })}`;
+    expect([(await who(token, api)).status, (await there(token)).status]).toEqual([200, 200]);
+  }
+  await api.close();
+  await issuer.stop();
+});
+
+test('a token for another audience enters the audit under its user; one that nobody signed does not', async () => {
+  const issuer = await startIssuer();
+  const api = apiFor(issuer.issuer);
+  const forger = await generateKeyPair('RS256');
+  const aud = 'somebody-else';
+  await who(`Bearer ${await issuer.sign({ aud, sub: 'mallory' }, forger.privateKey)}`, api);
+  await who(`Bearer ${await issuer.sign({ aud, sub: 'carol' })}`, api);
+  const audit = await storage.audit.ofElicitation('');
+  expect(audit.filter(({ actor }) => actor === 'mallory')).toEqual([]);
+  expect(audit.filter(({ actor }) => actor === 'carol')).toMatchObject([
+    { action: 'refused', tenant: 'demo', detail: 'token for another audience', address: '127.0.0.1' },
+  ]);
+  await api.close();
+  await issuer.stop();
+});
+
 test('without an issuer only API keys are accepted', async () => {
-  const authenticate = createAuthenticate({ auth: undefined, apiKeys: storage.apiKeys });
+  const authenticate = createAuthenticate({
+    auth: undefined,
+    apiKeys: storage.apiKeys,
+    recordRefusal: createRecordRefusal(storage.audit),
+  });
   await expect(authenticate({ bearer: 'a.b.c' })).rejects.toMatchObject({ code: 'unauthenticated' });
   const bearer = await createApiKey(storage, 'acme');
   expect(await authenticate({ bearer })).toMatchObject({ kind: 'service', tenant: 'acme' });

@@ -45,7 +45,8 @@ describe('a page whose origin is named', () => {
     expect(response.statusCode).toBe(200);
     expect(response.headers).toMatchObject({
       'access-control-allow-origin': page,
-      'access-control-expose-headers': 'x-conversation-id, x-turn-id, retry-after, date',
+      'access-control-expose-headers':
+        'x-conversation-id, x-turn-id, retry-after, date, www-authenticate, mcp-session-id',
     });
   });
 
