@@ -24,3 +24,40 @@ export async function connectClient(
   await client.connect(transport);
   return Object.assign(client, { [Symbol.asyncDispose]: () => client.close() });
 }
+
+/** One request of the 2026-07-28 revision, as it stands on the wire: for results that the SDK's client has no words for. */
+export async function rawRequest(
+  service: Pick<Service, 'baseUrl' | 'token'>,
+  method: string,
+  params: Record<string, unknown>,
+  capabilities: object = {},
+): Promise<{ status: number; result?: Record<string, unknown>; error?: { code: number; message: string } }> {
+  const name = params['name'] ?? params['uri'] ?? params['taskId'];
+  const response = await fetch(new URL('/run/v1/mcp', service.baseUrl), {
+    method: 'POST',
+    headers: {
+      authorization: `Bearer ${await service.token('alice')}`,
+      'content-type': 'application/json',
+      accept: 'application/json, text/event-stream',
+      'mcp-protocol-version': '2026-07-28',
+      'mcp-method': method,
+      ...(typeof name === 'string' && { 'mcp-name': name }),
+    },
+    body: JSON.stringify({
+      jsonrpc: '2.0',
+      id: 1,
+      method,
+      params: {
+        ...params,
+        _meta: {
+          'io.modelcontextprotocol/protocolVersion': '2026-07-28',
+          'io.modelcontextprotocol/clientCapabilities': capabilities,
+        },
+      },
+    }),
+  });
+  const text = await response.text();
+  const isStream = response.headers.get('content-type')?.startsWith('text/event-stream');
+  const message = isStream ? (/^data: (\{.*"id".*)$/m.exec(text)?.[1] ?? '{}') : text;
+  return { status: response.status, ...(JSON.parse(message) as object) };
+}

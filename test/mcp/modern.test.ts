@@ -1,10 +1,13 @@
 /** Clients of the 2026-07-28 revision call our agents, with a client of the SDK over HTTP: each way in which a call ends. */
 import { isInputRequiredResult } from '@modelcontextprotocol/client';
 import type { CallToolResult, Client, ElicitResult, InputRequiredResult } from '@modelcontextprotocol/client';
+import type { ServerResponse } from 'node:http';
 import { expect, test } from 'vitest';
 import { useAskingService } from '../asking/asking-service.ts';
-import { asks, form, page } from '../servers/playing-server.ts';
-import { connectClient } from './mcp-client.ts';
+import { asks, done, form, page } from '../servers/playing-server.ts';
+import { answer } from '../servers/raw-mcp-server.ts';
+import type { RawMessage } from '../servers/raw-mcp-server.ts';
+import { connectClient, rawRequest } from './mcp-client.ts';
 
 const setup = useAskingService();
 const named = { city: { type: 'string', minLength: 2 } };
@@ -220,4 +223,136 @@ test('a client goes from one question to the next by itself', async () => {
   });
   expect(await client.callTool(callAsk)).toMatchObject({ structuredContent: { status: 'completed' } });
   expect(steps).toBe(5);
+});
+
+test('questions can be polled for and answered, without waiting for what follows', async () => {
+  setup.server.play(asks({ city: form('Which city?', named) }));
+  await using client = await connectClient(setup.service, { capabilities: both });
+  const { key } = await asked(client);
+  const tool = (name: string, given: object = {}) => client.callTool({ name, arguments: { ...given } });
+  const { questions } = (await tool('list_my_questions')).structuredContent as { questions: object[] };
+  expect(questions).toMatchObject([
+    { elicitationId: key, mode: 'form', requestedSchema: { type: 'object' } },
+  ]);
+  const answered = await tool('answer_question', {
+    elicitationId: key,
+    action: 'accept',
+    content: { city: 'Lisbon' },
+  });
+  const { turnId } = answered.structuredContent as Record<string, string>;
+  expect(answered.structuredContent).toMatchObject({ elicitationId: key, status: 'accept' });
+  expect(await tool('wait_for_turn', { turnId })).toMatchObject({ content: [{ text: 'done' }, {}] });
+  const late = await tool('answer_question', { elicitationId: key, action: 'decline' });
+  expect(late).toMatchObject({ isError: true, content: [{ text: expect.stringContaining('"accept"') }] });
+});
+
+const keepsTasks = { ...both, extensions: { 'io.modelcontextprotocol/tasks': {} } };
+const task = (method: string, params: object, capabilities: object = keepsTasks) =>
+  rawRequest(setup.service, method, { ...params }, capabilities);
+
+async function createTask(): Promise<string> {
+  const { result } = await task('tools/call', callAsk);
+  expect(result).toMatchObject({ resultType: 'task', status: 'working', ttlMs: null });
+  return result?.['taskId'] as string;
+}
+
+async function untilTask(taskId: string, status: string) {
+  let { result } = await task('tasks/get', { taskId });
+  while (result?.['status'] === 'working') ({ result } = await task('tasks/get', { taskId }));
+  expect(result).toMatchObject({ resultType: 'complete', taskId, status });
+  return result as { inputRequests: Record<string, object>; result: CallToolResult };
+}
+
+test('a turn that takes its time is a task, which asks and ends', async () => {
+  const { promise: released, resolve: release } = Promise.withResolvers<void>();
+  setup.server.play(
+    (message: RawMessage, response: ServerResponse) =>
+      void released.then(() => answer(message, response, asks({ city: form('Which city?', named) }))),
+    done('Booked.'),
+  );
+  const taskId = await createTask();
+  expect((await task('tasks/get', { taskId })).result).toMatchObject({ status: 'working' });
+  release();
+  const { inputRequests } = await untilTask(taskId, 'input_required');
+  const [key = ''] = Object.keys(inputRequests);
+  const update = (city: string) =>
+    task('tasks/update', {
+      taskId,
+      inputResponses: { [key]: { action: 'accept', content: { city } }, other: {} },
+    });
+  expect((await update('L')).error).toMatchObject({
+    code: -32602,
+    message: expect.stringContaining('city: '),
+  });
+  expect((await update('Lisbon')).result).toMatchObject({ resultType: 'complete' });
+  expect((await untilTask(taskId, 'completed')).result).toMatchObject({ content: [{ text: 'Booked.' }, {}] });
+});
+
+test('cancelling its task ends a turn; a client that declares no tasks has none', async () => {
+  setup.server.play(() => undefined);
+  const taskId = await createTask();
+  expect(await task('tasks/get', { taskId }, both)).toMatchObject({ error: { code: -32021 } });
+  expect((await task('tasks/get', { taskId: 'unknown' })).error).toMatchObject({ code: -32602 });
+  expect((await task('tasks/cancel', { taskId })).result).toMatchObject({ resultType: 'complete' });
+  await untilTask(taskId, 'cancelled');
+  expect((await task('tasks/cancel', { taskId })).result).toMatchObject({ resultType: 'complete' });
+});
+
+test('conversations are resources of their owner, agents are prompts', async () => {
+  await using alice = await connectClient(setup.service);
+  await using bob = await connectClient(setup.service, { user: 'bob' });
+  const said = await alice.callTool({ name: 'ask_assistant', arguments: { message: 'remember me' } });
+  const { conversationId } = said.structuredContent as Record<string, string>;
+  const uri = `interlude://conversations/${conversationId}`;
+  const { resources } = await alice.listResources();
+  expect(resources[0]).toMatchObject({ uri, title: 'Conversation with Assistant' });
+  const { contents } = await alice.readResource({ uri });
+  expect(contents).toMatchObject([{ text: '**You:** remember me\n\n**Assistant:** You said: remember me' }]);
+  expect((await bob.listResources()).resources.map((resource) => resource.uri)).not.toContain(uri);
+  await expect(bob.readResource({ uri })).rejects.toMatchObject({
+    message: 'You have no such conversation.',
+  });
+  const { prompts } = await alice.listPrompts();
+  expect(prompts).toMatchObject([{ name: 'assistant', title: 'Assistant' }, { name: 'lead' }]);
+  const { messages } = await alice.getPrompt({ name: 'lead', arguments: { message: 'hello' } });
+  expect(messages).toMatchObject([{ content: { text: expect.stringContaining('ask_lead') } }]);
+});
+
+test('a conversation at work says so; one that waits for an answer takes the new message', async () => {
+  const { promise: called, resolve: arrived } = Promise.withResolvers<void>();
+  setup.server.play(() => arrived(), asks({ city: form('Which city?') }));
+  await using client = await connectClient(setup.service, { capabilities: both });
+  const conversationId = `mcp-${Date.now()}`;
+  const given = { ...callAsk.arguments, conversationId };
+  const first = client.callTool({ name: 'ask_assistant', arguments: given });
+  await called;
+  const busy = await client.callTool({
+    name: 'ask_assistant',
+    arguments: { message: 'hello', conversationId },
+  });
+  expect(busy).toMatchObject({
+    isError: true,
+    content: [{ text: expect.stringContaining('Call wait_for_turn') }],
+  });
+  const [, turnId] = /turnId: ([\w-]+)/.exec((busy.content[0] as { text: string }).text) ?? [];
+  await task('tasks/cancel', { taskId: turnId });
+  expect(await first).toMatchObject({ isError: true, structuredContent: { status: 'cancelled' } });
+
+  const other = { ...callAsk.arguments, conversationId: `${conversationId}-2` };
+  const waiting = await asked(client, { arguments: other });
+  const next = await client.callTool({ name: 'ask_assistant', arguments: { ...other, message: 'hello' } });
+  expect(next).toMatchObject({ content: [{ text: 'You said: hello' }, {}] });
+  const late = await call(client, {
+    arguments: other,
+    requestState: waiting.result.requestState,
+    inputResponses: { [waiting.key]: { action: 'accept', content: { city: 'Lisbon' } } },
+  });
+  expect(late).toMatchObject({
+    isError: true,
+    content: [
+      { text: expect.stringContaining('not used') },
+      { text: expect.stringContaining('newer message') },
+      {},
+    ],
+  });
 });

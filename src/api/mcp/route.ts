@@ -7,14 +7,14 @@ import type { Readers } from '../http/readers.ts';
 import type { Api } from '../http/validation.ts';
 import type { Arrived } from './modern/caller.ts';
 import { createModernServer } from './modern/server.ts';
+import type { ModernParts } from './modern/server.ts';
 import { createToolLayer } from './tools/tool-layer.ts';
 import type { ToolLayerService } from './tools/tool-layer.ts';
-import type { CallToolParts } from './modern/call-tool.ts';
 
 export const mcpPath = '/run/v1/mcp';
 
 export interface McpParts {
-  service: ToolLayerService & CallToolParts['service'];
+  service: ToolLayerService & ModernParts['service'];
   readers: Readers;
 }
 
@@ -48,7 +48,7 @@ interface Delivered {
 }
 
 /** Tool calls may take as long as people think, so they are streamed, and kept alive; all else is answered at once. */
-function createModernHandlers(parts: CallToolParts, logger: FastifyBaseLogger) {
+function createModernHandlers(parts: ModernParts, logger: FastifyBaseLogger) {
   const options = {
     legacy: 'reject',
     onerror: (error: Error) => logger.debug({ err: error }, 'an MCP request was refused or failed'),

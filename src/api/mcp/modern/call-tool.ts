@@ -13,6 +13,8 @@ import type { Caller, ToolCall } from '../tools/tool.ts';
 import { toInputRequests, toResponse } from './input-required.ts';
 import { InvalidState } from './invalid-state.ts';
 import { openState, sealState } from './request-state.ts';
+import { createdTask } from './task.ts';
+import type { CreatedTask } from './task.ts';
 
 export interface CallToolParts {
   layer: ToolLayer;
@@ -25,6 +27,8 @@ export interface CalledTool {
   /** What the client brings along when it comes again. */
   requestState: string | undefined;
   inputResponses: Record<string, unknown>;
+  /** Whether the client declared that it takes a task for a result. */
+  keepsTasks: boolean;
   signal: AbortSignal;
   onProgress: ((words: string) => void) | undefined;
 }
@@ -38,12 +42,15 @@ interface Running {
   notes: string[];
 }
 
-type Result = CallToolResult | InputRequiredResult;
+type Result = CallToolResult | InputRequiredResult | CreatedTask;
 
 /** Clients give a request 60 s. Early rounds are shorter, so that the client soon knows how to come back. */
 const holdMs = (rounds: number) => Math.min(20_000 + rounds * 10_000, 50_000);
 /** Clients come again ten times by themselves; the last ones are kept for questions. */
 const mostIdleRounds = 8;
+
+/** Clients that keep tasks are given one instead of being kept waiting. */
+const beforeTaskMs = 500;
 
 /** Null when there is no such tool. */
 export async function callTool(parts: CallToolParts, called: CalledTool): Promise<Result | null> {
@@ -61,7 +68,7 @@ export async function callTool(parts: CallToolParts, called: CalledTool): Promis
   const { turn, rounds, answered } = running;
   const stage = await layer.follow(turn, {
     signal,
-    holdMs: holdMs(rounds),
+    holdMs: called.keepsTasks ? beforeTaskMs : holdMs(rounds),
     answered,
     ...(onProgress && { onProgress }),
   });
@@ -70,7 +77,7 @@ export async function callTool(parts: CallToolParts, called: CalledTool): Promis
 
 function toResult(
   { service }: CallToolParts,
-  { caller, call }: CalledTool,
+  { caller, call, keepsTasks }: CalledTool,
   { turn, rounds, answered, misfits, notes }: Running,
   stage: CallStage,
 ): Result {
@@ -102,6 +109,7 @@ function toResult(
       };
     }
     case 'working': {
+      if (keepsTasks) return createdTask(turn, stage.at);
       const unshown = stage.awaited.filter(({ mode }) => !caller.shows[mode]);
       if (unshown.length > 0) return { ...pendingResult(turn, unshown, notDone(unshown)) };
       if (rounds >= mostIdleRounds) return { ...workingResult(turn) };
@@ -132,8 +140,10 @@ async function goOn(
     throw new InvalidState(opened.words);
   }
   const { conversation, turnId, asked, answered, rounds } = opened.state;
-  const turn = await layer.find(caller, { conversation, turnId });
-  if (!turn) throw new InvalidState('The turn of this requestState is gone. Make the call anew, without it.');
+  const found = await layer.find(caller, { conversation, turnId });
+  if (!found)
+    throw new InvalidState('The turn of this requestState is gone. Make the call anew, without it.');
+  const { turn } = found;
   const running: Running = { turn, rounds, answered: new Set(answered), misfits: new Map(), notes: [] };
   await Promise.all(
     asked.map(async (elicitationId) => {

@@ -1,17 +1,32 @@
 /** One request of the 2026-07-28 revision, served by an instance of its own: nothing lives longer than its response. */
-import { ProtocolError, ProtocolErrorCode, Server } from '@modelcontextprotocol/server';
+import {
+  ProtocolError,
+  ProtocolErrorCode,
+  ResourceNotFoundError,
+  Server,
+} from '@modelcontextprotocol/server';
 import type { ServerContext } from '@modelcontextprotocol/server';
 import packageJson from '../../../../package.json' with { type: 'json' };
+import type { Service } from '../../../service/service.ts';
+import { conversationTemplate, listConversations, readConversation } from '../conversations.ts';
+import { listPrompts, readPrompt } from '../prompts.ts';
 import type { Caller } from '../tools/tool.ts';
 import { callTool } from './call-tool.ts';
 import type { CallToolParts } from './call-tool.ts';
 import { shownBy } from './caller.ts';
 import type { Arrived } from './caller.ts';
+import { serveTasks } from './serve-tasks.ts';
+import { keepsTasks, tasksExtension } from './task.ts';
+import type { CreatedTask } from './task.ts';
 
-export function createModernServer(parts: CallToolParts, arrived: Arrived): Server {
+export interface ModernParts extends CallToolParts {
+  service: CallToolParts['service'] & Pick<Service, 'agents' | 'listConversations' | 'readConversation'>;
+}
+
+export function createModernServer(parts: ModernParts, arrived: Arrived): Server {
   // The low-level server: the tools are already described, and what is wrong with a request has to stay an error.
   // oxlint-disable-next-line typescript/no-deprecated
-  const server = new Server(serverInfo, { capabilities: { tools: {} }, instructions });
+  const server = new Server(serverInfo, { capabilities, instructions });
   const callerOf = (ctx: ServerContext): Caller => ({ ...arrived, shows: shownBy(ctx.mcpReq.envelope) });
   server.setRequestHandler('tools/list', (_, ctx) => ({ tools: parts.layer.list(callerOf(ctx)) }));
   server.setRequestHandler('tools/call', async ({ params }, ctx) => {
@@ -21,13 +36,44 @@ export function createModernServer(parts: CallToolParts, arrived: Arrived): Serv
       call: { name, arguments: given, idempotencyKey: arrived.idempotencyKey },
       requestState: ctx.mcpReq.requestState(),
       inputResponses: ctx.mcpReq.inputResponses ?? {},
+      keepsTasks: keepsTasks(ctx.mcpReq.envelope),
       signal: arrived.signal,
       onProgress: progressOf(ctx),
     });
-    if (result) return result;
-    throw new ProtocolError(ProtocolErrorCode.InvalidParams, `There is no tool "${name}" for this caller.`);
+    if (result === null) return invalid(`There is no tool "${name}" for this caller.`);
+    // The SDK has no words for results that are tasks, and lets them pass.
+    return result as Exclude<typeof result, CreatedTask>;
   });
+  serveTasks(server, parts.layer, { callerOf, signal: arrived.signal });
+  serveConversations(server, parts, arrived);
+  servePrompts(server, parts);
   return server;
+}
+
+function serveConversations(server: Server, { service }: ModernParts, { principal }: Arrived): void {
+  server.setRequestHandler('resources/list', async ({ params }) => {
+    const page = await listConversations(service, principal, params?.cursor);
+    return page ?? invalid('The cursor is not one of this list.');
+  });
+  server.setRequestHandler('resources/templates/list', () => ({ resourceTemplates: [conversationTemplate] }));
+  server.setRequestHandler('resources/read', async ({ params: { uri } }) => {
+    const read = await readConversation(service, principal, uri);
+    if (read) return read;
+    throw new ResourceNotFoundError(uri, 'You have no such conversation.');
+  });
+}
+
+function servePrompts(server: Server, { service: { agents } }: ModernParts): void {
+  server.setRequestHandler('prompts/list', () => ({ prompts: listPrompts(agents) }));
+  server.setRequestHandler('prompts/get', ({ params: { name, arguments: given = {} } }) => {
+    const prompt = readPrompt(agents, name, given);
+    if (typeof prompt === 'string') return invalid(prompt);
+    return prompt ?? invalid(`There is no prompt "${name}".`);
+  });
+}
+
+function invalid(message: string): never {
+  throw new ProtocolError(ProtocolErrorCode.InvalidParams, message);
 }
 
 /** Undefined for a request that did not ask to be told. */
@@ -45,6 +91,8 @@ function progressOf({ mcpReq }: ServerContext): ((words: string) => void) | unde
 }
 
 const serverInfo = { name: 'interlude', title: 'Interlude', version: packageJson.version };
+
+const capabilities = { tools: {}, resources: {}, prompts: {}, extensions: { [tasksExtension]: {} } };
 
 const instructions =
   'Agents that may take minutes and may ask the user questions on their way. Each ask_… tool talks to one agent.';

@@ -55,8 +55,8 @@ export function resultOfTurn(turn: Ids, entries: LogEntry[], status: TurnEndStat
   };
 }
 
-/** What the turn's own agent said, in the parts in which it said it. */
-function spokenText(entries: LogEntry[]): string {
+/** What a turn's own agent said, in the parts in which it said it. */
+export function spokenText(entries: LogEntry[]): string {
   const parts = new Map<string, string>();
   for (const { event } of withoutVoidText(entries))
     if (event.type === 'text-delta' && event.path === undefined)

@@ -6,16 +6,19 @@ import type { ElicitationEvent } from '../../../elicitation/elicitation.ts';
 import type { OwnTurn } from '../../../service/own-turn.ts';
 import type { Service } from '../../../service/service.ts';
 import type { LogEntry } from '../../../turn/event.ts';
+import type { TurnEndStatus } from '../../../turn/turn.ts';
 import { operationOf } from '../../../turn/operations.ts';
 import { resultOfTurn } from './call-result.ts';
 import type { ToolResult } from './tool.ts';
 
-export type CallStage =
-  | { kind: 'done'; result: ToolResult }
+/** `at`: when the last thing happened, in epoch milliseconds. */
+export type CallStage = { at: number } & (
+  | { kind: 'done'; status: TurnEndStatus; result: ToolResult }
   /** All that are open and not yet answered, oldest first. */
   | { kind: 'asks'; questions: Question[] }
   /** `awaited`: questions that were answered and are open until a page or an account is done. */
-  | { kind: 'working'; awaited: Question[] };
+  | { kind: 'working'; awaited: Question[] }
+);
 
 export type Question = ElicitationEvent;
 
@@ -63,8 +66,12 @@ export async function followCall(
     clearTimeout(holding);
     clearTimeout(gathering);
   }
-  const last = entries.at(-1)?.event;
-  if (last?.type === 'turn-ended') return { kind: 'done', result: resultOfTurn(turn, entries, last.status) };
+  const last = entries.at(-1);
+  const at = last?.at ?? Date.now();
+  if (last?.event.type === 'turn-ended') {
+    const { status } = last.event;
+    return { kind: 'done', at, status, result: resultOfTurn(turn, entries, status) };
+  }
   const asked = unanswered();
-  return asked.length > 0 ? { kind: 'asks', questions: asked } : { kind: 'working', awaited: open() };
+  return asked.length > 0 ? { kind: 'asks', at, questions: asked } : { kind: 'working', at, awaited: open() };
 }

@@ -1,7 +1,9 @@
 /** Tools to answer questions with, for models whose client does not ask its user, and for programs that poll. */
 import { z } from 'zod';
 import { ClientIdSchema, ElicitationIdSchema } from '../../../contract/ids.ts';
+import { toElicitationEvent } from '../../../elicitation/elicitation-event.ts';
 import type { Service } from '../../../service/service.ts';
+import { questionWords } from './question-words.ts';
 import { answerQuestion } from './answers.ts';
 import { readArguments, toJsonSchema } from './arguments.ts';
 import { TurnResultSchema, turnResult } from './call-result.ts';
@@ -9,7 +11,10 @@ import { fallbackTool, pendingResult } from './fallback.ts';
 import { errorResult } from './tool.ts';
 import type { Caller, Started, Tool } from './tool.ts';
 
-export type QuestionToolsService = Pick<Service, 'answerQuestion' | 'findQuestion' | 'findTurn'>;
+export type QuestionToolsService = Pick<
+  Service,
+  'answerQuestion' | 'findQuestion' | 'findTurn' | 'questionsOf'
+>;
 
 const answer = {
   action: z.enum(['accept', 'decline', 'cancel']).describe('What the user decided, never you'),
@@ -17,7 +22,41 @@ const answer = {
 };
 const FallbackArguments = z.object({ elicitId: ElicitationIdSchema, ...answer });
 const AnswerArguments = z.object({ elicitationId: ElicitationIdSchema, ...answer });
-const WaitArguments = z.object({ conversationId: ClientIdSchema, turnId: ClientIdSchema });
+const WaitArguments = z.object({ conversationId: ClientIdSchema.optional(), turnId: ClientIdSchema });
+
+export function listMyQuestions(service: QuestionToolsService): Tool {
+  return {
+    description: {
+      name: 'list_my_questions',
+      title: 'List the open questions',
+      description: 'The questions that agents and tools have asked the user and that wait for an answer.',
+      inputSchema: toJsonSchema(z.object({})),
+      annotations: { readOnlyHint: true },
+    },
+    async start({ principal }) {
+      const rows = await service.questionsOf(principal);
+      const questions = rows.map((row) => {
+        const { elicitationId, expiresAt, ...question } = toElicitationEvent(row);
+        return {
+          elicitationId,
+          conversationId: row.conversation,
+          turnId: row.turnId,
+          mode: question.mode,
+          message: questionWords(question),
+          ...(question.mode === 'form'
+            ? { requestedSchema: question.requestedSchema }
+            : { url: question.url }),
+          expiresAt,
+        };
+      });
+      const text = questions.length === 0 ? 'No question is open.' : JSON.stringify(questions, null, 2);
+      return {
+        kind: 'result',
+        result: { content: [{ type: 'text', text }], structuredContent: { questions } },
+      };
+    },
+  };
+}
 
 /** Listed only to clients that cannot show every question themselves. */
 export function sendElicitationResult(service: QuestionToolsService): Tool {

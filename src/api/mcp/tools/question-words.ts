@@ -2,10 +2,10 @@
 import { isApproval } from '../../../elicitation/approval.ts';
 import { askerTitle } from '../../../elicitation/asker.ts';
 import { warningText } from '../../../elicitation/url-safety.ts';
-import type { Question } from './follow-call.ts';
+import type { ElicitationRequest } from '../../../elicitation/elicitation.ts';
 
 /** `misfit`: what was wrong with the answer that was given. */
-export function questionWords(question: Question, misfit?: string): string {
+export function questionWords(question: ElicitationRequest, misfit?: string): string {
   const { context } = question;
   const lines = [
     whoAsks(question) + question.message,
@@ -17,7 +17,7 @@ export function questionWords(question: Question, misfit?: string): string {
 }
 
 /** Our own questions name in their words what they are about; a stranger's must not pass for ours. */
-function whoAsks({ context }: Question): string {
+function whoAsks({ context }: ElicitationRequest): string {
   const { trigger, host } = context;
   switch (trigger) {
     case 'mcp_elicitation':

@@ -1,13 +1,13 @@
 /** The tools of one caller, and what becomes of their calls: the door of this folder. */
 import type { ElicitationResponse } from '../../../elicitation/elicitation.ts';
-import type { OwnTurn } from '../../../service/own-turn.ts';
+import type { FoundTurn, OwnTurn, TurnIds } from '../../../service/own-turn.ts';
 import type { Service } from '../../../service/service.ts';
 import { agentTools } from './agent-tools.ts';
 import { answerQuestion } from './answers.ts';
 import type { Verdict } from './answers.ts';
 import { followCall } from './follow-call.ts';
 import type { CallStage, Following } from './follow-call.ts';
-import { answerQuestionTool, sendElicitationResult, waitForTurn } from './question-tools.ts';
+import { answerQuestionTool, listMyQuestions, sendElicitationResult, waitForTurn } from './question-tools.ts';
 import { refusalOf } from './refusals.ts';
 import type { Caller, Started, Tool, ToolCall, ToolDescription } from './tool.ts';
 
@@ -17,10 +17,12 @@ export interface ToolLayer {
   /** Null when the caller has no tool of this name. What the caller did wrong is a result. */
   start(caller: Caller, call: ToolCall): Promise<Started | null>;
   /** The turn of an earlier call; null when the caller has none such. */
-  find(caller: Caller, ids: { conversation: string; turnId: string }): Promise<OwnTurn | null>;
+  find(caller: Caller, ids: TurnIds): Promise<FoundTurn | null>;
   /** Null when the call has no such question. */
   answer(caller: Caller, turn: OwnTurn, answer: Answer): Promise<Verdict | null>;
   follow(turn: OwnTurn, following: Following): Promise<CallStage>;
+  /** Only an explicit wish ends a turn; again is harmless. */
+  cancel(caller: Caller, turn: OwnTurn): Promise<void>;
 }
 
 export interface Answer {
@@ -30,11 +32,23 @@ export interface Answer {
 
 export type ToolLayerService = Pick<
   Service,
-  'agents' | 'startTurn' | 'followTurn' | 'findTurn' | 'findQuestion' | 'answerQuestion'
+  | 'agents'
+  | 'startTurn'
+  | 'followTurn'
+  | 'findTurn'
+  | 'findQuestion'
+  | 'answerQuestion'
+  | 'cancelTurn'
+  | 'questionsOf'
 >;
 
 export function createToolLayer(service: ToolLayerService): ToolLayer {
-  const everyone = [...agentTools(service), answerQuestionTool(service), waitForTurn(service)];
+  const everyone = [
+    ...agentTools(service),
+    listMyQuestions(service),
+    answerQuestionTool(service),
+    waitForTurn(service),
+  ];
   const fallback = sendElicitationResult(service);
   const toolsOf = ({ principal, shows }: Caller): Tool[] => {
     const isAskedInWords = principal.kind === 'user' && !(shows.form && shows.url);
@@ -55,10 +69,7 @@ export function createToolLayer(service: ToolLayerService): ToolLayer {
       }
     },
 
-    async find({ principal }, ids) {
-      const found = await service.findTurn(principal, ids);
-      return found?.turn ?? null;
-    },
+    find: ({ principal }, ids) => service.findTurn(principal, ids),
 
     async answer(caller, turn, { elicitationId, response }) {
       const found = await service.findQuestion(caller.principal, elicitationId);
@@ -67,5 +78,9 @@ export function createToolLayer(service: ToolLayerService): ToolLayer {
     },
 
     follow: (turn, following) => followCall(service, turn, following),
+
+    async cancel({ principal }, turn) {
+      await service.cancelTurn(principal, turn);
+    },
   };
 }

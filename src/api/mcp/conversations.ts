@@ -1,0 +1,86 @@
+/** The caller's conversations as resources: what was said in each, to be read. */
+import { z } from 'zod';
+import { ClientIdSchema } from '../../contract/ids.ts';
+import type { Principal } from '../../service/principal.ts';
+import { ServiceError } from '../../service/service-error.ts';
+import type { Service } from '../../service/service.ts';
+import { cursorTo, toCursor } from '../http/cursor.ts';
+import { spokenText } from './tools/call-result.ts';
+
+type Parts = Pick<Service, 'agents' | 'listConversations' | 'readConversation'>;
+
+const scheme = 'interlude://conversations/';
+const mimeType = 'text/markdown';
+const pageSize = 50;
+/** Of one conversation, the newest turns. */
+const mostTurns = 50;
+
+export const conversationTemplate = {
+  name: 'conversation',
+  title: 'A conversation',
+  uriTemplate: `${scheme}{conversationId}`,
+  description: 'What was said in one of your conversations',
+  mimeType,
+};
+
+const example = { updatedAt: 1_795_219_200_000, conversation: 'demo-1' };
+const CursorSchema = cursorTo(z.object({ updatedAt: z.int().min(0), conversation: ClientIdSchema }), example);
+
+/** Last changed first. Null for a cursor that is none. */
+export async function listConversations(service: Parts, principal: Principal, cursor: string | undefined) {
+  const parsed = CursorSchema.optional().safeParse(cursor);
+  if (!parsed.success) return null;
+  const { items, next } = await service.listConversations(principal, {
+    after: parsed.data ?? null,
+    limit: pageSize,
+  });
+  const resources = items.map(({ conversation, agent, updatedAt }) => ({
+    uri: scheme + encodeURIComponent(conversation),
+    name: conversation,
+    title: `Conversation with ${service.agents.get(agent)?.title ?? agent}`,
+    mimeType,
+    annotations: { lastModified: new Date(updatedAt).toISOString() },
+  }));
+  return { resources, ...(next && { nextCursor: toCursor(next) }) };
+}
+
+/** Null when the caller has no such conversation. */
+export async function readConversation(service: Parts, principal: Principal, uri: string) {
+  const id = ClientIdSchema.safeParse(uri.startsWith(scheme) ? decoded(uri.slice(scheme.length)) : undefined);
+  if (!id.success) return null;
+  try {
+    const { conversation, turns } = await service.readConversation(principal, id.data, {
+      before: null,
+      limit: mostTurns,
+    });
+    const agent = service.agents.get(conversation.agent)?.title ?? conversation.agent;
+    const parts = turns.flatMap(({ given, log }) => [
+      ...given.map(({ role, content }) => `**${role === 'user' ? 'You' : agent}:** ${textOf(content)}`),
+      `**${agent}:** ${log === null ? '(at work)' : spokenText(log)}`,
+    ]);
+    return { contents: [{ uri, mimeType, text: parts.join('\n\n') }] };
+  } catch (error) {
+    if (error instanceof ServiceError && error.code === 'conversation_not_found') return null;
+    throw error;
+  }
+}
+
+function decoded(text: string): string | undefined {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return undefined;
+  }
+}
+
+/** Of a stored message: its text parts, or a text. */
+function textOf(content: unknown): string {
+  if (typeof content === 'string') return content;
+  if (!Array.isArray(content)) return '';
+  return content
+    .flatMap((part: unknown) => {
+      const isText = typeof part === 'object' && part !== null && 'text' in part;
+      return isText && typeof part.text === 'string' ? [part.text] : [];
+    })
+    .join('\n');
+}
