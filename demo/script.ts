@@ -1,9 +1,10 @@
 /**
- * What the demo's model says: enough English to work with Tracker and the Travel Desk. Put a real model into
+ * What the demo's model says: enough English to work with Tracker, the Travel Desk and the Desk. Put a real model into
  * agents.yaml and these files are out of the picture; nothing else changes.
  */
 import { defineScript } from '../src/models/scripted/script.ts';
 import type { Rule } from '../src/models/scripted/script.ts';
+import { deskAbility, deskRules, isDesk } from './script/desk.ts';
 import { readRules, trackerAbility, writeRules } from './script/tracker.ts';
 import { travelAbility, travelRules } from './script/travel.ts';
 
@@ -13,23 +14,31 @@ const ability = `I can work with your issues in Tracker and book travel at the T
 ${listOf(trackerAbility)}
 ${listOf(travelAbility)}`;
 
-const smallTalk: [when: RegExp, say: string][] = [
-  [/^(hi|hello|hey|good (morning|afternoon|evening))\b/i, `Hello! ${ability}`],
+const abilityAtDesk = `I look after the office: its wiki, its members, your digest and the invoices. For example:
+
+${listOf(deskAbility)}`;
+
+const abilityOf = (tools: readonly string[]) => (isDesk(tools) ? abilityAtDesk : ability);
+
+const smallTalk: [when: RegExp, say: string | ((ability: string) => string)][] = [
+  [/^(hi|hello|hey|good (morning|afternoon|evening))\b/i, (can) => `Hello! ${can}`],
   [/\b(thanks|thank you|cheers)\b/i, 'You are welcome.'],
-  [/\b(bye|goodbye|good night)\b/i, 'Goodbye. Your issues will wait for you.'],
+  [/\b(bye|goodbye|good night)\b/i, 'Goodbye. Your work will wait for you.'],
   [
     /\bwho are you\b|\bwhat are you\b/i,
-    `I am the demo’s assistant: a script, not a language model. ${ability}`,
+    (can) => `I am the demo’s assistant: a script, not a language model. ${can}`,
   ],
 ];
 
-const talk: Rule = ({ userText }) => {
-  const found = smallTalk.find(([when]) => when.test(userText));
-  return found ? { say: found[1] } : null;
+const talk: Rule = ({ userText, tools }) => {
+  const [, say] = smallTalk.find(([when]) => when.test(userText)) ?? [];
+  if (say === undefined) return null;
+  return { say: typeof say === 'string' ? say : say(abilityOf(tools)) };
 };
 
-const help: Rule = ({ userText }) => ({
-  say: /\b(help|what can you do)\b/i.test(userText) ? ability : `I did not get that. ${ability}`,
-});
+const help: Rule = ({ userText, tools }) => {
+  const can = abilityOf(tools);
+  return { say: /\b(help|what can you do)\b/i.test(userText) ? can : `I did not get that. ${can}` };
+};
 
-export const script = defineScript([...writeRules, ...travelRules, ...readRules, talk, help]);
+export const script = defineScript([...deskRules, ...writeRules, ...travelRules, ...readRules, talk, help]);

@@ -44,6 +44,14 @@ export interface NangoConfig {
   webhookSigningKey: string | undefined;
 }
 
+export interface DemoServers {
+  trackerPort: number;
+  travelPort: number;
+  deskPort: number;
+  /** By which the Desk's payment page signs that it is done. */
+  deskSecret: string;
+}
+
 export interface Config {
   http: {
     port: number;
@@ -86,6 +94,6 @@ export interface Config {
   /** Reads a secret named in the agents file. */
   secret: (name: string) => string | undefined;
   /** Where the demo's own servers listen. The MCP servers among them are started only with the demo's agents file. */
-  demo: { identityPort: number; servers: { trackerPort: number; travelPort: number } | undefined };
+  demo: { identityPort: number; servers: DemoServers | undefined };
   logLevel: string;
 }

@@ -76,6 +76,8 @@ export const environmentSchema = z.object({
   DEMO_IDENTITY_PORT: port.default(3001),
   DEMO_TRACKER_PORT: port.default(3002),
   DEMO_TRAVEL_PORT: port.default(3003),
+  DEMO_DESK_PORT: port.default(3004),
+  DEMO_DESK_SECRET: z.string().optional(),
 });
 
 export type Environment = z.infer<typeof environmentSchema>;

@@ -1,4 +1,5 @@
 /** Makes the typed settings from an environment and the agents file that it names. */
+import { randomBytes } from 'node:crypto';
 import path from 'node:path';
 import type { AgentsFile } from './agents-file/agents-file.ts';
 import { readAgentsFile } from './agents-file/read-agents-file.ts';
@@ -10,6 +11,8 @@ import type { Environment } from './environment-schema.ts';
 import { readSecretFiles } from './secret-files.ts';
 import { temporalFrom } from './temporal-settings.ts';
 
+/** The agents file that the program starts with. */
+const demoFile = path.resolve(import.meta.dirname, '../../demo/agents.yaml');
 const dayMs = 24 * 60 * 60 * 1000;
 const minimalGraceMs = 10_000;
 
@@ -23,6 +26,8 @@ export function loadConfig(env: Record<string, string | undefined>, cwd: string)
   );
   const filled = readSecretFiles(set, isOurVariable, problems);
   const configPath = path.resolve(cwd, filled['INTERLUDE_CONFIG'] ?? 'demo/agents.yaml');
+  // Whoever reports to the demo is started with it.
+  if (configPath === demoFile) filled['DEMO_DESK_SECRET'] ??= randomBytes(24).toString('base64url');
   const values = readEnvironment(filled, problems);
   const shown = path.relative(cwd, configPath);
   const names = { file: configPath, shown: shown.startsWith('..') ? configPath : shown };
@@ -72,7 +77,12 @@ export function loadConfig(env: Record<string, string | undefined>, cwd: string)
       identityPort: values.DEMO_IDENTITY_PORT,
       servers:
         filled['INTERLUDE_CONFIG'] === undefined
-          ? { trackerPort: values.DEMO_TRACKER_PORT, travelPort: values.DEMO_TRAVEL_PORT }
+          ? {
+              trackerPort: values.DEMO_TRACKER_PORT,
+              travelPort: values.DEMO_TRAVEL_PORT,
+              deskPort: values.DEMO_DESK_PORT,
+              deskSecret: filled['DEMO_DESK_SECRET'] ?? '',
+            }
           : undefined,
     },
     logLevel: values.LOG_LEVEL,

@@ -10,6 +10,7 @@ import { suggestionsFor } from './suggestions.ts';
 import { requireNamespace } from '../temporal/namespace.ts';
 import { logReadiness, reasonsAtStart } from '../processes/log-readiness.ts';
 import { startTemporalServer } from './temporal-server.ts';
+import { openAgentBundles } from '../tool-bundles/open-agent-bundles.ts';
 import { startWorker } from '../processes/start-worker.ts';
 import { installRuntime } from '../processes/turn-worker.ts';
 import { welcome } from './welcome.ts';
@@ -20,9 +21,10 @@ export async function runEmbedded(): Promise<void> {
     installRuntime(logger);
     // Refuses what is no demo, before anything else is there.
     const auth = given.auth ?? (await startDemoIdentity(given, stack));
-    const [temporal, bundle] = await Promise.all([
+    const [temporal, bundle, tools] = await Promise.all([
       startTemporal(given, logger, stack),
       openWorkflowBundle(),
+      openAgentBundles(given),
       startDemoServers(given, stack),
     ]);
     const config: Config = { ...given, auth, temporal: { ...given.temporal, address: temporal.address } };
@@ -34,7 +36,11 @@ export async function runEmbedded(): Promise<void> {
     await requireNamespace(connection, config.temporal.namespace);
     const { client, close } = connectClient(config.temporal, parts.keys);
     stack.defer(close);
-    await startWorker(parts, { connection, bundle, isAlone: given.temporal.address === undefined }, stack);
+    await startWorker(
+      parts,
+      { connection, bundle, tools, isAlone: given.temporal.address === undefined },
+      stack,
+    );
     const { demoToken } = await import('./demo-token.ts');
     const playground =
       given.auth === undefined && auth
@@ -59,15 +65,19 @@ async function startTemporal(config: Config, logger: Logger, stack: AsyncDisposa
   return server;
 }
 
-async function startDemoServers({ demo, dataDir }: Config, stack: AsyncDisposableStack): Promise<void> {
+async function startDemoServers({ demo, dataDir, http }: Config, stack: AsyncDisposableStack): Promise<void> {
   if (!demo.servers) return;
-  const { trackerPort, travelPort } = demo.servers;
-  const [{ startTracker }, { startTravelDesk }] = await Promise.all([
+  const { trackerPort, travelPort, deskPort, deskSecret } = demo.servers;
+  const [{ startTracker }, { startTravelDesk }, { startDesk }] = await Promise.all([
     import('../../demo/tracker/tracker.ts'),
     import('../../demo/travel/travel.ts'),
+    import('../../demo/desk/desk.ts'),
   ]);
   const tracker = await startTracker({ port: trackerPort, dataDir: `${dataDir}/tracker` });
   stack.defer(() => tracker.stop());
   const travelDesk = await startTravelDesk({ port: travelPort, dataDir: `${dataDir}/travel` });
   stack.defer(() => travelDesk.stop());
+  const interlude = { url: http.publicUrl, completionSecret: deskSecret };
+  const desk = await startDesk({ port: deskPort, dataDir: `${dataDir}/desk`, interlude });
+  stack.defer(() => desk.stop());
 }

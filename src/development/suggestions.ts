@@ -1,4 +1,5 @@
 /** What people may say first. Only the demo knows that; with it, only what an agent's own tools can do. */
+import path from 'node:path';
 import type { Config } from '../config/config.ts';
 
 interface Suggestion {
@@ -22,6 +23,15 @@ function abilities({ demo }: Pick<Config, 'demo'>): Map<string, Suggestion[]> {
   ]);
 }
 
+/** Of the agent whose tools are the Desk's, wherever else its file says it is. */
+const deskTools = path.resolve(import.meta.dirname, '../../demo/desk/tools');
+const atTheDesk = [
+  'Delete the page “Old roadmap”.',
+  'Welcome a new member.',
+  'Change my digest.',
+  'Pay an invoice.',
+];
+
 /** By agent. */
 export function suggestionsFor(
   config: Pick<Config, 'demo' | 'agents' | 'servers'>,
@@ -32,11 +42,12 @@ export function suggestionsFor(
     return url === undefined || process ? [] : (known.get(new URL(url).port) ?? []);
   };
   return Object.fromEntries(
-    [...config.agents.values()].map(({ name, servers }) => {
+    [...config.agents.values()].map(({ name, servers, tools: own }) => {
       const can = servers.flatMap(({ name: server, tools }) =>
         knownAt(server).filter(({ tool }) => tools === undefined || tools.includes(tool)),
       );
-      return [name, can.map(({ text }) => text)];
+      const isDesk = config.demo.servers !== undefined && own?.folder === deskTools;
+      return [name, [...can.map(({ text }) => text), ...(isDesk ? atTheDesk : [])]];
     }),
   );
 }

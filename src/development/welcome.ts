@@ -22,6 +22,7 @@ export function welcome(
   if (servers) {
     rows.push(['Tracker (demo)', `http://127.0.0.1:${servers.trackerPort}`]);
     rows.push(['Travel (demo)', `http://127.0.0.1:${servers.travelPort}`]);
+    rows.push(['Desk (demo)', `http://127.0.0.1:${servers.deskPort}`]);
   }
   if (isDemoIdentity && config.auth) rows.push(['Sign-in (demo)', config.auth.issuer]);
   const agents = [...config.agents.values()].map(({ name, model }) => `${name} (${model})`).join(', ');

@@ -11,7 +11,7 @@ import type { Version } from '../temporal/deployment.ts';
 import { startPolling } from '../polling/polling.ts';
 import { createQuestionSignals } from '../service/question-signals.ts';
 import { checkRunAs } from '../remote/mcp/stdio/run-as.ts';
-import { openAgentBundles } from '../tool-bundles/open-agent-bundles.ts';
+import type { OpenedTools } from '../tool-bundles/open-agent-bundles.ts';
 import type { Dependencies } from './dependencies.ts';
 import { keepTakingStrandedTurns, takeStrandedTurns } from './stranded-turns.ts';
 import { offerTools } from './tool-workers/offer-tools.ts';
@@ -28,13 +28,15 @@ const timeoutMs = 30_000;
 interface Options {
   connection: NativeConnection;
   bundle: WorkflowBundle;
+  /** The tools in TypeScript of agents, by their names. */
+  tools: ReadonlyMap<string, OpenedTools>;
   /** There is no other worker on this Temporal: every turn there belongs to this one. */
   isAlone: boolean;
 }
 
 export async function startWorker(
   parts: Dependencies,
-  { connection, bundle, isAlone }: Options,
+  { connection, bundle, tools, isAlone }: Options,
   stack: AsyncDisposableStack,
 ): Promise<void> {
   const { config, logger } = parts;
@@ -51,11 +53,10 @@ export async function startWorker(
     logger,
   };
   stack.defer(() => parts.remote.close());
-  const bundles = await openAgentBundles(config);
-  const offered = [...new Set([...bundles.values()].map(({ bundle: tools }) => tools))];
-  const tools = await startToolWorkers(parts, connection, offered);
-  await keepLooking(tools, { intervals: lookForCalls, logger, stack });
-  const offeredTools = offerTools(bundles);
+  const offered = new Set([...tools.values()].map((opened) => opened.bundle));
+  const toolWorkers = await startToolWorkers(parts, connection, [...offered]);
+  await keepLooking(toolWorkers, { intervals: lookForCalls, logger, stack });
+  const offeredTools = offerTools(tools);
   const own = { ...parts, offeredTools, heldCallLimit: createHeldCallLimit(config.worker.heldCalls) };
   runWorker(await createTurnWorker(own, connection, bundle, version), own, stack);
   const polling = startPolling(parts, createQuestionSignals(client));

@@ -4,6 +4,7 @@ import { openDependencies } from './dependencies.ts';
 import { runProcess } from './run-process.ts';
 import { requireNamespace } from '../temporal/namespace.ts';
 import { connectWorker } from '../temporal/connection.ts';
+import { openAgentBundles } from '../tool-bundles/open-agent-bundles.ts';
 import { startWorker } from './start-worker.ts';
 import { installRuntime } from './turn-worker.ts';
 import { openWorkflowBundle } from './workflow-bundle.ts';
@@ -13,10 +14,14 @@ export async function runWorkerProcess(): Promise<void> {
     installRuntime(logger);
     const parts = await openDependencies(config, logger);
     stack.defer(() => parts.storage.close());
-    const [connection, bundle] = await Promise.all([connectWorker(config.temporal), openWorkflowBundle()]);
+    const [connection, bundle, tools] = await Promise.all([
+      connectWorker(config.temporal),
+      openWorkflowBundle(),
+      openAgentBundles(config),
+    ]);
     stack.defer(() => connection.close());
     await requireNamespace(connection, config.temporal.namespace);
-    await startWorker(parts, { connection, bundle, isAlone: false }, stack);
+    await startWorker(parts, { connection, bundle, tools, isAlone: false }, stack);
     const { buildId } = versionOf(config.temporal, bundle.buildId);
     logger.info(`worker ready on task queue ${config.temporal.taskQueue}, version ${buildId}`);
   });

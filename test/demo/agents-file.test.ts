@@ -22,7 +22,10 @@ test('editors accept the demo’s agents file and point at what is wrong in a fi
 });
 
 test('the demo’s agents file is what the program starts with', () => {
-  const config = loadConfig({ DEMO_TRACKER_PORT: '4002', DEMO_TRAVEL_PORT: '4003' }, process.cwd());
+  const config = loadConfig(
+    { DEMO_TRACKER_PORT: '4002', DEMO_TRAVEL_PORT: '4003', DEMO_DESK_PORT: '4004' },
+    process.cwd(),
+  );
   expect(config.servers.get('tracker')).toMatchObject({
     title: 'Tracker',
     url: 'http://127.0.0.1:4002/mcp',
@@ -33,7 +36,14 @@ test('the demo’s agents file is what the program starts with', () => {
     url: 'http://127.0.0.1:4003/mcp',
     credentialScope: 'none',
   });
-  expect(config.demo.servers).toEqual({ trackerPort: 4002, travelPort: 4003 });
+  expect(config.demo.servers).toEqual({
+    trackerPort: 4002,
+    travelPort: 4003,
+    deskPort: 4004,
+    deskSecret: expect.stringMatching(/^[\w-]{32}$/),
+  });
+  // Each start makes up its own.
+  expect(loadConfig({}, process.cwd()).demo.servers?.deskSecret).not.toBe(config.secret('DEMO_DESK_SECRET'));
   expect(config.agents.get('assistant')).toMatchObject({
     model: 'scripted',
     servers: [{ name: 'tracker' }, { name: 'travel' }],

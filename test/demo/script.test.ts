@@ -29,6 +29,34 @@ function answer(userText: string, text: string, ok = true): string {
   return move(userText, outcomes).say ?? '';
 }
 
+describe('what people ask of the Desk', () => {
+  const atTheDesk = ['read_desk', 'delete_page', 'welcome_member', 'plan_digest', 'pay_invoice'];
+  test.each<[string, string, Record<string, unknown>]>([
+    ['Delete the page “Old roadmap”.', 'delete_page', { page: 'Old roadmap' }],
+    ['remove page Travel policy', 'delete_page', { page: 'Travel policy' }],
+    ['Welcome a new member.', 'welcome_member', {}],
+    ['add a colleague', 'welcome_member', {}],
+    ['Change my digest.', 'plan_digest', {}],
+    ['Pay an invoice.', 'pay_invoice', {}],
+    ['please pay invoice i-18', 'pay_invoice', { invoice: 'I-18' }],
+    ['Look around.', 'read_desk', {}],
+  ])('%s', (userText, tool, input) => {
+    expect(move(userText, [], atTheDesk).calls).toEqual([{ tool, input }]);
+  });
+
+  test.each(['Delete the page “Old roadmap”.', 'Welcome a new member.', 'Pay an invoice.'])(
+    'elsewhere it is told where to go: %s',
+    (userText) => {
+      expect(move(userText).say).toContain('choose the agent **desk**');
+    },
+  );
+
+  test('it says what it can do', () => {
+    expect(move('hello', [], atTheDesk).say).toContain('Welcome a new member.');
+    expect(move('what can you do?', [], atTheDesk).say).not.toContain('Tracker');
+  });
+});
+
 describe('what people ask for', () => {
   test.each<[string, ...[string, Record<string, unknown>][]]>([
     ['List my open issues in Tracker.', ['list_issues', { state: 'open', assignee: 'me' }]],

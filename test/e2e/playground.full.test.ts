@@ -24,6 +24,7 @@ beforeAll(async () => {
     'DEMO_IDENTITY_PORT',
     'DEMO_TRACKER_PORT',
     'DEMO_TRAVEL_PORT',
+    'DEMO_DESK_PORT',
     'TEMPORAL_PORT',
     'TEMPORAL_UI_PORT',
   ];

@@ -73,7 +73,11 @@ async function startVersion(buildId: string, isOf: keyof typeof code): Promise<A
   const stack = new AsyncDisposableStack();
   workers.push(stack);
   const bundle = { code: code[isOf], buildId };
-  await startWorker(parts, { connection: temporal.connection, bundle, isAlone: false }, stack);
+  await startWorker(
+    parts,
+    { connection: temporal.connection, bundle, tools: new Map(), isAlone: false },
+    stack,
+  );
   return stack;
 }
 
