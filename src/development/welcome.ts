@@ -64,5 +64,5 @@ export function welcome(
 function chatCommand({ http, demo }: Config): string {
   const identity = demo.identityPort === 3001 ? '' : `DEMO_IDENTITY_PORT=${demo.identityPort} `;
   const url = http.publicUrl === 'http://127.0.0.1:3000' ? '' : ` --url ${http.publicUrl}`;
-  return `${identity}npm run chat -- --as alice${url}`;
+  return `${identity}npx interlude chat --as alice${url}`;
 }

@@ -67,7 +67,7 @@ export async function startWorker(
     await becomeCurrent(connection, temporal.namespace, version);
   } else if (!isSameVersion(current, version)) {
     logger.warn(
-      `new turns go to version ${current.buildId}, not to this one (${version.buildId}), until: npm run make-current`,
+      `new turns go to version ${current.buildId}, not to this one (${version.buildId}), until: interlude make-current`,
     );
   }
   if (isAlone) await takeStrandedTurns(stranded, { current: version, polling: [] });

@@ -28,10 +28,10 @@ export function createTemporalReadiness(
   async function lackOfWorkers(): Promise<string | null> {
     const { current, polling } = await readVersionRouting(connection, temporal);
     if (polling.some(({ version }) => isSameVersion(version, current))) return null;
-    if (polling.length === 0) return `no worker polls task queue "${taskQueue}"; start one (npm run worker)`;
+    if (polling.length === 0) return `no worker polls task queue "${taskQueue}"; start one (interlude worker)`;
     const builds = [...new Set(polling.map(({ version }) => version?.buildId ?? 'without a version'))];
     const others = `the workers that poll task queue "${taskQueue}" are of another (${builds.join(', ')})`;
-    const remedy = 'with the checkout or image of those workers, run: npm run make-current';
+    const remedy = 'with the checkout or image of those workers, run: interlude make-current';
     return current === null
       ? `no version of the workers is current, so no turn starts; ${remedy}`
       : `new turns go to version ${current.buildId}, and ${others}; ${remedy}`;

@@ -14,12 +14,12 @@ const shown = (lacks: string[]) => stripVTControlCharacters(welcome(config, unde
 
 test('npm start calls itself ready only when it is', async () => {
   expect(shown([])).toContain('Interlude is ready');
-  expect(shown([])).toContain('npm run chat');
-  const words = shown(['no worker polls task queue "interlude"; start one (npm run worker)']);
+  expect(shown([])).toContain('npx interlude chat');
+  const words = shown(['no worker polls task queue "interlude"; start one (interlude worker)']);
   expect(words).toContain('Interlude runs, and is not ready');
   expect(words).toContain('• no worker polls task queue');
   expect(words).not.toContain('Interlude is ready');
-  expect(words).not.toContain('npm run chat');
+  expect(words).not.toContain('npx interlude chat');
 });
 
 test('what comes up a moment later is not told as missing', async () => {
@@ -35,13 +35,13 @@ const printed = (env: Record<string, string>) =>
 
 test('the demo is talked to where it listens by itself, about what it can do', () => {
   const text = printed({});
-  expect(text).toContain('\n npm run chat -- --as alice\n');
+  expect(text).toContain('\n npx interlude chat --as alice\n');
   expect(text).toContain('and ask: List my open issues in Tracker.\n or: Book a trip to Lisbon.\n');
 });
 
 test('on other ports, the command names them', () => {
   expect(printed({ PORT: '4000', DEMO_IDENTITY_PORT: '4001' })).toContain(
-    '\n DEMO_IDENTITY_PORT=4001 npm run chat -- --as alice --url http://127.0.0.1:4000\n',
+    '\n DEMO_IDENTITY_PORT=4001 npx interlude chat --as alice --url http://127.0.0.1:4000\n',
   );
 });
 

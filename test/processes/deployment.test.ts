@@ -133,7 +133,7 @@ test('not ready before a worker polls; the first version becomes current by itse
   expect(await readiness()).toEqual({
     status: 503,
     lacks: {
-      workers: `no worker polls task queue "${deploymentName}"; start one (npm run worker)`,
+      workers: `no worker polls task queue "${deploymentName}"; start one (interlude worker)`,
     },
   });
   await startVersion('one', 'today');

@@ -74,7 +74,7 @@ test('with Temporal and the database there, all that the API lacks is a worker',
       notReady: [
         {
           name: 'workers',
-          detail: 'no worker polls task queue "interlude"; start one (npm run worker)',
+          detail: 'no worker polls task queue "interlude"; start one (interlude worker)',
         },
       ],
     },

@@ -32,7 +32,7 @@ export const makeVersionCurrent = defineCommand({
     while (!(await client.withDeadline(Date.now() + 10_000, isCurrent))) {
       if (Date.now() > deadline)
         throw new Error(
-          `No worker of ${name} polls task queue ${temporal.taskQueue}. Start one of the same checkout or image first: npm run worker`,
+          `No worker of ${name} polls task queue ${temporal.taskQueue}. Start one of the same checkout or image first: interlude worker`,
         );
       await sleep(500);
     }

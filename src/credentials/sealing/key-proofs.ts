@@ -1,6 +1,6 @@
 /**
  * Whether the keys of this process are those of the database, asked before it serves or polls anything. Every key that is
- * or was the newest one of a process leaves a text that it has encrypted, until `npm run reseal` finds nothing sealed
+ * or was the newest one of a process leaves a text that it has encrypted, until `interlude keys reseal` finds nothing sealed
  * with it any more. A process that cannot open all of these texts would lose accounts, and seal others with a key that
  * nobody else has.
  */
@@ -121,5 +121,5 @@ function contextFor(keyId: string): string {
 function wordsFor(keyId: string, { ids }: KeyRing): string {
   return ids.includes(keyId)
     ? `INTERLUDE_KEYS does not open what this database holds: its key "${keyId}" is another one of the same name; put the former back, and give a new key a new name`
-    : `INTERLUDE_KEYS does not open what this database holds: it lacks the key "${keyId}"; put it back, behind the newest one, until npm run reseal says that it may go`;
+    : `INTERLUDE_KEYS does not open what this database holds: it lacks the key "${keyId}"; put it back, behind the newest one, until interlude keys reseal says that it may go`;
 }

@@ -1,4 +1,4 @@
-/** What `npm run reseal` says: tables, names of keys and counts, and never what is in a row. */
+/** What `interlude keys reseal` says: tables, names of keys and counts, and never what is in a row. */
 import type { ResealReport } from './reseal.ts';
 import type { KeyRing } from './key-ring.ts';
 

@@ -169,7 +169,7 @@ test('who comes back sees what was said before, then what is going on', async ()
   await sees('Still at it.');
   expect(screen()).toEqual([
     '  /help lists the commands; Ctrl+C twice leaves.',
-    '  Come back to this conversation with: npm run chat -- --conversation c1',
+    '  Come back to this conversation with: npx interlude chat --conversation c1',
     '  What was said before that is not shown.',
     'alice › Hel[2Jlo',
     'Hello, Alice.',
@@ -193,7 +193,7 @@ test('a conversation that does not exist yet begins without a word about that', 
   await sees('Welcome.');
   expect(screen()).toEqual([
     '  /help lists the commands; Ctrl+C twice leaves.',
-    '  Come back to this conversation with: npm run chat -- --conversation c1',
+    '  Come back to this conversation with: npx interlude chat --conversation c1',
     'Welcome.',
   ]);
 });

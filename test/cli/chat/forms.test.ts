@@ -95,7 +95,7 @@ test('a form is a card, its fields, a review, and then one answer', async () => 
   await sees('1/2 Name');
   expect(screen().map((line) => line.replace(/open until .*/, 'open until …'))).toEqual([
     '  /help lists the commands; Ctrl+C twice leaves.',
-    '  Come back to this conversation with: npm run chat -- --conversation c1',
+    '  Come back to this conversation with: npx interlude chat --conversation c1',
     '  ● Where to sleep?',
     '    asked by Travel Desk at travel.example · book trip · for Assistant',
     '    a form with 2 fields',

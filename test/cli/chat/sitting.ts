@@ -65,7 +65,7 @@ export async function sitDown(
     agentId: undefined,
     who: 'alice',
     drafts: createFormDrafts(drafts),
-    resumeCommand: 'npm run chat -- --conversation c1',
+    resumeCommand: 'npx interlude chat --conversation c1',
     resume,
     isInteractive: true,
     openScreen(hands) {
