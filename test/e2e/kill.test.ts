@@ -2,7 +2,6 @@
  * `npm start` on one machine, and everything in it killed with -9 at the worst moments: a turn goes on where it
  * was, its reader sees everything once, and no tool runs twice.
  */
-import { randomUUID } from 'node:crypto';
 import { rm } from 'node:fs/promises';
 import path from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
@@ -183,35 +182,6 @@ describe('killed while its turns are at work', () => {
     expect(said).toBe('Once upon a time');
   });
 });
-
-test(
-  'killed while a dozen turns are at it: each goes on as the turn it was, and nothing is done twice',
-  { timeout: 90_000 },
-  async () => {
-    const alice = deployment.client('alice');
-    // Of its own: another try must not find what this one did.
-    const dozen = randomUUID();
-    const titles = Array.from({ length: 12 }, (_, index) => `Dozen ${dozen} ${index}`);
-    const turns = titles.map((title) => say(alice, `create an issue called ${title}`));
-    await Promise.race(turns.map((turn) => turn.end()));
-    await killAndRestart();
-
-    const views = await Promise.all(turns.map((turn) => turn.end()));
-    const created = deployment.tracker.issues.list({ state: 'all', assignee: null });
-    for (const [index, view] of views.entries()) {
-      const times = created.filter(({ title }) => title === titles[index]).length;
-      expect(view.status).toBe('completed');
-      const said = textOf(view);
-      expect(said).toMatch(/^Created\.$|I cannot tell whether it happened/);
-      expect(said === 'Created.' ? [1] : [0, 1]).toContain(times);
-    }
-    for (const turn of turns) {
-      expect(new Set(turn.views.map(({ turnId }) => turnId)).size).toBe(1);
-      expectOneStory(turn);
-      await expectSameForNewcomer(alice, turn);
-    }
-  },
-);
 
 test(
   'stopped on purpose, it lets go of its streams, exits with 0, and the turn goes on after the next start',

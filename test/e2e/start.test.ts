@@ -1,36 +1,15 @@
-/** A process that cannot start says why and what to do, in one message, and ends with 1. */
-import { once } from 'node:events';
-import { createServer } from 'node:net';
-import type { AddressInfo } from 'node:net';
-import { afterAll, afterEach, beforeAll, expect, onTestFinished, test } from 'vitest';
-import { proveKeys } from '../../src/credentials/sealing/key-proofs.ts';
-import { generateKey, parseKeys } from '../../src/credentials/sealing/key-ring.ts';
-import { openStorage } from '../../src/storage/open-storage.ts';
+/** A process that cannot start says why and what to do. What is wrong is tried with one command each; see the full suite. */
+import { expect, test } from 'vitest';
+import { someKeys } from './deployment.ts';
+import { allBesideDemo, lastWords, subject, takenPort, testFailedStarts } from './failed-starts.ts';
 import { readiness } from './processes.ts';
-import type { Entry } from './processes.ts';
-import { createDeployment, showOutput, someKeys } from './deployment.ts';
-import type { Deployment } from './deployment.ts';
 
-let deployment: Deployment;
-beforeAll(async () => {
-  deployment = await createDeployment({ env: { INTERLUDE_KEYS: someKeys } });
+testFailedStarts({
+  withTakenPort: ['start'],
+  withoutTemporal: ['worker'],
+  withOtherKey: ['server'],
+  besideDemo: allBesideDemo.slice(0, 1),
 });
-afterAll(() => deployment.stop());
-afterEach(showOutput(() => deployment));
-
-async function lastWords(entry: Entry, env: Record<string, string>): Promise<string> {
-  const service = deployment.spawn(entry, env);
-  expect(await service.ended).toEqual({ code: 1, signal: null });
-  expect(service.output()).not.toMatch(/^ +at /m);
-  return service.output();
-}
-
-async function takenPort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  onTestFinished(() => void server.close());
-  await once(server, 'listening');
-  return (server.address() as AddressInfo).port;
-}
 
 test('everything wrong with the configuration is said at once, each with its name', async () => {
   const words = await lastWords('start', {
@@ -49,20 +28,6 @@ test('everything wrong with the configuration is said at once, each with its nam
   expect(words).toMatch(/^The configuration has \d+ problems:$/m);
 });
 
-test.each(['start', 'server'] as const)(
-  '%s: a port that is taken is named with its variable and another port to take',
-  async (entry) => {
-    const port = await takenPort();
-    const words = await lastWords(entry, {
-      PORT: String(port),
-      ...(entry === 'server' && { TEMPORAL_ADDRESS: '127.0.0.1:4' }),
-    });
-    expect(words).toContain(
-      `PORT: ${port} is taken by another program; choose a free one, for example PORT=`,
-    );
-  },
-);
-
 test('a database that cannot be opened is named without its password', async () => {
   const port = await takenPort();
   const words = await lastWords('server', {
@@ -76,49 +41,13 @@ test('a database that cannot be opened is named without its password', async () 
 });
 
 test('an API without Temporal starts, and says that it is not ready', async () => {
-  const service = deployment.spawn('server', { TEMPORAL_ADDRESS: '127.0.0.1:4' });
-  await expect.poll(() => readiness(deployment.baseUrl), { timeout: 20_000 }).toBe(503);
-  const response = await fetch(`${deployment.baseUrl}/readyz`);
+  const service = subject.deployment.spawn('server', { TEMPORAL_ADDRESS: '127.0.0.1:4' });
+  await expect.poll(() => readiness(subject.deployment.baseUrl), { timeout: 20_000 }).toBe(503);
+  const response = await fetch(`${subject.deployment.baseUrl}/readyz`);
   expect(await response.json()).toEqual({
     status: 'not ready',
     notReady: [{ name: 'temporal', detail: 'Temporal does not answer; check TEMPORAL_ADDRESS' }],
   });
-  expect((await fetch(`${deployment.baseUrl}/healthz`)).status).toBe(200);
+  expect((await fetch(`${subject.deployment.baseUrl}/healthz`)).status).toBe(200);
   await service.kill('SIGTERM');
-});
-
-test.each(['worker', 'start'] as const)(
-  '%s: a Temporal that is configured and does not answer is named with its variable',
-  async (entry) => {
-    const words = await lastWords(entry, { TEMPORAL_ADDRESS: '127.0.0.1:4' });
-    expect(words).toMatch(/Temporal .*\. Check TEMPORAL_ADDRESS/);
-  },
-);
-
-test.each(['start', 'server', 'worker'] as const)(
-  '%s: a database whose key is another one is noticed before anything else is done',
-  async (entry) => {
-    const dataDir = `${deployment.dataDir}/keys-of-${entry}`;
-    const database = { kind: 'sqlite', path: `${dataDir}/interlude.db` } as const;
-    const storage = await openStorage(database);
-    expect(await proveKeys(storage, parseKeys(someKeys))).toBeNull();
-    await storage.close();
-    const words = await lastWords(entry, {
-      INTERLUDE_DATA: dataDir,
-      INTERLUDE_KEYS: generateKey('k1'),
-      TEMPORAL_ADDRESS: '127.0.0.1:4',
-    });
-    expect(words).toContain('INTERLUDE_KEYS does not open what this database holds: its key "k1" is another');
-    expect(words).not.toContain('ready');
-  },
-);
-
-test.each([
-  ['HOST=0.0.0.0', { HOST: '0.0.0.0' }],
-  ['PUBLIC_URL=https://agents.example', { PUBLIC_URL: 'https://agents.example' }],
-  ['a PostgreSQL database (DATABASE_URL)', { DATABASE_URL: 'postgres://127.0.0.1:4/interlude' }],
-  ['a Temporal of your own (TEMPORAL_ADDRESS)', { TEMPORAL_ADDRESS: '127.0.0.1:4' }],
-])('the demo makes nobody alice or bob beside %s', async (named, env) => {
-  const words = await lastWords('start', { AUTH_ISSUER: '', AUTH_CLIENT_ID: '', ...env });
-  expect(words).toContain(`• AUTH_ISSUER: needed beside ${named}; `);
 });

@@ -1,0 +1,3 @@
+import { testReseal } from './resealing.ts';
+
+testReseal('postgres');
