@@ -15,7 +15,7 @@ import { failureOf, retryUntilDatabaseAnswers } from './failures.ts';
 import type { DelegationResult, TurnInput, TurnResult } from './messages.ts';
 import { showCalls, showEnd, showModelStep } from './operator-view.ts';
 import { createAskModelQuestion } from './model-question.ts';
-import { createPhase } from './phase.ts';
+import { Phase } from './phase.ts';
 import { createQuestions } from './questions.ts';
 import { createServerSignals } from './server-signals.ts';
 import { runToolCall } from './tool-call.ts';
@@ -95,7 +95,7 @@ function createAgent(turn: TurnInput) {
   const { elicit, areAllPending } = createElicit(turn, { questions, unwritten });
   const delegates = createDelegates(turn, refused);
   const reportAs = turn.delegation?.toolCallId;
-  const phase = createPhase(turn, {
+  const phase = new Phase(turn, {
     scope,
     delegates,
     reportAs,
@@ -108,7 +108,7 @@ function createAgent(turn: TurnInput) {
     elicit,
     connectAccount: createConnectAccount(elicit, refused),
     signals: createServerSignals(),
-    whileAsking: phase.whileAsking,
+    whileAsking: (toolCallId, ask) => phase.whileAsking(toolCallId, ask),
     inBackground: (work) => void background.push(work),
   };
 

@@ -11,21 +11,7 @@ import type { TurnInput, TurnReport } from './messages.ts';
 import { showPhase } from './operator-view.ts';
 import { readSupersede } from './read-signal.ts';
 import { createReportToParent } from './report-to-parent.ts';
-
-export interface Phase {
-  /** Runs the calls of one step; each counts as running until it is over. */
-  whileRunning<T>(calls: T[], run: (call: T) => Promise<void>): Promise<void>[];
-  /** Runs `work`, which counts as one more running call. */
-  whileWorking<T>(work: () => Promise<T>): Promise<T>;
-  /** Runs `ask`; meanwhile the call counts as asking. The agent is `waiting` when all of its running calls are asking. */
-  whileAsking<T>(toolCallId: string, ask: () => Promise<T>): Promise<T>;
-  /** Whether all of its running calls are asking. */
-  isWaiting(): boolean;
-  /** Whether a new message has ended it. */
-  isSuperseded(): boolean;
-  /** To be called when the end is in the database. */
-  ended(): void;
-}
+import type { ReportToParent } from './report-to-parent.ts';
 
 interface Parts {
   /** Cancelled when the agent is to stop. */
@@ -39,94 +25,119 @@ interface Parts {
   areAllPending(): boolean;
 }
 
-export function createPhase(
-  turn: TurnInput,
-  { scope, delegates, reportAs, pending, areAllPending }: Parts,
-): Phase {
-  const report = createReportToParent(reportAs);
+export class Phase {
+  readonly #turn: TurnInput;
+  readonly #parts: Parts;
+  readonly #reportToParent: ReportToParent | null;
   /** Calls that wait for a person, and how many questions each has open. */
-  const asking = new Map<string, number>();
-  let running = 0;
-  let status: 'working' | 'waiting' | 'ended' = 'working';
+  readonly #asking = new Map<string, number>();
+  #running = 0;
+  #status: 'working' | 'waiting' | 'ended' = 'working';
   /** `requested`: delegated agents were signalled to end; those that are working ignore it. */
-  let superseding: 'no' | 'requested' | 'yes' = 'no';
+  #superseding: 'no' | 'requested' | 'yes' = 'no';
 
-  setHandler(turnQuery, (): TurnReport => ({ turnId: turn.turnId, phase: reported() }));
-  setHandler(supersede, (message: unknown) => {
+  constructor(turn: TurnInput, parts: Parts) {
+    this.#turn = turn;
+    this.#parts = parts;
+    this.#reportToParent = createReportToParent(parts.reportAs);
+    setHandler(turnQuery, () => this.#report());
+    setHandler(supersede, (message: unknown) => this.#supersede(message));
+    parts.delegates.listen({
+      onPhase: () => this.#update(),
+      onSuperseded: () => this.#endSuperseded(),
+    });
+  }
+
+  /** Runs the calls of one step; each counts as running until it is over. */
+  whileRunning<T>(calls: T[], run: (call: T) => Promise<void>): Promise<void>[] {
+    this.#running = calls.length;
+    return calls.map((call) => run(call).finally(() => this.#endCall()));
+  }
+
+  /** Runs `work`, which counts as one more running call. */
+  async whileWorking<T>(work: () => Promise<T>): Promise<T> {
+    this.#running++;
+    this.#update();
+    try {
+      return await work();
+    } finally {
+      this.#endCall();
+    }
+  }
+
+  /** Runs `ask`; meanwhile the call counts as asking. The agent is `waiting` when all of its running calls are asking. */
+  async whileAsking<T>(toolCallId: string, ask: () => Promise<T>): Promise<T> {
+    this.#asking.set(toolCallId, (this.#asking.get(toolCallId) ?? 0) + 1);
+    try {
+      // The parent has to know before the user sees the question, who could send a new message instead of answering.
+      if (this.#reportToParent && this.isWaiting()) await this.#reportToParent('waiting');
+      if (this.#parts.scope.consideredCancelled)
+        throw new CancelledFailure('The turn ends, so nobody is asked.');
+      const answer = ask();
+      this.#update();
+      return await answer;
+    } finally {
+      this.#endQuestion(toolCallId);
+    }
+  }
+
+  /** Whether all of its running calls are asking. */
+  isWaiting(): boolean {
+    const waiting = this.#asking.size + this.#parts.delegates.waiting().length;
+    return this.#running > 0 && waiting === this.#running;
+  }
+
+  /** Whether a new message has ended it. */
+  isSuperseded(): boolean {
+    return this.#superseding === 'yes';
+  }
+
+  /** To be called when the end is in the database. */
+  ended(): void {
+    this.#status = 'ended';
+  }
+
+  #report(): TurnReport {
+    const isEnding = this.#superseding !== 'no' && this.#status !== 'ended';
+    return { turnId: this.#turn.turnId, phase: isEnding ? 'ending' : this.#status };
+  }
+
+  #supersede(message: unknown): void {
+    const { delegates, areAllPending } = this.#parts;
     const { until } = readSupersede(message) ?? { until: 0 };
     // An answer that has arrived, though the turn has not gone on yet, takes precedence over a new message.
-    if (status !== 'waiting' || !areAllPending() || Date.now() > until) return;
+    if (this.#status !== 'waiting' || !areAllPending() || Date.now() > until) return;
     // Only the delegate itself knows whether it has just been given an answer.
-    if (delegates.supersede(until)) superseding = 'requested';
-    else endSuperseded();
-  });
-  delegates.listen({ onPhase: update, onSuperseded: endSuperseded });
-
-  function endSuperseded(): void {
-    superseding = 'yes';
-    scope.cancel();
+    if (delegates.supersede(until)) this.#superseding = 'requested';
+    else this.#endSuperseded();
   }
 
-  function reported(): TurnReport['phase'] {
-    if (status === 'ended') return 'ended';
-    return superseding === 'no' ? status : 'ending';
+  #endSuperseded(): void {
+    this.#superseding = 'yes';
+    this.#parts.scope.cancel();
   }
 
-  function isWaiting(): boolean {
-    return running > 0 && asking.size + delegates.waiting().length === running;
+  #endCall(): void {
+    this.#running--;
+    this.#update();
   }
 
-  function update(): void {
-    const next = isWaiting() ? 'waiting' : 'working';
-    if (next === status || status === 'ended') return;
-    status = next;
+  #endQuestion(toolCallId: string): void {
+    const left = (this.#asking.get(toolCallId) ?? 1) - 1;
+    if (left > 0) this.#asking.set(toolCallId, left);
+    else this.#asking.delete(toolCallId);
+    this.#update();
+  }
+
+  #update(): void {
+    const { scope, delegates, pending } = this.#parts;
+    const next = this.isWaiting() ? 'waiting' : 'working';
+    if (next === this.#status || this.#status === 'ended') return;
+    this.#status = next;
     // It is stopping: the next thing to report is its end.
     if (scope.consideredCancelled) return;
-    if (next === 'working' && superseding === 'requested') superseding = 'no';
-    void report?.(next);
+    if (next === 'working' && this.#superseding === 'requested') this.#superseding = 'no';
+    void this.#reportToParent?.(next);
     showPhase(next, pending(), delegates.waiting());
   }
-
-  return {
-    whileRunning(calls, run) {
-      running = calls.length;
-      return calls.map((call) =>
-        run(call).finally(() => {
-          running--;
-          update();
-        }),
-      );
-    },
-    async whileWorking(work) {
-      running++;
-      update();
-      try {
-        return await work();
-      } finally {
-        running--;
-        update();
-      }
-    },
-    async whileAsking(toolCallId, ask) {
-      asking.set(toolCallId, (asking.get(toolCallId) ?? 0) + 1);
-      try {
-        // The parent has to know before the user sees the question, who could send a new message instead of answering.
-        if (report && isWaiting()) await report('waiting');
-        if (scope.consideredCancelled) throw new CancelledFailure('The turn ends, so nobody is asked.');
-        const answer = ask();
-        update();
-        return await answer;
-      } finally {
-        const left = (asking.get(toolCallId) ?? 1) - 1;
-        if (left > 0) asking.set(toolCallId, left);
-        else asking.delete(toolCallId);
-        update();
-      }
-    },
-    isWaiting,
-    isSuperseded: () => superseding === 'yes',
-    ended: () => {
-      status = 'ended';
-    },
-  };
 }

@@ -6,7 +6,7 @@ import type { ApprovalRefused, ServerCall, ToolCallInput } from '../turn/tool-ca
 import { refuseToolCall } from './activities.ts';
 import type { ConnectAccount } from './connect-account.ts';
 import type { TurnInput } from './messages.ts';
-import { createServerQuestions } from './server-questions.ts';
+import { ServerQuestions } from './server-questions.ts';
 import type { QuestionParts } from './server-questions.ts';
 import type { ServerSignals } from './server-signals.ts';
 import { attemptToolCall } from './tool-call-attempt.ts';
@@ -28,7 +28,7 @@ export async function runToolCall(turn: TurnInput, call: ServerCall, parts: Tool
   const { toolCallId, server, tool } = call;
   const { unwritten, connectAccount, signals, whileAsking } = parts;
   const running: RunningCall = { turn, call, unwritten, scope: new CancellationScope(), isRefused: false };
-  const fromServer = createServerQuestions(turn, call, parts, () => void refuseWhileCalling(running));
+  const fromServer = new ServerQuestions(turn, call, parts, () => void refuseWhileCalling(running));
   let progress: Pick<ToolCallInput, 'connects' | 'round' | 'approval'> = { connects: 0, round: 0 };
   let pauses = 0;
   const answers: QuestionOutcome[] = [];

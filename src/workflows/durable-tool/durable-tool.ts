@@ -15,7 +15,7 @@ import { inWords } from '../../elicitation/wording.ts';
 import { createElicit } from '../elicit.ts';
 import { questionUpdate } from '../messages.ts';
 import type { DurableToolEnd, DurableToolInput } from '../messages.ts';
-import { createPhase } from '../phase.ts';
+import { Phase } from '../phase.ts';
 import { createQuestions } from '../questions.ts';
 import type { Questions } from '../questions.ts';
 import { readQuestionUpdate } from '../read-signal.ts';
@@ -54,26 +54,25 @@ async function runTool(
   const { elicit, areAllPending } = createElicit(turn, { questions, unwritten });
   const nobody = { waiting: () => [], supersede: () => false, listen: () => undefined };
   const { pending } = questions;
-  const phase = createPhase(turn, {
+  const phase = new Phase(turn, {
     scope: running,
     delegates: nobody,
     reportAs: toolCallId,
     pending,
     areAllPending,
   });
-  const { whileAsking } = phase;
   const authorElicit = createElicitForAuthor({
     tool,
     call,
     questions,
     unwritten,
     elicit,
-    whileAsking,
+    whileAsking: (toolCallId, ask) => phase.whileAsking(toolCallId, ask),
     readSchema,
   });
   const context: ToolRunContext = {
     elicit: (...question) => floating(authorElicit(...question)),
-    activities: createToolActivities(call, tool.activities, phase.whileWorking),
+    activities: createToolActivities(call, tool.activities, (work) => phase.whileWorking(work)),
     user: turn.user,
     tenant: turn.tenant,
     toolCallId,
