@@ -13,7 +13,11 @@ export default defineConfig({
     // Most of them wait for servers and clocks most of the time.
     maxWorkers: availableParallelism() + 1,
     globalSetup: 'test/setup/global-setup.ts',
-    setupFiles: ['test/setup/no-group-signals.ts', 'test/setup/file-folder.ts', 'test/setup/workflows-in-process.ts'],
+    setupFiles: [
+      'test/setup/no-group-signals.ts',
+      'test/setup/file-folder.ts',
+      'test/setup/workflows-in-process.ts',
+    ],
     testTimeout: 30_000,
     hookTimeout: 60_000,
     reporters: ['default', new UnfinishedTests()],

@@ -28,7 +28,8 @@ export function createTemporalReadiness(
   async function lackOfWorkers(): Promise<string | null> {
     const { current, polling } = await readVersionRouting(connection, temporal);
     if (polling.some(({ version }) => isSameVersion(version, current))) return null;
-    if (polling.length === 0) return `no worker polls task queue "${taskQueue}"; start one (interlude worker)`;
+    if (polling.length === 0)
+      return `no worker polls task queue "${taskQueue}"; start one (interlude worker)`;
     const builds = [...new Set(polling.map(({ version }) => version?.buildId ?? 'without a version'))];
     const others = `the workers that poll task queue "${taskQueue}" are of another (${builds.join(', ')})`;
     const remedy = 'with the checkout or image of those workers, run: interlude make-current';

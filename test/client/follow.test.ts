@@ -6,7 +6,7 @@ import { foldChunk } from '../../src/client/fold-chunk.ts';
 import { InterludeError } from '../../src/client/interlude-error.ts';
 import { newFold } from '../../src/client/turn-view.ts';
 import type { Fold, TurnView } from '../../src/client/turn-view.ts';
-import { createTurnPrinter } from '../../src/cli/chat/turn-printer.ts';
+import { TurnPrinter } from '../../src/cli/chat/turn-printer.ts';
 import type { Screen } from '../../src/cli/chat/screen.ts';
 import {
   beginStream,
@@ -69,7 +69,7 @@ async function narrated(views: AsyncIterable<TurnView>): Promise<string> {
     discard: () => undefined,
     close: () => undefined,
   };
-  const printer = createTurnPrinter(screen, () => 0);
+  const printer = new TurnPrinter(screen, () => 0);
   for await (const view of views) printer.print(view);
   return told;
 }

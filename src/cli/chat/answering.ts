@@ -21,18 +21,6 @@ import { dim, promptLabel, timeLeft } from './wording.ts';
 /** From then on, people are told how long they still have for a form. */
 const shortMs = 120_000;
 
-export interface Answering {
-  /** What is to be answered now; undefined when nothing is, or the answer is on its way. */
-  asked(): Asking['kind'] | undefined;
-  answer(response: ElicitationResponse): void;
-  /** One line of the form that is being filled in. */
-  enter(line: string): void;
-  /** Shows what there is to answer now, once; and notices when a form is no longer asked for. */
-  present(): void;
-  /** The bottom line, while something is to be answered. */
-  prompt(): string | undefined;
-}
-
 interface Parts {
   printer: TurnPrinter;
   screen: Screen;
@@ -52,110 +40,134 @@ interface Current {
   form: FormEntry | undefined;
 }
 
-export function createAnswering(parts: Parts): Answering {
-  const { printer, screen, isInteractive, drafts } = parts;
-  let current: Current | undefined;
+export class Answering {
+  readonly #parts: Parts;
+  #current: Current | undefined;
 
-  const isOpen = () => {
-    const pending = printer.pendingQuestion()?.elicitationId;
-    return (
-      pending !== undefined && pending === current?.question.elicitationId && !printer.isAnswered(pending)
+  constructor(parts: Parts) {
+    this.#parts = parts;
+  }
+
+  /** What is to be answered now; undefined when nothing is, or the answer is on its way. */
+  asked(): Asking['kind'] | undefined {
+    return this.#openQuestion()?.asking.kind;
+  }
+
+  answer(response: ElicitationResponse): void {
+    const { printer, screen, drafts } = this.#parts;
+    const { elicitationId } = this.#openQuestion()?.question ?? {};
+    if (elicitationId === undefined) return screen.line(dim('  No question is open.'));
+    printer.setAnswered(elicitationId, true);
+    this.#parts.send(elicitationId, response).then(
+      () => drafts.forget(elicitationId),
+      (error: unknown) => {
+        printer.setAnswered(elicitationId, false);
+        this.#reopen(error);
+      },
     );
-  };
-
-  function present(): void {
-    const question = printer.pendingQuestion();
-    if (current?.question.elicitationId === question?.elicitationId) return;
-    // Half an answer must not become a message.
-    if (current?.form && !printer.isAnswered(current.question.elicitationId)) screen.discard();
-    if (current?.form && isOver(current.question)) drafts.forget(current.question.elicitationId);
-    const kept = question && drafts.read(question);
-    current = question && begin(question, kept);
-    if (!question || !current) return;
-    const { asking, form } = current;
-    screen.gap();
-    const knowsForms = form !== undefined && parts.knowsForms();
-    for (const line of questionCard(question, { asking, isInteractive, knowsForms })) screen.line(line);
-    screen.gap();
-    if (kept?.size) screen.line(dim('  What you had filled in is there again; /back goes through it.'));
-    if (form) showStep(form);
   }
 
-  const isOver = ({ elicitationId }: ElicitationRequest) =>
-    printer.pendingQuestion()?.elicitationId !== elicitationId;
-
-  function showStep(form: FormEntry): void {
-    if (form.at.kind === 'review' && form.fields.length > 1) screen.gap();
-    for (const line of stepLines(form)) screen.line(line);
-  }
-
-  function enter(line: string): void {
-    const form = isOpen() ? current?.form : undefined;
-    if (!form || !current) return;
+  /** One line of the form that is being filled in. */
+  enter(line: string): void {
+    const { screen } = this.#parts;
+    const form = this.#openQuestion()?.form;
+    if (!form) return;
     const step = enterLine(form, line);
     switch (step.kind) {
       case 'wrong':
         return screen.line(problemLine(step.why));
       case 'send':
-        return answer({ action: 'accept', content: step.content });
+        return this.answer({ action: 'accept', content: step.content });
       case 'answered': {
         const taken = takenLine(step.field, step.value, line);
         if (taken !== undefined) screen.line(taken);
-        return goTo(step.entry);
+        return this.#goTo(step.entry);
       }
       case 'moved':
-        return goTo(step.entry);
+        return this.#goTo(step.entry);
       default:
         return step satisfies never;
     }
   }
 
-  function goTo(form: FormEntry): void {
-    if (current) {
-      current = { ...current, form };
-      drafts.keep(current.question, form.answers);
+  /** Shows what there is to answer now, once; and notices when a form is no longer asked for. */
+  present(): void {
+    const { printer, drafts } = this.#parts;
+    const question = printer.pendingQuestion();
+    const before = this.#current;
+    if (before?.question.elicitationId === question?.elicitationId) return;
+    if (before?.form) this.#leaveForm(before.question);
+    const kept = question && drafts.read(question);
+    this.#current = question && begin(question, kept);
+    if (this.#current) this.#showCard(this.#current, kept);
+  }
+
+  /** The bottom line, while something is to be answered. */
+  prompt(): string | undefined {
+    const open = this.#openQuestion();
+    if (!open) return undefined;
+    const { question, form } = open;
+    const left = timeLeft(question.expiresAt, Date.now());
+    if (!form) return promptLabel(`${askedBy(question)} · ${left}`);
+    // The prompts of a form stay on the screen, so the clock is only in those that need it.
+    const isShort = Date.parse(question.expiresAt) - Date.now() < shortMs;
+    return `${isShort ? `${dim(left)} ` : ''}${promptLabel(stepPrompt(form))}`;
+  }
+
+  /** The current question, unless it is over or its answer is on its way. */
+  #openQuestion(): Current | undefined {
+    const { printer } = this.#parts;
+    const pending = printer.pendingQuestion()?.elicitationId;
+    if (pending === undefined || pending !== this.#current?.question.elicitationId) return undefined;
+    return printer.isAnswered(pending) ? undefined : this.#current;
+  }
+
+  #leaveForm({ elicitationId }: ElicitationRequest): void {
+    const { printer, screen, drafts } = this.#parts;
+    // Half an answer must not become a message.
+    if (!printer.isAnswered(elicitationId)) screen.discard();
+    drafts.forget(elicitationId);
+  }
+
+  #showCard({ question, asking, form }: Current, kept: Answers | undefined): void {
+    const { screen, isInteractive } = this.#parts;
+    screen.gap();
+    const knowsForms = form !== undefined && this.#parts.knowsForms();
+    for (const line of questionCard(question, { asking, isInteractive, knowsForms })) screen.line(line);
+    screen.gap();
+    if (kept?.size) screen.line(dim('  What you had filled in is there again; /back goes through it.'));
+    if (form) this.#showStep(form);
+  }
+
+  #showStep(form: FormEntry): void {
+    const { screen } = this.#parts;
+    if (form.at.kind === 'review' && form.fields.length > 1) screen.gap();
+    for (const line of stepLines(form)) screen.line(line);
+  }
+
+  #goTo(form: FormEntry): void {
+    if (this.#current) {
+      this.#current = { ...this.#current, form };
+      this.#parts.drafts.keep(this.#current.question, form.answers);
     }
-    showStep(form);
+    this.#showStep(form);
   }
 
-  function answer(response: ElicitationResponse): void {
-    const question = isOpen() ? current?.question : undefined;
-    if (!question) return screen.line(dim('  No question is open.'));
-    const { elicitationId } = question;
-    printer.setAnswered(elicitationId, true);
-    const taken = () => drafts.forget(elicitationId);
-    parts.send(elicitationId, response).then(taken, (error: unknown) => {
-      printer.setAnswered(elicitationId, false);
-      if (!isOpen() || !takeBack(error)) parts.sayTrouble(error);
-      parts.reopened();
-    });
+  /** The answer came back: the fields that the service names are asked again, or the person is told why. */
+  #reopen(error: unknown): void {
+    const form = this.#openQuestion()?.form;
+    const corrected = form && correctedBy(error, form);
+    if (corrected) this.#goTo(corrected);
+    else this.#parts.sayTrouble(error);
+    this.#parts.reopened();
   }
+}
 
-  /** The service does not take it as it is: the fields it names are asked again. */
-  function takeBack(error: unknown): boolean {
-    if (!current?.form || !(error instanceof InterludeError) || error.status !== 422) return false;
-    const problems = new Map(error.errors.flatMap(problemOf));
-    const form = correct(current.form, problems);
-    if (form === current.form) return false;
-    goTo(form);
-    return true;
-  }
-
-  return {
-    asked: () => (isOpen() ? current?.asking.kind : undefined),
-    answer,
-    enter,
-    present,
-    prompt() {
-      if (!isOpen() || !current) return undefined;
-      const { question, form } = current;
-      const left = timeLeft(question.expiresAt, Date.now());
-      if (!form) return promptLabel(`${askedBy(question)} · ${left}`);
-      // The prompts of a form stay on the screen, so the clock is only in those that need it.
-      const isShort = Date.parse(question.expiresAt) - Date.now() < shortMs;
-      return `${isShort ? `${dim(left)} ` : ''}${promptLabel(stepPrompt(form))}`;
-    },
-  };
+/** Back at the fields that the service does not take; undefined when the error is not about fields of the form. */
+function correctedBy(error: unknown, form: FormEntry): FormEntry | undefined {
+  if (!(error instanceof InterludeError) || error.status !== 422) return undefined;
+  const corrected = correct(form, new Map(error.errors.flatMap(problemOf)));
+  return corrected === form ? undefined : corrected;
 }
 
 function begin(question: ElicitationRequest, kept: Answers = new Map()): Current {

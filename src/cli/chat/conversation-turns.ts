@@ -3,11 +3,11 @@ import { randomUUID } from 'node:crypto';
 import type { Client } from '../../client/client.ts';
 import { InterludeError } from '../../client/interlude-error.ts';
 import { withTimeout } from '../../time/with-timeout.ts';
-import { createAnswering } from './answering.ts';
+import { Answering } from './answering.ts';
 import type { FormDrafts } from './form-drafts.ts';
 import { beginTurn } from './live-turn.ts';
 import type { LiveTurn, Open } from './live-turn.ts';
-import { createTurnPrinter } from './turn-printer.ts';
+import { TurnPrinter } from './turn-printer.ts';
 import { showHistory } from './show-history.ts';
 import type { Screen } from './screen.ts';
 import { dim, promptLabel, trouble } from './wording.ts';
@@ -104,8 +104,8 @@ export class ConversationTurns {
   #begin(open: Open): LiveTurn {
     const { client, conversationId, drafts, isInteractive } = this.#parts;
     const screen = this.#screen;
-    const printer = createTurnPrinter(screen);
-    const answering = createAnswering({
+    const printer = new TurnPrinter(screen);
+    const answering = new Answering({
       printer,
       screen,
       isInteractive,

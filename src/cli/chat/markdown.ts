@@ -1,75 +1,79 @@
 /**
  * The little markdown that reads better in a terminal: bold, code, headings, list bullets. Works on text as it
- * streams, so it holds back a mark until the next character shows what it is.
+ * streams, so it holds back a mark until the next character shows what it is. Where nothing can be styled, marks stay.
  */
-const bold = ['\u001b[1m', '\u001b[22m'] as const;
-const code = ['\u001b[36m', '\u001b[39m'] as const;
+const bold = { on: '\u001b[1m', off: '\u001b[22m' };
+const code = { on: '\u001b[36m', off: '\u001b[39m' };
 
-export interface Markdown {
-  push(text: string): string;
-  /** What was held back, with everything closed. */
-  end(): string;
-}
+export class Markdown {
+  readonly #isStyled: boolean;
+  #isBold = false;
+  #isCode = false;
+  #isHeading = false;
+  #isLineStart = true;
+  #held = '';
 
-export function createMarkdown(): Markdown {
-  let isBold = false;
-  let isCode = false;
-  let isHeading = false;
-  let isLineStart = true;
-  let held = '';
-
-  const setBold = (on: boolean) => {
-    isBold = on;
-    return bold[on ? 0 : 1];
-  };
-  const setCode = (on: boolean) => {
-    isCode = on;
-    return code[on ? 0 : 1];
-  };
-
-  function closeLine(): string {
-    const closed = (isBold || isHeading ? setBold(false) : '') + (isCode ? setCode(false) : '');
-    isHeading = false;
-    isLineStart = true;
-    return closed;
+  constructor(isStyled: boolean) {
+    this.#isStyled = isStyled;
   }
 
-  function take(character: string): string {
-    const mark = held + character;
-    held = '';
-    if (character === '\n') return mark.slice(0, -1) + closeLine() + '\n';
+  push(text: string): string {
+    return this.#isStyled ? Array.from(text, (character) => this.#take(character)).join('') : text;
+  }
+
+  /** What was held back, with everything closed. */
+  end(): string {
+    const rest = this.#held + this.#closeLine();
+    this.#held = '';
+    return rest;
+  }
+
+  #take(character: string): string {
+    const mark = this.#held + character;
+    this.#held = '';
+    if (character === '\n') return mark.slice(0, -1) + this.#closeLine() + '\n';
     if (mark === '**') {
-      isLineStart = false;
-      return isCode ? mark : setBold(!isBold);
+      this.#isLineStart = false;
+      return this.#isCode ? mark : this.#setBold(!this.#isBold);
     }
-    if (isLineStart && /^(#{1,6}|[*-])$/.test(mark)) {
-      held = mark;
+    if (this.#isLineStart && /^(#{1,6}|[*-])$/.test(mark)) {
+      this.#held = mark;
       return '';
     }
-    if (isLineStart && /^#{1,6} $/.test(mark)) {
-      isLineStart = false;
-      isHeading = true;
-      return setBold(true);
+    if (this.#isLineStart && /^#{1,6} $/.test(mark)) {
+      this.#isLineStart = false;
+      this.#isHeading = true;
+      return this.#setBold(true);
     }
-    if (isLineStart && /^[*-] $/.test(mark)) {
-      isLineStart = false;
+    if (this.#isLineStart && /^[*-] $/.test(mark)) {
+      this.#isLineStart = false;
       return '• ';
     }
     if (mark === '*') {
-      held = mark;
+      this.#held = mark;
       return '';
     }
-    if (character !== ' ') isLineStart = false;
+    if (character !== ' ') this.#isLineStart = false;
     if (character !== '`') return mark;
-    return mark.slice(0, -1) + setCode(!isCode);
+    return mark.slice(0, -1) + this.#setCode(!this.#isCode);
   }
 
-  return {
-    push: (text) => Array.from(text, take).join(''),
-    end() {
-      const rest = held + closeLine();
-      held = '';
-      return rest;
-    },
-  };
+  #closeLine(): string {
+    const closed =
+      (this.#isBold || this.#isHeading ? this.#setBold(false) : '') +
+      (this.#isCode ? this.#setCode(false) : '');
+    this.#isHeading = false;
+    this.#isLineStart = true;
+    return closed;
+  }
+
+  #setBold(isOn: boolean): string {
+    this.#isBold = isOn;
+    return isOn ? bold.on : bold.off;
+  }
+
+  #setCode(isOn: boolean): string {
+    this.#isCode = isOn;
+    return isOn ? code.on : code.off;
+  }
 }

@@ -1,184 +1,155 @@
 /**
- * The screen of a person: text streams above, the line being typed stays at the bottom. That line is readline's;
- * it is taken away while something is written above it, and hidden while text stops in the middle of a line.
+ * The screen of a person: text streams above, the line being typed stays at the bottom. That line is taken away while
+ * something is written above it, and hidden while text stops in the middle of a line.
  */
-import { clearScreenDown, createInterface, cursorTo, moveCursor } from 'node:readline';
-import { PassThrough, Writable } from 'node:stream';
+import { createInterface } from 'node:readline';
+import { PassThrough } from 'node:stream';
 import type { ReadStream, WriteStream } from 'node:tty';
-import { createMarkdown } from './markdown.ts';
+import { styleText } from 'node:util';
+import { BottomLine, eraseFrom, gate } from './bottom-line.ts';
+import { Markdown } from './markdown.ts';
 import type { Keyboard, Screen } from './screen.ts';
 import { plain } from './wording.ts';
 
 /** Long enough that the bottom line does not flicker between two lines of streaming text. */
-const settleMs = 60;
+const showAfterMs = 60;
 
-export function createTerminalScreen(input: ReadStream, output: WriteStream, keyboard: Keyboard): Screen {
-  const markdown = createMarkdown();
-  let render = () => '';
-  let isShown = false;
-  let isMidLine = false;
-  let isInText = false;
+export class TerminalScreen implements Screen {
+  readonly #output: WriteStream;
+  readonly #bottomLine: BottomLine;
+  readonly #markdown: Markdown;
+  #isMidLine = false;
+  #isInText = false;
   /** The text since anything else was written, as it came and as it is on the screen. */
-  let said = '';
-  let shown = '';
-  let wantsGap = false;
+  #said = '';
+  #shown = '';
+  #wantsGap = false;
   /** The last line above the bottom line is empty. */
-  let isBlank = false;
-  let isClosed = false;
-  let settling: NodeJS.Timeout | undefined;
+  #isBlank = false;
+  #isClosed = false;
+  #showing: NodeJS.Timeout | undefined;
 
-  const readline = createInterface({
-    input,
-    output: gate(output, () => isShown),
-    terminal: true,
-    historySize: 200,
-    removeHistoryDuplicates: true,
-  });
-  const ticking = setInterval(() => isShown && refresh(), 1000);
-
-  readline.on('line', (line) => {
-    // Enter on an empty line leaves no trace.
-    if (isShown && line.trim() === '') {
-      moveCursor(output, 0, -1);
-      cursorTo(output, 0);
-      clearScreenDown(output);
-    } else isBlank = false;
-    isShown = false;
-    forgetText();
-    keyboard.line(line);
-    showSoon();
-  });
-  readline.on('SIGINT', () => {
-    if (readline.line === '') keyboard.interrupt();
-    else discard();
-  });
-  readline.on('close', () => {
-    if (!isClosed) keyboard.end();
-  });
-
-  function discard(): void {
-    readline.write(null, { ctrl: true, name: 'e' });
-    readline.write(null, { ctrl: true, name: 'u' });
+  constructor(input: ReadStream, output: WriteStream, keyboard: Keyboard) {
+    this.#output = output;
+    this.#markdown = new Markdown(takesStyles(output));
+    this.#bottomLine = new BottomLine(input, output, {
+      ...keyboard,
+      line: (line) => {
+        if (line.trim() !== '') this.#isBlank = false;
+        this.#forgetText();
+        keyboard.line(line);
+        this.#showSoon();
+      },
+    });
   }
 
-  function hide(): void {
-    if (!isShown) return;
-    moveCursor(output, 0, -readline.getCursorPos().rows);
-    cursorTo(output, 0);
-    clearScreenDown(output);
-    isShown = false;
+  text(text: string): void {
+    if (!this.#isInText) this.#wantsGap = true;
+    this.#isInText = true;
+    this.#say(this.#markdown.push(plain(text)));
+    this.#said += text;
   }
 
-  function showSoon(): void {
-    clearTimeout(settling);
-    if (!isClosed) settling = setTimeout(show, settleMs);
+  endText(): void {
+    if (!this.#isInText) return;
+    this.#say(this.#markdown.end());
+    if (this.#isMidLine) this.#say('\n');
+    this.#isInText = false;
+    this.#wantsGap = true;
   }
 
-  function show(): void {
-    if (isMidLine || isClosed) return;
-    if (isShown) return refresh();
-    writeGap();
-    // Readline goes back over as many rows as its line had when it was last drawn.
-    output.write('\n'.repeat(readline.getCursorPos().rows));
-    isShown = true;
-    readline.setPrompt(render());
-    readline.prompt(true);
+  takeBack(text: string): boolean {
+    if (this.#said === '' || this.#said !== text) return false;
+    if (this.#isInText) this.#say(this.#markdown.end());
+    const up = rowsBelowStart(this.#shown, this.#output);
+    // What has left the screen at its top stays.
+    if (up >= this.#output.rows) return false;
+    this.#bottomLine.hide();
+    eraseFrom(this.#output, up);
+    this.#forgetText();
+    this.#isInText = false;
+    this.#isMidLine = false;
+    this.#wantsGap = false;
+    // Text always has a blank line above it.
+    this.#isBlank = true;
+    this.#showSoon();
+    return true;
   }
 
-  function refresh(): void {
-    const prompt = render();
-    if (prompt === readline.getPrompt()) return;
-    readline.setPrompt(prompt);
-    readline.prompt(true);
+  line(text: string): void {
+    this.endText();
+    this.#forgetText();
+    this.#write(`${text}\n`);
   }
 
-  function writeGap(): void {
-    if (wantsGap && !isBlank) {
-      output.write('\n');
-      if (said !== '') shown += '\n';
-    }
-    isBlank ||= wantsGap;
-    wantsGap = false;
+  gap(): void {
+    this.endText();
+    this.#wantsGap = true;
   }
 
-  function write(text: string): void {
+  note(text: string): void {
+    this.line(text);
+  }
+
+  prompt(render: () => string): void {
+    this.#bottomLine.prompt(render);
+    this.#showSoon();
+  }
+
+  discard(): void {
+    this.#bottomLine.discard();
+  }
+
+  close(): void {
+    this.#isClosed = true;
+    clearTimeout(this.#showing);
+    this.#bottomLine.close();
+  }
+
+  #say(text: string): void {
+    this.#write(text);
+    this.#shown += text;
+  }
+
+  #forgetText(): void {
+    this.#said = '';
+    this.#shown = '';
+  }
+
+  #write(text: string): void {
     if (text === '') return;
-    hide();
-    writeGap();
-    output.write(text);
-    isBlank = false;
-    isMidLine = !text.endsWith('\n');
-    showSoon();
+    this.#bottomLine.hide();
+    this.#writeGap();
+    this.#output.write(text);
+    this.#isBlank = false;
+    this.#isMidLine = !text.endsWith('\n');
+    this.#showSoon();
   }
 
-  function endText(): void {
-    if (!isInText) return;
-    say(markdown.end());
-    if (isMidLine) say('\n');
-    isInText = false;
-    wantsGap = true;
+  #writeGap(): void {
+    if (this.#wantsGap && !this.#isBlank) {
+      this.#output.write('\n');
+      if (this.#said !== '') this.#shown += '\n';
+    }
+    this.#isBlank ||= this.#wantsGap;
+    this.#wantsGap = false;
   }
 
-  function line(text: string): void {
-    endText();
-    forgetText();
-    write(`${text}\n`);
+  #showSoon(): void {
+    clearTimeout(this.#showing);
+    if (!this.#isClosed) this.#showing = setTimeout(() => this.#showBottomLine(), showAfterMs);
   }
 
-  function forgetText(): void {
-    said = '';
-    shown = '';
+  #showBottomLine(): void {
+    if (this.#isMidLine || this.#isClosed) return;
+    if (!this.#bottomLine.isShown) this.#writeGap();
+    this.#bottomLine.show();
   }
+}
 
-  function say(text: string): void {
-    write(text);
-    shown += text;
-  }
-
-  return {
-    text(text) {
-      if (!isInText) wantsGap = true;
-      isInText = true;
-      say(markdown.push(plain(text)));
-      said += text;
-    },
-    endText,
-    takeBack(text) {
-      if (said === '' || said !== text) return false;
-      if (isInText) say(markdown.end());
-      const up = rowsBelowStart(shown, output);
-      // What has left the screen at its top stays.
-      if (up >= output.rows) return false;
-      hide();
-      moveCursor(output, 0, -up);
-      cursorTo(output, 0);
-      clearScreenDown(output);
-      forgetText();
-      [isInText, isMidLine, wantsGap] = [false, false, false];
-      // Text always has a blank line above it.
-      isBlank = true;
-      showSoon();
-      return true;
-    },
-    line,
-    gap() {
-      endText();
-      wantsGap = true;
-    },
-    note: line,
-    prompt(next) {
-      render = next;
-      showSoon();
-    },
-    discard,
-    close() {
-      hide();
-      isClosed = true;
-      clearInterval(ticking);
-      clearTimeout(settling);
-      readline.close();
-    },
-  };
+/** It is a terminal, and nobody has said otherwise (`NO_COLOR`). */
+function takesStyles(output: WriteStream): boolean {
+  return styleText('bold', 'x', { stream: output }) !== 'x';
 }
 
 /** How many rows the cursor has gone down while `text` was written from the beginning of a line. */
@@ -193,18 +164,4 @@ function rowsBelowStart(text: string, output: WriteStream): number {
   measuring.close();
   // A line that is just full goes on in the next row only with its next character.
   return cols === 0 && rows > 0 && !text.endsWith('\n') ? rows - 1 : rows;
-}
-
-/** Lets readline draw only while its line is to be seen. */
-function gate(output: WriteStream, isOpen: () => boolean): Writable {
-  const gated = new Writable({
-    decodeStrings: false,
-    write(text: string, _encoding, done) {
-      if (isOpen()) output.write(text);
-      done();
-    },
-  });
-  Object.defineProperty(gated, 'columns', { get: () => output.columns });
-  output.on('resize', () => gated.emit('resize'));
-  return gated;
 }

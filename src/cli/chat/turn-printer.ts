@@ -9,31 +9,56 @@ import type { Screen } from './screen.ts';
 import { cutOff, dim, doing, plain, toolEnded, trouble } from './wording.ts';
 import type { ToolEnd } from './wording.ts';
 
-export interface TurnPrinter {
-  print(view: TurnView): void;
-  /** The oldest open question. */
-  pendingQuestion(): ElicitationRequest | undefined;
-  /** True while an answer is being sent; false when it was refused and the question is open again. */
-  setAnswered(elicitationId: string, isAnswered: boolean): void;
-  isAnswered(elicitationId: string): boolean;
-  /** True while a new message is being sent that supersedes the turn; false when it was refused. */
-  setSuperseded(isSuperseded: boolean): void;
-  /** What the turn does now, as text. */
-  doing(): string;
-}
-
 /** The shortest duration of a tool call that is printed; replayed calls take less. */
 const shortestMs = 50;
 
-export function createTurnPrinter(screen: Screen, now: () => number = Date.now): TurnPrinter {
-  let printed: TurnView | undefined;
-  let isSuperseded = false;
-  const questions = new Map<string, ElicitationRequest>();
-  const answered = new Set<string>();
+export class TurnPrinter {
+  readonly #screen: Screen;
+  readonly #now: () => number;
+  #printed: TurnView | undefined;
+  #isSuperseded = false;
+  readonly #questions = new Map<string, ElicitationRequest>();
+  readonly #answered = new Set<string>();
   /** When each running call began, by its id; in milliseconds of `now`. */
-  const running = new Map<string, number>();
+  readonly #running = new Map<string, number>();
 
-  function say(change: ViewChange): void {
+  constructor(screen: Screen, now: () => number = Date.now) {
+    this.#screen = screen;
+    this.#now = now;
+  }
+
+  print(view: TurnView): void {
+    for (const change of changesBetween(this.#printed, view)) this.#say(change);
+    this.#printed = view;
+  }
+
+  /** The oldest open question. */
+  pendingQuestion(): ElicitationRequest | undefined {
+    return [...this.#questions.values()].find(({ status }) => status === 'pending');
+  }
+
+  /** True while an answer is being sent; false when it was refused and the question is open again. */
+  setAnswered(elicitationId: string, isAnswered: boolean): void {
+    if (isAnswered) this.#answered.add(elicitationId);
+    else this.#answered.delete(elicitationId);
+  }
+
+  isAnswered(elicitationId: string): boolean {
+    return this.#answered.has(elicitationId);
+  }
+
+  /** True while a new message is being sent that supersedes the turn; false when it was refused. */
+  setSuperseded(isSuperseded: boolean): void {
+    this.#isSuperseded = isSuperseded;
+  }
+
+  /** What the turn does now, as text. */
+  doing(): string {
+    return doing(this.#printed);
+  }
+
+  #say(change: ViewChange): void {
+    const screen = this.#screen;
     switch (change.kind) {
       case 'text':
         return screen.text(change.text);
@@ -42,45 +67,48 @@ export function createTurnPrinter(screen: Screen, now: () => number = Date.now):
       case 'text-taken-back':
         return screen.takeBack(change.text) ? undefined : screen.line(cutOff);
       case 'tool-started':
-        running.set(change.call.id, now());
+        this.#running.set(change.call.id, this.#now());
         return;
-      case 'tool-ended': {
-        const tookMs = now() - (running.get(change.call.id) ?? now());
-        running.delete(change.call.id);
-        return screen.line(toolEnded(change.call.toolName, endOf(change.call, tookMs)));
-      }
+      case 'tool-ended':
+        return screen.line(toolEnded(change.call.toolName, this.#endCall(change.call)));
       case 'question-opened':
-        questions.set(change.question.elicitationId, change.question);
+        this.#questions.set(change.question.elicitationId, change.question);
         return;
       case 'question-settled':
-        questions.set(change.question.elicitationId, change.question);
-        // The time that people take to answer does not count as the tools'.
-        for (const id of running.keys()) running.set(id, now());
-        return screen.line(
-          isSuperseded && change.question.status === 'cancel'
-            ? supersededLine(change.question)
-            : settledLine(change.question, answered.has(change.question.elicitationId)),
-        );
+        return this.#saySettled(change.question);
       case 'notice':
         return screen.line(dim(`  ${plain(change.text)}`));
       case 'turn-ended':
-        return sayEnd(change);
+        return this.#sayEnd(change);
       default:
         return change satisfies never;
     }
   }
 
   /** A call that ended because its question was not accepted did not fail. The call's end may arrive before the question's. */
-  function endOf({ id, toolName, state }: ToolCallPart, tookMs: number): ToolEnd {
+  #endCall({ id, toolName, state }: ToolCallPart): ToolEnd {
+    const tookMs = this.#now() - (this.#running.get(id) ?? this.#now());
+    this.#running.delete(id);
     if (state.kind !== 'failed') return { kind: 'done', ...(tookMs >= shortestMs && { tookMs }) };
     const call = { toolCallId: id, toolName };
-    const question = [...questions.values()].findLast(({ context }) => isWaitingFor(context, call));
+    const question = [...this.#questions.values()].findLast(({ context }) => isWaitingFor(context, call));
     if (!question || question.status === 'accept') return { kind: 'failed' };
     const isConnection = question.context.trigger === 'credential_required';
     return { kind: isConnection ? 'not-connected' : 'not-answered' };
   }
 
-  function sayEnd({ status, errorText }: Extract<ViewChange, { kind: 'turn-ended' }>): void {
+  #saySettled(question: ElicitationRequest): void {
+    this.#questions.set(question.elicitationId, question);
+    // The time that people take to answer does not count as the tools'.
+    for (const id of this.#running.keys()) this.#running.set(id, this.#now());
+    const isDropped = this.#isSuperseded && question.status === 'cancel';
+    this.#screen.line(
+      isDropped ? supersededLine(question) : settledLine(question, this.isAnswered(question.elicitationId)),
+    );
+  }
+
+  #sayEnd({ status, errorText }: Extract<ViewChange, { kind: 'turn-ended' }>): void {
+    const screen = this.#screen;
     screen.endText();
     switch (status) {
       case 'completed':
@@ -88,7 +116,7 @@ export function createTurnPrinter(screen: Screen, now: () => number = Date.now):
       case 'failed':
         return screen.line(trouble(plain(errorText ?? 'The turn failed.')));
       case 'cancelled':
-        return isSuperseded ? undefined : screen.line(dim('  Stopped.'));
+        return this.#isSuperseded ? undefined : screen.line(dim('  Stopped.'));
       case 'unseen':
         return screen.line(
           dim('  The turn ended while the connection was lost; its last words were missed.'),
@@ -97,19 +125,4 @@ export function createTurnPrinter(screen: Screen, now: () => number = Date.now):
         return status satisfies never;
     }
   }
-
-  return {
-    print(view) {
-      for (const change of changesBetween(printed, view)) say(change);
-      printed = view;
-    },
-    pendingQuestion: () => [...questions.values()].find(({ status }) => status === 'pending'),
-    setAnswered(elicitationId, isAnswered) {
-      if (isAnswered) answered.add(elicitationId);
-      else answered.delete(elicitationId);
-    },
-    isAnswered: (elicitationId) => answered.has(elicitationId),
-    setSuperseded: (value) => void (isSuperseded = value),
-    doing: () => doing(printed),
-  };
 }

@@ -8,7 +8,7 @@ import type { ChatOptions } from '../chat/resume-command.ts';
 import { converse } from '../chat/conversation.ts';
 import { createFormDrafts, draftsFolder } from '../chat/form-drafts.ts';
 import { createPlainScreen } from '../chat/screen.ts';
-import { createTerminalScreen } from '../chat/terminal-screen.ts';
+import { TerminalScreen } from '../chat/terminal-screen.ts';
 import { trouble } from '../chat/wording.ts';
 import { defineCommand, UsageError } from '../command.ts';
 
@@ -60,7 +60,7 @@ async function converseAs(options: ChatOptions): Promise<boolean> {
     resume: conversation !== undefined,
     isInteractive,
     openScreen(keyboard) {
-      if (isInteractive) return createTerminalScreen(stdin, stdout, keyboard);
+      if (isInteractive) return new TerminalScreen(stdin, stdout, keyboard);
       process.on('SIGINT', () => keyboard.interrupt());
       return createPlainScreen({ input: stdin, output: stdout, notes: stderr }, keyboard);
     },

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { readInput } from '../../../src/cli/chat/read-input.ts';
-import { createMarkdown } from '../../../src/cli/chat/markdown.ts';
+import { Markdown } from '../../../src/cli/chat/markdown.ts';
 import { timeLeft, toolLabel } from '../../../src/cli/chat/wording.ts';
 
 const bold = (text: string) => `\u001b[1m${text}\u001b[22m`;
@@ -20,11 +20,17 @@ test.each([
   ['ends with *', 'ends with *'],
 ])('%j streams as the same text however it is cut', (given, shown) => {
   for (let size = 1; size <= given.length; size += 1) {
-    const markdown = createMarkdown();
+    const markdown = new Markdown(true);
     let out = '';
     for (let at = 0; at < given.length; at += size) out += markdown.push(given.slice(at, at + size));
     expect(out + markdown.end()).toBe(shown);
   }
+});
+
+test('where nothing can be styled, text stays as it came', () => {
+  const markdown = new Markdown(false);
+  const text = '## Your issues\n- a **strong** `word` *';
+  expect(markdown.push(text) + markdown.end()).toBe(text);
 });
 
 test.each([

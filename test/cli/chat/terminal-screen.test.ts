@@ -3,7 +3,7 @@ import { PassThrough } from 'node:stream';
 import type { ReadStream, WriteStream } from 'node:tty';
 import { afterEach, describe, expect, test } from 'vitest';
 import type { Screen } from '../../../src/cli/chat/screen.ts';
-import { createTerminalScreen } from '../../../src/cli/chat/terminal-screen.ts';
+import { TerminalScreen } from '../../../src/cli/chat/terminal-screen.ts';
 
 const columns = 10;
 const rows = 8;
@@ -52,10 +52,10 @@ afterEach(() => open.splice(0).forEach((screen) => screen.close()));
 
 function openScreen() {
   const terminal = createTerminal();
-  const output = Object.assign(new PassThrough(), { columns, rows }) as unknown as WriteStream;
+  const output = Object.assign(new PassThrough(), { columns, rows, isTTY: true }) as unknown as WriteStream;
   output.on('data', (chunk: Buffer) => terminal.take(chunk.toString()));
   const input = new PassThrough() as unknown as ReadStream;
-  const screen = createTerminalScreen(input, output, { line() {}, interrupt() {}, end() {} });
+  const screen = new TerminalScreen(input, output, { line() {}, interrupt() {}, end() {} });
   open.push(screen);
   screen.line('before');
   return { screen, lines: terminal.lines, said: () => terminal.lines().filter((line) => line !== '') };
