@@ -37,6 +37,8 @@ import { untilFree } from './until-free.ts';
 export interface ClientOptions {
   baseUrl: string;
   token: Token;
+  /** With an API key that may act for users: the id of the user it acts for. */
+  forUser?: string;
   /**
    * Which questions you can put in front of a person. Those you cannot are never asked. All of them with
    * `onElicitation`, none without, unless given.

@@ -21,6 +21,7 @@ export type Send = (call: Call, signal?: AbortSignal) => Promise<Response>;
 interface Options {
   baseUrl: string;
   token: Token;
+  forUser?: string;
   fetch?: typeof globalThis.fetch;
   clock?: Pick<ServiceClock, 'hear'>;
 }
@@ -38,7 +39,7 @@ export class ConnectionLost extends Error {
 
 const temporaryStatuses = new Set([408, 429, 502, 503, 504]);
 
-export function createSend({ baseUrl, token, fetch = globalThis.fetch, clock }: Options): Send {
+export function createSend({ baseUrl, token, forUser, fetch = globalThis.fetch, clock }: Options): Send {
   const base = baseUrl.replace(/\/+$/, '');
   let known: string | undefined;
 
@@ -51,6 +52,7 @@ export function createSend({ baseUrl, token, fetch = globalThis.fetch, clock }: 
         method,
         headers: {
           authorization,
+          ...(forUser !== undefined && { 'x-interlude-user': forUser }),
           ...(body !== undefined && { 'content-type': 'application/json' }),
           ...headers,
         },

@@ -14,7 +14,9 @@ import { concludeAnswer, fromRow } from './conclude-answer.ts';
 import type { Answered, Given } from './conclude-answer.ts';
 import type { ConnectionAnnouncer } from './announce-connection.ts';
 import { ServiceError } from './service-error.ts';
+import { actorOf } from './principal.ts';
 import type { Principal } from './principal.ts';
+import { reservedForPerson } from './reserved-for-person.ts';
 import { isToolPage } from './tool-page.ts';
 import type { TurnWorkflows } from './turn-workflows.ts';
 
@@ -63,12 +65,13 @@ export function createAnswerQuestion({ storage, keys, workflows, announcer }: Pa
       });
 
     if (principal.kind !== 'user' || principal.user !== row.user) {
-      await audit(
-        'refused',
-        principal.kind === 'user' ? principal.user : null,
-        `${given.action} by a ${principal.kind}`,
-      );
+      await audit('refused', actorOf(principal), `${given.action} by a ${principal.kind}`);
       throw new ServiceError('not_your_question', 'Only the person it was put to may answer.');
+    }
+    const reserved = principal.actor && reservedForPerson(row.request, given, principal.actor);
+    if (reserved) {
+      await audit('refused', actorOf(principal), `${given.action} for the person`);
+      throw new ServiceError('person_required', reserved);
     }
     const response = fitContent(row.request, given);
 
@@ -104,7 +107,7 @@ export function createAnswerQuestion({ storage, keys, workflows, announcer }: Pa
         : isConsent && connected === null
           ? workflows.readElicitation(row)
           : outcome(row),
-      audit('answered', row.user, action),
+      audit('answered', actorOf(principal), action),
       connected === null ? undefined : announcer.announceToOthers(row, connected),
     ]);
     if (elicitation === 'unknown') return { kind: 'received' };

@@ -3,11 +3,10 @@
  * keep: there is nothing to guess, and a slow hash would only slow every request.
  */
 import { hash, randomBytes } from 'node:crypto';
-import type { ApiKeys } from '../storage/ports/api-keys.ts';
+import type { ApiKey, ApiKeys, KeyRights } from '../storage/ports/api-keys.ts';
 import type { Storage } from '../storage/storage.ts';
 import { ServiceError } from './service-error.ts';
 import { isTenantName } from './principal.ts';
-import type { Principal } from './principal.ts';
 import { sameText } from './same-text.ts';
 
 const usedEveryMs = 60_000;
@@ -22,16 +21,17 @@ export async function createApiKey(
   storage: Pick<Storage, 'apiKeys'>,
   tenant: string,
   createdBy: string | null = null,
+  rights: Partial<KeyRights> = {},
 ): Promise<string> {
   if (!isTenantName(tenant)) throw new Error('The tenant has to be a name without control characters.');
   const id = randomBytes(8).toString('hex');
   const secret = randomBytes(32).toString('base64url');
-  await storage.apiKeys.create({ id, tenant, hash: hashOf(secret), createdBy });
+  await storage.apiKeys.create({ id, tenant, hash: hashOf(secret), createdBy, ...rights });
   return `ilk_${id}_${secret}`;
 }
 
-/** Whose key this is; `unauthenticated` when it is nobody's, or nobody's any more. */
-export async function principalOfApiKey(apiKeys: ApiKeys, credential: string): Promise<Principal> {
+/** The key that was presented; `unauthenticated` when it is nobody's, or nobody's any more. */
+export async function findApiKey(apiKeys: ApiKeys, credential: string): Promise<ApiKey> {
   const [, id, secret] = form.exec(credential) ?? [];
   const key = id === undefined ? null : await apiKeys.get(id);
   if (!key || !secret || !sameText(key.hash, hashOf(secret))) {
@@ -46,7 +46,7 @@ export async function principalOfApiKey(apiKeys: ApiKeys, credential: string): P
   // A write a minute; whether it succeeds is nothing to the caller.
   if (key.lastUsedAt === null || Date.now() - key.lastUsedAt > usedEveryMs)
     await apiKeys.used(key.id).catch(() => undefined);
-  return { kind: 'service', tenant: key.tenant, keyId: key.id };
+  return key;
 }
 
 function hashOf(secret: string): string {

@@ -4,6 +4,7 @@ import type { RememberedApproval } from '../storage/ports/approvals.ts';
 import type { Storage } from '../storage/storage.ts';
 import { userOf } from './conversation-access.ts';
 import { ServiceError } from './service-error.ts';
+import { actorOf } from './principal.ts';
 import type { Principal } from './principal.ts';
 
 export type OwnApproval = Pick<
@@ -49,7 +50,7 @@ export function createOwnApprovals({ config, storage }: Parts): OwnApprovals {
         at: Date.now(),
         tenant,
         elicitationId: id,
-        actor: user,
+        actor: actorOf(principal),
         action: 'withdrawn',
         detail: `${withdrawn.server}: ${withdrawn.tool}`,
         address,

@@ -1,24 +1,30 @@
 /**
- * Who is calling. A user presents a JWT of the configured issuer; a service presents an API key and has no user. Nothing
- * is ever anonymous: what cannot be checked is refused as `unauthenticated`, and when the issuer cannot be reached to
+ * Who is calling. A user presents a JWT of the configured issuer; a service presents an API key and has no user, unless
+ * its key has the right to name one. Nothing is ever anonymous: what cannot be checked is refused as `unauthenticated`, and when the issuer cannot be reached to
  * check it, that is `unavailable`, because the caller's token may be fine.
  */
-import type { ApiKeys } from '../storage/ports/api-keys.ts';
+import type { ApiKey, ApiKeys } from '../storage/ports/api-keys.ts';
 import { createTokenVerifier, userFromClaims, WrongAudience } from './access-tokens.ts';
 import type { TokenRules } from './access-tokens.ts';
-import { isApiKey, principalOfApiKey } from './api-keys.ts';
-import type { Principal } from './principal.ts';
+import { findApiKey, isApiKey } from './api-keys.ts';
+import { isNameableUser } from './principal.ts';
+import type { Principal, UserPrincipal } from './principal.ts';
 import type { RecordRefusal } from './record-refusal.ts';
-import { ServiceError } from './service-error.ts';
+import { invalidInput, ServiceError } from './service-error.ts';
 
 export interface Presented {
   /** An access token or an API key, without the scheme. */
   bearer: string;
   /** Whom an access token has to be for: one of these. The configured audience unless given. API keys are for all. */
   audiences?: readonly string[];
+  /** The user whom a program says it acts for; `''` is none, and refused. */
+  forUser?: string | undefined;
   /** Where from, for the audit. */
   address?: string;
 }
+
+/** The header with which a program names the user, on every surface. */
+export const userHeader = 'x-interlude-user';
 
 /** Refusals are `ServiceError`s. */
 export type Authenticate = (presented: Presented) => Promise<Principal>;
@@ -32,26 +38,51 @@ interface Parts {
 
 export function createAuthenticate({ auth, apiKeys, recordRefusal }: Parts): Authenticate {
   const verifyToken = auth && createTokenVerifier(auth);
-  return async ({ bearer, audiences, address }) => {
-    if (isApiKey(bearer)) return principalOfApiKey(apiKeys, bearer);
+  return async ({ bearer, audiences, forUser, address = null }) => {
+    if (isApiKey(bearer)) {
+      const key = await findApiKey(apiKeys, bearer);
+      if (forUser === undefined) return { kind: 'service', tenant: key.tenant, keyId: key.id };
+      if (key.actsForUsers) return actFor(key, forUser);
+      const detail = `key ${key.id} named a user`;
+      await recordRefusal({ tenant: key.tenant, elicitationId: '', actor: null, detail, address });
+      throw new ServiceError(
+        'cannot_act_for_users',
+        `This API key may not act for users. Leave ${userHeader} out, or ask the operator for a key that may.`,
+      );
+    }
     if (!verifyToken)
       throw new ServiceError(
         'unauthenticated',
         'Only API keys are accepted: no issuer of tokens is configured.',
       );
-    try {
-      return await verifyToken(bearer, audiences);
-    } catch (error) {
-      if (error instanceof WrongAudience) await record(error, address ?? null);
+    const principal = await verifyToken(bearer, audiences).catch(async (error: unknown) => {
+      if (error instanceof WrongAudience) await recordWrongAudience(error, address);
       throw error;
-    }
+    });
+    if (forUser === undefined) return principal;
+    const { tenant, user } = principal;
+    await recordRefusal({ tenant, elicitationId: '', actor: user, detail: 'a user named another', address });
+    throw new ServiceError(
+      'cannot_act_for_users',
+      `Whoever signs in acts for themselves. Leave ${userHeader} out.`,
+    );
   };
 
   /** A program that was given the token for something else tries it here, so its user should be able to find out. */
-  async function record({ claims }: WrongAudience, address: string | null): Promise<void> {
+  async function recordWrongAudience({ claims }: WrongAudience, address: string | null): Promise<void> {
     if (!auth) return;
     const { tenant, user } = userFromClaims(claims, auth);
     const detail = 'token for another audience';
     await recordRefusal({ tenant, elicitationId: '', actor: user, detail, address });
   }
+}
+
+/** Never an operator, whoever is named. */
+function actFor({ tenant, id: keyId, approvesForUsers }: ApiKey, user: string): UserPrincipal {
+  if (!isNameableUser(user))
+    throw invalidInput(
+      [userHeader],
+      'name one user by their id as it is: 1–255 visible ASCII characters, without "," and "%"',
+    );
+  return { kind: 'user', tenant, user, actor: { keyId, mayApprove: approvesForUsers } };
 }

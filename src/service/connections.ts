@@ -14,6 +14,7 @@ import type { Storage } from '../storage/storage.ts';
 import type { MayChange } from './account-rights.ts';
 import { userOf } from './conversation-access.ts';
 import { ServiceError } from './service-error.ts';
+import { actorOf } from './principal.ts';
 import type { Principal } from './principal.ts';
 
 export type Scope = 'user' | 'project';
@@ -147,11 +148,15 @@ export function createOwnConnections({ config, storage, stores, mayChange, logge
         at: Date.now(),
         tenant,
         elicitationId: '',
-        actor: userOf(principal),
+        actor: actorOf(principal),
         action,
         detail: `${server}: ${detail}${by}`,
         address,
       });
+    if (principal.kind === 'user' && principal.actor && scope === 'user' && own) {
+      await audit('refused', 'disconnecting for a user');
+      throw new ServiceError('person_required', 'A person ends their own connections, on our page.');
+    }
     const shared = listed.find((one) => one.scope === 'project');
     if (!own?.mayChange) {
       if (!shared)

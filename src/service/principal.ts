@@ -1,10 +1,17 @@
 /**
  * Who is calling: a person with a user id, or a program that acts for a whole tenant and has no user. An operator looks
- * after the accounts that everybody in their tenant shares.
+ * after the accounts that everybody in their tenant shares. With `actor`, a program calls for the user: what takes the
+ * person, signed in, it may not do, and what it does is written down as its doing.
  */
 export type Principal =
-  | { kind: 'user'; tenant: string; user: string; name?: string; isOperator?: true }
+  | { kind: 'user'; tenant: string; user: string; name?: string; isOperator?: true; actor?: ActingKey }
   | { kind: 'service'; tenant: string; keyId: string };
+
+export interface ActingKey {
+  keyId: string;
+  /** It may accept approvals, too. */
+  mayApprove: boolean;
+}
 
 export type UserPrincipal = Extract<Principal, { kind: 'user' }>;
 
@@ -21,6 +28,16 @@ export function isTenantName(text: string): boolean {
   return plain.test(text) && encodeURIComponent(text).length <= 800;
 }
 
+const nameable = /^[!-$&-+\--~]{1,255}$/;
+
+/**
+ * Whether a header can name this user and nobody else: visible ASCII, as other characters arrive differently from one
+ * client to the next; no `,`, with which a header that was sent twice is joined; and no `%`, which is never decoded.
+ */
+export function isNameableUser(text: string): boolean {
+  return nameable.test(text);
+}
+
 /** A name to show to people: short, and only what can be seen. */
 export function isDisplayName(text: string): boolean {
   return plain.test(text) && text.length <= 200;
@@ -29,5 +46,14 @@ export function isDisplayName(text: string): boolean {
 /** Whose limit a request counts against; no two principals share one. */
 export function rateLimitKey(principal: Principal): string {
   const { kind, tenant } = principal;
-  return JSON.stringify([kind, tenant, kind === 'user' ? principal.user : principal.keyId]);
+  if (kind === 'service') return JSON.stringify([kind, tenant, principal.keyId]);
+  const { user, actor } = principal;
+  return JSON.stringify([kind, tenant, user, ...(actor ? [actor.keyId] : [])]);
+}
+
+/** Who acted, for the audit; null for a service, which is nobody. */
+export function actorOf(principal: Principal): string | null {
+  if (principal.kind === 'service') return null;
+  const { user, actor } = principal;
+  return actor ? `key ${actor.keyId} for ${user}` : user;
 }

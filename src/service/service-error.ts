@@ -9,6 +9,8 @@ export type ServiceErrorCode =
   | 'invalid_request'
   | 'unauthenticated'
   | 'forbidden'
+  | 'cannot_act_for_users'
+  | 'person_required'
   | 'unknown_agent'
   | 'unknown_server'
   | 'conversation_not_found'

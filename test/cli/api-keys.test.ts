@@ -5,7 +5,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { principalOfApiKey } from '../../src/service/api-keys.ts';
+import { findApiKey } from '../../src/service/api-keys.ts';
 import { openStorage } from '../../src/storage/open-storage.ts';
 import type { Storage } from '../../src/storage/storage.ts';
 import { bareEnvironment } from '../bare-environment.ts';
@@ -39,14 +39,14 @@ test('a key is made, seen with its maker and last use, and refused by a running 
   const id = key.split('_')[1] ?? '';
   const listed = () => apiKey('list', '--tenant', 'acme').then(({ output }) => output);
   expect(await listed()).toMatch(new RegExp(`^${id}  acme  made .* by carol  not used  valid\n$`));
-  expect(await principalOfApiKey(storage.apiKeys, key)).toMatchObject({ tenant: 'acme', keyId: id });
+  expect(await findApiKey(storage.apiKeys, key)).toMatchObject({ tenant: 'acme', id });
   expect(await listed()).toMatch(/ {2}used 20\S+ \S+ {2}valid/);
 
   expect(await apiKey('revoke', key)).toMatchObject({
     code: 0,
     output: `The key ${id} is refused from now on.\n`,
   });
-  await expect(principalOfApiKey(storage.apiKeys, key)).rejects.toThrow('was revoked');
+  await expect(findApiKey(storage.apiKeys, key)).rejects.toThrow('was revoked');
   expect(await listed()).toContain('revoked 20');
   expect(await listed()).not.toContain(key.trim().slice(-43));
 });

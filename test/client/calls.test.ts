@@ -124,6 +124,13 @@ test('cancel and the open questions go to the conversation they name', async () 
   ]);
 });
 
+test('a program says with every request whom it acts for', async () => {
+  const server = await serve((response) => void response.end(JSON.stringify({ items: [] })));
+  await clientOf(server, { forUser: 'alice' }).allOpenElicitations();
+  await clientOf(server).allOpenElicitations();
+  expect(server.requests.map(({ headers }) => headers['x-interlude-user'])).toEqual(['alice', undefined]);
+});
+
 test('a token that is no longer accepted is replaced once, and kept', async () => {
   const server = await serve((response) => {
     const { authorization } = server.requests.at(-1)?.headers ?? {};

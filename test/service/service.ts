@@ -44,6 +44,8 @@ export interface Service {
   token(user: string): Promise<string>;
   begun(conversation: string): void;
   asService(): Promise<Caller>;
+  /** A program that acts for users of the tenant with this key. */
+  actingFor(user: string, key: string): Caller;
   /** Ends the turns that were begun and wait for somebody. */
   endTurns(): Promise<void>;
   stop(): Promise<void>;
@@ -120,6 +122,7 @@ export async function startService({
     begun: (conversation) => void conversations.add(conversation),
     as: async (user) => createCaller(baseUrl, await token(user), conversations),
     asService: async () => createCaller(baseUrl, await createApiKey(storage, 'demo'), conversations),
+    actingFor: (user, key) => createCaller(baseUrl, key, conversations, user),
     endTurns: endAll,
     stop: () => started.disposeAsync(),
   };

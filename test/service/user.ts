@@ -32,15 +32,23 @@ export interface ChatOptions {
   headers?: Record<string, string>;
 }
 
-/** `conversations` collects the ids of all conversations that were begun. */
-export function createCaller(baseUrl: string, token: string, conversations = new Set<string>()): Caller {
-  const authorization = `Bearer ${token}`;
-  const json = { authorization, 'content-type': 'application/json' };
+/** `conversations` collects the ids of all conversations that were begun; `forUser` is whom a key acts for. */
+export function createCaller(
+  baseUrl: string,
+  token: string,
+  conversations = new Set<string>(),
+  forUser?: string,
+): Caller {
+  const caller = {
+    authorization: `Bearer ${token}`,
+    ...(forUser !== undefined && { 'x-interlude-user': forUser }),
+  };
+  const json = { ...caller, 'content-type': 'application/json' };
 
   async function request(method: string, path: string, body?: unknown, headers: Record<string, string> = {}) {
     const response = await fetch(baseUrl + path, {
       method,
-      headers: { ...(body === undefined ? { authorization } : json), ...headers },
+      headers: { ...(body === undefined ? caller : json), ...headers },
       ...(body !== undefined && { body: JSON.stringify(body) }),
     });
     const text = await response.text();
@@ -78,7 +86,7 @@ export function createCaller(baseUrl: string, token: string, conversations = new
     async rejoin(conversation, headers = {}) {
       const abort = new AbortController();
       const response = await fetch(`${baseUrl}/run/api/chat/${conversation}/stream`, {
-        headers: { authorization, 'x-supports-elicitation': 'true', ...headers },
+        headers: { ...caller, 'x-supports-elicitation': 'true', ...headers },
         signal: abort.signal,
       });
       return response.status === 204 ? null : readChatStream(response, abort);

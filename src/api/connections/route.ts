@@ -31,7 +31,7 @@ export function connectionsSurface(api: Api, { connections }: Pick<Service, 'con
       'Forgets it here in any case, and tells its provider where that is possible. Safe to repeat. A user ends their own; ' +
       'one that everybody shares, an operator, with `scope=project`.',
     response: { 200: json('It is not connected any more', DisconnectedSchema) },
-    problems: ['forbidden', 'unknown_server'],
+    problems: ['forbidden', 'person_required', 'unknown_server'],
   });
   api.delete(
     '/run/v1/connections/:server',

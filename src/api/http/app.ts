@@ -22,7 +22,7 @@ import { feedSurface } from '../feed/route.ts';
 import { answerWithProblems, problemFor, sendProblem } from './answer-with-problems.ts';
 import { healthRoutes } from './health.ts';
 import { refuseUnknownHosts } from './known-hosts.ts';
-import { createRefusalLimit, limitOpenRequests } from './limits.ts';
+import { createRefusalLimit, limitActingKeys, limitOpenRequests } from './limits.ts';
 import { mcpPath, mcpSurface } from '../mcp/route.ts';
 import type { Service } from '../../service/service.ts';
 import { rateLimitKey } from '../../service/principal.ts';
@@ -85,6 +85,7 @@ export function createApp(parts: AppParts): FastifyInstance {
       names: { publicUrl: config.http.publicUrl, audience: config.auth.audience },
     });
     limitOpenRequests(api, config.http.openRequests);
+    limitActingKeys(api, config.http.rateLimitPerMinute);
     await api.register(rateLimit, {
       ...perMinute,
       hook: 'preHandler',

@@ -1,5 +1,7 @@
 /** Reads who is calling from a request's headers; `service/authenticate.ts` decides whether it is so. */
+import type { ServerResponse } from 'node:http';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
+import { userHeader } from '../../service/authenticate.ts';
 import type { Principal } from '../../service/principal.ts';
 import { ServiceError } from '../../service/service-error.ts';
 import type { Service } from '../../service/service.ts';
@@ -16,6 +18,8 @@ declare module 'fastify' {
 
 interface AuthenticationParts {
   authenticate: Service['authenticate'];
+  /** How often an API key is looked at again while a response to it is open, in milliseconds. */
+  recheckMs?: number;
   refusals: RefusalLimit;
   /** Under which names tokens may be for us. */
   names: { publicUrl: string; audience: string };
@@ -24,10 +28,10 @@ interface AuthenticationParts {
 /** Every route of `fastify` and below needs a principal, found in `request.principal`. */
 export function requirePrincipal(
   fastify: FastifyInstance,
-  { authenticate, refusals, names }: AuthenticationParts,
+  { authenticate, refusals, names, recheckMs = 30_000 }: AuthenticationParts,
 ): void {
   fastify.decorateRequest('principal');
-  fastify.addHook('onRequest', async (request) => {
+  fastify.addHook('onRequest', async (request, reply) => {
     const { ip, routeOptions } = request;
     refusals.check(ip);
     const { resource } = routeOptions.config;
@@ -37,15 +41,38 @@ export function requirePrincipal(
       refusals.count(ip);
       throw unauthenticated(bearer.words, { metadata });
     }
-    const presented = { bearer: bearer.token, audiences: audiencesOf(names, resource), address: ip };
+    const presented = {
+      bearer: bearer.token,
+      audiences: audiencesOf(names, resource),
+      // Sent twice, Node joins it with a comma, which no name has.
+      forUser: request.headers[userHeader]?.toString(),
+      address: ip,
+    };
     try {
       request.principal = await authenticate(presented);
+      if (isOfKey(request.principal)) hangUpWhenRevoked(reply.raw, () => authenticate(presented), recheckMs);
     } catch (error) {
-      if (!(error instanceof ServiceError) || error.code !== 'unauthenticated') throw error;
-      refusals.count(ip);
+      if (!(error instanceof ServiceError)) throw error;
+      if (error.code === 'unauthenticated' || error.code === 'cannot_act_for_users') refusals.count(ip);
+      if (error.code !== 'unauthenticated') throw error;
       throw unauthenticated(error.message, { reason: 'invalid_token', metadata });
     }
   });
+}
+
+function isOfKey(principal: Principal): boolean {
+  return principal.kind === 'service' || principal.actor !== undefined;
+}
+
+/** A stream may stay open for days; a key that was revoked reads on no longer than until the next look. */
+function hangUpWhenRevoked(response: ServerResponse, look: () => Promise<unknown>, everyMs: number): void {
+  const looking = setInterval(() => {
+    look().catch((error: unknown) => {
+      // While the database is away, nothing is known.
+      if (error instanceof ServiceError && error.code === 'unauthenticated') response.destroy();
+    });
+  }, everyMs);
+  response.once('close', () => clearInterval(looking));
 }
 
 type Bearer = { kind: 'given'; token: string } | { kind: 'missing'; words: string };

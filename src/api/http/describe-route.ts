@@ -35,6 +35,7 @@ interface Content {
 const everywhere: ProblemCode[] = [
   'invalid_request',
   'unauthenticated',
+  'cannot_act_for_users',
   'unknown_host',
   'rate_limited',
   'internal',
@@ -53,6 +54,7 @@ export const problemsOf = {
   ],
   answering: [
     'not_your_question',
+    'person_required',
     'elicitation_not_found',
     'already_answered',
     'expired',

@@ -10,31 +10,61 @@ export interface RefusalLimit {
 }
 
 const windowMs = 60_000;
-/** Of addresses that are remembered; of more, the oldest are forgotten. */
-const maxAddresses = 10_000;
+/** Of addresses, or keys, that are remembered; of more, the oldest are forgotten. */
+const maxNames = 10_000;
+/** As many users as a program may ask for at full speed. */
+const usersPerKey = 10;
 
 /**
  * Over `max` refusals within a minute, nothing an address presents is looked at for the rest of it. Only refusals are
  * counted: one address may stand for all users of a product.
  */
 export function createRefusalLimit(max: number, now: () => number = () => performance.now()): RefusalLimit {
-  const refused = new Map<string, { times: number; until: number }>();
-  const entryOf = (address: string) => {
-    const entry = refused.get(address);
+  return createWindowLimit({ max, words: 'Too many of your tokens and keys were refused.', now });
+}
+
+/**
+ * Each user for whom a program asks has the limit of a user; all of them together have one, too, as a program may name
+ * as many as it likes.
+ */
+export function limitActingKeys(api: FastifyInstance, perUser: number): void {
+  const limit = createWindowLimit({
+    max: perUser * usersPerKey,
+    words: 'This API key has asked too much for its users.',
+    now: () => performance.now(),
+  });
+  api.addHook('preHandler', async ({ principal }) => {
+    const actor = principal.kind === 'user' ? principal.actor : undefined;
+    if (!actor) return;
+    limit.check(actor.keyId);
+    limit.count(actor.keyId);
+  });
+}
+
+interface WindowLimit {
+  /** Within a minute. */
+  max: number;
+  words: string;
+  now: () => number;
+}
+
+function createWindowLimit({ max, words, now }: WindowLimit) {
+  const counted = new Map<string, { times: number; until: number }>();
+  const entryOf = (name: string) => {
+    const entry = counted.get(name);
     return entry && entry.until > now() ? entry : undefined;
   };
   return {
-    check(address) {
-      const entry = entryOf(address);
-      if (entry && entry.times >= max)
-        throw tooMany('Too many of your tokens and keys were refused.', entry.until - now());
+    check(name: string) {
+      const entry = entryOf(name);
+      if (entry && entry.times >= max) throw tooMany(words, entry.until - now());
     },
-    count(address) {
-      const entry = entryOf(address) ?? { times: 0, until: now() + windowMs };
-      refused.delete(address);
-      refused.set(address, { ...entry, times: entry.times + 1 });
-      const [oldest] = refused.keys();
-      if (refused.size > maxAddresses && oldest !== undefined) refused.delete(oldest);
+    count(name: string) {
+      const entry = entryOf(name) ?? { times: 0, until: now() + windowMs };
+      counted.delete(name);
+      counted.set(name, { ...entry, times: entry.times + 1 });
+      const [oldest] = counted.keys();
+      if (counted.size > maxNames && oldest !== undefined) counted.delete(oldest);
     },
   };
 }

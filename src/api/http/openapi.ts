@@ -5,6 +5,7 @@ import type { SwaggerTransform } from '@fastify/swagger';
 import type { FastifyInstance, FastifySchema } from 'fastify';
 import { jsonSchemaTransform, jsonSchemaTransformObject } from 'fastify-type-provider-zod';
 import { z } from 'zod';
+import { userHeader } from '../../service/authenticate.ts';
 import packageJson from '../../../package.json' with { type: 'json' };
 import { describeRoute, json } from './describe-route.ts';
 import { tidyComponents } from './openapi-components.ts';
@@ -32,9 +33,16 @@ export function describeApi(
             scheme: 'bearer',
             description: "An access token of the configured issuer, or a service's API key",
           },
+          actingForUser: {
+            type: 'apiKey',
+            in: 'header',
+            name: userHeader,
+            description:
+              'With an API key that may act for users: the id of the user it acts for. Visible ASCII, without `,` and `%`',
+          },
         },
       },
-      security: [{ bearer: [] }],
+      security: [{ bearer: [] }, { bearer: [], actingForUser: [] }],
       tags: [
         { name: 'chat', description: 'For `useChat` and everybody who speaks its stream' },
         { name: 'openai', description: 'For OpenAI clients' },

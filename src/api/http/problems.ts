@@ -12,6 +12,8 @@ export const problems = {
   invalid_request: { status: 400, title: 'The request is not valid' },
   unauthenticated: { status: 401, title: 'Sign in first' },
   forbidden: { status: 403, title: 'Not allowed' },
+  cannot_act_for_users: { status: 403, title: 'This caller may not act for users' },
+  person_required: { status: 403, title: 'Only the person can do this, signed in' },
   not_your_question: { status: 403, title: 'This question was asked of somebody else' },
   not_found: { status: 404, title: 'Not found' },
   unknown_agent: { status: 404, title: 'There is no such agent' },

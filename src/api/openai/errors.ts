@@ -28,6 +28,8 @@ const kinds = {
   invalid_request: invalid,
   unauthenticated: { type: 'authentication_error' },
   forbidden: invalid,
+  cannot_act_for_users: invalid,
+  person_required: invalid,
   not_your_question: invalid,
   not_found: invalid,
   unknown_agent: { ...invalid, code: 'model_not_found' },

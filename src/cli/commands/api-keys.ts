@@ -5,7 +5,7 @@ import { readConfig } from '../../processes/read-config.ts';
 import { openStorage } from '../../storage/open-storage.ts';
 import type { ApiKey } from '../../storage/ports/api-keys.ts';
 import type { Storage } from '../../storage/storage.ts';
-import { defineCommand } from '../command.ts';
+import { defineCommand, UsageError } from '../command.ts';
 
 const tenant = { type: 'string', value: '<tenant>' } as const;
 
@@ -17,10 +17,21 @@ export const create = defineCommand({
       description: 'whose conversations and accounts the service may use',
       required: true,
     },
+    'acts-for-users': { type: 'boolean', description: 'it may name the user it acts for' },
+    'approves-for-users': {
+      type: 'boolean',
+      description: 'and approve calls for them, as a program that asks them itself',
+    },
     by: { type: 'string', value: '<name>', description: 'who makes it, for the list (your user name)' },
   },
-  run: ({ tenant: given, by }) =>
-    printFrom((storage) => createApiKey(storage, given, by ?? userInfo().username)),
+  details:
+    'A key that acts for users names one with each request (x-interlude-user) and is that user then: it reads and writes their conversations, uses their accounts, and is asked their questions. It never connects an account, and approves nothing unless it may.',
+  run: ({ tenant: given, by, 'acts-for-users': actsForUsers, 'approves-for-users': approvesForUsers }) => {
+    if (approvesForUsers && !actsForUsers)
+      throw new UsageError('--approves-for-users goes with --acts-for-users.');
+    const rights = { actsForUsers, approvesForUsers };
+    return printFrom((storage) => createApiKey(storage, given, by ?? userInfo().username, rights));
+  },
 });
 
 export const list = defineCommand({
@@ -62,14 +73,21 @@ function toId(given: string): string {
   return /^ilk_([0-9a-f]{16})(_|$)/.exec(given)?.[1] ?? given;
 }
 
-function describe({ id, tenant, createdBy, createdAt, lastUsedAt, revokedAt }: ApiKey): string {
+function describe(key: ApiKey): string {
+  const { id, tenant, createdBy, createdAt, lastUsedAt, revokedAt } = key;
   return [
     id,
     tenant,
     `made ${timeOf(createdAt)}${createdBy === null ? '' : ` by ${createdBy}`}`,
     lastUsedAt === null ? 'not used' : `used ${timeOf(lastUsedAt)}`,
     revokedAt === null ? 'valid' : `revoked ${timeOf(revokedAt)}`,
+    ...rightsOf(key),
   ].join('  ');
+}
+
+function rightsOf({ actsForUsers, approvesForUsers }: ApiKey): string[] {
+  if (!actsForUsers) return [];
+  return [approvesForUsers ? 'acts and approves for users' : 'acts for users'];
 }
 
 function timeOf(at: number): string {

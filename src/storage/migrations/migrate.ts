@@ -29,6 +29,7 @@ import { addApiKeyUse } from './018-api-key-use.ts';
 import { addToolBundles } from './019-tool-bundles.ts';
 import { addToolEffects } from './020-tool-effects.ts';
 import { createApprovals } from './022-approvals.ts';
+import { addKeyRights } from './023-keys-that-act-for-users.ts';
 import type { Database } from '../database.ts';
 import type { Tables } from '../schema.ts';
 
@@ -63,4 +64,5 @@ const migrations: Record<string, Migration> = {
   '019-tool-bundles': { up: addToolBundles },
   '020-tool-effects': { up: addToolEffects },
   '022-approvals': { up: createApprovals },
+  '023-keys-that-act-for-users': { up: addKeyRights },
 };

@@ -1,5 +1,5 @@
 export interface ApiKeys {
-  create(key: Pick<ApiKey, 'id' | 'tenant' | 'hash' | 'createdBy'>): Promise<void>;
+  create(key: Pick<ApiKey, 'id' | 'tenant' | 'hash' | 'createdBy'> & Partial<KeyRights>): Promise<void>;
   get(id: string): Promise<ApiKey | null>;
   /** Of one tenant, or of all; revoked ones, too. */
   list(tenant: string | null): Promise<ApiKey[]>;
@@ -9,7 +9,15 @@ export interface ApiKeys {
   used(id: string): Promise<void>;
 }
 
-export interface ApiKey {
+/** None unless given. */
+export interface KeyRights {
+  /** It may name a user of its tenant, and is that user then. */
+  actsForUsers: boolean;
+  /** So named, it may also approve calls that wait for that user's approval. */
+  approvesForUsers: boolean;
+}
+
+export interface ApiKey extends KeyRights {
   id: string;
   tenant: string;
   hash: string;

@@ -83,5 +83,7 @@ export interface AccountTables {
     last_used_at: number | null;
     created_at: number;
     revoked_at: number | null;
+    acts_for_users: number;
+    approves_for_users: number;
   };
 }

@@ -1,19 +1,11 @@
-import type { ApiKeys } from '../ports/api-keys.ts';
+import type { Selectable } from 'kysely';
+import type { ApiKey, ApiKeys } from '../ports/api-keys.ts';
 import type { Database } from '../database.ts';
-
-const columns = [
-  'id',
-  'tenant',
-  'hash',
-  'created_by as createdBy',
-  'created_at as createdAt',
-  'last_used_at as lastUsedAt',
-  'revoked_at as revokedAt',
-] as const;
+import type { Tables } from '../schema.ts';
 
 export function createApiKeys({ query, now }: Database): ApiKeys {
   return {
-    async create({ id, tenant, hash, createdBy }) {
+    async create({ id, tenant, hash, createdBy, actsForUsers = false, approvesForUsers = false }) {
       await query
         .insertInto('api_keys')
         .values({
@@ -24,21 +16,25 @@ export function createApiKeys({ query, now }: Database): ApiKeys {
           created_at: now(),
           last_used_at: null,
           revoked_at: null,
+          acts_for_users: Number(actsForUsers),
+          approves_for_users: Number(approvesForUsers),
         })
         .execute();
     },
     async get(id) {
-      const row = await query.selectFrom('api_keys').select(columns).where('id', '=', id).executeTakeFirst();
-      return row ?? null;
+      const row = await query.selectFrom('api_keys').selectAll().where('id', '=', id).executeTakeFirst();
+      return row ? toApiKey(row) : null;
     },
-    list: (tenant) =>
-      query
+    async list(tenant) {
+      const rows = await query
         .selectFrom('api_keys')
-        .select(columns)
+        .selectAll()
         .$if(tenant !== null, (keys) => keys.where('tenant', '=', tenant ?? ''))
         .orderBy('tenant')
         .orderBy('created_at')
-        .execute(),
+        .execute();
+      return rows.map(toApiKey);
+    },
     async revoke(id) {
       const { numUpdatedRows } = await query
         .updateTable('api_keys')
@@ -50,5 +46,19 @@ export function createApiKeys({ query, now }: Database): ApiKeys {
     async used(id) {
       await query.updateTable('api_keys').set({ last_used_at: now() }).where('id', '=', id).execute();
     },
+  };
+}
+
+function toApiKey(row: Selectable<Tables['api_keys']>): ApiKey {
+  return {
+    id: row.id,
+    tenant: row.tenant,
+    hash: row.hash,
+    createdBy: row.created_by,
+    createdAt: row.created_at,
+    lastUsedAt: row.last_used_at,
+    revokedAt: row.revoked_at,
+    actsForUsers: row.acts_for_users === 1,
+    approvesForUsers: row.approves_for_users === 1,
   };
 }

@@ -30,6 +30,12 @@ const pages = [
   'POST /connections/approvals',
   // For pages that authors of tools sign for: it has no token, and reads bytes.
   'POST /run/v1/elicitations/{elicitation}/complete',
+  // In the words of another protocol.
+  'DELETE /run/v1/mcp',
+  'GET /run/v1/mcp',
+  'POST /run/v1/mcp',
+  'GET /.well-known/oauth-protected-resource',
+  'GET /.well-known/oauth-protected-resource/run/v1/mcp',
 ];
 const forAnybody = ['getContract', 'getHealth', 'getReadiness'];
 
@@ -98,7 +104,7 @@ describe('the contract', () => {
 
   test('wants a token for everything but itself and the probes', () => {
     expect(operations.filter(({ isPublic }) => isPublic).map(({ id }) => id)).toEqual(forAnybody);
-    expect(document).toMatchObject({ security: [{ bearer: [] }] });
+    expect(document).toMatchObject({ security: [{ bearer: [] }, { bearer: [], actingForUser: [] }] });
     const others = operations.filter(({ isPublic }) => !isPublic);
     expect(others.filter(({ described, responses }) => described.security || !responses['401'])).toEqual([]);
   });

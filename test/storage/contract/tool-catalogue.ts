@@ -30,6 +30,8 @@ async function backTo009(
   const logger = pino({ level: 'silent' });
   const { query, close } =
     database.kind === 'sqlite' ? await openSqlite(database.path) : openPostgres(database.url, logger);
+  await sql`alter table api_keys drop column acts_for_users`.execute(query);
+  await sql`alter table api_keys drop column approves_for_users`.execute(query);
   await sql`alter table api_keys drop column created_by`.execute(query);
   await sql`alter table api_keys drop column last_used_at`.execute(query);
   await sql`drop table account_permits`.execute(query);

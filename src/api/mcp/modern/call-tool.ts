@@ -4,6 +4,7 @@
  */
 import type { CallToolResult, InputRequiredResult } from '@modelcontextprotocol/server';
 import type { OwnTurn } from '../../../service/own-turn.ts';
+import { actorOf } from '../../../service/principal.ts';
 import type { Service } from '../../../service/service.ts';
 import { workingResult } from '../tools/call-result.ts';
 import { pendingResult } from '../tools/fallback.ts';
@@ -135,7 +136,7 @@ async function goOn(
   const opened = openState(service, { principal, call }, requestState);
   if (opened.kind === 'refused') {
     const { tenant } = principal;
-    const actor = principal.kind === 'user' ? principal.user : null;
+    const actor = actorOf(principal);
     await service.recordRefusal({ tenant, elicitationId: '', actor, detail: opened.detail, address });
     throw new InvalidState(opened.words);
   }

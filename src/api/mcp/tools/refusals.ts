@@ -10,6 +10,8 @@ const remedies = {
   invalid_request: '',
   unauthenticated: '',
   forbidden: '',
+  cannot_act_for_users: '',
+  person_required: '',
   unknown_agent: '',
   unknown_server: '',
   conversation_not_found: 'Leave conversationId out to begin a new conversation.',
