@@ -5,10 +5,11 @@
  */
 import { createServer } from 'node:http';
 import path from 'node:path';
-import { errors, Provider } from 'oidc-provider';
+import { deviceFlow } from './device-pages.ts';
+import { errors, interactionPolicy, Provider } from 'oidc-provider';
 import { expiredPage } from './identity-page.ts';
 import { askWhoYouAre } from './identity-sign-in.ts';
-import { demoGrantType, demoTokenClient } from '../src/development/demo-token.ts';
+import { demoGrantType, demoProgramClient, demoTokenClient } from '../src/development/demo-token.ts';
 import { demoTenant, demoUser, userNames } from './identity-users.ts';
 import { isKnownHost } from '../src/network/host-names.ts';
 import { listen } from './listen.ts';
@@ -61,6 +62,13 @@ export async function startIdentityProvider(options: IdentityProviderOptions): P
   return { issuer, stop };
 }
 
+/** Programs are not asked about a second time. */
+function signInOnly() {
+  const policy = interactionPolicy.base();
+  policy.get('consent')?.checks.remove('native_client_prompt');
+  return policy;
+}
+
 async function createProvider(issuer: string, options: IdentityProviderOptions): Promise<Provider> {
   const { jwks, cookieKeys } = await loadOrCreateProviderKeys(
     path.join(options.dataDir, 'demo-identity.json'),
@@ -99,6 +107,15 @@ async function createProvider(issuer: string, options: IdentityProviderOptions):
         grant_types: [demoGrantType],
         token_endpoint_auth_method: 'none',
       },
+      {
+        client_id: demoProgramClient,
+        application_type: 'native',
+        // On any port (RFC 8252 §7.3).
+        redirect_uris: ['http://127.0.0.1/callback'],
+        response_types: ['code'],
+        grant_types: ['authorization_code', 'refresh_token', 'urn:ietf:params:oauth:grant-type:device_code'],
+        token_endpoint_auth_method: 'none',
+      },
     ],
     scopes: ['openid', 'profile'],
     claims: { openid: ['sub'], profile: ['name', 'email', 'tenant'] },
@@ -118,8 +135,13 @@ async function createProvider(issuer: string, options: IdentityProviderOptions):
       devInteractions: { enabled: false },
       resourceIndicators: { enabled: true, defaultResource: () => [], getResourceServerInfo: () => api },
       rpInitiatedLogout: { enabled: false },
+      deviceFlow,
+      revocation: {
+        enabled: true,
+        allowedPolicy: async (_, client, token) => token.clientId === client.clientId,
+      },
     },
-    interactions: { url: (_, interaction) => `/interaction/${interaction.uid}` },
+    interactions: { policy: signInOnly(), url: (_, interaction) => `/interaction/${interaction.uid}` },
     // Signing in is all there is to agree to.
     loadExistingGrant: async ({ oidc }) => {
       const grant = new provider.Grant({
@@ -132,6 +154,7 @@ async function createProvider(issuer: string, options: IdentityProviderOptions):
       return grant;
     },
     pkce: { required: () => true },
+    issueRefreshToken: async (_, client) => client.grantTypeAllowed('refresh_token'),
     renderError: (ctx) => {
       ctx.type = 'html';
       ctx.body = expiredPage();
@@ -142,6 +165,8 @@ async function createProvider(issuer: string, options: IdentityProviderOptions):
       Interaction: 3600,
       Grant: 24 * 3600,
       Session: 24 * 3600,
+      DeviceCode: 600,
+      RefreshToken: 14 * 24 * 3600,
     },
   });
 

@@ -146,6 +146,10 @@ const mayReadEnvironment = (file: string) =>
     'src/processes/read-config.ts',
     'src/processes/hide-environment.ts',
     'src/cli/commands/chat.ts',
+    'src/cli/commands/login.ts',
+    'src/cli/commands/logout.ts',
+    'src/cli/commands/mcp.ts',
+    'src/cli/commands/service-option.ts',
     'src/cli/commands/token.ts',
   ].includes(file) || !file.startsWith('src/');
 const environmentReaders = (files: SourceFile[]) =>

@@ -8,6 +8,16 @@ export const clientCommands: CommandEntry[] = [
     load: async () => (await import('./commands/chat.ts')).chat,
   },
   {
+    name: 'login',
+    summary: 'sign in to a service, for all of these commands',
+    load: async () => (await import('./commands/login.ts')).login,
+  },
+  {
+    name: 'logout',
+    summary: 'end that login',
+    load: async () => (await import('./commands/logout.ts')).logout,
+  },
+  {
     name: 'token',
     summary: 'print an access token for a user of the demo',
     load: async () => (await import('./commands/token.ts')).token,

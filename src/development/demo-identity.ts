@@ -1,6 +1,7 @@
 /** The demo's identity provider: for one machine and nothing else. It makes everybody who asks alice or bob. */
 import type { AuthConfig, Config } from '../config/config.ts';
 import { ConfigError } from '../config/config-error.ts';
+import { demoProgramClient } from './demo-token.ts';
 import { isLoopbackHost } from '../elicitation/loopback-host.ts';
 
 /** Throws a `ConfigError` when anything of the configuration is meant for more than this machine. */
@@ -18,7 +19,8 @@ export async function startDemoIdentity(config: Config, stack: AsyncDisposableSt
   });
   stack.defer(() => provider.stop());
   const client = { id: demoLoginClient, secret: undefined };
-  return { issuer: provider.issuer, audience: demoAudience, tenantClaim: 'tenant', client };
+  const program = { clientId: demoProgramClient, scope: undefined };
+  return { issuer: provider.issuer, audience: demoAudience, tenantClaim: 'tenant', client, program };
 }
 
 function meantForOthers({ http, database, temporal }: Config): string[] {

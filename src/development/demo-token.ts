@@ -3,6 +3,8 @@ import { z } from 'zod';
 
 export const demoGrantType = 'urn:interlude:demo:user';
 export const demoTokenClient = 'interlude-demo-terminal';
+/** What `interlude login` is at the demo's provider. */
+export const demoProgramClient = 'interlude-demo-program';
 
 const answerSchema = z.object({ access_token: z.string() });
 const refusalSchema = z.object({ error_description: z.string() });

@@ -61,8 +61,7 @@ export function welcome(
 }
 
 /** For a terminal that knows nothing of the environment of this one. */
-function chatCommand({ http, demo }: Config): string {
-  const identity = demo.identityPort === 3001 ? '' : `DEMO_IDENTITY_PORT=${demo.identityPort} `;
+function chatCommand({ http }: Config): string {
   const url = http.publicUrl === 'http://127.0.0.1:3000' ? '' : ` --url ${http.publicUrl}`;
-  return `${identity}npx interlude chat --as alice${url}`;
+  return `npx interlude chat --as alice${url}`;
 }

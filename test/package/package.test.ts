@@ -30,6 +30,7 @@ test('it holds its doors and what is behind them, and nothing of the service', (
     'cli',
     'cli/chat',
     'cli/commands',
+    'cli/login',
     'client',
     'config',
     'contract',
@@ -44,7 +45,11 @@ test('it holds its doors and what is behind them, and nothing of the service', (
   ]);
   const besides = ['LICENSE', 'README.md', 'widget/widget.licenses.txt'].map((file) => `package/${file}`);
   expect(files).toEqual(expect.arrayContaining(besides));
-  expect(Object.keys(manifest.dependencies)).toEqual(['@ai-sdk/provider', 'eventsource-parser']);
+  expect(Object.keys(manifest.dependencies)).toEqual([
+    '@ai-sdk/provider',
+    'eventsource-parser',
+    'openid-client',
+  ]);
   // An author's schemas are of the same zod as the types of `elicit`.
   expect(manifest.peerDependencies).toEqual({ react: '>=18', rolldown: '^1.2.19', zod: '^4.0.0' });
   expect(manifest.peerDependenciesMeta).toEqual({ react: { optional: true }, rolldown: { optional: true } });

@@ -2,31 +2,34 @@
 import { randomUUID } from 'node:crypto';
 import { stdin, stdout, stderr } from 'node:process';
 import { createClient } from '../../client/client.ts';
-import { demoToken } from '../../development/demo-token.ts';
-import { resumeCommand, defaultPort, defaultUrl } from '../chat/resume-command.ts';
+import { resumeCommand } from '../chat/resume-command.ts';
 import type { ChatOptions } from '../chat/resume-command.ts';
 import { converse } from '../chat/conversation.ts';
 import { createFormDrafts, draftsFolder } from '../chat/form-drafts.ts';
 import { createPlainScreen } from '../chat/screen.ts';
 import { TerminalScreen } from '../chat/terminal-screen.ts';
 import { trouble } from '../chat/wording.ts';
-import { defineCommand, UsageError } from '../command.ts';
+import { defineCommand } from '../command.ts';
+import { findToken } from '../login/find-token.ts';
+import { createKeptLogins, loginsFolder } from '../login/kept-logins.ts';
+import { serviceAddress } from '../login/sign-in-server.ts';
+import { readService, serviceOption } from './service-option.ts';
 
 export const chat = defineCommand({
   arguments: [],
   options: {
-    as: { type: 'string', value: '<user>', description: 'demo user: alice or bob', default: 'alice' },
+    as: { type: 'string', value: '<user>', description: 'demo user: alice or bob' },
     agent: { type: 'string', value: '<name>', description: 'which agent to talk to (the first one)' },
     conversation: { type: 'string', value: '<id>', description: 'go on with an earlier conversation' },
-    url: { type: 'string', value: '<url>', description: `where Interlude answers (${defaultUrl})` },
-    token: { type: 'string', value: '<token>', description: 'an API token, instead of a demo user' },
+    url: serviceOption,
+    token: { type: 'string', value: '<token>', description: 'an API token, instead of your login' },
   },
-  details: 'Messages can also come from a pipe, one per line.',
-  async run({ url = `http://127.0.0.1:${process.env['PORT'] ?? defaultPort}`, ...given }) {
-    if (!URL.canParse(url)) throw new UsageError(`--url ${url} is not a URL.`);
-    const issuer = `http://127.0.0.1:${process.env['DEMO_IDENTITY_PORT'] ?? 3001}`;
+  details:
+    'Messages can also come from a pipe, one per line. Without a token it uses the login that interlude login keeps; at the demo, alice.',
+  async run({ url: given, token, ...rest }) {
+    const url = readService(given, '--url');
     try {
-      return (await converseAs({ ...given, url, issuer })) ? 0 : 1;
+      return (await converseAs({ ...rest, url, token: token ?? process.env['INTERLUDE_TOKEN'] })) ? 0 : 1;
     } catch (error) {
       throw new Error(trouble(error instanceof Error ? error.message : String(error)), { cause: error });
     }
@@ -34,18 +37,16 @@ export const chat = defineCommand({
 });
 
 async function converseAs(options: ChatOptions): Promise<boolean> {
-  const { as, token, url, issuer, agent, conversation } = options;
+  const { as, token, url, agent, conversation } = options;
   await checkService(url);
-  const obtainToken = () => token ?? demoToken(issuer, as);
-  const first = await obtainToken();
-  let isFirst = true;
+  const logins = createKeptLogins(loginsFolder(process.env));
+  const service = token === undefined ? serviceAddress(url) : url;
+  const source = await findToken(logins, { service, token, as });
+  // Before anything is drawn.
+  await source.token();
   const client = createClient({
     baseUrl: url,
-    token: () => {
-      const given = isFirst ? first : obtainToken();
-      isFirst = false;
-      return given;
-    },
+    token: () => source.token(),
     capabilities: { url: true, form: true },
   });
   const isInteractive = stdin.isTTY && stdout.isTTY;
@@ -56,7 +57,7 @@ async function converseAs(options: ChatOptions): Promise<boolean> {
     drafts: createFormDrafts(draftsFolder(process.env)),
     resumeCommand: resumeCommand(options, conversationId),
     agentId: agent,
-    who: token === undefined ? as : 'you',
+    who: source.who,
     resume: conversation !== undefined,
     isInteractive,
     openScreen(keyboard) {

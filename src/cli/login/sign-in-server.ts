@@ -1,0 +1,109 @@
+/** Where the people of a service sign in, as the service says it of itself (RFC 9728), and what the program is there. */
+import * as openid from 'openid-client';
+import { z } from 'zod';
+import { isLoopbackHost } from '../../elicitation/loopback-host.ts';
+
+const MetadataSchema = z.object({
+  resource: z.string(),
+  authorization_servers: z.array(z.string()).min(1),
+  interlude_client_id: z.string().optional(),
+  interlude_scope: z.string().optional(),
+});
+
+export interface SignInService {
+  service: string;
+  issuer: string;
+  /** Absent: the program registers itself. */
+  clientId: string | undefined;
+  scope: string | undefined;
+}
+
+export interface ProgramAt {
+  at: openid.Configuration;
+  clientId: string;
+}
+
+const timeoutMs = 10_000;
+const usualScope = ['openid', 'profile', 'offline_access'];
+
+/** Without a slash at its end; what is sent there must not be read on its way. */
+export function serviceAddress(given: string): string {
+  const { origin, pathname, hostname, protocol } = new URL(given);
+  requireConfidential({ protocol, hostname }, given);
+  return `${origin}${pathname}`.replace(/\/+$/, '');
+}
+
+export async function findSignIn(service: string): Promise<SignInService> {
+  const address = `${service}/.well-known/oauth-protected-resource`;
+  const response = await fetch(address, { signal: AbortSignal.timeout(timeoutMs), redirect: 'error' }).catch(
+    (cause: unknown) => {
+      throw new Error(
+        `Interlude does not answer at ${service}. Check the address, and that it runs (on your own machine: npm start).`,
+        { cause },
+      );
+    },
+  );
+  const { data } = MetadataSchema.safeParse(await response.json().catch(() => null));
+  const issuer = data?.authorization_servers[0];
+  if (!data || issuer === undefined)
+    throw new Error(`${service} does not say where to sign in; is it an Interlude service?`);
+  // Otherwise a stranger's service could be given tokens for this one.
+  if (data.resource !== service)
+    throw new Error(`The service at ${service} calls itself ${data.resource}; use that address.`);
+  const { protocol, hostname } = new URL(issuer);
+  requireConfidential({ protocol, hostname }, issuer);
+  return { service, issuer, clientId: data.interlude_client_id, scope: data.interlude_scope };
+}
+
+/** `redirectUri`: where the program listens, if it does, for a registration. */
+export async function programAt(
+  { issuer, clientId }: SignInService,
+  redirectUri?: string,
+): Promise<ProgramAt> {
+  const options = {
+    timeout: timeoutMs / 1_000,
+    ...(issuer.startsWith('http:') && { execute: [openid.allowInsecureRequests] }),
+  };
+  if (clientId !== undefined) {
+    const at = await openid.discovery(new URL(issuer), clientId, undefined, openid.None(), options);
+    return { at, clientId };
+  }
+  const redirectUris = redirectUri === undefined ? [] : [redirectUri];
+  const metadata = {
+    client_name: 'Interlude',
+    application_type: 'native',
+    token_endpoint_auth_method: 'none',
+    redirect_uris: redirectUris,
+    response_types: redirectUri === undefined ? [] : ['code'],
+    grant_types: [redirectUri === undefined ? deviceGrant : 'authorization_code', 'refresh_token'],
+  };
+  try {
+    const at = await openid.dynamicClientRegistration(new URL(issuer), metadata, openid.None(), options);
+    return { at, clientId: at.clientMetadata().client_id };
+  } catch (cause) {
+    throw new Error(
+      `${issuer} lets no program register itself. The operator of the service has to set AUTH_PROGRAM_CLIENT_ID.`,
+      { cause },
+    );
+  }
+}
+
+const deviceGrant = 'urn:ietf:params:oauth:grant-type:device_code';
+
+/** What both ways of signing in ask for. */
+export function wanted(
+  { service, scope }: SignInService,
+  { at }: ProgramAt,
+): { scope: string; resource: string } {
+  const offered = at.serverMetadata().scopes_supported;
+  const usual = usualScope.filter((name) => offered?.includes(name) ?? true);
+  return { scope: scope ?? usual.join(' '), resource: service };
+}
+
+function requireConfidential(
+  { protocol, hostname }: Pick<URL, 'protocol' | 'hostname'>,
+  address: string,
+): void {
+  if (protocol === 'https:' || (protocol === 'http:' && isLoopbackHost(hostname))) return;
+  throw new Error(`${address} has to begin with https://; plain http is for this machine only.`);
+}
