@@ -3,6 +3,7 @@
  * `fetch` and web streams do.
  */
 import type { CancelAnswer } from '../contract/chat.ts';
+import type { Approval, ApprovalList } from '../contract/approvals.ts';
 import type { Connection, ConnectionList, Disconnected } from '../contract/connections.ts';
 import type { ConversationList, ConversationMessages } from '../contract/conversations.ts';
 import type {
@@ -75,6 +76,10 @@ export interface Client {
   connections(options?: CallOptions): Promise<Connection[]>;
   /** Forgets your account at this server, and ends it at its provider where that is possible. Safe to repeat. */
   disconnect(server: string, options?: CallOptions): Promise<Disconnected>;
+  /** The tools that you want to be called without being asked each time, newest first. */
+  approvals(options?: CallOptions): Promise<Approval[]>;
+  /** Be asked again: `id` of one of `approvals()`. A second time, and somebody else's, is `approval_not_found`. */
+  withdrawApproval(id: string, options?: CallOptions): Promise<Approval>;
   /**
    * The time as the service has it, in milliseconds since 1970: what `expiresAt` is to be held against, since a machine's
    * own clock may be wrong. Out of the answers so far, to about a second.
@@ -207,6 +212,14 @@ export function createClient(options: ClientOptions): Client {
 
     disconnect: (server, callOptions) =>
       ask({ method: 'DELETE', path: `/run/v1/connections/${encodeURIComponent(server)}` }, callOptions),
+
+    async approvals(callOptions) {
+      const { items } = await ask<ApprovalList>({ method: 'GET', path: '/run/v1/approvals' }, callOptions);
+      return items;
+    },
+
+    withdrawApproval: (id, callOptions) =>
+      ask({ method: 'DELETE', path: `/run/v1/approvals/${encodeURIComponent(id)}` }, callOptions),
 
     now: clock.now,
   };

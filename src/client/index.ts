@@ -23,6 +23,7 @@ export type {
   ViewStatus,
 } from './turn-view.ts';
 export type { Capabilities } from '../elicitation/capabilities.ts';
+export type { Approval } from '../contract/approvals.ts';
 export type { CancelAnswer } from '../contract/chat.ts';
 export type { Connection, Disconnected } from '../contract/connections.ts';
 export type { Conversation, ConversationList, ConversationMessages } from '../contract/conversations.ts';

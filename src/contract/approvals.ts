@@ -5,10 +5,12 @@ import { ElicitationIdSchema } from './ids.ts';
 export const ApprovalSchema = z
   .looseObject({
     id: z.string().meta({ description: 'Of the question in which it was said' }),
-    server: z.string(),
-    serverTitle: z.string(),
-    host: z.string().meta({ description: 'Where the server was then: if it moves, people are asked again' }),
-    tool: z.string().meta({ description: 'Its own name at its server' }),
+    server: z.string().nullable().meta({ description: "`null` for a tool of an agent's own" }),
+    serverTitle: z.string().meta({ description: "Where the tool is an agent's own: the agent's" }),
+    host: z.string().nullable().meta({
+      description: 'Where the server was then: if it moves, people are asked again. `null` as `server`',
+    }),
+    tool: z.string().meta({ description: 'Its own name at its server, or in its folder' }),
     conversationId: z.string().nullable().meta({ description: '`null`: in all conversations' }),
     approvedAt: z.iso.datetime(),
   })

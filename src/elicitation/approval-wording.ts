@@ -7,18 +7,23 @@ export function approvalMessage(agent: string, serverTitle: string, tool: string
   return `${agent} wants to ${inWords(tool) || tool} in ${serverTitle}. Approve this?`;
 }
 
+/** Above a call of a tool of the agent's own. */
+export function toolApprovalMessage(agent: string, tool: string): string {
+  return `${agent} wants to ${inWords(tool) || tool}. Approve this?`;
+}
+
 /** Why nobody approved a call. */
 export type ApprovalRefusal = Exclude<Outcome, 'accept'> | 'unsupported' | 'no-user' | 'too-many-open';
 
-/** `reason`: the user's, if they gave one. */
+/** `serverTitle`: null for a tool of the agent's own. `reason`: the user's, if they gave one. */
 export function approvalRefusedForModel(
   refusal: ApprovalRefusal,
   toolName: string,
-  serverTitle: string,
+  serverTitle: string | null,
   reason?: string,
 ): string {
   const call = `this call of ${toolName}`;
-  const notRun = `Nothing was sent to ${serverTitle}.`;
+  const notRun = untouched(serverTitle);
   switch (refusal) {
     case 'decline': {
       const why = reason === undefined ? '' : ` Their reason: ${JSON.stringify(reason)}`;
@@ -40,6 +45,11 @@ export function approvalRefusedForModel(
 }
 
 /** A call was approved, and what is about to be sent is not what the user was shown. */
-export function notAsApprovedForModel(serverTitle: string): string {
-  return `The user approved this call, but what was about to be sent is not what they approved, so it was stopped. Nothing was sent to ${serverTitle}. Tell the user, and do not repeat the call by yourself.`;
+export function notAsApprovedForModel(serverTitle: string | null): string {
+  const was = serverTitle === null ? 'run' : 'be sent';
+  return `The user approved this call, but what was about to ${was} is not what they approved, so it was stopped. ${untouched(serverTitle)} Tell the user, and do not repeat the call by yourself.`;
+}
+
+function untouched(serverTitle: string | null): string {
+  return serverTitle === null ? 'The tool did not run.' : `Nothing was sent to ${serverTitle}.`;
 }

@@ -50,6 +50,18 @@ export interface ApprovalDetails {
   reason?: string;
 }
 
+/** What is remembered of a tool of an agent's own stands under a name and a place that no server can have. */
+export function ownTool(agent: string, tool: string): { server: string; place: string; tool: string } {
+  return { server: ownTools + agent, place: '', tool };
+}
+
+/** The agent whose tool it is; null: it is a server's. */
+export function agentOfOwnTool({ server }: { server: string }): string | null {
+  return server.startsWith(ownTools) ? server.slice(ownTools.length) : null;
+}
+
+const ownTools = 'agent/';
+
 const shownLimit = 8000;
 
 /**

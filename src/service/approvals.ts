@@ -1,5 +1,6 @@
 /** Which tools the caller has said need no approval any more, and the end of that. Each person sees and ends their own. */
 import type { Config } from '../config/config.ts';
+import { agentOfOwnTool } from '../elicitation/approval.ts';
 import type { RememberedApproval } from '../storage/ports/approvals.ts';
 import type { Storage } from '../storage/storage.ts';
 import { userOf } from './conversation-access.ts';
@@ -7,13 +8,13 @@ import { ServiceError } from './service-error.ts';
 import { actorOf } from './principal.ts';
 import type { Principal } from './principal.ts';
 
-export type OwnApproval = Pick<
-  RememberedApproval,
-  'id' | 'server' | 'tool' | 'conversation' | 'createdAt'
-> & {
+export type OwnApproval = Pick<RememberedApproval, 'id' | 'tool' | 'conversation' | 'createdAt'> & {
+  /** Null for a tool of an agent's own. */
+  server: string | null;
+  /** Of the agent, where the tool is its own. */
   serverTitle: string;
-  /** Where the server was when it was said: elsewhere it does not count. */
-  host: string;
+  /** Where the server was when it was said: elsewhere it does not count. Null as `server`. */
+  host: string | null;
 };
 
 export interface OwnApprovals {
@@ -24,14 +25,20 @@ export interface OwnApprovals {
 }
 
 interface Parts {
-  config: Pick<Config, 'servers'>;
+  config: Pick<Config, 'servers' | 'agents'>;
   storage: Pick<Storage, 'approvals' | 'audit'>;
 }
 
 export function createOwnApprovals({ config, storage }: Parts): OwnApprovals {
   function toOwn({ id, server, place, tool, conversation, createdAt }: RememberedApproval): OwnApproval {
+    const about = { id, tool, conversation, createdAt };
+    const agent = agentOfOwnTool({ server });
+    if (agent !== null) {
+      const serverTitle = config.agents.get(agent)?.title ?? agent;
+      return { ...about, server: null, serverTitle, host: null };
+    }
     const serverTitle = config.servers.get(server)?.title ?? server;
-    return { id, server, serverTitle, host: place, tool, conversation, createdAt };
+    return { ...about, server, serverTitle, host: place };
   }
 
   return {

@@ -2,6 +2,7 @@
 import { ConfigError } from '../config/config-error.ts';
 import type { Config } from '../config/config.ts';
 import { didYouMean } from '../config/nearest-spelling.ts';
+import type { ApprovalSettings } from '../elicitation/approval.ts';
 import { openToolBundle } from './open-tool-bundle.ts';
 import type { ToolBundle } from './tool-bundle.ts';
 import { ToolFolderError } from './tool-folder-error.ts';
@@ -11,6 +12,8 @@ export interface OpenedTools {
   bundle: ToolBundle;
   /** Names of tools; all of them when absent. */
   allow?: readonly string[] | undefined;
+  /** Which of their calls a person approves first; none when absent. */
+  approval?: ApprovalSettings | undefined;
 }
 
 /**
@@ -35,20 +38,24 @@ export async function openAgentBundles({
   for (const { name, tools } of agents.values()) {
     const bundle = tools && bundles.get(tools.folder);
     if (!bundle) continue;
-    problems.push(...unknownIn(name, tools.allow ?? [], bundle));
-    opened.set(name, { bundle, allow: tools.allow });
+    const { allow, approval } = tools;
+    problems.push(...unknownIn(`agents.${name}.tools.allow`, allow ?? [], bundle));
+    const byName = typeof approval === 'object' ? Object.keys(approval.tools) : [];
+    problems.push(...unknownIn(`agents.${name}.tools.approval.tools`, byName, bundle));
+    opened.set(name, { bundle, allow, approval });
   }
   if (problems.length > 0) throw new ConfigError(problems);
   return opened;
 }
 
-function unknownIn(agent: string, allow: readonly string[], { manifest }: ToolBundle): string[] {
+/** `member`: of the agents file, that has these names. */
+function unknownIn(member: string, names: readonly string[], { manifest }: ToolBundle): string[] {
   const known = manifest.map(({ name }) => name);
-  return allow.flatMap((name) =>
+  return names.flatMap((name) =>
     known.includes(name)
       ? []
       : [
-          `agents.${agent}.tools.allow: there is no tool "${name}" in the folder${didYouMean(name, known)}; it has ${known.join(', ')}`,
+          `${member}: there is no tool "${name}" in the folder${didYouMean(name, known)}; it has ${known.join(', ')}`,
         ],
   );
 }

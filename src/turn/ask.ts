@@ -7,7 +7,7 @@
 import type { ConnectionReason, Mode, Outcome, Settlement } from '../elicitation/elicitation.ts';
 import type { Turn } from './turn.ts';
 
-export type Ask = ConnectionAsk | ServerAsk | ApprovalAsk | ModelAsk | ToolAsk;
+export type Ask = ConnectionAsk | ServerAsk | ApprovalAsk | ToolApprovalAsk | ModelAsk | ToolAsk;
 
 /** An account has to be connected (again). */
 export interface ConnectionAsk {
@@ -43,6 +43,12 @@ export interface ApprovalAsk {
   digest: string;
 }
 
+/** A call of a tool in TypeScript, before it is begun. What it would be given is in the call's row. */
+export interface ToolApprovalAsk extends Pick<ApprovalAsk, 'toolCallId' | 'digest'> {
+  kind: 'tool-approval';
+  tool: string;
+}
+
 /** A question of the agent's own model. What it asks is in the tool call's input. */
 export interface ModelAsk {
   kind: 'model';
@@ -68,6 +74,7 @@ export function modeOf(ask: Ask): Mode {
     case 'tool':
       return ask.mode;
     case 'approval':
+    case 'tool-approval':
     case 'model':
       return 'form';
     default:
@@ -85,6 +92,7 @@ export function askedBy(ask: Ask): string {
     case 'model':
       return ask.agent;
     case 'tool':
+    case 'tool-approval':
       return ask.tool;
     default:
       return ask satisfies never;
@@ -98,6 +106,7 @@ export function accountOf(ask: Ask): Omit<ExpectedConnection, 'turn'> | null {
       return { server: ask.server, seenVersion: ask.seenVersion };
     case 'server':
     case 'approval':
+    case 'tool-approval':
     case 'model':
     case 'tool':
       return null;

@@ -5,7 +5,7 @@
  * A new kind of call is one more member of `ToolCall`; the compiler names every `switch` over `kind` that lacks it.
  */
 import type { Mode, Settlement } from '../elicitation/elicitation.ts';
-import type { ApprovalAsk, AskResult, ConnectionAsk, QuestionOutcome } from './ask.ts';
+import type { ApprovalAsk, AskResult, ConnectionAsk, QuestionOutcome, ToolApprovalAsk } from './ask.ts';
 import type { Turn } from './turn.ts';
 
 export type ToolCall = ServerCall | DelegatedCall | QuestionCall | DurableCall;
@@ -45,6 +45,8 @@ export interface DurableCall {
   toolName: string;
   /** The hash of the folder's bundle. */
   bundle: string;
+  /** A person has to approve it before it is begun, unless they have said otherwise. */
+  approval?: true;
 }
 
 /** As recorded in histories from before calls had a `kind`. */
@@ -85,6 +87,13 @@ export interface ApprovalRefused extends Omit<GivenApproval, 'digest'> {
   kind: 'approval';
   refusal: Exclude<AskResult, 'accept'>;
 }
+
+/** Whether a tool in TypeScript may be begun. */
+export type DurableCallPermit =
+  | { kind: 'permitted' }
+  | { kind: 'approval-required'; user: string; ask: ToolApprovalAsk }
+  /** The model has its result already. */
+  | { kind: 'finished' };
 
 /** The result of an attempt. */
 export type AttemptResult =

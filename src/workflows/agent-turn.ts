@@ -10,6 +10,7 @@ import type { TurnEnd, TurnFailure } from '../turn/turn.ts';
 import { announceEnd, callModel, endTurn } from './activities.ts';
 import { createConnectAccount } from './connect-account.ts';
 import { createDelegates } from './delegates.ts';
+import { runDurableCall } from './durable-approval.ts';
 import { createElicit } from './elicit.ts';
 import { failureOf, retryUntilDatabaseAnswers } from './failures.ts';
 import type { DelegationResult, TurnInput, TurnResult } from './messages.ts';
@@ -123,7 +124,7 @@ function createAgent(turn: TurnInput) {
       case 'delegated':
         return delegates.run(call);
       case 'durable':
-        return delegates.runTool(call);
+        return runDurableCall(turn, call, { ...parts, delegates });
       default:
         return call satisfies never;
     }

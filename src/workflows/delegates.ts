@@ -14,7 +14,7 @@ import {
 import { WorkflowExecutionAlreadyStartedError } from '@temporalio/common';
 import type { ChildWorkflowHandle, ChildWorkflowOptions, Workflow, WorkflowInfo } from '@temporalio/workflow';
 import type { AskResult } from '../turn/ask.ts';
-import type { DelegatedCall, DurableCall } from '../turn/tool-call.ts';
+import type { DelegatedCall, DurableCall, GivenApproval } from '../turn/tool-call.ts';
 import type { Delegation, TurnEnd } from '../turn/turn.ts';
 import { finishDelegation } from './activities.ts';
 import { endLostTool, followDurableTool } from './durable-calls.ts';
@@ -33,7 +33,7 @@ export interface Delegates {
   /** Runs the delegated agent to its end and stores the result for the model that asked. */
   run(call: DelegatedCall): Promise<void>;
   /** Runs a tool in TypeScript to its end. */
-  runTool(call: DurableCall): Promise<void>;
+  runTool(call: DurableCall, approval?: GivenApproval): Promise<void>;
   /** The names of those that only wait for a person. */
   waiting(): string[];
   /** Signals them to end if they only wait for a person; false when no delegate is running. */
@@ -95,7 +95,7 @@ export function createDelegates(turn: TurnInput, refused: Map<string, AskResult>
     return end;
   }
 
-  async function runTool(call: DurableCall): Promise<void> {
+  async function runTool(call: DurableCall, approval?: GivenApproval): Promise<void> {
     const { toolCallId, toolName, bundle } = call;
     const end = await runToEnd<DurableToolEnd>(
       { toolCallId, name: toolName },
@@ -106,7 +106,7 @@ export function createDelegates(turn: TurnInput, refused: Map<string, AskResult>
           workflowId: `${workflowInfo().workflowId}/tool/${toolCallId}`,
           taskQueue: toolQueueName(workflowInfo().taskQueue, bundle),
           ...timeoutOf(workflowInfo()),
-          args: [{ turn, toolCallId, toolName }],
+          args: [{ turn, toolCallId, toolName, ...(approval && { approval }) }],
         }),
       (result) => followDurableTool(turn, call, result),
     );

@@ -7,7 +7,7 @@ import { defineSearchAttributeKey, SearchAttributeType } from '@temporalio/commo
 import type { Action, ClosedBecause } from '../elicitation/elicitation.ts';
 import type { Elicitation } from '../elicitation/lifecycle.ts';
 import type { AskResult } from '../turn/ask.ts';
-import type { CallPaused } from '../turn/tool-call.ts';
+import type { CallPaused, GivenApproval } from '../turn/tool-call.ts';
 import type { ConversationRef, Turn, TurnEnd, TurnEndStatus } from '../turn/turn.ts';
 
 export interface TurnInput extends Turn {
@@ -36,6 +36,8 @@ export interface DurableToolInput {
   turn: TurnInput;
   toolCallId: string;
   toolName: string;
+  /** The question in which the user approved the call, where one was needed. */
+  approval?: GivenApproval;
 }
 
 /** What it leaves to the agent that called it: its result is written. */

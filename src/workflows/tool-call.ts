@@ -1,7 +1,7 @@
 /** Runs one tool call until the model has a result: attempts, and between them the questions that attempts end with. */
 import { CancellationScope, sleep, uuid4 } from '@temporalio/workflow';
 import type { Refusal } from '../elicitation/wording.ts';
-import type { ApprovalAsk, QuestionOutcome } from '../turn/ask.ts';
+import type { ApprovalAsk, QuestionOutcome, ToolApprovalAsk } from '../turn/ask.ts';
 import type { ApprovalRefused, ServerCall, ToolCallInput } from '../turn/tool-call.ts';
 import { refuseToolCall } from './activities.ts';
 import type { ConnectAccount } from './connect-account.ts';
@@ -73,9 +73,9 @@ export async function runToolCall(turn: TurnInput, call: ServerCall, parts: Tool
   }
 }
 
-async function askForApproval(
-  { whileAsking, elicit, questions }: ToolCallParts,
-  ask: ApprovalAsk,
+export async function askForApproval(
+  { whileAsking, elicit, questions }: Pick<ToolCallParts, 'whileAsking' | 'elicit' | 'questions'>,
+  ask: ApprovalAsk | ToolApprovalAsk,
   user: string,
 ) {
   const elicitationId = uuid4();

@@ -4,6 +4,7 @@ import path from 'node:path';
 import { DefaultLogger, bundleWorkflowCode } from '@temporalio/worker';
 import { rolldown } from 'rolldown';
 import { z } from 'zod';
+import type { ToolAnnotations } from '../../src/tools/define-tool.ts';
 import type { ToolBundle } from '../../src/tool-bundles/tool-bundle.ts';
 import * as tools from './fixtures/tools.ts';
 
@@ -31,8 +32,9 @@ async function make(): Promise<ToolBundle> {
   const { output } = await bundling.generate({ format: 'esm' });
   await bundling.close();
   const manifest = Object.values(tools).map((tool) => {
-    const { name, title = name, description, input } = tool as unknown as Defined;
-    return { name, title, description, inputSchema: z.toJSONSchema(input), file: 'tools.ts' };
+    const { name, title = name, description, input, annotations } = tool as unknown as Defined;
+    const inputSchema = z.toJSONSchema(input);
+    return { name, title, description, inputSchema, ...(annotations && { annotations }), file: 'tools.ts' };
   });
   return hashed({ workflows, activities: output[0].code, manifest });
 }
@@ -42,6 +44,7 @@ interface Defined {
   title?: string;
   description: string;
   input: z.ZodObject;
+  annotations?: ToolAnnotations;
 }
 
 function hashed(bundle: Omit<ToolBundle, 'hash'>): ToolBundle {

@@ -21,6 +21,7 @@ import { startPolling } from '../../src/polling/polling.ts';
 import { startReconciler } from '../../src/reconciler/reconciler.ts';
 import { openDependencies } from '../../src/processes/dependencies.ts';
 import type { KeyRing } from '../../src/credentials/sealing/key-ring.ts';
+import type { ApprovalSettings } from '../../src/elicitation/approval.ts';
 import { offerTools } from '../../src/processes/tool-workers/offer-tools.ts';
 import { startToolWorkers } from '../../src/processes/tool-workers/tool-workers.ts';
 import { openingCodec } from '../../src/temporal/sealed-payloads.ts';
@@ -59,6 +60,8 @@ export interface ServiceOptions {
   around?: (storage: Storage) => Storage;
   /** Tools in TypeScript that the agents of these names have. */
   tools?: Record<string, ToolBundle>;
+  /** Which of their calls a person approves. */
+  approval?: ApprovalSettings;
   /** Instead of one worker without a version. What it starts ends with the stack. */
   startWorkers?: (parts: Dependencies, stack: AsyncDisposableStack) => Promise<void>;
 }
@@ -71,7 +74,8 @@ export async function startService({
   logger = createLogger({ level: process.env['TEST_LOG'] ?? 'silent', human: true }),
   around = (storage) => storage,
   tools = {},
-  startWorkers = (parts, stack) => startWorker(parts, stack, temporal.connection, tools),
+  approval,
+  startWorkers = (parts, stack) => startWorker(parts, stack, temporal.connection, tools, approval),
 }: ServiceOptions): Promise<Service> {
   await using stack = new AsyncDisposableStack();
   const { dataDir, baseUrl, tracker, identity, env: surroundings } = await startDependencies(stack);
@@ -142,10 +146,11 @@ async function startWorker(
   stack: AsyncDisposableStack,
   connection: NativeConnection,
   tools: Record<string, ToolBundle>,
+  approval: ApprovalSettings | undefined,
 ): Promise<void> {
   stack.defer(() => parts.remote.close());
   const heldCallLimit = createHeldCallLimit(parts.config.worker.heldCalls);
-  const bundles = new Map(Object.entries(tools).map(([agent, bundle]) => [agent, { bundle }]));
+  const bundles = new Map(Object.entries(tools).map(([agent, bundle]) => [agent, { bundle, approval }]));
   const offered = [...new Set(Object.values(tools))];
   const toolWorkers = offered.length > 0 ? await startToolWorkers(parts, connection, offered) : null;
   const own = { ...parts, heldCallLimit, offeredTools: offerTools(bundles) };

@@ -92,7 +92,10 @@ function toResult(finish: StepFinish, open: ToolCallPart[], tools: Step['tools']
         return { kind: 'delegated', toolCallId, toolName, agent: known.agent, maxSteps: known.maxSteps };
       if (known && 'perTurn' in known)
         return { kind: 'question', toolCallId, toolName, perTurn: known.perTurn };
-      if (known && 'bundle' in known) return { kind: 'durable', toolCallId, toolName, bundle: known.bundle };
+      if (known && 'bundle' in known) {
+        const { bundle, approval } = known;
+        return { kind: 'durable', toolCallId, toolName, bundle, ...(approval && { approval }) };
+      }
       // Offered when the model was asked, gone since: running the call will say so.
       const { server, tool } = known ?? { server: toolName, tool: toolName };
       return { kind: 'server', toolCallId, toolName, server, tool };

@@ -32,7 +32,8 @@ interface Dependencies {
 export interface RefusedToolCall {
   turn: Turn;
   toolCallId: string;
-  server: string;
+  /** Null for a tool of the agent's own. */
+  server: string | null;
   refusal: Refusal | ApprovalRefused;
   /** Of questions, told first: one of them may be why the call is not made. */
   outcomes: Settlement[];
@@ -49,7 +50,7 @@ async function refuseToolCall(
   const { storage, servers, config } = parts;
   await storage.elicitations.settleAll(outcomes);
   const call = await requestedToolCall(storage, turn, toolCallId);
-  const server = servers.get(name);
+  const server = name === null ? undefined : servers.get(name);
   const title = server?.title ?? name;
   if (typeof refusal !== 'string') {
     const reason = await reasonOf(parts, refusal);
@@ -58,8 +59,8 @@ async function refuseToolCall(
   }
   const mayHaveRun = refusal === 'failed' && call.state === 'started';
   const text = mayHaveRun
-    ? unknownOutcomeForModel(title)
-    : refusalForModel(refusal, title, connectionsAddress(config.http.publicUrl));
+    ? unknownOutcomeForModel(title ?? call.toolName)
+    : refusalForModel(refusal, title ?? call.toolName, connectionsAddress(config.http.publicUrl));
   const notice =
     server && refusal === 'unsupported' ? await accountMissing(parts, turn, call, server) : undefined;
   await finishToolCall(storage, turn, call, { kind: 'error', text }, { notice });

@@ -1,12 +1,15 @@
 /** What the workflow of a tool in TypeScript reads and writes. For the workers of tools, whose histories are sealed. */
 import { activityInfo } from '@temporalio/activity';
+import type { Logger } from 'pino';
 import type { KeyRing } from '../../credentials/sealing/key-ring.ts';
 import { unfinishedForModel } from '../../elicitation/wording.ts';
 import type { Settlement } from '../../elicitation/elicitation.ts';
 import type { Storage } from '../../storage/storage.ts';
+import type { GivenApproval } from '../../turn/tool-call.ts';
 import type { ToolResult } from '../../turn/tool-result.ts';
 import { answerContent } from '../questions/answer-content.ts';
 import { finishToolCall, requestedToolCall } from '../tool-results.ts';
+import { endUnlessAsApproved } from './approval.ts';
 import type { DurableCallRef } from './durable-calls.ts';
 import type { ToolProgressWriters } from './progress-writers.ts';
 
@@ -15,23 +18,33 @@ export type DurableToolResult =
   | ToolResult
   | { kind: 'stopped'; status: 'finished' | 'cancelled' | 'superseded'; wasWaiting: boolean };
 
-/** `over`: the call was withdrawn before anybody began it. */
+/** `over`: the call was withdrawn before anybody began it, or is not what was approved. */
 export type BegunTool = { kind: 'begun'; input: unknown } | { kind: 'over' };
 
+interface BeginTool extends DurableCallRef {
+  /** Where a person had to approve it. */
+  approval?: GivenApproval;
+}
+
 interface Dependencies {
-  storage: Pick<Storage, 'toolCalls' | 'toolEffects' | 'elicitations'>;
+  storage: Pick<Storage, 'toolCalls' | 'toolEffects' | 'elicitations' | 'approvals'>;
   keys: KeyRing;
+  logger: Logger;
   progress: Pick<ToolProgressWriters, 'rest'>;
 }
 
-export function createDurableToolActivities({ storage, keys, progress }: Dependencies) {
+export function createDurableToolActivities(parts: Dependencies) {
+  const { storage, keys, progress } = parts;
   return {
-    async beginTool({ turn, toolCallId }: DurableCallRef): Promise<BegunTool> {
+    async beginTool({ turn, toolCallId, approval }: BeginTool): Promise<BegunTool> {
       const { attempt } = activityInfo();
+      const call = await requestedToolCall(storage, turn, toolCallId);
+      if (approval && (await endUnlessAsApproved(parts, turn, call, approval)) === 'ended')
+        return { kind: 'over' };
       const isStarted = await storage.toolCalls.start(turn, toolCallId, { execution: 0, attempt });
-      const { state, input } = await requestedToolCall(storage, turn, toolCallId);
+      const { state } = await requestedToolCall(storage, turn, toolCallId);
       // Started before: by an attempt of this whose worker died before it said so.
-      return isStarted || state !== 'finished' ? { kind: 'begun', input } : { kind: 'over' };
+      return isStarted || state !== 'finished' ? { kind: 'begun', input: call.input } : { kind: 'over' };
     },
 
     /** What the user has filled in. */

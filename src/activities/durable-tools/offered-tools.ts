@@ -5,6 +5,8 @@ export interface DurableTool {
   bundle: string;
   description: string;
   inputSchema: Record<string, unknown>;
+  /** A person has to approve each call, unless they have said otherwise. */
+  approval?: true;
 }
 
 /** The tools of an agent, by its name. */

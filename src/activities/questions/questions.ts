@@ -9,6 +9,7 @@ import { openConnectionQuestion } from './open-connection-question.ts';
 import type { QuestionParts } from './open-question.ts';
 import { openModelQuestion } from './open-model-question.ts';
 import { openServerQuestion } from './open-server-question.ts';
+import { openToolApprovalQuestion } from './open-tool-approval-question.ts';
 import { openToolQuestion } from './open-tool-question.ts';
 
 export function createElicitationActivities(parts: QuestionParts) {
@@ -32,6 +33,8 @@ function openElicitation(parts: QuestionParts, input: NewQuestion): Promise<Open
       return openServerQuestion(parts, { ...input, ask });
     case 'approval':
       return openApprovalQuestion(parts, { ...input, ask });
+    case 'tool-approval':
+      return openToolApprovalQuestion(parts, { ...input, ask });
     case 'model':
       return openModelQuestion(parts, { ...input, ask });
     case 'tool':

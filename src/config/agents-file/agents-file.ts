@@ -1,6 +1,7 @@
 /** The agents file: what a team writes to say which agents, MCP servers and model providers there are. */
 import { z } from 'zod';
 import { modelSettingsSchema } from './model-settings.ts';
+import { approvalSchema } from './approval-settings.ts';
 import { entrySchema, serverSchema } from './server-entry.ts';
 
 const name = z
@@ -41,6 +42,11 @@ const ownToolsSchema = z.strictObject({
     .min(1)
     .optional()
     .describe('Names of the tools it is offered; all of the folder unless given'),
+  approval: approvalSchema
+    .optional()
+    .describe(
+      'Which calls a person approves before they run: always, never (unless given), or destructive ones, by the annotations of the tools',
+    ),
   completionSecretEnv: z
     .string()
     .min(1)

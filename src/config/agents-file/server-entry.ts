@@ -1,7 +1,7 @@
 /** An MCP server as it stands in the agents file: on the network by its `url`, or a program of this machine by its `command`. */
 import { z } from 'zod';
-import { approvalPolicies } from '../../elicitation/approval.ts';
 import { duration } from '../duration.ts';
+import { approvalSchema } from './approval-settings.ts';
 
 /** Of a user or a group. Never root's: the entry is there to take rights away. */
 const userId = z
@@ -9,21 +9,6 @@ const userId = z
   .min(1, 'write the number of a user or group other than root')
   .max(4_294_967_294)
   .optional();
-
-const approvalWords = 'write always, never or destructive';
-
-const approvalPolicy = z.enum(approvalPolicies, approvalWords);
-
-const approvalSchema = z.union(
-  [
-    approvalPolicy,
-    z.strictObject({
-      default: approvalPolicy.default('never'),
-      tools: z.record(z.string().min(1), approvalPolicy).default({}).describe("By the tools' own names"),
-    }),
-  ],
-  `${approvalWords}, or { default: never, tools: { delete_issue: always } }`,
-);
 
 export const entrySchema = z.strictObject({
   title: z.string().min(1).optional(),

@@ -79,7 +79,9 @@ async function runTool(
     ...createSayings(call),
   };
 
-  const begun = await CancellationScope.nonCancellable(() => beginTool({ turn, toolCallId }));
+  const begun = await CancellationScope.nonCancellable(() =>
+    beginTool({ turn, toolCallId, ...(call.approval && { approval: call.approval }) }),
+  );
   if (begun.kind === 'over') return { status: 'finished' };
   let wasWaiting = false;
   // Heard before whoever waits in this scope is, so that the phase is still the one that was cut short.

@@ -157,7 +157,7 @@ export async function setUpPages(
     sealedText: createSealedText(keys),
     ping: () => storage.ping(),
     connections: createOwnConnections({ config: { servers }, storage, stores, mayChange, logger }),
-    approvals: createOwnApprovals({ config: { servers }, storage }),
+    approvals: createOwnApprovals({ config: { servers, agents: new Map() }, storage }),
     mayChange,
     // Stands where the workflow stands: the answer counts, and the row follows.
     answer: async (principal, { elicitationId, response: { action } }) => {

@@ -25,7 +25,8 @@ function item(view: SignedIn, { id, serverTitle, host, tool, conversation, creat
     <div>
       <h3>${serverTitle}: ${name}</h3>
       <p class="host">
-        ${host} · ${where}, since <time datetime="${since.toISOString()}">${day.format(since)}</time>
+        ${host ?? 'A tool of its own'} · ${where}, since
+        <time datetime="${since.toISOString()}">${day.format(since)}</time>
       </p>
     </div>
     <form method="post" action="${view.publicUrl}/connections/approvals">
