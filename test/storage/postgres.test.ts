@@ -7,12 +7,15 @@ import { pino } from 'pino';
 import { expect, onTestFinished, test, vi } from 'vitest';
 import { openStorage } from '../../src/storage/open-storage.ts';
 import { openPostgres } from '../../src/storage/postgres/open-postgres.ts';
+import type { Storage } from '../../src/storage/storage.ts';
 import type { LogEntry } from '../../src/turn/event.ts';
+import type { TurnRef } from '../../src/turn/turn.ts';
 import { postgresUrl } from '../postgres.ts';
 import { storageContract } from './contract.ts';
 import type { DatabaseConfig } from './contract.ts';
-import { begunTurn, newTurn, step, text } from './contract/fixtures.ts';
+import { begunTurn, keptStep, newTurn, step, text } from './contract/fixtures.ts';
 import { startChild } from './contract/processes.ts';
+import { question } from './contract/question.ts';
 
 async function fresh() {
   return { kind: 'postgres', url: await postgresUrl() } satisfies DatabaseConfig;
@@ -98,6 +101,93 @@ test('a follower outlives the loss of every database connection, and is notified
     await log.writer.turnLog.append(log.turn, [step(seq)]);
     expect(await after).toEqual([seq]);
   }
+});
+
+/** Both want the conversation's row, in this order; what each did before that, it did without waiting for the other. */
+async function inTurn(
+  url: string,
+  turn: TurnRef,
+  first: () => Promise<unknown>,
+  then: () => Promise<unknown>,
+) {
+  const blocker = new pg.Client({ connectionString: url });
+  await blocker.connect();
+  await blocker.query('begin');
+  const { tenant, conversation } = turn;
+  const row = 'select 1 from conversations where tenant = $1 and conversation = $2 for update';
+  await blocker.query(row, [tenant, conversation]);
+  const waiting = async () => {
+    const { rows } = await execute(
+      url,
+      "select 1 from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'",
+    );
+    return rows.length;
+  };
+  const works: Promise<PromiseSettledResult<unknown>[]>[] = [];
+  for (const work of [first, then]) {
+    works.push(Promise.allSettled([work()]));
+    await expect.poll(waiting, { interval: 5 }).toBe(works.length);
+  }
+  await blocker.query('commit');
+  await blocker.end();
+  return (await Promise.all(works)).flat();
+}
+
+async function askingAndEnding(stack: AsyncDisposableStack) {
+  const database = await fresh();
+  const [asking, ending] = [await openStorage(database), await openStorage(database)];
+  for (const storage of [asking, ending]) stack.defer(() => storage.close());
+  const turn = await begunTurn(asking);
+  return { url: database.url, asking, ending, turn };
+}
+
+async function storyOf({ turnLog }: Storage, turn: TurnRef): Promise<string[]> {
+  const entries = await turnLog.read(turn, 1);
+  return entries.map(({ event }) => (event.type === 'elicitation-request' ? event.status : event.type));
+}
+
+test('a question that opens just before its turn ends is closed with it', async () => {
+  await using stack = new AsyncDisposableStack();
+  const { url, asking, ending, turn } = await askingAndEnding(stack);
+  const row = question(turn);
+  await inTurn(
+    url,
+    turn,
+    () => asking.elicitations.open(row, 20),
+    () => ending.turns.end(turn, 'cancelled'),
+  );
+  expect(await asking.elicitations.get(row.id)).toMatchObject({ status: 'cancel' });
+  expect(await storyOf(asking, turn)).toEqual(['pending', 'cancel', 'turn-ended']);
+});
+
+test('a question that comes just after the end of its turn is refused', async () => {
+  await using stack = new AsyncDisposableStack();
+  const { url, asking, ending, turn } = await askingAndEnding(stack);
+  const row = question(turn);
+  const [, opened] = await inTurn(
+    url,
+    turn,
+    () => ending.turns.end(turn, 'cancelled'),
+    () => asking.elicitations.open(row, 20),
+  );
+  expect(opened).toMatchObject({ status: 'rejected', reason: { reason: 'turn-ended' } });
+  expect(await asking.elicitations.get(row.id)).toBeNull();
+  expect(await storyOf(asking, turn)).toEqual(['turn-ended']);
+});
+
+test('the calls of a step that is kept just before its turn ends are closed with it', async () => {
+  await using stack = new AsyncDisposableStack();
+  const { url, asking, ending, turn } = await askingAndEnding(stack);
+  const calls = [{ toolCallId: 'c1', toolName: 'list', input: {} }];
+  const message = { id: 'closed', role: 'tool' as const, content: [] };
+  const resultOf = () => ({ message, event: step(9) });
+  await inTurn(
+    url,
+    turn,
+    () => keptStep(asking, turn, { calls, events: [step(1)] }),
+    () => ending.turns.end(turn, 'cancelled', { resultOf }),
+  );
+  expect(await asking.toolCalls.unfinished(turn)).toEqual([]);
 });
 
 test('the lock of a process that was killed is free at once', async () => {

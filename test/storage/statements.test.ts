@@ -61,7 +61,7 @@ describe.each([
       begin: 5,
       'begin a step': 1,
       append: 2,
-      'keep a step': 5,
+      'keep a step': 5 + lock,
       'take a call': 1,
       'open a question': 5 + lock,
       'settle a question': 3,

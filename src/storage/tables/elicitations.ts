@@ -145,9 +145,12 @@ async function open(
 ): Promise<ElicitationRow | 'known' | 'too-many-open'> {
   const { tenant, user } = row;
   if (kind === 'postgres') {
-    // Counting and inserting must not interleave for one user; SQLite's transactions never do.
+    // Counting and inserting must not interleave for one user, nor with the end of the turn, which closes the questions
+    // that it sees; SQLite's transactions never do.
     const name = JSON.stringify(['open-elicitations', tenant, user]);
-    await sql`select pg_advisory_xact_lock(hashtextextended(${name}, 0))`.execute(write);
+    await sql`
+      select pg_advisory_xact_lock(hashtextextended(${name}, 0)) from turns where turn_id = ${row.turnId} for share
+    `.execute(write);
   }
   const existing = await write
     .selectFrom('elicitations')

@@ -3,7 +3,7 @@
  * step's row, and what an older one still writes is refused, here or where the log is written. A first attempt leaves
  * its number only when the step is kept, because nothing can be older.
  *
- * The row of the step is locked before the row of its conversation.
+ * The row of the turn is locked before the row of the step, and that before the row of its conversation.
  */
 import type { Transaction } from 'kysely';
 import { keyOfOutput } from '../../turn/step-keys.ts';
@@ -16,7 +16,7 @@ import type { Database } from '../database.ts';
 import type { Tables } from '../schema.ts';
 import { isOver, WriteRefused } from '../write-refused.ts';
 
-export function createSteps({ query, notifications, now }: Database): Steps {
+export function createSteps({ kind, query, notifications, now }: Database): Steps {
   return {
     begin: (turn, of) =>
       of.attempt === 1
@@ -31,6 +31,7 @@ export function createSteps({ query, notifications, now }: Database): Steps {
     async keep(turn, of, { finish, usage, messages, events, calls }) {
       const at = now();
       const before = await query.transaction().execute(async (write) => {
+        if (kind === 'postgres' && calls.length > 0) await lockTurn(write, turn);
         const already = await takeRow(write, turn, of, { finish, usage });
         if (already) return already;
         const rows = calls.map(({ toolCallId, toolName, input }) => ({
@@ -95,6 +96,11 @@ async function beginAgain(write: Transaction<Tables>, turn: TurnRef, of: StepAtt
     .executeTakeFirstOrThrow();
   if (isOver(status)) throw new WriteRefused('turn-ended');
   return { kind: 'begun', isRepeat: Number(said) > 0 };
+}
+
+/** The end of a turn closes the calls that it sees: it comes before all of this, or after. */
+async function lockTurn(write: Transaction<Tables>, { turnId }: TurnRef): Promise<void> {
+  await write.selectFrom('turns').select('turn_id').where('turn_id', '=', turnId).forShare().execute();
 }
 
 /** Null, or how the step ended when it is kept already. */
