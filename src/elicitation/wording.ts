@@ -190,6 +190,11 @@ export function lostToolForModel(toolName: string): string {
   return `${toolName} was stopped in the middle by somebody who looks after this service. It did not complete; whatever it had done before stays done. Check before it is called again, and tell the user.`;
 }
 
+/** A tool in TypeScript whose code does not give control back. */
+export function stuckToolForModel(toolName: string): string {
+  return `${toolName} was ended, because it did not come to an end: a mistake in the tool. Whatever it had done before stays done. Do not call it again with the same arguments, and tell the user.`;
+}
+
 /** A tool in TypeScript that no worker has begun to run. */
 export function unrunToolForModel(toolName: string): string {
   return `${toolName} could not be run because of a problem on our side: no worker has its code. The tool did not run. Tell the user to try again in a moment.`;

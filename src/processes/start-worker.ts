@@ -11,6 +11,7 @@ import type { Version } from '../temporal/deployment.ts';
 import { startPolling } from '../polling/polling.ts';
 import { createQuestionSignals } from '../service/question-signals.ts';
 import { checkRunAs } from '../remote/mcp/stdio/run-as.ts';
+import { pagesWithoutSecret } from '../tool-bundles/open-agent-bundles.ts';
 import type { OpenedTools } from '../tool-bundles/open-agent-bundles.ts';
 import type { Dependencies } from './dependencies.ts';
 import { keepTakingStrandedTurns, takeStrandedTurns } from './stranded-turns.ts';
@@ -53,6 +54,7 @@ export async function startWorker(
     logger,
   };
   stack.defer(() => parts.remote.close());
+  for (const problem of pagesWithoutSecret(config, tools)) logger.warn(problem);
   const offered = new Set([...tools.values()].map((opened) => opened.bundle));
   const toolWorkers = await startToolWorkers(parts, connection, [...offered]);
   await keepLooking(toolWorkers, { intervals: lookForCalls, logger, stack });

@@ -29,6 +29,8 @@ export interface Code {
   sources: string[];
   /** The service's own. */
   runtime: string[];
+  /** Those of the author that send users to pages, by their names in the folder, as far as can be seen without running them. */
+  pages: string[];
 }
 
 /** For workflows: whatever reaches outside is refused. */
@@ -42,7 +44,7 @@ export async function bundleTools({ files, code }: Entry, format: 'esm' | 'iife'
 /** For Node, packages included. */
 export async function bundleActivities(files: ToolFiles): Promise<Code & { exports: string[] }> {
   const { folder, activities } = files;
-  if (activities === undefined) return { code: '', sources: [], runtime: [], exports: [] };
+  if (activities === undefined) return { code: '', sources: [], runtime: [], pages: [], exports: [] };
   const problems = new Set<string>();
   const code = `export * from ${JSON.stringify(path.join(folder, activities))};\n`;
   return build(files, problems, { plugins: [entryOf(code)], platform: 'node' }, 'esm');
@@ -79,7 +81,10 @@ async function build(
     if (problems.size > 0) throw new ToolFolderError(folder, [...problems]);
     const files = chunk.moduleIds.filter((id) => path.isAbsolute(id) && !isOfPackage(id));
     const [runtime = [], sources = []] = [true, false].map((own) => files.filter((id) => isOurs(id) === own));
-    return { code: chunk.code, sources, runtime, exports: chunk.exports };
+    const pages = sources
+      .filter((id) => /\bmode:\s*["'`]url["'`]/.test(chunk.modules[id]?.code ?? ''))
+      .map((id) => nameIn(folder, id));
+    return { code: chunk.code, sources, runtime, pages, exports: chunk.exports };
   } catch (error) {
     if (error instanceof ToolFolderError) throw error;
     throw new ToolFolderError(folder, [...problems, ...problemsOf(error, folder)]);

@@ -35,6 +35,7 @@ export const durableTool = createDurableTool(definitions, toRequestedSchema);
       code: withoutSourceNames(code),
       sources: authored.sources,
       runtime: [...authored.runtime, ...inputs.filter(isOurs)],
+      pages: authored.pages,
     };
   } finally {
     await rm(folder, { recursive: true, force: true });

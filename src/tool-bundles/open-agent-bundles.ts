@@ -17,6 +17,25 @@ export interface OpenedTools {
 }
 
 /**
+ * Agents whose tools send users to pages that could never report that they are done, in words for the operator: only when
+ * such a tool runs is it known for certain.
+ */
+export function pagesWithoutSecret(
+  { agents }: Pick<Config, 'agents'>,
+  opened: ReadonlyMap<string, OpenedTools>,
+): string[] {
+  return [...opened].flatMap(([name, { bundle, allow }]) => {
+    if (agents.get(name)?.tools?.completionSecretEnv !== undefined) return [];
+    const offered = bundle.manifest.filter((tool) => allow?.includes(tool.name) ?? true);
+    const files = (bundle.pages ?? []).filter((file) => offered.some((tool) => tool.file === file));
+    return files.map(
+      (file) =>
+        `agents.${name}.tools: ${file} sends users to a page, which cannot report that it is done; name a variable in completionSecretEnv`,
+    );
+  });
+}
+
+/**
  * By the names of agents; one without such tools is not in it. Throws a `ConfigError` that names everything wrong with the
  * folders, and with what agents are allowed of them.
  */

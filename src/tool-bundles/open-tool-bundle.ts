@@ -23,10 +23,13 @@ export async function buildToolBundle(folder: string): Promise<ToolBundle> {
 
 async function bundleFiles(files: ToolFiles): Promise<ToolBundle> {
   const activities = await bundleActivities(files);
-  const manifest = await readManifest(files, files.activities === undefined ? null : activities.exports);
+  const { tools: manifest } = await readManifest(
+    files,
+    files.activities === undefined ? null : activities.exports,
+  );
   const workflows = await bundleToolWorkflows(files);
   const parts = { workflows: workflows.code, activities: activities.code, manifest };
-  const bundle: ToolBundle = { hash: hashOf(parts), ...parts };
+  const bundle: ToolBundle = { hash: hashOf(parts), ...parts, pages: workflows.pages };
   await keepBundle(files, bundle, {
     authored: [...workflows.sources, ...activities.sources],
     runtime: workflows.runtime,

@@ -13,11 +13,14 @@ const describe = path.resolve(
   `../tools/describe-tools${path.extname(import.meta.filename)}`,
 );
 
+export interface Manifest {
+  tools: ToolDescription[];
+  /** Files that send users to pages, as far as can be seen. */
+  pages: string[];
+}
+
 /** `activities`: names of what the file of activities exports, if there is one. */
-export async function readManifest(
-  files: ToolFiles,
-  activities: string[] | null,
-): Promise<ToolDescription[]> {
+export async function readManifest(files: ToolFiles, activities: string[] | null): Promise<Manifest> {
   const modules = files.modules.map(
     (file) => `{ file: ${quoted(file)}, load: () => import(${quoted(path.join(files.folder, file))}) }`,
   );
@@ -26,7 +29,7 @@ export const described = describeTools([${modules.join(', ')}], ${quoted(activit
   const bundled = await bundleTools({ files, code }, 'iife');
   const { tools, problems } = JSON.parse(await run(bundled.code, files.folder)) as DescribedTools;
   if (problems.length > 0) throw new ToolFolderError(files.folder, problems);
-  return tools;
+  return { tools, pages: bundled.pages };
 }
 
 /** With what workflows have, and no more: a definition that needs more would fail there. */

@@ -9,4 +9,6 @@ export interface ToolBundle {
   /** A module for Node that is complete in itself: every function it exports is an activity. Empty where there are none. */
   activities: string;
   manifest: ToolDescription[];
+  /** Files that send users to pages, as far as is known. */
+  pages?: readonly string[];
 }

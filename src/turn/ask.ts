@@ -140,7 +140,9 @@ export type OpenResult =
   /** The user has as many open questions as are allowed; this one was not opened. */
   | { kind: 'too-many-open' }
   /** Its tool call has ended meanwhile; the question was not opened. */
-  | { kind: 'call-ended' };
+  | { kind: 'call-ended' }
+  /** It sends its user to a page, which has no secret to sign with that it is done; the question was not opened. */
+  | { kind: 'page-cannot-report' };
 
 export interface Opened {
   kind: 'opened' | 'already-connected';

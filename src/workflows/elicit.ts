@@ -65,6 +65,9 @@ export function createElicit(
         case 'call-ended':
           questions.remove(id);
           return 'cancel';
+        case 'page-cannot-report':
+          questions.remove(id);
+          throw new PageCannotReport();
         case 'already-connected':
           await waitUntilSettled(asked, opened);
           questions.remove(id);
@@ -104,6 +107,17 @@ export function createElicit(
   }
 
   return { elicit, areAllPending: () => [...awaited].every(questions.isPending) };
+}
+
+/** Only a tool in TypeScript sends people to such pages. */
+export class PageCannotReport extends Error {
+  override name = 'PageCannotReport';
+
+  constructor() {
+    super(
+      'nobody was sent to its page, because that page could never report that it is done: the agents file names no secret for it (tools.completionSecretEnv). An operator has to add one.',
+    );
+  }
 }
 
 function toElicitation({ elicitationId, user, ask, deadline }: NewQuestion): Elicitation {

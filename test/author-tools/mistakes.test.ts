@@ -169,7 +169,7 @@ describe('an import that a workflow may not have is told', () => {
     const before = "import type { send } from './activities.ts'; export type Send = typeof send;";
     const code = "import fs from 'node:fs'; export const send = () => fs;";
     const folder = await writeToolFolder({ [file]: toolModule('', { before }), [activities]: code });
-    expect(await checkToolFolder(folder)).toMatchObject([{ name: 'a_tool' }]);
+    expect(await checkToolFolder(folder)).toMatchObject({ tools: [{ name: 'a_tool' }], pages: [] });
   });
 });
 

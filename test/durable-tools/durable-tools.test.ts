@@ -41,6 +41,7 @@ describe('a tool that asks nobody', () => {
     ['nested', 'Mistakes failed: elicit() cannot show this form'],
     ['activity', 'Mistakes failed: the disk is full'],
     ['unknown', 'nobody knows (the bank is silent)'],
+    ['page', 'Mistakes failed: nobody was sent to its page'],
     ['floating', 'done'],
     ['nothing', 'Done.'],
   ])('that %s is told to the model in words', async (kind, words) => {

@@ -1,11 +1,14 @@
 /** Ends calls of tools in TypeScript that nobody runs, or runs any more. For the workers of turns. */
+import { activityInfo, getClient } from '@temporalio/activity';
+import type { Logger } from 'pino';
 import type { KeyRing } from '../../credentials/sealing/key-ring.ts';
-import { lostToolForModel, unrunToolForModel } from '../../elicitation/wording.ts';
+import { lostToolForModel, stuckToolForModel, unrunToolForModel } from '../../elicitation/wording.ts';
 import type { Storage } from '../../storage/storage.ts';
 import type { DurableCallPermit } from '../../turn/tool-call.ts';
 import type { Turn } from '../../turn/turn.ts';
 import { finishToolCall, requestedToolCall } from '../tool-results.ts';
 import { permitCall } from './approval.ts';
+import { endIfStuck } from './stuck-tool.ts';
 
 export interface DurableCallRef {
   turn: Turn;
@@ -15,10 +18,11 @@ export interface DurableCallRef {
 interface Dependencies {
   storage: Pick<Storage, 'toolCalls' | 'approvals'>;
   keys: KeyRing;
+  logger: Pick<Logger, 'error'>;
 }
 
 export function createDurableCallActivities(parts: Dependencies) {
-  const { storage } = parts;
+  const { storage, logger } = parts;
   return {
     async permitDurableCall({ turn, toolCallId }: DurableCallRef): Promise<DurableCallPermit> {
       return permitCall(parts, turn, await requestedToolCall(storage, turn, toolCallId));
@@ -31,12 +35,31 @@ export function createDurableCallActivities(parts: Dependencies) {
       await finishToolCall(storage, turn, call, { kind: 'error', text: words(call.toolName) });
     },
 
-    /** True: no worker has begun it, and none will. */
+    /** True: no worker has begun it, and none will; or its code does not give control back, and it was ended. */
     async withdrawUnbegunTool({ turn, toolCallId }: DurableCallRef): Promise<boolean> {
       const call = await requestedToolCall(storage, turn, toolCallId);
-      if (call.state !== 'requested') return false;
-      await finishToolCall(storage, turn, call, { kind: 'error', text: unrunToolForModel(call.toolName) });
-      return true;
+      const { state, toolName } = call;
+      switch (state) {
+        case 'requested':
+          await finishToolCall(storage, turn, call, { kind: 'error', text: unrunToolForModel(toolName) });
+          return true;
+        case 'finished':
+          return false;
+        default: {
+          const { workflowExecution } = activityInfo();
+          const isStuck = await endIfStuck(
+            getClient(),
+            `${workflowExecution?.workflowId}/tool/${toolCallId}`,
+          );
+          if (!isStuck) return false;
+          await finishToolCall(storage, turn, call, { kind: 'error', text: stuckToolForModel(toolName) });
+          logger.error(
+            { turnId: turn.turnId, toolCallId, tool: toolName },
+            'a tool was ended, because its code ran for seconds on end without waiting for anything: look for an endless loop',
+          );
+          return true;
+        }
+      }
     },
   };
 }

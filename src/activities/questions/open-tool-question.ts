@@ -12,6 +12,8 @@ export async function openToolQuestion(
   const { turn, elicitationId, workflowId, ask, request: asked } = input;
   if (!asked) throw new Error(`Question ${elicitationId} of ${ask.tool} does not say what it asks.`);
   const { toolTitle, ...question } = asked;
+  const secret = parts.config.agents.get(turn.agent)?.tools?.completionSecretEnv;
+  if (question.mode === 'url' && secret === undefined) return { kind: 'page-cannot-report' };
   const warnings = question.mode === 'url' ? warningsAbout(question.url) : [];
   const context: Context = {
     ...agentContext(parts, turn),

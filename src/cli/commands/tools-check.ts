@@ -9,7 +9,12 @@ export const check = defineCommand({
   run: (_, [folder = '.']) =>
     orMistakes(async () => {
       const { checkToolFolder } = await loadBundler();
-      return listOfTools(await checkToolFolder(folder));
+      const { tools, pages } = await checkToolFolder(folder);
+      const note =
+        pages.length === 0
+          ? ''
+          : `\n${pages.join(', ')}: sends users to a page (mode: 'url'), so the agent needs tools.completionSecretEnv in the agents file\n`;
+      return listOfTools(tools) + note;
     }),
 });
 

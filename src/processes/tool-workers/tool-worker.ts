@@ -32,6 +32,8 @@ export async function createToolWorker(
     namespace,
     taskQueue: toolQueueName(taskQueue, bundle.hash),
     workflowBundle: { code: bundle.workflows },
+    // Each call has a context of its own: code that does not give control back fails its own task, and not the worker.
+    reuseV8Context: false,
     activities: {
       ...createElicitationActivities({ ...parts, rounds: createCallRounds(parts) }),
       ...createFindConnection({ ...parts, servers: config.servers }),

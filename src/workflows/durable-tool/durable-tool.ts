@@ -61,6 +61,7 @@ async function runTool(
     pending,
     areAllPending,
   });
+  const sayings = createSayings(call);
   const authorElicit = createElicitForAuthor({
     tool,
     call,
@@ -69,6 +70,7 @@ async function runTool(
     elicit,
     whileAsking: (toolCallId, ask) => phase.whileAsking(toolCallId, ask),
     readSchema,
+    log: sayings.log,
   });
   const context: ToolRunContext = {
     elicit: (...question) => floating(authorElicit(...question)),
@@ -76,7 +78,7 @@ async function runTool(
     user: turn.user,
     tenant: turn.tenant,
     toolCallId,
-    ...createSayings(call),
+    ...sayings,
   };
 
   const begun = await CancellationScope.nonCancellable(() =>

@@ -2,6 +2,7 @@
 import { uuid4 } from '@temporalio/workflow';
 import type { AskResult, ToolRequest } from '../../turn/ask.ts';
 import { inspectUrl } from '../../elicitation/url-safety.ts';
+import { PageCannotReport } from '../elicit.ts';
 import type { Elicit } from '../elicit.ts';
 import type { DurableToolInput } from '../messages.ts';
 import type { Questions } from '../questions.ts';
@@ -10,6 +11,8 @@ import { readToolAnswer } from './activities.ts';
 import { issuesOf } from './tool-code.ts';
 import type { ElicitOptions, ElicitResult, ReadSchema, ToolRunContext, ValueSchema } from './tool-code.ts';
 
+/** Of one call. A loop whose end depends on its answers would otherwise ask until the turn's time is up. */
+const mostQuestions = 100;
 /** So often is asked again what the author's schema refuses and the form let pass. */
 const mostTries = 3;
 
@@ -21,14 +24,16 @@ interface Parts {
   elicit: Elicit;
   whileAsking<T>(toolCallId: string, ask: () => Promise<T>): Promise<T>;
   readSchema: ReadSchema;
+  log: Pick<ToolRunContext['log'], 'error'>;
 }
 
 type FormOptions = Pick<ElicitOptions, 'ttl' | 'whenUnsupported' | 'elicitationId'>;
 
 export function createElicitForAuthor(parts: Parts): ToolRunContext['elicit'] {
-  const { tool, call, questions, unwritten, elicit, whileAsking, readSchema } = parts;
+  const { tool, call, questions, unwritten, elicit, whileAsking, readSchema, log } = parts;
   const { turn, toolCallId } = call;
   const used = new Set<string>();
+  let asked = 0;
 
   return async (message, schema, options = {}) => {
     const { mode = 'form', url, ttl } = options;
@@ -85,10 +90,21 @@ export function createElicitForAuthor(parts: Parts): ToolRunContext['elicit'] {
     id: string,
     { ttl }: Pick<ElicitOptions, 'ttl'>,
   ): Promise<Exclude<AskResult, 'too-many-open'>> {
+    asked += 1;
+    if (asked > mostQuestions) {
+      const words = `it has asked ${mostQuestions} questions in one call, which is as many as it may.`;
+      if (asked === mostQuestions + 1) log.error(`${tool.title}: ${words}`);
+      throw new Error(words);
+    }
     const { user } = turn;
     if (user === null) return 'unsupported';
     const about = { kind: 'tool', tool: tool.name, toolCallId, mode: request.mode } as const;
-    const answer = await whileAsking(toolCallId, () => elicit(about, user, id, { request, timeoutMs: ttl }));
+    const answer = await whileAsking(toolCallId, () =>
+      elicit(about, user, id, { request, timeoutMs: ttl }).catch((error: unknown) => {
+        if (error instanceof PageCannotReport) log.error(`${tool.title}: ${error.message}`);
+        throw error;
+      }),
+    );
     // Whatever the tool does next may take long, and nobody should be shown an answered question as open.
     if (answer !== 'accept' || request.mode === 'url') void unwritten.write();
     if (answer === 'too-many-open')

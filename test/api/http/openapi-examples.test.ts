@@ -102,6 +102,8 @@ const expected: Record<string, number> = {
   // Nor is it an approval.
   'answerElicitation 2': 400,
   'answerElicitation 3': 400,
+  // Nobody has signed the example.
+  'completeElicitation 0': 401,
 };
 
 /** The parameters with their examples, each as it goes over the wire. */

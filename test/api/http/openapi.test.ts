@@ -28,8 +28,6 @@ const pages = [
   'POST /auth/logout',
   'POST /connections',
   'POST /connections/approvals',
-  // For pages that authors of tools sign for: it has no token, and reads bytes.
-  'POST /run/v1/elicitations/{elicitation}/complete',
   // In the words of another protocol.
   'DELETE /run/v1/mcp',
   'GET /run/v1/mcp',
@@ -37,7 +35,7 @@ const pages = [
   'GET /.well-known/oauth-protected-resource',
   'GET /.well-known/oauth-protected-resource/run/v1/mcp',
 ];
-const forAnybody = ['getContract', 'getHealth', 'getReadiness'];
+const forAnybody = ['getContract', 'getHealth', 'getReadiness', 'completeElicitation'];
 
 const headersOf: Record<string, string[]> = {
   401: ['www-authenticate'],

@@ -1,0 +1,33 @@
+/** Code of authors that never gives control back: the model hears of it after a minute, not at the end of the turn. */
+import { randomUUID } from 'node:crypto';
+import { expect, test } from 'vitest';
+import { useService } from '../service/use-service.ts';
+import { bundleTools } from './bundle-tools.ts';
+
+const used = useService({ tools: { assistant: await bundleTools() } });
+
+test.concurrent.each(['loops for ever', 'waits for ever'])(
+  'a tool that %s is ended after a minute, the model is told, and others go on meanwhile',
+  async (kind) => {
+    const stream = await used.alice.chat(`call mistakes ${JSON.stringify({ kind })}`, {
+      conversation: randomUUID(),
+      supports: null,
+    });
+    const other = await used.alice.chat('call greet {"name":"Ada"}', { conversation: randomUUID() });
+    await other.finished();
+    expect(other.text()).toBe('Hello, Ada.');
+    await stream.finished();
+    expect(stream.text()).toContain('mistakes was ended, because it did not come to an end');
+  },
+  150_000,
+);
+
+test('a tool that asks and asks is told when it is enough', async () => {
+  // Nobody can be asked, so each question is over at once.
+  const stream = await used.alice.chat('call mistakes {"kind":"asks for ever"}', {
+    conversation: randomUUID(),
+    supports: null,
+  });
+  await stream.finished();
+  expect(stream.text()).toContain('Mistakes failed: it has asked 100 questions in one call');
+});
