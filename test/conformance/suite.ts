@@ -41,13 +41,16 @@ export interface Result {
   complaints: string[];
 }
 
-export async function runScenario(name: string, revision: string): Promise<Result> {
+export function runScenario(name: string, revision: string): Promise<Result> {
+  const client = ['--command', 'node test/conformance/client.ts'];
+  return runSuite(['client', ...client, '--scenario', name, '--spec-version', revision]);
+}
+
+async function runSuite(what: string[]): Promise<Result> {
   const folder = await mkdtemp(path.join(tmpdir(), 'conformance-'));
   try {
-    const scenario = ['--scenario', name, '--spec-version', revision];
     const limits = ['--timeout', String(scenarioTimeoutMs - 5_000)];
-    const client = ['--command', 'node test/conformance/client.ts'];
-    const command = ['client', ...client, ...scenario, ...limits, '-o', folder];
+    const command = [...what, ...limits, '-o', folder];
     const env = {
       ...process.env,
       PATH: path.dirname(process.execPath) + path.delimiter + process.env['PATH'],
@@ -75,4 +78,18 @@ export async function runScenario(name: string, revision: string): Promise<Resul
   } finally {
     await rm(folder, { recursive: true, force: true });
   }
+}
+
+/** Everything of the 2026-07-28 revision and of its extensions that the suite has for servers. */
+export async function serverScenarios(): Promise<string[]> {
+  const { stdout } = await run(process.execPath, [program, 'list', '--server'], { cwd: root });
+  const lines = stdout.matchAll(/^ {2}- (\S+) \[(.*)\]$/gm);
+  return [...lines].flatMap(([, name = '', words = '']) =>
+    /2026-07-28|extension/.test(words) ? [name] : [],
+  );
+}
+
+export function runServerScenario(name: string, url: string): Promise<Result> {
+  const revision = /^(?:tasks|sep-2640)-/.test(name) ? [] : ['--spec-version', '2026-07-28'];
+  return runSuite(['server', '--url', url, '--scenario', name, ...revision]);
 }

@@ -7,7 +7,7 @@ export function listPrompts(agents: Agents) {
   return [...agents.values()].map(({ name, title, description }) => ({
     name,
     title,
-    ...(description !== undefined && { description }),
+    description: description ?? `Talk to the agent ${title}`,
     arguments: [{ name: 'message', title: 'Message', description: `What ${title} is told`, required: true }],
   }));
 }

@@ -9,17 +9,18 @@ import type { Arrived } from './modern/caller.ts';
 import { createModernServer } from './modern/server.ts';
 import type { ModernParts } from './modern/server.ts';
 import { createToolLayer } from './tools/tool-layer.ts';
-import type { ToolLayerService } from './tools/tool-layer.ts';
+import type { ToolLayer, ToolLayerService } from './tools/tool-layer.ts';
 
 export const mcpPath = '/run/v1/mcp';
 
 export interface McpParts {
   service: ToolLayerService & ModernParts['service'];
   readers: Readers;
+  layer?: ToolLayer;
 }
 
-export function mcpSurface(api: Api, { service, readers }: McpParts): void {
-  const serve = createModernHandlers({ layer: createToolLayer(service), service }, api.log);
+export function mcpSurface(api: Api, { service, readers, layer = createToolLayer(service) }: McpParts): void {
+  const serve = createModernHandlers({ layer, service }, api.log);
   api.addHook('onClose', () => serve.close());
 
   api.route({

@@ -36,6 +36,9 @@ export async function answerQuestion(
         const issues = details.issues?.map(({ path, detail }) => `${path.slice(1).join('.')}: ${detail}`);
         return { kind: 'misfit', reasons: issues ? `${issues.join('; ')}.` : message };
       }
+      case 'person_required':
+        // The program has shown the link; the person goes on from there.
+        return question.mode === 'url' ? { kind: 'awaited' } : { kind: 'misfit', reasons: message };
       case 'already_answered':
       case 'expired':
       case 'turn_over':

@@ -56,7 +56,7 @@ export interface Tool {
   start(caller: Caller, call: ToolCall): Promise<Started>;
 }
 
-function textResult(text: string): ToolResult {
+export function textResult(text: string): ToolResult {
   return { content: [{ type: 'text', text }] };
 }
 
