@@ -14,6 +14,7 @@ import { toolName } from './tool-call.tsx';
 import { UrlQuestion } from './url-question.tsx';
 import { useAnswer } from './use-answer.ts';
 import { useKeptFocus } from './use-kept-focus.ts';
+import { useKeptRoom } from './use-kept-room.ts';
 import type { Words } from './words.ts';
 
 interface Props {
@@ -27,8 +28,10 @@ interface Props {
 export function QuestionCard({ question, answering, now, words, askAgain }: Props) {
   const card = useRef<HTMLElement>(null);
   const settled = useRef<HTMLParagraphElement>(null);
+  const isFilledIn = useRef(false);
   const answer = useAnswer(question.elicitationId, answering, words);
   useKeptFocus(card, settled, question.status);
+  useKeptRoom(card, settled, question.status);
   if (question.status !== 'pending')
     return <SettledQuestion {...{ question, words, askAgain }} given={answer} place={settled} />;
   const { context, message, expiresAt, elicitationId } = question;
@@ -54,8 +57,12 @@ export function QuestionCard({ question, answering, now, words, askAgain }: Prop
         if (event.key !== 'Escape' || isComposing(event)) return;
         // Around it may be a panel that Escape closes: one thing at a time.
         event.stopPropagation();
-        dismiss();
+        // What somebody has written is not lost to one key: Escape leads to the button first.
+        const button = event.currentTarget.querySelector<HTMLElement>('.dismiss');
+        if (isFilledIn.current && event.target !== button) button?.focus();
+        else dismiss();
       }}
+      onInput={() => (isFilledIn.current = true)}
     >
       <header>
         <span className="mark" aria-hidden="true">

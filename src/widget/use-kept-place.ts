@@ -5,14 +5,18 @@ import type { RefObject } from 'react';
 export function useKeptPlace(log: RefObject<HTMLElement | null>, first: unknown): () => void {
   const place = useRef<{ message: Element; top: number }>(null);
   useLayoutEffect(() => {
-    if (!place.current || !log.current) return;
+    if (!place.current) return;
     const { message, top } = place.current;
     place.current = null;
-    // Nothing to do where the browser has done it; and what was there stays there, at once.
-    log.current.scrollBy({ top: message.getBoundingClientRect().top - top, behavior: 'instant' });
+    keepTop(message, top, log.current);
   }, [log, first]);
   return () => {
     const message = log.current?.querySelector('.message');
     if (message) place.current = { message, top: message.getBoundingClientRect().top };
   };
+}
+
+/** Scrolls so that `element` is where it was. Nothing to do where the browser has done it; and at once. */
+export function keepTop(element: Element, top: number, log: HTMLElement | null): void {
+  log?.scrollBy({ top: element.getBoundingClientRect().top - top, behavior: 'instant' });
 }

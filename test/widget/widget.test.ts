@@ -64,6 +64,13 @@ test('a form is filled in with the keyboard alone; what is wrong is said at its 
   await page.getByRole('button', { name: 'Send', exact: true }).first().focus();
   await page.keyboard.press('Enter');
   await page.getByText('Please fill this in.').first().waitFor();
+  // Filled in, it is not lost to one key.
+  await name.press('Escape');
+  const dismiss = page.getByRole('button', { name: 'Dismiss' });
+  await expect.poll(() => dismiss.evaluate((button) => button.matches(':focus'))).toBe(true);
+  expect(await name.inputValue()).toBe('Ada Lovelace');
+  await page.keyboard.press('Escape');
+  await page.locator('.settled').waitFor();
   await leave();
 });
 

@@ -1,0 +1,26 @@
+import { useLayoutEffect, useRef } from 'react';
+import type { RefObject } from 'react';
+
+/** What the pointer rests on, and what must therefore not be moved: a card, or a line that has kept the room of one. */
+export const pointedAt = '.card:hover, .settled[style]';
+
+/**
+ * A card becomes a line when it is settled. As long as the pointer stays where the card was, the line takes the card's
+ * room: another card would come under the pointer otherwise, and be answered by the second press of a double click.
+ */
+export function useKeptRoom(
+  card: RefObject<HTMLElement | null>,
+  line: RefObject<HTMLElement | null>,
+  status: string,
+): void {
+  const height = useRef(0);
+  // While the card is still there: afterwards nobody knows. A finger is nowhere, though what it tapped counts as hovered.
+  height.current =
+    card.current?.matches(':hover') && matchMedia('(hover)').matches ? card.current.offsetHeight : 0;
+  useLayoutEffect(() => {
+    const element = line.current;
+    if (!element || height.current === 0) return;
+    element.style.minHeight = `${height.current}px`;
+    element.addEventListener('pointerleave', () => element.removeAttribute('style'));
+  }, [line, status]);
+}
