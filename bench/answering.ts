@@ -11,9 +11,9 @@ import type { BenchSetup } from './setup.ts';
 import type { Chat, User } from './user.ts';
 
 export async function answering(setup: BenchSetup): Promise<Section> {
-  const { floor, client, samples, surroundings } = setup;
+  const { floor, client, samples, dependencies } = setup;
   const answer = { toTool: [] as number[], response: [] as number[] };
-  const news: number[] = [];
+  const announced: number[] = [];
   const bare = { toActivity: [] as number[], signalAndQuery: [] as number[], overHttp: [] as number[] };
   const echo: number[] = [];
   for (let sample = 0; sample < samples; sample++) {
@@ -23,7 +23,7 @@ export async function answering(setup: BenchSetup): Promise<Section> {
     const loop = await floor.answer();
     bare.toActivity.push(loop.toActivity);
     bare.signalAndQuery.push(loop.signalAndQuery);
-    bare.overHttp.push(await bareLoopOverHttp(floor, surroundings.mcp));
+    bare.overHttp.push(await bareLoopOverHttp(floor, dependencies.mcp));
 
     await waitingForAnswer(setup, async (user, chat, arrival) => {
       const answeredAt = performance.now();
@@ -36,7 +36,7 @@ export async function answering(setup: BenchSetup): Promise<Section> {
       await client.workflow
         .getHandle(turnWorkflowId({ tenant, conversation }))
         .signal(connectionEstablished, { server: 'peer', version: 1 });
-      news.push((await arrival) - toldAt);
+      announced.push((await arrival) - toldAt);
     });
   }
   return {
@@ -66,7 +66,7 @@ export async function answering(setup: BenchSetup): Promise<Section> {
       {
         name: 'news → tool / loop',
         meaning: 'signal that the account is connected to the tool call, against a bare signal → activity',
-        ours: news,
+        ours: announced,
         floor: bare.toActivity,
         unit: 'ms',
       },
@@ -93,7 +93,7 @@ export async function answering(setup: BenchSetup): Promise<Section> {
       },
       {
         name: 'news → tool call',
-        value: median(news),
+        value: median(announced),
         atMost: 1.3 * median(bare.toActivity),
         because: '1.3 × the bare loop',
       },
@@ -114,12 +114,12 @@ async function bareLoopOverHttp(floor: Floor, { arrival, bareUrl: url }: McpDoub
 
 /** A turn that waits for its user's account, which is there by now; only the turn does not know yet. */
 async function waitingForAnswer(
-  { service, surroundings, newUser }: BenchSetup,
+  { service, dependencies, newUser }: BenchSetup,
   measure: (user: User, chat: Chat, arrival: Promise<number>) => Promise<void>,
 ): Promise<void> {
   const user = await newUser();
   const chat = await user.chat(say.callTool);
-  const arrival = surroundings.mcp.arrival(user.name);
+  const arrival = dependencies.mcp.arrival(user.name);
   await breath();
   await service.connectAccounts([user.name]);
   await measure(user, chat, arrival);

@@ -16,8 +16,8 @@ export async function asking(setup: BenchSetup): Promise<Section> {
   return { title: 'A server asks in the middle of a call', rows };
 }
 
-async function oneWay({ surroundings, samples, newUser }: BenchSetup, way: Way): Promise<Row[]> {
-  const { asking: servers } = surroundings;
+async function oneWay({ dependencies, samples, newUser }: BenchSetup, way: Way): Promise<Row[]> {
+  const { asking: servers } = dependencies;
   const ours = { plain: [] as number[], ask: [] as number[] };
   const bare = { plain: [] as number[], ask: [] as number[] };
   const user = await newUser();

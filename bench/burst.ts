@@ -88,7 +88,7 @@ async function compare(setup: BenchSetup, count: number) {
 }
 
 async function answerAtOnce(setup: BenchSetup, count: number): Promise<Burst> {
-  const { service, surroundings, newUser } = setup;
+  const { service, dependencies, newUser } = setup;
   const waiting: { user: User; conversation: string; question: string }[] = [];
   await eachOf(count, 10, async () => {
     const user = await newUser();
@@ -97,7 +97,7 @@ async function answerAtOnce(setup: BenchSetup, count: number): Promise<Burst> {
     if (chat.question === null) throw new Error('a turn asked nothing');
     waiting.push({ user, conversation: chat.conversation, question: chat.question });
   });
-  const arrivals = waiting.map(({ user }) => surroundings.mcp.arrival(user.name));
+  const arrivals = waiting.map(({ user }) => dependencies.mcp.arrival(user.name));
   await service.connectAccounts(waiting.map(({ user }) => user.name));
   const answeredAt = performance.now();
   const answers = await Promise.all(

@@ -25,8 +25,8 @@ interface Cost {
 
 const count = 1_000;
 
-export async function idleStreams({ surroundings, client, samples }: BenchSetup): Promise<Section> {
-  await using fresh = await setUp(surroundings, client, samples);
+export async function idleStreams({ dependencies, client, samples }: BenchSetup): Promise<Section> {
+  await using fresh = await setUp(dependencies, client, samples);
   const { service, floor } = fresh;
   const user = await fresh.newUser();
   const conversations = await idleConversations(fresh, user.name);

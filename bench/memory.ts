@@ -8,11 +8,11 @@ import type { BenchSetup } from './setup.ts';
 import type { Chat, User } from './user.ts';
 
 export async function memory(setup: BenchSetup): Promise<Section> {
-  const { surroundings, client, samples } = setup;
+  const { dependencies, client, samples } = setup;
   const count = samples < 30 ? 50 : 200;
   const kibibytesEach = (bytes: number) => bytes / 1024 / count;
 
-  await using fresh = await setUp(surroundings, client, samples);
+  await using fresh = await setUp(dependencies, client, samples);
   const asNew = (await fresh.service.inside('memory')).resident;
   await eachOf(count, 5, async () => (await fresh.newUser()).ask(say.briefly));
   const warm = (await fresh.service.inside('memory')).resident;
@@ -32,14 +32,14 @@ export async function memory(setup: BenchSetup): Promise<Section> {
   for (const { user, chat } of waiting.slice(0, samples)) {
     await breath();
     loop.push((await fresh.floor.answer()).toActivity);
-    const arrival = surroundings.mcp.arrival(user.name);
+    const arrival = dependencies.mcp.arrival(user.name);
     await fresh.service.connectAccounts([user.name]);
     const answeredAt = performance.now();
     const responding = user.accept(chat);
     resumed.push((await arrival) - answeredAt);
     await responding;
   }
-  await using floor = await startFloor({ ...surroundings.temporal, modelUrl: surroundings.model.baseURL });
+  await using floor = await startFloor({ ...dependencies.temporal, modelUrl: dependencies.model.baseURL });
   await floor.run({ count, atOnce: 5 });
   const bare = await floor.wait({ count });
   return {

@@ -15,9 +15,9 @@ const agent = 'asker';
 const atOnce = 10;
 
 export async function openQuestions(setup: BenchSetup): Promise<Section> {
-  const { surroundings, client, samples } = setup;
+  const { dependencies, client, samples } = setup;
   const count = samples < 30 ? 100 : 1_000;
-  await using fresh = await setUp(surroundings, client, samples);
+  await using fresh = await setUp(dependencies, client, samples);
   const memory = () => fresh.service.inside('memory');
   // Whatever is only needed once is there by then, and the heap has had its largest size.
   await eachOf(count / 2, atOnce, async () => {

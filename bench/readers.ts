@@ -62,7 +62,7 @@ export async function readers(setup: BenchSetup): Promise<Section> {
 }
 
 async function watch(
-  { service, surroundings: { model }, newUser }: BenchSetup,
+  { service, dependencies: { model }, newUser }: BenchSetup,
   count: number,
 ): Promise<Watched> {
   const user = await newUser();

@@ -27,7 +27,7 @@ import { startModel } from './doubles/model.ts';
 import { readers } from './readers.ts';
 import { print } from './report.ts';
 import type { Section } from './report.ts';
-import type { Surroundings } from './service.ts';
+import type { Dependencies } from './service.ts';
 import { setUp } from './setup.ts';
 import type { BenchSetup } from './setup.ts';
 import { streaming } from './streaming.ts';
@@ -80,7 +80,7 @@ const [model, mcp, issuer, askingServers] = await Promise.all([
   startAskingServers(),
 ]);
 for (const double of [model, mcp, issuer, askingServers]) stack.defer(() => double.stop());
-const surroundings: Surroundings = {
+const dependencies: Dependencies = {
   temporal: { address, namespace },
   model,
   mcp,
@@ -94,11 +94,11 @@ const machine = `Node ${process.version}, ${availableParallelism()} cores, load 
 console.log(`Interlude bench: ${samples} samples of each, ${machine}
 The service (API and worker) runs in one process, the floor in another; both on one Temporal development server.
 In production's shape the service is four processes.`);
-await measure('SQLite, embedded', surroundings, Object.keys(measurements));
+await measure('SQLite, embedded', dependencies, Object.keys(measurements));
 if (postgres) {
   // A database each: every service comes with keys of its own.
-  const onPostgres = async (): Promise<Surroundings> => ({
-    ...surroundings,
+  const onPostgres = async (): Promise<Dependencies> => ({
+    ...dependencies,
     databaseUrl: await postgres.createDatabase(),
   });
   await measure('PostgreSQL', await onPostgres(), [
@@ -116,7 +116,7 @@ if (postgres) {
   ]);
 }
 
-async function measure(title: string, around: Surroundings, names: string[]): Promise<void> {
+async function measure(title: string, around: Dependencies, names: string[]): Promise<void> {
   const wanted = names.filter((name) => only === undefined || only.includes(name));
   if (wanted.length === 0) return;
   await using setup = await setUp(around, client, samples);

@@ -32,7 +32,7 @@ import type { Model } from './doubles/model.ts';
 import type { Issuer } from './doubles/issuer.ts';
 import type { AskingServers } from './doubles/asking.ts';
 
-export interface Surroundings {
+export interface Dependencies {
   temporal: { address: string; namespace: string };
   model: Model;
   mcp: McpDouble;
@@ -66,8 +66,8 @@ export interface Service extends AsyncDisposable {
 
 const at = (file: string) => fileURLToPath(new URL(file, import.meta.url));
 
-export async function startService(surroundings: Surroundings, client: Client): Promise<Service> {
-  const { temporal, model, mcp, issuer, asking, databaseUrl, shape = 'embedded', env = {} } = surroundings;
+export async function startService(dependencies: Dependencies, client: Client): Promise<Service> {
+  const { temporal, model, mcp, issuer, asking, databaseUrl, shape = 'embedded', env = {} } = dependencies;
   const workers = shape === 'production' ? 2 : 0;
   const apis = shape === 'production' ? 2 : 1;
   const stack = new AsyncDisposableStack();

@@ -5,14 +5,14 @@ import type { Client } from '@temporalio/client';
 import { startFloor } from './floor-client.ts';
 import type { Floor } from './floor-client.ts';
 import { startService } from './service.ts';
-import type { Service, Surroundings } from './service.ts';
+import type { Service, Dependencies } from './service.ts';
 import { createUser } from './user.ts';
 import type { User } from './user.ts';
 
 export interface BenchSetup extends AsyncDisposable {
   service: Service;
   floor: Floor;
-  surroundings: Surroundings;
+  dependencies: Dependencies;
   client: Client;
   /** How often each thing is measured. */
   samples: number;
@@ -21,27 +21,27 @@ export interface BenchSetup extends AsyncDisposable {
 }
 
 export async function setUp(
-  surroundings: Surroundings,
+  dependencies: Dependencies,
   client: Client,
   samples: number,
 ): Promise<BenchSetup> {
   const stack = new AsyncDisposableStack();
-  const service = stack.use(await startService(surroundings, client));
+  const service = stack.use(await startService(dependencies, client));
   const floor = stack.use(
-    await startFloor({ ...surroundings.temporal, modelUrl: surroundings.model.baseURL }),
+    await startFloor({ ...dependencies.temporal, modelUrl: dependencies.model.baseURL }),
   );
   let users = 0;
   return {
     service,
     floor,
-    surroundings,
+    dependencies,
     client,
     samples,
     async newUser() {
       const name = randomUUID();
       // As behind a load balancer that keeps each user with one API.
       const baseUrl = service.baseUrls[users++ % service.baseUrls.length] ?? service.baseUrl;
-      return createUser(baseUrl, name, await surroundings.issuer.token(name));
+      return createUser(baseUrl, name, await dependencies.issuer.token(name));
     },
     [Symbol.asyncDispose]: () => stack.disposeAsync(),
   };

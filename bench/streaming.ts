@@ -34,7 +34,7 @@ export async function streaming(setup: BenchSetup): Promise<Section> {
     for (let round = 0; round < rounds; round++) {
       await breath();
       direct.push(
-        await answer(setup, (heard) => callDirectly(setup.surroundings.model.baseURL, text, heard)),
+        await answer(setup, (heard) => callDirectly(setup.dependencies.model.baseURL, text, heard)),
       );
       await breath();
       ours.push(await answer(setup, (heard) => user.listen(text, heard)));
@@ -52,7 +52,7 @@ export async function streaming(setup: BenchSetup): Promise<Section> {
 }
 
 async function answer(
-  { surroundings: { model } }: BenchSetup,
+  { dependencies: { model } }: BenchSetup,
   listen: (heard: Heard) => Promise<void>,
 ): Promise<Answer> {
   const heardAt: number[] = [];

@@ -148,7 +148,7 @@ async function longTasks(browser: Browser, setup: BenchSetup): Promise<number[]>
   const page = await open(browser, setup, 'chat');
   const { length } = (await seen(page)).tasks;
   await press(page, say.tokens(tokens, 1));
-  setup.surroundings.model.begin();
+  setup.dependencies.model.begin();
   await page.getByText(tokenText(tokens - 1).trim(), { exact: false }).waitFor();
   const { tasks } = await seen(page);
   await page.context().close();

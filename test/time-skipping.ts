@@ -22,7 +22,7 @@ export async function createTimeSkipping(): Promise<TestWorkflowEnvironment> {
 }
 
 /** How long Java may take to start. The SDK itself gives it five seconds, which is too short on a machine that is busy. */
-const patienceMs = 50_000;
+const timeoutMs = 50_000;
 
 async function start(path: string): Promise<TestWorkflowEnvironment> {
   const port = await freePort();
@@ -33,7 +33,7 @@ async function start(path: string): Promise<TestWorkflowEnvironment> {
     await ended;
   };
   const address = `127.0.0.1:${port}`;
-  const latest = Date.now() + patienceMs;
+  const latest = Date.now() + timeoutMs;
   for (;;) {
     try {
       const probe = await Connection.connect({ address, connectTimeout: 1_000 });

@@ -36,9 +36,9 @@ export function loadConfig(env: Record<string, string | undefined>, cwd: string)
 
   const dataDir = path.resolve(cwd, values.INTERLUDE_DATA);
   const configDir = path.dirname(configPath);
-  const surroundings = { variables: filled, folder: configDir };
+  const resolveWith = { variables: filled, folder: configDir };
   const servers = new Map(
-    Object.entries(file.servers).map(([name, entry]) => [name, toServerConfig(name, entry, surroundings)]),
+    Object.entries(file.servers).map(([name, entry]) => [name, toServerConfig(name, entry, resolveWith)]),
   );
   return {
     http: {

@@ -5,7 +5,7 @@
 import type { Context } from './elicitation.ts';
 
 /** What is read here of a context, whether of our own type or of the published one. */
-type Told<Member extends keyof Context> = { [Key in Member]?: Context[Key] | undefined };
+type Partly<Member extends keyof Context> = { [Key in Member]?: Context[Key] | undefined };
 
 /** Whose question it is, for people: the server's, the tool's, else the agent's. Undefined where the context names none. */
 export function askerTitle({
@@ -13,12 +13,12 @@ export function askerTitle({
   server,
   toolTitle,
   agent,
-}: Told<'serverTitle' | 'server' | 'toolTitle' | 'agent'>): string | undefined {
+}: Partly<'serverTitle' | 'server' | 'toolTitle' | 'agent'>): string | undefined {
   return serverTitle ?? server ?? toolTitle ?? agent;
 }
 
 /** The agents on the way to the question, outermost first. The last of `path` is the one that asks, which `agent` names for people. */
-export function whoAsks({ agent, path = [] }: Told<'agent' | 'path'>): string[] {
+export function whoAsks({ agent, path = [] }: Partly<'agent' | 'path'>): string[] {
   const last = agent ?? path.at(-1);
   return [...path.slice(0, -1), ...(last === undefined ? [] : [last])];
 }
@@ -28,7 +28,7 @@ export function whoAsks({ agent, path = [] }: Told<'agent' | 'path'>): string[] 
  * missing to every call of its server, and asked for once.
  */
 export function isWaitingFor(
-  { trigger, toolCallId, server }: { trigger: string } & Told<'toolCallId' | 'server'>,
+  { trigger, toolCallId, server }: { trigger: string } & Partly<'toolCallId' | 'server'>,
   call: { toolCallId: string; toolName: string },
 ): boolean {
   if (toolCallId === call.toolCallId) return true;

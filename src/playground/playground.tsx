@@ -19,8 +19,8 @@ interface Props extends Settings {
 export function Playground({ client, signIn, userName, temporalUi, suggestions }: Props) {
   const agents = useAgents(client);
   const { opened, startAnew, begun } = useOpened(client);
-  const [news, setNews] = useState(0);
-  const tell = useCallback(() => setNews((before) => before + 1), []);
+  const [changes, setChanges] = useState(0);
+  const tell = useCallback(() => setChanges((before) => before + 1), []);
   const agent = opened.kind === 'looking' ? undefined : opened.agent;
   const isGone = agent !== undefined && !agents.ids.includes(agent);
   const conversation = opened.kind === 'begun' ? opened.conversation : undefined;
@@ -67,7 +67,7 @@ export function Playground({ client, signIn, userName, temporalUi, suggestions }
             onNews={tell}
           />
         )}
-        <TurnEvents key={conversation} {...{ client, conversation, news, temporalUi }} />
+        <TurnEvents key={conversation} {...{ client, conversation, changes, temporalUi }} />
       </div>
     </>
   );

@@ -11,13 +11,13 @@ interface Props {
   client: Client;
   /** One that the service knows. */
   conversation: string | undefined;
-  /** Another number says that something has happened. */
-  news: number;
+  /** Counts the changes of the conversation; the log is read on when there is another one. */
+  changes: number;
   temporalUi: string | null;
 }
 
-export function TurnEvents({ client, conversation, news, temporalUi }: Props) {
-  const { items, problem, retry } = useTurnEvents({ client, conversation, news });
+export function TurnEvents({ client, conversation, changes, temporalUi }: Props) {
+  const { items, problem, retry } = useTurnEvents({ client, conversation, changes });
   let start = '';
   const shown = items.flatMap(({ event, seq }) => {
     const line = inOneLine(event);

@@ -10,8 +10,8 @@ interface Options {
   client: Client;
   /** One that the service knows. */
   conversation: string | undefined;
-  /** Another number says that something has happened. */
-  news: number;
+  /** Counts the changes of the conversation; the log is read on when there is another one. */
+  changes: number;
 }
 
 export interface TurnEvents {
@@ -22,7 +22,7 @@ export interface TurnEvents {
 }
 
 /** As long as somebody looks at the page. */
-export function useTurnEvents({ client, conversation, news }: Options): TurnEvents {
+export function useTurnEvents({ client, conversation, changes }: Options): TurnEvents {
   const [items, setItems] = useState<FeedItem[]>([]);
   const [problem, setProblem] = useState<string | null>(null);
   const turns = useRef<FollowedTurns>(undefined);
@@ -65,7 +65,7 @@ export function useTurnEvents({ client, conversation, news }: Options): TurnEven
       turns.current = undefined;
     };
   }, [client, conversation, looked]);
-  useEffect(looked, [looked, news]);
+  useEffect(looked, [looked, changes]);
 
   return { items, problem, retry: looked };
 }

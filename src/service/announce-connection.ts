@@ -1,6 +1,6 @@
 /**
- * Tells waiting turns that an account is connected. The database has the fact before anybody is told, so news
- * that gets lost is repeated by `reconcile`, and news told twice changes nothing.
+ * Tells waiting turns that an account is connected. The database has the fact before the first signal, so a
+ * signal that gets lost is repeated by `reconcile`, and one that comes twice changes nothing.
  */
 import type { Logger } from 'pino';
 import type { Config } from '../config/config.ts';

@@ -83,7 +83,7 @@ export function createAnswerQuestion({ storage, keys, workflows, announcer }: Pa
     const isConsent = action === 'accept' && (row.server !== null || isToolPage(row));
     const [isNew, connected] = await Promise.all([
       isOpen && elicitations.storeAnswer(row.id, answer),
-      // In another tab, say: then the answer itself brings the news, and nothing is left to wait for.
+      // In another tab, say: then the answer itself says so, and nothing is left to wait for.
       isOpen && isConsent ? announcer.versionFor(row) : null,
     ]);
     const earlier = isNew ? null : await elicitations.answer(row.id, responseId);

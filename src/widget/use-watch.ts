@@ -38,13 +38,13 @@ export function useWatch({ client, conversationId, isOn, read }: Watch): void {
 
     looked();
     const listening = new AbortController();
-    for (const [place, news] of [
+    for (const [place, eventName] of [
       [document, 'visibilitychange'],
       [document, 'resume'],
       [window, 'pageshow'],
       [window, 'online'],
     ] as const)
-      place.addEventListener(news, looked, { signal: listening.signal });
+      place.addEventListener(eventName, looked, { signal: listening.signal });
     return () => {
       leaving.abort();
       listening.abort();

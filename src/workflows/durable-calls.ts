@@ -12,8 +12,8 @@ const { finishLostTool, withdrawUnbegunTool } = proxyLocalActivities<DurableCall
   retry: { initialInterval: '100ms', backoffCoefficient: 2, maximumInterval: '10s' },
 });
 
-/** Workers look for code that they are to run every few seconds. */
-const patience = '1m';
+/** After this long without a worker the call is withdrawn. Workers look every few seconds for code that they are to run. */
+const unclaimedAfter = '1m';
 
 /** Grace period of a tool that is cancelled, whose worker may have died. Shorter than a new message waits. */
 const gracePeriod = '8s';
@@ -30,7 +30,7 @@ export async function followDurableTool(
     parent: new CancellationScope({ cancellable: false }),
   });
   const withdrawn = watching.run(async () => {
-    await sleep(patience, { summary: `${toolName}: does a worker run it?` });
+    await sleep(unclaimedAfter, { summary: `${toolName}: does a worker run it?` });
     const isUnbegun = await withdrawUnbegunTool({ turn, toolCallId });
     // The model has been told; whoever runs it later finds the call finished.
     return isUnbegun ? ({ status: 'finished' } as const) : result;

@@ -47,7 +47,7 @@ describe.each(eras)('a question that is $era', ({ store }) => {
     'closes as expired when its server does not wait any longer, and a late answer is told so',
     { timeout: 60_000 },
     async () => {
-      await start({ ...store(), patienceMs: 1_500 });
+      await start({ ...store(), answerTimeoutMs: 1_500 });
       const conversation = randomUUID();
       const stream = await alice.chat(callOf(['impatient']), { conversation });
       const question = await nthQuestion(stream, 0);
@@ -62,7 +62,7 @@ describe.each(eras)('a question that is $era', ({ store }) => {
   );
 
   test('stays open while the server hears that somebody is thinking', { timeout: 90_000 }, async () => {
-    await start({ ...store(), patienceMs: 20_000 });
+    await start({ ...store(), answerTimeoutMs: 20_000 });
     const conversation = randomUUID();
     const stream = await alice.chat(callOf(['listening']), { conversation });
     const question = await nthQuestion(stream, 0);

@@ -6,7 +6,7 @@ import { sendProblem, startStreamServer } from './stream-server.ts';
 import type { Reply, StreamServer } from './stream-server.ts';
 
 /** Thousands of connections, one after another. */
-const patience = { timeout: 180_000 };
+const longTimeout = { timeout: 180_000 };
 const timing = { firstRetryMs: 1, lastRetryMs: 4, silenceMs: 20_000, giveUpMs: 10_000 };
 const at = '2026-11-21T12:00:00.000Z';
 
@@ -117,7 +117,7 @@ test.each([
   ['with operations', true, withOperations],
 ])(
   'wherever the feed is cut, to the byte, every event comes once: %s',
-  patience,
+  longTimeout,
   async (_, operations, expected) => {
     const cuts = Array.from(
       { length: feedText(operations ? '/?operations=true' : '/').length },

@@ -20,7 +20,7 @@ import {
 import type { Reply, StreamServer } from './stream-server.ts';
 
 /** Thousands of connections, one after another. */
-const patience = { timeout: 180_000 };
+const longTimeout = { timeout: 180_000 };
 const timing = { firstRetryMs: 1, lastRetryMs: 4, silenceMs: 20_000, giveUpMs: 10_000 };
 const message = { conversationId: 'c1', message: { id: 'm-1', text: 'List my issues' } };
 const wholeView = wholeTurn.reduce<Fold>(
@@ -100,7 +100,7 @@ test('a turn is started with what useChat would post, and read to its end', asyn
 
 test(
   'wherever the stream is cut, to the byte, the reader is told the same story once',
-  patience,
+  longTimeout,
   async () => {
     const whole = Buffer.from(`: stream-open\n\n${toEvents(wholeTurn)}data: [DONE]\n\n`);
     const server = await serve((response, nth, _path, body) => {

@@ -54,9 +54,9 @@ export const someKeys = `k1:${randomBytes(32).toString('base64')}`;
 
 export async function createDeployment({ port, env = {} }: DeploymentOptions = {}): Promise<Deployment> {
   const stack = new AsyncDisposableStack();
-  const { dataDir, baseUrl, tracker, identity, env: surroundings } = await startDependencies(stack, port);
+  const { dataDir, baseUrl, tracker, identity, env: dependencyEnv } = await startDependencies(stack, port);
   const common = {
-    ...surroundings,
+    ...dependencyEnv,
     PUBLIC_URL: baseUrl,
     INTERLUDE_CONFIG: agentsFile,
     INTERLUDE_DATA: path.join(dataDir, 'interlude'),

@@ -27,7 +27,7 @@ export interface ServiceProcess {
 }
 
 const root = path.resolve(import.meta.dirname, '../..');
-const patienceMs = 40_000;
+const readyTimeoutMs = 40_000;
 const pollMs = 40;
 
 /** Nothing of the tester's own configuration reaches the process. */
@@ -62,12 +62,12 @@ export async function untilReady(service: ServiceProcess, baseUrl: string | unde
     baseUrl === undefined
       ? service.output().includes('worker ready on task queue')
       : readiness(baseUrl).then((status) => status === 200);
-  for (const deadline = Date.now() + patienceMs; Date.now() < deadline; await sleep(pollMs)) {
+  for (const deadline = Date.now() + readyTimeoutMs; Date.now() < deadline; await sleep(pollMs)) {
     if (end)
       throw new Error(`It ended with ${end.code ?? end.signal} before it was ready:\n${service.output()}`);
     if (await isReady()) return;
   }
-  throw new Error(`It was not ready after ${patienceMs / 1000} s:\n${service.output()}`);
+  throw new Error(`It was not ready after ${readyTimeoutMs / 1000} s:\n${service.output()}`);
 }
 
 /** The status of /readyz; 0 when nobody answers. */

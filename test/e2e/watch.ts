@@ -24,7 +24,7 @@ export interface Watched {
 }
 
 /** Longer than Temporal takes to miss a dead worker, several times over. */
-const patienceMs = 75_000;
+const timeoutMs = 75_000;
 
 export function say(client: Client, text: string, more: Partial<Said> = {}): Watched {
   return watch(client, { conversationId: randomUUID(), message: { id: randomUUID(), text }, ...more });
@@ -59,9 +59,9 @@ function watch(client: Client, message: Said): Watched {
         done();
         reject(new Error(`${why}; last seen: ${JSON.stringify(views.at(-1), null, 1)}`, { cause }));
       };
-      const impatience = setTimeout(() => fail(`Not after ${patienceMs / 1000} s`), patienceMs);
+      const timer = setTimeout(() => fail(`Not after ${timeoutMs / 1000} s`), timeoutMs);
       const done = () => {
-        clearTimeout(impatience);
+        clearTimeout(timer);
         waiting.delete(look);
       };
       const look = () => {

@@ -1,4 +1,4 @@
-/** A server of the old era whose tools push: one that loses patience, one that listens for progress, one with pages. */
+/** A server of the old era whose tools push: one whose questions time out, one that listens for progress, one with pages. */
 import { McpServer, UrlElicitationRequiredError } from '@modelcontextprotocol/server';
 import type { CallToolResult, EventStore } from '@modelcontextprotocol/server';
 import { z } from 'zod';
@@ -18,8 +18,8 @@ export interface PushingServer extends TestMcpServer {
 
 interface Options {
   eventStore?: EventStore;
-  /** How long its patience lasts. */
-  patienceMs?: number;
+  /** How long it waits for an answer. */
+  answerTimeoutMs?: number;
 }
 
 const text = (words: string, isError = false): CallToolResult => ({
@@ -44,7 +44,7 @@ const page = {
 
 export async function startPushingServer({
   eventStore,
-  patienceMs = 60_000,
+  answerTimeoutMs = 60_000,
 }: Options = {}): Promise<PushingServer> {
   const seen: string[] = [];
   const waiting = new Map<string, () => void>();
@@ -60,7 +60,7 @@ export async function startPushingServer({
     const none = z.object({});
     server.registerTool('impatient', { inputSchema: none }, async (_, ctx) => {
       try {
-        const answer = await ctx.mcpReq.elicitInput(form, { timeout: patienceMs });
+        const answer = await ctx.mcpReq.elicitInput(form, { timeout: answerTimeoutMs });
         note(`answered ${answer.action}`);
         return text(`answered ${answer.action}`);
       } catch {
@@ -71,7 +71,7 @@ export async function startPushingServer({
     server.registerTool('listening', { inputSchema: none }, async (_, ctx) => {
       try {
         const options = {
-          timeout: patienceMs,
+          timeout: answerTimeoutMs,
           resetTimeoutOnProgress: true,
           onprogress: () => note('progress'),
         };

@@ -78,11 +78,11 @@ export async function startService({
   startWorkers = (parts, stack) => startWorker(parts, stack, temporal.connection, tools, approval),
 }: ServiceOptions): Promise<Service> {
   await using stack = new AsyncDisposableStack();
-  const { dataDir, baseUrl, tracker, identity, env: surroundings } = await startDependencies(stack);
+  const { dataDir, baseUrl, tracker, identity, env: dependencyEnv } = await startDependencies(stack);
 
   const config = loadConfig(
     {
-      ...surroundings,
+      ...dependencyEnv,
       INTERLUDE_CONFIG: agentsFile,
       INTERLUDE_DATA: dataDir,
       TEMPORAL_TASK_QUEUE: `test-${randomUUID()}`,

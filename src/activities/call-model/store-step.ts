@@ -1,5 +1,5 @@
 /**
- * What remains of a model call: its message, the calls it asked for, and the news for the workflow.
+ * What remains of a model call: its message, the calls it asked for, and what the workflow is told.
  *
  * All of it goes in together, in one transaction, so that no call exists that the log has not announced, and whoever
  * finds the step kept finds everything. The workflow is told of what is kept, whichever attempt has said it.

@@ -15,7 +15,7 @@ import type { Readers } from '../http/readers.ts';
 import type { Reader } from '../http/request-headers.ts';
 import { nameTurn } from '../http/turn-headers.ts';
 import { withWorkerWait } from './waiting-for-worker.ts';
-import type { Told } from './waiting-for-worker.ts';
+import type { TurnOutput } from './waiting-for-worker.ts';
 import { createTranslator } from '../ui-message/translate.ts';
 import { toTurnMessage } from '../ui-message/turn-message.ts';
 
@@ -90,7 +90,7 @@ export function createShowTurn({ service, readers }: Parts): ShowTurn {
 
 /** `transient`: `useChat` keeps nothing of it, and before a message has begun there is none that could have it. */
 function toOperation(
-  { agent, status }: Extract<Told, { kind: 'worker' }>,
+  { agent, status }: Extract<TurnOutput, { kind: 'worker' }>,
   { operations }: Reader,
 ): UIMessageChunk[] {
   if (!operations) return [];

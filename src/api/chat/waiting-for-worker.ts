@@ -7,14 +7,14 @@ import type { WaitingTurn } from '../../service/follow-turn.ts';
 
 export type WorkerWait = 'waiting' | 'over';
 
-export type Told =
+export type TurnOutput =
   | { kind: 'entries'; entries: LogEntry[] }
   | { kind: 'worker'; agent: string; status: WorkerWait };
 
 /** What the turn says, and before its first word that it waits for a worker, should `read` find that out. */
 export async function* withWorkerWait(
   read: (onWaiting: (turn: WaitingTurn) => void) => AsyncIterable<LogEntry[]>,
-): AsyncGenerator<Told> {
+): AsyncGenerator<TurnOutput> {
   const { promise: waiting, resolve } = Promise.withResolvers<WaitingTurn>();
   const batches = read(resolve)[Symbol.asyncIterator]();
   try {

@@ -57,7 +57,7 @@ export function currentField({ fields, at }: FormEntry): Field | undefined {
 }
 
 /** What an empty line stands for: what was answered before, else the default. */
-export function standing({ answers, problems }: FormEntry, field: Field): unknown {
+export function emptyLineValue({ answers, problems }: FormEntry, field: Field): unknown {
   if (problems.has(field.name)) return undefined;
   return answers.has(field.name) ? answers.get(field.name) : field.default;
 }
@@ -81,7 +81,7 @@ function enterAnswer(entry: FormEntry, field: Field, text: string): Step {
     return answered(entry, field, field.isRequired ? [] : undefined);
   }
   if (text === '') {
-    const value = standing(entry, field) ?? (field.isRequired && mayBeNone(field) ? [] : undefined);
+    const value = emptyLineValue(entry, field) ?? (field.isRequired && mayBeNone(field) ? [] : undefined);
     if (value === undefined && field.isRequired) return { kind: 'wrong', why: needed };
     return answered(entry, field, value);
   }

@@ -1,7 +1,7 @@
 /** How a form looks in the terminal. The server's own words lose their control codes and line breaks. */
 import { styleText } from 'node:util';
 import type { Field } from '../../elicitation/form/field.ts';
-import { currentField, standing } from './form-entry.ts';
+import { currentField, emptyLineValue } from './form-entry.ts';
 import type { FormEntry } from './form-entry.ts';
 import { counted, exampleDay } from './read-answer.ts';
 import { bold, dim, oneLine } from './wording.ts';
@@ -40,7 +40,7 @@ function reviewLines({ fields, answers }: FormEntry): string[] {
 export function stepPrompt(entry: FormEntry): string {
   const field = currentField(entry);
   if (!field) return `Send? [${['Y/n', ...changes(entry.fields.length)].join('/')}]`;
-  const value = standing(entry, field);
+  const value = emptyLineValue(entry, field);
   if (field.kind === 'boolean') return `${titleOf(field)} [${yesOrNo(value)}]`;
   return value === undefined ? titleOf(field) : `${titleOf(field)} [${shown(field, value)}]`;
 }

@@ -48,7 +48,7 @@ export async function resolveRow(
   if (!row) {
     const needs = await parts.discovery.needsOf(server);
     if (needs.kind === 'nothing') return noCredential;
-    // Of a removed connection: late news of it must not settle the question that is asked now.
+    // Of a removed connection: a late announcement of it must not settle the question that is asked now.
     return required('missing', await connections.lastVersion(key), scopesToShow(server, needs));
   }
   // Whatever another store keeps, or was connected for another address, must not be sent to this one.

@@ -24,7 +24,7 @@ interface Dependencies {
 }
 
 /**
- * Longer than news of a connection takes, and much shorter than an attempt is remembered after the last moment in
+ * Longer than it takes until a connection is announced, and much shorter than an attempt is remembered after the last moment in
  * which something can come of it: a connection that is older may be in use though its attempt is forgotten.
  */
 const newMs = 3_600_000;

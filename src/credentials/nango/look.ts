@@ -1,4 +1,7 @@
-/** Looks at Nango for what came of attempts, for whoever was not told. Two of one attempt: the newest is kept. */
+/**
+ * Asks Nango what came of attempts to connect an account, for when neither its page nor its webhook said so. Of two
+ * connections of one attempt, the newest is kept.
+ */
 import type { Config, ServerConfig } from '../../config/config.ts';
 import type { ConnectAttempt } from '../../storage/ports/connect-attempts.ts';
 import type { ConnectionKey } from '../../storage/ports/connections.ts';
@@ -9,12 +12,12 @@ import { integrationOf, isFor, isOfAttempt, openLink, tagsOf } from './link.ts';
 import { record, recordedAs } from './record.ts';
 import type { Confirmation, Connected, RecordParts } from './record.ts';
 
-interface LookParts extends RecordParts {
+interface AttemptParts extends RecordParts {
   servers: Config['servers'];
   confirmFound: ConfirmFound;
 }
 
-/** Told of every account that was found here and not before. */
+/** Called with every account that was found here and not before. */
 export type ConfirmFound = (found: Connected) => Promise<void>;
 
 /** Somebody with more attempts at one account has given up on the older ones. */
@@ -27,7 +30,7 @@ interface Found {
 
 /** See `NangoStore.confirm`. */
 export async function confirm(
-  parts: LookParts,
+  parts: AttemptParts,
   attemptId: string,
   connectionId: string,
 ): Promise<Confirmation> {
@@ -36,27 +39,31 @@ export async function confirm(
 }
 
 /** See `NangoStore.look`. */
-export async function look(parts: LookParts, attemptId: string): Promise<Confirmation> {
+export async function look(parts: AttemptParts, attemptId: string): Promise<Confirmation> {
   const known = await findAttempt(parts, attemptId);
   if (!known) return { kind: 'unknown-attempt' };
   const { attempt, server } = known;
-  const news = await recordFound(parts, server, await list(parts, server, [attempt]));
-  const newest = news.at(-1);
+  const connected = await recordFound(parts, server, await list(parts, server, [attempt]));
+  const newest = connected.at(-1);
   if (newest) return newest;
   const { row, link } = await recorded(parts, attempt);
   return row && link?.attemptId === attemptId ? recordedAs(attempt, row) : { kind: 'nothing-yet' };
 }
 
 /** See `CredentialStore.catchUp`. */
-export async function catchUp(parts: LookParts, server: ServerConfig, owner: ConnectionKey): Promise<void> {
+export async function catchUp(
+  parts: AttemptParts,
+  server: ServerConfig,
+  owner: ConnectionKey,
+): Promise<void> {
   const attempts = await parts.storage.connectAttempts.openOf(connectionKey(server, owner));
   if (attempts.length === 0) return;
   const found = await list(parts, server, attempts.slice(0, mostAttempts));
   // Nobody else will: whoever connected has left, and no webhook came.
-  for (const connected of await recordFound(parts, server, found)) await parts.confirmFound(connected);
+  for (const one of await recordFound(parts, server, found)) await parts.confirmFound(one);
 }
 
-async function findAttempt({ storage, servers }: LookParts, attemptId: string) {
+async function findAttempt({ storage, servers }: AttemptParts, attemptId: string) {
   const attempt = await storage.connectAttempts.get(attemptId);
   const server = servers.get(attempt?.server ?? '');
   return attempt && server?.store === 'nango' ? { attempt, server } : null;
@@ -64,7 +71,7 @@ async function findAttempt({ storage, servers }: LookParts, attemptId: string) {
 
 /** What came of the attempts, oldest first. */
 async function list(
-  { client, installation }: LookParts,
+  { client, installation }: AttemptParts,
   server: ServerConfig,
   attempts: ConnectAttempt[],
 ): Promise<Found[]> {
@@ -83,9 +90,9 @@ async function list(
   }
 }
 
-/** Records what is new, oldest first, and ends what has been replaced. Answers with the news, in this order. */
-async function recordFound(parts: LookParts, server: ServerConfig, found: Found[]): Promise<Connected[]> {
-  const news: Connected[] = [];
+/** Records what is new, oldest first, and ends what has been replaced. Answers with what was new, in this order. */
+async function recordFound(parts: AttemptParts, server: ServerConfig, found: Found[]): Promise<Connected[]> {
+  const connected: Connected[] = [];
   for (const { attempt, listed } of found) {
     const { connectionId, createdAt } = listed;
     const { link } = await recorded(parts, attempt);
@@ -95,13 +102,13 @@ async function recordFound(parts: LookParts, server: ServerConfig, found: Found[
     if (isReplaced) await parts.removeUnused(link.integration, connectionId);
     else {
       const confirmation = await record(parts, attempt, server, connectionId);
-      if (confirmation.kind === 'connected' && confirmation.isNew) news.push(confirmation);
+      if (confirmation.kind === 'connected' && confirmation.isNew) connected.push(confirmation);
     }
   }
-  return news;
+  return connected;
 }
 
-async function recorded({ storage, keys }: LookParts, key: ConnectionKey) {
+async function recorded({ storage, keys }: AttemptParts, key: ConnectionKey) {
   const row = await storage.connections.get(key);
   const opened = openLink(keys, row);
   return { row, link: opened.kind === 'link' ? opened.link : null };

@@ -59,7 +59,7 @@ export async function findUsable(
 ): Promise<Usable | ConnectionRequired> {
   const configured = server.nango?.scopes ?? [];
   const row = await connections.get(key);
-  // Of a removed connection: late news of it must not settle the question that is asked now.
+  // Of a removed connection: a late announcement of it must not settle the question that is asked now.
   if (!row) return required('missing', await connections.lastVersion(key), configured);
   const opened = openLink(keys, row);
   if (opened.kind === 'unreadable')

@@ -38,7 +38,7 @@ export function createVaultStore({ storage, keys, listTools }: Options): VaultSt
     if (server.credentialScope === 'none') return noCredential;
     const key = requireOwner(server, wanted);
     const row = await connections.get(key);
-    // Of a removed connection: late news of it must not settle the question that is asked now.
+    // Of a removed connection: a late announcement of it must not settle the question that is asked now.
     if (!row) return connectionRequired('missing', await connections.lastVersion(key));
     // Whatever another store keeps, or was entered for another address, must not be sent to this one.
     if (row.store !== 'vault') return connectionRequired('missing', row.version);

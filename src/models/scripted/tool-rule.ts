@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
-import { retell } from './retell.ts';
+import { errorForUser } from './error-for-user.ts';
 import type { Call, Conversation, Move, Rule, ToolOutcome } from './script.ts';
 
 interface ToolRule {
@@ -52,5 +52,5 @@ function outcomeOf(call: Call, { outcomes }: Conversation): ToolOutcome | undefi
 
 /** Two calls that failed for one reason get one apology. */
 function apology(failed: ToolOutcome[]): string {
-  return [...new Set(failed.map(({ text }) => retell(text)))].join('\n\n');
+  return [...new Set(failed.map(({ text }) => errorForUser(text)))].join('\n\n');
 }

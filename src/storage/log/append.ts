@@ -51,8 +51,8 @@ export async function writeToConversation(
     return closeGaps(write, turn, [], before, now);
   }
   await insertMessages(write, turn, messages, taken.last_position - messages.length, now);
-  const { inserted, standing } = await insertEvents(write, turn, events, before, now, additions.of);
-  refuseIfLate(standing ?? taken, additions);
+  const { inserted, locked } = await insertEvents(write, turn, events, before, now, additions.of);
+  refuseIfLate(locked ?? taken, additions);
   if (inserted < events.length) await closeGaps(write, turn, events, before, now);
   await removeVoidText(write, turn, events);
 }
@@ -78,13 +78,14 @@ async function takeNumbers(
   return rows[0];
 }
 
-interface Standing {
+/** As the database has it while the conversation is locked. */
+interface LockedState {
   status: TurnStatus | null;
   /** The newest attempt at the step that is written to. */
   attempt?: number | null;
 }
 
-function refuseIfLate({ status, attempt }: Standing, { of, isEnd }: Additions): void {
+function refuseIfLate({ status, attempt }: LockedState, { of, isEnd }: Additions): void {
   if (status !== null && isOver(status) && isEnd !== true) throw new WriteRefused('turn-ended');
   if (of && (attempt ?? 0) > of.attempt) throw new WriteRefused('newer-attempt');
 }
@@ -126,7 +127,7 @@ async function unknown(write: Write, turn: TurnRef, events: NewEvent[]): Promise
 }
 
 /**
- * `standing` is as of now, while the conversation is locked: what was read together with the lock may be from before
+ * `locked` is as of now, while the conversation is locked: what was read together with the lock may be from before
  * another writer had it. Null when nothing was new.
  */
 async function insertEvents(
@@ -136,16 +137,16 @@ async function insertEvents(
   before: number,
   now: number,
   of?: StepAttempt,
-): Promise<{ inserted: number; standing: Standing | null }> {
+): Promise<{ inserted: number; locked: LockedState | null }> {
   const { tenant, conversation, turnId } = turn;
   const values = events.map(({ key, event }, index) => {
     const seq = before + 1 + index;
     return sql`(${tenant}, ${conversation}, ${seq}, ${turnId}, ${key}, ${JSON.stringify(event)}, ${now})`;
   });
   let inserted = 0;
-  let standing: Standing | null = null;
+  let locked: LockedState | null = null;
   for (const chunk of chunks(values)) {
-    const { rows } = await sql<Standing>`
+    const { rows } = await sql<LockedState>`
       insert into turn_events (tenant, conversation, seq, turn_id, key, event, at)
       values ${sql.join(chunk)}
       on conflict (turn_id, key) do nothing
@@ -154,9 +155,9 @@ async function insertEvents(
         ${of ? sql`(select attempt from turn_steps where turn_steps.turn_id = ${turnId} and turn_steps.key = ${stepKey(turn, of)})` : sql`null`} as attempt
     `.execute(write);
     inserted += rows.length;
-    standing = rows.at(-1) ?? standing;
+    locked = rows.at(-1) ?? locked;
   }
-  return { inserted, standing };
+  return { inserted, locked };
 }
 
 async function insertMessages(

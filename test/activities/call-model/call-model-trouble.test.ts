@@ -68,7 +68,7 @@ describe('a model that fails on the way', () => {
     ['answers with nothing', { kind: 'text', chunks: [] }],
   ])('%s is asked again, and its first words are void', async (_, reply) => {
     await using it = await openModelStep(reply, { kind: 'text', chunks: ['You have none.'] });
-    const failure = await failureOf(it.callModel({ patienceMs: 150 }));
+    const failure = await failureOf(it.callModel({ silenceMs: 150 }));
     expect(failure.type).toMatch(/^Model(Unavailable|EmptyAnswer)$/);
     expect(failure.nonRetryable).toBe(false);
     const said = await it.story();

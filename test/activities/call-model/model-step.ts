@@ -58,7 +58,7 @@ export interface CallOptions {
   /** Whose step it is, when not the turn's own agent's. */
   of?: Turn;
   /** How long the model may be silent. */
-  patienceMs?: number;
+  silenceMs?: number;
   /** Puts something in front of the database, to make it fail. */
   storage?: Storage;
   environment?: MockActivityEnvironment;
@@ -105,7 +105,7 @@ export async function openModelStep(...replies: (Reply | Promise<Reply>)[]): Pro
     storage,
     logged: () => logged,
     events,
-    async callModel({ attempt = 1, step = 0, patienceMs = 5_000, model = agent.model, ...options } = {}) {
+    async callModel({ attempt = 1, step = 0, silenceMs = 5_000, model = agent.model, ...options } = {}) {
       const { baseURL } = server;
       const providers = { 'openai-compatible': { baseURL, apiKeyEnv: 'MODEL_API_KEY', headers: {} } };
       const activities = createCallModel({
@@ -116,7 +116,7 @@ export async function openModelStep(...replies: (Reply | Promise<Reply>)[]): Pro
         catalogue: { toolsFor: async () => [listIssues, connectNotes], backoff: createBackoff() },
         config: { providers },
         logger: pino({}, { write: (line: string) => void (logged += line) }),
-        silenceLimits: { firstMs: patienceMs, nextMs: patienceMs },
+        silenceLimits: { firstMs: silenceMs, nextMs: silenceMs },
       });
       const environment = options.environment ?? activityEnvironment(attempt);
       const input = { turn: options.of ?? turn, step };

@@ -3,7 +3,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import { sendProblem, sendStream } from '../../client/stream-server.ts';
 import type { Reply } from '../../client/stream-server.ts';
-import { patience, sitDown, waitingTurn } from './sitting.ts';
+import { withinSeconds, sitDown, waitingTurn } from './sitting.ts';
 import type { Sitting } from './sitting.ts';
 
 const context = {
@@ -240,7 +240,7 @@ test.each([
     );
     waiting.goOn([toolDone, ...said('All done.')]);
     waiting.end();
-    await expect.poll(sitting.bottomLine, patience).toBe('alice › ');
+    await expect.poll(sitting.bottomLine, withinSeconds).toBe('alice › ');
     expect(sitting.server.requests).toHaveLength(1);
   },
 );

@@ -12,7 +12,7 @@ import { createClient } from '../../../src/client/client.ts';
 import { beginStream, startStreamServer, toEvents } from '../../client/stream-server.ts';
 import type { Reply, StreamServer } from '../../client/stream-server.ts';
 
-export const patience = { timeout: 10_000 };
+export const withinSeconds = { timeout: 10_000 };
 
 export interface Sitting {
   keyboard: Keyboard;
@@ -84,7 +84,7 @@ export async function sitDown(
         .filter((words) => words.trim() !== ''),
     discards: () => discards,
     bottomLine: () => stripVTControlCharacters(render()),
-    sees: (words) => expect.poll(plain, patience).toContain(words),
+    sees: (words) => expect.poll(plain, withinSeconds).toContain(words),
     server,
     left,
   };

@@ -19,7 +19,7 @@ const lookSchema = goalSchema.and(z.object({ attempt: id.optional() }));
 const completeSchema = goalSchema.and(z.object({ attempt: id, connectionId: id }));
 
 /** As the page is told; `lost`: whatever comes of the attempt is not wanted any more. */
-type Told = { state: 'open' } | { state: 'lost' } | { state: 'over'; url: string };
+type AttemptState = { state: 'open' } | { state: 'lost' } | { state: 'over'; url: string };
 
 export function nangoRoutes(fastify: FastifyInstance, context: PageContext, nango: NangoConnecting): void {
   const { logger, refusals } = context;
@@ -36,10 +36,10 @@ export function nangoRoutes(fastify: FastifyInstance, context: PageContext, nang
     const session = await requireOurPage(context, request);
     const goal = parseInput(goalSchema, request.body);
     const open = await findGoal(context, goal, session, request);
-    if (open.kind === 'over') return told(open);
+    if (open.kind === 'over') return attemptState(open);
     const begun = await nango.lookBack(open.key, open.elicitationId, request.ip);
     const state = begun.length > 0 ? await findGoal(context, goal, session, request) : open;
-    if (state.kind === 'over') return told(state);
+    if (state.kind === 'over') return attemptState(state);
     const { kind: _, ...wanted } = state;
     const {
       id: attempt,
@@ -61,21 +61,21 @@ export function nangoRoutes(fastify: FastifyInstance, context: PageContext, nang
     const session = await requireOurPage(context, request);
     const { attempt, ...goal } = parseInput(lookSchema, request.body);
     const state = await findGoal(context, goal, session, request);
-    if (state.kind === 'over' || attempt === undefined) return told(state);
+    if (state.kind === 'over' || attempt === undefined) return attemptState(state);
     if (!(await isOwnAttempt(context, nango, attempt, session, request)))
-      return { state: 'lost' } satisfies Told;
+      return { state: 'lost' } satisfies AttemptState;
     // What Nango cannot say now it says later; the page has nobody else to tell.
     await nango.look(attempt, request.ip).catch((error: unknown) => {
       if (!(error instanceof CredentialStoreError)) throw error;
     });
-    return told(await findGoal(context, goal, session, request));
+    return attemptState(await findGoal(context, goal, session, request));
   });
 
   fastify.post('/auth/connect/nango/complete', async (request) => {
     const session = await requireOurPage(context, request);
     const { attempt, connectionId, ...goal } = parseInput(completeSchema, request.body);
     if (!(await isOwnAttempt(context, nango, attempt, session, request)))
-      return { state: 'lost' } satisfies Told;
+      return { state: 'lost' } satisfies AttemptState;
     const found = await nango.confirm(attempt, connectionId, request.ip);
     if (found.kind === 'not-of-this-attempt') {
       await refusals.record(request, 'a connection of another attempt', {
@@ -84,8 +84,8 @@ export function nangoRoutes(fastify: FastifyInstance, context: PageContext, nang
       throw new ProblemError('forbidden', 'This connection did not come of connecting here.');
     }
     return found.kind === 'unknown-attempt'
-      ? ({ state: 'lost' } satisfies Told)
-      : told(await findGoal(context, goal, session, request));
+      ? ({ state: 'lost' } satisfies AttemptState)
+      : attemptState(await findGoal(context, goal, session, request));
   });
 }
 
@@ -120,6 +120,6 @@ async function isOwnAttempt(
   throw new ProblemError('forbidden', 'Only whoever began to connect can go on with it.');
 }
 
-function told(state: GoalState): Told {
+function attemptState(state: GoalState): AttemptState {
   return state.kind === 'over' ? { state: 'over', url: state.url } : { state: 'open' };
 }

@@ -118,8 +118,8 @@ function couldNotBegin(
 
 function isConnected(context: PageContext, { name }: ServerConfig, request: FastifyRequest): Redirect {
   const { publicUrl } = context.config.http;
-  const news = new URLSearchParams({ connected: name }).toString();
-  return { redirectTo: keepingReturn(`${publicUrl}/connections?${news}`, request) };
+  const query = new URLSearchParams({ connected: name }).toString();
+  return { redirectTo: keepingReturn(`${publicUrl}/connections?${query}`, request) };
 }
 
 export async function disconnect(

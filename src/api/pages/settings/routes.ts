@@ -46,8 +46,13 @@ export function settingsRoutes(fastify: FastifyInstance, context: PageContext): 
       connections.list(principalOf(session)),
       approvals.list(principalOf(session)),
     ]);
-    const news = query.data?.connected;
-    const view = { ...signedInAs(session, publicUrl), connections: list, approvals: remembered, news };
+    const justConnected = query.data?.connected;
+    const view = {
+      ...signedInAs(session, publicUrl),
+      connections: list,
+      approvals: remembered,
+      justConnected,
+    };
     return sendPage(reply, settingsPage(view));
   });
 

@@ -20,7 +20,7 @@ export interface SettingsView extends SignedIn {
   connections: OwnConnection[];
   approvals: OwnApproval[];
   /** The server whose account has just been connected. */
-  news: string | undefined;
+  justConnected: string | undefined;
 }
 
 export function settingsPage(view: SettingsView): Page {
@@ -36,7 +36,7 @@ export function settingsPage(view: SettingsView): Page {
           <p class="lead">Nothing here needs an account of yours.</p>`
       : html`<h1>Your connections</h1>
           <p class="lead">Accounts that agents may use, and as whom.</p>
-          ${newsOf(view)}
+          ${connectedNotice(view)}
           <ul class="connections">
             ${connections.map((connection) => item(view, connection))}
           </ul>
@@ -47,8 +47,10 @@ export function settingsPage(view: SettingsView): Page {
 }
 
 /** Said only of what is so: the address of the page is nobody's word. */
-function newsOf({ connections, news }: SettingsView): Html | false {
-  const one = connections.find(({ server, isInUse, mayChange }) => server === news && isInUse && mayChange);
+function connectedNotice({ connections, justConnected }: SettingsView): Html | false {
+  const one = connections.find(
+    ({ server, isInUse, mayChange }) => server === justConnected && isInUse && mayChange,
+  );
   if (one?.state.status !== 'active') return false;
   const { account } = one.state.row;
   const who = account === null ? '' : html` as <strong>${account}</strong>`;

@@ -2,7 +2,7 @@
  * A tool's error in the words of a friendly assistant. Tool errors are written for models ("the user chose not
  * to…"); a language model turns them around when it speaks to the user, and so does the scripted one.
  */
-const retold: [when: RegExp, say: (server: string) => string][] = [
+const phrases: [when: RegExp, say: (server: string) => string][] = [
   [
     /chose not to/,
     (server) =>
@@ -50,11 +50,11 @@ const serverNames = [
 /** Sentences that tell the model what to do, and are of no use to the user. */
 const instruction = /^(The tool did not run|Tell|Offer|Respect|Ask the user|Check)\b/;
 
-export function retell(errorText: string): string {
+export function errorForUser(errorText: string): string {
   const server = serverNames
     .map(([before, after]) => between(errorText, before, after))
     .find((name) => name !== undefined);
-  const phrase = retold.find(([when]) => when.test(errorText))?.[1];
+  const phrase = phrases.find(([when]) => when.test(errorText))?.[1];
   if (phrase && server !== undefined) return [phrase(server), ...whereToConnect(errorText)].join(' ');
   const facts = errorText.split(/(?<=[.!?])\s+/).filter((sentence) => !instruction.test(sentence));
   return ['Sorry, that did not work.', ...facts].join(' ');

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { refusalForModel, unknownOutcomeForModel } from '../../../src/elicitation/wording.ts';
 import type { Refusal } from '../../../src/elicitation/wording.ts';
-import { retell } from '../../../src/models/scripted/retell.ts';
+import { errorForUser } from '../../../src/models/scripted/error-for-user.ts';
 
 const expected: Record<Refusal, RegExp> = {
   decline: /leave your Tracker account alone/,
@@ -16,23 +16,23 @@ const expected: Record<Refusal, RegExp> = {
 };
 
 test.each(Object.entries(expected))('"%s" reaches the user as a sentence to the user', (refusal, words) => {
-  const told = retell(refusalForModel(refusal as Refusal, 'Tracker'));
-  expect(told).toMatch(words);
-  expect(told).not.toMatch(/\bthe user\b|Tell|undefined/i);
+  const said = errorForUser(refusalForModel(refusal as Refusal, 'Tracker'));
+  expect(said).toMatch(words);
+  expect(said).not.toMatch(/\bthe user\b|Tell|undefined/i);
 });
 
 test.each(['decline', 'cancel', 'expired', 'unsupported'] as const)(
   'after "%s" the user is told where the account can be connected all the same',
   (refusal) => {
-    const told = retell(refusalForModel(refusal, 'Issue Tracker', 'https://a.example/connections'));
-    expect(told).toContain('You can connect it at https://a.example/connections at any time.');
+    const said = errorForUser(refusalForModel(refusal, 'Issue Tracker', 'https://a.example/connections'));
+    expect(said).toContain('You can connect it at https://a.example/connections at any time.');
   },
 );
 
 test('an unknown outcome stays unknown', () => {
-  expect(retell(unknownOutcomeForModel('Tracker'))).toMatch(/Tracker never answered, so I cannot tell/);
+  expect(errorForUser(unknownOutcomeForModel('Tracker'))).toMatch(/Tracker never answered, so I cannot tell/);
 });
 
 test('an error of a tool is passed on in its own words', () => {
-  expect(retell('There is no issue #99.')).toBe('Sorry, that did not work. There is no issue #99.');
+  expect(errorForUser('There is no issue #99.')).toBe('Sorry, that did not work. There is no issue #99.');
 });
