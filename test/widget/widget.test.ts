@@ -8,7 +8,13 @@ import { startDevelopmentServer } from '../development-server.ts';
 import type { DevelopmentServer } from '../development-server.ts';
 import { launchChromium } from '../browsers/chromium.ts';
 import { connectAccount } from '../service/connect-account.ts';
-import { declineJourney, dismissJourney, severalJourney, stopJourney } from './question-journeys.ts';
+import {
+  declineJourney,
+  dismissJourney,
+  pointerJourney,
+  severalJourney,
+  stopJourney,
+} from './question-journeys.ts';
 import { setUpWidgetPage } from './widget-page.ts';
 import type { WidgetPageSetup } from './widget-page.ts';
 
@@ -76,6 +82,8 @@ test('a form is filled in with the keyboard alone; what is wrong is said at its 
 
 test('several questions at once are cards of their own, and each is answered by itself', () =>
   severalJourney(setup));
+
+test('a question that is settled under the pointer moves no other one there', () => pointerJourney(setup));
 
 test('closing a question dismisses it, which is not “not now”: with the button, and with Escape', () =>
   dismissJourney(setup));
