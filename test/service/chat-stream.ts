@@ -24,6 +24,8 @@ export interface ChatStream {
   until(fits: (chunk: Chunk) => boolean): Promise<Chunk>;
   /** The next (or a past) state of a question. */
   question(status: string): Promise<ElicitationData>;
+  /** The first `count` different questions that were seen in this state, in the order in which they came. */
+  questions(status: string, count: number): Promise<ElicitationData[]>;
   /** All chunks, once the stream has ended with `[DONE]`. */
   finished(): Promise<Chunk[]>;
   /** The answer's text so far. */
@@ -79,6 +81,17 @@ export function readChatStream(response: Response, abort: AbortController): Chat
       const isIt = ({ type, data }: Chunk) =>
         type === 'data-elicitation-request' && (data as ElicitationData).status === status;
       return (await until(isIt))['data'] as ElicitationData;
+    },
+    async questions(status, count) {
+      const found = () => {
+        const data = chunks.flatMap(({ type, data }) =>
+          type === 'data-elicitation-request' ? [data as ElicitationData] : [],
+        );
+        const seen = data.filter((question) => question.status === status);
+        return [...new Map(seen.map((question) => [question.elicitationId, question])).values()];
+      };
+      await until(() => found().length >= count);
+      return found().slice(0, count);
     },
     async finished() {
       await reading;
