@@ -28,7 +28,7 @@ const SignatureHeadersSchema = z.looseObject({
     .string()
     .optional()
     .meta({
-      examples: ['t=1790000000,v1=2f7b…'],
+      examples: ['t=1790000000,v1=2d711642b726b04401627ca9fbac32f5c8530fb1903cc4db02258717921a4881'],
       description:
         '`t=<epoch seconds>,v1=<hex>`: HMAC-SHA256 over `<t>.<elicitation>.<body>`; counts for five minutes. `signCompletion` of `interlude/tools` makes it',
     }),
