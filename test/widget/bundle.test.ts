@@ -2,9 +2,9 @@ import { gzipSync } from 'node:zlib';
 import { expect, test } from 'vitest';
 import { bundle } from '../../src/browser/bundle.ts';
 
-test('the widget is at most 76 KiB gzip, with everything in it', async () => {
+test('the widget is at most 77 KiB gzip, with everything in it', async () => {
   const { code } = await bundle('widget.js');
-  expect(gzipSync(code, { level: 9 }).length / 1024).toBeLessThanOrEqual(76);
+  expect(gzipSync(code, { level: 9 }).length / 1024).toBeLessThanOrEqual(77);
   // One file: nothing is fetched later.
   expect(code).not.toMatch(/\bimport\s*[("'{*]|\bfrom\s*["']/);
   expect(code).not.toMatch(/\beval\(/);
