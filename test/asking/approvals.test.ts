@@ -1,12 +1,16 @@
 /** Calls that a person approves before they are sent: what is shown is what goes out, or nothing does. */
 import { afterEach, expect, test, vi } from 'vitest';
 import { randomUUID } from 'node:crypto';
+import { ask, consumers, questionsIn, textIn } from '../ai-sdk/consumers.ts';
+import { optionsFor } from '../ai-sdk/service-options.ts';
 import { createChatClient, versions } from '../clients/chat-client.ts';
+import type { Decision, OnElicitation } from '../../src/client/answer-questions.ts';
 import { createLogger } from '../../src/telemetry/logger.ts';
 import type { Storage } from '../../src/storage/storage.ts';
 import { asks, form } from '../servers/playing-server.ts';
 import { callOf } from '../service/asking.ts';
 import { accept, city, useAskingService } from './asking-service.ts';
+import type { AskedTurn } from './asking-service.ts';
 
 /** What somebody with access to the database does between the approval and the call. */
 let tampered: { input?: unknown; row?: object; answer?: object | null } = {};
@@ -15,7 +19,7 @@ afterEach(() => void (tampered = {}));
 const logger = createLogger({ level: 'silent', human: false });
 const logged = vi.spyOn(logger, 'error');
 const setup = useAskingService({
-  env: { ASKING_APPROVAL: 'destructive' },
+  env: { ASKING_APPROVAL: 'destructive', ELICITATION_MAX_OPEN: '3' },
   annotations: { destructiveHint: true },
   around,
   logger: Object.assign(logger, { child: () => logger }),
@@ -176,6 +180,39 @@ test('two calls of one step are approved one by one', async () => {
   expect(setup.server.calls.map(({ params }) => params.arguments)).toEqual([{ n: 2 }]);
 });
 
+test('one too many is not asked, and the others are answered as if it had never been', async () => {
+  const numbers = [1, 2, 3, 4];
+  const turn = await begin([], {
+    text: callOf(...numbers.map((n): [string, object] => ['ask', { n }])),
+  });
+  const errors = () => turn.stream.chunks.filter(({ type }) => type === 'tool-output-error');
+  await turn.question(2);
+  await turn.stream.until(() => errors().length === 1);
+  expect(errors()[0]).toMatchObject({ errorText: expect.stringContaining('too many open questions') });
+  await turn.answer(0, { action: 'decline' });
+  await turn.answer(1, { action: 'cancel' });
+  await turn.answer(2, accept());
+  await turn.end();
+  expect(errors()).toHaveLength(3);
+  const { context } = await turn.question(2);
+  expect(setup.server.calls.map(({ params }) => params.arguments)).toEqual([
+    JSON.parse(String(context['arguments'])),
+  ]);
+});
+
+test.each([
+  ['a new message', (turn: AskedTurn) => begin([], { text: 'hello', conversation: turn.conversation })],
+  ['the end of its turn', (turn: AskedTurn) => setup.alice.cancel(turn.conversation)],
+])('%s takes the question away, and nothing is sent', async (_, interrupt) => {
+  const turn = await begin([], { input });
+  await turn.question(0);
+  await interrupt(turn);
+  await turn.end();
+  expect(turn.statuses()).toEqual(['cancel']);
+  expect((await turn.answer(0, accept())).status).toBe(410);
+  expect(setup.server.calls).toEqual([]);
+});
+
 test('a call that was approved may ask its own form, which is not an approval', async () => {
   const turn = await begin([asks({ sure: form('Approve this?', {}) }, 's1')], { input });
   await turn.answer(0, accept());
@@ -328,6 +365,28 @@ test('an OpenAI client is asked in a chunk of its own, and answers over HTTP', a
   expect(isAnswered).toBe(true);
   expect(setup.server.calls.map(({ params }) => params.arguments)).toEqual([input]);
 });
+
+test.each(consumers.filter(({ version }) => version === 7))(
+  'AI SDK $version hands it to the handler, whose decision counts',
+  async (consumer) => {
+    const options = await optionsFor(setup.service);
+    const decisions: Decision[] = [{ action: 'decline', reason: 'Not today.' }, { action: 'accept' }];
+    for (const decision of decisions) {
+      setup.server.play();
+      const shown: unknown[] = [];
+      const onElicitation: OnElicitation = ({ context }) => {
+        shown.push([context.trigger, context['arguments']]);
+        return decision;
+      };
+      const { finished } = ask(consumer, { ...options, onElicitation }, callOf(['ask', input]));
+      expect(questionsIn(await finished).map(({ status }) => status)).toEqual(['pending', decision.action]);
+      expect(shown).toEqual([['approval', JSON.stringify(input, null, 2)]]);
+      expect(textIn(await finished)).toContain(decision.reason ?? 'done');
+      const sent = setup.server.calls.map(({ params }) => params.arguments);
+      expect(sent).toEqual(decision.action === 'accept' ? [input] : []);
+    }
+  },
+);
 
 test.each(versions)('`useChat` of version %i is asked, and goes on once it is approved', async (version) => {
   setup.server.play();
