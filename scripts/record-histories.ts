@@ -100,6 +100,12 @@ const sayMore: Meanwhile = async (stream, conversation) => {
   await (await bob.chat('hello', { conversation })).finished();
 };
 await turn('task-superseded', bob, 'ask the researcher to list my open issues', sayMore, lead);
+const twoTasks = [
+  'call agent__researcher {"task":"list my open issues"}',
+  'call agent__editor {"task":"ask the researcher to list my closed issues"}',
+].join('\n');
+await turn('task-shared-account', bob, twoTasks, connectAs('bob'), lead);
+deployment.tracker.revoke('bob');
 await turn('connected-again', bob, listing, connectAs('bob'));
 
 const asked = { agentId: 'asked' };

@@ -4,6 +4,7 @@
  *
  * A new kind of question is one more member of `Ask`; the compiler names every `switch` over `kind` that lacks it.
  */
+import { isAction } from '../elicitation/elicitation.ts';
 import type { ConnectionReason, Mode, Outcome, Settlement } from '../elicitation/elicitation.ts';
 import type { Turn } from './turn.ts';
 
@@ -154,6 +155,10 @@ export interface Opened {
 
 /** The result of asking: how the question ended, or why nobody was asked. */
 export type AskResult = Outcome | 'unsupported' | 'too-many-open';
+
+export function isAskResult(value: unknown): value is AskResult {
+  return isAction(value) || value === 'expired' || value === 'unsupported' || value === 'too-many-open';
+}
 
 /** How a question ended. The content of the answer is in the database, under `responseId`. */
 export type QuestionOutcome = Omit<Settlement, 'because'>;

@@ -19,6 +19,7 @@ import { createAskModelQuestion } from './model-question.ts';
 import { Phase } from './phase.ts';
 import { createQuestions } from './questions.ts';
 import { createServerSignals } from './server-signals.ts';
+import { SharedAccounts } from './shared-accounts.ts';
 import { runToolCall } from './tool-call.ts';
 import type { ToolCallParts } from './tool-call.ts';
 import { createUnwrittenOutcomes } from './unwritten-outcomes.ts';
@@ -94,7 +95,15 @@ function createAgent(turn: TurnInput) {
   const unwritten = createUnwrittenOutcomes();
   const questions = createQuestions();
   const { elicit, areAllPending } = createElicit(turn, { questions, unwritten });
-  const delegates = createDelegates(turn, refused);
+  const accounts = new SharedAccounts(turn, {
+    refused,
+    tellDelegate: (toolCallId, verdict) => delegates.tell(toolCallId, verdict),
+    onLateQuestion: () => phase.showQuestions(),
+  });
+  const delegates = createDelegates(turn, {
+    refused,
+    onEnd: (toolCallId) => accounts.forget(toolCallId),
+  });
   const reportAs = turn.delegation?.toolCallId;
   const phase = new Phase(turn, {
     scope,
@@ -107,7 +116,7 @@ function createAgent(turn: TurnInput) {
     questions,
     unwritten,
     elicit,
-    connectAccount: createConnectAccount(elicit, refused),
+    connectAccount: createConnectAccount(elicit, accounts),
     signals: createServerSignals(),
     whileAsking: (toolCallId, ask) => phase.whileAsking(toolCallId, ask),
     inBackground: (work) => void background.push(work),

@@ -19,13 +19,20 @@ import type { Delegation, TurnEnd } from '../turn/turn.ts';
 import { finishDelegation } from './activities.ts';
 import { endLostTool, followDurableTool } from './durable-calls.ts';
 import {
+  accountVerdict,
   agentTurnWorkflow,
   delegatePhase,
   durableToolWorkflow,
   searchAttributes,
   supersede,
 } from './messages.ts';
-import type { DelegatePhase, DelegationResult, DurableToolEnd, TurnInput } from './messages.ts';
+import type {
+  AccountVerdict,
+  DelegatePhase,
+  DelegationResult,
+  DurableToolEnd,
+  TurnInput,
+} from './messages.ts';
 import { readDelegatePhase } from './read-signal.ts';
 import { toolQueueName } from './tool-queue.ts';
 
@@ -36,6 +43,8 @@ export interface Delegates {
   runTool(call: DurableCall, approval?: GivenApproval): Promise<void>;
   /** The names of those that only wait for a person. */
   waiting(): string[];
+  /** Tells the delegate that is this call what became of the account that it wants; nothing if it has ended. */
+  tell(toolCallId: string, verdict: AccountVerdict): void;
   /** Signals them to end if they only wait for a person; false when no delegate is running. */
   supersede(until: number): boolean;
   /** Sets the one listener. To be called once. */
@@ -56,8 +65,14 @@ interface Delegate {
   handle: ChildWorkflowHandle<Workflow>;
 }
 
-/** `refused`: for which servers the user has declined to connect an account. Delegates start with it and add to it. */
-export function createDelegates(turn: TurnInput, refused: Map<string, AskResult>): Delegates {
+interface Parts {
+  /** For which servers the user has declined to connect an account. Delegates start with it and add to it. */
+  refused: Map<string, AskResult>;
+  /** A delegated agent has ended, and what it added to `refused` is there. */
+  onEnd(toolCallId: string): void;
+}
+
+export function createDelegates(turn: TurnInput, { refused, onEnd }: Parts): Delegates {
   const delegates = new Map<string, Delegate>();
   let listener: DelegatesListener | undefined;
 
@@ -72,7 +87,15 @@ export function createDelegates(turn: TurnInput, refused: Map<string, AskResult>
   async function run({ toolCallId, agent, maxSteps }: DelegatedCall): Promise<void> {
     const delegation = { toolCallId, path: [...(turn.delegation?.path ?? []), agent] };
     const limits = { ...turn.limits, maxSteps };
-    const end = await runAgent({ ...turn, agent, delegation, limits, refused: [...refused] }, delegation);
+    const input = {
+      ...turn,
+      agent,
+      delegation,
+      limits,
+      refused: [...refused],
+      asksThroughParent: true as const,
+    };
+    const end = await runAgent(input, delegation).finally(() => onEnd(toolCallId));
     if (end.status === 'superseded') listener?.onSuperseded();
     const summary = `${agent}: ${end.failure?.code ?? end.status}`;
     await finishDelegation.executeWithOptions({ summary }, [{ turn, delegation, end }]);
@@ -143,6 +166,13 @@ export function createDelegates(turn: TurnInput, refused: Map<string, AskResult>
       // The signal fails if the delegate has ended meanwhile, which is fine.
       for (const { handle } of delegates.values()) handle.signal(supersede, { until }).catch(() => undefined);
       return delegates.size > 0;
+    },
+    tell(toolCallId, verdict) {
+      // The signal fails if the delegate has ended meanwhile: then it does not matter any more.
+      delegates
+        .get(toolCallId)
+        ?.handle.signal(accountVerdict, verdict)
+        .catch(() => undefined);
     },
     listen: (to) => {
       listener = to;

@@ -19,6 +19,8 @@ export interface TurnInput extends Turn {
   };
   /** A delegated agent's: which servers the user has refused before, and how. */
   refused?: [server: string, answer: AskResult][];
+  /** A delegated agent's: its parent says who asks for an account. Absent in turns of earlier releases. */
+  asksThroughParent?: true;
 }
 
 export interface TurnResult {
@@ -79,6 +81,26 @@ export interface DelegatePhase {
   phase: 'working' | 'waiting';
 }
 export const delegatePhase = defineSignal<[DelegatePhase]>('delegatePhase');
+
+/** From a delegated agent to the one that asked it: it needs the user's account at this server. */
+export interface AccountWanted {
+  toolCallId: string;
+  server: string;
+}
+export const accountWanted = defineSignal<[AccountWanted]>('accountWanted');
+
+/** To a delegated agent that needs an account: it is to ask the user, or what another agent's question came to. */
+export interface AccountVerdict {
+  server: string;
+  verdict: AskResult | 'ask';
+}
+export const accountVerdict = defineSignal<[AccountVerdict]>('accountVerdict');
+
+/** From a delegated agent that was to ask the user. `result`: null when it ends without one. */
+export interface AccountConcluded extends AccountWanted {
+  result: AskResult | null;
+}
+export const accountConcluded = defineSignal<[AccountConcluded]>('accountConcluded');
 
 /** From the activity of a tool call: the server has asked something and keeps the request open meanwhile. */
 export interface ServerAsks extends Pick<CallPaused, 'round' | 'questions'> {

@@ -97,6 +97,13 @@ export class Phase {
     this.#status = 'ended';
   }
 
+  /** Shows operators what is asked, when that has become known later than that the agent waits. */
+  showQuestions(): void {
+    const { scope, delegates, pending } = this.#parts;
+    if (this.#status !== 'waiting' || scope.consideredCancelled) return;
+    showPhase('waiting', pending(), delegates.waiting());
+  }
+
   #report(): TurnReport {
     const isEnding = this.#superseding !== 'no' && this.#status !== 'ended';
     return { turnId: this.#turn.turnId, phase: isEnding ? 'ending' : this.#status };

@@ -4,7 +4,11 @@
  * here.
  */
 import { isAction } from '../elicitation/elicitation.ts';
+import { isAskResult } from '../turn/ask.ts';
 import type {
+  AccountConcluded,
+  AccountVerdict,
+  AccountWanted,
   AnswerElicitation,
   ConnectionEstablished,
   DelegatePhase,
@@ -33,6 +37,22 @@ export function readDelegatePhase(message: unknown): DelegatePhase | null {
   const { toolCallId, phase } = fieldsOf(message);
   if (!isText(toolCallId) || (phase !== 'working' && phase !== 'waiting')) return null;
   return { toolCallId, phase };
+}
+
+export function readAccountWanted(message: unknown): AccountWanted | null {
+  const { toolCallId, server } = fieldsOf(message);
+  return isText(toolCallId) && isText(server) ? { toolCallId, server } : null;
+}
+
+export function readAccountConcluded(message: unknown): AccountConcluded | null {
+  const wanted = readAccountWanted(message);
+  const { result } = fieldsOf(message);
+  return wanted && (result === null || isAskResult(result)) ? { ...wanted, result } : null;
+}
+
+export function readAccountVerdict(message: unknown): AccountVerdict | null {
+  const { server, verdict } = fieldsOf(message);
+  return isText(server) && (verdict === 'ask' || isAskResult(verdict)) ? { server, verdict } : null;
 }
 
 export function readServerAsks(message: unknown): ServerAsks | null {

@@ -43,6 +43,31 @@ test('nobody answers for ten minutes: the question expires and the model is told
   expect(service.tracker.requests).toBe(0);
 });
 
+test('a delegate’s delegate’s question expires for all agents that wait for it', async () => {
+  const alice = await service.as('alice');
+  const conversation = randomUUID();
+  const calls = [
+    'call agent__publisher {"task":"call agent__editor {\\"task\\":\\"ask the researcher to list my open issues\\"}"}',
+    'call agent__researcher {"task":"list my closed issues"}',
+  ];
+  const stream = await alice.chat(calls.join('\n'), { conversation, agentId: 'lead' });
+  await stream.question('pending');
+  await expect
+    .poll(() =>
+      waiting(conversation).then(
+        () => true,
+        () => false,
+      ),
+    )
+    .toBe(true);
+  await environment.sleep('11 minutes');
+  await stream.question('expired');
+  const chunks = await stream.finished();
+  expect(chunks.filter(({ type }) => type === 'data-elicitation-request')).toHaveLength(2);
+  expect(stream.text().match(/nobody answered|Tracker/g)?.length).toBeGreaterThanOrEqual(2);
+  expect(service.tracker.requests).toBe(0);
+});
+
 test('an answer after the deadline is told that it came too late', async () => {
   const alice = await service.as('alice');
   const conversation = randomUUID();

@@ -51,6 +51,9 @@ const sensible: Record<string, (ids: Ids) => Record<string, unknown>> = {
   connectionEstablished: () => ({ server: 'tracker', version: 1000 }),
   supersede: () => ({ until: 4_000_000_000_000 }),
   delegatePhase: ({ toolCallId }) => ({ toolCallId, phase: 'working' }),
+  accountWanted: ({ toolCallId }) => ({ toolCallId, server: 'tracker' }),
+  accountVerdict: () => ({ server: 'tracker', verdict: 'decline' }),
+  accountConcluded: ({ toolCallId }) => ({ toolCallId, server: 'tracker', result: 'decline' }),
   serverAsks: ({ toolCallId, elicitationId }) => ({
     toolCallId,
     round: 1,
