@@ -25,3 +25,12 @@ export function modelQuestionForModel(
       return result satisfies never;
   }
 }
+
+/** Beside the result of a tool whose questions nobody could be asked. Null where there was none. */
+export function unaskedForModel(questions: string[], hasUser: boolean): string | null {
+  if (questions.length === 0) return null;
+  const why = hasUser
+    ? 'The client the user has cannot show what the tool asks, so nobody was asked. Tell the user what it wanted to know, and that it can ask them from a client that shows questions:'
+    : 'The caller is a service, and no person is there to be asked. Say in your answer what the tool wanted to know; it can ask when it is called on behalf of a signed-in user:';
+  return [why, ...questions].join('\n');
+}

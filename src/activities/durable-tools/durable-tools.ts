@@ -2,10 +2,13 @@
 import { activityInfo } from '@temporalio/activity';
 import type { Logger } from 'pino';
 import type { KeyRing } from '../../credentials/sealing/key-ring.ts';
+import { unaskedForModel } from '../../elicitation/model-question.ts';
+import { questionAsText } from '../../elicitation/question-as-text.ts';
 import { unfinishedForModel } from '../../elicitation/wording.ts';
 import type { Settlement } from '../../elicitation/elicitation.ts';
 import type { Storage } from '../../storage/storage.ts';
 import type { GivenApproval } from '../../turn/tool-call.ts';
+import type { ToolRequest } from '../../turn/ask.ts';
 import type { ToolResult } from '../../turn/tool-result.ts';
 import { answerContent } from '../questions/answer-content.ts';
 import { finishToolCall, requestedToolCall } from '../tool-results.ts';
@@ -62,13 +65,20 @@ export function createDurableToolActivities(parts: Dependencies) {
     },
 
     async finishTool(
-      input: DurableCallRef & { result: DurableToolResult; outcomes: Settlement[] },
+      input: DurableCallRef & {
+        result: DurableToolResult;
+        outcomes: Settlement[];
+        /** Absent in calls of code that was bundled before. */
+        unasked?: ToolRequest[];
+      },
     ): Promise<void> {
-      const { turn, toolCallId, result, outcomes } = input;
+      const { turn, toolCallId, result, outcomes, unasked = [] } = input;
       await progress.rest(turn, toolCallId);
       await storage.elicitations.settleAll(outcomes);
       const call = await requestedToolCall(storage, turn, toolCallId);
-      await finishToolCall(storage, turn, call, result.kind === 'stopped' ? inWords(result) : result);
+      const told = result.kind === 'stopped' ? inWords(result) : result;
+      const remark = unaskedForModel(unasked.map(unaskedAsText), turn.user !== null);
+      await finishToolCall(storage, turn, call, remark === null ? told : { ...told, remark });
       await storage.toolEffects.forgetResults(activityInfo().workflowExecution?.workflowId ?? '');
     },
   };
@@ -80,3 +90,8 @@ function inWords({ status, wasWaiting }: Extract<DurableToolResult, { kind: 'sto
 }
 
 export type DurableToolActivities = ReturnType<typeof createDurableToolActivities>;
+
+/** The address of a page belongs to a question that was never opened, so it leads nowhere. */
+function unaskedAsText(request: ToolRequest): string {
+  return request.mode === 'url' ? request.message : questionAsText(request);
+}

@@ -11,6 +11,7 @@ import {
   setHandler,
 } from '@temporalio/workflow';
 import type { DurableToolResult } from '../../activities/durable-tools/durable-tools.ts';
+import type { ToolRequest } from '../../turn/ask.ts';
 import { inWords } from '../../elicitation/wording.ts';
 import { createElicit } from '../elicit.ts';
 import { questionUpdate } from '../messages.ts';
@@ -62,6 +63,7 @@ async function runTool(
     areAllPending,
   });
   const sayings = createSayings(call);
+  const unasked: ToolRequest[] = [];
   const authorElicit = createElicitForAuthor({
     tool,
     call,
@@ -70,6 +72,7 @@ async function runTool(
     elicit,
     whileAsking: (toolCallId, ask) => phase.whileAsking(toolCallId, ask),
     readSchema,
+    unasked,
     log: sayings.log,
   });
   const context: ToolRunContext = {
@@ -103,7 +106,7 @@ async function runTool(
     // Written down even while the call is being cancelled.
     await CancellationScope.nonCancellable(() =>
       unwritten.writtenBy((outcomes) =>
-        finishTool.executeWithOptions({ summary }, [{ turn, toolCallId, result, outcomes }]),
+        finishTool.executeWithOptions({ summary }, [{ turn, toolCallId, result, outcomes, unasked }]),
       ),
     );
   }

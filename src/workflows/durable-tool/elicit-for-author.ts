@@ -24,6 +24,8 @@ interface Parts {
   elicit: Elicit;
   whileAsking<T>(toolCallId: string, ask: () => Promise<T>): Promise<T>;
   readSchema: ReadSchema;
+  /** Collects what nobody could be asked and no default answered, for the model to put in words. */
+  unasked: ToolRequest[];
   log: Pick<ToolRunContext['log'], 'error'>;
 }
 
@@ -60,6 +62,7 @@ export function createElicitForAuthor(parts: Parts): ToolRunContext['elicit'] {
       const id = tries === 1 ? idOf(options.elicitationId) : uuid4();
       const answer = await ask(request, id, options);
       if (answer === 'unsupported' && options.whenUnsupported === 'defaults') return defaultsOf(schema);
+      if (answer === 'unsupported') parts.unasked.push(request);
       if (answer !== 'accept') return { status: answer };
       const content = await contentOf(id);
       const read = schema.safeParse(content);
@@ -82,6 +85,7 @@ export function createElicitForAuthor(parts: Parts): ToolRunContext['elicit'] {
     if (inspected.kind === 'refused') throw new Error(`The url of elicit() ${inspected.reason}.`);
     const request = { mode: 'url', toolTitle: tool.title, message, url: address } as const;
     const answer = await ask(request, id, options);
+    if (answer === 'unsupported') parts.unasked.push(request);
     return answer === 'accept' ? { status: answer, content: undefined } : { status: answer };
   }
 
