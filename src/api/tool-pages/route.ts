@@ -58,6 +58,7 @@ export async function toolPages(
       202: json('The report is delivered, and not yet confirmed by the tool', ElicitationReceiptSchema),
     },
     problems: [
+      'invalid_request',
       'unauthenticated',
       'already_answered',
       'expired',

@@ -30,7 +30,9 @@ const usualScope = ['openid', 'profile', 'offline_access'];
 export function serviceAddress(given: string): string {
   const { origin, pathname, hostname, protocol } = new URL(given);
   requireConfidential({ protocol, hostname }, given);
-  return `${origin}${pathname}`.replace(/\/+$/, '');
+  let end = pathname.length;
+  while (pathname[end - 1] === '/') end--;
+  return origin + pathname.slice(0, end);
 }
 
 export async function findSignIn(service: string): Promise<SignInService> {

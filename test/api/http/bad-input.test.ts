@@ -123,7 +123,8 @@ let formId: string;
 beforeAll(async () => {
   api = await startApi({ env: { RATE_LIMIT_PER_MINUTE: '1000000' } });
   document = await readDocument(api.app);
-  operations = operationsOf(document);
+  // The page of a tool signs whatever bytes it sends, and has no token: `tool-pages` has tests of its own.
+  operations = operationsOf(document).filter(({ id }) => id !== 'completeElicitation');
   check = createCheck(document);
   await ask(api.storage, await beginTurn(api.storage, 'of-alice'));
   const form = { request: formRequest(requestedSchema), server: null, seenVersion: null };
