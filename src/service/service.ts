@@ -9,6 +9,7 @@ import type { Config } from '../config/config.ts';
 import type { KeyRing } from '../credentials/sealing/key-ring.ts';
 import type { Stores } from '../credentials/stores.ts';
 import type { Status } from '../elicitation/elicitation.ts';
+import type { McpSessions } from '../storage/ports/mcp-sessions.ts';
 import type { Storage } from '../storage/storage.ts';
 import type { LogEntry } from '../turn/event.ts';
 import { createAccounts } from './accounts.ts';
@@ -53,6 +54,8 @@ import type { Authenticate } from './authenticate.ts';
 import { startTurn } from './start-turn.ts';
 import type { TurnRequest } from './turn-request.ts';
 import { createTurnWorkflows } from './turn-workflows.ts';
+
+export type { McpReply, McpSession } from '../storage/ports/mcp-sessions.ts';
 
 export interface Service {
   /** By name, in the order of the agents file. */
@@ -101,6 +104,7 @@ export interface Service {
   oauthClient: OAuthClient;
   recordRefusal: RecordRefusal;
   sealedText: SealedText;
+  mcpSessions: McpSessions;
   authenticate: Authenticate;
   /** What this process lacks; empty when it can do its work. */
   lacks(): Promise<Lack[]>;
@@ -159,6 +163,7 @@ export function createService({ config, storage, client, keys, stores, logger }:
     oauthClient: createOAuthClient(config),
     recordRefusal,
     sealedText: createSealedText(keys),
+    mcpSessions: storage.mcpSessions,
     authenticate: createAuthenticate({ auth: config.auth, apiKeys: storage.apiKeys, recordRefusal }),
     lacks: createReadiness({ storage, temporal: workflows.readiness, keys }),
     ping: () => storage.ping(),

@@ -7,6 +7,7 @@ import type { Logger } from 'pino';
 import type { Config } from '../config/config.ts';
 import { createAccountPermits } from './tables/account-permits.ts';
 import { createApiKeys } from './tables/api-keys.ts';
+import { createMcpSessions } from './tables/mcp-sessions.ts';
 import { createApprovals } from './tables/approvals.ts';
 import { createAudit } from './tables/audit.ts';
 import { createConnectAttempts } from './tables/connect-attempts.ts';
@@ -97,6 +98,7 @@ export async function openStorage(
     connectAttempts: createConnectAttempts(parts),
     accountPermits: createAccountPermits(parts),
     approvals: createApprovals(parts),
+    mcpSessions: createMcpSessions(parts),
     toolCatalogue: createToolCatalogue(parts),
     toolBundles: createToolBundles(parts),
     toolEffects: createToolEffects(parts),

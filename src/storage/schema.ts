@@ -4,9 +4,10 @@
  */
 import type { AccountTables } from './schema/account-tables.ts';
 import type { QuestionTables } from './schema/question-tables.ts';
+import type { SessionTables } from './schema/session-tables.ts';
 import type { TurnTables } from './schema/turn-tables.ts';
 
-export interface Tables extends TurnTables, QuestionTables, AccountTables {}
+export interface Tables extends TurnTables, QuestionTables, AccountTables, SessionTables {}
 
 /** Reads a JSON column. What is in it was written by this program from a value of that type. */
 export function fromJson<T>(text: string): T {

@@ -18,6 +18,7 @@ import type { Connections } from './ports/connections.ts';
 import type { OAuthRecords } from './ports/oauth-records.ts';
 import type { ConnectAttempts } from './ports/connect-attempts.ts';
 import type { AccountPermits } from './ports/account-permits.ts';
+import type { McpSessions } from './ports/mcp-sessions.ts';
 import type { Approvals } from './ports/approvals.ts';
 import type { ToolCatalogue } from './ports/tool-catalogue.ts';
 import type { ApiKeys } from './ports/api-keys.ts';
@@ -42,6 +43,7 @@ export interface Storage {
   connectAttempts: ConnectAttempts;
   accountPermits: AccountPermits;
   approvals: Approvals;
+  mcpSessions: McpSessions;
   toolCatalogue: ToolCatalogue;
   toolBundles: ToolBundles;
   toolEffects: ToolEffects;

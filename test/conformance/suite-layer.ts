@@ -102,7 +102,9 @@ export function createSuiteLayer(): ToolLayer {
         return { kind: 'done', at, status: 'cancelled', result: { content: [], isError: true } };
       if (running.ended) return { kind: 'done', at, status: 'completed', result: running.ended };
       const questions = [...running.questions.values()].map(({ question }) => question);
-      return questions.length > 0 ? { kind: 'asks', at, questions } : { kind: 'working', at, awaited: [] };
+      return questions.length > 0
+        ? { kind: 'asks', at, questions, open: questions }
+        : { kind: 'working', at, awaited: [], open: [] };
     },
     async cancel(_, turn) {
       const running = runningOf(turn);

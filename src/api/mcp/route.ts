@@ -1,10 +1,12 @@
 /** Our agents as an MCP server: streamable HTTP on one address, for any client and at any process. */
-import { createMcpHandler } from '@modelcontextprotocol/server';
+import { createMcpHandler, isLegacyRequest } from '@modelcontextprotocol/server';
 import type { AuthInfo } from '@modelcontextprotocol/server';
 import type { FastifyBaseLogger, FastifyRequest } from 'fastify';
 import { closing } from '../http/readers.ts';
 import type { Readers } from '../http/readers.ts';
 import type { Api } from '../http/validation.ts';
+import { serveLegacy } from './legacy/serve.ts';
+import type { LegacyParts } from './legacy/serve.ts';
 import type { Arrived } from './modern/caller.ts';
 import { createModernServer } from './modern/server.ts';
 import type { ModernParts } from './modern/server.ts';
@@ -14,13 +16,14 @@ import type { ToolLayer, ToolLayerService } from './tools/tool-layer.ts';
 export const mcpPath = '/run/v1/mcp';
 
 export interface McpParts {
-  service: ToolLayerService & ModernParts['service'];
+  service: ToolLayerService & ModernParts['service'] & LegacyParts['service'];
   readers: Readers;
   layer?: ToolLayer;
 }
 
 export function mcpSurface(api: Api, { service, readers, layer = createToolLayer(service) }: McpParts): void {
-  const serve = createModernHandlers({ layer, service }, api.log);
+  const parts = { layer, service };
+  const serve = createModernHandlers(parts, api.log);
   api.addHook('onClose', () => serve.close());
 
   api.route({
@@ -38,7 +41,9 @@ export function mcpSurface(api: Api, { service, readers, layer = createToolLayer
         signal,
       };
       reply.header('x-accel-buffering', 'no');
-      return reply.send(await serve.fetch(toWebRequest(request, signal), { arrived, body: request.body }));
+      const web = toWebRequest(request, signal);
+      if (await isLegacyRequest(web, request.body)) return serveLegacy(parts, { request, reply, arrived });
+      return reply.send(await serve.fetch(web, { arrived, body: request.body }));
     },
   });
 }

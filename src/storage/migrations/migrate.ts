@@ -30,6 +30,7 @@ import { addToolBundles } from './019-tool-bundles.ts';
 import { addToolEffects } from './020-tool-effects.ts';
 import { createApprovals } from './022-approvals.ts';
 import { addKeyRights } from './023-keys-that-act-for-users.ts';
+import { createMcpSessions } from './024-mcp-sessions.ts';
 import type { Database } from '../database.ts';
 import type { Tables } from '../schema.ts';
 
@@ -65,4 +66,5 @@ const migrations: Record<string, Migration> = {
   '020-tool-effects': { up: addToolEffects },
   '022-approvals': { up: createApprovals },
   '023-keys-that-act-for-users': { up: addKeyRights },
+  '024-mcp-sessions': { up: createMcpSessions },
 };

@@ -15,9 +15,9 @@ import type { ToolResult } from './tool.ts';
 export type CallStage = { at: number } & (
   | { kind: 'done'; status: TurnEndStatus; result: ToolResult }
   /** All that are open and not yet answered, oldest first. */
-  | { kind: 'asks'; questions: Question[] }
+  | { kind: 'asks'; questions: Question[]; open: Question[] }
   /** `awaited`: questions that were answered and are open until a page or an account is done. */
-  | { kind: 'working'; awaited: Question[] }
+  | { kind: 'working'; awaited: Question[]; open: Question[] }
 );
 
 export type Question = ElicitationEvent;
@@ -73,5 +73,7 @@ export async function followCall(
     return { kind: 'done', at, status, result: resultOfTurn(turn, entries, status) };
   }
   const asked = unanswered();
-  return asked.length > 0 ? { kind: 'asks', at, questions: asked } : { kind: 'working', at, awaited: open() };
+  return asked.length > 0
+    ? { kind: 'asks', at, questions: asked, open: open() }
+    : { kind: 'working', at, awaited: open(), open: open() };
 }

@@ -1,0 +1,189 @@
+/** Requests of clients up to 2025-11-25, at whatever process they arrive. */
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import packageJson from '../../../../package.json' with { type: 'json' };
+import type { Service } from '../../../service/service.ts';
+import type { McpSession } from '../../../service/service.ts';
+import { sendEventStream } from '../../http/event-stream.ts';
+import { conversationTemplate, listConversations, readConversation } from '../conversations.ts';
+import type { Arrived } from '../modern/caller.ts';
+import { listPrompts, readPrompt } from '../prompts.ts';
+import type { Caller } from '../tools/tool.ts';
+import { callStream } from './call-stream.ts';
+import type { CallStreamParts, LegacyCall } from './call-stream.ts';
+import { errorMessage, readMessage, resultMessage } from './messages.ts';
+import type { Message, Request } from './messages.ts';
+import { takeReply } from './replies.ts';
+import type { ReplyService } from './replies.ts';
+import { findSession, openSession } from './session.ts';
+
+export interface LegacyParts extends CallStreamParts {
+  service: ReplyService &
+    Pick<Service, 'recordRefusal' | 'agents' | 'listConversations' | 'readConversation'>;
+}
+
+interface Arriving {
+  request: FastifyRequest;
+  reply: FastifyReply;
+  arrived: Arrived;
+}
+
+const code = { invalidRequest: -32600, noMethod: -32601, invalidParams: -32602, noSession: -32001 };
+
+export async function serveLegacy(parts: LegacyParts, arriving: Arriving): Promise<FastifyReply> {
+  const { request, reply, arrived } = arriving;
+  const message = request.method === 'POST' ? readMessage(request.body) : undefined;
+  if (message === null)
+    return reply.code(400).send(errorMessage(null, code.invalidRequest, 'This is no JSON-RPC message.'));
+  if (message?.kind === 'request' && message.method === 'initialize')
+    return initialize(parts, arriving, message);
+
+  const id = request.headers['mcp-session-id'];
+  if (typeof id !== 'string')
+    return reply
+      .code(400)
+      .send(errorMessage(null, code.invalidRequest, 'Send initialize first, then its Mcp-Session-Id.'));
+  const session = await findSession(parts.service, arrived, id);
+  // The specification's word for it: the client begins anew.
+  if (!session) return reply.code(404).send(errorMessage(null, code.noSession, 'There is no such session.'));
+  if (message) return serveMessage(parts, { ...arriving, session }, message);
+  if (request.method === 'DELETE') {
+    await parts.service.mcpSessions.end(session.id);
+    return reply.code(204).send();
+  }
+  return resume(parts, { ...arriving, session });
+}
+
+async function initialize({ service }: LegacyParts, { reply, arrived }: Arriving, { id, params }: Request) {
+  const session = await openSession(service, arrived.principal, params);
+  if (!session) return reply.send(errorMessage(id, code.invalidParams, 'protocolVersion is missing.'));
+  return reply.header('mcp-session-id', session.id).send(
+    resultMessage(id, {
+      protocolVersion: session.version,
+      capabilities: { tools: {}, resources: {}, prompts: {} },
+      serverInfo: { name: 'interlude', title: 'Interlude', version: packageJson.version },
+      instructions:
+        'Agents that may take minutes and may ask the user questions on their way. Each ask_… tool talks to one agent.',
+    }),
+  );
+}
+
+type InSession = Arriving & { session: McpSession };
+
+async function serveMessage(parts: LegacyParts, arriving: InSession, message: Message) {
+  const { reply, arrived, session } = arriving;
+  const caller: Caller = { ...arrived, shows: session.shows };
+  switch (message.kind) {
+    case 'notification':
+      if (message.method === 'notifications/cancelled')
+        await cancel(parts, { caller, session }, message.params['requestId']);
+      return reply.code(202).send();
+    case 'response':
+      await takeReply(parts.service, { caller, session }, message);
+      return reply.code(202).send();
+    case 'request':
+      return message.method === 'tools/call'
+        ? callTool(parts, { ...arriving, caller }, message)
+        : reply.send(await answer(parts, caller, message));
+    default:
+      return message satisfies never;
+  }
+}
+
+/** A disconnect ends nothing; this does. */
+async function cancel(
+  { layer, service }: LegacyParts,
+  { caller, session }: { caller: Caller; session: McpSession },
+  requestId: unknown,
+): Promise<void> {
+  const call = await service.mcpSessions.findCall(session.id, JSON.stringify(requestId ?? null));
+  const found = call && (await layer.find(caller, call));
+  if (found) await layer.cancel(caller, found.turn);
+}
+
+async function answer({ layer, service }: LegacyParts, caller: Caller, { id, method, params }: Request) {
+  const text = (name: string) => (typeof params[name] === 'string' ? params[name] : '');
+  const invalid = (words: string) => errorMessage(id, code.invalidParams, words);
+  switch (method) {
+    case 'ping':
+      return resultMessage(id, {});
+    case 'tools/list':
+      return resultMessage(id, { tools: layer.list(caller) });
+    case 'resources/list': {
+      const cursor = params['cursor'] === undefined ? undefined : text('cursor');
+      const page = await listConversations(service, caller.principal, cursor);
+      return page ? resultMessage(id, page) : invalid('The cursor is not one of this list.');
+    }
+    case 'resources/templates/list':
+      return resultMessage(id, { resourceTemplates: [conversationTemplate] });
+    case 'resources/read': {
+      const read = await readConversation(service, caller.principal, text('uri'));
+      return read ? resultMessage(id, read) : errorMessage(id, -32002, 'You have no such conversation.');
+    }
+    case 'prompts/list':
+      return resultMessage(id, { prompts: listPrompts(service.agents) });
+    case 'prompts/get': {
+      const given = (params['arguments'] ?? {}) as Record<string, string>;
+      const prompt = readPrompt(service.agents, text('name'), given);
+      if (typeof prompt === 'string') return invalid(prompt);
+      return prompt ? resultMessage(id, prompt) : invalid(`There is no prompt "${text('name')}".`);
+    }
+    default:
+      return errorMessage(id, code.noMethod, `There is no method ${method}.`);
+  }
+}
+
+async function callTool(parts: LegacyParts, arriving: InSession & { caller: Caller }, message: Request) {
+  const { reply, session, caller, arrived } = arriving;
+  const { id, params } = message;
+  const given = params['arguments'] ?? {};
+  const { name } = params;
+  if (typeof name !== 'string' || typeof given !== 'object')
+    return reply.send(errorMessage(id, code.invalidParams, 'name or arguments are missing.'));
+  const requestId = JSON.stringify(id);
+  const started = await parts.layer.start(caller, {
+    name,
+    arguments: { ...given },
+    // The same request, sent again, is the same call.
+    idempotencyKey: `mcp ${session.id} ${requestId}`,
+  });
+  if (started === null)
+    return reply.send(errorMessage(id, code.invalidParams, `There is no tool "${name}" for this caller.`));
+  if (started.kind === 'result') return reply.send(resultMessage(id, started.result));
+  const { turn, answered = [] } = started;
+  const { conversation, turnId } = turn;
+  await parts.service.mcpSessions.addCall(session.id, { requestId, conversation, turnId });
+  const progressToken = params._meta?.progressToken;
+  return stream(parts, arriving, {
+    session,
+    turn,
+    requestId: id,
+    progressToken,
+    answered,
+    signal: arrived.signal,
+  });
+}
+
+/** The call whose stream the client has lost; its event ids begin with the id of the request. */
+async function resume(parts: LegacyParts, arriving: InSession): Promise<FastifyReply> {
+  const { request, reply, session, arrived } = arriving;
+  const last = request.headers['last-event-id'];
+  // There is nothing to say but in answer to calls.
+  if (typeof last !== 'string') return reply.code(405).header('allow', 'POST, DELETE').send();
+  const [tag = ''] = last.split('.', 1);
+  const requestId = Buffer.from(tag, 'base64url').toString();
+  const call = await parts.service.mcpSessions.findCall(session.id, requestId);
+  const caller: Caller = { ...arrived, shows: session.shows };
+  const found = call && (await parts.layer.find(caller, call));
+  if (!call || !found)
+    return reply.code(404).send(errorMessage(null, code.noSession, 'There is no such call.'));
+  return stream(parts, arriving, {
+    session,
+    turn: found.turn,
+    requestId: JSON.parse(call.requestId) as string | number,
+    signal: arrived.signal,
+  });
+}
+
+function stream(parts: LegacyParts, { reply }: Arriving, call: LegacyCall): FastifyReply {
+  return sendEventStream(reply, { texts: callStream(parts, call), signal: call.signal });
+}

@@ -1,0 +1,36 @@
+/** Sessions of MCP clients up to 2025-11-25: any process serves any of them. Nothing here was written by a person. */
+export interface McpSessions {
+  create(session: McpSession): Promise<void>;
+  /** Null when there is none, or it has expired or was ended. Puts its end off to `expiresAt`. */
+  find(id: string, expiresAt: number): Promise<McpSession | null>;
+  end(id: string): Promise<void>;
+  /** Again, for the same request, is a no-op. */
+  addCall(sessionId: string, call: McpCall): Promise<void>;
+  findCall(sessionId: string, requestId: string): Promise<McpCall | null>;
+  /** Takes the place of an earlier one to the same question. */
+  putReply(sessionId: string, reply: Omit<McpReply, 'times'>): Promise<void>;
+  replies(sessionId: string, elicitationIds: string[]): Promise<McpReply[]>;
+}
+
+export interface McpSession {
+  id: string;
+  owner: string;
+  version: string;
+  shows: { url: boolean; form: boolean };
+  expiresAt: number;
+}
+
+export interface McpCall {
+  requestId: string;
+  conversation: string;
+  turnId: string;
+}
+
+/** What a client said to a question that stays open. */
+export interface McpReply {
+  elicitationId: string;
+  /** `misfit`: to be asked again. `awaited`: answered, a page or an account is to follow. `undelivered`: cannot be asked. */
+  kind: 'misfit' | 'awaited' | 'undelivered';
+  sealedReasons: string | null;
+  times: number;
+}

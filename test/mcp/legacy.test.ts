@@ -1,0 +1,201 @@
+/** Clients up to 2025-11-25 call our agents: SDK v1 over HTTP, and by hand where a client would not do it. */
+import { Client } from '@modelcontextprotocol/sdk/client/index.js';
+import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
+import { CallToolResultSchema, ElicitRequestSchema } from '@modelcontextprotocol/sdk/types.js';
+import type { ElicitRequest, ElicitResult } from '@modelcontextprotocol/sdk/types.js';
+import { expect, test } from 'vitest';
+import { useAskingService } from '../asking/asking-service.ts';
+import { asks, form, page } from '../servers/playing-server.ts';
+
+const setup = useAskingService();
+const callAsk = { name: 'ask_assistant', arguments: { message: 'call asking__ask {}' } };
+const both = { form: {}, url: {} };
+
+interface Options {
+  elicitation?: Record<string, object>;
+  answer?: (params: ElicitRequest['params']) => ElicitResult | Promise<ElicitResult>;
+  user?: string;
+}
+
+async function connect({ elicitation, answer, user = 'alice' }: Options = {}) {
+  const client = new Client(
+    { name: 'test', version: '1' },
+    { capabilities: elicitation ? { elicitation } : {} },
+  );
+  // Not by `setRequestHandler`, which checks answers itself and sends an error for those that do not fit.
+  if (answer)
+    client.fallbackRequestHandler = (request) =>
+      Promise.resolve(answer(ElicitRequestSchema.parse(request).params));
+  const token = await setup.service.token(user);
+  const transport = new StreamableHTTPClientTransport(new URL('/run/v1/mcp', setup.service.baseUrl), {
+    requestInit: { headers: { authorization: `Bearer ${token}` } },
+  });
+  // The SDK's own types do not agree under exactOptionalPropertyTypes.
+  await client.connect(transport as Parameters<typeof client.connect>[0]);
+  return Object.assign(client, {
+    sessionId: transport.sessionId,
+    [Symbol.asyncDispose]: () => client.close(),
+  });
+}
+
+test('an agent is a tool, and answers', async () => {
+  await using client = await connect();
+  const { tools } = await client.listTools();
+  expect(tools.map(({ name }) => name)).toContain('ask_assistant');
+  const result = await client.callTool({ name: 'ask_assistant', arguments: { message: 'hello' } });
+  expect(result).toMatchObject({
+    content: [{ text: 'You said: hello' }, {}],
+    structuredContent: { status: 'completed' },
+  });
+});
+
+test('a form is asked on the stream of the call; what does not fit is asked again with the reasons', async () => {
+  setup.server.play(asks({ city: form('Which city?') }));
+  const asked: string[] = [];
+  await using client = await connect({
+    elicitation: {},
+    answer({ message }) {
+      asked.push(message);
+      return { action: 'accept', content: { city: asked.length === 1 ? ['Lisbon'] : 'Lisbon' } };
+    },
+  });
+  const progress: unknown[] = [];
+  const result = await client.callTool(callAsk, CallToolResultSchema, {
+    onprogress: ({ message }) => progress.push(message),
+  });
+  expect(result).toMatchObject({ content: [{ text: 'done' }, {}] });
+  expect(asked).toEqual([
+    expect.stringContaining('Which city?'),
+    expect.stringContaining('Please answer again: city: '),
+  ]);
+  expect(progress).toContain('Step 1');
+});
+
+test.each(['decline', 'cancel'] as const)('%s reaches the tool as what it is', async (action) => {
+  setup.server.play(asks({ city: form('Which city?') }));
+  await using client = await connect({ elicitation: {}, answer: () => ({ action }) });
+  await client.callTool(callAsk);
+  expect(setup.server.calls[1]?.params.inputResponses).toEqual({ city: { action } });
+});
+
+test('a link is asked of clients that declare it, and goes in words to the others', async () => {
+  const link = () => asks({ there: page('https://example.com/a') });
+  setup.server.play(link());
+  const seen: ElicitRequest['params'][] = [];
+  const answer = (params: ElicitRequest['params']): ElicitResult => {
+    seen.push(params);
+    return { action: 'accept' };
+  };
+  await using client = await connect({ elicitation: both, answer });
+  expect(await client.callTool(callAsk)).toMatchObject({ content: [{ text: 'done' }, {}] });
+  expect(seen).toMatchObject([
+    { mode: 'url', url: 'https://example.com/a', elicitationId: expect.any(String) },
+  ]);
+  setup.server.play(link());
+  await using formsOnly = await connect({ elicitation: {}, answer });
+  const pending = await formsOnly.callTool(callAsk);
+  expect(pending._meta?.['elicitationPending']).toMatchObject({ url: 'https://example.com/a' });
+  expect(seen).toHaveLength(1);
+});
+
+test('a client whose handler fails was not asked: the question goes in words', async () => {
+  setup.server.play(asks({ city: form('Which city?') }));
+  await using client = await connect({
+    elicitation: {},
+    answer: () => Promise.reject(new Error('no window')),
+  });
+  const pending = await client.callTool(callAsk);
+  const elicitId = (pending._meta?.['elicitationPending'] as { elicitId: string } | undefined)?.elicitId;
+  const done = await client.callTool({
+    name: 'sendElicitationResult',
+    arguments: { elicitId, action: 'accept', content: { city: 'Lisbon' } },
+  });
+  expect(done).toMatchObject({ content: [{ text: 'done' }, {}] });
+});
+
+/** The messages of a stream, as far as the one that is looked for. */
+async function readUntil(response: Response, isIt: (message: Record<string, unknown>) => boolean) {
+  let text = '';
+  for await (const chunk of response.body?.pipeThrough(new TextDecoderStream()) ?? []) {
+    text += chunk;
+    for (const [, id = '', data = ''] of text.matchAll(/^id: (.*)\ndata: (.*)\n\n/gm)) {
+      const message = JSON.parse(data) as Record<string, unknown>;
+      if (isIt(message)) return { id, message };
+    }
+  }
+  throw new Error(`the stream ended: ${text}`);
+}
+
+/** What a client sends in this session, by hand. */
+async function sender(sessionId = '') {
+  const token = await setup.service.token('alice');
+  return (init: { body?: object; headers?: Record<string, string>; signal?: AbortSignal }) =>
+    fetch(new URL('/run/v1/mcp', setup.service.baseUrl), {
+      method: init.body ? 'POST' : 'GET',
+      headers: {
+        authorization: `Bearer ${token}`,
+        'mcp-session-id': sessionId,
+        'content-type': 'application/json',
+        ...init.headers,
+      },
+      ...(init.body && { body: JSON.stringify({ jsonrpc: '2.0', ...init.body }) }),
+      ...(init.signal && { signal: init.signal }),
+    });
+}
+
+test('a client that lost its stream is asked again under the same id, and the answer may come by any way', async () => {
+  setup.server.play(asks({ city: form('Which city?') }));
+  await using client = await connect({ elicitation: {} });
+  const send = await sender(client.sessionId);
+  const cut = new AbortController();
+  const call = { id: 'my-call', method: 'tools/call', params: callAsk };
+  const isQuestion = ({ method }: Record<string, unknown>) => method === 'elicitation/create';
+  const first = await readUntil(await send({ body: call, signal: cut.signal }), isQuestion);
+  cut.abort();
+  const resumed = await send({ headers: { 'last-event-id': first.id } });
+  const [first2, second] = resumed.body?.tee() ?? [];
+  const again = await readUntil(new Response(first2), isQuestion);
+  expect(again.message).toEqual(first.message);
+  const answer = { id: again.message['id'], result: { action: 'accept', content: { city: 'Lisbon' } } };
+  expect((await send({ body: answer })).status).toBe(202);
+  const { message } = await readUntil(new Response(second), ({ id }) => id === 'my-call');
+  expect(message).toMatchObject({ result: { content: [{ text: 'done' }, {}] } });
+  // Once more from the start, at any time.
+  const late = await send({ headers: { 'last-event-id': first.id } });
+  expect((await readUntil(late, ({ id }) => id === 'my-call')).message).toEqual(message);
+});
+
+test('a cancellation ends the turn, from whatever process it is sent', async () => {
+  setup.server.play(asks({ city: form('Which city?') }));
+  await using client = await connect({ elicitation: {} });
+  const send = await sender(client.sessionId);
+  const called = await send({ body: { id: 'my-call', method: 'tools/call', params: callAsk } });
+  const [first, second] = called.body?.tee() ?? [];
+  await readUntil(new Response(first), ({ method }) => method === 'elicitation/create');
+  const params = { requestId: 'my-call' };
+  expect((await send({ body: { method: 'notifications/cancelled', params } })).status).toBe(202);
+  const { message } = await readUntil(new Response(second), ({ id }) => id === 'my-call');
+  expect(message).toMatchObject({ result: { structuredContent: { status: 'cancelled' } } });
+});
+
+test('a session is of its principal only, and ends when it is told to', async () => {
+  await using alice = await connect();
+  const as = async (user: string, method = 'POST') =>
+    fetch(new URL('/run/v1/mcp', setup.service.baseUrl), {
+      method,
+      headers: {
+        authorization: `Bearer ${await setup.service.token(user)}`,
+        'mcp-session-id': alice.sessionId ?? '',
+        ...(method === 'POST' && { 'content-type': 'application/json' }),
+      },
+      ...(method === 'POST' && { body: JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'ping' }) }),
+    });
+  expect([(await as('alice')).status, (await as('bob')).status]).toEqual([200, 404]);
+  const audit = await setup.service.storage.audit.ofElicitation('');
+  expect(audit.map(({ actor, detail }) => [actor, detail])).toContainEqual([
+    'bob',
+    'MCP session of somebody else',
+  ]);
+  expect((await as('alice', 'DELETE')).status).toBe(204);
+  expect((await as('alice')).status).toBe(404);
+});
