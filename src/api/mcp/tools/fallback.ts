@@ -2,6 +2,7 @@
  * Questions to the user of a client that cannot be asked: as the result of the call, to the model behind the client, which
  * asks in its own words and answers with `sendElicitationResult`. Pure.
  */
+import { isApproval } from '../../../elicitation/approval.ts';
 import { fieldsAsText } from '../../../elicitation/question-as-text.ts';
 import { inspectUrl } from '../../../elicitation/url-safety.ts';
 import type { TurnRef } from '../../../turn/turn.ts';
@@ -11,6 +12,10 @@ import { questionWords } from './question-words.ts';
 import type { ToolResult } from './tool.ts';
 
 export const fallbackTool = 'sendElicitationResult';
+
+/** Whoever asks for an approval is a model as well: one that gave it, too, would approve itself. */
+export const modelMayNotApprove =
+  'You cannot approve this for the user: they do it themselves, in a chat of this service that shows the conversation, or in a client that shows forms.';
 
 /** What is known beside the question: what was wrong with an answer, or that a page was agreed to and is not done. */
 export type Notes = ReadonlyMap<string, string>;
@@ -58,6 +63,8 @@ function whatToDo(question: Question): string {
     const host = inspected.kind === 'ok' ? ` (it leads to ${inspected.host})` : '';
     return `Show the user this link${host}, and do not open it yourself: ${question.url}\nWhen they have been there, call ${call('')}. ${otherwise}`;
   }
+  if (isApproval(question.context))
+    return `${modelMayNotApprove} Tell them what is asked. When they have decided there, call wait_for_turn. If they refuse, call ${fallbackTool} {"elicitId": "${elicitationId}", "action": "decline"}. The question is open until ${expiresAt}.`;
   const fields = fieldsAsText(question.requestedSchema);
   if (fields.length === 0) return `Ask the user exactly this. If they agree, call ${call('')}. ${otherwise}`;
   return [

@@ -3,11 +3,12 @@ import { z } from 'zod';
 import { ClientIdSchema, ElicitationIdSchema } from '../../../contract/ids.ts';
 import { toElicitationEvent } from '../../../elicitation/elicitation-event.ts';
 import type { Service } from '../../../service/service.ts';
+import { isApproval } from '../../../elicitation/approval.ts';
 import { questionWords } from './question-words.ts';
 import { answerQuestion } from './answers.ts';
 import { readArguments, toJsonSchema } from './arguments.ts';
 import { TurnResultSchema, turnResult } from './call-result.ts';
-import { fallbackTool, pendingResult } from './fallback.ts';
+import { fallbackTool, modelMayNotApprove, pendingResult } from './fallback.ts';
 import { errorResult } from './tool.ts';
 import type { Caller, Started, Tool } from './tool.ts';
 
@@ -163,6 +164,16 @@ async function answerById(
     throw new Error('a question of nobody was answered');
   }
   const { turn, question } = found;
+  if (
+    isApproval(question.context) &&
+    action === 'accept' &&
+    caller.principal.kind === 'user' &&
+    !caller.principal.actor
+  )
+    return {
+      kind: 'result',
+      result: pendingResult(turn, [question], new Map([[elicitationId, modelMayNotApprove]])),
+    };
   const verdict = await answerQuestion(service, caller, {
     question,
     response: { action, ...(content && { content }) },
