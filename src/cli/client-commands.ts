@@ -18,6 +18,11 @@ export const clientCommands: CommandEntry[] = [
     load: async () => (await import('./commands/logout.ts')).logout,
   },
   {
+    name: 'mcp',
+    summary: 'be an MCP server on stdio, for editors and desktop programs',
+    load: async () => (await import('./commands/mcp.ts')).mcp,
+  },
+  {
     name: 'token',
     summary: 'print an access token for a user of the demo',
     load: async () => (await import('./commands/token.ts')).token,

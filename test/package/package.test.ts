@@ -31,6 +31,7 @@ test('it holds its doors and what is behind them, and nothing of the service', (
     'cli/chat',
     'cli/commands',
     'cli/login',
+    'cli/mcp',
     'client',
     'config',
     'contract',

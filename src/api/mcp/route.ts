@@ -2,6 +2,7 @@
 import { createMcpHandler, isLegacyRequest } from '@modelcontextprotocol/server';
 import type { AuthInfo } from '@modelcontextprotocol/server';
 import type { FastifyBaseLogger, FastifyRequest } from 'fastify';
+import { ServiceError } from '../../service/service-error.ts';
 import { closing } from '../http/readers.ts';
 import type { Readers } from '../http/readers.ts';
 import type { Api } from '../http/validation.ts';
@@ -38,6 +39,7 @@ export function mcpSurface(api: Api, { service, readers, layer = createToolLayer
         principal: request.principal,
         address: request.ip,
         idempotencyKey: typeof key === 'string' ? key : undefined,
+        agent: agentIn(request, service),
         signal,
       };
       reply.header('x-accel-buffering', 'no');
@@ -46,6 +48,20 @@ export function mcpSurface(api: Api, { service, readers, layer = createToolLayer
       return reply.send(await serve.fetch(web, { arrived, body: request.body }));
     },
   });
+}
+
+/** `?agent=<name>`: clients that are configured for one agent. */
+function agentIn(
+  { query }: FastifyRequest,
+  { agents }: Pick<ToolLayerService, 'agents'>,
+): string | undefined {
+  const { agent } = query as { agent?: unknown };
+  if (agent === undefined) return undefined;
+  if (typeof agent === 'string' && agents.has(agent)) return agent;
+  throw new ServiceError(
+    'unknown_agent',
+    `There is no agent of this name. There are: ${[...agents.keys()].join(', ')}.`,
+  );
 }
 
 interface Delivered {

@@ -43,16 +43,15 @@ export type ToolLayerService = Pick<
 >;
 
 export function createToolLayer(service: ToolLayerService): ToolLayer {
-  const everyone = [
-    ...agentTools(service),
-    listMyQuestions(service),
-    answerQuestionTool(service),
-    waitForTurn(service),
-  ];
+  const agents = agentTools(service);
+  const everyone = [listMyQuestions(service), answerQuestionTool(service), waitForTurn(service)];
   const fallback = sendElicitationResult(service);
-  const toolsOf = ({ principal, shows }: Caller): Tool[] => {
+  const toolsOf = ({ principal, shows, agent }: Caller): Tool[] => {
+    const offered = agents.filter(
+      ({ description }) => agent === undefined || description.name === `ask_${agent}`,
+    );
     const isAskedInWords = principal.kind === 'user' && !(shows.form && shows.url);
-    return isAskedInWords ? [...everyone, fallback] : everyone;
+    return [...offered, ...everyone, ...(isAskedInWords ? [fallback] : [])];
   };
   return {
     list: (caller) => toolsOf(caller).map(({ description }) => description),

@@ -12,6 +12,8 @@ export interface Caller {
   principal: Principal;
   /** The questions that the client itself can put in front of its user. Others travel in words, through its model. */
   shows: Capabilities;
+  /** The one agent that it wants to be offered. */
+  agent?: string | undefined;
   /** Where from, for the audit. */
   address: string | null;
 }

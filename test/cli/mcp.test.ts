@@ -1,0 +1,80 @@
+/** `interlude mcp` as the program that an editor starts, with the clients of both SDKs on its stdio. */
+import path from 'node:path';
+import { Client } from '@modelcontextprotocol/client';
+import type { ElicitRequest } from '@modelcontextprotocol/client';
+import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
+import { Client as FirstClient } from '@modelcontextprotocol/sdk/client/index.js';
+import { StdioClientTransport as FirstTransport } from '@modelcontextprotocol/sdk/client/stdio.js';
+import { ElicitRequestSchema } from '@modelcontextprotocol/sdk/types.js';
+import { expect, test } from 'vitest';
+import { useAskingService } from '../asking/asking-service.ts';
+import { bareEnvironment } from '../bare-environment.ts';
+import { asks, form } from '../servers/playing-server.ts';
+import { startCommand } from './start-command.ts';
+
+const setup = useAskingService();
+const capabilities = { elicitation: { form: {}, url: {} } };
+const script = path.resolve(import.meta.dirname, '../../src/cli/checkout.ts');
+const callAsk = { name: 'ask_assistant', arguments: { message: 'call asking__ask {}' } };
+const lisbon = { action: 'accept' as const, content: { city: 'Lisbon' } };
+
+const program = async (...words: string[]) => ({
+  command: process.execPath,
+  args: [script, 'mcp', '--service', setup.service.baseUrl, ...words],
+  env: { ...bareEnvironment(), INTERLUDE_TOKEN: await setup.service.token('alice') } as Record<
+    string,
+    string
+  >,
+});
+
+test('a client of the newer era asks its user', async () => {
+  setup.server.play(asks({ city: form('Which city?') }));
+  const client = new Client(
+    { name: 'test', version: '1' },
+    { capabilities, versionNegotiation: { mode: { pin: '2026-07-28' } } },
+  );
+  const seen: ElicitRequest['params'][] = [];
+  client.setRequestHandler('elicitation/create', ({ params }) => {
+    seen.push(params);
+    return lisbon;
+  });
+  await client.connect(new StdioClientTransport(await program('--agent', 'assistant')));
+  const { tools } = await client.listTools();
+  expect(tools.filter(({ name }) => name.startsWith('ask_')).map(({ name }) => name)).toEqual([
+    'ask_assistant',
+  ]);
+  expect(await client.callTool(callAsk)).toMatchObject({ structuredContent: { status: 'completed' } });
+  expect(seen).toMatchObject([{ message: expect.stringContaining('Which city?') }]);
+  await client.close();
+});
+
+test('a client of the older era asks its user', async () => {
+  setup.server.play(asks({ city: form('Which city?') }));
+  const client = new FirstClient({ name: 'test', version: '1' }, { capabilities });
+  const seen: string[] = [];
+  client.setRequestHandler(ElicitRequestSchema, ({ params }) => {
+    seen.push(params.message);
+    return lisbon;
+  });
+  await client.connect(new FirstTransport(await program()));
+  expect(await client.callTool(callAsk)).toMatchObject({ structuredContent: { status: 'completed' } });
+  expect(seen).toEqual([expect.stringContaining('Which city?')]);
+  await client.close();
+});
+
+test.each([
+  ['a token that is none', { INTERLUDE_TOKEN: 'nonsense' }, [], 'neither an access token'],
+  ['an agent that is none', {}, ['--agent', 'nobody'], 'There is no agent of this name'],
+])('%s is an error in words', async (_, env, words, expected) => {
+  const { command, args, env: good } = await program(...words);
+  const client = new FirstClient({ name: 'test', version: '1' });
+  await expect(
+    client.connect(new FirstTransport({ command, args, env: { ...good, ...env } })),
+  ).rejects.toThrow(expected);
+  await client.close();
+});
+
+test('it says on its command line what it is for', async () => {
+  const { output } = await startCommand(['mcp', '--help'], {});
+  expect(output).toContain('--agent <name>');
+});
