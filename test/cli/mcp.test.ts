@@ -1,4 +1,7 @@
 /** `interlude mcp` as the program that an editor starts, with the clients of both SDKs on its stdio. */
+import { once } from 'node:events';
+import { connect, createServer } from 'node:net';
+import type { AddressInfo, Socket } from 'node:net';
 import path from 'node:path';
 import { Client } from '@modelcontextprotocol/client';
 import type { ElicitRequest } from '@modelcontextprotocol/client';
@@ -60,6 +63,38 @@ test('a client of the older era asks its user', async () => {
   expect(await client.callTool(callAsk)).toMatchObject({ structuredContent: { status: 'completed' } });
   expect(seen).toEqual([expect.stringContaining('Which city?')]);
   await client.close();
+});
+
+test('a question outlasts the connection to the service: it is asked once, and the call goes on', async () => {
+  setup.server.play(asks({ city: form('Which city?') }));
+  const sockets = new Set<Socket>();
+  const { hostname, port } = new URL(setup.service.baseUrl);
+  const between = createServer((near) => {
+    const far = connect(Number(port), hostname);
+    for (const socket of [near, far]) {
+      sockets.add(socket);
+      socket.on('error', () => undefined);
+    }
+    near.pipe(far).pipe(near);
+  }).listen(0, '127.0.0.1');
+  await once(between, 'listening');
+  const service = `http://127.0.0.1:${(between.address() as AddressInfo).port}`;
+  const client = new FirstClient({ name: 'test', version: '1' }, { capabilities });
+  let times = 0;
+  client.setRequestHandler(ElicitRequestSchema, () => {
+    times++;
+    for (const socket of sockets) socket.destroy();
+    return lisbon;
+  });
+  const { args, ...rest } = await program();
+  await client.connect(new FirstTransport({ ...rest, args: [...args, '--service', service] }));
+  expect(await client.callTool(callAsk)).toMatchObject({ structuredContent: { status: 'completed' } });
+  expect([
+    times,
+    setup.server.calls.filter(({ params }) => params.inputResponses === undefined).length,
+  ]).toEqual([1, 1]);
+  await client.close();
+  between.close();
 });
 
 test.each([
