@@ -69,21 +69,27 @@ test('a question outlasts the connection to the service: it is asked once, and t
   setup.server.play(asks({ city: form('Which city?') }));
   const sockets = new Set<Socket>();
   const { hostname, port } = new URL(setup.service.baseUrl);
+  let told = 0;
+  const toldAgain = Promise.withResolvers<void>();
   const between = createServer((near) => {
     const far = connect(Number(port), hostname);
     for (const socket of [near, far]) {
       sockets.add(socket);
       socket.on('error', () => undefined);
     }
+    far.on('data', (bytes) => {
+      if (bytes.includes('elicitation/create') && ++told === 2) toldAgain.resolve();
+    });
     near.pipe(far).pipe(near);
   }).listen(0, '127.0.0.1');
   await once(between, 'listening');
   const service = `http://127.0.0.1:${(between.address() as AddressInfo).port}`;
   const client = new FirstClient({ name: 'test', version: '1' }, { capabilities });
   let times = 0;
-  client.setRequestHandler(ElicitRequestSchema, () => {
+  client.setRequestHandler(ElicitRequestSchema, async () => {
     times++;
     for (const socket of sockets) socket.destroy();
+    await toldAgain.promise;
     return lisbon;
   });
   const { args, ...rest } = await program();
