@@ -3,6 +3,8 @@ import { once } from 'node:events';
 import { connect, createServer } from 'node:net';
 import type { AddressInfo, Socket } from 'node:net';
 import path from 'node:path';
+import { createInterface } from 'node:readline';
+import { PassThrough } from 'node:stream';
 import { Client } from '@modelcontextprotocol/client';
 import type { ElicitRequest } from '@modelcontextprotocol/client';
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
@@ -10,6 +12,7 @@ import { Client as FirstClient } from '@modelcontextprotocol/sdk/client/index.js
 import { StdioClientTransport as FirstTransport } from '@modelcontextprotocol/sdk/client/stdio.js';
 import { ElicitRequestSchema } from '@modelcontextprotocol/sdk/types.js';
 import { expect, test } from 'vitest';
+import { serveStdio } from '../../src/cli/mcp/bridge.ts';
 import { useAskingService } from '../asking/asking-service.ts';
 import { bareEnvironment } from '../bare-environment.ts';
 import { asks, form } from '../servers/playing-server.ts';
@@ -101,6 +104,40 @@ test('a question outlasts the connection to the service: it is asked once, and t
   ]).toEqual([1, 1]);
   await client.close();
   between.close();
+});
+
+test('a token that was good is used on while nobody is there to give another one', async () => {
+  const [input, output] = [new PassThrough(), new PassThrough()];
+  const lines = createInterface({ input: output })[Symbol.asyncIterator]();
+  const given = [await setup.service.token('alice')];
+  const served = serveStdio({
+    address: `${setup.service.baseUrl}/run/v1/mcp`,
+    tokens: {
+      async token() {
+        const token = given.shift();
+        if (token === undefined) throw new Error('The issuer does not answer.');
+        return token;
+      },
+    },
+    input,
+    output,
+  });
+  const ask = async (id: number, method: string, params: object) => {
+    input.write(`${JSON.stringify({ jsonrpc: '2.0', id, method, params })}\n`);
+    return JSON.parse(String((await lines.next()).value)) as unknown;
+  };
+  const hello = {
+    protocolVersion: '2025-11-25',
+    capabilities: {},
+    clientInfo: { name: 'test', version: '1' },
+  };
+  expect(await ask(1, 'initialize', hello)).toMatchObject({
+    id: 1,
+    result: { protocolVersion: '2025-11-25' },
+  });
+  expect(await ask(2, 'ping', {})).toMatchObject({ id: 2, result: {} });
+  input.end();
+  await served;
 });
 
 test.each([

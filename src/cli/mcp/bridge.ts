@@ -43,6 +43,7 @@ class Bridge {
   #initialize: Message | undefined;
   #session: string | undefined;
   #version: string | undefined;
+  #token: string | undefined;
 
   constructor(parts: Parts) {
     this.#parts = parts;
@@ -101,10 +102,13 @@ class Bridge {
     return this.#pass(message, response);
   }
 
-  #token: string | undefined;
-
   async #authorization(isRefused = false): Promise<Record<string, string>> {
-    this.#token = await this.#parts.tokens.token(isRefused ? this.#token : undefined);
+    const earlier = this.#token;
+    this.#token = await this.#parts.tokens.token(isRefused ? earlier : undefined).catch((error: unknown) => {
+      // Nobody is there to ask for another one: the service says whether this one is still good.
+      if (isRefused || earlier === undefined) throw error;
+      return earlier;
+    });
     return { authorization: `Bearer ${this.#token}` };
   }
 
