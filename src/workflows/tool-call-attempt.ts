@@ -41,7 +41,9 @@ export async function attemptToolCall(
     return await unwritten.writtenBy((outcomes) =>
       scope.run(() =>
         retryUntilDatabaseAnswers(() =>
-          withGracePeriod(callTool.executeWithOptions(options, [{ ...input, outcomes }]), fromServer.abandon),
+          withGracePeriod(callTool.executeWithOptions(options, [{ ...input, outcomes }]), () =>
+            fromServer.abandon(),
+          ),
         ),
       ),
     );
