@@ -22,7 +22,7 @@ export async function createMcpSessions(db: Kysely<unknown>): Promise<void> {
     session_id text not null references mcp_sessions (id) on delete cascade,
     elicitation_id text not null,
     kind text not null,
-    sealed_reasons text,
+    reasons text,
     times bigint not null,
     primary key (session_id, elicitation_id)
   )`.execute(db);

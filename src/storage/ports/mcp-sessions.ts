@@ -31,6 +31,7 @@ export interface McpReply {
   elicitationId: string;
   /** `misfit`: to be asked again. `awaited`: answered, a page or an account is to follow. `undelivered`: cannot be asked. */
   kind: 'misfit' | 'awaited' | 'undelivered';
-  sealedReasons: string | null;
+  /** Of a misfit: which fields, and what they take; never what was entered. */
+  reasons: string | null;
   times: number;
 }

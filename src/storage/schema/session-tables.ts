@@ -22,7 +22,7 @@ export interface SessionTables {
     session_id: string;
     elicitation_id: string;
     kind: McpReply['kind'];
-    sealed_reasons: string | null;
+    reasons: string | null;
     /** How many there have been to this question. */
     times: number;
   };

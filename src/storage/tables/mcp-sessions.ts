@@ -47,20 +47,20 @@ export function createMcpSessions({ query, now }: Database): McpSessions {
         .executeTakeFirst();
       return row ?? null;
     },
-    async putReply(sessionId, { elicitationId, kind, sealedReasons }) {
+    async putReply(sessionId, { elicitationId, kind, reasons }) {
       await query
         .insertInto('mcp_replies')
         .values({
           session_id: sessionId,
           elicitation_id: elicitationId,
           kind,
-          sealed_reasons: sealedReasons,
+          reasons,
           times: 1,
         })
         .onConflict((same) =>
           same
             .columns(['session_id', 'elicitation_id'])
-            .doUpdateSet({ kind, sealed_reasons: sealedReasons, times: sql`mcp_replies.times + 1` }),
+            .doUpdateSet({ kind, reasons, times: sql`mcp_replies.times + 1` }),
         )
         .execute();
     },
@@ -68,7 +68,7 @@ export function createMcpSessions({ query, now }: Database): McpSessions {
       if (elicitationIds.length === 0) return [];
       return query
         .selectFrom('mcp_replies')
-        .select(['elicitation_id as elicitationId', 'kind', 'sealed_reasons as sealedReasons', 'times'])
+        .select(['elicitation_id as elicitationId', 'kind', 'reasons', 'times'])
         .where('session_id', '=', sessionId)
         .where('elicitation_id', 'in', elicitationIds)
         .execute();

@@ -11,11 +11,10 @@ import { questionWords } from '../tools/question-words.ts';
 import type { ToolLayer } from '../tools/tool-layer.ts';
 import type { Request, RequestId } from './messages.ts';
 import { notificationMessage, questionRequestId, requestMessage, resultMessage } from './messages.ts';
-import { reasonsOf } from './replies.ts';
 
 export interface CallStreamParts {
   layer: ToolLayer;
-  service: Pick<Service, 'mcpSessions' | 'sealedText'>;
+  service: Pick<Service, 'mcpSessions'>;
 }
 
 export interface LegacyCall {
@@ -92,20 +91,20 @@ export async function* callStream(parts: CallStreamParts, call: LegacyCall): Asy
     for (const question of open) {
       const reply = replies.get(question.elicitationId);
       if (!session.shows[question.mode]) continue;
-      if (reply?.kind !== 'awaited') yield toText(ask(parts, question, reply));
+      if (reply?.kind !== 'awaited') yield toText(ask(question, reply));
       asked.set(question.elicitationId, { question, times: reply?.times ?? 0 });
     }
     for (const [id, { question, times }] of asked) {
       const reply = replies.get(id);
       if (reply?.kind !== 'misfit' || reply.times === times) continue;
       asked.set(id, { question, times: reply.times });
-      yield toText(ask(parts, question, reply));
+      yield toText(ask(question, reply));
     }
   }
 }
 
-function ask({ service }: CallStreamParts, question: Question, reply: McpReply | undefined): object {
-  const misfit = reply?.kind === 'misfit' ? reasonsOf(service, reply) : undefined;
+function ask(question: Question, reply: McpReply | undefined): object {
+  const misfit = reply?.kind === 'misfit' ? (reply.reasons ?? '') : undefined;
   const { elicitationId } = question;
   const message = questionWords(question, misfit);
   const params =

@@ -7,9 +7,7 @@ import type { Caller } from '../tools/tool.ts';
 import { questionOf } from './messages.ts';
 import type { RequestId } from './messages.ts';
 
-export type ReplyService = Pick<Service, 'mcpSessions' | 'findQuestion' | 'answerQuestion' | 'sealedText'>;
-
-const use = 'reasons of an MCP client’s misfit';
+export type ReplyService = Pick<Service, 'mcpSessions' | 'findQuestion' | 'answerQuestion'>;
 
 /** An error, or a result that is no answer, means that nobody was asked. An unknown id is ignored. */
 export async function takeReply(
@@ -24,7 +22,7 @@ export async function takeReply(
     service.mcpSessions.putReply(session.id, {
       elicitationId,
       kind,
-      sealedReasons: reasons === undefined ? null : service.sealedText.seal(reasons, use),
+      reasons: reasons ?? null,
     });
   const response = toResponse(result);
   if (!response) return put('undelivered');
@@ -40,8 +38,4 @@ export async function takeReply(
     default:
       return verdict satisfies never;
   }
-}
-
-export function reasonsOf({ sealedText }: Pick<Service, 'sealedText'>, reply: McpReply): string {
-  return (reply.sealedReasons === null ? null : sealedText.open(reply.sealedReasons, use)) ?? '';
 }
