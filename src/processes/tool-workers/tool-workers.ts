@@ -14,6 +14,8 @@ import { createToolWorker } from './tool-worker.ts';
 const keptMs = 7 * 24 * 60 * 60_000;
 /** How often it is written down that code runs. */
 const touchEveryMs = 60 * 60_000;
+/** A worker that failed is started again after this. */
+const restartAfterMs = 1_000;
 /** Temporal lists what has just begun with a delay: only a second look without open calls is believed. */
 const quietLooks = 2;
 
@@ -49,6 +51,8 @@ export async function startToolWorkers(
   const own = new Set(offered.map(({ hash }) => hash));
   // Starting it writes it down, too.
   let touchedAt = Date.now();
+  let isStopped = false;
+  let restarting: NodeJS.Timeout | undefined;
 
   async function run(bundle: ToolBundle): Promise<void> {
     const worker = await createToolWorker(parts, connection, bundle);
@@ -56,9 +60,17 @@ export async function startToolWorkers(
     const over = worker.run().catch((err: unknown) => {
       logger.error({ err, bundle: hash }, 'a worker of tools stopped');
       running.delete(hash);
+      restarting = setTimeout(() => void runOffered().catch(logFailure), restartAfterMs);
     });
     running.set(hash, { worker, over, quiet: 0 });
   }
+
+  /** Those that do not run: at the start all of them, later one whose worker has failed. */
+  async function runOffered(): Promise<void> {
+    for (const bundle of offered) if (!isStopped && !running.has(bundle.hash)) await run(bundle);
+  }
+
+  const logFailure = (err: unknown) => logger.error({ err }, 'a worker of tools could not be started again');
 
   async function end(hash: string): Promise<void> {
     const ended = running.get(hash);
@@ -101,15 +113,12 @@ export async function startToolWorkers(
     );
   }
 
-  for (const bundle of offered) {
-    await keepBundle(parts, bundle);
-    await run(bundle);
-  }
+  for (const bundle of offered) await keepBundle(parts, bundle);
+  await runOffered();
 
   return {
     async look() {
-      // One whose worker has failed runs again.
-      for (const bundle of offered) if (!running.has(bundle.hash)) await run(bundle);
+      await runOffered();
       let isBusy = false;
       for (const kept of await storage.toolBundles.list()) {
         if (own.has(kept.hash)) continue;
@@ -127,6 +136,8 @@ export async function startToolWorkers(
     },
     running: () => [...running.keys()],
     async stop() {
+      isStopped = true;
+      clearTimeout(restarting);
       await Promise.all([...running.keys()].map(end));
     },
   };
