@@ -10,6 +10,7 @@ import type { ToolFiles } from './tool-files.ts';
 
 const source = path.resolve(import.meta.dirname, '..');
 const runtime = path.join(source, 'workflows/durable-tool/durable-tool.ts');
+const taskStart = path.join(source, 'workflows/durable-tool/task-start.ts');
 
 export async function bundleToolWorkflows(files: ToolFiles): Promise<Code> {
   const authored = await bundleTools({ files, code: entryOf(files) }, 'esm');
@@ -27,6 +28,7 @@ export const durableTool = createDurableTool(definitions, toRequestedSchema);
     const inputs: string[] = [];
     const { code } = await bundleWorkflowCode({
       workflowsPath: entry,
+      workflowInterceptorModules: [taskStart],
       logger: new DefaultLogger('WARN'),
       webpackConfigHook: independentOfPlace(inputs),
     });

@@ -129,6 +129,7 @@ export function createDelegates(turn: TurnInput, { refused, onEnd }: Parts): Del
           workflowId: `${workflowInfo().workflowId}/tool/${toolCallId}`,
           taskQueue: toolQueueName(workflowInfo().taskQueue, bundle),
           ...timeoutOf(workflowInfo()),
+          memo: { turnId: turn.turnId, toolName },
           args: [{ turn, toolCallId, toolName, ...(approval && { approval }) }],
         }),
       (result) => followDurableTool(turn, call, result),

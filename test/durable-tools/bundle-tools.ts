@@ -9,6 +9,7 @@ import type { ToolBundle } from '../../src/tool-bundles/tool-bundle.ts';
 import * as tools from './fixtures/tools.ts';
 
 const fixtures = path.join(import.meta.dirname, 'fixtures');
+const taskStart = path.join(import.meta.dirname, '../../src/workflows/durable-tool/task-start.ts');
 let made: Promise<ToolBundle> | undefined;
 
 export function bundleTools(): Promise<ToolBundle> {
@@ -26,6 +27,7 @@ export async function changedTools(from: string, to: string): Promise<ToolBundle
 async function make(): Promise<ToolBundle> {
   const { code: workflows } = await bundleWorkflowCode({
     workflowsPath: path.join(fixtures, 'entry.ts'),
+    workflowInterceptorModules: [taskStart],
     logger: new DefaultLogger('WARN'),
   });
   const bundling = await rolldown({ input: path.join(fixtures, 'activities.ts'), platform: 'node' });

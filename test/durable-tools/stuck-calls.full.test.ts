@@ -1,6 +1,7 @@
-/** Code of authors that never gives control back: the model hears of it after a minute, not at the end of the turn. */
+/** Code of authors that never gives control back: the model hears of it soon, and other calls go on. */
 import { randomUUID } from 'node:crypto';
 import { afterAll, expect, test, vi } from 'vitest';
+import { respond } from '../service/asking.ts';
 import { useService } from '../service/use-service.ts';
 import { bundleTools } from './bundle-tools.ts';
 
@@ -9,29 +10,77 @@ vi.stubEnv('TEMPORAL_DEBUG', undefined);
 afterAll(() => vi.unstubAllEnvs());
 const used = useService({ tools: { assistant: await bundleTools() } });
 
-// First: a workflow that loops is tried again and again, also after its call was ended.
+const ended = 'mistakes was ended, because it did not come to an end';
+
+async function call(kind: string, supports?: null) {
+  const conversation = randomUUID();
+  const words = `call mistakes ${JSON.stringify({ kind })}`;
+  return {
+    conversation,
+    stream: await used.alice.chat(words, { conversation, ...(supports === null && { supports }) }),
+  };
+}
+
+async function greeted(): Promise<string> {
+  const stream = await used.alice.chat('call greet {"name":"Ada"}', { conversation: randomUUID() });
+  await stream.finished();
+  return stream.text();
+}
+
+function openCalls(): Promise<number> {
+  return used.temporal.client.workflow
+    .count(`WorkflowType = 'durableTool' AND ExecutionStatus = 'Running'`)
+    .then(({ count }) => count);
+}
+
 test('a tool that asks and asks is told when it is enough', async () => {
   // Nobody can be asked, so each question is over at once.
-  const stream = await used.alice.chat('call mistakes {"kind":"asks for ever"}', {
-    conversation: randomUUID(),
-    supports: null,
-  });
+  const { stream } = await call('asks for ever', null);
   await stream.finished();
   expect(stream.text()).toContain('Mistakes failed: it has asked 100 questions in one call');
 });
 
 test.concurrent.each(['loops for ever', 'waits for ever'])(
-  'a tool that %s is ended after a minute, the model is told, and others go on meanwhile',
+  'a tool that %s is ended in half a minute, the model is told, and others go on meanwhile',
   async (kind) => {
-    const stream = await used.alice.chat(`call mistakes ${JSON.stringify({ kind })}`, {
-      conversation: randomUUID(),
-      supports: null,
-    });
-    const other = await used.alice.chat('call greet {"name":"Ada"}', { conversation: randomUUID() });
-    await other.finished();
-    expect(other.text()).toBe('Hello, Ada.');
+    const begunAt = Date.now();
+    const { stream } = await call(kind, null);
+    expect(await greeted()).toBe('Hello, Ada.');
     await stream.finished();
-    expect(stream.text()).toContain('mistakes was ended, because it did not come to an end');
+    expect(stream.text()).toContain(ended);
+    expect(Date.now() - begunAt).toBeLessThan(55_000);
   },
   150_000,
 );
+
+test('a loop that begins after an answer is ended, and others that waited beside it go on', async () => {
+  const { stream, conversation } = await call('loops after an answer');
+  const others = await Promise.all(
+    ['one', 'two', 'three'].map(async (word) => {
+      const conversation = randomUUID();
+      const stream = await used.alice.chat('call survey {"questions":1}', { conversation });
+      return { word, conversation, stream, question: await stream.question('pending') };
+    }),
+  );
+  await respond(used.alice, conversation, await stream.question('pending'), {
+    action: 'accept',
+    content: { word: 'yes' },
+  });
+  for (const { word, conversation, stream, question } of others) {
+    await respond(used.alice, conversation, question, { action: 'accept', content: { word } });
+    await stream.finished();
+    expect(stream.text()).toBe(word);
+  }
+  await stream.finished();
+  expect(stream.text()).toContain(ended);
+}, 150_000);
+
+test('a loop whose turn was cancelled is ended, too', async () => {
+  const { stream, conversation } = await call('loops for ever');
+  await expect.poll(openCalls).toBe(1);
+  await used.alice.cancel(conversation);
+  await stream.finished();
+  expect(await openCalls()).toBe(1);
+  await expect.poll(openCalls, { timeout: 60_000, interval: 500 }).toBe(0);
+  expect(await greeted()).toBe('Hello, Ada.');
+}, 150_000);

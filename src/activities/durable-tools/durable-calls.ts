@@ -8,7 +8,7 @@ import type { DurableCallPermit } from '../../turn/tool-call.ts';
 import type { Turn } from '../../turn/turn.ts';
 import { finishToolCall, requestedToolCall } from '../tool-results.ts';
 import { permitCall } from './approval.ts';
-import { endIfStuck } from './stuck-tool.ts';
+import { endIfStuck, endUnbegun, wasStuck } from './stuck-tool.ts';
 
 export interface DurableCallRef {
   turn: Turn;
@@ -31,8 +31,15 @@ export function createDurableCallActivities(parts: Dependencies) {
     /** Its workflow has ended without a result of its own. */
     async finishLostTool({ turn, toolCallId }: DurableCallRef): Promise<void> {
       const call = await requestedToolCall(storage, turn, toolCallId);
-      const words = call.state === 'requested' ? unrunToolForModel : lostToolForModel;
-      await finishToolCall(storage, turn, call, { kind: 'error', text: words(call.toolName) });
+      const { state, toolName } = call;
+      if (state === 'finished') return;
+      const words =
+        state === 'requested'
+          ? unrunToolForModel
+          : (await wasStuck(getClient(), workflowOf(toolCallId)))
+            ? stuckToolForModel
+            : lostToolForModel;
+      await finishToolCall(storage, turn, call, { kind: 'error', text: words(toolName) });
     },
 
     /** True: no worker has begun it, and none will; or its code does not give control back, and it was ended. */
@@ -42,16 +49,12 @@ export function createDurableCallActivities(parts: Dependencies) {
       switch (state) {
         case 'requested':
           await finishToolCall(storage, turn, call, { kind: 'error', text: unrunToolForModel(toolName) });
+          await endUnbegun(getClient(), workflowOf(toolCallId));
           return true;
         case 'finished':
           return false;
         default: {
-          const { workflowExecution } = activityInfo();
-          const isStuck = await endIfStuck(
-            getClient(),
-            `${workflowExecution?.workflowId}/tool/${toolCallId}`,
-          );
-          if (!isStuck) return false;
+          if (!(await endIfStuck(getClient(), workflowOf(toolCallId)))) return false;
           await finishToolCall(storage, turn, call, { kind: 'error', text: stuckToolForModel(toolName) });
           logger.error(
             { turnId: turn.turnId, toolCallId, tool: toolName },
@@ -62,6 +65,11 @@ export function createDurableCallActivities(parts: Dependencies) {
       }
     },
   };
+}
+
+/** Under the agent's, whose activity asks. */
+function workflowOf(toolCallId: string): string {
+  return `${activityInfo().workflowExecution?.workflowId}/tool/${toolCallId}`;
 }
 
 export type DurableCallActivities = ReturnType<typeof createDurableCallActivities>;

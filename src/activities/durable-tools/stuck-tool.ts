@@ -1,27 +1,59 @@
 /**
- * Tools whose code does not give control back, an endless loop say. Temporal's worker stops such a task after five seconds,
+ * Tools whose code does not give control back, an endless loop say. The worker cuts such a task off after some seconds,
  * the server hands it out again, and so on: what says so is the failed task in the history, and the number of attempts.
+ * Code that fills the memory first takes the worker's thread with it, or the process: such a task is lost.
  */
+import { WorkflowNotFoundError } from '@temporalio/client';
 import type { Client } from '@temporalio/client';
 
-/** A machine that is short of time may stop a task that would have come to its end. */
-const mostAttempts = 3;
+/** The end of a tool's workflow that was ended for it. */
+const reason = 'its code does not give control back';
 
-/** Ends it, if it is one; true then. */
+/** A machine that is short of time may cut off a task that would have come to its end. */
+const mostAttempts = 3;
+/** A task may be lost because another one took the worker with it; hardly so often in a row. */
+const mostLost = 5;
+
+/** Ends it, if it is one; true then. Again is a no-op. */
 export async function endIfStuck(client: Client, workflowId: string): Promise<boolean> {
   const handle = client.workflow.getHandle(workflowId);
   const { raw, runId } = await handle.describe();
-  if ((raw.pendingWorkflowTask?.attempt ?? 0) < mostAttempts) return false;
-  const { history } = await client.workflowService.getWorkflowExecutionHistoryReverse({
-    namespace: client.options.namespace,
-    execution: { workflowId, runId },
-    maximumPageSize: 5,
-  });
-  const failures = history?.events?.map(
-    ({ workflowTaskFailedEventAttributes: failed }) => failed?.failure?.message ?? '',
-  );
-  // Node's words. A task may fail for other reasons, which an operator can mend.
-  if (!failures?.some((message) => message.includes('Script execution timed out'))) return false;
-  await handle.terminate('its code does not give control back');
+  const attempt = raw.pendingWorkflowTask?.attempt ?? 0;
+  if (attempt < mostAttempts) return false;
+  const events = await lastEvents(client, { workflowId, runId }, 5);
+  // Words of Node and of the SDK. A task may fail for other reasons, which an operator can mend.
+  const failedWith = (words: string) =>
+    events.some(({ workflowTaskFailedEventAttributes: failed }) => failed?.failure?.message?.includes(words));
+  const isLost =
+    failedWith('Workflow Worker Thread exited') ||
+    events.some(({ workflowTaskTimedOutEventAttributes: timeout }) => timeout != null);
+  if (!failedWith('Script execution timed out') && !(isLost && attempt >= mostLost)) return false;
+  await handle.terminate(reason);
   return true;
+}
+
+/** Its call was given up before any worker began it: nobody needs the code any more. It may have ended meanwhile. */
+export async function endUnbegun(client: Client, workflowId: string): Promise<void> {
+  try {
+    await client.workflow.getHandle(workflowId).terminate('no worker has begun it');
+  } catch (error) {
+    if (!(error instanceof WorkflowNotFoundError)) throw error;
+  }
+}
+
+/** Whether this workflow, which has ended, was ended by `endIfStuck`. */
+export async function wasStuck(client: Client, workflowId: string): Promise<boolean> {
+  const [last] = await lastEvents(client, { workflowId }, 1);
+  return last?.workflowExecutionTerminatedEventAttributes?.reason === reason;
+}
+
+async function lastEvents(
+  client: Client,
+  execution: { workflowId: string; runId?: string },
+  maximumPageSize: number,
+) {
+  const { namespace } = client.options;
+  const request = { namespace, execution, maximumPageSize };
+  const { history } = await client.workflowService.getWorkflowExecutionHistoryReverse(request);
+  return history?.events ?? [];
 }

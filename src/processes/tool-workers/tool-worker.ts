@@ -18,10 +18,15 @@ import type { Dependencies } from '../dependencies.ts';
 import { loadAuthorActivities } from './author-activities.ts';
 import type { ToolBundle } from '../../tool-bundles/tool-bundle.ts';
 
+/** The SDK cuts a task off after this long without waiting for anything. */
+const longestTaskMs = 5_000;
+
+/** `onCutOff`: a task of the call that is this workflow took so long, and was cut off. */
 export async function createToolWorker(
   parts: Dependencies,
   connection: NativeConnection,
   bundle: ToolBundle,
+  onCutOff: (workflowId: string) => void,
 ): Promise<Worker> {
   const { config, logger, keys } = parts;
   const { namespace, taskQueue } = config.temporal;
@@ -43,7 +48,7 @@ export async function createToolWorker(
       ),
     },
     dataConverter: { payloadCodecs: [sealingCodec(keys)] },
-    sinks: sinksOf(parts, progress),
+    sinks: sinksOf(parts, progress, onCutOff),
     interceptors: { activity: [safeFailures(logger)] },
     // As for turns: see turn-worker.ts.
     stickyQueueScheduleToStartTimeout: '4s',
@@ -54,7 +59,11 @@ export async function createToolWorker(
   });
 }
 
-function sinksOf({ logger }: Dependencies, progress: ToolProgressWriters): InjectedSinks<ToolSinks> {
+function sinksOf(
+  { logger }: Dependencies,
+  progress: ToolProgressWriters,
+  onCutOff: (workflowId: string) => void,
+): InjectedSinks<ToolSinks> {
   return {
     durableTool: {
       log: {
@@ -65,6 +74,12 @@ function sinksOf({ logger }: Dependencies, progress: ToolProgressWriters): Injec
       progress: {
         fn(_info, call, told) {
           progress.note(call, told);
+        },
+      },
+      taskBegan: {
+        fn({ workflowId }, atMs) {
+          // Somewhat early, and a clock may be set forward: either costs a look at the call, and nothing else.
+          if (Date.now() - atMs >= 0.9 * longestTaskMs) onCutOff(workflowId);
         },
       },
     },

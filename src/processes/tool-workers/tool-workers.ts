@@ -8,6 +8,7 @@ import type { ToolBundle } from '../../tool-bundles/tool-bundle.ts';
 import { toolQueueName } from '../../workflows/tool-queue.ts';
 import type { Dependencies } from '../dependencies.ts';
 import { keepBundle, readBundle } from './kept-bundles.ts';
+import { createStuckCalls } from './stuck-calls.ts';
 import { createToolWorker } from './tool-worker.ts';
 
 /** How long code is kept that nobody runs and that has no open calls. */
@@ -16,6 +17,8 @@ const keptMs = 7 * 24 * 60 * 60_000;
 const touchEveryMs = 60 * 60_000;
 /** A worker that failed is started again after this. */
 const restartAfterMs = 1_000;
+/** How often is looked whether one has failed. What it leaves behind comes to an end much later. */
+const lookAtStateMs = 500;
 /** Temporal lists what has just begun with a delay: only a second look without open calls is believed. */
 const quietLooks = 2;
 
@@ -49,28 +52,60 @@ export async function startToolWorkers(
   const client = new Client({ connection, namespace });
   const running = new Map<string, Running>();
   const own = new Set(offered.map(({ hash }) => hash));
+  const stuck = createStuckCalls({ client, logger });
+  /** Workers that have failed, and have not stopped yet. */
+  const failed = new Set<Promise<void>>();
   // Starting it writes it down, too.
   let touchedAt = Date.now();
   let isStopped = false;
+  let starting: Promise<void> | undefined;
   let restarting: NodeJS.Timeout | undefined;
 
   async function run(bundle: ToolBundle): Promise<void> {
-    const worker = await createToolWorker(parts, connection, bundle);
     const { hash } = bundle;
-    const over = worker.run().catch((err: unknown) => {
-      logger.error({ err, bundle: hash }, 'a worker of tools stopped');
-      running.delete(hash);
-      restarting = setTimeout(() => void runOffered().catch(logFailure), restartAfterMs);
-    });
+    const worker = await createToolWorker(parts, connection, bundle, stuck.check);
+    const watch = setInterval(() => {
+      if (worker.getState() !== 'RUNNING') replace();
+    }, lookAtStateMs);
+    const over = worker
+      .run()
+      .catch((err: unknown) => logger.error({ err, bundle: hash }, 'a worker of tools stopped'))
+      .finally(replace);
     running.set(hash, { worker, over, quiet: 0 });
+    stuck.checkAll(openCallsOf(hash));
+
+    function replace(): void {
+      clearInterval(watch);
+      // It was told to stop, or is replaced already.
+      if (running.get(hash)?.worker !== worker) return;
+      logger.error({ bundle: hash }, 'a worker of tools has failed, and is started again');
+      running.delete(hash);
+      const leaving = over.finally(() => failed.delete(leaving));
+      failed.add(leaving);
+      restartLater();
+    }
   }
 
   /** Those that do not run: at the start all of them, later one whose worker has failed. */
-  async function runOffered(): Promise<void> {
-    for (const bundle of offered) if (!isStopped && !running.has(bundle.hash)) await run(bundle);
+  function runOffered(): Promise<void> {
+    starting ??= start().finally(() => (starting = undefined));
+    return starting;
+
+    async function start(): Promise<void> {
+      for (const bundle of offered) if (!isStopped && !running.has(bundle.hash)) await run(bundle);
+    }
   }
 
-  const logFailure = (err: unknown) => logger.error({ err }, 'a worker of tools could not be started again');
+  function restartLater(): void {
+    clearTimeout(restarting);
+    if (isStopped) return;
+    const restart = () =>
+      void runOffered().catch((err: unknown) => {
+        logger.error({ err }, 'a worker of tools could not be started again');
+        restartLater();
+      });
+    restarting = setTimeout(restart, restartAfterMs);
+  }
 
   async function end(hash: string): Promise<void> {
     const ended = running.get(hash);
@@ -80,14 +115,13 @@ export async function startToolWorkers(
     await ended.over;
   }
 
-  async function openCalls(hash: string): Promise<number> {
-    const query = `TaskQueue = '${toolQueueName(taskQueue, hash)}' AND ExecutionStatus = 'Running'`;
-    return (await client.workflow.count(query)).count;
+  function openCallsOf(hash: string): string {
+    return `TaskQueue = '${toolQueueName(taskQueue, hash)}' AND ExecutionStatus = 'Running'`;
   }
 
   /** Whether it has to be looked after again soon. */
   async function lookAfter({ hash, usedAt }: { hash: string; usedAt: number }): Promise<boolean> {
-    const open = await openCalls(hash);
+    const open = (await client.workflow.count(openCallsOf(hash))).count;
     const ran = running.get(hash);
     if (ran) {
       ran.quiet = open > 0 ? 0 : ran.quiet + 1;
@@ -138,7 +172,8 @@ export async function startToolWorkers(
     async stop() {
       isStopped = true;
       clearTimeout(restarting);
-      await Promise.all([...running.keys()].map(end));
+      await Promise.all([...[...running.keys()].map(end), ...failed]);
+      await stuck.idle();
     },
   };
 }

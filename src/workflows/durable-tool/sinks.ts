@@ -11,6 +11,8 @@ export interface ToolSinks extends Sinks {
   durableTool: Sink & {
     log(call: DurableToolInput, level: LogLevel, message: string, details: Record<string, unknown>): void;
     progress(call: DurableToolInput, progress: ToolProgress): void;
+    /** At this time by the clock, in milliseconds. Code that was bundled before does not say it. */
+    taskBegan(atMs: number): void;
   };
 }
 
