@@ -35,6 +35,8 @@ import { followTurn, readTurn } from './follow-turn.ts';
 import type { FollowTurn } from './follow-turn.ts';
 import { findQuestion, followQuestions, listQuestions, questionsOf } from './questions.ts';
 import type { FoundQuestion, Question } from './questions.ts';
+import { listTurns } from './list-turns.ts';
+import type { TurnFilter, TurnPage, TurnPosition } from './list-turns.ts';
 import { findTurn } from './own-turn.ts';
 import type { FoundTurn, OwnTurn, TurnIds } from './own-turn.ts';
 import type { Principal } from './principal.ts';
@@ -53,6 +55,8 @@ import { createAuthenticate } from './authenticate.ts';
 import type { Authenticate } from './authenticate.ts';
 import { startTurn } from './start-turn.ts';
 import type { TurnRequest } from './turn-request.ts';
+import { questionAnsweredUnder, turnSoFar } from './turn-so-far.ts';
+import type { TurnSoFar } from './turn-so-far.ts';
 import { createTurnWorkflows } from './turn-workflows.ts';
 
 export type { McpReply, McpSession } from '../storage/ports/mcp-sessions.ts';
@@ -71,6 +75,13 @@ export interface Service {
   followTurn(turn: OwnTurn, follow: FollowTurn): AsyncIterable<LogEntry[]>;
   /** The same when it is over. */
   readTurn(turn: OwnTurn, signal: AbortSignal): Promise<LogEntry[]>;
+  /** What its log says by now; null when it was withdrawn before it began. */
+  turnSoFar(turn: OwnTurn): Promise<TurnSoFar | null>;
+  listTurns(
+    principal: Principal,
+    filter: TurnFilter,
+    page: { after: TurnPosition | null; limit: number },
+  ): Promise<TurnPage>;
   followConversation(
     principal: Principal,
     conversation: string,
@@ -96,6 +107,8 @@ export interface Service {
   /** Those that are open now, oldest first, and then each whenever its status changes. */
   followQuestions(principal: Principal, signal: AbortSignal): AsyncIterable<Question>;
   answerQuestion: AnswerQuestion;
+  /** Which question of the turn was answered under this idempotency key; null when none was. */
+  questionAnsweredUnder(turn: OwnTurn, idempotencyKey: string): Promise<string | null>;
   completePage: CompletePage;
   connections: OwnConnections;
   approvals: OwnApprovals;
@@ -145,6 +158,8 @@ export function createService({ config, storage, client, keys, stores, logger }:
     cancelTurn: (principal, of) => cancelTurn(parts, principal, of),
     followTurn: (turn, follow) => followTurn(storage, turn, follow),
     readTurn: (turn, signal) => readTurn(storage, turn, signal),
+    turnSoFar: (turn) => turnSoFar(storage, turn),
+    listTurns: (principal, filter, page) => listTurns(storage, principal, filter, page),
     followConversation: (principal, conversation, from) =>
       followConversation(storage, principal, conversation, from),
     listConversations: (principal, page) => listConversations(parts, principal, page),
@@ -155,6 +170,7 @@ export function createService({ config, storage, client, keys, stores, logger }:
     questionsOf: (principal) => questionsOf(storage, principal),
     followQuestions: (principal, signal) => followQuestions(storage, principal, signal),
     answerQuestion: createAnswerQuestion({ storage, keys, workflows, announcer }),
+    questionAnsweredUnder: (turn, key) => questionAnsweredUnder(storage, turn, key),
     completePage: createCompletePage(parts),
     connections: createOwnConnections({ config, storage, stores, mayChange, logger }),
     approvals: createOwnApprovals({ config, storage }),

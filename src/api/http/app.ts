@@ -7,8 +7,11 @@ import rateLimit from '@fastify/rate-limit';
 import Fastify, { LogController } from 'fastify';
 import type { FastifyBaseLogger, FastifyInstance } from 'fastify';
 import type { Logger } from 'pino';
+import packageJson from '../../../package.json' with { type: 'json' };
 import type { AuthConfig, Config } from '../../config/config.ts';
 import { requirePrincipal } from './authentication.ts';
+import { a2aSurface } from '../a2a/route.ts';
+import { cardRoutes } from '../a2a/cards.ts';
 import { approvalsSurface } from '../approvals/route.ts';
 import { chatSurface } from '../chat/route.ts';
 import { connectPages } from '../pages/route.ts';
@@ -66,6 +69,7 @@ export function createApp(parts: AppParts): FastifyInstance {
   // Before `createReaders`, whose word counts when the service closes.
   readToTheEnd(app);
   const readers = createReaders(app);
+  const cards = { publicUrl: config.http.publicUrl, auth: config.auth, version: packageJson.version };
   const perMinute = { max: config.http.rateLimitPerMinute, timeWindow: 60_000 };
 
   answerWithProblems(app);
@@ -99,12 +103,14 @@ export function createApp(parts: AppParts): FastifyInstance {
     connectionsSurface(api, service);
     approvalsSurface(api, service);
     mcpSurface(api, { service, readers });
+    a2aSurface(api, { service, readers, ...cards });
   });
 
   app.register(async (anybody) => {
     await anybody.register(rateLimit, perMinute);
     scriptRoute(anybody, 'widget.js');
     const { publicUrl } = config.http;
+    await cardRoutes(anybody, { agents: service.agents, ...cards });
     protectedResources(anybody, { publicUrl, auth: config.auth, paths: [mcpPath] });
   });
 

@@ -1,5 +1,13 @@
 import type { Settlement } from '../../elicitation/elicitation.ts';
-import type { ConversationRef, Turn, TurnEndStatus, TurnRef, TurnStatus, Usage } from '../../turn/turn.ts';
+import type {
+  ConversationRef,
+  Turn,
+  TurnEndStatus,
+  TurnOwner,
+  TurnRef,
+  TurnStatus,
+  Usage,
+} from '../../turn/turn.ts';
 import type { NewEvent } from './turn-log.ts';
 import type { ConversationRow, StoredMessage } from './conversations.ts';
 import type { ToolCallRow, CallResult } from './tool-calls.ts';
@@ -43,6 +51,21 @@ export interface DueTurn extends TurnRef {
   dueAt: number;
 }
 
+/** Which of an owner's turns are listed. */
+export interface TurnFilter {
+  agent: string;
+  conversation?: string | undefined;
+  statuses?: TurnStatus[] | undefined;
+  /** Changed at this time or later, in epoch milliseconds. */
+  since?: number | undefined;
+}
+
+/** A place in the list: the last turn of the page before. */
+export interface TurnPosition {
+  changedAt: number;
+  turnId: string;
+}
+
 export interface Turns {
   conversation(ref: ConversationRef): Promise<ConversationRow | null>;
   /**
@@ -76,6 +99,12 @@ export interface Turns {
   get(turn: TurnRef): Promise<TurnRow | null>;
   /** The same, whatever its conversation. */
   find(turn: Pick<TurnRef, 'tenant' | 'turnId'>): Promise<TurnRow | null>;
+  /** Last changed first, by their end, or their beginning while they go on; with how many there are in all. */
+  list(
+    owner: TurnOwner,
+    filter: TurnFilter,
+    page: { after: TurnPosition | null; limit: number },
+  ): Promise<{ rows: TurnRow[]; total: number }>;
   /** The running turn of a conversation, or null when it is idle. */
   live(ref: ConversationRef): Promise<TurnRow | null>;
   /** The turn that a client's message id started in this conversation, whatever became of it. */

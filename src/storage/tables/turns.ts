@@ -5,6 +5,7 @@ import type { StoredMessage } from '../ports/conversations.ts';
 import type { Turns } from '../ports/turns.ts';
 import { fromJson } from '../schema.ts';
 import type { Database } from '../database.ts';
+import { listTurns } from './turn-list.ts';
 import { endTurn } from './turn-end.ts';
 import { beginTurn, prepareTurn, withdrawTurn } from './turn-lifecycle.ts';
 import { selectTurns, toTurn } from './turn-rows.ts';
@@ -57,6 +58,7 @@ export function createTurns(database: Database): Turns {
       const row = await selectTurns(query, { tenant }).where('turns.turn_id', '=', turnId).executeTakeFirst();
       return row ? toTurn(row) : null;
     },
+    list: (owner, filter, page) => listTurns(query, owner, filter, page),
     async live(ref) {
       const row = await selectTurns(query, ref)
         .where('status', '=', 'running')

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import type { TurnPosition } from '../../../src/storage/ports/turns.ts';
 import { openStorage } from '../../../src/storage/open-storage.ts';
 import type { Subject } from '../contract.ts';
 import { begunTurn, keptStep, newTurn, seqs } from './fixtures.ts';
@@ -194,6 +195,38 @@ export function turnsContract(subject: () => Subject): void {
       await later.turns.prepare(newTurn({ tenant, conversation }));
       expect(await storage.turns.get(abandoned)).toBeNull();
       await later.close();
+    });
+
+    test("an owner's turns with an agent are listed, last changed first, page by page", async () => {
+      const { storage } = subject();
+      const first = await begunTurn(storage);
+      const { tenant, agent, user, conversation } = first;
+      await storage.turns.end(first, 'completed');
+      const live = await begunTurn(storage, { tenant });
+      await begunTurn(storage, { tenant, user: 'bob' });
+      await begunTurn(storage, { tenant, agent: 'another' });
+      const list = async (filter = {}, after: TurnPosition | null = null, limit = 10) => {
+        const page = await storage.turns.list({ tenant, user }, { agent, ...filter }, { after, limit });
+        return { ids: page.rows.map(({ turnId }) => turnId), ...page };
+      };
+      const all = await list();
+      expect(all.total).toBe(2);
+      expect(all.ids.toSorted()).toEqual([first.turnId, live.turnId].toSorted());
+      const changed = all.rows.map(({ createdAt, endedAt }) => endedAt ?? createdAt);
+      expect(changed).toEqual(changed.toSorted((a, b) => b - a));
+
+      const page = await list({}, null, 1);
+      expect(page.total).toBe(2);
+      const [last] = page.rows;
+      const after = { changedAt: last?.endedAt ?? last?.createdAt ?? 0, turnId: last?.turnId ?? '' };
+      expect((await list({}, after)).ids).toEqual(all.ids.slice(1));
+
+      expect((await list({ conversation })).ids).toEqual([first.turnId]);
+      expect((await list({ statuses: ['running'] })).ids).toEqual([live.turnId]);
+      expect((await list({ since: Math.max(...changed) + 1 })).ids).toEqual([]);
+      expect(
+        (await storage.turns.list({ tenant, user: null }, { agent }, { after: null, limit: 10 })).rows,
+      ).toEqual([]);
     });
   });
 }

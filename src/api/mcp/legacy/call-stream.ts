@@ -7,7 +7,7 @@ import type { Service } from '../../../service/service.ts';
 import type { McpReply, McpSession } from '../../../service/service.ts';
 import { pendingResult } from '../tools/fallback.ts';
 import type { CallStage, Question } from '../tools/follow-call.ts';
-import { questionWords } from '../tools/question-words.ts';
+import { questionWords } from '../../../elicitation/question-words.ts';
 import type { ToolLayer } from '../tools/tool-layer.ts';
 import type { Request, RequestId } from './messages.ts';
 import { notificationMessage, questionRequestId, requestMessage, resultMessage } from './messages.ts';

@@ -3,7 +3,7 @@ import type { InputRequest, InputRequests } from '@modelcontextprotocol/server';
 import type { ElicitationResponse } from '../../../elicitation/elicitation.ts';
 import { isAction } from '../../../elicitation/elicitation.ts';
 import type { Question } from '../tools/follow-call.ts';
-import { questionWords } from '../tools/question-words.ts';
+import { questionWords } from '../../../elicitation/question-words.ts';
 
 /** One key for each question, its id. `misfits`: what was wrong with the answers of this round. */
 export function toInputRequests(questions: Question[], misfits: ReadonlyMap<string, string>): InputRequests {

@@ -8,7 +8,7 @@ import { inspectUrl } from '../../../elicitation/url-safety.ts';
 import type { TurnRef } from '../../../turn/turn.ts';
 import { turnResult } from './call-result.ts';
 import type { Question } from './follow-call.ts';
-import { questionWords } from './question-words.ts';
+import { questionWords } from '../../../elicitation/question-words.ts';
 import type { ToolResult } from './tool.ts';
 
 export const fallbackTool = 'sendElicitationResult';

@@ -4,7 +4,7 @@ import { ClientIdSchema, ElicitationIdSchema } from '../../../contract/ids.ts';
 import { toElicitationEvent } from '../../../elicitation/elicitation-event.ts';
 import type { Service } from '../../../service/service.ts';
 import { isApproval } from '../../../elicitation/approval.ts';
-import { questionWords } from './question-words.ts';
+import { questionWords } from '../../../elicitation/question-words.ts';
 import { answerQuestion } from './answers.ts';
 import { readArguments, toJsonSchema } from './arguments.ts';
 import { TurnResultSchema, turnResult } from './call-result.ts';

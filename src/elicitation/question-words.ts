@@ -1,8 +1,8 @@
 /** What a person reads above a question, where all that a client shows of it is one text. Pure. */
-import { isApproval } from '../../../elicitation/approval.ts';
-import { askerTitle } from '../../../elicitation/asker.ts';
-import { warningText } from '../../../elicitation/url-safety.ts';
-import type { ElicitationRequest } from '../../../elicitation/elicitation.ts';
+import { isApproval } from './approval.ts';
+import { askerTitle } from './asker.ts';
+import { warningText } from './url-safety.ts';
+import type { ElicitationRequest } from './elicitation.ts';
 
 /** `misfit`: what was wrong with the answer that was given. */
 export function questionWords(question: ElicitationRequest, misfit?: string): string {

@@ -1,0 +1,39 @@
+/** Who calls, carried by the SDK's call context from the route to the handler. */
+import { ServerCallContext } from '@a2a-js/sdk/server';
+import type { Principal } from '../../service/principal.ts';
+import { elicitationExtension } from './extension.ts';
+
+export interface A2ACaller {
+  principal: Principal;
+  /** Where from, for the audit. */
+  address: string | null;
+  /** Aborts when the caller is gone or this process closes; the task goes on. */
+  signal: AbortSignal;
+}
+
+const key = 'interlude.caller';
+
+export function contextOf(
+  caller: A2ACaller,
+  { version, extensions }: { version: string; extensions: string[] },
+): ServerCallContext {
+  const context = new ServerCallContext({
+    requestedVersion: version,
+    requestedExtensions: extensions,
+    user: { isAuthenticated: true, userName: userName(caller.principal) },
+    state: new Map([[key, caller]]),
+  });
+  if (extensions.includes(elicitationExtension)) context.addActivatedExtension(elicitationExtension);
+  return context;
+}
+
+export function callerOf(context: ServerCallContext): A2ACaller & { isStructured: boolean } {
+  const caller = context.state.get(key) as A2ACaller | undefined;
+  if (!caller) throw new Error('every request arrives with its caller');
+  const isStructured = context.requestedExtensions?.includes(elicitationExtension) ?? false;
+  return { ...caller, isStructured };
+}
+
+function userName(principal: Principal): string {
+  return principal.kind === 'user' ? principal.user : principal.keyId;
+}

@@ -1,0 +1,65 @@
+/** What went wrong, in the errors of the A2A specification (1.0, section 3.3.2): one table for all that a use case refuses. */
+import {
+  A2AError,
+  RequestMalformedError,
+  TaskNotFoundError,
+  UnsupportedOperationError,
+} from '@a2a-js/sdk/errors';
+import { ServiceError } from '../../service/service-error.ts';
+import type { ServiceErrorCode } from '../../service/service-error.ts';
+
+type Make = (message: string) => A2AError;
+
+const malformed: Make = (message) => new RequestMalformedError(message);
+const unsupported: Make = (message) => new UnsupportedOperationError(message);
+const internal: Make = (message) => new A2AError(message);
+
+const errors = {
+  invalid_request: malformed,
+  invalid_content: malformed,
+  unauthenticated: internal,
+  forbidden: unsupported,
+  cannot_act_for_users: unsupported,
+  person_required: unsupported,
+  unknown_agent: malformed,
+  unknown_server: malformed,
+  conversation_not_found: malformed,
+  turn_in_progress: unsupported,
+  message_id_reused: malformed,
+  idempotency_key_reused: malformed,
+  elicitation_not_found: (message) => new TaskNotFoundError(message),
+  approval_not_found: malformed,
+  not_your_question: (message) => new TaskNotFoundError(message),
+  already_answered: unsupported,
+  expired: unsupported,
+  turn_over: unsupported,
+  unavailable: internal,
+} satisfies Record<ServiceErrorCode, Make>;
+
+/** Null for what is nobody's doing. */
+export function toA2AError(error: unknown): A2AError | null {
+  if (error instanceof A2AError) return error;
+  if (!(error instanceof ServiceError)) return null;
+  const { code, message, details } = error;
+  const issues = details.issues?.map(({ path, detail }) => `${path.join('.')}: ${detail}`) ?? [];
+  return errors[code](issues.length > 0 ? issues.join('; ') : wordsOf(code, message, details.turnId));
+}
+
+function wordsOf(code: ServiceErrorCode, message: string, turnId: string | undefined): string {
+  switch (code) {
+    case 'turn_in_progress':
+      return `This context is still at work on task ${turnId ?? ''}. Wait for it to end or cancel it, or begin a new context.`;
+    case 'idempotency_key_reused':
+    case 'message_id_reused':
+      return 'This messageId belongs to another message. Choose a new one for each message.';
+    case 'conversation_not_found':
+      return 'You have no context with this id. Leave contextId out to begin a new one.';
+    default:
+      return message;
+  }
+}
+
+/** What may be told of an error that nobody expected. */
+export function internalError(): A2AError {
+  return new A2AError('This was not your fault. Try again; if it keeps happening, tell the operator.');
+}

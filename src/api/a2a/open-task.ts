@@ -1,0 +1,59 @@
+/** A task with all that is known of it, and where its log is followed from. */
+import type { StreamResponse, Task } from '@a2a-js/sdk';
+import { TaskState } from '@a2a-js/sdk';
+import type { OwnTurn } from '../../service/own-turn.ts';
+import type { Service } from '../../service/service.ts';
+import { createTaskView, isInterrupted, isTerminal } from './task-view.ts';
+import type { TaskView } from './task-view.ts';
+
+export interface OpenTask {
+  turn: OwnTurn;
+  view: TaskView;
+  position: number;
+}
+
+/** Null when the turn was withdrawn before it began. */
+export async function openTask(
+  service: Pick<Service, 'turnSoFar'>,
+  turn: OwnTurn,
+  options: { isStructured: boolean },
+): Promise<OpenTask | null> {
+  const soFar = await service.turnSoFar(turn);
+  if (!soFar) return null;
+  const view = createTaskView(soFar, options);
+  view.add(soFar.entries);
+  return { turn, view, position: soFar.position };
+}
+
+/** The task as soon as it is over or somebody has to act; as it stands when `signal` aborts. */
+export async function settledTask(
+  service: Pick<Service, 'followTurn'>,
+  { turn, view, position }: OpenTask,
+  signal: AbortSignal,
+): Promise<Task> {
+  const isSettled = () => isTerminal(view.state()) || isInterrupted(view.state());
+  if (!isSettled())
+    for await (const entries of service.followTurn(turn, { signal, after: position })) {
+      view.add(entries);
+      if (isSettled()) break;
+    }
+  return view.task();
+}
+
+/**
+ * The task, then what changes, until it is over or takes a message to go on. A question that is settled elsewhere leaves the
+ * stream open: specification 1.0, section 7.6.
+ */
+export async function* streamTask(
+  service: Pick<Service, 'followTurn'>,
+  { turn, view, position }: OpenTask,
+  signal: AbortSignal,
+): AsyncGenerator<StreamResponse, void, undefined> {
+  yield { payload: { $case: 'task', value: view.task() } };
+  const isDone = () => isTerminal(view.state()) || view.state() === TaskState.TASK_STATE_INPUT_REQUIRED;
+  if (isDone()) return;
+  for await (const entries of service.followTurn(turn, { signal, after: position })) {
+    yield* view.add(entries);
+    if (isDone()) return;
+  }
+}

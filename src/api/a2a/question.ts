@@ -1,0 +1,84 @@
+/** A question as the status of a task: in words for anybody, and as data for callers that know the extension. Pure. */
+import type { Message } from '@a2a-js/sdk';
+import { TaskState } from '@a2a-js/sdk';
+import { isApproval } from '../../elicitation/approval.ts';
+import type { ElicitationEvent } from '../../elicitation/elicitation.ts';
+import { fieldsAsText } from '../../elicitation/question-as-text.ts';
+import { questionWords } from '../../elicitation/question-words.ts';
+import { inspectUrl } from '../../elicitation/url-safety.ts';
+import { elicitationExtension, toStructured } from './extension.ts';
+import { agentMessage, dataPart, textPart } from './parts.ts';
+
+/** What is shown of the open questions of a task: one, and how many wait behind it. */
+export interface ShownQuestion {
+  question: ElicitationEvent;
+  waiting: number;
+  /** What was wrong with the answer that was given. */
+  misfit?: string | undefined;
+}
+
+export interface Shown {
+  taskId: string;
+  contextId: string;
+  /** The caller has asked for the extension. */
+  isStructured: boolean;
+}
+
+/** Whoever asks in words is a model: one that gave an approval, too, would approve itself. */
+export const modelMayNotApprove =
+  'You cannot approve this for the user: they do it themselves, in a chat of this service that shows the conversation.';
+
+/** What is settled outside of the conversation leaves the stream open; what takes a message closes it. */
+export function stateOf(
+  { mode, context }: ElicitationEvent,
+  { isStructured }: Pick<Shown, 'isStructured'>,
+): TaskState {
+  const isElsewhere = mode === 'url' || (isApproval(context) && !isStructured);
+  return isElsewhere ? TaskState.TASK_STATE_AUTH_REQUIRED : TaskState.TASK_STATE_INPUT_REQUIRED;
+}
+
+export function questionMessage({ question, waiting, misfit }: ShownQuestion, shown: Shown): Message {
+  const { isStructured, ...ids } = shown;
+  const structured = toStructured(question, misfit);
+  const words = [
+    questionWords(question, misfit),
+    whatToDo(question),
+    waiting > 0 && `${waiting} more ${waiting === 1 ? 'question follows' : 'questions follow'}.`,
+  ].filter((line) => typeof line === 'string');
+  const parts = [textPart(words.join('\n\n')), ...(isStructured ? [dataPart(structured)] : [])];
+  const message = agentMessage(ids, question.elicitationId, parts);
+  if (!isStructured) return message;
+  return {
+    ...message,
+    extensions: [elicitationExtension],
+    metadata: { [elicitationExtension]: structured },
+  };
+}
+
+function whatToDo(question: ElicitationEvent): string {
+  const until = `It is open until ${question.expiresAt}.`;
+  if (question.mode === 'url') {
+    const inspected = inspectUrl(question.url);
+    const host = inspected.kind === 'ok' ? ` (it leads to ${inspected.host})` : '';
+    return `Show the user this link${host}, and do not open it yourself: ${question.url}\nThe task goes on by itself when they are done. If they refuse, answer “no”. ${until}`;
+  }
+  if (isApproval(question.context)) return `${modelMayNotApprove} If they refuse, answer “no”. ${until}`;
+  const fields = fieldsAsText(question.requestedSchema);
+  const refusal = 'If the user refuses, answer “no”. Never decide for them.';
+  if (fields.length === 0) return `Answer “yes” if the user agrees. ${refusal} ${until}`;
+  const names = Object.keys(propertiesOf(question.requestedSchema));
+  const how =
+    names.length === 1
+      ? 'Answer with the value in plain words, or with a JSON object'
+      : 'Answer with a JSON object';
+  return [
+    'Ask the user for:',
+    ...fields,
+    `${how} that fits this schema: ${JSON.stringify(question.requestedSchema)}`,
+    `${refusal} Never ask for passwords, tokens or other secrets. ${until}`,
+  ].join('\n');
+}
+
+function propertiesOf({ properties }: Record<string, unknown>): object {
+  return typeof properties === 'object' && properties !== null ? properties : {};
+}

@@ -1,0 +1,137 @@
+/**
+ * An agent behind the SDK's transports, over the service: a task is a turn, a context is a conversation, and nothing is kept
+ * here, so that any process answers for any task.
+ */
+import type { A2ARequestHandler, ServerCallContext } from '@a2a-js/sdk/server';
+import type { AgentCard, ListTasksRequest, StreamResponse, Task } from '@a2a-js/sdk';
+import {
+  ExtendedAgentCardNotConfiguredError,
+  PushNotificationNotSupportedError,
+  RequestMalformedError,
+  TaskNotCancelableError,
+  TaskNotFoundError,
+  UnsupportedOperationError,
+} from '@a2a-js/sdk/errors';
+import type { FastifyBaseLogger } from 'fastify';
+import { ClientIdSchema } from '../../contract/ids.ts';
+import type { Service } from '../../service/service.ts';
+import { callerOf } from './caller.ts';
+import { internalError, toA2AError } from './errors.ts';
+import { listTasks } from './list-tasks.ts';
+import { openTask, settledTask, streamTask } from './open-task.ts';
+import type { OpenTask } from './open-task.ts';
+import { takeMessage } from './send-message.ts';
+import type { SendParts } from './send-message.ts';
+import { isTerminal } from './task-view.ts';
+
+export type HandlerParts = SendParts & Pick<Service, 'followTurn' | 'cancelTurn' | 'listTurns'>;
+
+/** How long a caller waits for the end of a task that it has cancelled. */
+const cancelWithinMs = 10_000;
+
+export function createRequestHandler(
+  service: HandlerParts,
+  { agent, card, logger }: { agent: string; card: AgentCard; logger: FastifyBaseLogger },
+): A2ARequestHandler {
+  async function ownTask(id: string, context: ServerCallContext): Promise<OpenTask> {
+    const { principal, isStructured } = callerOf(context);
+    if (id.trim() === '') throw new RequestMalformedError('id: send the id of a task.');
+    const found = ClientIdSchema.safeParse(id).success
+      ? await service.findTurn(principal, { turnId: id })
+      : null;
+    const task = found?.agent === agent ? await openTask(service, found.turn, { isStructured }) : null;
+    if (!task) throw new TaskNotFoundError(`You have no task ${id} with this agent.`);
+    return task;
+  }
+
+  /** Errors become those of the protocol; what nobody expected is logged, and masked. */
+  async function guarded<T>(work: () => Promise<T>): Promise<T> {
+    try {
+      return await work();
+    } catch (error) {
+      throw explained(error);
+    }
+  }
+
+  async function* guardedStream(
+    work: () => Promise<AsyncGenerator<StreamResponse, void, undefined>>,
+  ): AsyncGenerator<StreamResponse, void, undefined> {
+    try {
+      yield* await work();
+    } catch (error) {
+      throw explained(error);
+    }
+  }
+
+  function explained(error: unknown): Error {
+    const known = toA2AError(error);
+    if (known) return known;
+    logger.error({ err: error }, 'an A2A request failed');
+    return internalError();
+  }
+
+  const noPush = async () => {
+    throw new PushNotificationNotSupportedError();
+  };
+
+  return {
+    getAgentCard: async () => card,
+    getAuthenticatedExtendedAgentCard: async () => {
+      throw new ExtendedAgentCardNotConfiguredError();
+    },
+    sendMessage: (params, context) =>
+      guarded(async () => {
+        const caller = callerOf(context);
+        refusePush(params.configuration?.taskPushNotificationConfig);
+        const task = await takeMessage(service, agent, caller, params);
+        const answered = params.configuration?.returnImmediately
+          ? task.view.task()
+          : await settledTask(service, task, caller.signal);
+        return withHistory(answered, params.configuration?.historyLength);
+      }),
+    sendMessageStream: (params, context) =>
+      guardedStream(async () => {
+        const caller = callerOf(context);
+        refusePush(params.configuration?.taskPushNotificationConfig);
+        return streamTask(service, await takeMessage(service, agent, caller, params), caller.signal);
+      }),
+    getTask: ({ id, historyLength }, context) =>
+      guarded(async () => withHistory((await ownTask(id, context)).view.task(), historyLength)),
+    listTasks: (params: ListTasksRequest, context) =>
+      guarded(() => listTasks(service, agent, callerOf(context), params)),
+    cancelTask: ({ id }, context) =>
+      guarded(async () => {
+        const { principal, signal } = callerOf(context);
+        const task = await ownTask(id, context);
+        if (isTerminal(task.view.state())) throw new TaskNotCancelableError('The task is over.');
+        const { conversation, turnId } = task.turn;
+        await service.cancelTurn(principal, { conversation, turnId });
+        const until = AbortSignal.any([signal, AbortSignal.timeout(cancelWithinMs)]);
+        for await (const entries of service.followTurn(task.turn, { signal: until, after: task.position }))
+          task.view.add(entries);
+        return task.view.task();
+      }),
+    resubscribe: ({ id }, context) =>
+      guardedStream(async () => {
+        const task = await ownTask(id, context);
+        if (isTerminal(task.view.state()))
+          throw new UnsupportedOperationError('The task is over; get it instead.');
+        return streamTask(service, task, callerOf(context).signal);
+      }),
+    createTaskPushNotificationConfig: noPush,
+    getTaskPushNotificationConfig: noPush,
+    listTaskPushNotificationConfigs: noPush,
+    deleteTaskPushNotificationConfig: noPush,
+  };
+}
+
+function refusePush(config: unknown): void {
+  if (config !== undefined) throw new PushNotificationNotSupportedError();
+}
+
+/** The newest messages; all of them unless a number is given. */
+function withHistory(task: Task, historyLength: number | undefined): Task {
+  if (historyLength === undefined) return task;
+  if (historyLength < 0) throw new RequestMalformedError('historyLength: send 0 or more.');
+  return { ...task, history: historyLength === 0 ? [] : task.history.slice(-historyLength) };
+}

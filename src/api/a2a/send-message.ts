@@ -1,0 +1,182 @@
+/** A message from a caller: it begins a task, or answers the question that a task waits with. */
+import type { Message, SendMessageRequest } from '@a2a-js/sdk';
+import { Role } from '@a2a-js/sdk';
+import {
+  ContentTypeNotSupportedError,
+  RequestMalformedError,
+  TaskNotFoundError,
+  UnsupportedOperationError,
+} from '@a2a-js/sdk/errors';
+import { ClientIdSchema } from '../../contract/ids.ts';
+import { cannotAsk } from '../../elicitation/capabilities.ts';
+import type { ElicitationEvent, ElicitationResponse } from '../../elicitation/elicitation.ts';
+import { ServiceError } from '../../service/service-error.ts';
+import type { Service } from '../../service/service.ts';
+import { plainAnswer, structuredAnswer } from './answer.ts';
+import type { ReadAnswer } from './answer.ts';
+import type { A2ACaller } from './caller.ts';
+import { textOf } from './parts.ts';
+import { openTask } from './open-task.ts';
+import type { OpenTask } from './open-task.ts';
+import { isTerminal } from './task-view.ts';
+
+export type SendParts = Pick<
+  Service,
+  'startTurn' | 'findTurn' | 'turnSoFar' | 'answerQuestion' | 'questionAnsweredUnder'
+>;
+
+type Caller = A2ACaller & { isStructured: boolean };
+
+export async function takeMessage(
+  service: SendParts,
+  agent: string,
+  caller: Caller,
+  { message }: SendMessageRequest,
+): Promise<OpenTask> {
+  if (!message) throw new RequestMalformedError('message is missing.');
+  if (!ClientIdSchema.safeParse(message.messageId).success)
+    throw new RequestMalformedError(
+      'messageId: use 1–128 characters of A-Z, a-z, 0-9, ".", "_", ":" and "-".',
+    );
+  if (message.role !== Role.ROLE_USER)
+    throw new RequestMalformedError('role: messages to an agent are ROLE_USER.');
+  if (message.parts.length === 0) throw new RequestMalformedError('parts: send at least one.');
+  return message.taskId === ''
+    ? beginTask(service, agent, caller, message)
+    : answerTask(service, agent, caller, message);
+}
+
+async function beginTask(
+  service: SendParts,
+  agent: string,
+  caller: Caller,
+  message: Message,
+): Promise<OpenTask> {
+  const { principal, isStructured } = caller;
+  const text = textOf(message);
+  if (text === null)
+    throw new ContentTypeNotSupportedError('Send text or data; files are not read by this agent.');
+  if (text === '') throw new RequestMalformedError('parts: there is no text in them.');
+  if (message.contextId !== '' && !ClientIdSchema.safeParse(message.contextId).success)
+    throw new RequestMalformedError('contextId: this is not the id of a context.');
+  const turn = await service.startTurn(principal, {
+    conversation: message.contextId === '' ? undefined : message.contextId,
+    messages: [{ id: message.messageId, role: 'user', content: [{ type: 'text', text }] }],
+    agent,
+    capabilities: principal.kind === 'user' ? { url: true, form: true } : cannotAsk,
+    onBusy: 'refuse',
+    repetition: { kind: 'named', key: `a2a/${agent}/${message.messageId}` },
+  });
+  const task = await openTask(service, turn, { isStructured });
+  if (!task) throw new TaskNotFoundError();
+  return task;
+}
+
+async function answerTask(
+  service: SendParts,
+  agent: string,
+  caller: Caller,
+  message: Message,
+): Promise<OpenTask> {
+  const { principal, isStructured, address } = caller;
+  const { taskId, contextId, messageId } = message;
+  const open = async () => {
+    const found = await service.findTurn(principal, { turnId: taskId });
+    const task = found?.agent === agent ? await openTask(service, found.turn, { isStructured }) : null;
+    if (!task) throw new TaskNotFoundError(`You have no task ${taskId} with this agent.`);
+    return task;
+  };
+  const task = await open();
+  if (contextId !== '' && contextId !== task.turn.conversation)
+    throw new RequestMalformedError('contextId: the task belongs to another context.');
+  const idempotencyKey = `a2a/${messageId}`;
+  // Sent again: what it said is on record, and the task may wait with another question by now.
+  if (await service.questionAnsweredUnder(task.turn, idempotencyKey)) return task;
+  if (isTerminal(task.view.state()))
+    throw new UnsupportedOperationError(
+      'The task is over. Send the message without taskId to go on in its context.',
+    );
+  const read = readAnswer(task, message);
+  if (!read)
+    throw new UnsupportedOperationError(
+      'The task is at work and asks nothing. Wait for it, or cancel it, then send the message without taskId.',
+    );
+  const { question, answer } = read;
+  if (answer.kind === 'misfit') {
+    task.view.misfit(answer.reasons);
+    return task;
+  }
+  const reasons = await give(service, caller, {
+    question,
+    response: answer.response,
+    idempotencyKey,
+    address,
+  });
+  const after = await open();
+  if (reasons !== null) after.view.misfit(reasons);
+  // Consent to a link leaves the question open until its page is done, and so it stays in sight.
+  else if (question.mode === 'form') after.view.answered(question.elicitationId);
+  return after;
+}
+
+/** Null when nothing is asked that the message could answer. */
+function readAnswer(
+  { view }: OpenTask,
+  message: Message,
+): { question: ElicitationEvent; answer: ReadAnswer } | null {
+  const shown = view.shown();
+  const structured = structuredAnswer(message);
+  if (structured === null) return shown && { question: shown, answer: plainAnswer(message, shown) };
+  if (structured === 'malformed')
+    return (
+      shown && {
+        question: shown,
+        answer: { kind: 'misfit', reasons: 'The answer is not in the form that the extension asks for.' },
+      }
+    );
+  const { elicitationId, response } = structured;
+  const question =
+    elicitationId === undefined
+      ? shown
+      : view.open().find((candidate) => candidate.elicitationId === elicitationId);
+  return question ? { question, answer: { kind: 'response', response: fitted(question, response) } } : null;
+}
+
+/** Clients differ in what they send where there is no content to give. */
+function fitted({ mode }: ElicitationEvent, response: ElicitationResponse): ElicitationResponse {
+  const { content = {}, ...rest } = response;
+  return mode === 'form' && response.action === 'accept' ? { ...rest, content } : rest;
+}
+
+interface Given {
+  question: ElicitationEvent;
+  response: ElicitationResponse;
+  idempotencyKey: string;
+  address: string | null;
+}
+
+/** Null when it is on record; otherwise why the question stays open. */
+async function give(
+  service: Pick<Service, 'answerQuestion'>,
+  { principal }: Caller,
+  { question: { elicitationId, mode }, response, idempotencyKey, address }: Given,
+): Promise<string | null> {
+  try {
+    await service.answerQuestion(principal, { elicitationId, response, address, idempotencyKey });
+    return null;
+  } catch (error) {
+    if (!(error instanceof ServiceError)) throw error;
+    const { code, message, details } = error;
+    switch (code) {
+      case 'invalid_content':
+      case 'invalid_request': {
+        const issues = details.issues?.map(({ path, detail }) => `${path.slice(1).join('.')}: ${detail}`);
+        return issues ? `${issues.join('; ')}.` : message;
+      }
+      case 'person_required':
+        return mode === 'url' ? null : message;
+      default:
+        throw error;
+    }
+  }
+}

@@ -1,0 +1,43 @@
+/** A task as server-sent events, for either transport. */
+import type { FastifyReply } from 'fastify';
+import { sendEventStream } from '../http/event-stream.ts';
+
+interface Failing {
+  /** What a caller is told of an error. */
+  failed(error: unknown): object;
+  /** The status of an error before the first event; later ones are events. */
+  failedStatus(error: unknown): number;
+}
+
+export function isStream(value: object): value is AsyncGenerator<object> {
+  return Symbol.asyncIterator in value;
+}
+
+/** An error before the first event is a plain response: whoever asked for the wrong task is not kept on a stream. */
+export async function sendStream(
+  reply: FastifyReply,
+  events: AsyncGenerator<object>,
+  { failed, failedStatus }: Failing,
+): Promise<FastifyReply> {
+  let first: IteratorResult<object>;
+  try {
+    first = await events.next();
+  } catch (error) {
+    return reply.code(failedStatus(error)).send(failed(error));
+  }
+  async function* texts(): AsyncGenerator<string> {
+    try {
+      if (first.done) return;
+      yield toData(first.value);
+      for await (const event of events) yield toData(event);
+    } catch (error) {
+      yield `event: error\n${toData(failed(error))}`;
+    }
+  }
+  // The events end with their reader.
+  return sendEventStream(reply, { texts: texts(), signal: new AbortController().signal });
+}
+
+function toData(event: object): string {
+  return `data: ${JSON.stringify(event)}\n\n`;
+}

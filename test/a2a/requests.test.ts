@@ -1,0 +1,186 @@
+/** What stands on the wire where no client of the SDK would go: versions, cards, rubbish, who may call. */
+import { randomUUID } from 'node:crypto';
+import { describe, expect, test } from 'vitest';
+import { useAskingService } from '../asking/asking-service.ts';
+import { asks, form } from '../servers/playing-server.ts';
+
+const setup = useAskingService();
+
+interface Reply {
+  status: number;
+  headers: Headers;
+  body: Record<string, unknown>;
+}
+
+async function post(path: string, body: unknown, headers: Record<string, string> = {}): Promise<Reply> {
+  const response = await fetch(new URL(path, setup.service.baseUrl), {
+    method: 'POST',
+    headers: {
+      authorization: `Bearer ${await setup.service.token('alice')}`,
+      'content-type': 'application/json',
+      'a2a-version': '1.0',
+      ...headers,
+    },
+    body: typeof body === 'string' ? body : JSON.stringify(body),
+  });
+  const text = await response.text();
+  const { status } = response;
+  return { status, headers: response.headers, body: text.startsWith('{') ? JSON.parse(text) : { text } };
+}
+
+const taskIn = ({ body }: Reply) => body['result'] as { id: string };
+
+const rpc = (method: string, params: unknown, headers = {}) =>
+  post('/run/agents/assistant/a2a', { jsonrpc: '2.0', id: 7, method, params }, headers);
+
+const message = (parts: unknown, more = {}) => ({
+  message: { messageId: randomUUID(), role: 'ROLE_USER', parts, ...more },
+});
+const hello = [{ text: 'hello' }];
+
+describe('cards', () => {
+  const get = (path: string, headers = {}) => fetch(new URL(path, setup.service.baseUrl), { headers });
+
+  test('anybody reads them, at each address where clients look', async () => {
+    const headers = { 'a2a-version': '1.0' };
+    const paths = ['/run/agents/lead/a2a', '/run/agents/lead'].map(
+      (path) => `${path}/.well-known/agent-card.json`,
+    );
+    for (const path of paths) {
+      const response = await get(path, headers);
+      expect(response.headers.get('cache-control')).toContain('max-age');
+      expect(await response.json()).toMatchObject({
+        supportedInterfaces: [
+          {
+            protocolBinding: 'JSONRPC',
+            protocolVersion: '1.0',
+            url: expect.stringMatching(/\/run\/agents\/lead\/a2a$/),
+          },
+          { protocolBinding: 'HTTP+JSON', protocolVersion: '1.0' },
+          { protocolBinding: 'JSONRPC', protocolVersion: '0.3' },
+        ],
+        capabilities: { streaming: true, extensions: [{ uri: 'urn:interlude:a2a:elicitation:v1' }] },
+      });
+    }
+    expect(await (await get('/.well-known/agent-card.json', headers)).json()).toMatchObject({
+      skills: [{ id: 'assistant' }],
+    });
+    expect((await get('/run/agents/nobody/a2a/.well-known/agent-card.json')).status).toBe(404);
+  });
+
+  test('one that has not changed is not sent again', async () => {
+    const first = await get('/.well-known/agent-card.json');
+    const etag = first.headers.get('etag') ?? '';
+    const again = await get('/.well-known/agent-card.json', { 'if-none-match': etag });
+    expect(again.status).toBe(304);
+    const other = await get('/.well-known/agent-card.json', { 'if-none-match': etag, 'a2a-version': '1.0' });
+    expect(other.status).toBe(200);
+  });
+
+  test('without a version the card is one of 0.3', async () => {
+    expect(await (await get('/.well-known/agent-card.json')).json()).toMatchObject({
+      protocolVersion: expect.stringMatching(/^0\.3/),
+      url: expect.stringMatching(/\/run\/agents\/assistant\/a2a$/),
+      preferredTransport: 'JSONRPC',
+    });
+  });
+});
+
+test('a request without a version is one of 0.3, and its question, too', async () => {
+  setup.server.play(asks({ city: form('Which city?', { city: { type: 'string' } }) }));
+  const legacy = { 'a2a-version': '' };
+  const say = (text: string, more = {}) =>
+    rpc(
+      'message/send',
+      {
+        message: {
+          kind: 'message',
+          messageId: randomUUID(),
+          role: 'user',
+          parts: [{ kind: 'text', text }],
+          ...more,
+        },
+      },
+      legacy,
+    );
+  const asked = taskIn(await say('call asking__ask {}'));
+  expect(asked).toMatchObject({ kind: 'task', status: { state: 'input-required' } });
+  const task = taskIn(await say('Lisbon', { taskId: asked.id }));
+  expect(task).toMatchObject({
+    id: asked.id,
+    status: { state: 'completed' },
+    artifacts: [{ parts: [{ kind: 'text', text: 'done' }] }],
+  });
+});
+
+test.each([
+  ['a version that nobody speaks', 'SendMessage', message(hello), { 'a2a-version': '9.9' }, -32009],
+  ['an unknown method', 'Nonsense', {}, {}, -32601],
+  ['no params', 'SendMessage', null, {}, -32602],
+  ['no message', 'SendMessage', {}, {}, -32602],
+  ['no parts', 'SendMessage', message([]), {}, -32602],
+  ['empty text', 'SendMessage', message([{ text: '  ' }]), {}, -32602],
+  ['a file', 'SendMessage', message([{ url: 'https://example.com/a.pdf' }]), {}, -32005],
+  ['the role of an agent', 'SendMessage', message(hello, { role: 'ROLE_AGENT' }), {}, -32602],
+  ['no messageId', 'SendMessage', message(hello, { messageId: '' }), {}, -32602],
+  ['a messageId that is none', 'SendMessage', message(hello, { messageId: 'a b' }), {}, -32602],
+  ['a contextId that is none', 'SendMessage', message(hello, { contextId: 'a\u0000b' }), {}, -32602],
+  ['an unknown task', 'SendMessage', message(hello, { taskId: randomUUID() }), {}, -32001],
+  ['a task id that is none', 'GetTask', { id: 'a\u0000b' }, {}, -32001],
+  ['no task id', 'GetTask', {}, {}, -32602],
+  ['a page that is too large', 'ListTasks', { pageSize: 101 }, {}, -32602],
+  ['a page token that is none', 'ListTasks', { pageToken: 'x' }, {}, -32602],
+  ['a time that is none', 'ListTasks', { statusTimestampAfter: 'soon' }, {}, -32602],
+  ['a negative history', 'GetTask', { id: randomUUID(), historyLength: -1 }, {}, -32001],
+  [
+    'a webhook',
+    'SendMessage',
+    { ...message(hello), configuration: { taskPushNotificationConfig: { url: 'https://example.com' } } },
+    {},
+    -32003,
+  ],
+  ['an extended card', 'GetExtendedAgentCard', {}, {}, -32007],
+])('%s is told as what it is', async (_, method, params, headers, code) => {
+  const { status, body } = await rpc(method, params, headers);
+  expect(status).toBe(200);
+  expect(body).toMatchObject({ jsonrpc: '2.0', id: 7, error: { code, message: expect.any(String) } });
+});
+
+test.each([
+  ['parts that are none', message('hello')],
+  ['a part that is none', message([7])],
+  ['a message that is none', { message: 'hello' }],
+  ['a prototype', message(hello, { metadata: JSON.parse('{"__proto__": {"x": 1}}') })],
+  ['a configuration that is none', { ...message(hello), configuration: 7 }],
+])('%s: no error that is ours', async (_, params) => {
+  const { status, body } = await rpc('SendMessage', params);
+  expect(status).toBeLessThan(500);
+  expect(body['error']).not.toMatchObject({ code: -32603 });
+});
+
+test('what comes before the method is told in the form of the transport', async () => {
+  const path = '/run/agents/assistant/a2a';
+  const nobody = { authorization: '' };
+  const refused = await post(path, {}, nobody);
+  expect(refused).toMatchObject({
+    status: 401,
+    body: { jsonrpc: '2.0', error: { message: expect.any(String) } },
+  });
+  expect(refused.headers.get('www-authenticate')).toContain('Bearer');
+  expect(await post(path, '{')).toMatchObject({ status: 400, body: { error: { code: -32700 } } });
+  expect(await post(path, 'hello', { 'content-type': 'text/plain' })).toMatchObject({ status: 415 });
+  expect(await post('/run/agents/nobody/a2a', {})).toMatchObject({ status: 404, body: { jsonrpc: '2.0' } });
+  const rest = await post(`${path}/message:send`, {}, nobody);
+  expect(rest).toMatchObject({ status: 401, body: { error: { code: 401, message: expect.any(String) } } });
+  expect(
+    await post(`${path}/message:send`, message(hello), { 'content-type': 'application/a2a+json' }),
+  ).toMatchObject({
+    status: 200,
+    body: { task: { status: { state: 'TASK_STATE_COMPLETED' } } },
+  });
+  expect(await post(`${path}/tasks/${randomUUID()}:cancel`, '')).toMatchObject({
+    status: 404,
+    body: { error: { details: [{ reason: 'TASK_NOT_FOUND', domain: 'a2a-protocol.org' }] } },
+  });
+  expect(await post(`${path}/tasks/${randomUUID()}:explode`, '')).toMatchObject({ status: 400 });
+});
