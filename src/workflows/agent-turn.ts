@@ -9,7 +9,8 @@ import type { ToolCall } from '../turn/tool-call.ts';
 import type { TurnEnd, TurnFailure } from '../turn/turn.ts';
 import { announceEnd, callModel, endTurn } from './activities.ts';
 import { createConnectAccount } from './connect-account.ts';
-import { createDelegates } from './delegates.ts';
+import { Children } from './children.ts';
+import { runDelegatedCall } from './delegated-calls.ts';
 import { runDurableCall } from './durable-approval.ts';
 import { createElicit } from './elicit.ts';
 import { failureOf, retryUntilDatabaseAnswers } from './failures.ts';
@@ -57,8 +58,8 @@ export async function agentTurn(turn: TurnInput): Promise<TurnResult | Delegatio
 
   /** Called as soon as cancellation is requested, before running calls are waited for: open questions close at once. */
   async function announce(): Promise<void> {
-    // Cancelling one delegated agent does not end the whole turn; superseding it does.
-    if (!turn.delegation || phase.isSuperseded()) await announceEnd({ turn });
+    // Cancelling one delegated agent does not end the whole turn; superseding one that ends by itself does.
+    if (!turn.delegation || (phase.isSuperseded() && !turn.supersededByParent)) await announceEnd({ turn });
     if (!isEnding) await unwritten.write();
   }
 
@@ -97,17 +98,15 @@ function createAgent(turn: TurnInput) {
   const { elicit, areAllPending } = createElicit(turn, { questions, unwritten });
   const accounts = new SharedAccounts(turn, {
     refused,
-    tellDelegate: (toolCallId, verdict) => delegates.tell(toolCallId, verdict),
+    isDelegate: (toolCallId) => children.isAgent(toolCallId),
+    tellDelegate: (toolCallId, verdict) => children.tell(toolCallId, verdict),
     onLateQuestion: () => phase.showQuestions(),
   });
-  const delegates = createDelegates(turn, {
-    refused,
-    onEnd: (toolCallId) => accounts.forget(toolCallId),
-  });
+  const children = new Children();
   const reportAs = turn.delegation?.toolCallId;
   const phase = new Phase(turn, {
     scope,
-    delegates,
+    children,
     reportAs,
     pending: questions.pending,
     areAllPending,
@@ -131,9 +130,13 @@ function createAgent(turn: TurnInput) {
       case 'question':
         return askModelQuestion(call);
       case 'delegated':
-        return delegates.run(call);
+        return runDelegatedCall(turn, call, {
+          children,
+          refused,
+          onEnd: (toolCallId) => accounts.forget(toolCallId),
+        });
       case 'durable':
-        return runDurableCall(turn, call, { ...parts, delegates });
+        return runDurableCall(turn, call, { ...parts, children });
       default:
         return call satisfies never;
     }

@@ -3,7 +3,8 @@ import { proxyLocalActivities } from '@temporalio/workflow';
 import type { DurableCallActivities } from '../activities/durable-tools/durable-calls.ts';
 import type { DurableCall } from '../turn/tool-call.ts';
 import { refuseToolCall } from './activities.ts';
-import type { Delegates } from './delegates.ts';
+import type { Children } from './children.ts';
+import { runTool } from './durable-calls.ts';
 import type { TurnInput } from './messages.ts';
 import { askForApproval } from './tool-call.ts';
 import type { ToolCallParts } from './tool-call.ts';
@@ -14,11 +15,11 @@ const { permitDurableCall } = proxyLocalActivities<DurableCallActivities>({
 });
 
 type Parts = Pick<ToolCallParts, 'whileAsking' | 'elicit' | 'questions' | 'unwritten'> & {
-  delegates: Pick<Delegates, 'runTool'>;
+  children: Pick<Children, 'run' | 'ended'>;
 };
 
 export async function runDurableCall(turn: TurnInput, call: DurableCall, parts: Parts): Promise<void> {
-  if (!call.approval) return parts.delegates.runTool(call);
+  if (!call.approval) return runTool(turn, call, parts);
   const { toolCallId, toolName } = call;
   const options = { summary: `${toolName}: approved?` };
   const permit = await permitDurableCall.executeWithOptions(options, [{ turn, toolCallId }]);
@@ -26,12 +27,12 @@ export async function runDurableCall(turn: TurnInput, call: DurableCall, parts: 
     case 'finished':
       return;
     case 'permitted':
-      return parts.delegates.runTool(call);
+      return runTool(turn, call, parts);
     case 'approval-required': {
       const { outcome, ...given } = await askForApproval(parts, permit.ask, permit.user);
       if (outcome === 'accept') {
         await parts.unwritten.write();
-        return parts.delegates.runTool(call, { ...given, digest: permit.ask.digest });
+        return runTool(turn, call, parts, { ...given, digest: permit.ask.digest });
       }
       const refusal = { kind: 'approval', refusal: outcome, ...given } as const;
       const summary = `${toolName}: approval: ${outcome}`;

@@ -21,6 +21,11 @@ export interface TurnInput extends Turn {
   refused?: [server: string, answer: AskResult][];
   /** A delegated agent's: its parent says who asks for an account. Absent in turns of earlier releases. */
   asksThroughParent?: true;
+  /**
+   * A child's: its parent says whether a new message ends it, by cancelling it after it has agreed. Absent in turns of
+   * earlier releases, whose children end by themselves.
+   */
+  supersededByParent?: true;
 }
 
 export interface TurnResult {
@@ -79,6 +84,8 @@ export const supersede = defineSignal<[Supersede]>('supersede');
 export interface DelegatePhase {
   toolCallId: string;
   phase: 'working' | 'waiting';
+  /** The `until` of a new message for which it may be ended: nothing had been answered when it was asked. */
+  agreesTo?: number;
 }
 export const delegatePhase = defineSignal<[DelegatePhase]>('delegatePhase');
 

@@ -1,22 +1,22 @@
 /**
  * The phase of an agent: working, waiting for nothing but people, or ending because a new message supersedes it. It
- * answers the `turn` query, handles the `supersede` signal, and reports changes to operators and to the parent agent.
+ * answers the `turn` query, hands the `supersede` signal on, and reports changes to operators and to the parent agent.
  */
 import { CancelledFailure, setHandler } from '@temporalio/workflow';
 import type { CancellationScope } from '@temporalio/workflow';
 import type { Elicitation } from '../elicitation/lifecycle.ts';
-import type { Delegates } from './delegates.ts';
+import type { Children } from './children.ts';
 import { supersede, turnQuery } from './messages.ts';
 import type { TurnInput, TurnReport } from './messages.ts';
 import { showPhase } from './operator-view.ts';
-import { readSupersede } from './read-signal.ts';
 import { createReportToParent } from './report-to-parent.ts';
 import type { ReportToParent } from './report-to-parent.ts';
+import { Superseding } from './superseding.ts';
 
 interface Parts {
   /** Cancelled when the agent is to stop. */
   scope: CancellationScope;
-  delegates: Pick<Delegates, 'waiting' | 'supersede' | 'listen'>;
+  children: Pick<Children, 'waiting' | 'supersede' | 'allAgreeTo' | 'listen'>;
   /** The call of the parent agent that this is; absent for the root agent. */
   reportAs: string | undefined;
   /** The open questions. */
@@ -33,18 +33,27 @@ export class Phase {
   readonly #asking = new Map<string, number>();
   #running = 0;
   #status: 'working' | 'waiting' | 'ended' = 'working';
-  /** `requested`: delegated agents were signalled to end; those that are working ignore it. */
-  #superseding: 'no' | 'requested' | 'yes' = 'no';
+  readonly #superseding: Superseding;
 
   constructor(turn: TurnInput, parts: Parts) {
     this.#turn = turn;
     this.#parts = parts;
-    this.#reportToParent = createReportToParent(parts.reportAs);
+    const report = createReportToParent(parts.reportAs);
+    this.#reportToParent = report;
+    this.#superseding = new Superseding({
+      children: parts.children,
+      mayEnd: () => this.#status === 'waiting' && parts.areAllPending(),
+      agree: turn.supersededByParent && report ? (until) => void report('waiting', until) : null,
+      end: () => parts.scope.cancel(),
+    });
     setHandler(turnQuery, () => this.#report());
-    setHandler(supersede, (message: unknown) => this.#supersede(message));
-    parts.delegates.listen({
-      onPhase: () => this.#update(),
-      onSuperseded: () => this.#endSuperseded(),
+    setHandler(supersede, (message: unknown) => this.#superseding.request(message));
+    parts.children.listen({
+      onPhase: () => {
+        this.#update();
+        this.#superseding.onChildAgrees();
+      },
+      onSuperseded: () => this.#superseding.end(),
     });
   }
 
@@ -83,13 +92,13 @@ export class Phase {
 
   /** Whether all of its running calls are asking. */
   isWaiting(): boolean {
-    const waiting = this.#asking.size + this.#parts.delegates.waiting().length;
+    const waiting = this.#asking.size + this.#parts.children.waiting().length;
     return this.#running > 0 && waiting === this.#running;
   }
 
-  /** Whether a new message has ended it. */
+  /** Of an agent that is being cancelled: whether a new message is why. */
   isSuperseded(): boolean {
-    return this.#superseding === 'yes';
+    return this.#superseding.isReason();
   }
 
   /** To be called when the end is in the database. */
@@ -99,29 +108,14 @@ export class Phase {
 
   /** Shows operators what is asked, when that has become known later than that the agent waits. */
   showQuestions(): void {
-    const { scope, delegates, pending } = this.#parts;
+    const { scope, children, pending } = this.#parts;
     if (this.#status !== 'waiting' || scope.consideredCancelled) return;
-    showPhase('waiting', pending(), delegates.waiting());
+    showPhase('waiting', pending(), children.waiting());
   }
 
   #report(): TurnReport {
-    const isEnding = this.#superseding !== 'no' && this.#status !== 'ended';
+    const isEnding = this.#superseding.isUnderWay() && this.#status !== 'ended';
     return { turnId: this.#turn.turnId, phase: isEnding ? 'ending' : this.#status };
-  }
-
-  #supersede(message: unknown): void {
-    const { delegates, areAllPending } = this.#parts;
-    const { until } = readSupersede(message) ?? { until: 0 };
-    // An answer that has arrived, though the turn has not gone on yet, takes precedence over a new message.
-    if (this.#status !== 'waiting' || !areAllPending() || Date.now() > until) return;
-    // Only the delegate itself knows whether it has just been given an answer.
-    if (delegates.supersede(until)) this.#superseding = 'requested';
-    else this.#endSuperseded();
-  }
-
-  #endSuperseded(): void {
-    this.#superseding = 'yes';
-    this.#parts.scope.cancel();
   }
 
   #endCall(): void {
@@ -137,14 +131,14 @@ export class Phase {
   }
 
   #update(): void {
-    const { scope, delegates, pending } = this.#parts;
+    const { scope, children, pending } = this.#parts;
     const next = this.isWaiting() ? 'waiting' : 'working';
     if (next === this.#status || this.#status === 'ended') return;
     this.#status = next;
     // It is stopping: the next thing to report is its end.
     if (scope.consideredCancelled) return;
-    if (next === 'working' && this.#superseding === 'requested') this.#superseding = 'no';
+    if (next === 'working') this.#superseding.giveUp();
     void this.#reportToParent?.(next);
-    showPhase(next, pending(), delegates.waiting());
+    showPhase(next, pending(), children.waiting());
   }
 }

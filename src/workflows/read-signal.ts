@@ -34,9 +34,9 @@ export function readSupersede(message: unknown): Supersede | null {
 }
 
 export function readDelegatePhase(message: unknown): DelegatePhase | null {
-  const { toolCallId, phase } = fieldsOf(message);
+  const { toolCallId, phase, agreesTo } = fieldsOf(message);
   if (!isText(toolCallId) || (phase !== 'working' && phase !== 'waiting')) return null;
-  return { toolCallId, phase };
+  return { toolCallId, phase, ...(isCount(agreesTo) && phase === 'waiting' && { agreesTo }) };
 }
 
 export function readAccountWanted(message: unknown): AccountWanted | null {

@@ -3,8 +3,11 @@ import { getExternalWorkflowHandle, workflowInfo } from '@temporalio/workflow';
 import { delegatePhase } from './messages.ts';
 import type { DelegatePhase } from './messages.ts';
 
-/** Resolves when the signal is delivered or has failed; a phase that was reported last is not sent again. */
-export type ReportToParent = (phase: DelegatePhase['phase']) => Promise<void>;
+/**
+ * Resolves when the signal is delivered or has failed; a phase that was reported last is not sent again. `agreesTo`: as in
+ * `DelegatePhase`.
+ */
+export type ReportToParent = (phase: DelegatePhase['phase'], agreesTo?: number) => Promise<void>;
 
 /** Null for the root agent, which has no parent. */
 export function createReportToParent(toolCallId: string | undefined): ReportToParent | null {
@@ -14,10 +17,16 @@ export function createReportToParent(toolCallId: string | undefined): ReportToPa
   // One after the other: signals that are sent concurrently may arrive in any order.
   let delivered = Promise.resolve();
   let last: DelegatePhase['phase'] = 'working';
-  return (phase) => {
-    if (phase !== last)
+  return (phase, agreesTo) => {
+    if (phase !== last || agreesTo !== undefined)
       delivered = delivered
-        .then(() => parentWorkflow.signal(delegatePhase, { toolCallId, phase }))
+        .then(() =>
+          parentWorkflow.signal(delegatePhase, {
+            toolCallId,
+            phase,
+            ...(agreesTo !== undefined && { agreesTo }),
+          }),
+        )
         .catch(() => undefined);
     last = phase;
     return delivered;

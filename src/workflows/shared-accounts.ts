@@ -30,6 +30,8 @@ interface Account {
 interface Parts {
   /** By server: what the user has refused. Read and written here. */
   refused: Map<string, AskResult>;
+  /** Whether this call is a delegate that has not ended. */
+  isDelegate(toolCallId: string): boolean;
   /** Sends a verdict to the delegate that is this call, if it is still there. */
   tellDelegate(toolCallId: string, verdict: AccountVerdict): void;
   /** A question is about to be opened, by an agent that has waited before it might ask. */
@@ -48,7 +50,8 @@ export class SharedAccounts {
     this.#longestWaitMs = 2 * turn.limits.elicitationTimeoutMs;
     setHandler(accountWanted, (message: unknown) => {
       const wanted = readAccountWanted(message);
-      if (!wanted) return;
+      // Nobody else would ever say what came of it, and all who want the account would wait.
+      if (!wanted || !parts.isDelegate(wanted.toolCallId)) return;
       const { toolCallId, server } = wanted;
       this.#add(server, toolCallId, (verdict) => this.#parts.tellDelegate(toolCallId, { server, verdict }));
     });

@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { beforeEach, describe, expect, test } from 'vitest';
 import { searchAttributes, turnWorkflowId } from '../../src/workflows/messages.ts';
 import type { TurnEvent } from '../../src/turn/event.ts';
-import type { ChatStream, Chunk } from '../service/chat-stream.ts';
+import type { ChatStream, Chunk, ElicitationData } from '../service/chat-stream.ts';
 import { connectAccount } from '../service/connect-account.ts';
 import { useService } from '../service/use-service.ts';
 import type { UsedService } from '../service/use-service.ts';
@@ -344,6 +344,43 @@ describe('an answer that came before a new message', () => {
     await waiting.finished();
     expect(waiting.text()).toContain('Here they are');
     expect(await statusOf(waiting.turnId)).toBe('completed');
+  });
+});
+
+describe('an answer to one agent, then a new message while another agent still asks', () => {
+  useService({ into: used });
+
+  test('counts more: none of them ends, and the news of it may still be on its way', async () => {
+    const form = {
+      message: 'Where to?',
+      schema: { type: 'object', properties: { city: { type: 'string' } } },
+    };
+    const interview = JSON.stringify({ task: `call ask_user ${JSON.stringify(form)}` });
+    const stream = await ask(
+      ['call agent__researcher {"task":"list my open issues"}', `call agent__interviewer ${interview}`].join(
+        '\n',
+      ),
+    );
+    const questions = () =>
+      stream.chunks.flatMap(({ type, data }) =>
+        type === 'data-elicitation-request' ? [data as ElicitationData] : [],
+      );
+    await stream.until(() => questions().length === 2);
+    await expect.poll(() => handle().query('turn')).toMatchObject({ phase: 'waiting' });
+    const account = questions().find(({ mode }) => mode === 'url');
+    const city = questions().find(({ mode }) => mode === 'form');
+    const held = used.service.tracker.faults.hold('before');
+    await connectAccount('alice', account?.url ?? '');
+    await held.arrived;
+    const { parentToolCallId: toolCallId } = (await eventsBy('researcher'))[0] ?? {};
+    await handle().signal('delegatePhase', { toolCallId, phase: 'waiting' });
+    await expect(ask('hello')).rejects.toThrow('turn_in_progress');
+    held.release();
+    const elicitationId = city?.elicitationId ?? '';
+    await used.alice.answer({ conversationId: conversation, elicitationId, action: 'decline' });
+    await stream.finished();
+    expect(stream.text()).toContain('Here they are');
+    expect(await statusOf(stream.turnId)).toBe('completed');
   });
 });
 

@@ -95,3 +95,20 @@ describe('the agent that asks is ended by an operator', () => {
     expect(endsIn(stream).toSorted()).toEqual(['accept', 'cancel']);
   });
 });
+
+test('a request for an account in the name of a call that nobody made keeps no agent from asking', async () => {
+  const first = await ask(own);
+  await connectAccount('alice', (await first.question('pending')).url);
+  await first.finished();
+  conversation = randomUUID();
+  const held = used.service.tracker.faults.hold('before');
+  const stream = await ask('list yourself, then ask the researcher');
+  await held.arrived;
+  await handle().signal('accountWanted', { toolCallId: 'nobody', server: 'tracker' });
+  await used.alice.request('DELETE', '/run/v1/connections/tracker');
+  held.release();
+  const { elicitationId } = await stream.question('pending');
+  await used.alice.answer({ conversationId: conversation, elicitationId, action: 'decline' });
+  await stream.finished();
+  expect(endsIn(stream)).toEqual(['decline']);
+});

@@ -53,11 +53,10 @@ async function runTool(
   const questions = createQuestions();
   listenToPages(questions);
   const { elicit, areAllPending } = createElicit(turn, { questions, unwritten });
-  const nobody = { waiting: () => [], supersede: () => false, listen: () => undefined };
   const { pending } = questions;
   const phase = new Phase(turn, {
     scope: running,
-    delegates: nobody,
+    children: noChildren,
     reportAs: toolCallId,
     pending,
     areAllPending,
@@ -127,6 +126,13 @@ async function runTool(
     return phase.isSuperseded() ? 'superseded' : 'cancelled';
   }
 }
+
+const noChildren = {
+  waiting: () => [],
+  supersede: () => undefined,
+  allAgreeTo: () => true,
+  listen: () => undefined,
+};
 
 /** A page to which this tool has sent its user reports that it is done. */
 function listenToPages(questions: Pick<Questions, 'apply'>): void {
