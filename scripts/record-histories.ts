@@ -3,10 +3,9 @@
  * The whole service runs for it as `npm start` runs it, with the clients and people of the end-to-end tests.
  */
 import { randomUUID } from 'node:crypto';
-import { mkdir, readdir, rm, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, rm } from 'node:fs/promises';
 import path from 'node:path';
 import { Client, Connection } from '@temporalio/client';
-import { historyToJSON } from '@temporalio/common/lib/proto-utils.js';
 import { freePort } from '../test/free-port.ts';
 import { searchAttributes, turnWorkflowId } from '../src/workflows/messages.ts';
 import { envOf } from '../test/connections/service-with-nango.ts';
@@ -22,6 +21,7 @@ import { nthQuestion, respond } from '../test/service/asking.ts';
 import type { ChatStream } from '../test/service/chat-stream.ts';
 import { connectAccount, signIn } from '../test/service/connect-account.ts';
 import type { ChatOptions } from '../test/service/user.ts';
+import { writeHistory } from './write-history.ts';
 
 const folder = path.join(import.meta.dirname, '../test/workflows/histories');
 const listing = 'list my open issues';
@@ -214,20 +214,11 @@ async function keep(name: string, workflowId: string, runId?: string): Promise<v
   const handle = temporal.getHandle(workflowId, runId);
   const { status } = (await handle.result()) as { status: string };
   const history = await handle.fetchHistory();
-  await writeFile(path.join(folder, `${name}.json`), `${anonymous(historyToJSON(history))}\n`);
+  await writeHistory(path.join(folder, `${name}.json`), history);
   console.log(`${name}: ${status}`);
   for (const { startChildWorkflowExecutionInitiatedEventAttributes: child } of history.events ?? []) {
     if (!child?.workflowId) continue;
     const { typedSearchAttributes } = await temporal.getHandle(child.workflowId).describe();
     await keep(`${name}.${typedSearchAttributes.get(searchAttributes.agent)}`, child.workflowId);
   }
-}
-
-/** Without what tells where it was recorded (process and host, folders in traces); replaying does not read it. */
-function anonymous(history: string): string {
-  const value: unknown = JSON.parse(history, (key, member: unknown) => {
-    if (key === 'stackTrace') return '';
-    return typeof member === 'string' && /^\d+@/.test(member) ? 'recorder' : member;
-  });
-  return JSON.stringify(value, null, 1);
 }
