@@ -79,7 +79,10 @@ export interface Config {
   keys: string | undefined;
   /** Present as soon as a server keeps its accounts there. */
   nango: NangoConfig | undefined;
-  elicitation: { timeoutMs: number; maxOpen: number };
+  /** How many questions may be open at once: of one user, and of one turn. */
+  elicitation: { timeoutMs: number; maxOpen: number; maxOpenPerTurn: number };
+  /** How often a task may be handed on, below the turn's own agent; and how many tasks may be handed out in one step. */
+  delegation: { maxDepth: number; maxPerStep: number };
   /** What one worker does at once: calls at work, and calls whose servers hold the line while people think. */
   worker: { calls: number; heldCalls: number };
   /** How long a process that is told to stop waits for the calls of its worker. */

@@ -62,7 +62,12 @@ export function loadConfig(env: Record<string, string | undefined>, cwd: string)
     auth: authFrom(values),
     keys: values.INTERLUDE_KEYS,
     nango: nangoFrom(values),
-    elicitation: { timeoutMs: values.ELICITATION_TIMEOUT, maxOpen: values.ELICITATION_MAX_OPEN },
+    elicitation: {
+      timeoutMs: values.ELICITATION_TIMEOUT,
+      maxOpen: values.ELICITATION_MAX_OPEN,
+      maxOpenPerTurn: values.ELICITATION_MAX_OPEN_PER_TURN ?? values.ELICITATION_MAX_OPEN,
+    },
+    delegation: { maxDepth: values.DELEGATION_MAX_DEPTH, maxPerStep: values.DELEGATION_MAX_PER_STEP },
     shutdownGraceMs:
       values.SHUTDOWN_GRACE_PERIOD ??
       Math.max(...[...servers.values()].map(({ timeout }) => timeout), minimalGraceMs),

@@ -13,7 +13,12 @@ export function toolApprovalMessage(agent: string, tool: string): string {
 }
 
 /** Why nobody approved a call. */
-export type ApprovalRefusal = Exclude<Outcome, 'accept'> | 'unsupported' | 'no-user' | 'too-many-open';
+export type ApprovalRefusal =
+  | Exclude<Outcome, 'accept'>
+  | 'unsupported'
+  | 'no-user'
+  | 'too-many-open'
+  | 'too-many-in-turn';
 
 /** `serverTitle`: null for a tool of the agent's own. `reason`: the user's, if they gave one. */
 export function approvalRefusedForModel(
@@ -39,6 +44,8 @@ export function approvalRefusedForModel(
       return `This needs a person's approval, but the caller is a service. ${notRun} It works when called on behalf of a signed-in user.`;
     case 'too-many-open':
       return `The user already has too many open questions, so nobody was asked to approve ${call}. ${notRun} Ask the user to answer those first.`;
+    case 'too-many-in-turn':
+      return `As many questions are open in this turn as may be, so nobody was asked to approve ${call}. ${notRun} Once those are answered, it can be called again.`;
     default:
       return refusal satisfies never;
   }

@@ -3,7 +3,13 @@ import type { Outcome } from './elicitation.ts';
 
 /** Of a question of the model's own. `question`: as text, for whoever has to ask it in words instead. */
 export function modelQuestionForModel(
-  result: Exclude<Outcome, 'accept'> | 'unsupported' | 'too-many-open' | 'no-user' | 'limit-reached',
+  result:
+    | Exclude<Outcome, 'accept'>
+    | 'unsupported'
+    | 'too-many-open'
+    | 'too-many-in-turn'
+    | 'no-user'
+    | 'limit-reached',
   question: string,
 ): string {
   switch (result) {
@@ -17,6 +23,8 @@ export function modelQuestionForModel(
       return `The client the user has cannot show a form, so nobody was asked. Put the question to the user in your answer, in words, and let them reply in their next message:\n${question}`;
     case 'too-many-open':
       return 'The user already has too many open questions, so nobody was asked. Ask the user to answer those first.';
+    case 'too-many-in-turn':
+      return 'As many questions are open in this turn as may be, so nobody was asked. Once those are answered, you can ask again.';
     case 'no-user':
       return `The caller is a service, and no person is there to be asked. Go on without it, or say in your answer what you would have to know:\n${question}`;
     case 'limit-reached':

@@ -71,8 +71,12 @@ export type Refusal =
   | 'no-user'
   /** So many that nobody was asked to connect the account. */
   | 'too-many-open'
+  /** The same, of the turn. */
+  | 'too-many-in-turn'
   /** So many that the server's own question was not put to the user. */
   | 'question-too-many'
+  /** The same, of the turn. */
+  | 'question-too-many-in-turn'
   /** Connected, and refused by the server all the same. */
   | 'still-refused'
   /** Our own trouble: the call could not be made. */
@@ -101,6 +105,10 @@ export function refusalForModel(refusal: Refusal, serverTitle: string, address?:
       return `The user already has too many open questions, so nobody was asked to connect ${serverTitle}. ${notRun} Ask the user to answer those first.`;
     case 'question-too-many':
       return `${serverTitle} had a question in the middle of the call, but the user already has too many open ones, so nobody was asked. The call was stopped; what it had done before stays done. Ask the user to answer those first.`;
+    case 'too-many-in-turn':
+      return `As many questions are open in this turn as may be, so nobody was asked to connect ${serverTitle}. ${notRun} Once those are answered, it can be called again.`;
+    case 'question-too-many-in-turn':
+      return `${serverTitle} had a question in the middle of the call, but as many are open in this turn as may be, so nobody was asked. The call was stopped; what it had done before stays done. Once those are answered, it can be called again.`;
     case 'still-refused':
       return `The user connected their ${serverTitle} account, but ${serverTitle} still refuses it. ${notRun} Tell the user to check that the account may do this, instead of asking again.`;
     case 'failed':

@@ -138,8 +138,8 @@ export type ToolRequest = { toolTitle: string; message: string } & (
 /** The result of opening a question. */
 export type OpenResult =
   | Opened
-  /** The user has as many open questions as are allowed; this one was not opened. */
-  | { kind: 'too-many-open' }
+  /** The user, or the turn, has as many open questions as are allowed; this one was not opened. */
+  | { kind: 'too-many-open'; of?: 'turn' }
   /** Its tool call has ended meanwhile; the question was not opened. */
   | { kind: 'call-ended' }
   /** It sends its user to a page, which has no secret to sign with that it is done; the question was not opened. */
@@ -154,10 +154,17 @@ export interface Opened {
 }
 
 /** The result of asking: how the question ended, or why nobody was asked. */
-export type AskResult = Outcome | 'unsupported' | 'too-many-open';
+export type AskResult = Outcome | 'unsupported' | TooManyOpen;
+
+/** Nobody was asked, because as many questions are open as are allowed: of the user, or of the turn. */
+export type TooManyOpen = 'too-many-open' | 'too-many-in-turn';
 
 export function isAskResult(value: unknown): value is AskResult {
-  return isAction(value) || value === 'expired' || value === 'unsupported' || value === 'too-many-open';
+  return isAction(value) || value === 'expired' || value === 'unsupported' || isTooManyOpen(value);
+}
+
+export function isTooManyOpen(value: unknown): value is TooManyOpen {
+  return value === 'too-many-open' || value === 'too-many-in-turn';
 }
 
 /** How a question ended. The content of the answer is in the database, under `responseId`. */

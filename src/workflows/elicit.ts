@@ -61,7 +61,7 @@ export function createElicit(
       switch (opened.kind) {
         case 'too-many-open':
           questions.remove(id);
-          return 'too-many-open';
+          return opened.of === 'turn' ? 'too-many-in-turn' : 'too-many-open';
         case 'call-ended':
           questions.remove(id);
           return 'cancel';

@@ -1,6 +1,7 @@
 /** Asks the questions that a server has in the middle of one tool call, and closes those that nobody waits for. */
 import { CancellationScope, isCancellation } from '@temporalio/workflow';
-import type { AskResult, QuestionOutcome, ServerAsk } from '../turn/ask.ts';
+import { isTooManyOpen } from '../turn/ask.ts';
+import type { AskResult, QuestionOutcome, ServerAsk, TooManyOpen } from '../turn/ask.ts';
 import type { CallPaused, RoundRef, ServerCall } from '../turn/tool-call.ts';
 import { abandonCall } from './activities.ts';
 import type { Elicit } from './elicit.ts';
@@ -23,28 +24,33 @@ export class ServerQuestions implements CallListener {
   readonly #turn: TurnInput;
   readonly #call: ServerCall;
   readonly #parts: QuestionParts;
-  readonly #tooMany: () => void;
+  readonly #tooMany: (which: TooManyOpen) => void;
   readonly #asked = new Set<string>();
   /** The latest round that came by signal: an activity holds the connection. */
   #heldRound: number | undefined;
 
   /** `tooMany` is called when a question that came by signal could not be asked. */
-  constructor(turn: TurnInput, call: ServerCall, parts: QuestionParts, tooMany: () => void) {
+  constructor(
+    turn: TurnInput,
+    call: ServerCall,
+    parts: QuestionParts,
+    tooMany: (which: TooManyOpen) => void,
+  ) {
     this.#turn = turn;
     this.#call = call;
     this.#parts = parts;
     this.#tooMany = tooMany;
   }
 
-  /** Asks all questions of a round at once and waits for all; null when the user has too many open questions already. */
-  async ask(paused: CallPaused): Promise<QuestionOutcome[] | null> {
+  /** Asks all questions of a round at once and waits for all, unless too many are open already. */
+  async ask(paused: CallPaused): Promise<QuestionOutcome[] | TooManyOpen> {
     const { toolCallId } = this.#call;
     try {
       const results = await this.#parts.whileAsking(toolCallId, () => this.#askAll(paused));
-      if (!results.includes('too-many-open'))
-        return paused.questions.map(({ elicitationId }) => this.#outcomeOf(elicitationId));
+      const tooMany = results.find(isTooManyOpen);
+      if (!tooMany) return paused.questions.map(({ elicitationId }) => this.#outcomeOf(elicitationId));
       if (paused.isLeftOpen) this.#abandonRound(paused.round);
-      return null;
+      return tooMany;
     } catch (error) {
       if (isCancellation(error) && paused.isLeftOpen) this.#abandonRound(paused.round);
       throw error;
@@ -60,7 +66,8 @@ export class ServerQuestions implements CallListener {
       (results) => {
         // The activity that holds the connection reads the answers from the database.
         void unwritten.write();
-        if (results.includes('too-many-open')) this.#tooMany();
+        const tooMany = results.find(isTooManyOpen);
+        if (tooMany) this.#tooMany(tooMany);
       },
       () => unwritten.write(),
     );
@@ -98,7 +105,7 @@ export class ServerQuestions implements CallListener {
     const { questions, unwritten, elicit } = this.#parts;
     const result = await elicit(ask, this.#turn.user ?? '', elicitationId);
     // A question that cannot be asked ends the call, so that the others of its round are closed.
-    if (result === 'too-many-open') for (const id of round) questions.apply(id, { type: 'abandoned' });
+    if (isTooManyOpen(result)) for (const id of round) questions.apply(id, { type: 'abandoned' });
     // The call waits for the other answers; this one is written now, so that nobody is shown its question as open.
     if (round.some(questions.isPending)) void unwritten.write();
     return result;

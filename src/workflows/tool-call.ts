@@ -1,7 +1,7 @@
 /** Runs one tool call until the model has a result: attempts, and between them the questions that attempts end with. */
 import { CancellationScope, sleep, uuid4 } from '@temporalio/workflow';
 import type { Refusal } from '../elicitation/wording.ts';
-import type { ApprovalAsk, QuestionOutcome, ToolApprovalAsk } from '../turn/ask.ts';
+import type { ApprovalAsk, QuestionOutcome, ToolApprovalAsk, TooManyOpen } from '../turn/ask.ts';
 import type { ApprovalRefused, ServerCall, ToolCallInput } from '../turn/tool-call.ts';
 import { refuseToolCall } from './activities.ts';
 import type { ConnectAccount } from './connect-account.ts';
@@ -24,11 +24,22 @@ const maxConnects = 2;
 const firstPauseMs = 250;
 const longestPauseMs = 30_000;
 
+/** Of the server's own questions; `too-many-open` itself is about those for an account. */
+const questionRefusals = {
+  'too-many-open': 'question-too-many',
+  'too-many-in-turn': 'question-too-many-in-turn',
+} as const satisfies Record<TooManyOpen, Refusal>;
+
 export async function runToolCall(turn: TurnInput, call: ServerCall, parts: ToolCallParts): Promise<void> {
   const { toolCallId, server, tool } = call;
   const { unwritten, connectAccount, signals, whileAsking } = parts;
   const running: RunningCall = { turn, call, unwritten, scope: new CancellationScope(), isRefused: false };
-  const fromServer = new ServerQuestions(turn, call, parts, () => void refuseWhileCalling(running));
+  const fromServer = new ServerQuestions(
+    turn,
+    call,
+    parts,
+    (which) => void refuseWhileCalling(running, which),
+  );
   let progress: Pick<ToolCallInput, 'connects' | 'round' | 'approval'> = { connects: 0, round: 0 };
   let pauses = 0;
   const answers: QuestionOutcome[] = [];
@@ -63,7 +74,7 @@ export async function runToolCall(turn: TurnInput, call: ServerCall, parts: Tool
         }
         // Updates of a call that was left open come by signal.
         const given = await signals.during(toolCallId, fromServer, () => fromServer.ask(result));
-        if (given === null) return refuse(running, 'question-too-many');
+        if (typeof given === 'string') return refuse(running, questionRefusals[given]);
         answers.push(...given);
         continue;
       }
@@ -94,8 +105,8 @@ function refuse({ turn, call, unwritten }: RunningCall, refusal: Refusal | Appro
 }
 
 /** The refusal is written before the call is cancelled: the first end of a call counts. */
-async function refuseWhileCalling(running: RunningCall): Promise<void> {
+async function refuseWhileCalling(running: RunningCall, which: TooManyOpen): Promise<void> {
   running.isRefused = true;
-  await refuse(running, 'question-too-many').catch(() => undefined);
+  await refuse(running, questionRefusals[which]).catch(() => undefined);
   running.scope.cancel();
 }

@@ -155,7 +155,7 @@ export async function ask(
       deadline: Date.now() + 600_000,
       ...question,
     },
-    20,
+    { perUser: 20 },
   );
   return id;
 }

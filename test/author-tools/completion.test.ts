@@ -58,7 +58,7 @@ async function pageQuestion({ agent = 'assistant', trigger = 'tool_elicitation' 
       salt: 's',
       deadline: Date.now() + 60_000,
     },
-    20,
+    { perUser: 20 },
   );
   return id;
 }

@@ -56,6 +56,7 @@ test('of no refusal is anything left that is meant for the model', () => {
   const refusals = [
     ...(['decline', 'cancel', 'expired', 'unsupported', 'no-user'] as const),
     ...(['too-many-open', 'question-too-many', 'still-refused', 'failed'] as const),
+    ...(['too-many-in-turn', 'question-too-many-in-turn'] as const),
   ];
   for (const refusal of refusals)
     expect(forPeople(refusalForModel(refusal, 'Tracker'))).not.toMatch(/the user|Respect|Offer/i);

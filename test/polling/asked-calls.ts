@@ -45,7 +45,7 @@ export async function openAskedCalls(connection: NativeConnection, agentsFile: s
       const poll = round && pollOfRound({ turn, toolCallId, server, round: 1 }, round);
       if (!asked || !poll) throw new Error('a call of this kind has a poll');
       const row = question(turn, { id: asked.elicitationId, workflowId });
-      await storage.elicitations.open(row, 20, { ...poll, firstMs: 0 });
+      await storage.elicitations.open(row, { perUser: 20 }, { ...poll, firstMs: 0 });
       return row.id;
     },
     async [Symbol.asyncDispose]() {

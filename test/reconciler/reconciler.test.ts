@@ -81,7 +81,7 @@ test('many that Temporal has lost, with their questions, end once each, whoever 
   for (let count = 0; count < 120; count++) {
     const turn = await begunTurn(storage);
     const asked = question(turn);
-    await storage.elicitations.open(asked, 20);
+    await storage.elicitations.open(asked, { perUser: 20 });
     lost.push({ turn, asked });
   }
   own.pass(minuteMs);
@@ -162,7 +162,7 @@ test('an overdue question of an agent that was ended from outside is closed, whi
     workflowId: agentId,
   });
   const overdue = question(turn, { workflowId: agentId, deadline: Date.now() - minuteMs });
-  await storage.elicitations.open(overdue, 20);
+  await storage.elicitations.open(overdue, { perUser: 20 });
   await own.looks(client, 1);
   expect(await storage.elicitations.get(overdue.id)).toMatchObject({ status: 'pending' });
   await agent.terminate();

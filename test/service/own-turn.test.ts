@@ -135,11 +135,11 @@ test('a turn that ends at any moment while a reader comes back is told to its en
 
 test('the questions of one turn leave out those of the others', async () => {
   const first = await begunTurn(storage, { user: 'alice' });
-  await storage.elicitations.open(question(first, { id: 'first' }), 20);
+  await storage.elicitations.open(question(first, { id: 'first' }), { perUser: 20 });
   await storage.turns.end(first, 'completed');
   const { tenant, conversation } = first;
   const second = await begunTurn(storage, { user: 'alice', tenant, conversation });
-  await storage.elicitations.open(question(second, { id: 'second' }), 20);
+  await storage.elicitations.open(question(second, { id: 'second' }), { perUser: 20 });
   const alice = person('alice', first.tenant);
   const list = async (which?: Parameters<typeof listQuestions>[3]) =>
     (await listQuestions(storage, alice, first.conversation, which)).map(({ id }) => id);

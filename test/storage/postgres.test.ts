@@ -153,7 +153,7 @@ test('a question that opens just before its turn ends is closed with it', async 
   await inTurn(
     url,
     turn,
-    () => asking.elicitations.open(row, 20),
+    () => asking.elicitations.open(row, { perUser: 20 }),
     () => ending.turns.end(turn, 'cancelled'),
   );
   expect(await asking.elicitations.get(row.id)).toMatchObject({ status: 'cancel' });
@@ -168,7 +168,7 @@ test('a question that comes just after the end of its turn is refused', async ()
     url,
     turn,
     () => ending.turns.end(turn, 'cancelled'),
-    () => asking.elicitations.open(row, 20),
+    () => asking.elicitations.open(row, { perUser: 20 }),
   );
   expect(opened).toMatchObject({ status: 'rejected', reason: { reason: 'turn-ended' } });
   expect(await asking.elicitations.get(row.id)).toBeNull();

@@ -41,7 +41,7 @@ describe.each([
           },
         ),
       'take a call': () => storage.toolCalls.take(turn, 'call', firstAttempt),
-      'open a question': () => storage.elicitations.open({ id, ...rest }, 20),
+      'open a question': () => storage.elicitations.open({ id, ...rest }, { perUser: 20 }),
       'settle a question': () => storage.elicitations.settle(id, 'accept', 'r1'),
       'start a call': () => storage.toolCalls.start(turn, 'call', firstAttempt),
       'finish a call': () =>

@@ -28,6 +28,7 @@ import type { ModelParts } from './stream-answer.ts';
 import { readTranscript } from './transcript.ts';
 
 interface Dependencies extends ModelParts {
+  config: ModelParts['config'] & Pick<Config, 'delegation'>;
   storage: Pick<Storage, 'messages' | 'steps' | 'toolCalls' | 'turns'>;
   agents: Config['agents'];
   servers: Config['servers'];
@@ -60,7 +61,8 @@ async function callModel(parts: Parts, { turn, step }: ModelCallInput): Promise<
     readTranscript(storage, turn),
     parts.toolsOf(agent, turn),
   ]);
-  const current: Step = { turn, step, attempt, messages, tools };
+  const limits = parts.config.delegation;
+  const current: Step = { turn, step, attempt, messages, tools, limits };
   if (begun.kind === 'kept') return readKeptStep(parts, current, begun.finish);
 
   const logger = parts.logger.child({

@@ -4,6 +4,7 @@ import type { AgentConfig } from '../../config/config.ts';
 export interface DelegateTool {
   modelName: string;
   agent: string;
+  title: string;
   /** How many steps the agent may take for its task. */
   maxSteps: number;
   description: string;
@@ -17,6 +18,7 @@ export function toDelegateTool({ name, title, description, maxSteps }: AgentConf
   return {
     modelName: prefix + name,
     agent: name,
+    title,
     maxSteps,
     description:
       `Hands a task to another agent, ${who}, and returns its answer. It works on its own and may ask the user ` +

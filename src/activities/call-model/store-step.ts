@@ -4,6 +4,7 @@
  * All of it goes in together, in one transaction, so that no call exists that the log has not announced, and whoever
  * finds the step kept finds everything. The workflow is told of what is kept, whichever attempt has said it.
  */
+import type { Config } from '../../config/config.ts';
 import type { AssistantPart, StepPart } from '../../models/stream-step.ts';
 import type { NewEvent } from '../../storage/ports/turn-log.ts';
 import type { Storage } from '../../storage/storage.ts';
@@ -12,6 +13,7 @@ import type { TurnEvent } from '../../turn/event.ts';
 import type { StepFinish, StepResult } from '../../turn/step.ts';
 import { toEvent, toMessageContent } from '../../turn/tool-result.ts';
 import type { Turn } from '../../turn/turn.ts';
+import { delegationsRefused } from './delegation-limits.ts';
 import { isDelegateTool, taskIn } from './delegate-tool.ts';
 import { askUserTool, readModelQuestion } from './question-tool.ts';
 import type { AgentTool } from './agent-tools.ts';
@@ -26,6 +28,7 @@ export interface Step {
   /** The agent's transcript before this step. */
   messages: StoredMessage[];
   tools: AgentTool[];
+  limits: Config['delegation'];
 }
 
 export type Done = Extract<StepPart, { type: 'done' }>;
@@ -42,10 +45,9 @@ export async function keepStep(
   const { content, mistakes } = withFreshIds(done, of);
   const calls = content.filter(isToolCall);
   const ownEnd = endOf(done.finish);
-  const wrong = calls.flatMap((call) => {
-    const text = mistakes.get(call.toolCallId) ?? missingTask(call) ?? unfitQuestion(call, tools);
-    return text === undefined ? [] : [{ call, result: { kind: 'error', text } as const }];
-  });
+  const wrong = refusedCalls(calls, mistakes, of).flatMap(({ call, text }) =>
+    text === undefined ? [] : [{ call, result: { kind: 'error', text } as const }],
+  );
   const answered = new Set(wrong.map(({ call }) => call.toolCallId));
   const open = calls.filter(({ toolCallId }) => !answered.has(toolCallId));
   const finish = calls.length > 0 ? 'tool-calls' : (ownEnd ?? 'stop');
@@ -101,6 +103,20 @@ function toResult(finish: StepFinish, open: ToolCallPart[], tools: Step['tools']
       return { kind: 'server', toolCallId, toolName, server, tool };
     }),
   };
+}
+
+/** What the model reads of each call that is not run; undefined of those that are. */
+function refusedCalls(calls: ToolCallPart[], mistakes: Map<string, string>, { turn, tools, limits }: Step) {
+  const read = calls.map((call) => {
+    const text = mistakes.get(call.toolCallId) ?? missingTask(call) ?? unfitQuestion(call, tools);
+    const tool = tools.find(({ modelName }) => modelName === call.toolName);
+    return { call, text, delegate: tool && 'agent' in tool ? tool : undefined };
+  });
+  const delegating = read.flatMap(({ call: { toolCallId }, text, delegate }) =>
+    delegate && text === undefined ? [{ toolCallId, title: delegate.title }] : [],
+  );
+  const refused = delegationsRefused(delegating, turn, limits);
+  return read.map(({ call, text }) => ({ call, text: text ?? refused.get(call.toolCallId) }));
 }
 
 function messageIdOf({ turnId, delegation }: Turn, step: number): string {

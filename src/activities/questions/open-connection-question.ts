@@ -32,10 +32,10 @@ export async function openConnectionQuestion(
   const poll = mayGoUnnoticed
     ? pollOfConnection(elicitationId, { turn, server: name, seenVersion })
     : undefined;
-  const kind = await openQuestion(parts, input, { request, server: name, seenVersion }, poll);
-  if (kind !== 'opened') return { kind };
+  const opened = await openQuestion(parts, input, { request, server: name, seenVersion }, poll);
+  if (opened.kind !== 'opened') return opened;
   const connectedVersion = await newerVersion(parts, server, turn, seenVersion);
-  return { kind, connectedVersion, ...(mayGoUnnoticed && { mayGoUnnoticed }) };
+  return { ...opened, connectedVersion, ...(mayGoUnnoticed && { mayGoUnnoticed }) };
 }
 
 function requestOf(

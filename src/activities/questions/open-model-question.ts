@@ -22,6 +22,6 @@ export async function openModelQuestion(
     toolCallId: ask.toolCallId,
   };
   const request = { mode: 'form' as const, ...read.question, context };
-  const kind = await openQuestion(parts, input, { request, server: null, seenVersion: null }, undefined);
-  return kind === 'opened' ? { kind, connectedVersion: null } : { kind };
+  const opened = await openQuestion(parts, input, { request, server: null, seenVersion: null }, undefined);
+  return opened.kind === 'opened' ? { ...opened, connectedVersion: null } : opened;
 }

@@ -24,11 +24,13 @@ export async function openQuestion(
   { turn, workflowId, elicitationId, user, deadline }: NewQuestion,
   question: Pick<ElicitationRow, 'request' | 'server' | 'seenVersion'>,
   poll: NewPoll | undefined,
-): Promise<'opened' | 'too-many-open'> {
+): Promise<{ kind: 'opened' } | { kind: 'too-many-open'; of?: 'turn' }> {
   const { tenant, conversation, turnId, agent } = turn;
   const salt = randomBytes(16).toString('base64url');
   const row = { tenant, conversation, turnId, agent, id: elicitationId, workflowId, user, salt, deadline };
-  return storage.elicitations.open({ ...row, ...question }, config.elicitation.maxOpen, poll);
+  const { maxOpen: perUser, maxOpenPerTurn: perTurn } = config.elicitation;
+  const opened = await storage.elicitations.open({ ...row, ...question }, { perUser, perTurn }, poll);
+  return opened === 'too-many-in-turn' ? { kind: 'too-many-open', of: 'turn' } : { kind: opened };
 }
 
 export function serverOf({ config }: QuestionParts, name: string): ServerConfig {

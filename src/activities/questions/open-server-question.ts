@@ -30,6 +30,6 @@ export async function openServerQuestion(
   };
   const request = { ...asked, context };
   const poll = pollOfRound({ turn, toolCallId, server, round: number }, round);
-  const kind = await openQuestion(parts, input, { request, server: null, seenVersion: null }, poll);
-  return kind === 'opened' ? { kind, connectedVersion: null } : { kind };
+  const opened = await openQuestion(parts, input, { request, server: null, seenVersion: null }, poll);
+  return opened.kind === 'opened' ? { ...opened, connectedVersion: null } : opened;
 }

@@ -27,6 +27,6 @@ export async function openToolApprovalQuestion(
       arguments: shownArguments(call.input),
     },
   };
-  const kind = await openQuestion(parts, input, { request, server: null, seenVersion: null }, undefined);
-  return kind === 'opened' ? { kind, connectedVersion: null } : { kind };
+  const opened = await openQuestion(parts, input, { request, server: null, seenVersion: null }, undefined);
+  return opened.kind === 'opened' ? { ...opened, connectedVersion: null } : opened;
 }

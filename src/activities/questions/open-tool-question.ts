@@ -24,9 +24,9 @@ export async function openToolQuestion(
     ...(warnings.length > 0 && { warnings }),
   };
   const request: ElicitationRequest = { ...question, context };
-  const kind = await openQuestion(parts, input, { request, server: null, seenVersion: null }, undefined);
-  if (kind === 'too-many-open') return { kind };
+  const opened = await openQuestion(parts, input, { request, server: null, seenVersion: null }, undefined);
+  if (opened.kind === 'too-many-open') return opened;
   // Its author may have chosen the id, and somebody else's question has it.
   const row = await parts.storage.elicitations.get(elicitationId);
-  return row?.workflowId === workflowId ? { kind, connectedVersion: null } : { kind: 'call-ended' };
+  return row?.workflowId === workflowId ? { ...opened, connectedVersion: null } : { kind: 'call-ended' };
 }

@@ -23,6 +23,11 @@ const phrases: [when: RegExp, say: (server: string) => string][] = [
       `${server} has a question, but you have too many open ones already. Please answer those, then ask me again.`,
   ],
   [
+    /as many are open in this turn/,
+    (server) =>
+      `${server} has a question, but too many others were open at the time. Ask me again, and I will try once more.`,
+  ],
+  [
     /nobody was asked/,
     (server) => `I would need your ${server} account for this, but I cannot ask you for it from here.`,
   ],

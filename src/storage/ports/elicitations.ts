@@ -7,6 +7,7 @@ import type {
   Status,
 } from '../../elicitation/elicitation.ts';
 import type { ConversationRef, TurnRef } from '../../turn/turn.ts';
+import type { TooManyOpen } from '../../turn/ask.ts';
 import type { NewPoll } from './polls.ts';
 import type { ConnectionKey } from './connections.ts';
 
@@ -46,6 +47,12 @@ export interface AskedOf {
   user: string;
 }
 
+/** How many questions may be open at once. `perTurn`: all that are allowed for the user, unless given. */
+export interface OpenLimits {
+  perUser: number;
+  perTurn?: number;
+}
+
 /** Is told of every question, once, after the commit: whoever opens or settles it, in this process. */
 export interface QuestionObserver {
   opened(question: ElicitationRow): void;
@@ -55,14 +62,14 @@ export interface QuestionObserver {
 export interface Elicitations {
   /**
    * Row and event in one transaction; opening an id again is a no-op and answers `opened`.
-   * `too-many-open` when the user already has `maxOpen` pending questions; then nothing is written. `poll`: what is
-   * polled while it is open; questions whose poll has the same id share it.
+   * `too-many-open` when as many questions are open as `limits` allow, of the user or of the turn; then nothing is
+   * written. `poll`: what is polled while it is open; questions whose poll has the same id share it.
    */
   open(
     row: Omit<ElicitationRow, 'status' | 'responseId' | 'createdAt' | 'settledAt' | 'because'>,
-    maxOpen: number,
+    limits: OpenLimits,
     poll?: NewPoll,
-  ): Promise<'opened' | 'too-many-open'>;
+  ): Promise<'opened' | TooManyOpen>;
   /** `pending` → outcome, row and event in one transaction; the first settlement wins. */
   settle(id: string, outcome: Outcome, responseId: string | null, because?: ClosedBecause): Promise<boolean>;
   /** The same for some questions of one turn, in one transaction. Answers with those that it settled. */

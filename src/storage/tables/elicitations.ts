@@ -6,7 +6,8 @@ import { eventOf, settledEvent, toElicitation, toRow, settleRows } from './elici
 import { followQuestionsOf, openQuestionsOf } from './open-questions.ts';
 import { addPoll } from './polls.ts';
 import type { Settlement } from '../../elicitation/elicitation.ts';
-import type { ElicitationRow, Elicitations } from '../ports/elicitations.ts';
+import type { TooManyOpen } from '../../turn/ask.ts';
+import type { ElicitationRow, Elicitations, OpenLimits } from '../ports/elicitations.ts';
 import type { NewPoll } from '../ports/polls.ts';
 import type { Database } from '../database.ts';
 import type { Tables } from '../schema.ts';
@@ -35,9 +36,9 @@ export function createElicitations(database: Database, logger: Logger): Elicitat
   }
 
   return {
-    async open(row, maxOpen, poll) {
-      const opened = await query.transaction().execute((write) => open(database, write, row, maxOpen, poll));
-      if (opened === 'too-many-open') return opened;
+    async open(row, limits, poll) {
+      const opened = await query.transaction().execute((write) => open(database, write, row, limits, poll));
+      if (opened === 'too-many-open' || opened === 'too-many-in-turn') return opened;
       notifications.announce(row);
       if (opened !== 'known') questions.opened(opened);
       return 'opened';
@@ -140,9 +141,9 @@ async function open(
   { kind, now }: Database,
   write: Transaction<Tables>,
   row: Parameters<Elicitations['open']>[0],
-  maxOpen: number,
+  { perUser, perTurn = perUser }: OpenLimits,
   poll: NewPoll | undefined,
-): Promise<ElicitationRow | 'known' | 'too-many-open'> {
+): Promise<ElicitationRow | 'known' | TooManyOpen> {
   const { tenant, user } = row;
   if (kind === 'postgres') {
     // Counting and inserting must not interleave for one user, nor with the end of the turn, which closes the questions
@@ -160,15 +161,19 @@ async function open(
   if (existing) return 'known';
 
   const at = now();
-  const { open } = await write
+  const { open, inTurn } = await write
     .selectFrom('elicitations')
-    .select((count) => count.fn.countAll<number>().as('open'))
+    .select(({ fn }) => [
+      fn.countAll<number>().as('open'),
+      fn.countAll<number>().filterWhere('turn_id', '=', row.turnId).as('inTurn'),
+    ])
     .where('tenant', '=', tenant)
     .where('user_id', '=', user)
     .where('status', '=', 'pending')
     .where('deadline', '>', at)
     .executeTakeFirstOrThrow();
-  if (open >= maxOpen) return 'too-many-open';
+  if (open >= perUser) return 'too-many-open';
+  if (inTurn >= perTurn) return 'too-many-in-turn';
 
   const elicitation: ElicitationRow = {
     ...row,

@@ -1,6 +1,7 @@
 /** `elicit()` as authors know it: a message and a schema in, a typed answer or the reason why there is none out. */
 import { uuid4 } from '@temporalio/workflow';
-import type { AskResult, ToolRequest } from '../../turn/ask.ts';
+import { isTooManyOpen } from '../../turn/ask.ts';
+import type { AskResult, ToolRequest, TooManyOpen } from '../../turn/ask.ts';
 import { inspectUrl } from '../../elicitation/url-safety.ts';
 import { PageCannotReport } from '../elicit.ts';
 import type { Elicit } from '../elicit.ts';
@@ -28,6 +29,12 @@ interface Parts {
   unasked: ToolRequest[];
   log: Pick<ToolRunContext['log'], 'error'>;
 }
+
+const tooMany: Record<TooManyOpen, string> = {
+  'too-many-open':
+    'the user has too many open questions already, so nobody was asked. Ask them to answer those first.',
+  'too-many-in-turn': `as many questions are open in this turn as may be, so nobody was asked. Once those are answered, it can be called again.`,
+};
 
 type FormOptions = Pick<ElicitOptions, 'ttl' | 'whenUnsupported' | 'elicitationId'>;
 
@@ -93,7 +100,7 @@ export function createElicitForAuthor(parts: Parts): ToolRunContext['elicit'] {
     request: ToolRequest,
     id: string,
     { ttl }: Pick<ElicitOptions, 'ttl'>,
-  ): Promise<Exclude<AskResult, 'too-many-open'>> {
+  ): Promise<Exclude<AskResult, TooManyOpen>> {
     asked += 1;
     if (asked > mostQuestions) {
       const words = `it has asked ${mostQuestions} questions in one call, which is as many as it may.`;
@@ -111,10 +118,7 @@ export function createElicitForAuthor(parts: Parts): ToolRunContext['elicit'] {
     );
     // Whatever the tool does next may take long, and nobody should be shown an answered question as open.
     if (answer !== 'accept' || request.mode === 'url') void unwritten.write();
-    if (answer === 'too-many-open')
-      throw new Error(
-        'the user has too many open questions already, so nobody was asked. Ask them to answer those first.',
-      );
+    if (isTooManyOpen(answer)) throw new Error(tooMany[answer]);
     return answer;
   }
 

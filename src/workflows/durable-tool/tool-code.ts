@@ -2,7 +2,7 @@
  * What the runtime knows of an author's tool. `interlude/tools` makes such values; this is all that running them takes,
  * so that workflows depend neither on it nor on zod.
  */
-import type { AskResult } from '../../turn/ask.ts';
+import type { AskResult, TooManyOpen } from '../../turn/ask.ts';
 
 export interface ToolCode {
   name: string;
@@ -61,7 +61,7 @@ export interface ElicitOptions {
 
 export type ElicitResult =
   | { status: 'accept'; content: unknown }
-  | { status: Exclude<AskResult, 'accept' | 'too-many-open'> };
+  | { status: Exclude<AskResult, 'accept' | TooManyOpen> };
 
 /** What a form shows of a schema; `problem` says which field cannot be shown, and why. */
 export type ReadSchema = (

@@ -65,6 +65,42 @@ describe('an agent with others to ask', () => {
       expect(await it.callModel({ agents, attempt: 2 })).toEqual({ finish: 'tool-calls', toolCalls: [] });
     },
   );
+
+  test('hands out as many tasks at a time as it may, and reads why the others were not', async () => {
+    const calls = [handOver('a', {}), handOver('b'), handOver('c'), handOver('d')];
+    await using it = await openModelStep({ kind: 'tool-calls', calls });
+    const delegation = { maxDepth: 5, maxPerStep: 1 };
+    const { toolCalls } = await it.callModel({ agents, delegation });
+    // One without a task takes nobody's place.
+    expect(toolCalls.map(({ toolCallId }) => toolCallId)).toEqual(['b']);
+    const errors = (await it.events()).filter(({ type }) => type === 'tool-output-error');
+    expect(errors).toMatchObject([
+      { toolCallId: 'a', errorText: expect.stringContaining('needs a "task"') },
+      ...['c', 'd'].map((toolCallId) => ({
+        toolCallId,
+        errorText:
+          'Researcher was not asked: an agent may hand out one task at a time, and you have handed out as many in this step. When their answers are there, hand out what is left.',
+      })),
+    ]);
+    // The limit is another one when a new attempt reads the step that was kept.
+    const again = await it.callModel({ agents, delegation: { maxDepth: 1, maxPerStep: 9 }, attempt: 2 });
+    expect(again.toolCalls).toEqual(toolCalls);
+  });
+
+  test('is told to do the task itself when it was handed on often enough', async () => {
+    await using it = await handedOver({ kind: 'tool-calls', calls: [handOver('c')] });
+    const both = new Map(agents).set('researcher', { ...researcher, agents: ['researcher'] });
+    const delegation = { maxDepth: 1, maxPerStep: 10 };
+    const { toolCalls } = await it.callModel({ agents: both, delegation, of: delegated('a') });
+    expect(toolCalls).toEqual([]);
+    const errors = (await it.events()).filter(({ type }) => type === 'tool-output-error');
+    expect(errors).toMatchObject([
+      {
+        errorText:
+          'Researcher was not asked: agents may hand a task on once at most, and this one has been handed on as often. Do the task yourself as far as you can, and say in your answer what is left.',
+      },
+    ]);
+  });
 });
 
 describe('an agent with a task', () => {

@@ -7,7 +7,7 @@ import { DefaultLogger } from '@temporalio/worker';
 import { pino } from 'pino';
 import { createCallModel } from '../../../src/activities/call-model/call-model.ts';
 import type { ModelCallResult, StepResult } from '../../../src/turn/step.ts';
-import type { AgentConfig } from '../../../src/config/config.ts';
+import type { AgentConfig, Config } from '../../../src/config/config.ts';
 import type { ModelTool } from '../../../src/remote/model-tools.ts';
 import { createBackoff } from '../../../src/remote/backoff.ts';
 import { createModels } from '../../../src/models/provider.ts';
@@ -57,6 +57,7 @@ export interface CallOptions {
   agents?: Map<string, AgentConfig>;
   /** Whose step it is, when not the turn's own agent's. */
   of?: Turn;
+  delegation?: Config['delegation'];
   /** How long the model may be silent. */
   silenceMs?: number;
   /** Puts something in front of the database, to make it fail. */
@@ -114,7 +115,7 @@ export async function openModelStep(...replies: (Reply | Promise<Reply>)[]): Pro
         agents: options.agents ?? new Map([[agent.name, { ...agent, model }]]),
         servers: new Map(),
         catalogue: { toolsFor: async () => [listIssues, connectNotes], backoff: createBackoff() },
-        config: { providers },
+        config: { providers, delegation: options.delegation ?? { maxDepth: 5, maxPerStep: 10 } },
         logger: pino({}, { write: (line: string) => void (logged += line) }),
         silenceLimits: { firstMs: silenceMs, nextMs: silenceMs },
       });

@@ -110,7 +110,8 @@ test('answers go back under their keys: with the content of the answer that coun
   const { storage, keys, rounds, turn } = await startedCall();
   const round = toRound(pause({ a: form('A'), b: form('B'), c: form('C'), d: link, e: link, f: form('F') }));
   const receivedAt = Date.now();
-  for (const key of ['a', 'd']) await storage.elicitations.open(rowFor(turn, idOf(round, key)), 20);
+  for (const key of ['a', 'd'])
+    await storage.elicitations.open(rowFor(turn, idOf(round, key)), { perUser: 20 });
   const store = (key: string, responseId: string, content?: Record<string, unknown>) => {
     const response = { action: 'accept' as const, ...(content && { content }) };
     const sealedContent = sealContent(keys, idOf(round, key), response);

@@ -42,7 +42,7 @@ async function openQuestions() {
         rateLimitPerMinute: 1,
         openRequests: { perUser: 100, perAddress: 2_000 },
       },
-      elicitation: { timeoutMs: 600_000, maxOpen: 1 },
+      elicitation: { timeoutMs: 600_000, maxOpen: 1, maxOpenPerTurn: 1 },
       agents: new Map(),
       servers: new Map([['tracker', tracker]]),
     },

@@ -221,7 +221,7 @@ export async function setUpPages(
         salt: 's',
         deadline: deadline ?? Date.now() + 600_000,
       },
-      20,
+      { perUser: 20 },
     );
     const row: ElicitationRow | null = await storage.elicitations.get(id);
     if (!row) throw new Error('the question was not opened');

@@ -106,7 +106,7 @@ export async function writeOneOfEach(
       salt: 'salt',
       deadline: Date.now() + 600_000,
     },
-    20,
+    { perUser: 20 },
   );
   const answer = (responseId: string, sealedContent: string | null) =>
     storage.elicitations.storeAnswer(elicitationId, {

@@ -11,6 +11,8 @@ const expected: Record<Refusal, RegExp> = {
   'no-user': /caller is a service/,
   'too-many-open': /cannot ask you for it from here/,
   'question-too-many': /Tracker has a question, but you have too many open/,
+  'too-many-in-turn': /cannot ask you for it from here/,
+  'question-too-many-in-turn': /Tracker has a question, but too many others/,
   'still-refused': /it refuses your account/,
   failed: /Tracker could not be called/,
 };

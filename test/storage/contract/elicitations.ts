@@ -10,8 +10,8 @@ export function elicitationsContract(subject: () => Subject): void {
       const { storage } = subject();
       const turn = await begunTurn(storage);
       const row = question(turn, { deadline: Date.UTC(2100, 0, 1) });
-      expect(await storage.elicitations.open(row, 20)).toBe('opened');
-      expect(await storage.elicitations.open(row, 20)).toBe('opened');
+      expect(await storage.elicitations.open(row, { perUser: 20 })).toBe('opened');
+      expect(await storage.elicitations.open(row, { perUser: 20 })).toBe('opened');
       expect(await storage.elicitations.get(row.id)).toEqual({
         ...row,
         status: 'pending',
@@ -35,7 +35,7 @@ export function elicitationsContract(subject: () => Subject): void {
       const { storage, other } = subject();
       const turn = await begunTurn(storage);
       const row = question(turn);
-      await storage.elicitations.open(row, 20);
+      await storage.elicitations.open(row, { perUser: 20 });
       const outcomes = ['accept', 'decline', 'cancel', 'expired'] as const;
       const settled = await Promise.all(
         outcomes.map((outcome, index) =>
@@ -53,7 +53,7 @@ export function elicitationsContract(subject: () => Subject): void {
         ({ event }) => 'status' in event && event.status,
       );
       expect(events).toEqual(['pending', winner]);
-      expect(await storage.elicitations.open(row, 20)).toBe('opened');
+      expect(await storage.elicitations.open(row, { perUser: 20 })).toBe('opened');
       expect(await storage.elicitations.settle('unknown', 'cancel', null)).toBe(false);
     });
 
@@ -61,7 +61,7 @@ export function elicitationsContract(subject: () => Subject): void {
       const { storage, other } = subject();
       const turn = await begunTurn(storage);
       const row = question(turn);
-      await storage.elicitations.open(row, 20);
+      await storage.elicitations.open(row, { perUser: 20 });
       const patient = new AbortController();
       const outcomes = [storage, other].map((one) => one.elicitations.untilSettled(row, patient.signal));
       await storage.elicitations.settle(row.id, 'decline', 'r');
@@ -74,7 +74,7 @@ export function elicitationsContract(subject: () => Subject): void {
       const { storage } = subject();
       const turn = await begunTurn(storage);
       const row = question(turn);
-      await storage.elicitations.open(row, 20);
+      await storage.elicitations.open(row, { perUser: 20 });
       const impatient = new AbortController();
       const outcome = storage.elicitations.untilSettled(row, impatient.signal);
       await storage.turnLog.append(turn, [{ key: 'else', event: { type: 'text-start', id: '0' } }]);
@@ -89,18 +89,34 @@ export function elicitationsContract(subject: () => Subject): void {
       const { tenant } = turn;
       const second = await begunTurn(storage, { tenant });
       const expired = question(turn, { deadline: Date.now() - 1 });
-      await storage.elicitations.open(expired, 3);
+      await storage.elicitations.open(expired, { perUser: 3 });
       const questions = Array.from({ length: 10 }, (_, index) => question(index % 2 === 0 ? turn : second));
       const opened = await Promise.all(
-        questions.map((row, index) => (index % 3 === 0 ? storage : other).elicitations.open(row, 3)),
+        questions.map((row, index) =>
+          (index % 3 === 0 ? storage : other).elicitations.open(row, { perUser: 3 }),
+        ),
       );
       expect(opened.filter((answer) => answer === 'opened')).toHaveLength(3);
       const refused = questions[opened.indexOf('too-many-open')]!;
       expect(await storage.elicitations.get(refused.id)).toBeNull();
-      expect(await storage.elicitations.open(question(turn, { user: 'bob' }), 3)).toBe('opened');
+      expect(await storage.elicitations.open(question(turn, { user: 'bob' }), { perUser: 3 })).toBe('opened');
 
       await storage.elicitations.settle(questions[opened.indexOf('opened')]!.id, 'decline', null);
-      expect(await storage.elicitations.open(refused, 3)).toBe('opened');
+      expect(await storage.elicitations.open(refused, { perUser: 3 })).toBe('opened');
+    });
+
+    test('of a turn so many questions are open, and of its user more', async () => {
+      const { storage } = subject();
+      const turn = await begunTurn(storage);
+      const other = await begunTurn(storage, { tenant: turn.tenant });
+      const limits = { perUser: 3, perTurn: 2 };
+      const open = async (of: typeof turn) => storage.elicitations.open(question(of), limits);
+      const first = question(turn);
+      expect(await storage.elicitations.open(first, limits)).toBe('opened');
+      expect([await open(turn), await open(turn)]).toEqual(['opened', 'too-many-in-turn']);
+      expect([await open(other), await open(other)]).toEqual(['opened', 'too-many-open']);
+      await storage.elicitations.settle(first.id, 'decline', null);
+      expect(await open(turn)).toBe('opened');
     });
 
     test('questions are found by conversation and status', async () => {
@@ -108,8 +124,8 @@ export function elicitationsContract(subject: () => Subject): void {
       const turn = await begunTurn(storage);
       const first = question(turn);
       const second = question(turn);
-      await storage.elicitations.open(first, 20);
-      await storage.elicitations.open(second, 20);
+      await storage.elicitations.open(first, { perUser: 20 });
+      await storage.elicitations.open(second, { perUser: 20 });
       await storage.elicitations.settle(first.id, 'decline', 'r');
       const ids = async (
         ...status: Parameters<Elicitations['ofConversation']> extends [unknown, ...infer S] ? S : never
@@ -130,7 +146,7 @@ export function elicitationsContract(subject: () => Subject): void {
       const settled = question(turn);
       const form = question(turn, { server: null, seenVersion: null });
       for (const row of [...mine, bobs, settled, form, question(turn, { server: 'wiki' })]) {
-        await storage.elicitations.open(row, 20);
+        await storage.elicitations.open(row, { perUser: 20 });
       }
       await storage.elicitations.settle(settled.id, 'cancel', null);
       const pending = async (user: string | null) =>
@@ -151,19 +167,19 @@ export function elicitationsContract(subject: () => Subject): void {
           .map(({ id, version }) => [id, version]);
       const secrets = { store: 'oauth', account: null, scopes: [], sealed: 'sealed', freshUntil: null };
       const fresh = question(turn);
-      await storage.elicitations.open(fresh, 20);
+      await storage.elicitations.open(fresh, { perUser: 20 });
       expect(await found()).toEqual([]);
       await storage.connections.establish({ tenant, server: 'tracker', user: 'bob' }, secrets);
       expect(await found()).toEqual([]);
       await storage.connections.establish({ tenant, server: 'tracker', user: 'alice' }, secrets);
       const afterwards = question(turn, { seenVersion: 1 });
-      await storage.elicitations.open(afterwards, 20);
+      await storage.elicitations.open(afterwards, { perUser: 20 });
       expect(await found()).toEqual([[fresh.id, 1]]);
 
       await storage.elicitations.settle(fresh.id, 'accept', null);
       expect(await found()).toEqual([]);
       const project = question(turn, { server: 'wiki' });
-      await storage.elicitations.open(project, 20);
+      await storage.elicitations.open(project, { perUser: 20 });
       await storage.connections.establish({ tenant, server: 'wiki', user: null }, secrets);
       expect(await found()).toEqual([[project.id, 1]]);
     });
@@ -172,7 +188,7 @@ export function elicitationsContract(subject: () => Subject): void {
       const { storage } = subject();
       const turn = await begunTurn(storage);
       const { tenant } = turn;
-      await storage.elicitations.open(question(turn, { deadline: Date.now() - 1 }), 20);
+      await storage.elicitations.open(question(turn, { deadline: Date.now() - 1 }), { perUser: 20 });
       const secrets = { store: 'oauth', account: null, scopes: [], sealed: 'sealed', freshUntil: null };
       await storage.connections.establish({ tenant, server: 'tracker', user: 'alice' }, secrets);
       const found = await storage.elicitations.connectedButPending();
@@ -184,7 +200,7 @@ export function elicitationsContract(subject: () => Subject): void {
       const turn = await begunTurn(storage);
       const open = question(turn);
       const answered = question(turn);
-      for (const row of [open, answered]) await storage.elicitations.open(row, 20);
+      for (const row of [open, answered]) await storage.elicitations.open(row, { perUser: 20 });
       await storage.elicitations.settle(answered.id, 'decline', 'r');
       await Promise.all([storage.turns.end(turn, 'cancelled'), other.turns.end(turn, 'cancelled')]);
       expect(await storage.elicitations.get(open.id)).toMatchObject({ status: 'cancel', responseId: null });
@@ -200,7 +216,7 @@ export function elicitationsContract(subject: () => Subject): void {
       const { storage } = subject();
       const turn = await begunTurn(storage);
       const row = question(turn);
-      await storage.elicitations.open(row, 20);
+      await storage.elicitations.open(row, { perUser: 20 });
       const answer = { responseId: 'r1', action: 'accept' as const, sealedContent: 'sealed', receivedAt: 5 };
       expect(await storage.elicitations.storeAnswer(row.id, answer)).toBe(true);
       expect(await storage.elicitations.storeAnswer(row.id, { ...answer, receivedAt: 6 })).toBe(false);

@@ -57,7 +57,7 @@ const writes: Record<string, (storage: Storage, turn: TurnRef) => Promise<unknow
         deadline: Date.now() + 60_000,
         request: { mode: 'url', message: 'Connect', url: 'https://a.example', context },
       },
-      20,
+      { perUser: 20 },
     ),
 };
 

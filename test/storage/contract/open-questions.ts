@@ -22,9 +22,9 @@ export function openQuestionsContract(subject: () => Subject): void {
         question(foreign),
         question(turn, { deadline: Date.now() - 1 }),
       ])
-        await storage.elicitations.open(row, 20);
+        await storage.elicitations.open(row, { perUser: 20 });
       await nextMillisecond();
-      await storage.elicitations.open(second, 20);
+      await storage.elicitations.open(second, { perUser: 20 });
       await storage.elicitations.settle(settled.id, 'decline', null);
       const open = await storage.elicitations.openOf({ tenant, user: 'alice' });
       expect(open.map(({ id }) => id)).toEqual([second.id, first.id]);
@@ -35,7 +35,7 @@ export function openQuestionsContract(subject: () => Subject): void {
       const { storage } = subject();
       const turn = await begunTurn(storage);
       const rows = Array.from({ length: 101 }, () => question(turn));
-      for (const row of rows) await storage.elicitations.open(row, 200);
+      for (const row of rows) await storage.elicitations.open(row, { perUser: 200 });
       expect(await storage.elicitations.openOf({ tenant: turn.tenant, user: 'alice' })).toHaveLength(100);
     });
 
@@ -45,12 +45,12 @@ export function openQuestionsContract(subject: () => Subject): void {
       const { tenant } = turn;
       const elsewhere = await begunTurn(storage, { tenant });
       const [first, second] = [question(turn), question(elsewhere)];
-      await storage.elicitations.open(first, 20);
+      await storage.elicitations.open(first, { perUser: 20 });
       const readers = [storage, other].map((of) => follow(of, tenant));
       for (const reader of readers) expect(await reader.next()).toEqual([first.id, 'pending']);
 
-      await storage.elicitations.open(question(turn, { user: 'bob' }), 20);
-      await other.elicitations.open(second, 20);
+      await storage.elicitations.open(question(turn, { user: 'bob' }), { perUser: 20 });
+      await other.elicitations.open(second, { perUser: 20 });
       for (const reader of readers) expect(await reader.next()).toEqual([second.id, 'pending']);
       await storage.elicitations.settle(first.id, 'accept', 'r');
       for (const reader of readers) expect(await reader.next()).toEqual([first.id, 'accept']);
@@ -69,7 +69,9 @@ export function openQuestionsContract(subject: () => Subject): void {
       const reader = follow(other, turn.tenant);
       const rows = Array.from({ length: 40 }, () => question(turn));
       const opening = Promise.all(
-        rows.map((row, index) => (index % 2 === 0 ? storage : other).elicitations.open(row, 100)),
+        rows.map((row, index) =>
+          (index % 2 === 0 ? storage : other).elicitations.open(row, { perUser: 100 }),
+        ),
       );
       const told: Record<string, string[]> = {};
       const readUntil = async (status: string) => {

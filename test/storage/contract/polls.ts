@@ -37,7 +37,7 @@ export function pollsContract(subject: () => Subject): void {
       await using at = await openClock(subject());
       const { poll, turn, questions } = await asked(at.storage);
       const second = question(turn);
-      await at.storage.elicitations.open(second, 20, { ...newPoll(turn), id: poll });
+      await at.storage.elicitations.open(second, { perUser: 20 }, { ...newPoll(turn), id: poll });
       const [first = ''] = questions;
       expect(await at.storage.polls.claim(all, leaseMs)).toMatchObject([
         { questions: expect.arrayContaining([first, second.id]) },
@@ -105,6 +105,6 @@ async function asked(storage: Storage, options: Parameters<typeof newPoll>[1] = 
   const turn = await begunTurn(storage);
   const poll = newPoll(turn, options);
   const row = question(turn);
-  await storage.elicitations.open(row, 20, poll);
+  await storage.elicitations.open(row, { perUser: 20 }, poll);
   return { turn, poll: poll.id, questions: [row.id] };
 }

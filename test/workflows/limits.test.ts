@@ -1,0 +1,65 @@
+/** How far tasks may spread and how much may be asked in one turn: what is over a limit, the model is told, and goes on. */
+import { randomUUID } from 'node:crypto';
+import { expect, test } from 'vitest';
+import type { ChatStream, ElicitationData } from '../service/chat-stream.ts';
+import { useService } from '../service/use-service.ts';
+
+const used = useService({
+  env: { ELICITATION_MAX_OPEN_PER_TURN: '2', DELEGATION_MAX_DEPTH: '2', DELEGATION_MAX_PER_STEP: '2' },
+});
+
+const task = (agent: string, text: string) => `call agent__${agent} ${JSON.stringify({ task: text })}`;
+const form = (message: string) =>
+  `call ask_user ${JSON.stringify({ message, schema: { type: 'object', properties: { city: { type: 'string' } } } })}`;
+const ask = (conversation: string, ...calls: string[]) =>
+  used.alice.chat(calls.join('\n'), { conversation, agentId: 'lead' });
+const pendingIn = ({ chunks }: ChatStream) =>
+  chunks.flatMap(({ type, data }) => {
+    const question = data as ElicitationData;
+    return type === 'data-elicitation-request' && question.status === 'pending' ? [question] : [];
+  });
+const errorsIn = ({ chunks }: ChatStream) =>
+  chunks.flatMap(({ type, errorText }) => (type === 'tool-output-error' ? [String(errorText)] : []));
+
+test('a task that was handed on as often as allowed is done, or not, by whoever has it', async () => {
+  const stream = await ask(
+    randomUUID(),
+    task('publisher', task('editor', 'ask the researcher to say hello')),
+  );
+  await stream.finished();
+  expect(stream.text()).toContain('Researcher was not asked: agents may hand a task on 2 times at most');
+  expect(errorsIn(stream)).toEqual([]);
+  expect(stream.chunks.at(-1)).toMatchObject({ type: 'finish' });
+});
+
+test('of more tasks than may be handed out at a time, the first are', async () => {
+  const names = ['one', 'two', 'three', 'four'];
+  const stream = await ask(randomUUID(), ...names.map((name) => task('researcher', `say ${name}`)));
+  await stream.finished();
+  const answers = stream.chunks.filter(({ type }) => type === 'tool-output-available');
+  expect(JSON.stringify(answers)).toMatch(/You said: say one.*You said: say two/);
+  expect(answers).toHaveLength(2);
+  expect(errorsIn(stream)).toEqual(
+    Array(2).fill(
+      expect.stringContaining('Researcher was not asked: an agent may hand out 2 tasks at a time'),
+    ),
+  );
+});
+
+test('of the questions of a turn, whichever of its agents asks, so many are open; other turns may ask', async () => {
+  const conversation = randomUUID();
+  const forms = [form('Where from?'), form('Where to?')].join('\n');
+  const stream = await ask(conversation, task('interviewer', forms), task('interviewer', forms));
+  await stream.until(() => pendingIn(stream).length === 2);
+  const other = await used.alice.chat(form('And you?'), {
+    conversation: randomUUID(),
+    agentId: 'interviewer',
+  });
+  expect(await other.question('pending')).toMatchObject({ message: 'And you?' });
+  for (const { elicitationId } of pendingIn(stream))
+    await used.alice.answer({ conversationId: conversation, elicitationId, action: 'decline' });
+  await stream.finished();
+  expect(stream.text().match(/As many questions are open in this turn as may be/g)).toHaveLength(2);
+  expect(stream.text().match(/chose not to answer/g)).toHaveLength(2);
+  other.close();
+});
