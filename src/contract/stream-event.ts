@@ -41,6 +41,7 @@ export const KnownEventSchema = z.discriminatedUnion('type', [
     total: z.number().optional(),
     message: z.string().optional(),
   }),
+  event('elicitation-consented', { elicitationId: z.string() }),
   event('tool-auth-required', {
     ...call,
     server: z.string(),

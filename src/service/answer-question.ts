@@ -101,6 +101,7 @@ export function createAnswerQuestion({ storage, keys, workflows, announcer }: Pa
       user: principal.user,
       ...(connected !== null && { connected }),
     });
+    const isConsentToPage = isConsent && isToolPage(row) && delivery !== 'gone';
     const [elicitation] = await Promise.all([
       delivery === 'gone'
         ? lastWord(row)
@@ -109,6 +110,7 @@ export function createAnswerQuestion({ storage, keys, workflows, announcer }: Pa
           : outcome(row),
       audit('answered', actorOf(principal), action),
       connected === null ? undefined : announcer.announceToOthers(row, connected),
+      isConsentToPage ? elicitations.noteConsent(row) : undefined,
     ]);
     if (elicitation === 'unknown') return { kind: 'received' };
     return conclude(elicitation ?? (await lastWord(row)), { responseId, response, duplicate: !isNew });

@@ -51,6 +51,8 @@ type TurnEventBody =
       url?: string;
     }
   | ElicitationEvent
+  /** The user agreed to open the page of a tool; `accept` follows when the page reports that it is done. */
+  | { type: 'elicitation-consented'; elicitationId: string }
   /** `finish`: why the model stopped early: its output limit (`length`), or a content filter (`refused`). */
   | { type: 'finish-step'; step: number; finish?: 'length' | 'refused' }
   /** The model call is being repeated after it had produced output: that output of this step is void. */

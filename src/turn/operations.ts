@@ -94,6 +94,7 @@ export function operationOf({ at, event }: LogEntry, rootAgent: string): Operati
     case 'reasoning-delta':
     case 'reasoning-end':
     case 'tool-auth-required':
+    case 'elicitation-consented':
     case 'finish-step':
     case 'reset-step':
     case 'error':

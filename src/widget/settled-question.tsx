@@ -71,7 +71,10 @@ function outcome(
   switch (status) {
     case 'accept':
       if (isApproved) return ['tick', withCall(title(words.approved))];
-      return ['tick', trigger === 'credential_required' ? words.connected(asker) : words.answered(asker)];
+      if (trigger === 'credential_required') return ['tick', words.connected(asker)];
+      // Its page reported that: what the person said was only that they open it.
+      if (question.mode === 'url' && trigger === 'tool_elicitation') return ['tick', words.pageDone(asker)];
+      return ['tick', words.answered(asker)];
     case 'decline':
       return ['dash', isApproved ? withCall(title(words.refused)) : title(words.declined)];
     case 'expired':

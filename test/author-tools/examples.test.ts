@@ -54,6 +54,18 @@ function complete(elicitationId: string, signature: string) {
   });
 }
 
+/** On the log, in order. */
+async function eventsAbout(elicitationId: string): Promise<[string, unknown][]> {
+  const row = await used.service.storage.elicitations.get(elicitationId);
+  const entries = await used.service.storage.turnLog.read({ tenant: row!.tenant, conversation }, 0);
+  const events = entries.map(
+    ({ event }) => event as { type: string; elicitationId?: string; status?: string },
+  );
+  return events
+    .filter((event) => event.elicitationId === elicitationId)
+    .map(({ type, status }) => [type, status]);
+}
+
 test('confirm: deletes after a yes, and only then', async () => {
   const first = await call('delete_page', { page: 'Home' });
   await answer(await nextQuestion(first, 'Delete the page "Home"?'), 'accept', { confirmed: false });
@@ -106,6 +118,11 @@ test('a page of one’s own: consent, a forged report and the true one are told 
   ]);
   await stream.finished();
   expect(stream.text()).toContain('"status":"paid"');
+  expect(await eventsAbout(elicitationId)).toEqual([
+    ['elicitation-request', 'pending'],
+    ['elicitation-consented', undefined],
+    ['elicitation-request', 'accept'],
+  ]);
   expect(await (await complete(elicitationId, signature)).json()).toMatchObject({ duplicate: true });
 });
 

@@ -71,6 +71,7 @@ const examples: Record<Exclude<StreamEvent['type'], 'data-operation' | 'elicitat
     members: { ...call, progress: 2, total: 5, message: 'Two of five' },
     optional: ['total', 'message'],
   },
+  'elicitation-consented': { members: { elicitationId: 'question' } },
   'tool-auth-required': {
     members: {
       ...call,

@@ -113,6 +113,7 @@ export function createTranslator({
       case 'tool-output-error':
       case 'tool-auth-required':
       case 'tool-progress':
+      case 'elicitation-consented':
       // What is on somebody's screen cannot be taken back; the repeated attempt speaks in a part of its own.
       case 'reset-step':
         return [];

@@ -107,6 +107,7 @@ function createSpeech(): Speech {
         // It can only be closed and marked; the new attempt opens its own parts.
         return closeParts(voidMark);
       case 'elicitation-request':
+      case 'elicitation-consented':
       case 'tool-auth-required':
       case 'tool-progress':
         return [];

@@ -132,6 +132,8 @@ export function settledLine(question: ElicitationRequest, isOurs: boolean): stri
     case 'accept': {
       if (isApproval(question.context))
         return `  ${styleText('green', '✓')} ${isOurs ? 'Approved.' : 'Approved elsewhere.'}`;
+      const isPage = question.mode === 'url' && question.context.trigger === 'tool_elicitation';
+      if (isPage) return `  ${styleText('green', '✓')} ${title}: the page is done.`;
       const words = isConnection ? `${title} is connected.` : isOurs ? 'Answered.' : 'Answered elsewhere.';
       return `  ${styleText('green', '✓')} ${words}`;
     }

@@ -95,6 +95,10 @@ export interface Elicitations {
    * Only before their deadline; after it their workflow needs nobody to tell it.
    */
   connectedButPending(): Promise<(ElicitationRow & { version: number })[]>;
+  /** Says on the log, once, that the user agreed to what is still open. Nothing for a question that is settled. */
+  noteConsent(
+    question: Pick<ElicitationRow, 'id' | 'tenant' | 'conversation' | 'turnId' | 'request'>,
+  ): Promise<void>;
   /** Remembers an answer before it is signalled. False when this response id was already there. */
   storeAnswer(elicitationId: string, answer: Answer): Promise<boolean>;
   answer(elicitationId: string, responseId: string): Promise<Answer | null>;

@@ -13,6 +13,12 @@ export function eventOf(question: ElicitationRow, status: Status): NewEvent {
   return { key: `elicitation/${id}/${status}`, event };
 }
 
+export function consentOf({ id, request }: Pick<ElicitationRow, 'id' | 'request'>): NewEvent {
+  const { path } = request.context;
+  const event = { type: 'elicitation-consented' as const, elicitationId: id, ...(path && { path }) };
+  return { key: `elicitation/${id}/consented`, event };
+}
+
 export function settledEvent(elicitation: ElicitationRow): NewEvent {
   return eventOf(elicitation, elicitation.status);
 }

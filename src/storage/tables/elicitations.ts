@@ -2,7 +2,7 @@ import { sql } from 'kysely';
 import type { Transaction } from 'kysely';
 import type { Logger } from 'pino';
 import { writeToConversation } from '../log/append.ts';
-import { eventOf, settledEvent, toElicitation, toRow, settleRows } from './elicitation-rows.ts';
+import { consentOf, eventOf, settledEvent, toElicitation, toRow, settleRows } from './elicitation-rows.ts';
 import { followQuestionsOf, openQuestionsOf } from './open-questions.ts';
 import { addPoll } from './polls.ts';
 import type { Settlement } from '../../elicitation/elicitation.ts';
@@ -108,6 +108,21 @@ export function createElicitations(database: Database, logger: Logger): Elicitat
         .whereRef('connections.version', '>', 'elicitations.seen_version')
         .execute();
       return rows.map((row) => ({ ...toElicitation(row), version: row.version }));
+    },
+    async noteConsent({ id, request, ...turn }) {
+      const at = now();
+      await query.transaction().execute(async (write) => {
+        // Also locks it: nobody settles it in between.
+        const { numUpdatedRows } = await write
+          .updateTable('elicitations')
+          .set({ status: 'pending' })
+          .where('id', '=', id)
+          .where('status', '=', 'pending')
+          .executeTakeFirstOrThrow();
+        if (numUpdatedRows > 0)
+          await writeToConversation(write, turn, { events: [consentOf({ id, request })] }, at);
+      });
+      notifications.announce(turn);
     },
     async storeAnswer(elicitationId, { responseId, action, sealedContent, receivedAt }) {
       const result = await query

@@ -52,6 +52,7 @@ export const de: Words = {
       ? `noch ${minutes}:${String(seconds).padStart(2, '0')}`
       : `noch ${Math.round(minutes / 60)} Stunden`,
   answered: (server) => `Du hast ${server} geantwortet`,
+  pageDone: (server) => `${server}: die Seite ist fertig`,
   connected: (server) => `${server} ist verbunden`,
   approved: 'Du hast zugestimmt',
   refused: 'Du hast abgelehnt',

@@ -49,6 +49,8 @@ export interface Words {
   decline: string;
   timeLeft: (minutes: number, seconds: number) => string;
   answered: (server: string) => string;
+  /** Of the page to which a tool has sent the user. */
+  pageDone: (server: string) => string;
   connected: (server: string) => string;
   approved: string;
   refused: string;
@@ -137,6 +139,7 @@ export const en: Words = {
       ? `${minutes}:${String(seconds).padStart(2, '0')} left`
       : `${Math.round(minutes / 60)} hours left`,
   answered: (server) => `You answered ${server}`,
+  pageDone: (server) => `${server}: the page is done`,
   connected: (server) => `${server} is connected`,
   approved: 'You approved',
   refused: 'You declined',

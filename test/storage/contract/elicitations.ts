@@ -57,6 +57,24 @@ export function elicitationsContract(subject: () => Subject): void {
       expect(await storage.elicitations.settle('unknown', 'cancel', null)).toBe(false);
     });
 
+    test('consent to what is still open is on the log, once', async () => {
+      const { storage, other } = subject();
+      const turn = await begunTurn(storage);
+      const row = question(turn);
+      await storage.elicitations.open(row, 20);
+      await Promise.all([storage.elicitations.noteConsent(row), other.elicitations.noteConsent(row)]);
+      await storage.elicitations.settle(row.id, 'accept', null);
+      await other.elicitations.noteConsent(row);
+      const late = question(turn);
+      await storage.elicitations.open(late, 20);
+      await storage.elicitations.settle(late.id, 'decline', 'no');
+      await storage.elicitations.noteConsent(late);
+      const events = (await storage.turnLog.read(turn, 1)).map(({ event }) =>
+        'status' in event ? event.status : event.type,
+      );
+      expect(events).toEqual(['pending', 'elicitation-consented', 'accept', 'pending', 'decline']);
+    });
+
     test('whoever waits for the outcome has it as soon as it is written, by whatever process', async () => {
       const { storage, other } = subject();
       const turn = await begunTurn(storage);
