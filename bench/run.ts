@@ -32,6 +32,7 @@ import { setUp } from './setup.ts';
 import type { BenchSetup } from './setup.ts';
 import { streaming } from './streaming.ts';
 import { throughput } from './throughput.ts';
+import { tools } from './tools.ts';
 import { widget } from './widget.ts';
 
 const { values: options } = parseArgs({
@@ -47,6 +48,7 @@ const measurements: Record<string, (setup: BenchSetup) => Promise<Section>> = {
   firstText,
   answering,
   asking,
+  tools,
   history,
   throughput,
   burst,
