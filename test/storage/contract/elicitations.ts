@@ -61,12 +61,12 @@ export function elicitationsContract(subject: () => Subject): void {
       const { storage, other } = subject();
       const turn = await begunTurn(storage);
       const row = question(turn);
-      await storage.elicitations.open(row, 20);
+      await storage.elicitations.open(row, { perUser: 20 });
       await Promise.all([storage.elicitations.noteConsent(row), other.elicitations.noteConsent(row)]);
       await storage.elicitations.settle(row.id, 'accept', null);
       await other.elicitations.noteConsent(row);
       const late = question(turn);
-      await storage.elicitations.open(late, 20);
+      await storage.elicitations.open(late, { perUser: 20 });
       await storage.elicitations.settle(late.id, 'decline', 'no');
       await storage.elicitations.noteConsent(late);
       const events = (await storage.turnLog.read(turn, 1)).map(({ event }) =>
