@@ -36,9 +36,10 @@ test('of more tasks than may be handed out at a time, the first are', async () =
   const names = ['one', 'two', 'three', 'four'];
   const stream = await ask(randomUUID(), ...names.map((name) => task('researcher', `say ${name}`)));
   await stream.finished();
-  const answers = stream.chunks.filter(({ type }) => type === 'tool-output-available');
-  expect(JSON.stringify(answers)).toMatch(/You said: say one.*You said: say two/);
-  expect(answers).toHaveLength(2);
+  const answers = stream.chunks.flatMap(({ type, output }) =>
+    type === 'tool-output-available' ? [/say \w+/.exec(JSON.stringify(output))?.[0]] : [],
+  );
+  expect(answers.toSorted()).toEqual(['say one', 'say two']);
   expect(errorsIn(stream)).toEqual(
     Array(2).fill(
       expect.stringContaining('Researcher was not asked: an agent may hand out 2 tasks at a time'),

@@ -8,6 +8,7 @@ import {
 import type { ElicitationResponse } from '../../contract/elicitation.ts';
 import { AnswerHeadersSchema } from '../../contract/headers.ts';
 import { problemFor } from '../http/answer-with-problems.ts';
+import type { CountEach } from '../http/limits.ts';
 import { fromPosted, toReceipt } from '../http/receipt.ts';
 import type { Service } from '../../service/service.ts';
 import { describeRoute, json, problemsOf } from '../http/describe-route.ts';
@@ -19,9 +20,11 @@ type OneAnswer = Omit<ElicitationResponse, 'conversationId'>;
 
 export interface ElicitationsParts extends QuestionRoutesParts {
   service: Pick<Service, 'answerQuestion'> & QuestionRoutesParts['service'];
+  /** Each answer of a list counts as it would alone. */
+  countEach: CountEach;
 }
 
-export function elicitationsSurface(api: Api, { service, readers }: ElicitationsParts): void {
+export function elicitationsSurface(api: Api, { service, readers, countEach }: ElicitationsParts): void {
   questionRoutes(api, { service, readers });
   const post = describeRoute({
     tag: 'elicitations',
@@ -65,10 +68,13 @@ export function elicitationsSurface(api: Api, { service, readers }: Elicitations
         const { statusCode, body: receipt } = await answer(single);
         return reply.code(statusCode).send(receipt);
       }
+      const refusals = await countEach(request, body.responses.length);
       const items = await Promise.all(
-        body.responses.map(async (single) => {
+        body.responses.map(async (single, index) => {
           const { elicitationId } = single;
           try {
+            const refusal = refusals[index];
+            if (refusal) throw refusal;
             const { statusCode: httpStatus, body: receipt } = await answer(single);
             return { elicitationId, httpStatus, receipt };
           } catch (error) {

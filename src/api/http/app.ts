@@ -25,10 +25,9 @@ import { feedSurface } from '../feed/route.ts';
 import { answerWithProblems, problemFor, sendProblem } from './answer-with-problems.ts';
 import { healthRoutes } from './health.ts';
 import { refuseUnknownHosts } from './known-hosts.ts';
-import { createRefusalLimit, limitActingKeys, limitOpenRequests } from './limits.ts';
+import { createRefusalLimit, limitRequests, limitOpenRequests } from './limits.ts';
 import { mcpPath, mcpSurface } from '../mcp/route.ts';
 import type { Service } from '../../service/service.ts';
-import { rateLimitKey } from '../../service/principal.ts';
 import { nangoWebhook } from '../nango-webhook/route.ts';
 import { openaiSurface } from '../openai/route.ts';
 import { toolPages } from '../tool-pages/route.ts';
@@ -89,17 +88,12 @@ export function createApp(parts: AppParts): FastifyInstance {
       names: { publicUrl: config.http.publicUrl, audience: config.auth.audience },
     });
     limitOpenRequests(api, config.http.openRequests);
-    limitActingKeys(api, config.http.rateLimitPerMinute);
-    await api.register(rateLimit, {
-      ...perMinute,
-      hook: 'preHandler',
-      keyGenerator: ({ principal }) => rateLimitKey(principal),
-    });
+    const countEach = await limitRequests(api, config.http.rateLimitPerMinute);
     chatSurface(api, { service, readers });
     conversationsSurface(api, service);
     feedSurface(api, { service, readers });
     openaiSurface(api, { service, readers });
-    elicitationsSurface(api, { service, readers });
+    elicitationsSurface(api, { service, readers, countEach });
     connectionsSurface(api, service);
     approvalsSurface(api, service);
     mcpSurface(api, { service, readers });

@@ -1,7 +1,9 @@
 /** How much one caller may ask of this process. Each process counts for itself. */
-import type { FastifyInstance } from 'fastify';
+import rateLimit from '@fastify/rate-limit';
+import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { ProblemError } from './problems.ts';
 import { rateLimitKey } from '../../service/principal.ts';
+import type { Principal } from '../../service/principal.ts';
 
 export interface RefusalLimit {
   /** Throws a `rate_limited` when this address has been refused too often of late. */
@@ -24,21 +26,60 @@ export function createRefusalLimit(max: number, now: () => number = () => perfor
 }
 
 /**
+ * Counts what a caller wants in one request, as if each had come in a request of its own. For each, in order: null, or
+ * the `rate_limited` that it meets. The request itself is counted already, for the first.
+ */
+export type CountEach = (request: FastifyRequest, count: number) => Promise<(ProblemError | null)[]>;
+
+/** The limit of each caller, and of each program for all its users. `perMinute`: of one user. */
+export async function limitRequests(api: FastifyInstance, perMinute: number): Promise<CountEach> {
+  const countForKey = limitActingKeys(api, perMinute);
+  await api.register(rateLimit, {
+    max: perMinute,
+    timeWindow: windowMs,
+    hook: 'preHandler',
+    keyGenerator: ({ principal }) => rateLimitKey(principal),
+  });
+  const countForCaller = api.createRateLimit();
+  const countOneMore = async (request: FastifyRequest): Promise<ProblemError | null> => {
+    const refusal = countForKey(request.principal);
+    if (refusal) return refusal;
+    const counted = await countForCaller(request);
+    return !counted.isAllowed && counted.isExceeded ? tooMany('You have asked too much.', counted.ttl) : null;
+  };
+  return async (request, count) => {
+    const refusals: (ProblemError | null)[] = [null];
+    // One after the other: of counts that are under way together, the plugin reports the last number for all.
+    while (refusals.length < count) refusals.push(await countOneMore(request));
+    return refusals;
+  };
+}
+
+/**
  * Each user for whom a program asks has the limit of a user; all of them together have one, too, as a program may name
  * as many as it likes.
  */
-export function limitActingKeys(api: FastifyInstance, perUser: number): void {
+function limitActingKeys(
+  api: FastifyInstance,
+  perUser: number,
+): (principal: Principal) => ProblemError | null {
   const limit = createWindowLimit({
     max: perUser * usersPerKey,
     words: 'This API key has asked too much for its users.',
     now: () => performance.now(),
   });
-  api.addHook('preHandler', async ({ principal }) => {
+  const count = (principal: Principal) => {
     const actor = principal.kind === 'user' ? principal.actor : undefined;
-    if (!actor) return;
-    limit.check(actor.keyId);
-    limit.count(actor.keyId);
+    if (!actor) return null;
+    const refusal = limit.refusalOf(actor.keyId);
+    if (!refusal) limit.count(actor.keyId);
+    return refusal;
+  };
+  api.addHook('preHandler', async ({ principal }) => {
+    const refusal = count(principal);
+    if (refusal) throw refusal;
   });
+  return count;
 }
 
 interface WindowLimit {
@@ -54,10 +95,15 @@ function createWindowLimit({ max, words, now }: WindowLimit) {
     const entry = counted.get(name);
     return entry && entry.until > now() ? entry : undefined;
   };
+  const refusalOf = (name: string) => {
+    const entry = entryOf(name);
+    return entry && entry.times >= max ? tooMany(words, entry.until - now()) : null;
+  };
   return {
+    refusalOf,
     check(name: string) {
-      const entry = entryOf(name);
-      if (entry && entry.times >= max) throw tooMany(words, entry.until - now());
+      const refusal = refusalOf(name);
+      if (refusal) throw refusal;
     },
     count(name: string) {
       const entry = entryOf(name) ?? { times: 0, until: now() + windowMs };

@@ -1,5 +1,5 @@
 /** Several answers in one request: each counts or is refused for itself. */
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { ask, beginTurn, formRequest, startApi } from '../api-under-test.ts';
 import type { ApiUnderTest, Who } from '../api-under-test.ts';
 
@@ -61,6 +61,28 @@ describe('a list of answers', () => {
       { httpStatus: 403, problem: { code: 'not_your_question' } },
       { httpStatus: 403, problem: { code: 'not_your_question' } },
     ]);
+  });
+});
+
+describe('how many answers a caller may send', () => {
+  const limited = { env: { RATE_LIMIT_PER_MINUTE: '5' } };
+
+  test('each of a list counts, and those over the limit are told so, one by one', async () => {
+    const { send, stop, storage } = await startApi(limited);
+    onTestFinished(stop);
+    const turn = await beginTurn(storage, 'many');
+    const ids = ['many-1', 'many-2', 'many-3', 'many-4'];
+    for (const id of ids) await ask(storage, turn, { ...form, id });
+    const list = async (...named: string[]) => {
+      const responses = named.map((elicitationId) => ({ elicitationId, action: 'accept', content: {} }));
+      const payload = { conversationId: 'many', responses };
+      return send('alice', { method: 'POST', url: '/run/api/elicitation-responses', payload });
+    };
+    const statusesIn = async (...named: string[]) =>
+      (await list(...named)).json().items.map(({ httpStatus }: { httpStatus: number }) => httpStatus);
+    expect(await statusesIn('many-1', 'many-2', 'many-3')).toEqual([422, 422, 422]);
+    expect(await statusesIn('many-4', 'many-1', 'many-2', 'many-3')).toEqual([422, 422, 429, 429]);
+    expect((await list('many-1')).statusCode).toBe(429);
   });
 });
 

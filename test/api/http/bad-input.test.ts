@@ -66,7 +66,8 @@ const letIn: { operations: string[]; places: string[]; because: string }[] = [
       '/responses/*/content/unknownMember',
       '/responses/*/content/project',
     ],
-    because: 'what a form may contain, the question says; there is none here',
+    because:
+      'what a form may contain, the question says; there is none here. A form that there is refuses it, below',
   },
   {
     operations: ['answerElicitation'],
@@ -295,18 +296,40 @@ describe('something that is not as the contract has it is a 400 that points at i
 });
 
 describe('a form that is filled in wrongly is a 422 that points at the field:', () => {
-  test('everything that the form asks for', async () => {
+  interface Refused {
+    statusCode: number;
+    errors: { pointer: string }[];
+  }
+
+  /** What becomes of an answer that is sent alone, and of one in a list. */
+  const ways: [string, (answer: string) => string, (response: LightMyRequestResponse) => Refused][] = [
+    [
+      'alone',
+      (answer) => `{"conversationId":"with-a-form",${answer}}`,
+      (response) => ({ statusCode: response.statusCode, errors: response.json().errors ?? [] }),
+    ],
+    [
+      'in a list',
+      (answer) => `{"conversationId":"with-a-form","responses":[{${answer}}]}`,
+      (response) => {
+        const [item] = response.json().items ?? [];
+        return { statusCode: item?.httpStatus, errors: item?.problem.errors ?? [] };
+      },
+    ],
+  ];
+
+  test.each(ways)('everything that the form asks for, %s', async (_, bodyOf, read) => {
     const answer = operationNamed('answerElicitation');
     const complaints: string[] = [];
     let count = 0;
     for (const bad of badBodies(document, check, requestedSchema, content)) {
       if (!bad.isForbidden || bad.pointer === '') continue;
-      const body = `{"conversationId":"with-a-form","elicitationId":"${formId}","action":"accept","content":${bad.text}}`;
-      const response = await send(answer, { body });
-      const pointers = (response.json().errors ?? []).map(({ pointer }: { pointer: string }) => pointer);
+      const body = bodyOf(`"elicitationId":"${formId}","action":"accept","content":${bad.text}`);
+      const { statusCode, errors } = read(await send(answer, { body }));
+      const pointers = errors.map(({ pointer }) => pointer);
       count++;
-      if (response.statusCode !== 422 || !pointers.includes(`/content${bad.pointer}`))
-        complaints.push(`${bad.pointer} ${bad.what} → ${response.statusCode} ${pointers}`);
+      if (statusCode !== 422 || !pointers.includes(`/content${bad.pointer}`))
+        complaints.push(`${bad.pointer} ${bad.what} → ${statusCode} ${pointers.join()}`);
     }
     expect(complaints).toEqual([]);
     expect(count).toBeGreaterThan(50);
