@@ -1,4 +1,6 @@
 /** Questions, to the person they were put to: those of a conversation, those that wait for them anywhere, or one by its id. */
+import type { Config } from '../config/config.ts';
+import { answerAddress } from '../elicitation/account-pages.ts';
 import { toElicitationEvent } from '../elicitation/elicitation-event.ts';
 import type {
   ClosedBecause,
@@ -44,18 +46,42 @@ export async function listQuestions(
 /** A question with the turn that asked it. */
 export interface FoundQuestion {
   turn: OwnTurn;
-  question: ElicitationEvent;
+  /** `page`: where the person can answer it, signed in. */
+  question: ElicitationEvent & { page: string };
 }
 
 /** Whatever has become of it; null when the caller was not asked any such question. */
 export async function findQuestion(
-  { elicitations }: Pick<Storage, 'elicitations'>,
+  {
+    storage: { elicitations },
+    config,
+  }: { storage: Pick<Storage, 'elicitations'>; config: Pick<Config, 'http'> },
   principal: Principal,
   elicitationId: string,
 ): Promise<FoundQuestion | null> {
   const row = await elicitations.get(elicitationId);
   if (!row || row.tenant !== principal.tenant || row.user !== userOf(principal)) return null;
-  return { turn: toOwnTurn(row), question: toElicitationEvent(row) };
+  const page = answerAddress(config.http.publicUrl, elicitationId);
+  return { turn: toOwnTurn(row), question: { ...toElicitationEvent(row), page } };
+}
+
+/** A question as the page about it finds it. */
+export type AskedQuestion =
+  | { kind: 'unknown' }
+  /** `tenant`: of the person who was asked. */
+  | { kind: 'somebody-elses'; tenant: string }
+  | { kind: 'own'; question: Question; isAboutAccount: boolean };
+
+export async function askedQuestion(
+  { elicitations }: Pick<Storage, 'elicitations'>,
+  principal: Principal,
+  elicitationId: string,
+): Promise<AskedQuestion> {
+  const row = await elicitations.get(elicitationId);
+  if (!row) return { kind: 'unknown' };
+  const { tenant, user } = row;
+  if (tenant !== principal.tenant || user !== userOf(principal)) return { kind: 'somebody-elses', tenant };
+  return { kind: 'own', question: toQuestion(row), isAboutAccount: row.server !== null };
 }
 
 /** Those that wait for the caller and can still be answered, newest first; at most 100. A service is never asked. */

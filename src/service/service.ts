@@ -8,6 +8,7 @@ import type { Logger } from 'pino';
 import type { Config } from '../config/config.ts';
 import type { KeyRing } from '../credentials/sealing/key-ring.ts';
 import type { Stores } from '../credentials/stores.ts';
+import { answerAddress } from '../elicitation/account-pages.ts';
 import type { Status } from '../elicitation/elicitation.ts';
 import type { McpSessions } from '../storage/ports/mcp-sessions.ts';
 import type { Storage } from '../storage/storage.ts';
@@ -33,8 +34,8 @@ import { followConversation } from './follow-conversation.ts';
 import type { FollowedConversation } from './follow-conversation.ts';
 import { followTurn, readTurn } from './follow-turn.ts';
 import type { FollowTurn } from './follow-turn.ts';
-import { findQuestion, followQuestions, listQuestions, questionsOf } from './questions.ts';
-import type { FoundQuestion, Question } from './questions.ts';
+import { askedQuestion, findQuestion, followQuestions, listQuestions, questionsOf } from './questions.ts';
+import type { AskedQuestion, FoundQuestion, Question } from './questions.ts';
 import { listTurns } from './list-turns.ts';
 import type { TurnFilter, TurnPage, TurnPosition } from './list-turns.ts';
 import { findTurn } from './own-turn.ts';
@@ -102,6 +103,10 @@ export interface Service {
     which?: { status?: Status | undefined; turnId?: string },
   ): Promise<Question[]>;
   findQuestion(principal: Principal, elicitationId: string): Promise<FoundQuestion | null>;
+  /** The same for the page about it, which tells a question of somebody else from none. */
+  askedQuestion(principal: Principal, elicitationId: string): Promise<AskedQuestion>;
+  /** Where the person who was asked answers any question, signed in. */
+  questionPage(elicitationId: string): string;
   /** Those that wait for the caller in all conversations, newest first. */
   questionsOf(principal: Principal): Promise<Question[]>;
   /** Those that are open now, oldest first, and then each whenever its status changes. */
@@ -166,7 +171,9 @@ export function createService({ config, storage, client, keys, stores, logger }:
     readConversation: (principal, conversation, page) =>
       readConversation(parts, principal, conversation, page),
     listQuestions: (principal, conversation, which) => listQuestions(storage, principal, conversation, which),
-    findQuestion: (principal, elicitationId) => findQuestion(storage, principal, elicitationId),
+    findQuestion: (principal, elicitationId) => findQuestion(parts, principal, elicitationId),
+    questionPage: (elicitationId) => answerAddress(config.http.publicUrl, elicitationId),
+    askedQuestion: (principal, elicitationId) => askedQuestion(storage, principal, elicitationId),
     questionsOf: (principal) => questionsOf(storage, principal),
     followQuestions: (principal, signal) => followQuestions(storage, principal, signal),
     answerQuestion: createAnswerQuestion({ storage, keys, workflows, announcer }),

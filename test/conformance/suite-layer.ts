@@ -129,6 +129,7 @@ function ask(
   return new Promise((resolve) => {
     const question: Question = {
       type: 'elicitation-request',
+      page: 'https://interlude.example/auth/answer?e=1',
       elicitationId,
       mode: 'form',
       message,

@@ -7,7 +7,6 @@ import type { Field } from '../../elicitation/form/field.ts';
 import { readRequestedSchema } from '../../elicitation/form/requested-schema.ts';
 import { elicitationExtension, readStructured } from './extension.ts';
 import type { StructuredAnswer } from './extension.ts';
-import { modelMayNotApprove } from './question.ts';
 
 export type ReadAnswer =
   | { kind: 'response'; response: ElicitationResponse }
@@ -44,7 +43,9 @@ export function plainAnswer({ parts }: Message, question: ElicitationEvent): Rea
   if (said === 'no') return decline;
   if (fields.length > 0) return misfit('Send a JSON object with the fields that were asked for.');
   if (said !== 'yes') return misfit('Answer “yes” or “no”.');
-  return isApproval(question.context) ? misfit(modelMayNotApprove) : accept({});
+  return isApproval(question.context)
+    ? misfit('An approval is not taken in words: the user decides on the page, signed in.')
+    : accept({});
 }
 
 function toLink(text: string): ReadAnswer {

@@ -17,7 +17,7 @@ const CursorSchema = cursorTo(z.object({ changedAt: z.int().min(0), turnId: Clie
 const mostTasks = 100;
 
 export async function listTasks(
-  service: Pick<Service, 'listTurns' | 'turnSoFar'>,
+  service: Pick<Service, 'listTurns' | 'turnSoFar' | 'questionPage'>,
   agent: string,
   { principal, isStructured }: A2ACaller & { isStructured: boolean },
   params: ListTasksRequest,

@@ -14,13 +14,13 @@ export interface OpenTask {
 
 /** Null when the turn was withdrawn before it began. */
 export async function openTask(
-  service: Pick<Service, 'turnSoFar'>,
+  service: Pick<Service, 'turnSoFar' | 'questionPage'>,
   turn: OwnTurn,
   options: { isStructured: boolean },
 ): Promise<OpenTask | null> {
   const soFar = await service.turnSoFar(turn);
   if (!soFar) return null;
-  const view = createTaskView(soFar, options);
+  const view = createTaskView(soFar, { ...options, pageOf: (id) => service.questionPage(id) });
   view.add(soFar.entries);
   return { turn, view, position: soFar.position };
 }

@@ -2,6 +2,7 @@
 import type { Message } from '@a2a-js/sdk';
 import { TaskState } from '@a2a-js/sdk';
 import { isApproval } from '../../elicitation/approval.ts';
+import { modelMayNotApprove } from '../../elicitation/approval-wording.ts';
 import type { ElicitationEvent } from '../../elicitation/elicitation.ts';
 import { fieldsAsText } from '../../elicitation/question-as-text.ts';
 import { questionWords } from '../../elicitation/question-words.ts';
@@ -13,6 +14,8 @@ import { agentMessage, dataPart, textPart } from './parts.ts';
 export interface ShownQuestion {
   question: ElicitationEvent;
   waiting: number;
+  /** Where the person can answer it, signed in. */
+  page: string;
   /** What was wrong with the answer that was given. */
   misfit?: string | undefined;
 }
@@ -24,10 +27,6 @@ export interface Shown {
   isStructured: boolean;
 }
 
-/** Whoever asks in words is a model: one that gave an approval, too, would approve itself. */
-export const modelMayNotApprove =
-  'You cannot approve this for the user: they do it themselves, in a chat of this service that shows the conversation.';
-
 /** What is settled outside of the conversation leaves the stream open; what takes a message closes it. */
 export function stateOf(
   { mode, context }: ElicitationEvent,
@@ -37,12 +36,12 @@ export function stateOf(
   return isElsewhere ? TaskState.TASK_STATE_AUTH_REQUIRED : TaskState.TASK_STATE_INPUT_REQUIRED;
 }
 
-export function questionMessage({ question, waiting, misfit }: ShownQuestion, shown: Shown): Message {
+export function questionMessage({ question, waiting, misfit, page }: ShownQuestion, shown: Shown): Message {
   const { isStructured, ...ids } = shown;
   const structured = toStructured(question, misfit);
   const words = [
     questionWords(question, misfit),
-    whatToDo(question),
+    whatToDo(question, page),
     waiting > 0 && `${waiting} more ${waiting === 1 ? 'question follows' : 'questions follow'}.`,
   ].filter((line) => typeof line === 'string');
   const parts = [textPart(words.join('\n\n')), ...(isStructured ? [dataPart(structured)] : [])];
@@ -55,14 +54,15 @@ export function questionMessage({ question, waiting, misfit }: ShownQuestion, sh
   };
 }
 
-function whatToDo(question: ElicitationEvent): string {
+function whatToDo(question: ElicitationEvent, page: string): string {
   const until = `It is open until ${question.expiresAt}.`;
   if (question.mode === 'url') {
     const inspected = inspectUrl(question.url);
     const host = inspected.kind === 'ok' ? ` (it leads to ${inspected.host})` : '';
     return `Show the user this link${host}, and do not open it yourself: ${question.url}\nThe task goes on by itself when they are done. If they refuse, answer “no”. ${until}`;
   }
-  if (isApproval(question.context)) return `${modelMayNotApprove} If they refuse, answer “no”. ${until}`;
+  if (isApproval(question.context))
+    return `${modelMayNotApprove(page)}\nThe task goes on by itself when they have decided. If they refuse, answer “no”. ${until}`;
   const fields = fieldsAsText(question.requestedSchema);
   const refusal = 'If the user refuses, answer “no”. Never decide for them.';
   if (fields.length === 0) return `Answer “yes” if the user agrees. ${refusal} ${until}`;

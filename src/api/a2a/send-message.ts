@@ -22,7 +22,7 @@ import { isTerminal } from './task-view.ts';
 
 export type SendParts = Pick<
   Service,
-  'startTurn' | 'findTurn' | 'turnSoFar' | 'answerQuestion' | 'questionAnsweredUnder'
+  'startTurn' | 'findTurn' | 'turnSoFar' | 'questionPage' | 'answerQuestion' | 'questionAnsweredUnder'
 >;
 
 type Caller = A2ACaller & { isStructured: boolean };

@@ -35,9 +35,16 @@ export interface TaskView {
   misfit(reasons: string): void;
 }
 
+export interface ViewOptions {
+  /** The caller knows the extension. */
+  isStructured: boolean;
+  /** Where the person can answer a question, signed in. */
+  pageOf(elicitationId: string): string;
+}
+
 const answerId = 'answer';
 
-export function createTaskView(facts: TaskFacts, { isStructured }: { isStructured: boolean }): TaskView {
+export function createTaskView(facts: TaskFacts, { isStructured, pageOf }: ViewOptions): TaskView {
   const ids = { taskId: facts.turn.turnId, contextId: facts.turn.conversation };
   const blocks = new Map<string, { step: number; text: string }>();
   const questions = new Map<string, ElicitationEvent>();
@@ -107,7 +114,8 @@ export function createTaskView(facts: TaskFacts, { isStructured }: { isStructure
     const [question, ...rest] = unanswered();
     if (question) {
       const reasons = misfit?.elicitationId === question.elicitationId ? misfit.reasons : undefined;
-      const shown: ShownQuestion = { question, waiting: rest.length, misfit: reasons };
+      const page = pageOf(question.elicitationId);
+      const shown: ShownQuestion = { question, waiting: rest.length, misfit: reasons, page };
       return {
         state: stateOf(question, { isStructured }),
         message: questionMessage(shown, { ...ids, isStructured }),

@@ -13,10 +13,12 @@ export interface PagesParts extends Pick<
   Service,
   | 'accounts'
   | 'approvals'
+  | 'askedQuestion'
   | 'connections'
   | 'mayChange'
   | 'oauthClient'
   | 'ping'
+  | 'questionsOf'
   | 'recordRefusal'
   | 'sealedText'
 > {

@@ -8,6 +8,7 @@ import forms from '@fastify/formbody';
 import type { FastifyInstance } from 'fastify';
 import { explainDatabaseTrouble } from '../http/database-trouble.ts';
 import { problemFor } from '../http/answer-with-problems.ts';
+import { answerRoutes } from './answer/routes.ts';
 import { authorizationRoutes } from './oauth/callback.ts';
 import { clientRoutes } from './oauth/client-documents.ts';
 import type { NangoConnecting, PageContext, PagesParts } from './context.ts';
@@ -55,6 +56,7 @@ export async function connectPages(fastify: FastifyInstance, parts: PagesParts):
       forms.addHook('onRequest', async (_request, reply) => void reply.headers(pageHeaders));
       loginRoutes(forms, context);
       questionRoutes(forms, context);
+      answerRoutes(forms, context);
       authorizationRoutes(forms, context);
       settingsRoutes(forms, context);
       if (nango) nangoCallback(forms, context);

@@ -65,12 +65,29 @@ button.quiet:hover, .button.quiet:hover { background: var(--hover) }
 [data-step] h1:focus { outline: none }
 .field { margin: 1.5rem 0 0 }
 label { font-weight: 600 }
-input[type=password] {
+input:not([type=radio], [type=checkbox]), select, textarea {
   display: block; width: 100%; margin: .375rem 0 0; padding: .75rem .875rem; border: 1px solid var(--quiet); border-radius: .75rem;
   background: var(--card); color: var(--text); font: inherit; line-height: 1.375;
 }
-input[aria-invalid] { border-color: var(--warn); border-width: 2px; padding: calc(.75rem - 1px) calc(.875rem - 1px) }
+textarea { resize: vertical }
+input:not([type=radio], [type=checkbox])[aria-invalid], textarea[aria-invalid] { border-color: var(--warn); border-width: 2px; padding: calc(.75rem - 1px) calc(.875rem - 1px) }
 .problem { margin: .25rem 0 .5rem; color: var(--warn); font-size: .9375rem }
+fieldset { min-width: 0; padding: 0; border: 0 }
+legend { padding: 0; font-weight: 600 }
+label small, legend small { color: var(--quiet); font-size: .875rem; font-weight: 400 }
+.tick { display: flex; gap: .625rem; align-items: baseline; padding: .375rem 0; font-weight: 400; overflow-wrap: anywhere }
+.tick input { flex: none; margin: 0; accent-color: var(--accent); translate: 0 .125rem }
+summary { color: var(--quiet); cursor: pointer; font-size: .9375rem }
+summary + label { display: block; margin-top: .75rem }
+.message { white-space: pre-line }
+.arguments { margin: 1.5rem 0 0 }
+.arguments figcaption { color: var(--quiet); font-size: .9375rem }
+.arguments code { color: var(--text); overflow-wrap: anywhere }
+pre, .address {
+  margin: .5rem 0 0; padding: .75rem .875rem; max-height: 18rem; overflow: auto; border-radius: .75rem; background: var(--chip);
+  font: .875rem/1.6 ui-monospace, "SF Mono", Menlo, Consolas, monospace; white-space: pre-wrap; overflow-wrap: anywhere;
+}
+.address { margin-top: 1.5rem }
 .help { margin: .5rem 0 0; color: var(--quiet); font-size: .875rem }
 main.wide { max-width: 38rem }
 main.wide .lead { margin-bottom: 1.5rem }
@@ -90,6 +107,12 @@ ul.connections { list-style: none; margin: 0; padding: 0 }
 .remark.warn { color: var(--warn) }
 .connections dl { margin: 1rem 0 0; border: 0 }
 .connections dl > div { padding: .1875rem 0; border: 0 }
+ul.questions { list-style: none; margin: .75rem 0 1.5rem; padding: 0 }
+.questions li { display: flex; flex-wrap: wrap; align-items: center; justify-content: space-between; gap: .5rem 1rem; padding: .875rem 1rem; border-radius: .75rem; background: var(--chip) }
+.questions li + li { margin-top: .5rem }
+.questions li > div { flex: 1 1 14rem; min-width: 0 }
+.questions p { margin: 0 }
+.questions .button { width: auto; padding: .5rem 1rem; border-radius: .625rem; font-size: .9375rem }
 .approvals { margin: 1.5rem 0 0; padding: 1.5rem 0 0; border-top: 1px solid var(--line) }
 .approvals .remark { margin: .25rem 0 0 }
 .approvals ul { list-style: none; margin: .5rem 0 0; padding: 0 }

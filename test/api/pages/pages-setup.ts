@@ -21,6 +21,7 @@ import { createConfirmConnection } from '../../../src/service/confirm-connection
 import type { ConnectionAnnouncer } from '../../../src/service/announce-connection.ts';
 import { createMayChange } from '../../../src/service/account-rights.ts';
 import { createOwnApprovals } from '../../../src/service/approvals.ts';
+import { askedQuestion, questionsOf } from '../../../src/service/questions.ts';
 import { createOwnConnections } from '../../../src/service/connections.ts';
 import { createOAuthStore } from '../../../src/credentials/mcp-oauth/store.ts';
 import { generateKey, parseKeys } from '../../../src/credentials/sealing/key-ring.ts';
@@ -156,6 +157,8 @@ export async function setUpPages(
     recordRefusal: createRecordRefusal(storage.audit),
     sealedText: createSealedText(keys),
     ping: () => storage.ping(),
+    askedQuestion: (principal, id) => askedQuestion(storage, principal, id),
+    questionsOf: (principal) => questionsOf(storage, principal),
     connections: createOwnConnections({ config: { servers }, storage, stores, mayChange, logger }),
     approvals: createOwnApprovals({ config: { servers, agents: new Map() }, storage }),
     mayChange,

@@ -3,6 +3,7 @@
  * asks in its own words and answers with `sendElicitationResult`. Pure.
  */
 import { isApproval } from '../../../elicitation/approval.ts';
+import { modelMayNotApprove } from '../../../elicitation/approval-wording.ts';
 import { fieldsAsText } from '../../../elicitation/question-as-text.ts';
 import { inspectUrl } from '../../../elicitation/url-safety.ts';
 import type { TurnRef } from '../../../turn/turn.ts';
@@ -12,10 +13,6 @@ import { questionWords } from '../../../elicitation/question-words.ts';
 import type { ToolResult } from './tool.ts';
 
 export const fallbackTool = 'sendElicitationResult';
-
-/** Whoever asks for an approval is a model as well: one that gave it, too, would approve itself. */
-export const modelMayNotApprove =
-  'You cannot approve this for the user: they do it themselves, in a chat of this service that shows the conversation, or in a client that shows forms.';
 
 /** What is known beside the question: what was wrong with an answer, or that a page was agreed to and is not done. */
 export type Notes = ReadonlyMap<string, string>;
@@ -64,7 +61,7 @@ function whatToDo(question: Question): string {
     return `Show the user this link${host}, and do not open it yourself: ${question.url}\nWhen they have been there, call ${call('')}. ${otherwise}`;
   }
   if (isApproval(question.context))
-    return `${modelMayNotApprove} Tell them what is asked. When they have decided there, call wait_for_turn. If they refuse, call ${fallbackTool} {"elicitId": "${elicitationId}", "action": "decline"}. The question is open until ${expiresAt}.`;
+    return `${modelMayNotApprove(question.page)}\nTell them what is asked. When they have decided there, call wait_for_turn. If they refuse, call ${fallbackTool} {"elicitId": "${elicitationId}", "action": "decline"}. The question is open until ${expiresAt}.`;
   const fields = fieldsAsText(question.requestedSchema);
   if (fields.length === 0) return `Ask the user exactly this. If they agree, call ${call('')}. ${otherwise}`;
   return [

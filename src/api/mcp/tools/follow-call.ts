@@ -20,7 +20,8 @@ export type CallStage = { at: number } & (
   | { kind: 'working'; awaited: Question[]; open: Question[] }
 );
 
-export type Question = ElicitationEvent;
+/** `page`: where the person can answer it, signed in. */
+export type Question = ElicitationEvent & { page: string };
 
 export interface Following {
   /** Ends the waiting; the turn goes on. */
@@ -37,7 +38,7 @@ export interface Following {
 const gatheringMs = 50;
 
 export async function followCall(
-  service: Pick<Service, 'followTurn'>,
+  service: Pick<Service, 'followTurn' | 'questionPage'>,
   turn: OwnTurn,
   { signal, holdMs, answered = new Set(), onProgress }: Following,
 ): Promise<CallStage> {
@@ -52,7 +53,10 @@ export async function followCall(
     for await (const batch of service.followTurn(turn, { signal: AbortSignal.any([signal, stop.signal]) })) {
       entries.push(...batch);
       for (const entry of batch) {
-        if (entry.event.type === 'elicitation-request') questions.set(entry.event.elicitationId, entry.event);
+        if (entry.event.type === 'elicitation-request') {
+          const { elicitationId } = entry.event;
+          questions.set(elicitationId, { ...entry.event, page: service.questionPage(elicitationId) });
+        }
         const operation = onProgress && operationOf(entry, '');
         if (operation) onProgress(operation.label);
       }

@@ -1,6 +1,7 @@
 /** Tools to answer questions with, for models whose client does not ask its user, and for programs that poll. */
 import { z } from 'zod';
 import { ClientIdSchema, ElicitationIdSchema } from '../../../contract/ids.ts';
+import { modelMayNotApprove } from '../../../elicitation/approval-wording.ts';
 import { toElicitationEvent } from '../../../elicitation/elicitation-event.ts';
 import type { Service } from '../../../service/service.ts';
 import { isApproval } from '../../../elicitation/approval.ts';
@@ -8,13 +9,13 @@ import { questionWords } from '../../../elicitation/question-words.ts';
 import { answerQuestion } from './answers.ts';
 import { readArguments, toJsonSchema } from './arguments.ts';
 import { TurnResultSchema, turnResult } from './call-result.ts';
-import { fallbackTool, modelMayNotApprove, pendingResult } from './fallback.ts';
+import { fallbackTool, pendingResult } from './fallback.ts';
 import { errorResult } from './tool.ts';
 import type { Caller, Started, Tool } from './tool.ts';
 
 export type QuestionToolsService = Pick<
   Service,
-  'answerQuestion' | 'findQuestion' | 'findTurn' | 'questionsOf'
+  'answerQuestion' | 'findQuestion' | 'findTurn' | 'questionsOf' | 'questionPage'
 >;
 
 const answer = {
@@ -47,6 +48,7 @@ export function listMyQuestions(service: QuestionToolsService): Tool {
           ...(question.mode === 'form'
             ? { requestedSchema: question.requestedSchema }
             : { url: question.url }),
+          page: service.questionPage(elicitationId),
           expiresAt,
         };
       });
@@ -172,7 +174,7 @@ async function answerById(
   )
     return {
       kind: 'result',
-      result: pendingResult(turn, [question], new Map([[elicitationId, modelMayNotApprove]])),
+      result: pendingResult(turn, [question], new Map([[elicitationId, modelMayNotApprove(question.page)]])),
     };
   const verdict = await answerQuestion(service, caller, {
     question,

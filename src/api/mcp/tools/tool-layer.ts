@@ -40,6 +40,7 @@ export type ToolLayerService = Pick<
   | 'answerQuestion'
   | 'cancelTurn'
   | 'questionsOf'
+  | 'questionPage'
 >;
 
 export function createToolLayer(service: ToolLayerService): ToolLayer {

@@ -40,7 +40,7 @@ export function questionPage(view: QuestionView, givenHere?: GivenHere): Page {
         ${detail(
           'Time left',
           html`${minutesInWords(view.minutesLeft)}<small
-              >until <time datetime="${view.deadline.toISOString()}">${clock(view.deadline)}</time></small
+              >until <time datetime="${view.deadline.toISOString()}">${clockTime(view.deadline)}</time></small
             >`,
         )}
       </dl>
@@ -105,11 +105,11 @@ export function questionFields(view: QuestionView): Html {
 }
 
 /** The reader's time zone is unknown without a script, so the zone is named, and the time left comes first. */
-function clock(time: Date): string {
+export function clockTime(time: Date): string {
   return `${time.toISOString().slice(11, 16)} UTC`;
 }
 
-function minutesInWords(minutes: number): string {
+export function minutesInWords(minutes: number): string {
   if (minutes < 1) return 'Less than a minute';
   return minutes === 1 ? '1 minute' : `${minutes} minutes`;
 }

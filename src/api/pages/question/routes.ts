@@ -2,6 +2,7 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import { ElicitationIdSchema } from '../../../contract/ids.ts';
+import { answerAddress } from '../../../elicitation/account-pages.ts';
 import type { FoundQuestion } from '../../../service/connection-question.ts';
 import type { PageContext } from '../context.ts';
 import { isFromOurPage } from '../csrf.ts';
@@ -19,6 +20,7 @@ import {
   signInAgainPage,
   unknownPage,
 } from '../outcome-pages.ts';
+import { keepingReturn } from '../return-url.ts';
 import { questionPage } from './pages.ts';
 import { connect, refuse } from './decide.ts';
 import { viewOf } from './view.ts';
@@ -36,7 +38,7 @@ const form = z.object({
 });
 
 export function questionRoutes(fastify: FastifyInstance, context: PageContext): void {
-  const { config, accounts, sessions, refusals } = context;
+  const { config, accounts, sessions, refusals, askedQuestion } = context;
   const { publicUrl } = config.http;
 
   for (const path of ['/auth/connect', '/auth/done']) {
@@ -46,6 +48,10 @@ export function questionRoutes(fastify: FastifyInstance, context: PageContext): 
       const session = sessions.read(request);
       if (!session) return reply.redirect(loginUrl(publicUrl, link.data.e, request), 303);
       const found = await accounts.findQuestion(link.data.e, session);
+      // What is not about an account has a page of its own.
+      const asked = found.kind === 'unknown' && (await askedQuestion(principalOf(session), link.data.e));
+      if (asked && (asked.kind === 'own' ? !asked.isAboutAccount : asked.kind === 'somebody-elses'))
+        return reply.redirect(keepingReturn(answerAddress(publicUrl, link.data.e), request), 303);
       return sendPage(reply, await pageFor(context, found, session, request));
     });
   }

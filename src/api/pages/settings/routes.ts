@@ -34,7 +34,7 @@ const form = z.object({
 });
 
 export function settingsRoutes(fastify: FastifyInstance, context: PageContext): void {
-  const { config, connections, approvals, sessions, refusals } = context;
+  const { config, connections, approvals, questionsOf, sessions, refusals } = context;
   const { publicUrl } = config.http;
   const signIn = (request: FastifyRequest) => loginUrl(publicUrl, null, request);
 
@@ -42,15 +42,17 @@ export function settingsRoutes(fastify: FastifyInstance, context: PageContext): 
     const session = sessions.read(request);
     if (!session) return reply.redirect(signIn(request), 303);
     const query = listQuery.safeParse(request.query);
-    const [list, remembered] = await Promise.all([
+    const [list, remembered, questions] = await Promise.all([
       connections.list(principalOf(session)),
       approvals.list(principalOf(session)),
+      questionsOf(principalOf(session)),
     ]);
     const justConnected = query.data?.connected;
     const view = {
       ...signedInAs(session, publicUrl),
       connections: list,
       approvals: remembered,
+      questions,
       justConnected,
     };
     return sendPage(reply, settingsPage(view));

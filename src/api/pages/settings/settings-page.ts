@@ -2,6 +2,7 @@
 import { permissionsAmong } from '../../../service/accounts.ts';
 import { isKey } from '../../../service/connections.ts';
 import type { OwnApproval } from '../../../service/approvals.ts';
+import type { Question } from '../../../service/questions.ts';
 import type { OwnConnection } from '../../../service/connections.ts';
 import { approvalList } from './approval-list.ts';
 import { detail, scopeList } from '../details.ts';
@@ -12,6 +13,7 @@ import { dash, monogram } from '../marks.ts';
 import { keepingReturn } from '../return-url.ts';
 import { askWhom } from '../../../elicitation/shared-account.ts';
 import { day } from './day.ts';
+import { questionList } from './question-list.ts';
 import { connectForm, connectLink, keyLink, queryOf } from './forms.ts';
 import { signedIn } from '../signed-in.ts';
 import type { SignedIn } from '../signed-in.ts';
@@ -19,13 +21,15 @@ import type { SignedIn } from '../signed-in.ts';
 export interface SettingsView extends SignedIn {
   connections: OwnConnection[];
   approvals: OwnApproval[];
+  /** Those that wait for the person, newest first. */
+  questions: Question[];
   /** The server whose account has just been connected. */
   justConnected: string | undefined;
 }
 
 export function settingsPage(view: SettingsView): Page {
-  const { connections, approvals } = view;
-  const isEmpty = connections.length === 0 && approvals.length === 0;
+  const { connections, approvals, questions } = view;
+  const isEmpty = connections.length + approvals.length + questions.length === 0;
   return {
     status: 200,
     title: 'Your connections',
@@ -36,7 +40,7 @@ export function settingsPage(view: SettingsView): Page {
           <p class="lead">Nothing here needs an account of yours.</p>`
       : html`<h1>Your connections</h1>
           <p class="lead">Accounts that agents may use, and as whom.</p>
-          ${connectedNotice(view)}
+          ${connectedNotice(view)} ${questions.length > 0 && questionList(view, questions)}
           <ul class="connections">
             ${connections.map((connection) => item(view, connection))}
           </ul>

@@ -1,0 +1,205 @@
+/** Forms, approvals and links to other pages, as the person who was asked sees them. Pure: data in, `Page` out; no page needs JavaScript. */
+import type { Status } from '../../../elicitation/elicitation.ts';
+import { warningText } from '../../../elicitation/url-safety.ts';
+import { detail } from '../details.ts';
+import { html } from '../html.ts';
+import type { Html } from '../html.ts';
+import type { Page } from '../layout.ts';
+import { clock, cross, dash, monogram, tick } from '../marks.ts';
+import { finishedPage } from '../outcome-pages.ts';
+import { clockTime, minutesInWords } from '../question/pages.ts';
+import { returnField } from '../return-url.ts';
+import { signedIn } from '../signed-in.ts';
+import { formFields } from './form-fields.ts';
+import type { Typed } from './form-fields.ts';
+import type { Asked, AnswerView } from './view.ts';
+
+/** An answer that was not taken, with what was typed. */
+export interface Refused {
+  typed: Typed;
+  /** By field. */
+  problems: Map<string, string>;
+  /** About the answer as a whole. */
+  problem?: string | undefined;
+}
+
+export function answerPage(view: AnswerView, refused?: Refused): Page {
+  const { asked, asker, host, askedBy, warnings, publicUrl } = view;
+  const heading = headingOf(view);
+  return {
+    status: refused ? 422 : 200,
+    title: refused ? `Not answered yet: ${heading}` : heading,
+    isWide: asked.kind !== 'link',
+    body: html`
+      ${monogram(asker ?? askedBy.at(0) ?? 'Question')}
+      <h1>${heading}</h1>
+      <p class="lead message" dir="auto">${view.message}</p>
+      <dl>
+        ${detail('Asked by', html`<strong>${askedBy.join(' → ')}</strong>`)}
+        ${asker !== undefined && detail(host === undefined ? 'Tool' : 'Server', html`<strong>${asker}</strong>${host !== undefined && html`<small>${host}</small>`}`)}
+        ${timeLeft(view)}
+      </dl>
+      ${warnings.map((warning) => html`<p class="warning">${warningText(warning)}</p>`)}
+      ${refused?.problem !== undefined && html`<p class="warning" role="alert">${refused.problem}</p>`}
+      <form method="post" action="${publicUrl}/auth/answer" novalidate>
+        ${hiddenFields(view)} ${inputs(asked, refused)}
+        <div class="actions">${buttons(asked)}</div>
+      </form>
+      <form method="post" action="${publicUrl}/auth/answer">
+        ${hiddenFields(view)}
+        <button name="action" value="cancel" class="dismiss" aria-label="Dismiss" title="Dismiss">
+          ${cross}
+        </button>
+      </form>
+    `,
+    footer: signedIn(view, view.elicitationId),
+  };
+}
+
+function headingOf({ asked, asker, askedBy }: AnswerView): string {
+  switch (asked.kind) {
+    case 'approval':
+      return `${askedBy.at(-1) ?? 'An agent'} asks for your approval`;
+    case 'form':
+      return `${asker ?? askedBy.at(-1) ?? 'An agent'} asks you`;
+    case 'link':
+      return `${asker ?? askedBy.at(-1) ?? 'An agent'} asks you to open a page`;
+    default:
+      return asked satisfies never;
+  }
+}
+
+function inputs(asked: Asked, refused: Refused | undefined): Html {
+  switch (asked.kind) {
+    case 'approval':
+      return html`${
+          asked.arguments !== undefined &&
+          html`<figure class="arguments">
+            <figcaption id="arguments">
+              This will be sent${asked.toolName !== undefined && html` to <code>${asked.toolName}</code>`}:
+            </figcaption>
+            <pre tabindex="0" aria-labelledby="arguments">${asked.arguments}</pre>
+          </figure>`
+        }
+        <div class="field">
+          <label for="remember">Next time</label>
+          <select id="remember" name="remember">
+            <option value="">Ask me again</option>
+            <option value="conversation">Do not ask in this conversation</option>
+            <option value="always">Do not ask again</option>
+          </select>
+        </div>
+        <details class="field">
+          <summary>Refuse with a reason</summary>
+          <label for="reason">Why not? <small>optional; the agent reads it</small></label>
+          <textarea id="reason" name="reason" rows="2" maxlength="1000"></textarea>
+        </details>`;
+    case 'form':
+      return html`${formFields(asked.fields, refused?.typed ?? null, refused?.problems ?? new Map())}`;
+    case 'link':
+      return html`<p class="address" dir="ltr">${asked.url}</p>`;
+    default:
+      return asked satisfies never;
+  }
+}
+
+function buttons(asked: Asked): Html {
+  const [yes, no] = buttonWords(asked);
+  return html`<button name="action" value="accept">${yes}</button>
+    <button name="action" value="decline" class="quiet" formnovalidate>${no}</button>`;
+}
+
+function buttonWords(asked: Asked): [yes: string, no: string] {
+  switch (asked.kind) {
+    case 'approval':
+      return ['Approve', 'Refuse'];
+    case 'form':
+      return [asked.fields.length === 0 ? 'Yes' : 'Send', asked.fields.length === 0 ? 'No' : 'Not now'];
+    case 'link':
+      return [`Open ${asked.host}`, 'Not now'];
+    default:
+      return asked satisfies never;
+  }
+}
+
+function hiddenFields(view: AnswerView): Html {
+  return html`<input type="hidden" name="e" value="${view.elicitationId}" />
+    <input type="hidden" name="csrf" value="${view.csrf}" />
+    ${returnField(view)}`;
+}
+
+function timeLeft({ deadline, minutesLeft }: AnswerView): Html {
+  return detail(
+    'Time left',
+    html`${minutesInWords(minutesLeft)}<small
+        >until <time datetime="${deadline.toISOString()}">${clockTime(deadline)}</time></small
+      >`,
+  );
+}
+
+/** How the question ended, or that its answer is on record and is being told. */
+export function settledPage(
+  { asked }: Pick<AnswerView, 'asked'>,
+  status: Exclude<Status, 'pending'> | 'received',
+): Page {
+  switch (status) {
+    case 'accept': {
+      const [heading, next] = doneWords(asked);
+      return outcome(tick, heading, `${next} You can close this window and go back to where you were asked.`);
+    }
+    case 'received':
+      return outcome(
+        clock,
+        'Your answer is on record',
+        'The agent hears of it in a moment. You can close this window and go back to where you were asked.',
+      );
+    case 'decline':
+      return outcome(
+        dash,
+        asked.kind === 'approval' ? 'Refused' : 'Not now, then',
+        'The agent is told so, and goes on without it. You can close this window.',
+      );
+    case 'cancel':
+    case 'expired':
+      return finishedPage(status);
+    default:
+      return status satisfies never;
+  }
+}
+
+function doneWords(asked: Asked): [heading: string, next: string] {
+  switch (asked.kind) {
+    case 'approval':
+      return ['Approved', 'The agent makes this call now.'];
+    case 'form':
+      return ['Answered', 'The agent goes on with what you said.'];
+    case 'link':
+      return ['Done', 'The agent goes on.'];
+    default:
+      return asked satisfies never;
+  }
+}
+
+function outcome(mark: Html, heading: string, explanation: string): Page {
+  return {
+    status: 200,
+    title: heading,
+    body: html`${mark}
+      <h1>${heading}</h1>
+      <p class="lead">${explanation}</p>`,
+    wayBack: 'button',
+  };
+}
+
+/** The answer to “Open”. Not a redirect: `form-action` would stop it at the other page's door. */
+export function onwardPage({ url, host }: Extract<Asked, { kind: 'link' }>): Page {
+  return {
+    status: 200,
+    title: `Going to ${host}`,
+    onwardUrl: url,
+    body: html`${monogram(host)}
+      <h1>Taking you to ${host}</h1>
+      <p class="lead">When you are done there, the agent goes on by itself.</p>
+      <div class="actions"><a class="button" href="${url}" rel="noreferrer">Continue</a></div>`,
+  };
+}

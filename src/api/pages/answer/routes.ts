@@ -1,0 +1,176 @@
+/** `/auth/answer`: a form, an approval or a link to another page (GET), and its buttons (POST). Accounts have `/auth/connect`. */
+import type { FastifyInstance, FastifyRequest } from 'fastify';
+import { z } from 'zod';
+import { ElicitationIdSchema } from '../../../contract/ids.ts';
+import type { ElicitationResponse } from '../../../elicitation/elicitation.ts';
+import { coerceContent } from '../../../elicitation/form/coerce-content.ts';
+import { questionAddress } from '../../../elicitation/account-pages.ts';
+import type { AskedQuestion, Question } from '../../../service/questions.ts';
+import { ServiceError } from '../../../service/service-error.ts';
+import type { PageContext } from '../context.ts';
+import { isFromOurPage } from '../csrf.ts';
+import { sendPage } from '../layout.ts';
+import type { Page, Redirect } from '../layout.ts';
+import { loginUrl } from '../login/routes.ts';
+import { displayName, principalOf } from '../login/session.ts';
+import type { Session } from '../login/session.ts';
+import {
+  foreignFormPage,
+  incompleteFormPage,
+  refusedPage,
+  signInAgainPage,
+  unknownPage,
+} from '../outcome-pages.ts';
+import { keepingReturn } from '../return-url.ts';
+import { answerPage, onwardPage, settledPage } from './pages.ts';
+import { typedIn } from './form-fields.ts';
+import type { Typed } from './form-fields.ts';
+import { answerView } from './view.ts';
+import type { Asked } from './view.ts';
+
+const query = z.object({ e: ElicitationIdSchema });
+const form = z.looseObject({
+  e: ElicitationIdSchema,
+  csrf: z.string(),
+  action: z.enum(['accept', 'decline', 'cancel']),
+  remember: z.enum(['', 'conversation', 'always']).default(''),
+  reason: z.string().max(1_000).default(''),
+});
+
+type Own = Extract<AskedQuestion, { kind: 'own' }>;
+
+export function answerRoutes(fastify: FastifyInstance, context: PageContext): void {
+  const { config, sessions, refusals, askedQuestion } = context;
+  const { publicUrl } = config.http;
+
+  fastify.get('/auth/answer', async (request, reply) => {
+    const link = query.safeParse(request.query);
+    if (!link.success) return sendPage(reply, unknownPage());
+    const session = sessions.read(request);
+    if (!session) return reply.redirect(loginUrl(publicUrl, link.data.e, request), 303);
+    const asked = await askedQuestion(principalOf(session), link.data.e);
+    if (asked.kind !== 'own')
+      return sendPage(reply, await notTheirs(context, asked, link.data.e, session, request));
+    return sendPage(reply, pageFor(context, asked, session));
+  });
+
+  fastify.post('/auth/answer', async (request, reply) => {
+    const input = form.safeParse(request.body);
+    if (!input.success) {
+      await refusals.record(request, 'an incomplete form');
+      return sendPage(reply, incompleteFormPage());
+    }
+    const { e, csrf } = input.data;
+    const session = sessions.read(request);
+    if (!session) {
+      await refusals.record(request, 'a form without a session', { elicitationId: e });
+      return sendPage(reply, signInAgainPage(loginUrl(publicUrl, e, request)));
+    }
+    if (!isFromOurPage(request, publicUrl, session, csrf)) {
+      await refusals.record(request, 'form from another page', { elicitationId: e });
+      return sendPage(reply, foreignFormPage());
+    }
+    const asked = await askedQuestion(principalOf(session), e);
+    if (asked.kind !== 'own') return sendPage(reply, await notTheirs(context, asked, e, session, request));
+    if (asked.isAboutAccount || asked.question.status !== 'pending')
+      return sendPage(reply, pageFor(context, asked, session));
+    return sendPage(reply, await answer(context, asked.question, session, input.data, request));
+  });
+}
+
+async function notTheirs(
+  { config, refusals }: PageContext,
+  asked: Exclude<AskedQuestion, Own>,
+  elicitationId: string,
+  session: Session,
+  request: FastifyRequest,
+): Promise<Page> {
+  if (asked.kind === 'unknown') return unknownPage();
+  const { tenant } = asked;
+  const isSameTenant = tenant === session.tenant;
+  await refusals.record(request, isSameTenant ? 'another user' : 'another tenant', { elicitationId, tenant });
+  // Outside its tenant a question does not exist.
+  if (!isSameTenant) return unknownPage();
+  return refusedPage(displayName(session), loginUrl(config.http.publicUrl, elicitationId, request, 'other'));
+}
+
+function pageFor(
+  { config }: PageContext,
+  { question, isAboutAccount }: Own,
+  session: Session,
+): Page | Redirect {
+  if (isAboutAccount) {
+    // One whose server is gone from the agents file is nobody's to answer.
+    if (!config.servers.has(question.request.context.server ?? '')) return unknownPage();
+    return { redirectTo: keepingReturn(questionAddress(config.http.publicUrl, question.id), session) };
+  }
+  const view = answerView(question, config, session);
+  if (question.status !== 'pending') return settledPage(view, question.status);
+  return question.deadline > Date.now() ? answerPage(view) : settledPage(view, 'expired');
+}
+
+/** Answers with the page to show next. */
+async function answer(
+  context: PageContext,
+  question: Question,
+  session: Session,
+  given: z.infer<typeof form>,
+  request: FastifyRequest,
+): Promise<Page | Redirect> {
+  const { config, askedQuestion } = context;
+  const view = answerView(question, config, session);
+  const typed = typedIn(given);
+  try {
+    const answered = await context.answer(principalOf(session), {
+      elicitationId: question.id,
+      response: responseOf(view.asked, given, typed),
+      address: request.ip,
+    });
+    if (given.action === 'accept' && view.asked.kind === 'link') return onwardPage(view.asked);
+    return settledPage(view, answered.kind === 'recorded' ? answered.outcome : 'received');
+  } catch (error) {
+    if (!(error instanceof ServiceError)) throw error;
+    switch (error.code) {
+      case 'invalid_content':
+      case 'invalid_request': {
+        const issues = error.details.issues ?? [];
+        const problems = new Map(issues.map(({ path, detail }) => [path.at(-1) ?? '', detail]));
+        const known = view.asked.kind === 'form' && view.asked.fields.some(({ name }) => problems.has(name));
+        return answerPage(view, { typed, problems, ...(!known && { problem: error.message }) });
+      }
+      case 'already_answered':
+      case 'expired':
+      case 'turn_over': {
+        // Something else settled the question while the page was open.
+        const now = await askedQuestion(principalOf(session), question.id);
+        return now.kind === 'own' ? pageFor(context, now, session) : unknownPage();
+      }
+      default:
+        throw error;
+    }
+  }
+}
+
+function responseOf(asked: Asked, given: z.infer<typeof form>, typed: Typed): ElicitationResponse {
+  const { action, remember } = given;
+  const reason = given.reason.trim();
+  switch (action) {
+    case 'cancel':
+      return { action };
+    case 'decline':
+      return { action, ...(asked.kind === 'approval' && reason !== '' && { reason }) };
+    case 'accept':
+      switch (asked.kind) {
+        case 'link':
+          return { action };
+        case 'approval':
+          return { action, content: {}, ...(remember !== '' && { remember }) };
+        case 'form':
+          return { action, content: coerceContent(asked.fields, typed) };
+        default:
+          return asked satisfies never;
+      }
+    default:
+      return action satisfies never;
+  }
+}

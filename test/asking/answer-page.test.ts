@@ -1,0 +1,145 @@
+/** The page on which the person who was asked answers anything but a question about an account: it needs no script. */
+import { expect, test } from 'vitest';
+import { Browser, words } from '../api/pages/browser.ts';
+import type { Shown } from '../api/pages/browser.ts';
+import { asks, form, page } from '../servers/playing-server.ts';
+import { useAskingService } from './asking-service.ts';
+import type { AskedTurn } from './asking-service.ts';
+
+const setup = useAskingService({ env: { ASKING_APPROVAL: 'always' } });
+const fields = {
+  city: { type: 'string', title: 'City', minLength: 2, description: 'Where to' },
+  nights: { type: 'integer', title: 'Nights', minimum: 1 },
+  pets: { type: 'boolean', title: 'Pets' },
+  meals: { type: 'array', items: { type: 'string', enum: ['breakfast', 'dinner'] } },
+};
+
+async function openAs(user: string, elicitationId: string) {
+  const browser = new Browser();
+  const signIn = await browser.open(`${setup.service.baseUrl}/auth/answer?e=${elicitationId}`);
+  return { browser, shown: await browser.press(signIn, { user }) };
+}
+
+async function opened(turn: AskedTurn, n: number) {
+  const { elicitationId } = await turn.question(n);
+  return { elicitationId, ...(await openAs('alice', elicitationId)) };
+}
+
+const approve = async (turn: AskedTurn) => turn.answer(0, { action: 'accept' });
+const csrfOf = ({ text }: Shown) => /name="csrf"\s+value="([^"]*)"/.exec(text)?.[1] ?? '';
+
+test('a call is approved where its arguments are shown, and is not asked about again in this conversation', async () => {
+  const turn = await setup.begin([], { input: { title: '<b>"hello"</b>' } });
+  const { browser, shown } = await opened(turn, 0);
+  expect(shown.status).toBe(200);
+  expect(words(shown)).toContain('Assistant asks for your approval');
+  expect(shown.text).toContain('&quot;title&quot;: &quot;&lt;b&gt;\\&quot;hello\\&quot;&lt;/b&gt;&quot;');
+  const done = await browser.press(shown, { action: 'accept' }, { remember: 'conversation' });
+  expect(words(done)).toContain('Approved');
+  expect((await turn.end()).text).toBe('done');
+
+  const again = await setup.begin([], { conversation: turn.conversation });
+  expect((await again.end()).questions).toEqual([]);
+});
+
+test('a refusal takes its reason to the model', async () => {
+  const turn = await setup.begin([]);
+  const { browser, shown } = await opened(turn, 0);
+  const done = await browser.press(shown, { action: 'decline' }, { reason: 'Not on a Sunday' });
+  expect(words(done)).toContain('Refused');
+  expect((await turn.end()).error).toContain('Not on a Sunday');
+});
+
+test('a form keeps what was typed until it fits, and is settled then', async () => {
+  const turn = await setup.begin([asks({ trip: form('Where to?', fields) })]);
+  await approve(turn);
+  const { browser, shown, elicitationId } = await opened(turn, 1);
+  for (const said of [
+    'Asking asks you',
+    'Where to?',
+    'City',
+    'Where to',
+    'Nights',
+    'Pets',
+    'breakfast',
+    'Signed in as Alice',
+  ])
+    expect(words(shown)).toContain(said);
+
+  const wrong = await browser.press(shown, { action: 'accept' }, { 'f.city': '<L', 'f.nights': 'two' });
+  expect(wrong.status).toBe(422);
+  expect(words(wrong)).toContain('must be a whole number');
+  expect(wrong.text).toContain('value="&lt;L"');
+  expect(wrong.text).toContain('value="two"');
+
+  const right = { 'f.city': 'Lisbon', 'f.nights': '2', 'f.pets': 'false', 'f.meals': 'dinner' };
+  const done = await browser.press(wrong, { action: 'accept' }, right);
+  expect(words(done)).toContain('Answered');
+  expect((await turn.end()).text).toBe('done');
+  expect(setup.server.calls.at(-1)?.params.inputResponses).toEqual({
+    trip: { action: 'accept', content: { city: 'Lisbon', nights: 2, pets: false, meals: ['dinner'] } },
+  });
+
+  const link = `${setup.service.baseUrl}/auth/answer?e=${elicitationId}`;
+  expect(words(await browser.open(link))).toContain('Answered');
+  const late = await browser.post(
+    link.split('?')[0] ?? '',
+    { e: elicitationId, csrf: csrfOf(shown), action: 'decline' },
+    setup.service.baseUrl,
+  );
+  expect(words(late)).toContain('Answered');
+});
+
+test('a page of somebody else is opened with consent, which is on record', async () => {
+  const turn = await setup.begin([asks({ there: page('https://example.com/a?b=c') })]);
+  await approve(turn);
+  const { browser, shown } = await opened(turn, 1);
+  expect(words(shown)).toContain('Open example.com');
+  const going = await browser.press(shown, { action: 'accept' });
+  expect(going.text).toContain('content="0; url=https://example.com/a?b=c"');
+  expect((await turn.end()).text).toBe('done');
+});
+
+test('dismissed is dismissed', async () => {
+  const turn = await setup.begin([]);
+  const { browser, shown } = await opened(turn, 0);
+  const done = await browser.press(shown, { action: 'cancel' });
+  expect(words(done)).toContain('This question is closed');
+  expect((await turn.end()).error).toContain('dismissed');
+});
+
+test('somebody else sees nothing of it, and what did not come from the page changes nothing', async () => {
+  const turn = await setup.begin([], { input: { title: 'a secret plan' } });
+  const { elicitationId, browser, shown } = await opened(turn, 0);
+  const bob = await openAs('bob', elicitationId);
+  expect(bob.shown.status).toBe(403);
+  expect(bob.shown.text).not.toContain('a secret plan');
+  const address = `${setup.service.baseUrl}/auth/answer`;
+  const fields = { e: elicitationId, action: 'accept' };
+  const csrf = csrfOf(shown);
+  const refused = [
+    await browser.post(address, { ...fields, csrf }, 'https://evil.example'),
+    await browser.post(address, { ...fields, csrf: 'x' }, setup.service.baseUrl),
+    await new Browser().post(address, { ...fields, csrf }, setup.service.baseUrl),
+    await bob.browser.post(address, { ...fields, csrf }, setup.service.baseUrl),
+    await browser.post(address, { ...fields, csrf, action: 'connect' }, setup.service.baseUrl),
+    await browser.post(address, { ...fields, csrf, remember: 'for ever' }, setup.service.baseUrl),
+  ];
+  expect(refused.map(({ status }) => status)).toEqual([403, 403, 403, 403, 400, 400]);
+  expect(turn.statuses()).toEqual(['pending']);
+  await turn.answer(0, { action: 'decline' });
+  await turn.end();
+});
+
+test('the settings page lists what waits, and its link leads to the question', async () => {
+  const turn = await setup.begin([]);
+  const { browser, elicitationId } = await opened(turn, 0);
+  const settings = await browser.open(`${setup.service.baseUrl}/connections`);
+  expect(settings.text).toContain(`/auth/answer?e=${elicitationId}`);
+  expect(words(settings)).toContain('waits until');
+  const led = await browser.open(`${setup.service.baseUrl}/auth/connect?e=${elicitationId}`);
+  expect(words(led)).toContain('asks for your approval');
+  await turn.answer(0, { action: 'decline' });
+  await turn.end();
+  expect((await browser.open(`${setup.service.baseUrl}/connections`)).text).not.toContain(elicitationId);
+});
