@@ -3,6 +3,7 @@
  * The whole service runs for it as `npm start` runs it, with the clients and people of the end-to-end tests.
  */
 import { randomUUID } from 'node:crypto';
+import { setTimeout as delay } from 'node:timers/promises';
 import { mkdir, readdir, rm } from 'node:fs/promises';
 import path from 'node:path';
 import { Client, Connection } from '@temporalio/client';
@@ -100,6 +101,13 @@ const sayMore: Meanwhile = async (stream, conversation) => {
   await (await bob.chat('hello', { conversation })).finished();
 };
 await turn('task-superseded', bob, 'ask the researcher to list my open issues', sayMore, lead);
+const sayMoreLater: Meanwhile = async (stream, conversation) => {
+  await stream.question('pending');
+  // Until the turn's own agent knows that the one two levels below it waits.
+  await delay(1_000);
+  await (await bob.chat('hello', { conversation })).finished();
+};
+await turn('task-handed-on-superseded', bob, handedOn, sayMoreLater, lead);
 const twoTasks = [
   'call agent__researcher {"task":"list my open issues"}',
   'call agent__editor {"task":"ask the researcher to list my closed issues"}',

@@ -137,13 +137,15 @@ export class SharedAccounts {
     }
   }
 
-  /** `result`: null when there is none, because whoever was to ask has ended. Of one that only waits, nothing counts. */
-  #conclude(server: string, wanter: Wanter, result: AskResult | null): void {
+  /** `told`: null when nothing was, because whoever was to ask has ended. Of one that only waits, nothing counts. */
+  #conclude(server: string, wanter: Wanter, told: AskResult | null): void {
     const account = this.#accounts.get(server);
     if (!account) return;
     account.waiting.delete(wanter);
     if (account.asking !== wanter) return;
     account.asking = null;
+    // The end of a delegate, with its refusals, may overtake what it had to tell.
+    const result = told ?? this.#parts.refused.get(server) ?? null;
     if (result !== null) this.#settle(server, account, result);
     if (account.waiting.size > 0) this.#next(server, account);
     else this.#release(server, account, result);
