@@ -39,39 +39,43 @@ const tooMany: Record<TooManyOpen, string> = {
 type FormOptions = Pick<ElicitOptions, 'ttl' | 'whenUnsupported' | 'elicitationId'>;
 
 export function createElicitForAuthor(parts: Parts): ToolRunContext['elicit'] {
-  const { tool, call, questions, unwritten, elicit, whileAsking, readSchema, log } = parts;
-  const { turn, toolCallId } = call;
-  const used = new Set<string>();
-  let asked = 0;
-
+  const asking = new AuthorQuestions(parts);
   return async (message, schema, options = {}) => {
     const { mode = 'form', url, ttl } = options;
     if (typeof message !== 'string' || message.trim() === '') throw new Error('elicit() needs a message.');
     if (ttl !== undefined && !(ttl > 0))
       throw new Error('The ttl of elicit() is a number of milliseconds above 0.');
-    if (mode === 'url') return askToOpen(message, url, options);
+    if (mode === 'url') return asking.askToOpen(message, options);
     if (url !== undefined) throw new Error('elicit() takes a url only with mode: "url".');
     if (!schema) throw new Error('elicit() needs a schema for a form.');
-    const read = readSchema(schema);
-    if (read.kind === 'problem') throw new Error(`elicit() cannot show this form: ${read.problem}`);
-    return askForm(message, schema, read.requestedSchema, options);
+    return asking.askForm(message, schema, options);
   };
+}
 
-  async function askForm(
-    message: string,
-    schema: ValueSchema,
-    requestedSchema: Record<string, unknown>,
-    options: FormOptions,
-  ): Promise<ElicitResult> {
+/** The questions of one call. */
+class AuthorQuestions {
+  readonly #parts: Parts;
+  readonly #usedIds = new Set<string>();
+  #asked = 0;
+
+  constructor(parts: Parts) {
+    this.#parts = parts;
+  }
+
+  async askForm(message: string, schema: ValueSchema, options: FormOptions): Promise<ElicitResult> {
+    const { tool, readSchema, unasked } = this.#parts;
+    const form = readSchema(schema);
+    if (form.kind === 'problem') throw new Error(`elicit() cannot show this form: ${form.problem}`);
+    const { requestedSchema } = form;
     let said = message;
     for (let tries = 1; ; tries++) {
       const request = { mode: 'form', toolTitle: tool.title, message: said, requestedSchema } as const;
-      const id = tries === 1 ? idOf(options.elicitationId) : uuid4();
-      const answer = await ask(request, id, options);
+      const id = tries === 1 ? this.#idOf(options.elicitationId) : uuid4();
+      const answer = await this.#ask(request, id, options);
       if (answer === 'unsupported' && options.whenUnsupported === 'defaults') return defaultsOf(schema);
-      if (answer === 'unsupported') parts.unasked.push(request);
+      if (answer === 'unsupported') unasked.push(request);
       if (answer !== 'accept') return { status: answer };
-      const content = await contentOf(id);
+      const content = await this.#contentOf(id);
       const read = schema.safeParse(content);
       if (read.success) return { status: 'accept', content: read.data };
       if (tries === mostTries)
@@ -80,35 +84,30 @@ export function createElicitForAuthor(parts: Parts): ToolRunContext['elicit'] {
     }
   }
 
-  async function askToOpen(
-    message: string,
-    url: ElicitOptions['url'],
-    options: ElicitOptions,
-  ): Promise<ElicitResult> {
+  async askToOpen(message: string, options: ElicitOptions): Promise<ElicitResult> {
+    const { tool, unasked } = this.#parts;
+    const { url } = options;
     if (url === undefined) throw new Error('elicit() needs a url with mode: "url".');
-    const id = idOf(options.elicitationId);
+    const id = this.#idOf(options.elicitationId);
     const address = typeof url === 'function' ? url(id) : url;
     const inspected = inspectUrl(address);
     if (inspected.kind === 'refused') throw new Error(`The url of elicit() ${inspected.reason}.`);
     const request = { mode: 'url', toolTitle: tool.title, message, url: address } as const;
-    const answer = await ask(request, id, options);
-    if (answer === 'unsupported') parts.unasked.push(request);
+    const answer = await this.#ask(request, id, options);
+    if (answer === 'unsupported') unasked.push(request);
     return answer === 'accept' ? { status: answer, content: undefined } : { status: answer };
   }
 
-  async function ask(
+  async #ask(
     request: ToolRequest,
     id: string,
     { ttl }: Pick<ElicitOptions, 'ttl'>,
   ): Promise<Exclude<AskResult, TooManyOpen>> {
-    asked += 1;
-    if (asked > mostQuestions) {
-      const words = `it has asked ${mostQuestions} questions in one call, which is as many as it may.`;
-      if (asked === mostQuestions + 1) log.error(`${tool.title}: ${words}`);
-      throw new Error(words);
-    }
-    const { user } = turn;
+    const { tool, call, elicit, whileAsking, unwritten, log } = this.#parts;
+    this.#countQuestion();
+    const { user } = call.turn;
     if (user === null) return 'unsupported';
+    const { toolCallId } = call;
     const about = { kind: 'tool', tool: tool.name, toolCallId, mode: request.mode } as const;
     const answer = await whileAsking(toolCallId, () =>
       elicit(about, user, id, { request, timeoutMs: ttl }).catch((error: unknown) => {
@@ -122,19 +121,29 @@ export function createElicitForAuthor(parts: Parts): ToolRunContext['elicit'] {
     return answer;
   }
 
-  async function contentOf(elicitationId: string): Promise<unknown> {
+  #countQuestion(): void {
+    const { tool, log } = this.#parts;
+    this.#asked += 1;
+    if (this.#asked <= mostQuestions) return;
+    const words = `it has asked ${mostQuestions} questions in one call, which is as many as it may.`;
+    if (this.#asked === mostQuestions + 1) log.error(`${tool.title}: ${words}`);
+    throw new Error(words);
+  }
+
+  async #contentOf(elicitationId: string): Promise<unknown> {
+    const { questions, unwritten } = this.#parts;
     const { responseId } = questions.settlement(elicitationId) ?? {};
     if (!responseId) return {};
     return unwritten.writtenBy((outcomes) => readToolAnswer({ elicitationId, responseId, outcomes }));
   }
 
   /** Of the author's choosing, to be told elsewhere too; each question has its own. */
-  function idOf(given: string | undefined): string {
+  #idOf(given: string | undefined): string {
     if (given === undefined) return uuid4();
     if (!/^[\w-]{16,64}$/.test(given))
       throw new Error('An elicitationId has 16 to 64 letters, digits, - and _, and nobody can guess it.');
-    if (used.has(given)) throw new Error(`The elicitationId "${given}" was used before.`);
-    used.add(given);
+    if (this.#usedIds.has(given)) throw new Error(`The elicitationId "${given}" was used before.`);
+    this.#usedIds.add(given);
     return given;
   }
 }
