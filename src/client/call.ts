@@ -34,6 +34,7 @@ export function createAsk(send: Send, timing: Timing): Ask {
   };
 }
 
-function unreadable(cause: unknown): never {
+/** An answer that breaks off is worth another attempt. */
+export function unreadable(cause: unknown): never {
   throw new ConnectionLost('The answer could not be read.', { cause });
 }

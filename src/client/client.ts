@@ -19,14 +19,16 @@ import type { ModelList } from '../contract/openai.ts';
 import type { Capabilities } from '../elicitation/capabilities.ts';
 import { answerQuestions } from './answer-questions.ts';
 import type { OnElicitation, Questions } from './answer-questions.ts';
-import { createAsk } from './call.ts';
+import { createAsk, unreadable } from './call.ts';
 import type { CallOptions } from './call.ts';
+import { followElicitations } from './follow-elicitations.ts';
 import { followFeed } from './follow-feed.ts';
 import type { EventsOptions, FeedItem } from './follow-feed.ts';
 import { followTurn } from './follow-turn.ts';
 import type { FollowOptions } from './follow-turn.ts';
 import { toPost } from './new-message.ts';
 import type { NewMessage } from './new-message.ts';
+import type { ReadOptions } from './reconnect.ts';
 import { defaultTiming } from './retry.ts';
 import type { Timing } from './retry.ts';
 import { createSend } from './send.ts';
@@ -67,6 +69,12 @@ export interface Client {
   openElicitations(conversationId: string, options?: CallOptions): Promise<ElicitationRequest[]>;
   /** The questions that wait for you in all conversations, newest first; at most a hundred. */
   allOpenElicitations(options?: CallOptions): Promise<PlacedElicitation[]>;
+  /**
+   * The questions to you in all conversations: first those that are open, oldest first, then each new one, and each again
+   * when it is settled, also when that was while the connection was away. Ends only with its signal. A service is never
+   * asked: with an API key, this is for `forUser`.
+   */
+  followElicitations(options?: ReadOptions): AsyncGenerator<PlacedElicitation, void>;
   /** Your own, last changed first. */
   conversations(page?: PageOptions): Promise<ConversationList>;
   /** What was said, newest page first. The live turn's message is not in it: `follow` shows that from its start. */
@@ -190,6 +198,19 @@ export function createClient(options: ClientOptions): Client {
       );
       return items;
     },
+
+    followElicitations: (read = {}) =>
+      followElicitations({
+        ...read,
+        timing,
+        connect: (signal) => send({ method: 'GET', path: '/run/v1/elicitations/events' }, signal),
+        async list(conversationId, signal) {
+          const path = `${conversationPath(conversationId)}/elicitations`;
+          const response = await send({ method: 'GET', path }, signal);
+          const { items }: { items: ElicitationRequest[] } = await response.json().catch(unreadable);
+          return items;
+        },
+      }),
 
     conversations: ({ cursor, limit, ...callOptions } = {}) =>
       ask({ method: 'GET', path: withQuery('/run/v1/conversations', { cursor, limit }) }, callOptions),

@@ -328,6 +328,29 @@ test('the feed tells two turns as they happen, over a line that is cut again and
   }
 });
 
+test('questions of two conversations are followed over a line that was away while one was settled', async () => {
+  const client = await clientOf({ capabilities: { url: true, form: true } });
+  const line = await proxy();
+  const questions = (await clientOf({ baseUrl: line.url })).followElicitations();
+  const [first, second] = [randomUUID(), randomUUID()];
+  const ends = [lastOf(client.start({ conversationId: first, message: { text: listing } }))];
+  const asked = await questions.next();
+  expect(asked.value).toMatchObject({ conversationId: first, status: 'pending', mode: 'url' });
+
+  line.refuse();
+  line.cut();
+  const { elicitationId = '' } = asked.value ?? {};
+  await client.answer({ conversationId: first, elicitationId, action: 'decline' });
+  ends.push(lastOf(client.start({ conversationId: second, message: { text: listing } })));
+  await expect.poll(() => client.openElicitations(second)).toHaveLength(1);
+  line.accept();
+  expect((await questions.next()).value).toEqual({ ...asked.value, status: 'decline' });
+  expect((await questions.next()).value).toMatchObject({ conversationId: second, status: 'pending' });
+  await questions.return();
+  await client.cancel(second);
+  expect((await Promise.all(ends)).map(({ status }) => status)).toEqual(['completed', 'cancelled']);
+});
+
 test('somebody else’s conversation is not there', async () => {
   const client = await clientOf();
   const { conversationId } = await lastOf(client.start({ message: { text: 'hello' } }));
