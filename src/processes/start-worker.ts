@@ -12,6 +12,7 @@ import { startPolling } from '../polling/polling.ts';
 import { createQuestionSignals } from '../service/question-signals.ts';
 import { checkRunAs } from '../remote/mcp/stdio/run-as.ts';
 import { pagesWithoutSecret } from '../tool-bundles/open-agent-bundles.ts';
+import { exposedTools } from './tool-workers/exposed-tools.ts';
 import type { OpenedTools } from '../tool-bundles/open-agent-bundles.ts';
 import type { Dependencies } from './dependencies.ts';
 import { keepTakingStrandedTurns, takeStrandedTurns } from './stranded-turns.ts';
@@ -58,6 +59,7 @@ export async function startWorker(
   const offered = new Set([...tools.values()].map((opened) => opened.bundle));
   const toolWorkers = await startToolWorkers(parts, connection, [...offered]);
   await keepLooking(toolWorkers, { intervals: lookForCalls, logger, stack });
+  await parts.storage.exposedTools.replace(exposedTools(tools));
   const offeredTools = offerTools(tools);
   const own = { ...parts, offeredTools, heldCallLimit: createHeldCallLimit(config.worker.heldCalls) };
   runWorker(await createTurnWorker(own, connection, bundle, version), own, stack);

@@ -10,6 +10,7 @@ import type { KeyRing } from '../credentials/sealing/key-ring.ts';
 import type { Stores } from '../credentials/stores.ts';
 import { answerAddress } from '../elicitation/account-pages.ts';
 import type { Status } from '../elicitation/elicitation.ts';
+import type { ExposedTool } from '../storage/ports/exposed-tools.ts';
 import type { McpSessions } from '../storage/ports/mcp-sessions.ts';
 import type { Storage } from '../storage/storage.ts';
 import type { LogEntry } from '../turn/event.ts';
@@ -60,6 +61,7 @@ import { questionAnsweredUnder, turnSoFar } from './turn-so-far.ts';
 import type { TurnSoFar } from './turn-so-far.ts';
 import { createTurnWorkflows } from './turn-workflows.ts';
 
+export type { ExposedTool } from '../storage/ports/exposed-tools.ts';
 export type { McpReply, McpSession } from '../storage/ports/mcp-sessions.ts';
 
 export interface Service {
@@ -123,6 +125,8 @@ export interface Service {
   recordRefusal: RecordRefusal;
   sealedText: SealedText;
   mcpSessions: McpSessions;
+  /** Tools in TypeScript that clients may call themselves, by name. */
+  exposedTools(): Promise<ExposedTool[]>;
   authenticate: Authenticate;
   /** What this process lacks; empty when it can do its work. */
   lacks(): Promise<Lack[]>;
@@ -187,6 +191,7 @@ export function createService({ config, storage, client, keys, stores, logger }:
     recordRefusal,
     sealedText: createSealedText(keys),
     mcpSessions: storage.mcpSessions,
+    exposedTools: () => storage.exposedTools.list(),
     authenticate: createAuthenticate({ auth: config.auth, apiKeys: storage.apiKeys, recordRefusal }),
     lacks: createReadiness({ storage, temporal: workflows.readiness, keys }),
     ping: () => storage.ping(),

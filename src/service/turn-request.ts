@@ -1,5 +1,6 @@
 /** A message to an agent, as every surface hands it on. */
 import type { Capabilities } from '../elicitation/capabilities.ts';
+import type { DirectCallPart } from '../turn/direct-call.ts';
 import type { PageContextPart } from '../turn/page-context.ts';
 import type { OnBusy } from './open-turn.ts';
 
@@ -19,7 +20,7 @@ export interface GivenMessage {
   /** As the client names it. */
   id?: string | undefined;
   role: 'user' | 'assistant';
-  content: ({ type: 'text'; text: string } | PageContextPart)[];
+  content: ({ type: 'text'; text: string } | PageContextPart | DirectCallPart)[];
 }
 
 export type Repetition =

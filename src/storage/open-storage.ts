@@ -32,6 +32,7 @@ import type { Storage } from './storage.ts';
 import type { Database } from './database.ts';
 import type { Backend } from './engine.ts';
 import { createToolCalls } from './tables/tool-calls.ts';
+import { createExposedTools } from './tables/exposed-tools.ts';
 import { createToolBundles } from './tables/tool-bundles.ts';
 import { createToolEffects } from './tables/tool-effects.ts';
 import { createToolCatalogue } from './tables/tool-catalogue.ts';
@@ -101,6 +102,7 @@ export async function openStorage(
     mcpSessions: createMcpSessions(parts),
     toolCatalogue: createToolCatalogue(parts),
     toolBundles: createToolBundles(parts),
+    exposedTools: createExposedTools(parts),
     toolEffects: createToolEffects(parts),
     apiKeys: createApiKeys(parts),
     audit: createAudit(parts),

@@ -24,6 +24,7 @@ import type { ToolCatalogue } from './ports/tool-catalogue.ts';
 import type { ApiKeys } from './ports/api-keys.ts';
 import type { Audit } from './ports/audit.ts';
 import type { SealedValues } from './ports/sealed-values.ts';
+import type { ExposedTools } from './ports/exposed-tools.ts';
 import type { ToolBundles } from './ports/tool-bundles.ts';
 import type { ToolEffects } from './ports/tool-effects.ts';
 import type { KeyProofs } from './ports/key-proofs.ts';
@@ -46,6 +47,7 @@ export interface Storage {
   mcpSessions: McpSessions;
   toolCatalogue: ToolCatalogue;
   toolBundles: ToolBundles;
+  exposedTools: ExposedTools;
   toolEffects: ToolEffects;
   apiKeys: ApiKeys;
   audit: Audit;

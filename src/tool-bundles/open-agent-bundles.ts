@@ -63,8 +63,26 @@ export async function openAgentBundles({
     problems.push(...unknownIn(`agents.${name}.tools.approval.tools`, byName, bundle));
     opened.set(name, { bundle, allow, approval });
   }
+  problems.push(...exposedTwice(opened));
   if (problems.length > 0) throw new ConfigError(problems);
   return opened;
+}
+
+/** Clients know a tool by its name alone. */
+function exposedTwice(opened: ReadonlyMap<string, OpenedTools>): string[] {
+  const owners = new Map<string, { agent: string; hash: string }>();
+  return [...opened].flatMap(([agent, { bundle, allow }]) =>
+    bundle.manifest.flatMap(({ name, expose }) => {
+      if (expose !== true || !(allow?.includes(name) ?? true)) return [];
+      const owner = owners.get(name) ?? { agent, hash: bundle.hash };
+      owners.set(name, owner);
+      return owner.hash === bundle.hash
+        ? []
+        : [
+            `agents.${agent}.tools: ${name} is exposed, and so is another tool of this name that ${owner.agent} has; rename one`,
+          ];
+    }),
+  );
 }
 
 /** `member`: of the agents file, that has these names. */

@@ -27,6 +27,11 @@ export interface ToolDefinition<Input extends z.ZodObject, Output extends z.ZodT
   input: Input;
   output?: Output;
   annotations?: ToolAnnotations;
+  /**
+   * MCP clients of the service may call it themselves, with no model between. Such a call is made for the agent that has the
+   * tool, and by its rules: who calls is the user, and is asked what `run` asks.
+   */
+  expose?: boolean;
   activities?: DeclaredActivities<Module>;
   /**
    * Workflow code: it may wait for a long time, so it runs again from its history on any machine. Whatever reaches outside

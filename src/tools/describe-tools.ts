@@ -16,6 +16,8 @@ export interface ToolDescription {
   inputSchema: Record<string, unknown>;
   outputSchema?: Record<string, unknown>;
   annotations?: ToolAnnotations;
+  /** Clients may call it without a model between. */
+  expose?: true;
   /** The file it is defined in, by its name in the folder. */
   file: string;
 }
@@ -94,6 +96,7 @@ const members = new Set([
   'input',
   'output',
   'annotations',
+  'expose',
   'activities',
   'run',
 ]);
@@ -112,6 +115,9 @@ function* problemsIn({ definition }: FoundTool, activities: readonly string[] | 
     else yield* problemsInSchema('output', output);
   }
   if (annotations !== undefined) yield* problemsInAnnotations(annotations);
+  const { expose } = definition;
+  if (expose !== undefined && typeof expose !== 'boolean') yield 'has an expose that is not true or false';
+  if (expose === true && typeof name === 'string') yield* problemsInExposedName(name);
   yield* problemsInActivities(definition['activities'], activities);
   for (const member of Object.keys(definition))
     if (!members.has(member)) yield `has a member ${member}, which a tool has not; remove it`;
@@ -126,6 +132,12 @@ function* problemsInName(name: unknown): Generator<string> {
     yield 'has a name with connect_, as our own for accounts have; choose another';
   else if (name === 'ask_user' || name === 'agent')
     yield 'has a name that the service uses itself; choose another';
+}
+
+/** The service's own tools stand beside it. */
+function* problemsInExposedName(name: string): Generator<string> {
+  if (name.startsWith('ask_') || ['list_my_questions', 'answer_question', 'wait_for_turn'].includes(name))
+    yield 'is exposed under a name that a tool of the service has; choose another';
 }
 
 function* problemsInSchema(member: string, schema: z.core.$ZodType): Generator<string> {
@@ -169,13 +181,14 @@ function* problemsInActivities(declared: unknown, there: readonly string[] | nul
 }
 
 function descriptionOf({ file, definition }: FoundTool): ToolDescription {
-  const { name, title, description, input, output, annotations } = definition as {
+  const { name, title, description, input, output, annotations, expose } = definition as {
     name: string;
     title?: string;
     description: string;
     input: z.core.$ZodType;
     output?: z.core.$ZodType;
     annotations?: ToolAnnotations;
+    expose?: boolean;
   };
   return {
     name,
@@ -184,6 +197,7 @@ function descriptionOf({ file, definition }: FoundTool): ToolDescription {
     inputSchema: jsonSchemaOf(input, 'throw'),
     ...(output && { outputSchema: jsonSchemaOf(output, 'throw') }),
     ...(annotations && { annotations }),
+    ...(expose === true && { expose }),
     file,
   };
 }

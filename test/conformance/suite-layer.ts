@@ -67,7 +67,7 @@ export function createSuiteLayer(): ToolLayer {
   }
 
   return {
-    list: () =>
+    list: async () =>
       Object.keys(suiteTools).map((name) => ({
         name,
         title: name,

@@ -22,6 +22,7 @@ import { startReconciler } from '../../src/reconciler/reconciler.ts';
 import { openDependencies } from '../../src/processes/dependencies.ts';
 import type { KeyRing } from '../../src/credentials/sealing/key-ring.ts';
 import type { ApprovalSettings } from '../../src/elicitation/approval.ts';
+import { exposedTools } from '../../src/processes/tool-workers/exposed-tools.ts';
 import { offerTools } from '../../src/processes/tool-workers/offer-tools.ts';
 import { startToolWorkers } from '../../src/processes/tool-workers/tool-workers.ts';
 import { openingCodec } from '../../src/temporal/sealed-payloads.ts';
@@ -151,6 +152,7 @@ async function startWorker(
   stack.defer(() => parts.remote.close());
   const heldCallLimit = createHeldCallLimit(parts.config.worker.heldCalls);
   const bundles = new Map(Object.entries(tools).map(([agent, bundle]) => [agent, { bundle, approval }]));
+  await parts.storage.exposedTools.replace(exposedTools(bundles));
   const offered = [...new Set(Object.values(tools))];
   const toolWorkers = offered.length > 0 ? await startToolWorkers(parts, connection, offered) : null;
   const own = { ...parts, heldCallLimit, offeredTools: offerTools(bundles) };

@@ -9,6 +9,7 @@ export const deletePage = defineTool({
   description: 'Deletes a page of the wiki. Asks the user whether it may.',
   input: z.object({ page: z.string().describe('Its title') }),
   annotations: { destructiveHint: true },
+  expose: true,
   activities: activities<typeof office>({ idempotent: ['readDesk', 'deletePage'] }),
   async run({ page: wanted }, { elicit, activities: office }) {
     const { pages } = await office.readDesk();

@@ -21,6 +21,7 @@ import type { OfferedTools } from '../durable-tools/offered-tools.ts';
 import { whileHeartbeating } from '../heartbeat.ts';
 import { withStopSignal } from '../stop-signal.ts';
 import { createAgentTools } from './agent-tools.ts';
+import { directCallOf, makeDirectCall } from './make-direct-call.ts';
 import { keepStep, keptStep } from './store-step.ts';
 import type { Step } from './store-step.ts';
 import { streamAnswer } from './stream-answer.ts';
@@ -75,7 +76,10 @@ async function callModel(parts: Parts, { turn, step }: ModelCallInput): Promise<
   const startedAt = performance.now();
   const ms = () => Math.round(performance.now() - startedAt);
   try {
-    const { done, events } = await streamAnswer(parts, current, { agent, away, isRepeat: begun.isRepeat });
+    const direct = directCallOf(current);
+    const { done, events } = direct
+      ? makeDirectCall(current, direct)
+      : await streamAnswer(parts, current, { agent, away, isRepeat: begun.isRepeat });
     const result = await keepStep(storage, current, done, events);
     if (typeof result === 'string') return await readKeptStep(parts, current, result);
     logger.debug({ finish: result.finish, usage: done.usage, ms: ms() }, 'model step');

@@ -31,6 +31,7 @@ import { addToolEffects } from './020-tool-effects.ts';
 import { createApprovals } from './022-approvals.ts';
 import { addKeyRights } from './023-keys-that-act-for-users.ts';
 import { createMcpSessions } from './024-mcp-sessions.ts';
+import { createExposedTools } from './027-exposed-tools.ts';
 import { indexTurnsOfOwners } from './029-turns-of-owners.ts';
 import type { Database } from '../database.ts';
 import type { Tables } from '../schema.ts';
@@ -68,5 +69,6 @@ const migrations: Record<string, Migration> = {
   '022-approvals': { up: createApprovals },
   '023-keys-that-act-for-users': { up: addKeyRights },
   '024-mcp-sessions': { up: createMcpSessions },
+  '027-exposed-tools': { up: createExposedTools },
   '029-turns-of-owners': { up: indexTurnsOfOwners },
 };

@@ -22,6 +22,8 @@ export interface McpSession {
 
 export interface McpCall {
   requestId: string;
+  /** The name of what was called. */
+  tool: string;
   conversation: string;
   turnId: string;
 }

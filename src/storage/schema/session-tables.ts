@@ -17,6 +17,7 @@ export interface SessionTables {
     request_id: string;
     conversation: string;
     turn_id: string;
+    tool: string;
   };
   mcp_replies: {
     session_id: string;

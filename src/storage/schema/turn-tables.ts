@@ -95,6 +95,12 @@ export interface TurnTables {
     /** When a worker last said that it runs it. */
     used_at: number;
   };
+  exposed_tools: {
+    name: string;
+    agent: string;
+    /** JSON: all else of it. */
+    description: string;
+  };
   tool_effects: {
     workflow_id: string;
     activity_id: string;

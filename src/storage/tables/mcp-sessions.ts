@@ -31,17 +31,17 @@ export function createMcpSessions({ query, now }: Database): McpSessions {
     async end(id) {
       await query.deleteFrom('mcp_sessions').where('id', '=', id).execute();
     },
-    async addCall(sessionId, { requestId, conversation, turnId }) {
+    async addCall(sessionId, { requestId, conversation, turnId, tool }) {
       await query
         .insertInto('mcp_calls')
-        .values({ session_id: sessionId, request_id: requestId, conversation, turn_id: turnId })
+        .values({ session_id: sessionId, request_id: requestId, conversation, turn_id: turnId, tool })
         .onConflict((same) => same.columns(['session_id', 'request_id']).doNothing())
         .execute();
     },
     async findCall(sessionId, requestId) {
       const row = await query
         .selectFrom('mcp_calls')
-        .select(['request_id as requestId', 'conversation', 'turn_id as turnId'])
+        .select(['request_id as requestId', 'conversation', 'turn_id as turnId', 'tool'])
         .where('session_id', '=', sessionId)
         .where('request_id', '=', requestId)
         .executeTakeFirst();

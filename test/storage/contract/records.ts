@@ -138,5 +138,22 @@ export function recordsContract(subject: () => Subject): void {
       for (const index of [1, 0, 2]) await storage.audit.record(entries[index]!);
       expect(await storage.audit.ofElicitation(elicitationId)).toEqual(entries);
     });
+
+    test('the tools that clients may call are those of the worker that said so last', async () => {
+      const { storage } = subject();
+      const tool = (name: string) => ({
+        name,
+        agent: 'assistant',
+        title: name,
+        description: `Does ${name}`,
+        inputSchema: { type: 'object' },
+        annotations: { readOnlyHint: true },
+      });
+      await storage.exposedTools.replace([tool('search'), tool('book')]);
+      await storage.exposedTools.replace([tool('delete'), tool('book')]);
+      expect(await storage.exposedTools.list()).toEqual([tool('book'), tool('delete')]);
+      await storage.exposedTools.replace([]);
+      expect(await storage.exposedTools.list()).toEqual([]);
+    });
   });
 }

@@ -6,6 +6,7 @@ import type { OwnTurn } from '../../../service/own-turn.ts';
 import type { Service } from '../../../service/service.ts';
 import type { McpReply, McpSession } from '../../../service/service.ts';
 import { pendingResult } from '../tools/fallback.ts';
+import { resultFor } from '../tools/follow-call.ts';
 import type { CallStage, Question } from '../tools/follow-call.ts';
 import { questionWords } from '../../../elicitation/question-words.ts';
 import type { ToolLayer } from '../tools/tool-layer.ts';
@@ -21,6 +22,8 @@ export interface LegacyCall {
   session: McpSession;
   turn: OwnTurn;
   requestId: RequestId;
+  /** What was called. */
+  tool: string;
   progressToken?: NonNullable<Request['params']['_meta']>['progressToken'];
   /** Questions that are open and were answered before the call. */
   answered?: string[];
@@ -68,7 +71,8 @@ export async function* callStream(parts: CallStreamParts, call: LegacyCall): Asy
       asked.delete(question.elicitationId);
       if (awaited.has(question.elicitationId)) yield toText(completed(question));
     }
-    if (stage.kind === 'done') return void (yield toText(resultMessage(requestId, stage.result)));
+    if (stage.kind === 'done')
+      return void (yield toText(resultMessage(requestId, resultFor(stage, call.tool))));
 
     const open = stage.kind === 'asks' ? stage.questions : [];
     const known = [...asked.keys(), ...open.map(({ elicitationId }) => elicitationId)];

@@ -107,7 +107,7 @@ async function answer({ layer, service }: LegacyParts, caller: Caller, { id, met
     case 'ping':
       return resultMessage(id, {});
     case 'tools/list':
-      return resultMessage(id, { tools: layer.list(caller) });
+      return resultMessage(id, { tools: await layer.list(caller) });
     case 'resources/list': {
       const cursor = params['cursor'] === undefined ? undefined : text('cursor');
       const page = await listConversations(service, caller.principal, cursor);
@@ -151,12 +151,13 @@ async function callTool(parts: LegacyParts, arriving: InSession & { caller: Call
   if (started.kind === 'result') return reply.send(resultMessage(id, started.result));
   const { turn, answered = [] } = started;
   const { conversation, turnId } = turn;
-  await parts.service.mcpSessions.addCall(session.id, { requestId, conversation, turnId });
+  await parts.service.mcpSessions.addCall(session.id, { requestId, conversation, turnId, tool: name });
   const progressToken = params._meta?.progressToken;
   return stream(parts, arriving, {
     session,
     turn,
     requestId: id,
+    tool: name,
     progressToken,
     answered,
     signal: arrived.signal,
@@ -180,6 +181,7 @@ async function resume(parts: LegacyParts, arriving: InSession): Promise<FastifyR
     session,
     turn: found.turn,
     requestId: JSON.parse(call.requestId) as string | number,
+    tool: call.tool,
     signal: arrived.signal,
   });
 }

@@ -8,6 +8,7 @@ import { actorOf } from '../../../service/principal.ts';
 import type { Service } from '../../../service/service.ts';
 import { workingResult } from '../tools/call-result.ts';
 import { pendingResult } from '../tools/fallback.ts';
+import { resultFor } from '../tools/follow-call.ts';
 import type { CallStage, Question } from '../tools/follow-call.ts';
 import type { ToolLayer } from '../tools/tool-layer.ts';
 import type { Caller, ToolCall } from '../tools/tool.ts';
@@ -97,7 +98,7 @@ function toResult(
     );
   switch (stage.kind) {
     case 'done': {
-      const { content, ...rest } = stage.result;
+      const { content, ...rest } = resultFor(stage, call.name);
       return { ...rest, content: [...notes.map((text) => ({ type: 'text' as const, text })), ...content] };
     }
     case 'asks': {

@@ -28,7 +28,9 @@ export function createModernServer(parts: ModernParts, arrived: Arrived): Server
   // oxlint-disable-next-line typescript/no-deprecated
   const server = new Server(serverInfo, { capabilities, instructions });
   const callerOf = (ctx: ServerContext): Caller => ({ ...arrived, shows: shownBy(ctx.mcpReq.envelope) });
-  server.setRequestHandler('tools/list', (_, ctx) => ({ tools: parts.layer.list(callerOf(ctx)) }));
+  server.setRequestHandler('tools/list', async (_, ctx) => ({
+    tools: await parts.layer.list(callerOf(ctx)),
+  }));
   server.setRequestHandler('tools/call', async ({ params }, ctx) => {
     const { name, arguments: given = {} } = params;
     const result = await callTool(parts, {

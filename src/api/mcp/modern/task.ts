@@ -46,7 +46,7 @@ export function toTask(turn: Ids, createdAt: number, stage: CallStage, { shows }
   });
   switch (stage.kind) {
     case 'done':
-      return stage.status === 'cancelled' ? task('cancelled') : completed(stage.result);
+      return stage.status === 'cancelled' ? task('cancelled') : completed((stage.direct ?? stage).result);
     case 'asks': {
       const shown = stage.questions.filter(({ mode }) => shows[mode]);
       if (shown.length === 0) return completed(pendingResult(turn, stage.questions));

@@ -3,6 +3,8 @@ import { z } from 'zod';
 import type { LogEntry } from '../../../turn/event.ts';
 import type { TurnEndStatus, TurnRef } from '../../../turn/turn.ts';
 import { withoutVoidText } from '../../../turn/void-text.ts';
+import { isDirectCall } from '../../../turn/direct-call.ts';
+import { errorResult } from './tool.ts';
 import type { ToolResult } from './tool.ts';
 
 const turnStatuses = ['completed', 'failed', 'cancelled', 'superseded', 'working', 'input_required'] as const;
@@ -41,7 +43,8 @@ export function workingResult(turn: Ids): ToolResult {
 
 /** `entries` end in `turn-ended`. */
 export function resultOfTurn(turn: Ids, entries: LogEntry[], status: TurnEndStatus): ToolResult {
-  const text = spokenText(entries);
+  const direct = directResult(entries, status);
+  const text = direct ? textIn(direct.result) : spokenText(entries);
   const error = entries.map(({ event }) => event).findLast((event) => event.type === 'error');
   const trouble = status === 'completed' ? undefined : (error?.errorText ?? wordsFor(status));
   const words = [text, trouble].filter((part) => part !== undefined && part !== '').join('\n\n');
@@ -51,8 +54,37 @@ export function resultOfTurn(turn: Ids, entries: LogEntry[], status: TurnEndStat
       { type: 'text', text: `conversationId: ${turn.conversation}` },
     ],
     structuredContent: turnResult(turn, { status, text: words }),
-    ...(status !== 'completed' && { isError: true }),
+    ...((status !== 'completed' || direct?.result.isError) && { isError: true }),
   };
+}
+
+/** Of a turn that was the call of one tool: what the tool gave; null for any other turn, and for one that had no result. */
+export function directResult(
+  entries: LogEntry[],
+  status: TurnEndStatus,
+): { tool: string; result: ToolResult } | null {
+  for (const { event } of entries) {
+    if (event.type !== 'tool-output-available' && event.type !== 'tool-output-error') continue;
+    if (!isDirectCall(event.toolCallId)) continue;
+    const { toolName: tool } = event;
+    if (event.type === 'tool-output-error') return { tool, result: errorResult(event.errorText) };
+    const { content = [], structuredContent } = event.output as McpOutput;
+    const isOver = status === 'completed';
+    return {
+      tool,
+      result: { content, ...(structuredContent && { structuredContent }), ...(!isOver && { isError: true }) },
+    };
+  }
+  return null;
+}
+
+interface McpOutput {
+  content?: ToolResult['content'];
+  structuredContent?: Record<string, unknown>;
+}
+
+function textIn({ content }: ToolResult): string {
+  return content.map(({ text }) => text).join('\n\n');
 }
 
 /** What a turn's own agent said, in the parts in which it said it. */

@@ -8,12 +8,18 @@ import type { Service } from '../../../service/service.ts';
 import type { LogEntry } from '../../../turn/event.ts';
 import type { TurnEndStatus } from '../../../turn/turn.ts';
 import { operationOf } from '../../../turn/operations.ts';
-import { resultOfTurn } from './call-result.ts';
+import { directResult, resultOfTurn } from './call-result.ts';
 import type { ToolResult } from './tool.ts';
 
 /** `at`: when the last thing happened, in epoch milliseconds. */
 export type CallStage = { at: number } & (
-  | { kind: 'done'; status: TurnEndStatus; result: ToolResult }
+  | {
+      kind: 'done';
+      status: TurnEndStatus;
+      result: ToolResult;
+      /** Of a turn that was the call of one tool: the result as the tool's own. */
+      direct?: { tool: string; result: ToolResult };
+    }
   /** All that are open and not yet answered, oldest first. */
   | { kind: 'asks'; questions: Question[]; open: Question[] }
   /** `awaited`: questions that were answered and are open until a page or an account is done. */
@@ -74,10 +80,25 @@ export async function followCall(
   const at = last?.at ?? Date.now();
   if (last?.event.type === 'turn-ended') {
     const { status } = last.event;
-    return { kind: 'done', at, status, result: resultOfTurn(turn, entries, status) };
+    const direct = directResult(entries, status);
+    return {
+      kind: 'done',
+      at,
+      status,
+      result: resultOfTurn(turn, entries, status),
+      ...(direct && { direct }),
+    };
   }
   const asked = unanswered();
   return asked.length > 0
     ? { kind: 'asks', at, questions: asked, open: open() }
     : { kind: 'working', at, awaited: open(), open: open() };
+}
+
+/** A tool that is called is answered in its own form; whoever waits for it by another call, in that one's. */
+export function resultFor(
+  { direct, result }: Extract<CallStage, { kind: 'done' }>,
+  tool: string,
+): ToolResult {
+  return direct?.tool === tool ? direct.result : result;
 }

@@ -5,6 +5,7 @@ import type { Service } from '../../../service/service.ts';
 import { agentTools } from './agent-tools.ts';
 import { answerQuestion } from './answers.ts';
 import type { Verdict } from './answers.ts';
+import { exposedTools } from './exposed-tools.ts';
 import { followCall } from './follow-call.ts';
 import type { CallStage, Following } from './follow-call.ts';
 import { answerQuestionTool, listMyQuestions, sendElicitationResult, waitForTurn } from './question-tools.ts';
@@ -13,7 +14,7 @@ import type { Caller, Started, Tool, ToolCall, ToolDescription } from './tool.ts
 
 export interface ToolLayer {
   /** What this caller may call, in the same order every time. */
-  list(caller: Caller): ToolDescription[];
+  list(caller: Caller): Promise<ToolDescription[]>;
   /** Null when the caller has no tool of this name. What the caller did wrong is a result. */
   start(caller: Caller, call: ToolCall): Promise<Started | null>;
   /** The turn of an earlier call; null when the caller has none such. */
@@ -41,24 +42,30 @@ export type ToolLayerService = Pick<
   | 'cancelTurn'
   | 'questionsOf'
   | 'questionPage'
+  | 'exposedTools'
 >;
 
 export function createToolLayer(service: ToolLayerService): ToolLayer {
   const agents = agentTools(service);
   const everyone = [listMyQuestions(service), answerQuestionTool(service), waitForTurn(service)];
   const fallback = sendElicitationResult(service);
-  const toolsOf = ({ principal, shows, agent }: Caller): Tool[] => {
+  const ownTools = ({ principal, shows, agent }: Caller): Tool[] => {
     const offered = agents.filter(
       ({ description }) => agent === undefined || description.name === `ask_${agent}`,
     );
     const isAskedInWords = principal.kind === 'user' && !(shows.form && shows.url);
     return [...offered, ...everyone, ...(isAskedInWords ? [fallback] : [])];
   };
+  const toolsOf = async (caller: Caller): Promise<Tool[]> => [
+    ...ownTools(caller),
+    ...(await exposedTools(service, caller)),
+  ];
   return {
-    list: (caller) => toolsOf(caller).map(({ description }) => description),
+    list: async (caller) => (await toolsOf(caller)).map(({ description }) => description),
 
     async start(caller, call) {
-      const tool = toolsOf(caller).find(({ description }) => description.name === call.name);
+      const isCalled = ({ description }: Tool) => description.name === call.name;
+      const tool = ownTools(caller).find(isCalled) ?? (await exposedTools(service, caller)).find(isCalled);
       if (!tool) return null;
       try {
         return await tool.start(caller, call);

@@ -1,0 +1,28 @@
+import type { Database } from '../database.ts';
+import type { ExposedTool, ExposedTools } from '../ports/exposed-tools.ts';
+import { fromJson } from '../schema.ts';
+
+export function createExposedTools({ query }: Database): ExposedTools {
+  return {
+    async replace(tools) {
+      await query.transaction().execute(async (write) => {
+        await write.deleteFrom('exposed_tools').execute();
+        if (tools.length === 0) return;
+        const rows = tools.map(({ name, agent, ...rest }) => ({
+          name,
+          agent,
+          description: JSON.stringify(rest),
+        }));
+        await write.insertInto('exposed_tools').values(rows).execute();
+      });
+    },
+    async list() {
+      const rows = await query.selectFrom('exposed_tools').selectAll().orderBy('name').execute();
+      return rows.map(({ name, agent, description }) => ({
+        ...fromJson<Omit<ExposedTool, 'name' | 'agent'>>(description),
+        name,
+        agent,
+      }));
+    },
+  };
+}

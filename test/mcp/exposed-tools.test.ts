@@ -1,0 +1,140 @@
+/** Tools in TypeScript that MCP clients call themselves: no model in between, and each way of asking leads through the same tool. */
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { Client as LegacyClient } from '@modelcontextprotocol/sdk/client/index.js';
+import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
+import { ElicitRequestSchema } from '@modelcontextprotocol/sdk/types.js';
+import { afterAll, beforeEach, expect, test } from 'vitest';
+import { bundleTools } from '../durable-tools/bundle-tools.ts';
+import { useService } from '../service/use-service.ts';
+import { connectClient, rawRequest } from './mcp-client.ts';
+
+const notesFile = path.join(mkdtempSync(path.join(tmpdir(), 'interlude-notes-')), 'notes');
+process.env['INTERLUDE_TEST_NOTES'] = notesFile;
+afterAll(() => rmSync(path.dirname(notesFile), { recursive: true }));
+const notes = () => readFileSync(notesFile, 'utf8').split('\n').slice(0, -1);
+beforeEach(() => writeFileSync(notesFile, ''));
+
+const bundle = await bundleTools();
+const exposed = ['greet', 'delete_page', 'wizard'];
+const outputSchema = { type: 'object', properties: { deleted: { type: 'boolean' } }, required: ['deleted'] };
+const manifest = bundle.manifest.map((tool) => ({
+  ...tool,
+  ...(exposed.includes(tool.name) && { expose: true as const }),
+  ...(tool.name === 'delete_page' && { outputSchema }),
+}));
+const used = useService({ tools: { assistant: { ...bundle, manifest } } });
+const both = { elicitation: { form: {}, url: {} } };
+
+test('they are listed as their author describes them, and only those', async () => {
+  await using client = await connectClient(used.service);
+  const { tools } = await client.listTools();
+  const names = tools.map(({ name }) => name);
+  expect(names).toEqual(expect.arrayContaining([...exposed, 'ask_assistant']));
+  expect(names).not.toContain('survey');
+  const deletePage = tools.find(({ name }) => name === 'delete_page');
+  expect(deletePage).toMatchObject({
+    title: 'Delete page',
+    description: 'Deletes a page of the wiki.',
+    inputSchema: { type: 'object', properties: { page: { type: 'string' } } },
+    outputSchema: { anyOf: [outputSchema, {}] },
+    annotations: { destructiveHint: true },
+  });
+});
+
+test('a call is made without a model, and its result is the tool’s own', async () => {
+  await using client = await connectClient(used.service);
+  expect(await client.callTool({ name: 'greet', arguments: { name: 'Ada' } })).toEqual(
+    expect.objectContaining({ content: [{ type: 'text', text: 'Hello, Ada.' }] }),
+  );
+  const wrong = await client.callTool({ name: 'greet', arguments: { name: 7 } });
+  expect(wrong).toMatchObject({ isError: true, content: [{ text: expect.stringContaining('name') }] });
+  await expect(client.callTool({ name: 'survey', arguments: { questions: 1 } })).rejects.toThrow(/no tool/);
+});
+
+test('a client that shows forms is asked, and the same call goes on to structured content', async () => {
+  await using client = await connectClient(used.service, { capabilities: both });
+  client.setRequestHandler('elicitation/create', () => ({ action: 'accept', content: { confirmed: true } }));
+  const result = await client.callTool({ name: 'delete_page', arguments: { page: 'Home' } });
+  expect(result.structuredContent).toEqual({ deleted: true });
+  expect(notes()).toEqual(['deleted Home']);
+});
+
+test('a wizard of ten steps, in each way of asking', async () => {
+  const words = Array.from({ length: 10 }, (_, index) => `w${index + 1}`);
+  const call = { name: 'wizard', arguments: { steps: 10 } };
+
+  await using modern = await connectClient(used.service, { capabilities: both, maxRounds: 20 });
+  let next = 0;
+  modern.setRequestHandler('elicitation/create', () => ({
+    action: 'accept',
+    content: { word: words[next++] ?? '' },
+  }));
+  expect((await modern.callTool(call)).content).toEqual([{ type: 'text', text: words.join(' ') }]);
+
+  const legacy = new LegacyClient({ name: 'test', version: '1' }, { capabilities: { elicitation: {} } });
+  let step = 0;
+  legacy.setRequestHandler(ElicitRequestSchema, () => ({
+    action: 'accept',
+    content: { word: words[step++] ?? '' },
+  }));
+  const headers = { authorization: `Bearer ${await used.service.token('alice')}` };
+  const transport = new StreamableHTTPClientTransport(new URL('/run/v1/mcp', used.service.baseUrl), {
+    requestInit: { headers },
+  });
+  await legacy.connect(transport as Parameters<typeof legacy.connect>[0]);
+  expect((await legacy.callTool(call)).content).toEqual([{ type: 'text', text: words.join(' ') }]);
+  await legacy.close();
+
+  await using plain = await connectClient(used.service);
+  let result = await plain.callTool(call);
+  for (const word of words) {
+    const { elicitId } = result._meta?.['elicitationPending'] as { elicitId: string };
+    const content = { word };
+    result = await plain.callTool({
+      name: 'sendElicitationResult',
+      arguments: { elicitId, action: 'accept', content },
+    });
+  }
+  expect(result).toMatchObject({
+    content: [{ text: words.join(' ') }, {}],
+    structuredContent: { status: 'completed' },
+  });
+  expect(notes()).toHaveLength(30);
+});
+
+test('nobody is asked for a tool that says no, and two calls at once are two', async () => {
+  await using client = await connectClient(used.service, { capabilities: both });
+  client.setRequestHandler('elicitation/create', ({ params }) => ({
+    action: 'accept',
+    content: { confirmed: String(params.message).includes('One') },
+  }));
+  const pages = ['One', 'Two'];
+  const results = await Promise.all(
+    pages.map((page) => client.callTool({ name: 'delete_page', arguments: { page } })),
+  );
+  expect(results.map(({ structuredContent }) => structuredContent)).toEqual([
+    { deleted: true },
+    { deleted: false },
+  ]);
+  expect(notes()).toEqual(['deleted One']);
+
+  client.setRequestHandler('elicitation/create', () => ({ action: 'decline' }));
+  const declined = await client.callTool({ name: 'delete_page', arguments: { page: 'Three' } });
+  expect(declined).toMatchObject({
+    isError: true,
+    content: [{ text: expect.stringContaining('nobody agreed') }],
+  });
+});
+
+test('an open question is in a form that the tool’s schema allows', async () => {
+  await using client = await connectClient(used.service);
+  await client.listTools();
+  const asked = await client.callTool({ name: 'delete_page', arguments: { page: 'Home' } });
+  expect(asked.structuredContent).toMatchObject({ status: 'input_required' });
+  const { turnId } = asked.structuredContent as { turnId: string };
+  const tasks = { extensions: { 'io.modelcontextprotocol/tasks': {} } };
+  const cancelled = await rawRequest(used.service, 'tasks/cancel', { taskId: turnId }, tasks);
+  expect(cancelled.error).toBeUndefined();
+});
