@@ -90,7 +90,8 @@ test('a wizard of ten steps, in each way of asking', async () => {
   await using plain = await connectClient(used.service);
   let result = await plain.callTool(call);
   for (const word of words) {
-    const { elicitId } = result._meta?.['elicitationPending'] as { elicitId: string };
+    const pending = result._meta?.['elicitationPending'] as { elicitId: string } | undefined;
+    const elicitId = pending?.elicitId;
     const content = { word };
     result = await plain.callTool({
       name: 'sendElicitationResult',
