@@ -51,6 +51,11 @@ const rules: { name: string; about: (file: string) => boolean; allows: (found: I
       (typeOnly && (isIn(to, 'contract') || isIn(to, 'elicitation'))),
   },
   {
+    name: 'tools/ imports only itself, elicitation/ and zod',
+    about: (file) => isIn(file, 'tools'),
+    allows: ({ to }) => isIn(to, 'tools') || isIn(to, 'elicitation') || to === 'zod',
+  },
+  {
     name: 'time/ imports nothing outside itself',
     about: (file) => isIn(file, 'time'),
     allows: ({ to }) => isIn(to, 'time'),
@@ -177,9 +182,11 @@ describe('the source', () => {
 });
 
 describe('a planted violation is found:', () => {
-  test.each([
+  const violations: [name: string, code: string][] = [
     ['src/elicitation/planted.ts', "import { z } from 'zod';"],
+    ['src/contract/planted.ts', "import type { Principal } from '../service/principal.ts';"],
     ['src/turn/planted.ts', "export { openStorage } from '../storage/open-storage.ts';"],
+    ['src/tools/planted.ts', "import type { ToolCall } from '../turn/tool-call.ts';"],
     ['src/time/planted.ts', "import { setTimeout } from 'node:timers/promises';"],
     ['src/client/planted.ts', "import { StreamEventSchema } from '../contract/stream-event.ts';"],
     ['src/ai-sdk/planted.ts', "import { ElicitationRequestSchema } from '../contract/elicitation.ts';"],
@@ -205,9 +212,16 @@ describe('a planted violation is found:', () => {
     ['src/api/planted.ts', "import '../activities/index.ts';"],
     ['src/reconciler/planted.ts', "import type { Client } from '@temporalio/client';"],
     ['src/polling/planted.ts', "import type { Dependencies } from '../processes/dependencies.ts';"],
-  ])('%s with %s', (name, code) => {
+  ];
+
+  test.each(violations)('%s with %s', (name, code) => {
     const planted = parse(name, code);
     expect(rules.flatMap((rule) => violationsOf(rule, [planted]))).toHaveLength(1);
+  });
+
+  test.each(rules)('of the rule: $name', (rule) => {
+    const planted = violations.map(([name, code]) => parse(name, code));
+    expect(violationsOf(rule, planted)).not.toEqual([]);
   });
 
   test('a second reader of the environment', () => {
