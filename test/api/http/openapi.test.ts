@@ -10,6 +10,7 @@ import type { Check, Document, Operation, Schema } from '../contract-document.ts
 
 /** For browsers: hosted pages, what they post to, and what login and OAuth send browsers to. */
 const pages = [
+  'GET /auth/answer',
   'GET /auth/callback',
   'GET /auth/callback/{issuer}',
   'GET /auth/client.json',
@@ -24,6 +25,7 @@ const pages = [
   'GET /connections/key',
   'GET /widget.js',
   'GET /widget.licenses.txt',
+  'POST /auth/answer',
   'POST /auth/connect',
   'POST /auth/logout',
   'POST /connections',
@@ -32,6 +34,16 @@ const pages = [
   'DELETE /run/v1/mcp',
   'GET /run/v1/mcp',
   'POST /run/v1/mcp',
+  'POST /run/agents/{agent}/a2a',
+  'GET /run/agents/{agent}/a2a/extendedAgentCard',
+  'POST /run/agents/{agent}/a2a/message{send}',
+  'POST /run/agents/{agent}/a2a/message{stream}',
+  'GET /run/agents/{agent}/a2a/tasks',
+  'GET /run/agents/{agent}/a2a/tasks*',
+  'POST /run/agents/{agent}/a2a/tasks*',
+  'GET /.well-known/agent-card.json',
+  'GET /run/agents/{agent}/.well-known/agent-card.json',
+  'GET /run/agents/{agent}/a2a/.well-known/agent-card.json',
   'GET /.well-known/oauth-protected-resource',
   'GET /.well-known/oauth-protected-resource/run/v1/mcp',
 ];

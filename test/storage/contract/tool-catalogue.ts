@@ -35,7 +35,6 @@ async function backTo009(
   await sql`alter table api_keys drop column approves_for_users`.execute(query);
   await sql`alter table api_keys drop column created_by`.execute(query);
   await sql`alter table api_keys drop column last_used_at`.execute(query);
-  await sql`drop index turns_of_owner`.execute(query);
   await sql`drop table exposed_tools`.execute(query);
   await sql`drop table account_permits`.execute(query);
   for (const table of ['mcp_replies', 'mcp_calls', 'mcp_sessions'])
