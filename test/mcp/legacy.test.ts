@@ -98,20 +98,23 @@ test('a link is asked of clients that declare it, and goes in words to the other
   expect(seen).toHaveLength(1);
 });
 
-test('a client whose handler fails was not asked: the question goes in words', async () => {
-  setup.server.play(asks({ city: form('Which city?') }));
-  await using client = await connect({
-    elicitation: {},
-    answer: () => Promise.reject(new Error('no window')),
-  });
-  const pending = await client.callTool(callAsk);
-  const elicitId = (pending._meta?.['elicitationPending'] as { elicitId: string } | undefined)?.elicitId;
-  const done = await client.callTool({
-    name: 'sendElicitationResult',
-    arguments: { elicitId, action: 'accept', content: { city: 'Lisbon' } },
-  });
-  expect(done).toMatchObject({ content: [{ text: 'done' }, {}] });
-});
+test.each([{}, both])(
+  'a client (%j) whose handler fails was not asked: the question goes in words',
+  async (elicitation) => {
+    setup.server.play(asks({ city: form('Which city?') }));
+    await using client = await connect({
+      elicitation,
+      answer: () => Promise.reject(new Error('no window')),
+    });
+    const pending = await client.callTool(callAsk);
+    const elicitId = (pending._meta?.['elicitationPending'] as { elicitId: string } | undefined)?.elicitId;
+    const done = await client.callTool({
+      name: 'sendElicitationResult',
+      arguments: { elicitId, action: 'accept', content: { city: 'Lisbon' } },
+    });
+    expect(done).toMatchObject({ content: [{ text: 'done' }, {}] });
+  },
+);
 
 /** The messages of a stream, as far as the one that is looked for. */
 async function readUntil(response: Response, isIt: (message: Record<string, unknown>) => boolean) {

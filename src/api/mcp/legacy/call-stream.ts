@@ -5,7 +5,7 @@
 import type { OwnTurn } from '../../../service/own-turn.ts';
 import type { Service } from '../../../service/service.ts';
 import type { McpReply, McpSession } from '../../../service/service.ts';
-import { pendingResult } from '../tools/fallback.ts';
+import { pendingResult, unshownResult } from '../tools/fallback.ts';
 import { resultFor } from '../tools/follow-call.ts';
 import type { CallStage, Question } from '../tools/follow-call.ts';
 import { questionWords } from '../../../elicitation/question-words.ts';
@@ -45,6 +45,7 @@ export async function* callStream(parts: CallStreamParts, call: LegacyCall): Asy
   const skipped = new Set(call.answered);
   /** Agreed to, and not done yet: the client is told when it is. */
   const awaited = new Set<string>();
+  const toResult = session.shows.form && session.shows.url ? unshownResult : pendingResult;
   const told = { labels: 0, at: Date.now(), progress: 0 };
 
   while (!signal.aborted) {
@@ -90,7 +91,7 @@ export async function* callStream(parts: CallStreamParts, call: LegacyCall): Asy
     ];
     const areOthersAsked = asked.size > 0 || open.length > cannotBeAsked.length;
     if (undelivered.length > 0 || (cannotBeAsked.length > 0 && !areOthersAsked))
-      return void (yield toText(resultMessage(requestId, pendingResult(turn, inWords))));
+      return void (yield toText(resultMessage(requestId, toResult(turn, inWords))));
 
     for (const question of open) {
       const reply = replies.get(question.elicitationId);

@@ -17,6 +17,16 @@ export const fallbackTool = 'sendElicitationResult';
 /** What is known beside the question: what was wrong with an answer, or that a page was agreed to and is not done. */
 export type Notes = ReadonlyMap<string, string>;
 
+/** For a client that declares every kind of question, and failed to show this one: the fallback is not in its list of tools. */
+export function unshownResult(
+  turn: Pick<TurnRef, 'conversation' | 'turnId'>,
+  questions: Question[],
+): ToolResult {
+  const { content, ...rest } = pendingResult(turn, questions);
+  const text = `If you do not have the tool ${fallbackTool}, call answer_question with the same values and the id as "elicitationId", then wait_for_turn {"turnId": "${turn.turnId}"}.`;
+  return { ...rest, content: [...content, { type: 'text', text }] };
+}
+
 export function pendingResult(
   turn: Pick<TurnRef, 'conversation' | 'turnId'>,
   questions: Question[],

@@ -13,7 +13,7 @@ import { refusalOf } from './refusals.ts';
 import type { Caller, Started, Tool, ToolCall, ToolDescription } from './tool.ts';
 
 export interface ToolLayer {
-  /** What this caller may call, in the same order every time. */
+  /** What this caller is offered, in the same order every time. */
   list(caller: Caller): Promise<ToolDescription[]>;
   /** Null when the caller has no tool of this name. What the caller did wrong is a result. */
   start(caller: Caller, call: ToolCall): Promise<Started | null>;
@@ -49,19 +49,22 @@ export function createToolLayer(service: ToolLayerService): ToolLayer {
   const agents = agentTools(service);
   const everyone = [listMyQuestions(service), answerQuestionTool(service), waitForTurn(service)];
   const fallback = sendElicitationResult(service);
-  const ownTools = ({ principal, shows, agent }: Caller): Tool[] => {
+  const ownTools = ({ principal, agent }: Caller): Tool[] => {
     const offered = agents.filter(
       ({ description }) => agent === undefined || description.name === `ask_${agent}`,
     );
-    const isAskedInWords = principal.kind === 'user' && !(shows.form && shows.url);
-    return [...offered, ...everyone, ...(isAskedInWords ? [fallback] : [])];
+    return [...offered, ...everyone, ...(principal.kind === 'user' ? [fallback] : [])];
   };
   const toolsOf = async (caller: Caller): Promise<Tool[]> => [
     ...ownTools(caller),
     ...(await exposedTools(service, caller)),
   ];
   return {
-    list: async (caller) => (await toolsOf(caller)).map(({ description }) => description),
+    // A client that shows everything needs the fallback only when it fails to: then the question's words name the tool.
+    list: async (caller) =>
+      (await toolsOf(caller))
+        .filter((tool) => tool !== fallback || !(caller.shows.form && caller.shows.url))
+        .map(({ description }) => description),
 
     async start(caller, call) {
       const isCalled = ({ description }: Tool) => description.name === call.name;
