@@ -12,6 +12,8 @@ export interface ToolCall extends CallListener {
   inputSchema?: Record<string, unknown>;
   /** The same for every attempt at the call, so that a server can recognise a repeated one. */
   callId: string;
+  /** How often the task was handed on, with this call. */
+  hops?: number;
   /** What the server may ask the user with; without them it may not ask. */
   capabilities?: Capabilities;
   /** A later round of the call. */

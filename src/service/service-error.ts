@@ -23,6 +23,7 @@ export type ServiceErrorCode =
   | 'invalid_content'
   | 'already_answered'
   | 'expired'
+  | 'too_many_hops'
   | 'turn_over'
   | 'unavailable';
 

@@ -8,14 +8,23 @@ export type StartConfig = Pick<Config, 'agents' | 'servers' | 'elicitation' | 't
 
 /** How a turn's workflow is started. Ids and limits only: all of this is read by operators and kept in history. */
 export function startOptions(turn: NewTurn, config: StartConfig): WorkflowStartOptions {
-  const { tenant, conversation, turnId, user, capabilities } = turn;
+  const { tenant, conversation, turnId, user, capabilities, hops } = turn;
   const agent = config.agents.get(turn.agent);
   const limits = {
     maxSteps: agent?.maxSteps ?? 20,
     elicitationTimeoutMs: config.elicitation.timeoutMs,
     toolCallMs: toolCallMs(config),
   };
-  const input: TurnInput = { tenant, conversation, turnId, agent: turn.agent, user, capabilities, limits };
+  const input: TurnInput = {
+    tenant,
+    conversation,
+    turnId,
+    agent: turn.agent,
+    user,
+    capabilities,
+    limits,
+    ...(hops !== undefined && { hops }),
+  };
   return {
     workflowId: turnWorkflowId(turn),
     workflowIdConflictPolicy: 'FAIL',

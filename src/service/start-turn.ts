@@ -4,6 +4,7 @@ import type { Config } from '../config/config.ts';
 import type { NewTurn } from '../storage/ports/turns.ts';
 import type { Storage } from '../storage/storage.ts';
 import type { StoredMessage } from '../storage/ports/conversations.ts';
+import { handedOnTooOften } from '../turn/hops.ts';
 import { conversationNotFound, ownConversationIfAny, userOf } from './conversation-access.ts';
 import { invalidInput, ServiceError } from './service-error.ts';
 import { identify } from './idempotency.ts';
@@ -15,7 +16,7 @@ import type { TurnWorkflows } from './turn-workflows.ts';
 
 interface Parts {
   storage: Storage;
-  config: Pick<Config, 'agents'>;
+  config: Pick<Config, 'agents' | 'delegation'>;
   workflows: Pick<TurnWorkflows, 'start'>;
 }
 
@@ -25,6 +26,10 @@ export async function startTurn(
   request: TurnRequest,
 ): Promise<OwnTurn> {
   const { tenant } = principal;
+  const { hops = 0 } = request;
+  const { maxDepth } = config.delegation;
+  if (hops > maxDepth)
+    throw new ServiceError('too_many_hops', `The agent was not asked: ${handedOnTooOften(maxDepth)}`);
   const known =
     request.conversation === undefined
       ? null
@@ -43,6 +48,7 @@ export async function startTurn(
     capabilities: request.capabilities,
     clientMessageId,
     messages: newMessages(request, turnId, clientMessageId),
+    ...(hops > 0 && { hops }),
   };
   const start = await workflows.start(turn, request.onBusy);
   switch (start.kind) {

@@ -14,6 +14,8 @@ export interface TurnRequest {
   capabilities: Capabilities;
   onBusy: OnBusy;
   repetition: Repetition;
+  /** How often the task was handed on before, as far as its caller says. */
+  hops?: number;
 }
 
 export interface GivenMessage {

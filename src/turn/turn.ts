@@ -31,6 +31,8 @@ export interface Turn extends TurnRef {
   agent: string;
   user: string | null;
   capabilities: Capabilities;
+  /** How often its task was handed on before it came here; absent: never. */
+  hops?: number;
 }
 
 export type TurnEndStatus = 'completed' | 'failed' | 'cancelled' | 'superseded';

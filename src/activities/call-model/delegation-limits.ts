@@ -1,5 +1,6 @@
 /** How far the tasks of a turn may spread: how deep below its own agent, and how many in one step. */
 import type { Config } from '../../config/config.ts';
+import { handedOnTooOften } from '../../turn/hops.ts';
 import type { Turn } from '../../turn/turn.ts';
 
 interface Delegating {
@@ -16,15 +17,8 @@ export function delegationsRefused(
 ): Map<string, string> {
   const depth = delegation?.path.length ?? 0;
   const refused = depth >= maxDepth ? calls : calls.slice(maxPerStep);
-  const words = depth >= maxDepth ? tooDeep(maxDepth) : tooManyAtOnce(maxPerStep);
+  const words = depth >= maxDepth ? handedOnTooOften(maxDepth) : tooManyAtOnce(maxPerStep);
   return new Map(refused.map(({ toolCallId, title }) => [toolCallId, `${title} was not asked: ${words}`]));
-}
-
-function tooDeep(limit: number): string {
-  return (
-    `agents may hand a task on ${times(limit)} at most, and this one has been handed on as often. ` +
-    'Do the task yourself as far as you can, and say in your answer what is left.'
-  );
 }
 
 function tooManyAtOnce(limit: number): string {
@@ -33,8 +27,4 @@ function tooManyAtOnce(limit: number): string {
     `an agent may hand out ${first} at a time, and you have handed out as many in this step. ` +
     'When their answers are there, hand out what is left.'
   );
-}
-
-function times(count: number): string {
-  return count === 1 ? 'once' : `${count} times`;
 }

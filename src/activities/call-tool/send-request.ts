@@ -27,6 +27,7 @@ export async function sendRequest(
     arguments: call.input as Record<string, unknown>,
     ...(known && { inputSchema: known.inputSchema }),
     callId: `${turn.turnId}/${toolCallId}`,
+    hops: (turn.hops ?? 0) + (turn.delegation?.path.length ?? 0) + 1,
     capabilities: turn.user === null ? cannotAsk : turn.capabilities,
     ...(continuation && { continuation }),
     askUser: questions,

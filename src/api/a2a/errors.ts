@@ -32,6 +32,7 @@ const errors = {
   not_your_question: (message) => new TaskNotFoundError(message),
   already_answered: unsupported,
   expired: unsupported,
+  too_many_hops: unsupported,
   turn_over: unsupported,
   unavailable: internal,
 } satisfies Record<ServiceErrorCode, Make>;

@@ -12,6 +12,7 @@ import { cannotAsk } from '../../elicitation/capabilities.ts';
 import type { ElicitationEvent, ElicitationResponse } from '../../elicitation/elicitation.ts';
 import { ServiceError } from '../../service/service-error.ts';
 import type { Service } from '../../service/service.ts';
+import { readHops } from '../../turn/hops.ts';
 import { plainAnswer, structuredAnswer } from './answer.ts';
 import type { ReadAnswer } from './answer.ts';
 import type { A2ACaller } from './caller.ts';
@@ -65,6 +66,7 @@ async function beginTask(
     agent,
     capabilities: principal.kind === 'user' ? { url: true, form: true } : cannotAsk,
     onBusy: 'refuse',
+    hops: readHops(message.metadata),
     repetition: { kind: 'named', key: `a2a/${agent}/${message.messageId}` },
   });
   const task = await openTask(service, turn, { isStructured });

@@ -22,6 +22,7 @@ export const problems = {
   elicitation_not_found: { status: 404, title: 'There is no such question' },
   approval_not_found: { status: 404, title: 'There is no such approval' },
   method_not_allowed: { status: 405, title: 'Method not allowed' },
+  too_many_hops: { status: 409, title: 'The task was handed on too often' },
   turn_in_progress: { status: 409, title: 'The conversation is busy with a turn' },
   already_answered: { status: 409, title: 'The question has already been answered differently' },
   expired: { status: 410, title: 'The question has expired' },

@@ -39,6 +39,7 @@ const kinds = {
   approval_not_found: invalid,
   method_not_allowed: invalid,
   turn_in_progress: invalid,
+  too_many_hops: invalid,
   already_answered: invalid,
   expired: invalid,
   turn_cancelled: invalid,

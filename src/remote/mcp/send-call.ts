@@ -1,6 +1,7 @@
 /** Sends a call, and waits until it is over. How it ended is read from the exchanges, not from the SDK's errors. */
 import type { StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import type { Deadline } from '../deadline.ts';
+import { hopsKey } from '../../turn/hops.ts';
 import type { ToolCall } from '../tool-call.ts';
 import { noTimeoutMs } from './connection.ts';
 import type { Connection } from './connection.ts';
@@ -43,13 +44,17 @@ async function send(
     transport instanceof StdioTransport
       ? undefined
       : watchStream(transport, exchanges, { onEventId: requests?.onEventId, onLost: () => lost.abort() });
-  const { name, arguments: input, inputSchema, callId, continuation } = call;
+  const { name, arguments: input, inputSchema, callId, hops, continuation } = call;
   const params = {
     name,
     arguments: input,
     ...(continuation?.resume.kind === 'retry' &&
       retryParams(continuation.answers, continuation.resume.requestState)),
-    _meta: { 'interlude/callId': callId, progressToken: callId },
+    _meta: {
+      'interlude/callId': callId,
+      progressToken: callId,
+      ...(hops !== undefined && { [hopsKey]: hops }),
+    },
   };
   const options = {
     signal: AbortSignal.any([deadline.signal, stopped, lost.signal]),

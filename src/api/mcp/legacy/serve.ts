@@ -8,6 +8,7 @@ import { conversationTemplate, listConversations, readConversation } from '../co
 import type { Arrived } from '../modern/caller.ts';
 import { listPrompts, readPrompt } from '../prompts.ts';
 import type { Caller } from '../tools/tool.ts';
+import { readHops } from '../../../turn/hops.ts';
 import { callStream } from './call-stream.ts';
 import type { CallStreamParts, LegacyCall } from './call-stream.ts';
 import { errorMessage, readMessage, resultMessage } from './messages.ts';
@@ -143,6 +144,7 @@ async function callTool(parts: LegacyParts, arriving: InSession & { caller: Call
   const started = await parts.layer.start(caller, {
     name,
     arguments: { ...given },
+    hops: readHops(params._meta),
     // The same request, sent again, is the same call.
     idempotencyKey: `mcp ${session.id} ${requestId}`,
   });

@@ -16,6 +16,7 @@ import type { CallToolParts } from './call-tool.ts';
 import { shownBy } from './caller.ts';
 import type { Arrived } from './caller.ts';
 import { serveTasks } from './serve-tasks.ts';
+import { readHops } from '../../../turn/hops.ts';
 import { keepsTasks, tasksExtension } from './task.ts';
 import type { CreatedTask } from './task.ts';
 
@@ -35,7 +36,12 @@ export function createModernServer(parts: ModernParts, arrived: Arrived): Server
     const { name, arguments: given = {} } = params;
     const result = await callTool(parts, {
       caller: callerOf(ctx),
-      call: { name, arguments: given, idempotencyKey: arrived.idempotencyKey },
+      call: {
+        name,
+        arguments: given,
+        idempotencyKey: arrived.idempotencyKey,
+        hops: readHops(ctx.mcpReq._meta),
+      },
       requestState: ctx.mcpReq.requestState(),
       inputResponses: ctx.mcpReq.inputResponses ?? {},
       keepsTasks: keepsTasks(ctx.mcpReq.envelope),

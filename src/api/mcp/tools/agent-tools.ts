@@ -40,6 +40,7 @@ export function agentTools(service: Pick<Service, 'agents' | 'startTurn'>): Tool
         agent: name,
         capabilities: presentable(caller),
         onBusy: 'refuse',
+        hops: call.hops,
         repetition: key === undefined ? { kind: 'unnamed' } : { kind: 'named', key },
       });
       return { kind: 'turn', turn };

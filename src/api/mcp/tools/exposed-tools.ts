@@ -22,13 +22,14 @@ export async function exposedTools(
 function toTool(service: ExposedToolsService, tool: ExposedTool): Tool {
   return {
     description: describe(tool),
-    async start({ principal }, { arguments: input, idempotencyKey: key }) {
+    async start({ principal }, { arguments: input, idempotencyKey: key, hops }) {
       const turn = await service.startTurn(principal, {
         conversation: undefined,
         messages: [{ role: 'user', content: [toDirectCallPart({ tool: tool.name, input })] }],
         agent: tool.agent,
         capabilities: principal.kind === 'user' ? { url: true, form: true } : cannotAsk,
         onBusy: 'refuse',
+        hops,
         repetition: key === undefined ? { kind: 'unnamed' } : { kind: 'named', key },
       });
       return { kind: 'turn', turn };

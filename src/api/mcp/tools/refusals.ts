@@ -25,6 +25,7 @@ const remedies = {
   invalid_content: '',
   already_answered: 'Do not answer it again; call wait_for_turn to see what came of it.',
   expired: '',
+  too_many_hops: '',
   turn_over: '',
   unavailable: 'Try again in a moment.',
 } satisfies Record<ServiceErrorCode, string>;

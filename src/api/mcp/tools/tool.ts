@@ -40,6 +40,8 @@ export interface JsonSchema {
 export interface ToolCall {
   name: string;
   arguments: Record<string, unknown>;
+  /** How often what it asks for was handed on before. */
+  hops: number;
   /** The name that the client gave this call, to send it again safely. */
   idempotencyKey?: string | undefined;
 }
