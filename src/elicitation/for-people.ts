@@ -13,6 +13,7 @@ const beginnings: [model: string, people: string | null][] = [
   ['Respect that', null],
   ['Go on without it', null],
   ['The operator ', null],
+  ['Tell the user what ', null],
   ['Tell the user that ', ''],
   ['Tell the user to ', ''],
   ['Ask the user to ', ''],

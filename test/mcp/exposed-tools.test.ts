@@ -98,10 +98,7 @@ test('a wizard of ten steps, in each way of asking', async () => {
       arguments: { elicitId, action: 'accept', content },
     });
   }
-  expect(result).toMatchObject({
-    content: [{ text: words.join(' ') }, {}],
-    structuredContent: { status: 'completed' },
-  });
+  expect(result.content).toEqual([{ type: 'text', text: words.join(' ') }]);
   expect(notes()).toHaveLength(30);
 });
 
@@ -136,6 +133,20 @@ test('an open question is in a form that the tool’s schema allows', async () =
   expect(asked.structuredContent).toMatchObject({ status: 'input_required' });
   const { turnId } = asked.structuredContent as { turnId: string };
   const tasks = { extensions: { 'io.modelcontextprotocol/tasks': {} } };
-  const cancelled = await rawRequest(used.service, 'tasks/cancel', { taskId: turnId }, tasks);
-  expect(cancelled.error).toBeUndefined();
+  expect((await rawRequest(used.service, 'tasks/cancel', { taskId: turnId }, tasks)).error).toBeUndefined();
+  // The call is stopped, and its end follows.
+  const wait = () => client.callTool({ name: 'wait_for_turn', arguments: { turnId } });
+  await expect.poll(wait).toMatchObject({ isError: true, structuredContent: { status: 'cancelled' } });
+  expect(notes()).toEqual([]);
+});
+
+test('behind a service nobody is asked, and the tool is told so', async () => {
+  const token = await used.service.apiKey();
+  await using client = await connectClient({ ...used.service, token: () => Promise.resolve(token) });
+  const result = await client.callTool({ name: 'delete_page', arguments: { page: 'Home' } });
+  expect(result).toMatchObject({
+    isError: true,
+    content: [{ text: expect.stringContaining('unsupported') }],
+  });
+  expect(notes()).toEqual([]);
 });

@@ -45,6 +45,8 @@ export interface Service {
   /** For clients other than ours. What they begin is ended with the service when `begun` names it. */
   token(user: string): Promise<string>;
   begun(conversation: string): void;
+  /** Of a service: behind it nobody sits. */
+  apiKey(): Promise<string>;
   asService(): Promise<Caller>;
   /** A program that acts for users of the tenant with this key. */
   actingFor(user: string, key: string): Caller;
@@ -126,6 +128,7 @@ export async function startService({
     token,
     begun: (conversation) => void conversations.add(conversation),
     as: async (user) => createCaller(baseUrl, await token(user), conversations),
+    apiKey: () => createApiKey(storage, 'demo'),
     asService: async () => createCaller(baseUrl, await createApiKey(storage, 'demo'), conversations),
     actingFor: (user, key) => createCaller(baseUrl, key, conversations, user),
     endTurns: endAll,

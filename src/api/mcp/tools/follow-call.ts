@@ -94,11 +94,3 @@ export async function followCall(
     ? { kind: 'asks', at, questions: asked, open: open() }
     : { kind: 'working', at, awaited: open(), open: open() };
 }
-
-/** A tool that is called is answered in its own form; whoever waits for it by another call, in that one's. */
-export function resultFor(
-  { direct, result }: Extract<CallStage, { kind: 'done' }>,
-  tool: string,
-): ToolResult {
-  return direct?.tool === tool ? direct.result : result;
-}

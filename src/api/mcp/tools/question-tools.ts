@@ -70,7 +70,6 @@ export function sendElicitationResult(service: QuestionToolsService): Tool {
       description:
         'Answers a question that a tool returned instead of its result. Ask the user first. The result is that of the tool, or its next question.',
       inputSchema: toJsonSchema(FallbackArguments),
-      outputSchema: toJsonSchema(TurnResultSchema),
       annotations: { readOnlyHint: false, openWorldHint: true },
     },
     async start(caller, call) {
