@@ -1,15 +1,16 @@
 /** What people and models are told about tool calls that somebody has to approve. */
 import type { Outcome } from './elicitation.ts';
-import { inWords } from './wording.ts';
+import { shownLimit } from './approval.ts';
+import { nameInWords } from './wording.ts';
 
 /** Above a call that somebody has to approve. */
 export function approvalMessage(agent: string, serverTitle: string, tool: string): string {
-  return `${agent} wants to ${inWords(tool) || tool} in ${serverTitle}. Approve this?`;
+  return `${agent} wants to ${nameInWords(tool)} in ${serverTitle}. Approve this?`;
 }
 
 /** Above a call of a tool of the agent's own. */
 export function toolApprovalMessage(agent: string, tool: string): string {
-  return `${agent} wants to ${inWords(tool) || tool}. Approve this?`;
+  return `${agent} wants to ${nameInWords(tool)}. Approve this?`;
 }
 
 /** To a model that was asked to pass an approval on: one that gave it, too, would approve itself. */
@@ -54,6 +55,11 @@ export function approvalRefusedForModel(
     default:
       return refusal satisfies never;
   }
+}
+
+/** Nobody can approve what they are not shown in full. */
+export function tooLongToApproveForModel(toolName: string, serverTitle: string | null): string {
+  return `This call of ${toolName} needs the user's approval, and its arguments are too long to be shown to them (more than ${shownLimit} characters), so nobody was asked. ${untouched(serverTitle)} Make the call with less, or in parts.`;
 }
 
 /** A call was approved, and what is about to be sent is not what the user was shown. */

@@ -62,20 +62,24 @@ export function agentOfOwnTool({ server }: { server: string }): string | null {
 
 const ownTools = 'agent/';
 
-const shownLimit = 8000;
+/** In characters, as they are shown: more than anybody reads before they approve. */
+export const shownLimit = 32_000;
 
-/**
- * The arguments of a call as they are sent, to be read by a person: JSON, with invisible characters written as escapes.
- * What is cut is said to be cut.
- */
-export function shownArguments(input: unknown): string {
-  const text = (JSON.stringify(input ?? {}, null, 2) ?? '{}').replaceAll(invisible, escaped);
-  if (text.length <= shownLimit) return text;
-  const rest = text.length - shownLimit;
-  return `${text.slice(0, shownLimit)}\n… ${rest} more characters are not shown.`;
+/** Whether a person can be shown all that is about to be sent: what they do not see they cannot approve. */
+export function isShowable(input: unknown): boolean {
+  return shownArguments(input).length <= shownLimit;
 }
 
-const invisible = /(?!\n)[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu;
+/**
+ * The arguments of a call as they are sent, all of them, to be read by a person: JSON, with escapes for whatever cannot be
+ * seen or looks like a plain space.
+ */
+export function shownArguments(input: unknown): string {
+  return (JSON.stringify(input ?? {}, null, 2) ?? '{}').replaceAll(invisible, escaped);
+}
+
+/** U+2800 is a braille pattern without dots. */
+const invisible = /(?![\n ])[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Zs}\p{Default_Ignorable_Code_Point}\u2800]/gu;
 
 function escaped(character: string): string {
   return character

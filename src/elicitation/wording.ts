@@ -62,6 +62,15 @@ export function inWords(tool: string): string {
     .toLowerCase();
 }
 
+/** All of a tool's name, for whoever has to decide by it: `admin/delete_all` is not just "delete all". */
+export function nameInWords(tool: string): string {
+  const words = tool
+    .split(/[./:]/)
+    .map(inWords)
+    .filter((word) => word !== '');
+  return words.length === 0 ? tool : words.join(' ');
+}
+
 /** Why a tool call ends without having run. */
 export type Refusal =
   | Exclude<Outcome, 'accept'>

@@ -38,7 +38,7 @@ export function createOwnApprovals({ config, storage }: Parts): OwnApprovals {
       return { ...about, server: null, serverTitle, host: null };
     }
     const serverTitle = config.servers.get(server)?.title ?? server;
-    return { ...about, server, serverTitle, host: place };
+    return { ...about, server, serverTitle, host: place.split('#', 1)[0] ?? place };
   }
 
   return {

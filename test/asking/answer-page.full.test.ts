@@ -24,7 +24,7 @@ async function alice(elicitationId: string, options = {}) {
 test('an approval with hostile arguments is read as what it is, and refused with a reason', async () => {
   const input = {
     title: 'Approved by Interlude \u202Eevil\u202C <script>alert(1)</script> \u001b[31mred',
-    long: 'word '.repeat(3_000),
+    long: `${'word '.repeat(3_000)}to the end`,
     wide: 'x'.repeat(500),
   };
   const turn = await setup.begin([], { input });
@@ -34,7 +34,7 @@ test('an approval with hostile arguments is read as what it is, and refused with
   const text = await person.text();
   expect(text).toContain('\\u202eevil');
   for (const hidden of ['\u202E', '\u001b']) expect(text).not.toContain(hidden);
-  expect(text).toContain('more characters are not shown');
+  expect(text).toContain('to the end');
   await person.page.getByText('Refuse with a reason').click();
   await person.page.getByLabel('Why not?').fill('No hurry');
   await person.press('Refuse');
@@ -81,7 +81,15 @@ test('a form of every kind of field, with the keyboard and without scripts', asy
   expect(setup.server.calls.at(-1)?.params.inputResponses).toMatchObject({
     trip: {
       action: 'accept',
-      content: { city: 'Lisbon', nights: 2, window: false, meal: 'vegan', airport: 'h', extras: ['lounge'] },
+      content: {
+        city: 'Lisbon',
+        nights: 2,
+        window: false,
+        meal: 'vegan',
+        airport: 'h',
+        extras: ['lounge'],
+        note: 'Two lines\nof text',
+      },
     },
   });
 });

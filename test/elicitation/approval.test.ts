@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { needsApproval, policyFor, shownArguments } from '../../src/elicitation/approval.ts';
+import { needsApproval, policyFor, isShowable, shownArguments } from '../../src/elicitation/approval.ts';
 import type { ApprovalPolicy, ToolHints } from '../../src/elicitation/approval.ts';
 
 const hints: [words: string, hints: ToolHints | undefined, isDestructive: boolean][] = [
@@ -38,13 +38,30 @@ test('the policy of a tool is its own, else that of its server, else none', () =
   ]);
 });
 
-test('arguments are shown as JSON in which nothing hides, and what is cut is said to be', () => {
+test('arguments are shown as JSON in which nothing hides, and nothing is cut', () => {
   expect(shownArguments({ page: 'a', list: [1] })).toBe('{\n  "page": "a",\n  "list": [\n    1\n  ]\n}');
   expect(shownArguments(undefined)).toBe('{}');
   const hidden = { path: 'a\u202Etxt.exe\u200B\u{E0041}\u2028' };
   expect(shownArguments(hidden)).toBe('{\n  "path": "a\\u202etxt.exe\\u200b\\udb40\\udc41\\u2028"\n}');
   expect(JSON.parse(shownArguments(hidden))).toEqual(hidden);
-  const long = shownArguments({ text: 'x'.repeat(20_000) });
-  expect(long.length).toBeLessThan(8100);
-  expect(long).toMatch(/\n… \d+ more characters are not shown\.$/);
+  const lookalikes = [
+    '\u3164',
+    '\u115F',
+    '\uFFA0',
+    '\u034F',
+    '\uFE0F',
+    '\u180B',
+    '\u17B4',
+    '\u2800',
+    '\u00A0',
+    '\u3000',
+  ];
+  for (const character of lookalikes) expect(shownArguments({ a: character })).not.toContain(character);
+  expect(shownArguments({ text: 'two words\nand a line' })).toContain('two words\\nand a line');
+});
+
+test('what cannot be shown in full cannot be approved', () => {
+  expect(isShowable({ text: 'x'.repeat(31_000), to: 'somebody' })).toBe(true);
+  expect(shownArguments({ text: 'x'.repeat(31_000), to: 'somebody' })).toContain('somebody');
+  expect(isShowable({ text: 'x'.repeat(32_000) })).toBe(false);
 });

@@ -2,9 +2,13 @@
 import { activityInfo } from '@temporalio/activity';
 import { sealDigest } from '../../credentials/sealing/sealed-digest.ts';
 import type { KeyRing } from '../../credentials/sealing/key-ring.ts';
-import { needsApproval, policyFor } from '../../elicitation/approval.ts';
-import { approvalRefusedForModel, notAsApprovedForModel } from '../../elicitation/approval-wording.ts';
-import { placeOf } from '../../remote/server-name.ts';
+import { isShowable, needsApproval, policyFor } from '../../elicitation/approval.ts';
+import {
+  approvalRefusedForModel,
+  notAsApprovedForModel,
+  tooLongToApproveForModel,
+} from '../../elicitation/approval-wording.ts';
+import { identityOf } from '../../remote/server-name.ts';
 import type { ApprovedTool } from '../../storage/ports/approvals.ts';
 import type { Storage } from '../../storage/storage.ts';
 import type { AttemptResult } from '../../turn/tool-call.ts';
@@ -34,6 +38,8 @@ export async function endUnlessApproved(parts: Parts, attempt: ServerAttempt): P
     return finishCall(parts, attempt, approvalRefusedForModel('no-user', call.toolName, server.title));
   const { approvals } = parts.storage;
   if (await approvals.isRemembered({ ...remembered(attempt), tenant, user, conversation })) return null;
+  if (!isShowable(call.input))
+    return finishCall(parts, attempt, tooLongToApproveForModel(call.toolName, server.title));
   const digest = sealDigest(parts.keys, { turnId: turn.turnId, toolCallId }, subjectOf(attempt));
   return {
     kind: 'approval-required',
@@ -57,9 +63,9 @@ function callToCheck(attempt: ServerAttempt): CallToCheck {
 }
 
 function subjectOf({ server, tool, call }: ServerAttempt): unknown {
-  return { server: server.name, place: placeOf(server), tool, arguments: call.input };
+  return { server: server.name, place: identityOf(server), tool, arguments: call.input };
 }
 
 function remembered({ server, tool }: ServerAttempt): Omit<ApprovedTool, 'tenant' | 'user'> {
-  return { server: server.name, place: placeOf(server), tool };
+  return { server: server.name, place: identityOf(server), tool };
 }

@@ -2,8 +2,12 @@
 import { activityInfo } from '@temporalio/activity';
 import { sealDigest } from '../../credentials/sealing/sealed-digest.ts';
 import type { KeyRing } from '../../credentials/sealing/key-ring.ts';
-import { ownTool } from '../../elicitation/approval.ts';
-import { approvalRefusedForModel, notAsApprovedForModel } from '../../elicitation/approval-wording.ts';
+import { isShowable, ownTool } from '../../elicitation/approval.ts';
+import {
+  approvalRefusedForModel,
+  notAsApprovedForModel,
+  tooLongToApproveForModel,
+} from '../../elicitation/approval-wording.ts';
 import type { ToolCallRow } from '../../storage/ports/tool-calls.ts';
 import type { Storage } from '../../storage/storage.ts';
 import type { DurableCallPermit, GivenApproval } from '../../turn/tool-call.ts';
@@ -34,6 +38,11 @@ export async function permitCall(
   const tool = ownTool(agent, toolName);
   if (await storage.approvals.isRemembered({ ...tool, tenant, user, conversation }))
     return { kind: 'permitted' };
+  if (!isShowable(call.input)) {
+    const text = tooLongToApproveForModel(toolName, null);
+    await finishToolCall(storage, turn, call, { kind: 'error', text });
+    return { kind: 'finished' };
+  }
   const digest = sealDigest(keys, { turnId, toolCallId }, subjectOf(turn, call));
   return {
     kind: 'approval-required',

@@ -75,7 +75,7 @@ function whatToDo(question: ElicitationEvent, page: string): string {
     'Ask the user for:',
     ...fields,
     `${how} that fits this schema: ${JSON.stringify(question.requestedSchema)}`,
-    `${refusal} Never ask for passwords, tokens or other secrets. ${until}`,
+    `${refusal} Never ask for passwords, tokens or other secrets. They can also answer by themselves, signed in, on this page: ${page}\n${until}`,
   ].join('\n');
 }
 

@@ -128,6 +128,8 @@ function otherwise({ asking, isInteractive, knowsForms }: Given): string[] {
 export function settledLine(question: ElicitationRequest, isOurs: boolean): string {
   const title = askedBy(question);
   const isConnection = question.context.trigger === 'credential_required';
+  // A tool of the agent's own is sent nowhere.
+  const notRun = question.context.server === undefined ? 'it did not run' : 'nothing was sent';
   switch (question.status) {
     case 'accept': {
       if (isApproval(question.context))
@@ -139,7 +141,7 @@ export function settledLine(question: ElicitationRequest, isOurs: boolean): stri
     }
     case 'decline':
       if (isApproval(question.context))
-        return dim(isOurs ? '  – Declined: nothing was sent.' : '  – Declined elsewhere: nothing was sent.');
+        return dim(`  – ${isOurs ? 'Declined' : 'Declined elsewhere'}: ${notRun}.`);
       if (isConnection) return dim(`  – Not now: ${title} is left out.`);
       return dim(isOurs ? '  – Not now.' : '  – Not now, was the answer elsewhere.');
     case 'cancel':

@@ -78,6 +78,6 @@ function whatToDo(question: Question): string {
     'Ask the user for:',
     ...fields,
     `Then call ${call(', "content": {…}')} with content that fits this schema: ${JSON.stringify(question.requestedSchema)}`,
-    `${otherwise} Never ask for passwords, tokens or other secrets.`,
+    `${otherwise} Never ask for passwords, tokens or other secrets. They can also answer by themselves, signed in, on this page: ${question.page}`,
   ].join('\n');
 }

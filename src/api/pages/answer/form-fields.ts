@@ -152,14 +152,24 @@ function defaultOf(field: Field): string | string[] | undefined {
   return Array.isArray(value) ? value : String(value);
 }
 
-/** Without a script a form sends nothing for a list of which nothing is chosen. */
-export function typedIn(body: Record<string, unknown>): Typed {
-  const entries = Object.entries(body).flatMap(([name, value]) => {
+/** A browser sends nothing for a list of which nothing is chosen, and line breaks as mail has them. */
+export function typedIn(fields: Field[], body: Record<string, unknown>): Typed {
+  const none = fields
+    .filter(({ kind }) => kind === 'choices')
+    .map(({ name }): [string, string[]] => [name, []]);
+  const given = Object.entries(body).flatMap(([name, value]) => {
     if (!name.startsWith(fieldPrefix)) return [];
-    const texts = [value].flat().filter((text) => typeof text === 'string');
+    const texts = [value]
+      .flat()
+      .filter((text) => typeof text === 'string')
+      .map(withPlainLines);
     const [only, ...others] = texts;
     if (only === undefined) return [];
     return [[name.slice(fieldPrefix.length), others.length === 0 ? only : texts] as const];
   });
-  return Object.fromEntries(entries);
+  return Object.fromEntries<string | string[]>([...none, ...given]);
+}
+
+export function withPlainLines(text: string): string {
+  return text.replaceAll('\r\n', '\n');
 }

@@ -23,7 +23,7 @@ import {
 } from '../outcome-pages.ts';
 import { keepingReturn } from '../return-url.ts';
 import { answerPage, onwardPage, settledPage } from './pages.ts';
-import { typedIn } from './form-fields.ts';
+import { typedIn, withPlainLines } from './form-fields.ts';
 import type { Typed } from './form-fields.ts';
 import { answerView } from './view.ts';
 import type { Asked } from './view.ts';
@@ -34,7 +34,7 @@ const form = z.looseObject({
   csrf: z.string(),
   action: z.enum(['accept', 'decline', 'cancel']),
   remember: z.enum(['', 'conversation', 'always']).default(''),
-  reason: z.string().max(1_000).default(''),
+  reason: z.string().transform(withPlainLines).pipe(z.string().max(1_000)).default(''),
 });
 
 type Own = Extract<AskedQuestion, { kind: 'own' }>;
@@ -119,7 +119,7 @@ async function answer(
 ): Promise<Page | Redirect> {
   const { config, askedQuestion } = context;
   const view = answerView(question, config, session);
-  const typed = typedIn(given);
+  const typed = typedIn(view.asked.kind === 'form' ? view.asked.fields : [], given);
   try {
     const answered = await context.answer(principalOf(session), {
       elicitationId: question.id,

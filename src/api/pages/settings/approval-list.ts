@@ -25,7 +25,7 @@ function item(view: SignedIn, { id, serverTitle, host, tool, conversation, creat
     <div>
       <h3>${serverTitle}: ${name}</h3>
       <p class="host">
-        ${host ?? 'A tool of its own'} · ${where}, since
+        ${host ?? 'Tool of this agent'} · ${where}, since
         <time datetime="${since.toISOString()}">${day.format(since)}</time>
       </p>
     </div>
