@@ -202,3 +202,48 @@ test('a session is of its principal only, and ends when it is told to', async ()
   expect((await as('alice', 'DELETE')).status).toBe(204);
   expect((await as('alice')).status).toBe(404);
 });
+
+test.each([
+  [
+    'prompts/get without words',
+    { id: 1, method: 'prompts/get', params: { name: 'assistant', arguments: { message: 5 } } },
+    200,
+  ],
+  [
+    'prompts/get with arguments that are none',
+    { id: 1, method: 'prompts/get', params: { name: 'assistant', arguments: 'hello' } },
+    200,
+  ],
+  ['an id that is too long to keep', { id: 'x'.repeat(5_000), method: 'ping' }, 400],
+  ['an id that hides', { id: 'a\u0000b', method: 'ping' }, 400],
+])('%s is refused, and is no fault of ours', async (_, message, status) => {
+  await using alice = await connect();
+  const headers = {
+    authorization: `Bearer ${await setup.service.token('alice')}`,
+    'mcp-session-id': alice.sessionId ?? '',
+    'content-type': 'application/json',
+  };
+  const address = new URL('/run/v1/mcp', setup.service.baseUrl);
+  const response = await fetch(address, {
+    method: 'POST',
+    headers,
+    body: JSON.stringify({ jsonrpc: '2.0', ...message }),
+  });
+  expect(response.status).toBe(status);
+  expect(await response.json()).toMatchObject({ error: { code: expect.any(Number) } });
+});
+
+test('an event id that names no call is no call', async () => {
+  await using alice = await connect();
+  const headers = {
+    authorization: `Bearer ${await setup.service.token('alice')}`,
+    'mcp-session-id': alice.sessionId ?? '',
+    accept: 'text/event-stream',
+  };
+  const address = new URL('/run/v1/mcp', setup.service.baseUrl);
+  for (const text of ['"a\u0000b"', '{', '"unknown"']) {
+    const eventId = `${Buffer.from(text).toString('base64url')}.1`;
+    const response = await fetch(address, { headers: { ...headers, 'last-event-id': eventId } });
+    expect(response.status).toBe(404);
+  }
+});

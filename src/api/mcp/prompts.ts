@@ -13,10 +13,11 @@ export function listPrompts(agents: Agents) {
 }
 
 /** Null when there is no such agent; a text when something is missing. */
-export function readPrompt(agents: Agents, name: string, given: Record<string, string>) {
+export function readPrompt(agents: Agents, name: string, given: Record<string, unknown>) {
   const agent = agents.get(name);
   if (!agent) return null;
-  const message = given['message']?.trim() ?? '';
+  const { message: written } = given;
+  const message = typeof written === 'string' ? written.trim() : '';
   if (message === '') return 'The argument "message" is missing: what to tell the agent.';
   const text = `Call the tool ask_${name} with exactly this message, and show me its answer: ${message}`;
   return {

@@ -1,7 +1,14 @@
 /** Messages of JSON-RPC 2.0, as clients up to 2025-11-25 and their server exchange them. Pure. */
 import { z } from 'zod';
 
-const IdSchema = z.union([z.string(), z.number()]);
+/** Ids are kept: longer ones, and those with characters that nobody sees, are no ids of a client that means well. */
+const IdSchema = z.union([
+  z
+    .string()
+    .max(200)
+    .regex(/^\P{C}*$/u),
+  z.number(),
+]);
 const ParamsSchema = z.looseObject({
   _meta: z.looseObject({ progressToken: IdSchema.optional() }).optional(),
 });
@@ -51,6 +58,16 @@ export function resultMessage(id: RequestId, result: object) {
 
 export function errorMessage(id: RequestId | null, code: number, message: string) {
   return { jsonrpc: '2.0', id, error: { code, message } };
+}
+
+/** Of the id of an event, as `call-stream.ts` makes it: the request's id in JSON; null for what is none. */
+export function requestIdIn(tag: string): string | null {
+  try {
+    const text = Buffer.from(tag, 'base64url').toString();
+    return IdSchema.safeParse(JSON.parse(text)).success ? text : null;
+  } catch {
+    return null;
+  }
 }
 
 export function requestMessage(id: RequestId, method: string, params: object) {

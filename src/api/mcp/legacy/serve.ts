@@ -11,7 +11,7 @@ import type { Caller } from '../tools/tool.ts';
 import { readHops } from '../../../turn/hops.ts';
 import { callStream } from './call-stream.ts';
 import type { CallStreamParts, LegacyCall } from './call-stream.ts';
-import { errorMessage, readMessage, resultMessage } from './messages.ts';
+import { errorMessage, readMessage, requestIdIn, resultMessage } from './messages.ts';
 import type { Message, Request } from './messages.ts';
 import { takeReply } from './replies.ts';
 import type { ReplyService } from './replies.ts';
@@ -123,7 +123,7 @@ async function answer({ layer, service }: LegacyParts, caller: Caller, { id, met
     case 'prompts/list':
       return resultMessage(id, { prompts: listPrompts(service.agents) });
     case 'prompts/get': {
-      const given = (params['arguments'] ?? {}) as Record<string, string>;
+      const given = Object(params['arguments'] ?? {}) as Record<string, unknown>;
       const prompt = readPrompt(service.agents, text('name'), given);
       if (typeof prompt === 'string') return invalid(prompt);
       return prompt ? resultMessage(id, prompt) : invalid(`There is no prompt "${text('name')}".`);
@@ -173,8 +173,8 @@ async function resume(parts: LegacyParts, arriving: InSession): Promise<FastifyR
   // There is nothing to say but in answer to calls.
   if (typeof last !== 'string') return reply.code(405).header('allow', 'POST, DELETE').send();
   const [tag = ''] = last.split('.', 1);
-  const requestId = Buffer.from(tag, 'base64url').toString();
-  const call = await parts.service.mcpSessions.findCall(session.id, requestId);
+  const requestId = requestIdIn(tag);
+  const call = requestId === null ? null : await parts.service.mcpSessions.findCall(session.id, requestId);
   const caller: Caller = { ...arrived, shows: session.shows };
   const found = call && (await parts.layer.find(caller, call));
   if (!call || !found)
