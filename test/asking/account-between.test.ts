@@ -1,6 +1,8 @@
 /** A server that wants another credential between two rounds: the account is connected first, then the answers go out. */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import type { ServerConfig } from '../../src/config/config.ts';
+import { identityOf } from '../../src/remote/server-name.ts';
 import { startAuthorizationServer } from '../credentials/authorization-server.ts';
 import { openBrowser } from '../browsers/plain-browser.ts';
 import { asks, form } from '../servers/playing-server.ts';
@@ -62,7 +64,7 @@ const inAdvance = () => ({
   tenant: 'demo',
   user: 'alice',
   server: 'asking',
-  place: new URL(setup.server.url).host,
+  place: identityOf({ url: setup.server.url } as ServerConfig),
   tool: 'ask',
   conversation: null,
 });
