@@ -82,6 +82,14 @@ const rules: { name: string; about: (file: string) => boolean; allows: (found: I
     allows: ({ to, typeOnly }) => isIn(to, 'turn') || isIn(to, 'elicitation') || (to === 'ai' && typeOnly),
   },
   {
+    name: 'a2a/ imports only itself, turn/, elicitation/, zod and the SDK',
+    about: (file) => isIn(file, 'a2a'),
+    allows: ({ to }) =>
+      ['a2a', 'turn', 'elicitation'].some((folder) => isIn(to, folder)) ||
+      to === 'zod' ||
+      /^@a2a-js\/sdk(?:$|\/)/.test(to),
+  },
+  {
     name: 'workflows/ import only what is safe in a workflow, and activities as types',
     about: (file) => isIn(file, 'workflows'),
     allows: ({ to, typeOnly }) =>
@@ -186,6 +194,7 @@ describe('a planted violation is found:', () => {
     ['src/elicitation/planted.ts', "import { z } from 'zod';"],
     ['src/contract/planted.ts', "import type { Principal } from '../service/principal.ts';"],
     ['src/turn/planted.ts', "export { openStorage } from '../storage/open-storage.ts';"],
+    ['src/a2a/planted.ts', "import type { Service } from '../service/service.ts';"],
     ['src/tools/planted.ts', "import type { ToolCall } from '../turn/tool-call.ts';"],
     ['src/time/planted.ts', "import { setTimeout } from 'node:timers/promises';"],
     ['src/client/planted.ts', "import { StreamEventSchema } from '../contract/stream-event.ts';"],

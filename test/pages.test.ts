@@ -15,7 +15,7 @@ test('every file that a page names is there', () => {
 });
 
 test('every folder of the source is on the map', () => {
-  const named = new Set([...page.matchAll(/`([a-z-]+)\/`/g)].map(([, folder]) => folder));
+  const named = new Set([...page.matchAll(/`([a-z0-9-]+)\/`/g)].map(([, folder]) => folder));
   const folders = readdirSync(path.join(root, 'src'));
   expect(folders.length).toBeGreaterThan(20);
   expect(folders.filter((folder) => !named.has(folder))).toEqual([]);

@@ -77,12 +77,26 @@ describe('cards', () => {
     expect(other.status).toBe(200);
   });
 
-  test('without a version the card is one of 0.3', async () => {
-    expect(await (await get('/.well-known/agent-card.json')).json()).toMatchObject({
+  test('without a version a client of either finds its own members', async () => {
+    const address = expect.stringMatching(/\/run\/agents\/assistant\/a2a$/);
+    const legacy = {
       protocolVersion: expect.stringMatching(/^0\.3/),
-      url: expect.stringMatching(/\/run\/agents\/assistant\/a2a$/),
+      url: address,
       preferredTransport: 'JSONRPC',
-    });
+      securitySchemes: { bearer: { type: 'http', scheme: 'bearer' } },
+    };
+    const current = {
+      supportedInterfaces: [{ protocolVersion: '1.0', url: address }, {}, {}],
+      securitySchemes: { bearer: { httpAuthSecurityScheme: { scheme: 'bearer' } } },
+    };
+    const of = async (headers?: Record<string, string>) =>
+      (await get('/.well-known/agent-card.json', headers)).json();
+    const both = await of();
+    expect(both).toMatchObject(legacy);
+    expect(both).toMatchObject(current);
+    expect(await of({ 'a2a-version': '0.3' })).toMatchObject(legacy);
+    expect(await of({ 'a2a-version': '0.3' })).not.toHaveProperty('supportedInterfaces');
+    expect(await of({ 'a2a-version': '1.0' })).not.toHaveProperty('protocolVersion');
   });
 });
 

@@ -5,8 +5,8 @@ import type { ElicitationEvent, ElicitationResponse } from '../../elicitation/el
 import { coerceContent } from '../../elicitation/form/coerce-content.ts';
 import type { Field } from '../../elicitation/form/field.ts';
 import { readRequestedSchema } from '../../elicitation/form/requested-schema.ts';
-import { elicitationExtension, readStructured } from './extension.ts';
-import type { StructuredAnswer } from './extension.ts';
+import { elicitationExtension, readStructured } from '../../a2a/extension.ts';
+import type { StructuredAnswer } from '../../a2a/extension.ts';
 
 export type ReadAnswer =
   | { kind: 'response'; response: ElicitationResponse }

@@ -1,7 +1,7 @@
 /** Who calls, carried by the SDK's call context from the route to the handler. */
 import { ServerCallContext } from '@a2a-js/sdk/server';
 import type { Principal } from '../../service/principal.ts';
-import { elicitationExtension } from './extension.ts';
+import { elicitationExtension } from '../../a2a/extension.ts';
 
 export interface A2ACaller {
   principal: Principal;

@@ -1,7 +1,7 @@
 /** An agent's card: what it is, where it is spoken to and how, specification 1.0, section 4.4. Pure. */
 import type { AgentCard, AgentInterface, SecurityScheme } from '@a2a-js/sdk';
 import type { AgentConfig, AuthConfig } from '../../config/config.ts';
-import { elicitationExtension } from './extension.ts';
+import { elicitationExtension } from '../../a2a/extension.ts';
 
 export const agentPath = (agent: string) => `/run/agents/${agent}/a2a`;
 

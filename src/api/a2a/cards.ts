@@ -10,7 +10,7 @@ import { unknownAgent } from '../../service/start-turn.ts';
 import type { Service } from '../../service/service.ts';
 import { agentCard, agentPath } from './card.ts';
 import type { CardParts } from './card.ts';
-import { isLegacy, versionOf } from './versions.ts';
+import { isLegacy, namedVersionOf } from './versions.ts';
 
 const wellKnown = '/.well-known/agent-card.json';
 
@@ -26,7 +26,7 @@ export async function cardRoutes(
   const send = (request: FastifyRequest, reply: FastifyReply, name: string | undefined) => {
     const card = cards.get(name ?? '');
     if (!card) throw unknownAgent(name ?? '', agents);
-    const text = isLegacy(versionOf(request)) ? card.legacy : card.current;
+    const text = card[formFor(request)];
     const etag = `"${createHash('sha256').update(text).digest('base64url').slice(0, 22)}"`;
     reply.headers({
       etag,
@@ -49,11 +49,36 @@ export async function cardRoutes(
     );
 }
 
-/** As 1.0 writes it and as 0.3 does: the SDK translates a card only where it answers a request for one. */
-async function texts(card: AgentCard): Promise<{ current: string; legacy: string }> {
+type Form = 'current' | 'legacy' | 'both';
+
+/** Clients of 0.3 name no version, and of 1.0 not all do when they fetch a card; each finds its own members in `both`. */
+function formFor(request: FastifyRequest): Form {
+  const version = namedVersionOf(request);
+  if (version === null) return 'both';
+  return isLegacy(version) ? 'legacy' : 'current';
+}
+
+/** The SDK translates a card only where it answers a request for one. */
+async function texts(card: AgentCard): Promise<Record<Form, string>> {
   const holder = { getAuthenticatedExtendedAgentCard: async () => card } as unknown as A2ARequestHandler;
   const request = { jsonrpc: '2.0', id: 1, method: 'agent/getAuthenticatedExtendedCard' };
   const answer = await new LegacyJsonRpcTransportHandler(holder).handle(request, new ServerCallContext());
   if (!('result' in answer)) throw new Error('a card has a form that 0.3 does not know');
-  return { current: JSON.stringify(AgentCard.toJSON(card)), legacy: JSON.stringify(answer.result) };
+  const current = AgentCard.toJSON(card) as CardJson;
+  const legacy = answer.result as CardJson;
+  const both = { ...legacy, ...current, securitySchemes: bothSchemes(legacy, current) };
+  return {
+    current: JSON.stringify(current),
+    legacy: JSON.stringify(legacy),
+    both: JSON.stringify(both),
+  };
+}
+
+type CardJson = Record<string, unknown> & { securitySchemes?: Record<string, object> };
+
+function bothSchemes(legacy: CardJson, current: CardJson): Record<string, object> {
+  const schemes = Object.entries(current.securitySchemes ?? {});
+  return Object.fromEntries(
+    schemes.map(([name, scheme]) => [name, { ...legacy.securitySchemes?.[name], ...scheme }]),
+  );
 }

@@ -22,7 +22,7 @@ import { openTask, settledTask, streamTask } from './open-task.ts';
 import type { OpenTask } from './open-task.ts';
 import { takeMessage } from './send-message.ts';
 import type { SendParts } from './send-message.ts';
-import { isTerminal } from './task-view.ts';
+import { isTerminal } from '../../a2a/task-view.ts';
 
 export type HandlerParts = SendParts & Pick<Service, 'followTurn' | 'cancelTurn' | 'listTurns'>;
 

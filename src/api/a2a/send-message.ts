@@ -16,10 +16,10 @@ import { readHops } from '../../turn/hops.ts';
 import { plainAnswer, structuredAnswer } from './answer.ts';
 import type { ReadAnswer } from './answer.ts';
 import type { A2ACaller } from './caller.ts';
-import { textOf } from './parts.ts';
+import { textOf } from '../../a2a/parts.ts';
 import { openTask } from './open-task.ts';
 import type { OpenTask } from './open-task.ts';
-import { isTerminal } from './task-view.ts';
+import { isTerminal } from '../../a2a/task-view.ts';
 
 export type SendParts = Pick<
   Service,

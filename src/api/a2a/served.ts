@@ -2,7 +2,7 @@
 import type { AgentCard } from '@a2a-js/sdk';
 import type { A2ARequestHandler, ServerCallContext } from '@a2a-js/sdk/server';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { elicitationExtension } from './extension.ts';
+import { elicitationExtension } from '../../a2a/extension.ts';
 
 export interface Served {
   card: AgentCard;

@@ -4,9 +4,15 @@ import type { FastifyRequest } from 'fastify';
 
 const legacyVersion = '0.3';
 
-export function versionOf({ headers, query }: Pick<FastifyRequest, 'headers' | 'query'>): string {
+type VersionedRequest = Pick<FastifyRequest, 'headers' | 'query'>;
+
+export function versionOf(request: VersionedRequest): string {
+  return namedVersionOf(request) ?? legacyVersion;
+}
+
+export function namedVersionOf({ headers, query }: VersionedRequest): string | null {
   const named = headers['a2a-version'] ?? (query as Record<string, unknown>)['A2A-Version'];
-  return typeof named === 'string' && named !== '' ? named : legacyVersion;
+  return typeof named === 'string' && named !== '' ? named : null;
 }
 
 export function isLegacy(version: string): boolean {

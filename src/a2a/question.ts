@@ -1,12 +1,12 @@
 /** A question as the status of a task: in words for anybody, and as data for callers that know the extension. Pure. */
 import type { Message } from '@a2a-js/sdk';
 import { TaskState } from '@a2a-js/sdk';
-import { isApproval } from '../../elicitation/approval.ts';
-import { modelMayNotApprove } from '../../elicitation/approval-wording.ts';
-import type { ElicitationEvent } from '../../elicitation/elicitation.ts';
-import { fieldsAsText } from '../../elicitation/question-as-text.ts';
-import { questionWords } from '../../elicitation/question-words.ts';
-import { inspectUrl } from '../../elicitation/url-safety.ts';
+import { isApproval } from '../elicitation/approval.ts';
+import { modelMayNotApprove } from '../elicitation/approval-wording.ts';
+import type { ElicitationEvent } from '../elicitation/elicitation.ts';
+import { fieldsAsText } from '../elicitation/question-as-text.ts';
+import { questionWords } from '../elicitation/question-words.ts';
+import { inspectUrl } from '../elicitation/url-safety.ts';
 import { elicitationExtension, toStructured } from './extension.ts';
 import { agentMessage, dataPart, textPart } from './parts.ts';
 

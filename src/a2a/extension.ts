@@ -3,7 +3,7 @@
  * Pure.
  */
 import { z } from 'zod';
-import type { ElicitationEvent, ElicitationResponse } from '../../elicitation/elicitation.ts';
+import type { ElicitationEvent, ElicitationResponse } from '../elicitation/elicitation.ts';
 
 export const elicitationExtension = 'urn:interlude:a2a:elicitation:v1';
 

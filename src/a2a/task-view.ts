@@ -4,10 +4,10 @@
  */
 import type { Artifact, StreamResponse, Task, TaskStatus } from '@a2a-js/sdk';
 import { TaskState } from '@a2a-js/sdk';
-import type { ElicitationEvent } from '../../elicitation/elicitation.ts';
-import type { LogEntry, TurnEvent } from '../../turn/event.ts';
-import { operationOf } from '../../turn/operations.ts';
-import type { TurnEndStatus, TurnRef } from '../../turn/turn.ts';
+import type { ElicitationEvent } from '../elicitation/elicitation.ts';
+import type { LogEntry, TurnEvent } from '../turn/event.ts';
+import { operationOf } from '../turn/operations.ts';
+import type { TurnEndStatus, TurnRef } from '../turn/turn.ts';
 import { agentMessage, storedParts, textPart, userMessage } from './parts.ts';
 import { questionMessage, stateOf } from './question.ts';
 import type { ShownQuestion } from './question.ts';
