@@ -6,7 +6,9 @@ import type { Storage } from '../storage/storage.ts';
 import type { TurnRow } from '../storage/ports/turns.ts';
 import type { TurnRef } from '../turn/turn.ts';
 import { ownConversation, userOf } from './conversation-access.ts';
+import { actorOf } from './principal.ts';
 import type { Principal } from './principal.ts';
+import { createRecordRefusal } from './record-refusal.ts';
 
 declare const owned: unique symbol;
 
@@ -25,13 +27,18 @@ export interface TurnIds {
   turnId: string;
   /** Left out: wherever the turn is. */
   conversation?: string | undefined;
+  /** Where the caller calls from, for the audit. */
+  address?: string | null;
 }
 
-/** Null when the caller has no such turn. Where a conversation is named, somebody else's is refused. */
+/**
+ * Null when the caller has no such turn; that somebody else has it is on record. Where a conversation is named, somebody else's
+ * is refused.
+ */
 export async function findTurn(
-  storage: Pick<Storage, 'turns'>,
+  storage: Pick<Storage, 'turns' | 'audit'>,
   principal: Principal,
-  { turnId, conversation }: TurnIds,
+  { turnId, conversation, address = null }: TurnIds,
 ): Promise<FoundTurn | null> {
   const { tenant } = principal;
   if (conversation !== undefined) await ownConversation(storage, principal, conversation);
@@ -39,7 +46,17 @@ export async function findTurn(
     conversation === undefined
       ? await storage.turns.find({ tenant, turnId })
       : await storage.turns.get({ tenant, conversation, turnId });
-  if (!row || row.user !== userOf(principal)) return null;
+  if (!row) return null;
+  if (row.user !== userOf(principal)) {
+    await createRecordRefusal(storage.audit)({
+      tenant,
+      elicitationId: '',
+      actor: actorOf(principal),
+      detail: 'turn of somebody else',
+      address,
+    });
+    return null;
+  }
   const { agent, status, createdAt, endedAt, usage } = row;
   return { turn: toOwnTurn(row), agent, status, createdAt, endedAt, usage };
 }

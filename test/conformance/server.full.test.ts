@@ -1,42 +1,74 @@
 /**
- * The server scenarios of the official conformance suite, for the 2026-07-28 revision, against the code that speaks MCP
- * with our callers, with the suite's tools in the place of agents. What came out is on the page for readers:
+ * The server scenarios of the official conformance suite, against the code that speaks MCP with our callers, with the suite's
+ * tools in the place of agents: its newest version for every revision, and 0.1.16. What came out is on the page for readers:
  * `vitest run test/conformance/server -u` writes it anew.
  */
 import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { startSuiteServer } from './server.ts';
-import { runServerScenario, scenarioTimeoutMs, serverScenarios, suiteVersion } from './suite.ts';
+import { runServerScenarios, scenarioTimeoutMs, serverScenarios, suites, suiteVersion } from './suite.ts';
+import type { Result } from './suite.ts';
 import { notOffered, unfulfilledByServer } from './unfulfilled-by-server.ts';
 
 const page = path.resolve(import.meta.dirname, '../../docs/mcp-server.md');
-const scenarios = (await serverScenarios()).filter((name) => !notOffered.has(name));
-const rows: string[] = [];
+const scenarios = await serverScenarios();
+const offered = scenarios.map(({ name }) => name).filter((name) => !notOffered.has(name));
+const revisions = ['2026-07-28', '2025-11-25', '2025-06-18', '2025-03-26'] as const;
+
+/** By column of the table, then by scenario. */
+const columns = new Map<string, Map<string, Result>>();
 let server: Awaited<ReturnType<typeof startSuiteServer>>;
 
 beforeAll(async () => {
   server = await startSuiteServer();
-});
+  const newest = await suites.newest();
+  // Extensions belong to no revision: they are only in a run of everything.
+  const everything = await runServerScenarios(newest, server.url);
+  const isExtension = (name: string) =>
+    scenarios.some((one) => one.name === name && one.revisions.length === 0);
+  for (const revision of revisions)
+    columns.set(revision, await runServerScenarios(newest, server.url, revision));
+  for (const [name, result] of everything)
+    if (isExtension(name)) columns.get(revisions[0])?.set(name, result);
+  columns.set('0.1.16', await runServerScenarios(await suites['0.1.16'](), server.url));
+}, 2 * scenarioTimeoutMs);
 afterAll(() => server.stop());
 
-test('the suite has the scenarios that matter here', () => {
-  expect(scenarios.filter((name) => name.startsWith('input-required-result-')).length).toBeGreaterThan(9);
-  expect(scenarios.filter((name) => name.startsWith('tasks-')).length).toBeGreaterThan(8);
+test('the suites have the scenarios that matter here', () => {
+  const namesIn = (column: string, start = '') =>
+    [...(columns.get(column)?.keys() ?? [])].filter((name) => name.startsWith(start));
+  expect(namesIn('2026-07-28', 'input-required-result-').length).toBeGreaterThan(9);
+  expect(namesIn('2026-07-28', 'tasks-').length).toBeGreaterThan(8);
+  for (const column of ['2025-11-25', '0.1.16'])
+    expect(namesIn(column)).toEqual(
+      expect.arrayContaining(['tools-call-elicitation', 'elicitation-sep1330-enums', 'server-sse-polling']),
+    );
+  expect(namesIn('2025-06-18')).toContain('tools-call-elicitation');
+  expect(namesIn('2025-03-26')).toEqual(['server-session-lifecycle']);
 });
 
-test.each(scenarios)('%s comes out as it is told', { timeout: scenarioTimeoutMs }, async (name) => {
-  const { passed, complaints } = await runServerScenario(name, server.url);
-  const { checks = [], why = '' } = unfulfilledByServer.get(name) ?? {};
-  rows.push(`| \`${name}\` | ${passed} of ${passed + checks.length} | ${why} |`);
-  expect(complaints.map((one) => one.replace(/:.*/s, '')).toSorted()).toEqual(checks.toSorted());
+test.each(offered)('%s comes out as it is told', (name) => {
+  const complaints = [...columns.values()].flatMap((results) => results.get(name)?.complaints ?? []);
+  expect(complaints).toEqual(unfulfilledByServer.get(name)?.complaints ?? []);
 });
 
 test('the page tells what came out', async () => {
-  const table = ['| scenario | checks passed | what is not, and why |', '|---|---|---|', ...rows].join('\n');
-  const results = `Suite: \`@modelcontextprotocol/conformance\` ${suiteVersion}.\n\n${table}\n`;
+  const heads = ['scenario', ...columns.keys(), 'what is not, and why'];
+  const rows = offered.map((name) => {
+    const cells = [...columns.values()].map((results) => cellOf(results.get(name)));
+    return [`\`${name}\``, ...cells, unfulfilledByServer.get(name)?.why ?? ''];
+  });
+  const table = [heads, heads.map(() => '---'), ...rows].map((row) => `| ${row.join(' | ')} |`).join('\n');
+  const results = `Suites: \`@modelcontextprotocol/conformance\` ${suiteVersion}, by revision, and 0.1.16.\n\n${table}\n`;
   const marks = /(?<=<!-- results -->\n).*(?=<!-- end of results -->)/s;
   const text = await readFile(page, 'utf8');
   expect(text).toMatch(marks);
   await expect(text.replace(marks, () => results)).toMatchFileSnapshot(page);
 });
+
+function cellOf(result: Result | undefined): string {
+  if (!result) return '';
+  const { passed, complaints } = result;
+  return complaints.length + passed === 0 ? '–' : `${passed} of ${passed + complaints.length}`;
+}

@@ -1,4 +1,7 @@
 /** Our MCP endpoint with the suite's tools instead of agents, and without sign-in, which the suite has no word for. */
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
 import Fastify from 'fastify';
 import { createReaders } from '../../src/api/http/readers.ts';
 import { refuseUnknownHosts } from '../../src/api/http/known-hosts.ts';
@@ -7,6 +10,7 @@ import { mcpSurface } from '../../src/api/mcp/route.ts';
 import type { McpParts } from '../../src/api/mcp/route.ts';
 import { generateKey, parseKeys } from '../../src/credentials/sealing/key-ring.ts';
 import { createSealedText } from '../../src/service/sealed-text.ts';
+import { openStorage } from '../../src/storage/open-storage.ts';
 import { createSuiteLayer } from './suite-layer.ts';
 
 export async function startSuiteServer(): Promise<{ url: string; stop(): Promise<void> }> {
@@ -18,13 +22,25 @@ export async function startSuiteServer(): Promise<{ url: string; stop(): Promise
   fastify.addHook('onRequest', async (request) => {
     request.principal = { kind: 'user', tenant: 'demo', user: 'suite' };
   });
+  const folder = await mkdtemp(path.join(tmpdir(), 'conformance-server-'));
+  const storage = await openStorage({ kind: 'sqlite', path: path.join(folder, 'interlude.db') });
+  const { layer, questions } = createSuiteLayer();
   const service = {
+    ...questions,
+    mcpSessions: storage.mcpSessions,
     agents: new Map([['assistant', { name: 'assistant', title: 'Assistant' }]]),
     sealedText: createSealedText(parseKeys(generateKey('suite'))),
     recordRefusal: async () => undefined,
     listConversations: async () => ({ items: [], next: null }),
   } as unknown as McpParts['service'];
-  mcpSurface(withSchemas(fastify), { service, readers, layer: createSuiteLayer() });
+  mcpSurface(withSchemas(fastify), { service, readers, layer });
   const url = await fastify.listen({ port: 0, host: '127.0.0.1' });
-  return { url: `${url}/run/v1/mcp`, stop: () => fastify.close() };
+  return {
+    url: `${url}/run/v1/mcp`,
+    async stop() {
+      await fastify.close();
+      await storage.close();
+      await rm(folder, { recursive: true });
+    },
+  };
 }

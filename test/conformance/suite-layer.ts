@@ -4,10 +4,13 @@ import { EventEmitter, once } from 'node:events';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Question } from '../../src/api/mcp/tools/follow-call.ts';
 import type { ToolLayer } from '../../src/api/mcp/tools/tool-layer.ts';
+import { errorResult } from '../../src/api/mcp/tools/tool.ts';
 import type { ToolResult } from '../../src/api/mcp/tools/tool.ts';
 import type { ElicitationResponse } from '../../src/elicitation/elicitation.ts';
 import type { FoundTurn, OwnTurn } from '../../src/service/own-turn.ts';
-import { suiteTools } from './suite-tools.ts';
+import { ServiceError } from '../../src/service/service-error.ts';
+import type { Service } from '../../src/service/service.ts';
+import { schemaTool, suiteTools } from './suite-tools.ts';
 
 interface Running {
   found: FoundTurn;
@@ -18,10 +21,15 @@ interface Running {
     string,
     { question: Question; required: string[]; settle: (response: ElicitationResponse) => void }
   >;
-  ended?: ToolResult | 'cancelled';
+  ended?: Ended;
 }
 
-export function createSuiteLayer(): ToolLayer {
+type Ended = { status: 'completed' | 'failed'; result: ToolResult } | { status: 'cancelled' };
+
+/** What the older era asks of the service itself: questions by their id. */
+type Questions = Pick<Service, 'findQuestion' | 'answerQuestion'>;
+
+export function createSuiteLayer(): { layer: ToolLayer; questions: Questions } {
   const turns = new Map<string, Running>();
   const runningOf = ({ turnId }: Pick<OwnTurn, 'turnId'>) => turns.get(turnId);
 
@@ -43,8 +51,8 @@ export function createSuiteLayer(): ToolLayer {
       questions: new Map(),
     };
     turns.set(turn.turnId, running);
-    const end = (result: ToolResult | 'cancelled') => {
-      running.ended ??= result;
+    const end = (ended: Ended) => {
+      running.ended ??= ended;
       running.changed.emit('change');
     };
     const tool = suiteTools[name];
@@ -56,36 +64,49 @@ export function createSuiteLayer(): ToolLayer {
         progress: (words) => running.words.push(words),
       },
       given,
-    ).then(end, (error: unknown) =>
-      end(
-        running.stop.signal.aborted
-          ? 'cancelled'
-          : { content: [{ type: 'text', text: String(error) }], isError: true },
-      ),
+    ).then(
+      (result) => end({ status: 'completed', result }),
+      (error: unknown) =>
+        end(
+          running.stop.signal.aborted
+            ? { status: 'cancelled' }
+            : { status: 'failed', result: errorResult(String(error)) },
+        ),
     );
     return turn;
   }
 
-  return {
+  /** A string says what does not fit. */
+  function answer(
+    { questions }: Running,
+    elicitationId: string,
+    { action, content = {} }: ElicitationResponse,
+  ) {
+    const asked = questions.get(elicitationId);
+    if (!asked) return null;
+    const missing = action === 'accept' && asked.required.find((key) => !(key in content));
+    if (typeof missing === 'string') return `${missing}: is required`;
+    asked.settle({ action, content });
+    return 'settled' as const;
+  }
+
+  const layer: ToolLayer = {
     list: async () =>
       Object.keys(suiteTools).map((name) => ({
         name,
         title: name,
         description: `${name} of the suite`,
-        inputSchema: { type: 'object' },
+        inputSchema: name === schemaTool.name ? schemaTool.inputSchema : { type: 'object' },
         annotations: {},
       })),
     start: async (_, { name, arguments: given }) =>
       name in suiteTools ? { kind: 'turn', turn: run(name, given) } : null,
     find: async (_, ids) => runningOf(ids)?.found ?? null,
     async answer(_, turn, { elicitationId, response }) {
-      const asked = runningOf(turn)?.questions.get(elicitationId);
-      if (!asked) return null;
-      const missing =
-        response.action === 'accept' && asked.required.find((key) => !(key in (response.content ?? {})));
-      if (typeof missing === 'string') return { kind: 'misfit', reasons: `${missing}: is required` };
-      asked.settle(response);
-      return { kind: 'settled' };
+      const running = runningOf(turn);
+      const answered = running ? answer(running, elicitationId, response) : null;
+      if (answered === null) return null;
+      return answered === 'settled' ? { kind: 'settled' } : { kind: 'misfit', reasons: answered };
     },
     async follow(turn, { signal, holdMs, onProgress }) {
       const running = runningOf(turn);
@@ -98,9 +119,7 @@ export function createSuiteLayer(): ToolLayer {
       await delay(20);
       for (const words of running.words.splice(0)) onProgress?.(words);
       const at = Date.now();
-      if (running.ended === 'cancelled')
-        return { kind: 'done', at, status: 'cancelled', result: { content: [], isError: true } };
-      if (running.ended) return { kind: 'done', at, status: 'completed', result: running.ended };
+      if (running.ended) return { kind: 'done', at, result: errorResult('cancelled'), ...running.ended };
       const questions = [...running.questions.values()].map(({ question }) => question);
       return questions.length > 0
         ? { kind: 'asks', at, questions, open: questions }
@@ -109,10 +128,29 @@ export function createSuiteLayer(): ToolLayer {
     async cancel(_, turn) {
       const running = runningOf(turn);
       running?.stop.abort();
-      if (running) running.ended ??= 'cancelled';
+      if (running) running.ended ??= { status: 'cancelled' };
       running?.changed.emit('change');
     },
   };
+
+  const questions: Questions = {
+    async findQuestion(_, elicitationId) {
+      for (const { found, questions: asked } of turns.values()) {
+        const question = asked.get(elicitationId)?.question;
+        if (question) return { turn: found.turn, question };
+      }
+      return null;
+    },
+    async answerQuestion(_, { elicitationId, response }) {
+      for (const running of turns.values()) {
+        const answered = answer(running, elicitationId, response);
+        if (answered === 'settled') return { kind: 'recorded', outcome: response.action, duplicate: false };
+        if (answered !== null) throw new ServiceError('invalid_content', answered);
+      }
+      throw new ServiceError('elicitation_not_found', 'There is no such question.');
+    },
+  };
+  return { layer, questions };
 }
 
 interface Asked {

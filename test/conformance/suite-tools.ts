@@ -25,7 +25,83 @@ const greeting = ({ content }: ElicitationResponse) => textResult(`Hello, ${Stri
 const asksForName: SuiteTool = async ({ ask }) =>
   greeting(await ask('What is your name?', name, { required: ['name'], key: 'user_name' }));
 
+/** Of an enum: an untitled one, a titled one, one with the old names, and both kinds of which several may be chosen. */
+const enums = {
+  untitledSingle: { type: 'string', enum: ['option1', 'option2', 'option3'] },
+  titledSingle: { type: 'string', oneOf: titled('Option') },
+  legacyEnum: {
+    type: 'string',
+    enum: ['opt1', 'opt2', 'opt3'],
+    enumNames: ['Option One', 'Option Two', 'Option Three'],
+  },
+  untitledMulti: { type: 'array', items: { type: 'string', enum: ['option1', 'option2', 'option3'] } },
+  titledMulti: { type: 'array', items: { anyOf: titled('Choice') } },
+};
+
+function titled(what: string): object[] {
+  return ['First', 'Second', 'Third'].map((words, index) => ({
+    const: `value${index + 1}`,
+    title: `${words} ${what}`,
+  }));
+}
+
+const defaults = {
+  name: { type: 'string', default: 'John Doe' },
+  age: { type: 'integer', default: 30 },
+  score: { type: 'number', default: 95.5 },
+  status: { type: 'string', enum: ['active', 'inactive', 'pending'], default: 'active' },
+  verified: { type: 'boolean', default: true },
+};
+
+const described = ({ action, content }: ElicitationResponse) =>
+  textResult(`Elicitation completed: action=${action}, content=${JSON.stringify(content)}`);
+
+export const schemaTool = {
+  name: 'json_schema_2020_12_tool',
+  inputSchema: {
+    $schema: 'https://json-schema.org/draft/2020-12/schema',
+    type: 'object' as const,
+    $defs: {
+      address: {
+        $anchor: 'addressDef',
+        type: 'object',
+        properties: { street: { type: 'string' }, city: { type: 'string' } },
+      },
+    },
+    properties: {
+      name: { type: 'string' },
+      address: { $ref: '#/$defs/address' },
+      contactMethod: { type: 'string', enum: ['phone', 'email'] },
+      phone: { type: 'string' },
+      email: { type: 'string' },
+    },
+    allOf: [{ anyOf: [{ required: ['phone'] }, { required: ['email'] }] }],
+    if: { properties: { contactMethod: { const: 'phone' } }, required: ['contactMethod'] },
+    // oxlint-disable-next-line unicorn/no-thenable -- the keyword of JSON Schema
+    then: { required: ['phone'] },
+    else: { required: ['email'] },
+    additionalProperties: false,
+  },
+};
+
 export const suiteTools: Record<string, SuiteTool> = {
+  [schemaTool.name]: async () => textResult('done'),
+  test_logging_tool: async () => textResult('done'),
+  test_streaming_elicitation: asksForName,
+  test_elicitation: async ({ ask }, { message }) =>
+    described(
+      await ask(
+        String(message),
+        { username: { type: 'string', description: 'Your name' }, email: { type: 'string' } },
+        { required: ['username', 'email'] },
+      ),
+    ),
+  test_elicitation_sep1034_defaults: async ({ ask }) => described(await ask('Please check', defaults)),
+  test_elicitation_sep1330_enums: async ({ ask }) => described(await ask('Please choose', enums)),
+  async test_reconnection({ sleep }) {
+    await sleep(500);
+    return textResult('done');
+  },
   test_simple_text: async () => textResult('This is a simple text response for testing.'),
   test_error_handling: async () => ({
     ...textResult('This tool intentionally returns an error for testing'),

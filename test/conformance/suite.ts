@@ -5,9 +5,10 @@ import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { promisify } from 'node:util';
+import { npmProgram } from '../programs/npm-program.ts';
 import suite from '@modelcontextprotocol/conformance/package.json' with { type: 'json' };
 
-const run = promisify(execFile);
+const execute = promisify(execFile);
 const root = path.resolve(import.meta.dirname, '../..');
 const manifest = createRequire(import.meta.url).resolve('@modelcontextprotocol/conformance/package.json');
 const program = path.join(path.dirname(manifest), suite.bin.conformance);
@@ -15,6 +16,13 @@ const program = path.join(path.dirname(manifest), suite.bin.conformance);
 export const scenarioTimeoutMs = 120_000;
 
 export const suiteVersion = suite.version;
+
+/** The newest of the suite, and the last one before the revisions without sessions. */
+export const suites = {
+  newest: () => Promise.resolve(program),
+  '0.1.16': async () =>
+    path.join(await npmProgram('@modelcontextprotocol/conformance', '0.1.16'), suite.bin.conformance),
+};
 
 export interface Scenario {
   name: string;
@@ -24,10 +32,19 @@ export interface Scenario {
 
 /** Everything the suite has for clients. */
 export async function clientScenarios(): Promise<Scenario[]> {
-  const { stdout } = await run(process.execPath, [program, 'list', '--client'], { cwd: root });
+  const { stdout } = await execute(process.execPath, [program, 'list', '--client'], { cwd: root });
   const [, ofClients = ''] = stdout.split('Client scenarios');
-  const lines = ofClients.matchAll(/^ {2}- (\S+) \[(.*)\]$/gm);
-  return [...lines].map(([, name = '', words = '']) => ({
+  return listedIn(ofClients);
+}
+
+/** And for servers. */
+export async function serverScenarios(): Promise<Scenario[]> {
+  const { stdout } = await execute(process.execPath, [program, 'list', '--server'], { cwd: root });
+  return listedIn(stdout);
+}
+
+function listedIn(text: string): Scenario[] {
+  return [...text.matchAll(/^ {2}- (\S+) \[(.*)\]$/gm)].map(([, name = '', words = '']) => ({
     name,
     revisions: words.split(',').filter((word) => /^\d{4}-/.test(word)),
   }));
@@ -43,19 +60,42 @@ export interface Result {
 
 export function runScenario(name: string, revision: string): Promise<Result> {
   const client = ['--command', 'node test/conformance/client.ts'];
-  return runSuite(['client', ...client, '--scenario', name, '--spec-version', revision]);
+  const limit = ['--timeout', String(scenarioTimeoutMs - 5_000)];
+  return runSuite(['client', ...client, '--scenario', name, '--spec-version', revision, ...limit]);
 }
 
 async function runSuite(what: string[]): Promise<Result> {
+  const { ended, results } = await run(program, what);
+  const [result] = results.values();
+  const { complaints = [], ...rest } = result ?? { passed: 0, skipped: 0 };
+  return { ...rest, complaints: complaints.length > 0 ? complaints : ended };
+}
+
+/** Every scenario that a version of the suite has for servers; with `revision`, those that belong to it. */
+export async function runServerScenarios(
+  suiteProgram: string,
+  url: string,
+  revision?: string,
+): Promise<Map<string, Result>> {
+  const of = revision === undefined ? [] : ['--spec-version', revision];
+  const { ended, results } = await run(suiteProgram, ['server', '--url', url, '--suite', 'all', ...of]);
+  if (results.size === 0) throw new Error(`the suite has run nothing: ${ended.join('\n')}`);
+  return results;
+}
+
+/** By scenario; and what the suite says when it is not content. */
+async function run(
+  suiteProgram: string,
+  what: string[],
+): Promise<{ results: Map<string, Result>; ended: string[] }> {
   const folder = await mkdtemp(path.join(tmpdir(), 'conformance-'));
   try {
-    const limits = ['--timeout', String(scenarioTimeoutMs - 5_000)];
-    const command = [...what, ...limits, '-o', folder];
+    const command = [...what, '-o', folder];
     const env = {
       ...process.env,
       PATH: path.dirname(process.execPath) + path.delimiter + process.env['PATH'],
     };
-    const ended = await run(process.execPath, [program, ...command], {
+    const ended = await execute(process.execPath, [suiteProgram, ...command], {
       cwd: root,
       env,
       timeout: scenarioTimeoutMs,
@@ -65,31 +105,29 @@ async function runSuite(what: string[]): Promise<Result> {
     );
     // Below a folder for the scenario, whose name may have a slash in it.
     const files = await readdir(folder, { recursive: true });
-    const checked = files.find((file) => path.basename(file) === 'checks.json');
-    const text = checked === undefined ? '[]' : await readFile(path.join(folder, checked), 'utf8');
-    const checks = JSON.parse(text) as { id: string; status: string; errorMessage?: string }[];
-    const having = (...statuses: string[]) => checks.filter(({ status }) => statuses.includes(status));
-    const broken = having('FAILURE', 'WARNING').map(({ id, errorMessage }) => `${id}: ${errorMessage}`);
-    return {
-      passed: having('SUCCESS').length,
-      skipped: having('SKIPPED').length,
-      complaints: broken.length > 0 ? broken : ended,
-    };
+    const checked = files.filter((file) => path.basename(file) === 'checks.json');
+    const results = checked.map(async (file) => {
+      const checks = JSON.parse(await readFile(path.join(folder, file), 'utf8')) as Check[];
+      const [, name = file] = /^(?:server-)?(.*)-\d{4}-\d\d-\d\dT/.exec(path.dirname(file)) ?? [];
+      return [name, toResult(checks)] as const;
+    });
+    return { results: new Map(await Promise.all(results)), ended };
   } finally {
     await rm(folder, { recursive: true, force: true });
   }
 }
 
-/** Everything of the 2026-07-28 revision and of its extensions that the suite has for servers. */
-export async function serverScenarios(): Promise<string[]> {
-  const { stdout } = await run(process.execPath, [program, 'list', '--server'], { cwd: root });
-  const lines = stdout.matchAll(/^ {2}- (\S+) \[(.*)\]$/gm);
-  return [...lines].flatMap(([, name = '', words = '']) =>
-    /2026-07-28|extension/.test(words) ? [name] : [],
-  );
+interface Check {
+  id: string;
+  status: string;
+  errorMessage?: string;
 }
 
-export function runServerScenario(name: string, url: string): Promise<Result> {
-  const revision = /^(?:tasks|sep-2640)-/.test(name) ? [] : ['--spec-version', '2026-07-28'];
-  return runSuite(['server', '--url', url, '--scenario', name, ...revision]);
+function toResult(checks: Check[]): Result {
+  const having = (...statuses: string[]) => checks.filter(({ status }) => statuses.includes(status));
+  return {
+    passed: having('SUCCESS').length,
+    skipped: having('SKIPPED').length,
+    complaints: having('FAILURE', 'WARNING').map(({ id, errorMessage }) => `${id}: ${errorMessage}`),
+  };
 }

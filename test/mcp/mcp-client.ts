@@ -31,14 +31,16 @@ export async function rawRequest(
   method: string,
   params: Record<string, unknown>,
   capabilities: object = {},
+  { user = 'alice', headers = {} }: { user?: string; headers?: Record<string, string> } = {},
 ): Promise<{ status: number; result?: Record<string, unknown>; error?: { code: number; message: string } }> {
   const name = params['name'] ?? params['uri'] ?? params['taskId'];
   const response = await fetch(new URL('/run/v1/mcp', service.baseUrl), {
     method: 'POST',
     headers: {
-      authorization: `Bearer ${await service.token('alice')}`,
+      authorization: `Bearer ${await service.token(user)}`,
       'content-type': 'application/json',
       accept: 'application/json, text/event-stream',
+      ...headers,
       'mcp-protocol-version': '2026-07-28',
       'mcp-method': method,
       ...(typeof name === 'string' && { 'mcp-name': name }),

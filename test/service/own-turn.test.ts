@@ -67,8 +67,17 @@ test('a turn is found by its id alone, and only by its owner', async () => {
     person('alice', 'elsewhere'),
     { kind: 'service', tenant: turn.tenant, keyId: 'k' } as const,
   ])
-    expect(await findTurn(storage, stranger, { turnId })).toBeNull();
+    expect(await findTurn(storage, stranger, { turnId, address: '192.0.2.1' })).toBeNull();
   expect(await findTurn(storage, person('alice', turn.tenant), { turnId: 'none' })).toBeNull();
+  const refusals = await storage.audit.ofElicitation('');
+  expect(refusals.filter(({ tenant }) => tenant === turn.tenant)).toMatchObject(
+    ['bob', null].map((actor) => ({
+      action: 'refused',
+      actor,
+      detail: 'turn of somebody else',
+      address: '192.0.2.1',
+    })),
+  );
 });
 
 async function found(turn: TurnRef): Promise<OwnTurn> {

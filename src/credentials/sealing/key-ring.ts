@@ -123,7 +123,10 @@ function sealWith({ id, key }: DerivedKey, plaintext: string, context: string): 
 
 function openWith({ id, key }: DerivedKey, encoded: string, context: string): string {
   const body = Buffer.from(encoded, 'base64url');
-  if (body.length < ivBytes + tagBytes) throw new SealingError('malformed', 'not a sealed value');
+  // Node skips what is no base64url: of one sealed value there would be many spellings.
+  const isCanonical = body.toString('base64url') === encoded;
+  if (!isCanonical || body.length < ivBytes + tagBytes)
+    throw new SealingError('malformed', 'not a sealed value');
   const decipher = createDecipheriv('aes-256-gcm', key, body.subarray(0, ivBytes), {
     authTagLength: tagBytes,
   });

@@ -33,11 +33,16 @@ export interface LegacyCall {
 /** How long a client's word to another process takes to be noticed here, while somebody is asked. */
 const replyPollMs = 1_000;
 const quietMs = 15_000;
+/** Clients since then can come back to a stream that has said nothing yet; older ones fail at an event without data. */
+const resumableSince = '2025-11-25';
+/** When to come back after the stream broke off. The SDK's clients do so twice: that outlasts a process that starts anew. */
+const comeBackMs = 3_000;
 
 export async function* callStream(parts: CallStreamParts, call: LegacyCall): AsyncGenerator<string> {
   const { layer, service } = parts;
   const { session, turn, requestId, progressToken, signal } = call;
   const tag = Buffer.from(JSON.stringify(requestId)).toString('base64url');
+  if (session.version >= resumableSince) yield `id: ${tag}.0\nretry: ${comeBackMs}\ndata: \n\n`;
   let sent = 0;
   const toText = (message: object) => `id: ${tag}.${++sent}\ndata: ${JSON.stringify(message)}\n\n`;
   /** By question: how often the client's answer did not fit when it was asked last. */

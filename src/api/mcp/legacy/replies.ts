@@ -1,4 +1,7 @@
 /** What clients send to our questions, at whatever process it arrives; whoever follows the turn sees what comes of it. */
+import { ElicitationIdSchema } from '../../../contract/ids.ts';
+import type { ElicitationResponse } from '../../../elicitation/elicitation.ts';
+import { ServiceError } from '../../../service/service-error.ts';
 import type { Service } from '../../../service/service.ts';
 import type { McpReply, McpSession } from '../../../service/service.ts';
 import { toResponse } from '../modern/input-required.ts';
@@ -16,15 +19,15 @@ export async function takeReply(
   { id, result }: { id: RequestId; result?: unknown },
 ): Promise<void> {
   const elicitationId = questionOf(id);
+  const response = toResponse(result);
   const found = await service.findQuestion(caller.principal, elicitationId);
-  if (!found) return;
+  if (!found) return refuse(service, caller, { elicitationId, response: response ?? { action: 'cancel' } });
   const put = (kind: McpReply['kind'], reasons?: string) =>
     service.mcpSessions.putReply(session.id, {
       elicitationId,
       kind,
       reasons: reasons ?? null,
     });
-  const response = toResponse(result);
   if (!response) return put('undelivered');
   const verdict = await answerQuestion(service, caller, { question: found.question, response });
   switch (verdict.kind) {
@@ -38,4 +41,16 @@ export async function takeReply(
     default:
       return verdict satisfies never;
   }
+}
+
+/** Nobody's, or somebody else's: then that is on record where all refusals are. */
+async function refuse(
+  service: ReplyService,
+  { principal, address }: Caller,
+  reply: { elicitationId: string; response: ElicitationResponse },
+): Promise<void> {
+  if (!ElicitationIdSchema.safeParse(reply.elicitationId).success) return;
+  await service.answerQuestion(principal, { ...reply, address }).catch((error: unknown) => {
+    if (!(error instanceof ServiceError)) throw error;
+  });
 }

@@ -68,13 +68,23 @@ export async function callTool(parts: CallToolParts, called: CalledTool): Promis
   } else running = await goOn(parts, called, requestState);
 
   const { turn, rounds, answered } = running;
-  const stage = await layer.follow(turn, {
-    signal,
-    holdMs: called.keepsTasks ? beforeTaskMs : holdMs(rounds),
-    answered,
-    ...(onProgress && { onProgress }),
-  });
-  return toResult(parts, called, running, stage);
+  const follow = () =>
+    layer.follow(turn, {
+      signal,
+      holdMs: called.keepsTasks ? beforeTaskMs : holdMs(rounds),
+      answered,
+      ...(onProgress && { onProgress }),
+    });
+  const stage = await follow();
+  // A call that is sent again under its idempotency key asks what it asked before, and may bring the answers along.
+  const answeredNow =
+    requestState === undefined && stage.kind === 'asks'
+      ? stage.questions.filter(({ mode }) => caller.shows[mode]).map(({ elicitationId }) => elicitationId)
+      : [];
+  if (!answeredNow.some((elicitationId) => elicitationId in called.inputResponses))
+    return toResult(parts, called, running, stage);
+  await takeAnswers(parts, called, running, answeredNow);
+  return toResult(parts, called, running, await follow());
 }
 
 function toResult(
@@ -128,11 +138,9 @@ function notDone(questions: Question[]): Map<string, string> {
   );
 }
 
-async function goOn(
-  { layer, service }: CallToolParts,
-  { caller, call, inputResponses }: CalledTool,
-  requestState: string,
-): Promise<Running> {
+async function goOn(parts: CallToolParts, called: CalledTool, requestState: string): Promise<Running> {
+  const { layer, service } = parts;
+  const { caller, call } = called;
   const { principal, address } = caller;
   const opened = openState(service, { principal, call }, requestState);
   if (opened.kind === 'refused') {
@@ -147,28 +155,37 @@ async function goOn(
     throw new InvalidState('The turn of this requestState is gone. Make the call anew, without it.');
   const { turn } = found;
   const running: Running = { turn, rounds, answered: new Set(answered), misfits: new Map(), notes: [] };
-  await Promise.all(
-    asked.map(async (elicitationId) => {
-      const response = toResponse(inputResponses[elicitationId]);
-      if (!response) return;
-      const verdict = await layer.answer(caller, turn, { elicitationId, response });
-      switch (verdict?.kind) {
-        case 'awaited':
-          running.answered.add(elicitationId);
-          break;
-        case 'misfit':
-          running.misfits.set(elicitationId, verdict.reasons);
-          break;
-        case 'late':
-          running.notes.push(`An answer was not used: ${verdict.words}`);
-          break;
-        case 'settled':
-        case undefined:
-          break;
-        default:
-          verdict satisfies never;
-      }
-    }),
-  );
+  await takeAnswers(parts, called, running, asked);
   return running;
+}
+
+/** What the call brought along for the questions that it asked. */
+async function takeAnswers(
+  { layer }: CallToolParts,
+  { caller, inputResponses }: CalledTool,
+  running: Running,
+  asked: string[],
+): Promise<void> {
+  const answers = asked.map(async (elicitationId) => {
+    const response = toResponse(inputResponses[elicitationId]);
+    if (!response) return;
+    const verdict = await layer.answer(caller, running.turn, { elicitationId, response });
+    switch (verdict?.kind) {
+      case 'awaited':
+        running.answered.add(elicitationId);
+        break;
+      case 'misfit':
+        running.misfits.set(elicitationId, verdict.reasons);
+        break;
+      case 'late':
+        running.notes.push(`An answer was not used: ${verdict.words}`);
+        break;
+      case 'settled':
+      case undefined:
+        break;
+      default:
+        verdict satisfies never;
+    }
+  });
+  await Promise.all(answers);
 }

@@ -2,11 +2,11 @@
  * A turn as a task of the extension `io.modelcontextprotocol/tasks`. The id of the task is the turn's, so that nothing is
  * stored for it and any process knows it. https://modelcontextprotocol.io/seps/2663 Pure.
  */
-import { CLIENT_CAPABILITIES_META_KEY } from '@modelcontextprotocol/server';
+import { CLIENT_CAPABILITIES_META_KEY, ProtocolErrorCode } from '@modelcontextprotocol/server';
 import type { TurnRef } from '../../../turn/turn.ts';
 import type { CallStage } from '../tools/follow-call.ts';
 import { pendingResult } from '../tools/fallback.ts';
-import type { Caller } from '../tools/tool.ts';
+import type { Caller, ToolResult } from '../tools/tool.ts';
 import { toInputRequests } from './input-required.ts';
 
 export const tasksExtension = 'io.modelcontextprotocol/tasks';
@@ -15,7 +15,7 @@ type Ids = Pick<TurnRef, 'conversation' | 'turnId'>;
 
 type Task = {
   taskId: string;
-  status: 'working' | 'input_required' | 'completed' | 'cancelled';
+  status: 'working' | 'input_required' | 'completed' | 'failed' | 'cancelled';
   createdAt: string;
   lastUpdatedAt: string;
   /** Kept as long as the conversation. */
@@ -46,7 +46,10 @@ export function toTask(turn: Ids, createdAt: number, stage: CallStage, { shows }
   });
   switch (stage.kind) {
     case 'done':
-      return stage.status === 'cancelled' ? task('cancelled') : completed((stage.direct ?? stage).result);
+      if (stage.status === 'cancelled') return task('cancelled');
+      if (stage.status === 'failed' && !stage.direct)
+        return { ...task('failed'), error: errorOf(stage.result) };
+      return completed((stage.direct ?? stage).result);
     case 'asks': {
       const shown = stage.questions.filter(({ mode }) => shows[mode]);
       if (shown.length === 0) return completed(pendingResult(turn, stage.questions));
@@ -57,6 +60,11 @@ export function toTask(turn: Ids, createdAt: number, stage: CallStage, { shows }
     default:
       return stage satisfies never;
   }
+}
+
+/** A turn that broke off has no result of its own: its words are those of an error. */
+function errorOf({ content }: ToolResult) {
+  return { code: ProtocolErrorCode.InternalError, message: content[0]?.text ?? 'The turn failed.' };
 }
 
 function taskOf(

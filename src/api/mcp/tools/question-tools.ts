@@ -131,7 +131,8 @@ export function waitForTurn(service: QuestionToolsService): Tool {
     },
     async start(caller, call) {
       const { conversationId, turnId } = readArguments(WaitArguments, call.arguments);
-      const found = await service.findTurn(caller.principal, { conversation: conversationId, turnId });
+      const { principal, address } = caller;
+      const found = await service.findTurn(principal, { conversation: conversationId, turnId, address });
       if (found) return { kind: 'turn', turn: found.turn };
       return { kind: 'result', result: errorResult('This conversation of yours has no such turn.') };
     },

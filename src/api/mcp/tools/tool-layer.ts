@@ -79,7 +79,7 @@ export function createToolLayer(service: ToolLayerService): ToolLayer {
       }
     },
 
-    find: ({ principal }, ids) => service.findTurn(principal, ids),
+    find: ({ principal, address }, ids) => service.findTurn(principal, { ...ids, address }),
 
     async answer(caller, turn, { elicitationId, response }) {
       const found = await service.findQuestion(caller.principal, elicitationId);
