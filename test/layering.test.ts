@@ -158,6 +158,7 @@ const mayReadEnvironment = (file: string) =>
   [
     'src/processes/read-config.ts',
     'src/processes/hide-environment.ts',
+    'src/cli/commands/acp.ts',
     'src/cli/commands/chat.ts',
     'src/cli/commands/login.ts',
     'src/cli/commands/logout.ts',

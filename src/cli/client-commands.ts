@@ -23,6 +23,11 @@ export const clientCommands: CommandEntry[] = [
     load: async () => (await import('./commands/mcp.ts')).mcp,
   },
   {
+    name: 'acp',
+    summary: 'be an agent inside an editor that speaks the Agent Client Protocol',
+    load: async () => (await import('./commands/acp.ts')).acp,
+  },
+  {
     name: 'token',
     summary: 'print an access token for a user of the demo',
     load: async () => (await import('./commands/token.ts')).token,

@@ -14,7 +14,7 @@ import { ServiceError } from '../../service/service-error.ts';
 import type { Service } from '../../service/service.ts';
 import { readHops } from '../../turn/hops.ts';
 import { plainAnswer, structuredAnswer } from './answer.ts';
-import type { ReadAnswer } from './answer.ts';
+import type { ReadAnswer } from '../../elicitation/answer-in-words.ts';
 import type { A2ACaller } from './caller.ts';
 import { textOf } from '../../a2a/parts.ts';
 import { openTask } from './open-task.ts';

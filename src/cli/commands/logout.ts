@@ -1,8 +1,7 @@
 /** `interlude logout`: ends the kept login, at the issuer too where it lets programs do so. */
-import * as openid from 'openid-client';
 import { createKeptLogins, loginsFolder } from '../login/kept-logins.ts';
-import type { Login } from '../login/kept-logins.ts';
-import { programAt, serviceAddress } from '../login/sign-in-server.ts';
+import { serviceAddress } from '../login/sign-in-server.ts';
+import { signOut } from '../login/sign-out.ts';
 import { defineCommand } from '../command.ts';
 import { readService, serviceOption } from './service-option.ts';
 
@@ -12,12 +11,8 @@ export const logout = defineCommand({
   async run({ service: given }) {
     const service = serviceAddress(readService(given));
     const logins = createKeptLogins(loginsFolder(process.env));
-    const ended = await logins.locked(service, async () => {
-      const kept = logins.read(service);
-      logins.remove(service);
-      return kept && { isRevoked: await revoke(kept) };
-    });
-    if (!ended) process.stdout.write(`You were not signed in to ${service}.\n`);
+    const ended = await signOut(logins, service);
+    if (ended.kind === 'was-not-signed-in') process.stdout.write(`You were not signed in to ${service}.\n`);
     else if (ended.isRevoked) process.stdout.write(`Signed out of ${service}.\n`);
     else
       process.stdout.write(
@@ -25,15 +20,3 @@ export const logout = defineCommand({
       );
   },
 });
-
-/** False where it cannot be done. */
-async function revoke({ service, issuer, clientId, refreshToken, accessToken }: Login): Promise<boolean> {
-  try {
-    const { at } = await programAt({ service, issuer, clientId, scope: undefined });
-    if (at.serverMetadata().revocation_endpoint === undefined) return false;
-    await openid.tokenRevocation(at, refreshToken ?? accessToken);
-    return true;
-  } catch {
-    return false;
-  }
-}

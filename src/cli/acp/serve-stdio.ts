@@ -1,0 +1,30 @@
+/**
+ * ACP on stdio: the editor has started this program, and ends it by closing its input. Nothing but the protocol goes to
+ * stdout, whatever anybody here writes there.
+ */
+import { Readable, Writable } from 'node:stream';
+import { ndJsonStream } from '@agentclientprotocol/sdk';
+import type { Stream } from '@agentclientprotocol/sdk';
+
+interface Connector {
+  connect(stream: Stream): { closed?: Promise<void> };
+}
+
+/** Resolves when the editor has gone. */
+export async function serveStdio(connector: Connector): Promise<void> {
+  const output = takeStdout();
+  // An editor that is killed closes both ends at once.
+  process.stdout.on('error', () => process.stdin.destroy());
+  const input = Readable.toWeb(process.stdin) as ReadableStream<Uint8Array>;
+  const { closed } = connector.connect(ndJsonStream(Writable.toWeb(output), input));
+  await closed;
+}
+
+/** The real one; what others write goes to stderr from now on. */
+function takeStdout(): Writable {
+  const write = process.stdout.write.bind(process.stdout);
+  process.stdout.write = process.stderr.write.bind(process.stderr) as typeof process.stdout.write;
+  return new Writable({
+    write: (bytes: Buffer, _, done) => void write(bytes, () => done()),
+  });
+}

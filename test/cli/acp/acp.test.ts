@@ -1,0 +1,91 @@
+/** An agent of the service inside an editor: the SDK's client on one side, a real service on the other. */
+import { methods } from '@agentclientprotocol/sdk';
+import { expect, test } from 'vitest';
+import { createAgentV1 } from '../../../src/cli/acp/agent-v1.ts';
+import { createIdentity } from '../../../src/cli/acp/identity.ts';
+import { createKeptLogins } from '../../../src/cli/login/kept-logins.ts';
+import { useAskingService } from '../../asking/asking-service.ts';
+import { asks, form } from '../../servers/playing-server.ts';
+import { callOf } from '../../service/asking.ts';
+import { playEditor } from './editor.ts';
+import type { EditorOptions } from './editor.ts';
+
+const setup = useAskingService();
+const callAsk = callOf(['ask']);
+
+async function open(options: EditorOptions = {}) {
+  const service = setup.service.baseUrl;
+  const identity = createIdentity({
+    service,
+    logins: createKeptLogins('/nowhere'),
+    token: await setup.service.token('alice'),
+    tokenFile: undefined,
+    as: undefined,
+    say: () => undefined,
+  });
+  return playEditor(createAgentV1({ service, identity, agent: 'assistant', version: '1' }), options);
+}
+
+test('a prompt is answered, with its tool calls, and a question in between', async () => {
+  setup.server.play(asks({ city: form('Which city?') }));
+  const editor = await open({ answer: () => ({ action: 'accept', content: { city: 'Lisbon' } }) });
+  const id = await editor.newSession();
+  setup.service.begun(id);
+  expect(await editor.prompt(id, callAsk)).toEqual({ stopReason: 'end_turn' });
+  expect(editor.elicitations).toEqual([
+    {
+      sessionId: id,
+      toolCallId: 'call_1',
+      mode: 'form',
+      message: expect.stringContaining('Which city?'),
+      requestedSchema: { type: 'object', properties: { city: { type: 'string', title: 'City' } } },
+    },
+  ]);
+  const updates = editor.updates.map(({ update }) => update);
+  expect(updates).toMatchObject([
+    { sessionUpdate: 'tool_call', toolCallId: 'call_1', title: 'Asking · ask', status: 'in_progress' },
+    {
+      sessionUpdate: 'tool_call_update',
+      toolCallId: 'call_1',
+      status: 'completed',
+      content: [{ type: 'content', content: { type: 'text', text: 'done' } }],
+    },
+    { sessionUpdate: 'agent_message_chunk', content: { type: 'text', text: 'done' } },
+    { sessionUpdate: 'session_info_update', title: callAsk },
+    { sessionUpdate: 'config_option_update' },
+  ]);
+  expect(setup.server.calls[1]?.params.inputResponses).toMatchObject({
+    city: { content: { city: 'Lisbon' } },
+  });
+  editor.close();
+});
+
+test('an editor without forms puts the question in words, and the next message is the answer', async () => {
+  const size = { size: { type: 'integer', minimum: 1 } };
+  setup.server.play(asks({ size: form('Which size?', size, { required: ['size'] }) }));
+  const editor = await open({ capabilities: { elicitation: { url: {} } } });
+  const id = await editor.newSession();
+  setup.service.begun(id);
+  expect(await editor.prompt(id, callAsk)).toEqual({ stopReason: 'end_turn' });
+  expect(editor.said(id)).toContain('Which size?');
+  await editor.prompt(id, 'a large one');
+  expect(editor.said(id)).toContain('size: must be a whole number');
+  expect(await editor.prompt(id, '4')).toEqual({ stopReason: 'end_turn' });
+  expect(editor.said(id).endsWith('done')).toBe(true);
+  expect(editor.elicitations).toEqual([]);
+  editor.close();
+});
+
+test('a cancelled prompt takes its dialog away, and ends as cancelled', async () => {
+  setup.server.play(asks({ city: form('Which city?') }));
+  const editor = await open({
+    answer: (_, signal) => new Promise((resolve) => signal.addEventListener('abort', resolve)),
+  });
+  const id = await editor.newSession();
+  const prompted = editor.prompt(id, callAsk);
+  await editor.until(() => editor.elicitations.length === 1);
+  await editor.agent.notify(methods.agent.session.cancel, { sessionId: id });
+  expect(await prompted).toEqual({ stopReason: 'cancelled' });
+  await editor.until(() => editor.withdrawn === 1);
+  editor.close();
+});
