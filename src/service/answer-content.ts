@@ -6,7 +6,7 @@ import type { ElicitationRequest, ElicitationResponse } from '../elicitation/eli
 import { readRequestedSchema } from '../elicitation/form/requested-schema.ts';
 import { plainText } from '../elicitation/plain-text.ts';
 import { invalidInput, ServiceError } from './service-error.ts';
-import { checkForm } from './form-check.ts';
+import { checkForm } from '../form-check/form-check.ts';
 
 /** The response as it is stored, compared and sent on: its content is what the fields mean, however it was spelled. */
 export function fitContent(request: ElicitationRequest, response: ElicitationResponse): ElicitationResponse {

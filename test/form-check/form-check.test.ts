@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { checkForm } from '../../src/service/form-check.ts';
+import { checkForm } from '../../src/form-check/form-check.ts';
 import { defaultsOf, readRequestedSchema } from '../../src/elicitation/form/requested-schema.ts';
 import type { Field } from '../../src/elicitation/form/field.ts';
 import { processorMs } from '../processor-ms.ts';
