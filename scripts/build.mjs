@@ -14,7 +14,7 @@ const service = JSON.parse(readFileSync(path.join(root, 'package.json'), 'utf8')
 
 // Only what is ours to remove.
 if (folder === dist) rmSync(dist, { recursive: true, force: true });
-for (const project of ['tsconfig.build.json', 'tsconfig.build-program.json']) {
+for (const project of ['tsconfig.build.json', 'tsconfig.build-testing.json', 'tsconfig.build-program.json']) {
   const { status } = spawnSync('tsc', ['-p', path.join(root, project), '--outDir', folder], {
     stdio: 'inherit',
     shell: process.platform === 'win32',

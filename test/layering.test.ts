@@ -56,6 +56,22 @@ const rules: { name: string; about: (file: string) => boolean; allows: (found: I
     allows: ({ to }) => isIn(to, 'tools') || isIn(to, 'elicitation') || to === 'zod',
   },
   {
+    name: 'testing/ needs no service: it reads questions as remote/ does, and checks answers as the service does',
+    about: (file) => isIn(file, 'testing'),
+    allows: ({ to, typeOnly }) =>
+      ['testing', 'elicitation', 'form-check', 'remote/mcp/modern', 'remote/mcp/legacy'].some((folder) =>
+        isIn(to, folder),
+      ) ||
+      ['src/remote/input-required.ts', 'src/tools/read-duration.ts', 'zod', 'yaml'].includes(to) ||
+      to.startsWith('node:') ||
+      (typeOnly && to.startsWith('@modelcontextprotocol/')),
+  },
+  {
+    name: 'form-check/ imports only itself and elicitation/',
+    about: (file) => isIn(file, 'form-check'),
+    allows: ({ to }) => isIn(to, 'form-check') || isIn(to, 'elicitation') || to === 'node:vm',
+  },
+  {
     name: 'time/ imports nothing outside itself',
     about: (file) => isIn(file, 'time'),
     allows: ({ to }) => isIn(to, 'time'),
@@ -197,6 +213,8 @@ describe('a planted violation is found:', () => {
     ['src/turn/planted.ts', "export { openStorage } from '../storage/open-storage.ts';"],
     ['src/a2a/planted.ts', "import type { Service } from '../service/service.ts';"],
     ['src/tools/planted.ts', "import type { ToolCall } from '../turn/tool-call.ts';"],
+    ['src/testing/planted.ts', "import type { Service } from '../service/service.ts';"],
+    ['src/form-check/planted.ts', "import type { Field } from '../tools/elicit.ts';"],
     ['src/time/planted.ts', "import { setTimeout } from 'node:timers/promises';"],
     ['src/client/planted.ts', "import { StreamEventSchema } from '../contract/stream-event.ts';"],
     ['src/ai-sdk/planted.ts', "import { ElicitationRequestSchema } from '../contract/elicitation.ts';"],

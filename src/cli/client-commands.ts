@@ -38,4 +38,9 @@ export const clientCommands: CommandEntry[] = [
     isDefault: true,
     load: async () => (await import('./commands/tools-check.ts')).check,
   },
+  {
+    name: 'try',
+    summary: 'call a tool of any MCP server, and answer what it asks',
+    load: async () => (await import('./commands/try.ts')).tryServer,
+  },
 ];

@@ -15,31 +15,48 @@ export interface Setting {
   required?: true;
 }
 
-export type Options = Record<string, Flag | Setting>;
+/** An option that may be given any number of times. */
+export interface Repeated {
+  type: 'strings';
+  value: string;
+  description: string;
+}
+
+export type Options = Record<string, Flag | Setting | Repeated>;
 
 export type Values<Given extends Options> = {
   [Name in keyof Given]: Given[Name] extends Flag
     ? boolean
-    : Given[Name] extends { default: string } | { required: true }
-      ? string
-      : string | undefined;
+    : Given[Name] extends Repeated
+      ? string[]
+      : Given[Name] extends { default: string } | { required: true }
+        ? string
+        : string | undefined;
 };
 
 export interface Command {
-  /** Names of the arguments in help texts; every one is required. */
+  /** Names of the arguments in help texts; every one is required, unless `rest` says otherwise. */
   arguments: string[];
+  /**
+   * The last argument takes all words that follow, so that it can be a command: options that this command does not know
+   * are among them, and so is everything after `--`.
+   */
+  rest?: true;
   options: Options;
   /** Paragraphs below the usage, for `--help`. */
   details?: string;
   /** The exit code; nothing is 0, once the process ends by itself. Throws `UsageError` for what only it can check. */
-  run(values: Record<string, string | boolean | undefined>, args: string[]): Promise<number | void>;
+  run(values: GivenValues, args: string[], order: string[]): Promise<number | void>;
 }
+
+export type GivenValues = Record<string, string | string[] | boolean | undefined>;
 
 /** Types `values` after the options. */
 export function defineCommand<const Given extends Options>(
   command: Omit<Command, 'options' | 'run'> & {
     options: Given;
-    run(values: Values<Given>, args: string[]): Promise<number | void>;
+    /** `order`: the names of the options that were given, in the order of the command line. */
+    run(values: Values<Given>, args: string[], order: string[]): Promise<number | void>;
   },
 ): Command {
   return command as unknown as Command;

@@ -2,7 +2,8 @@
 import type { Command, CommandEntry, Options } from './command.ts';
 import { groupOf } from './find-command.ts';
 
-const width = 26;
+const leastWidth = 26;
+const mostInUsage = 8;
 
 export function helpForAll(commands: readonly CommandEntry[]): string {
   return [
@@ -40,7 +41,7 @@ export function helpFor({ name, summary }: CommandEntry, command: Command): stri
     '',
     ...rows(
       Object.entries(options).map(([option, given]) => [
-        given.type === 'string' ? `--${option} ${given.value}` : `--${option}`,
+        given.type === 'boolean' ? `--${option}` : `--${option} ${given.value}`,
         given.type === 'string' && given.default !== undefined
           ? `${given.description} (${given.default})`
           : given.description,
@@ -54,12 +55,16 @@ export function helpFor({ name, summary }: CommandEntry, command: Command): stri
 /** One line: `Usage: interlude api-keys create --tenant <tenant> [--by <name>]`. */
 export function usageOf(name: string, command: Command): string {
   const options = Object.entries(command.options).map(([option, given]) => {
-    const text = given.type === 'string' ? `--${option} ${given.value}` : `--${option}`;
+    const text = given.type === 'boolean' ? `--${option}` : `--${option} ${given.value}`;
+    if (given.type === 'strings') return `[${text}]…`;
     return given.type === 'string' && given.required ? text : `[${text}]`;
   });
-  return `Usage: ${['interlude', name, ...command.arguments, ...options].join(' ')}`;
+  // More than a line of them helps nobody.
+  const shown = options.length > mostInUsage ? ['[options]'] : options;
+  return `Usage: ${['interlude', name, ...command.arguments, ...shown].join(' ')}`;
 }
 
 function rows(lines: [string, string][]): string[] {
+  const width = Math.max(leastWidth, ...lines.map(([name]) => name.length + 2));
   return lines.map(([name, text]) => `  ${name.padEnd(width)}${text}`.trimEnd());
 }

@@ -30,7 +30,7 @@ async function run(commands: readonly CommandEntry[], words: string[]): Promise<
   try {
     const given = readArguments(command, rest);
     if (given === null) return print(helpFor(entry, command));
-    return (await command.run(given.values, given.args)) ?? 0;
+    return (await command.run(given.values, given.args, given.order)) ?? 0;
   } catch (error) {
     if (error instanceof UsageError)
       throw new UsageError(`${error.message}\n${usageOf(entry.name, command)}`, { cause: error });

@@ -32,12 +32,22 @@ test('it holds its doors and what is behind them, and nothing of the service', (
     'cli/commands',
     'cli/login',
     'cli/mcp',
+    'cli/try',
     'client',
     'config',
     'contract',
     'development',
     'elicitation',
     'elicitation/form',
+    'form-check',
+    'remote',
+    'remote/mcp',
+    'remote/mcp/legacy',
+    'remote/mcp/modern',
+    'remote/mcp/stdio',
+    'testing',
+    'testing/answers',
+    'testing/call',
     'time',
     'tool-bundles',
     'tools',
@@ -48,8 +58,11 @@ test('it holds its doors and what is behind them, and nothing of the service', (
   expect(files).toEqual(expect.arrayContaining(besides));
   expect(Object.keys(manifest.dependencies)).toEqual([
     '@ai-sdk/provider',
+    '@modelcontextprotocol/client',
     'eventsource-parser',
     'openid-client',
+    'undici',
+    'yaml',
   ]);
   // An author's schemas are of the same zod as the types of `elicit`.
   expect(manifest.peerDependencies).toEqual({ react: '>=18', rolldown: '^1.2.19', zod: '^4.0.0' });

@@ -33,13 +33,22 @@ const secretWords = [
 
 /** The name of the first field that asks for a secret, or `null`. */
 export function secretField(fields: Field[], requestedSchema: Record<string, unknown>): string | null {
-  const properties = (requestedSchema['properties'] ?? {}) as Record<string, { format?: unknown }>;
-  const found = fields.find(({ name, title, kind }) => {
+  return secretFields(fields, requestedSchema)[0] ?? null;
+}
+
+/** The names of all fields that ask for a secret, by their words or by their mark. */
+export function secretFields(fields: Field[], requestedSchema: Record<string, unknown>): string[] {
+  const properties = (requestedSchema['properties'] ?? {}) as Record<
+    string,
+    { format?: unknown; writeOnly?: unknown }
+  >;
+  const found = fields.filter(({ name, title, kind }) => {
     // A yes or no, or one of given choices, gives nothing away.
     if (kind !== 'text' && kind !== 'number') return false;
-    return properties[name]?.format === 'password' || [name, title].some(isSecretName);
+    const { format, writeOnly } = properties[name] ?? {};
+    return format === 'password' || writeOnly === true || [name, title].some(isSecretName);
   });
-  return found?.name ?? null;
+  return found.map(({ name }) => name);
 }
 
 const request = /\b(what is|what's|what are|enter|type|give|provide|tell|send|share|need)\b/i;
@@ -51,7 +60,7 @@ export function asksForSecret(message: string): boolean {
   return message.split(/[.?!\n]/).some((sentence) => request.test(sentence) && secret.test(sentence));
 }
 
-function isSecretName(name: string): boolean {
+export function isSecretName(name: string): boolean {
   const joined = name.toLowerCase().replaceAll(/[^\p{L}\p{N}]+/gu, '');
   return secretWords.some((word) => word.test(joined));
 }

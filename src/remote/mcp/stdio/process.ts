@@ -36,6 +36,8 @@ export interface RunningProcess {
 
 interface ProcessListener {
   onOutput(chunk: Buffer): void;
+  /** What it writes to its standard error, for whoever looks on. */
+  onErrorOutput?(chunk: Buffer): void;
   /** Called once, when everything it wrote has been read. */
   onEnd(failure: ProcessFailure, exit: Omit<ProcessExit, 'isFailure'> & { wasStopped: boolean }): void;
 }
@@ -50,7 +52,7 @@ let isHooked = false;
 /** Rejects with a `ProcessFailure` when it cannot be started: then there is nothing to stop. */
 export async function startProcess(
   given: ServerProcess,
-  { onOutput, onEnd }: ProcessListener,
+  { onOutput, onErrorOutput, onEnd }: ProcessListener,
 ): Promise<RunningProcess> {
   const child = await spawnChild(given);
   killOnExit(child);
@@ -62,6 +64,7 @@ export async function startProcess(
   let stderrBytes = 0;
   let stderrEnd = '';
   child.stderr.on('data', (chunk: Buffer) => {
+    onErrorOutput?.(chunk);
     stderrBytes += chunk.byteLength;
     stderrEnd = (stderrEnd + chunk.toString('latin1')).slice(-maxStderrLength);
   });

@@ -13,6 +13,8 @@ import type { Exchange, ExchangeLog } from '../exchange.ts';
 
 interface Listener {
   onProcessExit?: ((exit: ProcessExit) => void) | undefined;
+  /** What the process writes to its standard error. */
+  onErrorOutput?: ((chunk: Buffer) => void) | undefined;
   /** Called when a message was handed over. */
   onSending?: ((exchange: Exchange) => void) | undefined;
 }
@@ -28,6 +30,7 @@ export class StdioTransport implements Transport {
   readonly pid = null;
   readonly #server: ServerProcess;
   readonly #onProcessExit: (report: ProcessExit) => void;
+  readonly #onErrorOutput: ((chunk: Buffer) => void) | undefined;
   readonly #onSending: (exchange: Exchange) => void;
   readonly #exchanges: Exchange[] = [];
   #starting: Promise<RunningProcess> | undefined;
@@ -36,9 +39,10 @@ export class StdioTransport implements Transport {
   #size = 0;
   #isClosed = false;
 
-  constructor(server: ServerProcess, { onProcessExit, onSending }: Listener = {}) {
+  constructor(server: ServerProcess, { onProcessExit, onErrorOutput, onSending }: Listener = {}) {
     this.#server = server;
     this.#onProcessExit = onProcessExit ?? (() => undefined);
+    this.#onErrorOutput = onErrorOutput;
     this.#onSending = onSending ?? (() => undefined);
   }
 
@@ -55,6 +59,7 @@ export class StdioTransport implements Transport {
   async start(): Promise<void> {
     const decoder = new TextDecoder();
     this.#starting = startProcess(this.#server, {
+      ...(this.#onErrorOutput && { onErrorOutput: this.#onErrorOutput }),
       onOutput: (chunk) => this.#read(decoder.decode(chunk, { stream: true }), chunk.byteLength),
       onEnd: (failure, { wasStopped, ...exit }) => {
         this.#fail(failure);

@@ -1,0 +1,27 @@
+/** `interlude try`: calls a tool of any MCP server, and answers what it asks. Needs no service. */
+import { defineCommand } from '../command.ts';
+import { exitCodes } from '../try/exit-codes.ts';
+import { tryOptions, tryWith } from '../try/try-with.ts';
+
+export const tryServer = defineCommand({
+  arguments: ['<url | command…>'],
+  rest: true,
+  options: tryOptions,
+  details: [
+    'A command comes last, best after --, with options of its own: interlude try --tool book -- node server.js',
+    'Sources of answers are tried in the order given. Where nothing answers, nothing is sent.',
+    '',
+    'Exit codes: 0 done, 1 the tool failed, 2 wrong command line or no such server, 3 a question was not answered,',
+    '4 the server breaks the protocol, 5 it said nothing for too long. More: docs/testing-servers.md',
+  ].join('\n'),
+  run(values, words, order) {
+    const interrupted = new AbortController();
+    process.once('SIGINT', () => {
+      interrupted.abort();
+      // A second one ends it at once.
+      process.once('SIGINT', () => process.exit(exitCodes.interrupted));
+    });
+    const { stdin, stdout, stderr, env } = process;
+    return tryWith(values, { words, order, stdin, stdout, stderr, env, signal: interrupted.signal });
+  },
+});

@@ -1,0 +1,176 @@
+/** The story of a call while it goes on: what the server tells and asks, and who answered what. */
+import { styleText } from 'node:util';
+import { secretFields } from '../../elicitation/form/secret-fields.ts';
+import type { GivenAnswer } from '../../testing/answers/collect-answers.ts';
+import type { Question } from '../../testing/answers/source.ts';
+import type { CallEvent, Progress, ToolCallReport } from '../../testing/call/call-events.ts';
+import { bold, dim, oneLine, plain } from '../chat/wording.ts';
+import type { Terminal } from './terminal.ts';
+
+export function callLine(tool: string, given: Record<string, unknown>): string {
+  const words = Object.entries(given).map(([key, value]) => `${plain(key)}=${short(value)}`);
+  return `  ${styleText('cyan', '⚙')} ${bold(tool)} ${dim(words.join(' '))}`.trimEnd();
+}
+
+export function createCallPrinter(terminal: Terminal): (event: CallEvent) => void {
+  return (event) => {
+    switch (event.type) {
+      case 'progress':
+        return terminal.isInteractive
+          ? terminal.status(progressLine(event))
+          : terminal.line(progressLine(event));
+      case 'log': {
+        const logger = event.logger === undefined ? '' : `${oneLine(event.logger)}: `;
+        return terminal.line(dim(`    ${event.level.padEnd(7)} ${logger}${oneLine(textOf(event.data))}`));
+      }
+      case 'asked':
+        terminal.line();
+        for (const question of event.questions)
+          for (const line of questionLines(question, event.round)) terminal.line(line);
+        return undefined;
+      case 'answered':
+        for (const answer of event.answers) terminal.line(answerLine(answer, event.questions));
+        return undefined;
+      case 'page-done':
+        return terminal.line(dim('    The server says that the page is done.'));
+      case 'withdrawn':
+        return terminal.line(styleText('yellow', '  – The server does not wait for the answer any more.'));
+      default:
+        return event satisfies never;
+    }
+  };
+}
+
+function progressLine({ progress, total, message }: Progress): string {
+  const share = total === undefined ? String(progress) : `${Math.round((progress / total) * 100)} %`;
+  return dim(`    ${share.padStart(5)}  ${oneLine(message ?? '')}`.trimEnd());
+}
+
+function questionLines({ request, fields, key }: Question, round: number): string[] {
+  const message = plain(request.message).trim().replaceAll('\n', '\n    ');
+  const what =
+    request.mode === 'url'
+      ? 'a page'
+      : `a form with ${fields.map(({ name }) => plain(name)).join(', ') || 'no fields'}`;
+  const id = /^\d+$/.test(key) ? '' : ` · id ${oneLine(key)}`;
+  return [`  ${styleText('yellow', '●')} ${bold(message)}`, dim(`    ${what} · round ${round}${id}`)];
+}
+
+function answerLine({ key, action, content, by }: GivenAnswer, questions: readonly Question[]): string {
+  const who = dim(`  (${by})`);
+  switch (action) {
+    case 'accept': {
+      const question = questions.find((one) => one.key === key);
+      return `  ${styleText('green', '✓')} ${contentInWords(content, question)}${who}`;
+    }
+    case 'decline':
+      return `  ${dim('– declined')}${who}`;
+    case 'cancel':
+      return `  ${dim('– dismissed')}${who}`;
+    default:
+      return action satisfies never;
+  }
+}
+
+/** What looks like a secret is not repeated. */
+function contentInWords(
+  content: Record<string, unknown> | undefined,
+  question: Question | undefined,
+): string {
+  if (content === undefined) return 'accepted';
+  const { request, fields } = question ?? {};
+  const secret = request?.mode === 'form' && fields ? secretFields(fields, request.requestedSchema) : [];
+  const words = Object.entries(content).map(
+    ([name, value]) => `${plain(name)}=${secret.includes(name) ? '••••' : short(value)}`,
+  );
+  return words.join(' ') || 'accepted';
+}
+
+/** The line below everything: how it ended, for how long, in how many rounds. */
+export function endLine({ end, rounds, durationMs }: ToolCallReport): string {
+  const times = rounds.length + (end.kind === 'unanswered' ? 1 : 0);
+  const asked = times === 0 ? 'nothing was asked' : times === 1 ? 'asked once' : `asked ${times} times`;
+  const took = dim(` · ${(durationMs / 1_000).toFixed(1)} s · ${asked}`);
+  const bad = (words: string) => `  ${styleText('red', '✗')} ${words}${took}`;
+  switch (end.kind) {
+    case 'result':
+      return end.result.isError === true
+        ? bad('the tool failed')
+        : `  ${styleText('green', '✓')} done${took}`;
+    case 'error':
+      return bad(`the server refused the call: ${oneLine(end.message)} (${end.code})`);
+    case 'unanswered':
+      return bad(`${oneLine(end.reason)} Nothing was sent after it.`);
+    case 'fault':
+      return bad(`the server breaks the protocol: ${oneLine(end.fault.message)}`);
+    case 'timeout':
+      return bad(`the server said nothing for ${end.afterMs / 1_000} s`);
+    case 'stopped':
+      return bad('stopped');
+    default:
+      return end satisfies never;
+  }
+}
+
+/** What to do about it, below the end line. */
+export function remedyLines({ end, tool }: ToolCallReport): string[] {
+  switch (end.kind) {
+    case 'fault': {
+      const { text, url } = end.fault.clause;
+      return [dim(`    The rule: ${text}.`), ...(url === null ? [] : [dim(`    ${url}`)])];
+    }
+    case 'unanswered':
+      return end.questions.length === 0
+        ? []
+        : [dim('    An entry for a file of answers:'), ...exampleOf(end.questions, tool)];
+    case 'result':
+    case 'error':
+    case 'timeout':
+    case 'stopped':
+      return [];
+    default:
+      return end satisfies never;
+  }
+}
+
+/** What could stand in the file of answers. */
+function exampleOf(questions: readonly Question[], tool: string): string[] {
+  const entries = questions.flatMap(({ request, fields }) => {
+    const [words = ''] = request.message.split('\n');
+    const content = fields.map(
+      (field) => `${JSON.stringify(field.name)}: ${JSON.stringify(exampleValue(field))}`,
+    );
+    const accept = request.mode === 'url' ? 'true' : `{ ${content.join(', ')} }`;
+    return [`      - message: ${JSON.stringify(plain(words).slice(0, 60))}`, `        accept: ${accept}`];
+  });
+  return ['tools:', `  ${JSON.stringify(tool)}:`, ...entries].map((line, at) =>
+    dim(`    ${at < 2 ? line : line.slice(2)}`),
+  );
+}
+
+function exampleValue(field: Question['fields'][number]): unknown {
+  if (field.default !== undefined) return field.default;
+  switch (field.kind) {
+    case 'text':
+      return '…';
+    case 'number':
+      return field.minimum ?? 0;
+    case 'boolean':
+      return true;
+    case 'choice':
+      return field.choices[0]?.value;
+    case 'choices':
+      return field.choices.slice(0, 1).map(({ value }) => value);
+    default:
+      return field satisfies never;
+  }
+}
+
+function short(value: unknown): string {
+  const text = oneLine(textOf(value));
+  return text.length > 60 ? `${text.slice(0, 59)}…` : text;
+}
+
+function textOf(value: unknown): string {
+  return typeof value === 'string' ? value : (JSON.stringify(value) ?? '');
+}

@@ -1,0 +1,109 @@
+/** `interlude try`, from the connection to its exit code. */
+import type { Capabilities } from '../../elicitation/capabilities.ts';
+import type { AnswerSource } from '../../testing/answers/source.ts';
+import type { ToolCallReport } from '../../testing/call/call-events.ts';
+import { callTool } from '../../testing/call/call-tool.ts';
+import type { Era } from '../../testing/call/read-answer.ts';
+import { dim } from '../chat/wording.ts';
+import { chooseTool, fillArguments, findTool } from './choose-tool.ts';
+import { connectServer } from './connect-server.ts';
+import type { Connected } from './connect-server.ts';
+import { exitCodeOf, exitCodes } from './exit-codes.ts';
+import { listTools } from './list-tools.ts';
+import type { ListedTool } from './list-tools.ts';
+import { callLine, createCallPrinter, endLine, remedyLines } from './print-call.ts';
+import { resultText } from './print-result.ts';
+import { serverLine, toolBlock } from './print-tools.ts';
+import { targetAsTyped, targetInWords } from './target.ts';
+import type { Target } from './target.ts';
+import type { Terminal } from './terminal.ts';
+import { listToJson, reportToJson } from './to-json.ts';
+import { checkToolArguments, readToolArguments } from './tool-arguments.ts';
+
+export interface TryOptions {
+  target: Target;
+  tool: string | undefined;
+  /** As given: JSON or `key=value`. */
+  args: string[];
+  era: Era | 'auto';
+  capabilities: Capabilities;
+  headers: Headers;
+  sources: AnswerSource[];
+  maxRounds: number;
+  timeoutMs: number;
+  env: NodeJS.ProcessEnv;
+  isJson: boolean;
+  /** Somebody sits at the terminal who can be asked what to do. */
+  canPrompt: boolean;
+  terminal: Terminal;
+  /** For what can be piped: the list, the result, the JSON. */
+  print(text: string): void;
+  signal: AbortSignal;
+}
+
+export async function runTry(options: TryOptions): Promise<number> {
+  const { target, terminal, timeoutMs } = options;
+  const connected = await connectServer(target, {
+    ...options,
+    onErrorOutput: (chunk) => showServerOutput(terminal, chunk),
+  });
+  try {
+    return await listAndCall(options, connected, await listTools(connected.client, timeoutMs));
+  } finally {
+    await connected.close();
+  }
+}
+
+async function listAndCall(
+  options: TryOptions,
+  connected: Connected,
+  list: Awaited<ReturnType<typeof listTools>>,
+): Promise<number> {
+  const { target, terminal, canPrompt, isJson, print } = options;
+  terminal.line(`\n${serverLine(connected, targetInWords(target))}\n`);
+  if (options.tool !== undefined) return callOne(options, connected, findTool(list.tools, options.tool));
+  if (isJson) {
+    print(`${JSON.stringify(listToJson(connected, list), null, 2)}\n`);
+    return exitCodes.done;
+  }
+  for (const tool of list.tools) print(`${toolBlock(tool).join('\n')}\n\n`);
+  for (const problem of list.problems) terminal.line(`  ✗ ${problem}`);
+  if (list.tools.length === 0) terminal.line('  It has no tools.');
+  const chosen = canPrompt ? await chooseTool(terminal, list.tools) : null;
+  if (chosen) return callOne(options, connected, chosen);
+  const [first] = list.tools;
+  if (first && !canPrompt)
+    terminal.line(
+      dim(`  Call one: interlude try --tool ${first.name} --args key=value ${targetAsTyped(target)}\n`),
+    );
+  return exitCodes.done;
+}
+
+async function callOne(options: TryOptions, connected: Connected, tool: ListedTool): Promise<number> {
+  const { terminal, sources, maxRounds, timeoutMs, capabilities, signal, canPrompt, args } = options;
+  const given = readToolArguments(args, tool.inputSchema);
+  const input = canPrompt && args.length === 0 ? await fillArguments(terminal, tool, given) : given;
+  if (input === null) return exitCodes.done;
+  checkToolArguments(tool.name, input, tool.inputSchema);
+  terminal.line(callLine(tool.name, input));
+  const report = await callTool(
+    connected.client,
+    { name: tool.name, arguments: input, inputSchema: tool.inputSchema },
+    { answers: sources, maxRounds, timeoutMs, capabilities, signal, onEvent: createCallPrinter(terminal) },
+  );
+  show(options, connected, report);
+  return exitCodeOf(report.end);
+}
+
+function show({ terminal, isJson, print }: TryOptions, connected: Connected, report: ToolCallReport): void {
+  if (report.end.kind === 'result') terminal.line();
+  if (isJson) print(`${JSON.stringify(reportToJson(connected, report), null, 2)}\n`);
+  else if (report.end.kind === 'result') print(resultText(report.end.result));
+  terminal.line();
+  for (const line of [endLine(report), ...remedyLines(report)]) terminal.line(line);
+  terminal.line();
+}
+
+function showServerOutput(terminal: Terminal, chunk: Buffer): void {
+  for (const line of chunk.toString().split('\n')) if (line.trim() !== '') terminal.line(dim(`  ┊ ${line}`));
+}

@@ -1,0 +1,74 @@
+/** Where `interlude try` writes its story and reads answers. Results go elsewhere, so that they can be piped. */
+import { createInterface } from 'node:readline';
+import type { Readable, Writable } from 'node:stream';
+import { stripVTControlCharacters } from 'node:util';
+
+export interface Terminal {
+  /** People look on: what is on its way may be overwritten. */
+  isInteractive: boolean;
+  line(text?: string): void;
+  /** A line of what is going on, replaced by the next one. Nothing where nobody looks on. */
+  status(text: string): void;
+  /** Null when the input has ended. Rejects when `signal` aborts. */
+  ask(prompt: string, signal?: AbortSignal): Promise<string | null>;
+  close(): void;
+}
+
+export interface TerminalStreams {
+  input: Readable & { isTTY?: boolean };
+  output: Writable & { isTTY?: boolean; columns?: number };
+  /** Without its story: only what is asked is written. */
+  isQuiet?: boolean;
+}
+
+export function createTerminal({ input, output, isQuiet = false }: TerminalStreams): Terminal {
+  const isInteractive = output.isTTY === true;
+  let hasStatus = false;
+  let lines: AsyncIterator<string> | undefined;
+  let reader: ReturnType<typeof createInterface> | undefined;
+  const write = (text: string) => output.write(isInteractive ? text : stripVTControlCharacters(text));
+  const clearStatus = () => {
+    if (hasStatus) output.write('\r\u001B[K');
+    hasStatus = false;
+  };
+  return {
+    isInteractive,
+    line(text = '') {
+      if (isQuiet) return;
+      clearStatus();
+      write(`${text}\n`);
+    },
+    status(text) {
+      if (!isInteractive || isQuiet) return;
+      clearStatus();
+      const width = (output.columns ?? 80) - 1;
+      output.write(stripVTControlCharacters(text).slice(0, width));
+      hasStatus = true;
+    },
+    async ask(prompt, signal) {
+      signal?.throwIfAborted();
+      clearStatus();
+      reader ??= createInterface({ input, output, terminal: input.isTTY === true && isInteractive });
+      lines ??= reader[Symbol.asyncIterator]();
+      if (input.isTTY && isInteractive) {
+        reader.setPrompt(prompt);
+        reader.prompt();
+      } else write(prompt);
+      const over = Promise.withResolvers<never>();
+      const stop = () => over.reject(signal?.reason as Error);
+      signal?.addEventListener('abort', stop);
+      reader.once('SIGINT', () => process.kill(process.pid, 'SIGINT'));
+      try {
+        const { done, value } = await Promise.race([lines.next(), over.promise]);
+        if (!input.isTTY) write('\n');
+        return done === true ? null : value;
+      } finally {
+        signal?.removeEventListener('abort', stop);
+      }
+    },
+    close() {
+      clearStatus();
+      reader?.close();
+    },
+  };
+}

@@ -1,0 +1,22 @@
+/** `interlude/testing`: calls tools that ask, in tests, with a client of either SDK generation. */
+export { callTool } from './call/call-tool.ts';
+export type { CallToolOptions } from './call/call-tool.ts';
+export type { AnyClient, ToolToCall } from './call/any-client.ts';
+export type {
+  AnsweredRound,
+  CallEnd,
+  CallEvent,
+  LogLine,
+  Progress,
+  ToolCallReport,
+} from './call/call-events.ts';
+export type { Clause, Fault } from './call/fault.ts';
+export { readServerAnswer, recognizeInputRequired } from './call/read-answer.ts';
+export type { Era, ReadOptions, ServerAnswer } from './call/read-answer.ts';
+export { buildRetry } from './call/retry.ts';
+export type { GivenAnswer } from './answers/collect-answers.ts';
+export { fixtureAnswers } from './answers/fixture.ts';
+export type { Fixture } from './answers/fixture.ts';
+export { fixtureFile } from './answers/fixture-file.ts';
+export { declineAll, SourceError } from './answers/source.ts';
+export type { Answer, AnswerSource, Question, Round } from './answers/source.ts';
