@@ -1,44 +1,12 @@
 import { afterEach, expect, test } from 'vitest';
 import { createClient } from '../../src/client/client.ts';
 import type { Client, ClientOptions } from '../../src/client/client.ts';
-import type { FeedItem } from '../../src/client/follow-feed.ts';
+import { cutsOfFeed, feedsToldWrong, sampleOf } from './cuts.ts';
+import { feedText, log, take, withOperations } from './feed-log.ts';
 import { sendProblem, startStreamServer } from './stream-server.ts';
 import type { Reply, StreamServer } from './stream-server.ts';
 
-/** Thousands of connections, one after another. */
-const longTimeout = { timeout: 180_000 };
 const timing = { firstRetryMs: 1, lastRetryMs: 4, silenceMs: 20_000, giveUpMs: 10_000 };
-const at = '2026-11-21T12:00:00.000Z';
-
-const said = ['Let me ', 'look – gleich, ', '見て ', '👀.'];
-/** Two turns; numbers are missing where deltas were merged. */
-const log: FeedItem[] = [
-  { seq: 1, event: { type: 'turn-started', agent: 'assistant', messageId: 'm1', turnId: 't1', at } },
-  { seq: 2, event: { type: 'start-step', step: 0, turnId: 't1', at } },
-  { seq: 3, event: { type: 'text-start', id: 'p1', turnId: 't1', at } },
-  ...said.map((delta, index): FeedItem => ({
-    seq: 4 + index,
-    event: { type: 'text-delta', id: 'p1', delta, turnId: 't1', at },
-  })),
-  { seq: 8, event: { type: 'turn-ended', status: 'completed', turnId: 't1', at } },
-  { seq: 20, event: { type: 'turn-started', agent: 'assistant', messageId: 'm2', turnId: 't2', at } },
-  { seq: 21, event: { type: 'start-step', step: 0, turnId: 't2', at } },
-  { seq: 22, event: { type: 'turn-ended', status: 'failed', turnId: 't2', at } },
-];
-const operation = (seq: number): FeedItem => ({
-  seq: seq - 1,
-  event: {
-    type: 'data-operation',
-    id: `op-${seq}`,
-    data: { type: 'model_step', label: 'Step 1', details: { timestamp: at, agent: 'assistant', step: 0 } },
-    turnId: seq < 20 ? 't1' : 't2',
-    at,
-  },
-});
-const withOperations = log.flatMap((item) =>
-  item.event.type === 'start-step' ? [operation(item.seq), item] : [item],
-);
-
 let stack = new AsyncDisposableStack();
 afterEach(async () => {
   await stack.disposeAsync();
@@ -55,33 +23,7 @@ function clientOf({ url }: Pick<StreamServer, 'url'>, options: Partial<ClientOpt
   return createClient({ baseUrl: url, token: 'secret', timing, ...options });
 }
 
-/** As the service writes it; `latest` is where the log ends now. */
-function feedText(path: string, latest = 22): string {
-  const query = new URL(path, 'http://x').searchParams;
-  const given = query.get('after');
-  const after = given === 'latest' ? latest : Number(given ?? 0);
-  const items = query.get('operations') === 'true' ? withOperations : log;
-  const events = items
-    .filter(({ seq, event }) => (event.type === 'data-operation' ? seq + 1 : seq) > after)
-    .map(({ seq, event }) => {
-      const data = `data: ${JSON.stringify(event)}\n\n`;
-      return event.type === 'data-operation' ? data : `id: ${seq}\n${data}`;
-    });
-  return `: stream-open\n\nretry: 1000\nid: ${after}\n\n${events.join('')}`;
-}
-
 const sse = { 'content-type': 'text/event-stream' };
-
-/** Reads until `count` items have come. */
-async function take(items: AsyncGenerator<FeedItem>, count: number): Promise<FeedItem[]> {
-  const taken: FeedItem[] = [];
-  if (count === 0) return taken;
-  for await (const item of items) {
-    taken.push(item);
-    if (taken.length === count) break;
-  }
-  return taken;
-}
 
 const pathsOf = (server: StreamServer) => server.requests.map(({ path }) => path);
 
@@ -112,38 +54,10 @@ test('a reader goes on where it was', async () => {
   }
 });
 
-test.each([
-  ['without operations', false, log],
-  ['with operations', true, withOperations],
-])(
-  'wherever the feed is cut, to the byte, every event comes once: %s',
-  longTimeout,
-  async (_, operations, expected) => {
-    const cuts = Array.from(
-      { length: feedText(operations ? '/?operations=true' : '/').length },
-      (_none, at) => at,
-    );
-    const server = await serve((response, nth, path) => {
-      const cut = Number(path.split('/')[4]);
-      response.writeHead(200, sse);
-      const bytes = Buffer.from(feedText(path));
-      if (nth > 0 || path.includes('after=')) return void response.write(bytes);
-      if (cut % 2 === 0) return void response.end(bytes.subarray(0, cut));
-      response.write(bytes.subarray(0, cut), () => response.destroy());
-    });
-    const client = clientOf(server);
-    const wrong: number[] = [];
-    for (let first = 0; first < cuts.length; first += 40) {
-      const batch = cuts.slice(first, first + 40).map(async (cut) => {
-        const told = await take(client.events(String(cut), { operations }), expected.length);
-        if (JSON.stringify(told) !== JSON.stringify(expected)) wrong.push(cut);
-      });
-      await Promise.all(batch);
-    }
-    expect(wrong).toEqual([]);
-    expect(server.requests.length).toBeGreaterThan(1.9 * cuts.length);
-  },
-);
+test.each([false, true])('a feed that is cut off is told once, operations %s', async (operations) => {
+  const cuts = sampleOf(cutsOfFeed(operations));
+  expect(await feedsToldWrong(cuts, operations)).toEqual([]);
+});
 
 test('the position that comes with an operation leads to the event it describes', async () => {
   const server = await serve((response, _nth, path) => {

@@ -14,13 +14,16 @@ import { afterEach, beforeEach, expect, onTestFinished, test, vi } from 'vitest'
 import { requireNamespace } from '../../src/temporal/namespace.ts';
 import { startTemporalServer } from '../../src/development/temporal-server.ts';
 import { recordedServer } from '../../src/development/temporal-server-record.ts';
+import { freePort } from '../free-port.ts';
 import { searchAttributes } from '../../src/workflows/messages.ts';
 
 const logger = pino({ level: 'silent' });
-const temporal = { namespace: 'default', port: 0, uiPort: 0 };
+/** Ports that no other test is given meanwhile: the server takes them only after it has started. */
+let temporal: { namespace: string; port: number; uiPort: number };
 let dataDir: string;
 
-beforeEach(() => {
+beforeEach(async () => {
+  temporal = { namespace: 'default', port: await freePort(), uiPort: await freePort() };
   dataDir = mkdtempSync(path.join(tmpdir(), 'interlude-temporal-'));
 });
 afterEach(() => rmSync(dataDir, { recursive: true, force: true }));
@@ -55,7 +58,10 @@ async function startOwner(): Promise<{ owner: ChildProcess; address: string }> {
     cwd: path.resolve(import.meta.dirname, '../..'),
   });
   onTestFinished(() => void owner.kill('SIGKILL'));
-  const [chunk] = (await once(owner.stdout, 'data')) as [Buffer];
+  const ended = once(owner, 'exit').then(([code]) =>
+    Promise.reject(new Error(`The owner ended with ${code}`)),
+  );
+  const [chunk] = (await Promise.race([once(owner.stdout, 'data'), ended])) as [Buffer];
   return { owner, address: chunk.toString().trim() };
 }
 
