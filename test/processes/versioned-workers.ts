@@ -1,0 +1,123 @@
+/** Workers of several versions on one task queue, and turns that wait for people meanwhile: a service per test. */
+import { randomUUID } from 'node:crypto';
+import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import { afterAll, afterEach, beforeAll, beforeEach, expect } from 'vitest';
+import { makeCurrent, readVersionRouting } from '../../src/temporal/deployment.ts';
+import type { Version } from '../../src/temporal/deployment.ts';
+import type { Dependencies } from '../../src/processes/dependencies.ts';
+import { startWorker } from '../../src/processes/start-worker.ts';
+import { openWorkflowBundle } from '../../src/processes/workflow-bundle.ts';
+import { turnWorkflowId } from '../../src/workflows/messages.ts';
+import { startDevelopmentServer } from '../development-server.ts';
+import type { DevelopmentServer } from '../development-server.ts';
+import { startService } from '../service/service.ts';
+import type { Service } from '../service/service.ts';
+import type { Caller } from '../service/user.ts';
+import { workflowBundle } from '../workflow-bundle.ts';
+
+/** Inside the checkout: that is where bundled packages are found. */
+const folder = path.resolve(import.meta.dirname, `../../build/test-${randomUUID()}`);
+/** Its first command is one that a turn of today does not begin with. */
+const changedSource = `
+import { upsertMemo } from '@temporalio/workflow';
+import { agentTurn as unchanged } from '../../src/workflows/agent-turn.ts';
+export async function agentTurn(turn) {
+  upsertMemo({ changed: true });
+  return unchanged(turn);
+}`;
+
+type Code = 'today' | 'changed';
+
+export let temporal: DevelopmentServer;
+export let service: Service;
+export let parts: Dependencies;
+export let alice: Caller;
+export let deploymentName: string;
+let workers: AsyncDisposableStack[];
+let code: Record<Code, string>;
+
+/** For the tests of the file that calls it. */
+export function useVersionedWorkers(): void {
+  beforeAll(async () => {
+    await mkdir(folder, { recursive: true });
+    await writeFile(path.join(folder, 'index.ts'), changedSource);
+    const changed = await openWorkflowBundle({
+      entry: path.join(folder, 'index.ts'),
+      file: path.join(folder, 'kept.js'),
+    });
+    code = { today: await readFile((await workflowBundle()).codePath, 'utf8'), changed: changed.code };
+    temporal = await startDevelopmentServer();
+  }, 90_000);
+  afterAll(async () => {
+    await temporal.stop();
+    await rm(folder, { recursive: true, force: true });
+  });
+  beforeEach(async () => {
+    workers = [];
+    service = await startService({
+      temporal,
+      startWorkers: async (given, stack) => {
+        parts = given;
+        deploymentName = given.config.temporal.taskQueue;
+        stack.defer(async () => {
+          await Promise.all(workers.map((worker) => worker.disposeAsync()));
+        });
+      },
+    });
+    alice = await service.as('alice');
+  });
+  afterEach(() => service.stop());
+}
+
+/** As a worker process starts. */
+export async function startVersion(buildId: string, isOf: Code): Promise<AsyncDisposableStack> {
+  const stack = new AsyncDisposableStack();
+  workers.push(stack);
+  const bundle = { code: code[isOf], buildId };
+  await startWorker(
+    parts,
+    { connection: temporal.connection, bundle, tools: new Map(), isAlone: false },
+    stack,
+  );
+  return stack;
+}
+
+export async function becomeCurrent(buildId: string): Promise<void> {
+  const { namespace } = parts.config.temporal;
+  await expect
+    .poll(() => makeCurrent(temporal.connection, namespace, { deploymentName, buildId }))
+    .toBe(true);
+  await expect
+    .poll(async () => (await readVersionRouting(temporal.connection, parts.config.temporal)).current?.buildId)
+    .toBe(buildId);
+}
+
+export async function waitingTurn() {
+  const conversation = randomUUID();
+  const stream = await alice.chat('list my open issues', { conversation });
+  const question = await stream.question('pending');
+  const handle = temporal.client.workflow.getHandle(turnWorkflowId({ tenant: 'demo', conversation }));
+  return {
+    conversation,
+    stream,
+    elicitationId: question.elicitationId,
+    handle,
+    isChanged: async () => (await handle.describe()).memo?.['changed'] === true,
+    decline: () =>
+      alice.answer({
+        conversationId: conversation,
+        elicitationId: question.elicitationId,
+        action: 'decline',
+      }),
+  };
+}
+
+export const strandedParts = (version: Version, isOf: Code) => ({
+  client: temporal.client,
+  temporal: parts.config.temporal,
+  version,
+  workflowBundle: { code: code[isOf] },
+  keys: parts.keys,
+  logger: parts.logger,
+});
