@@ -16,7 +16,11 @@ import { createSuiteLayer } from './suite-layer.ts';
 export async function startSuiteServer(): Promise<{ url: string; stop(): Promise<void> }> {
   const fastify = Fastify();
   const readers = createReaders(fastify, { graceMs: 100 });
-  const http = { publicUrl: 'http://localhost:3000', allowedHosts: [] as string[] };
+  const http = {
+    publicUrl: 'http://localhost:3000',
+    allowedHosts: [] as string[],
+    corsOrigins: [] as string[],
+  };
   refuseUnknownHosts(fastify, http);
   fastify.decorateRequest('principal');
   fastify.addHook('onRequest', async (request) => {
@@ -33,7 +37,7 @@ export async function startSuiteServer(): Promise<{ url: string; stop(): Promise
     recordRefusal: async () => undefined,
     listConversations: async () => ({ items: [], next: null }),
   } as unknown as McpParts['service'];
-  mcpSurface(withSchemas(fastify), { service, readers, layer });
+  mcpSurface(withSchemas(fastify), { service, readers, http, layer });
   const url = await fastify.listen({ port: 0, host: '127.0.0.1' });
   return {
     url: `${url}/run/v1/mcp`,

@@ -96,7 +96,7 @@ export function createApp(parts: AppParts): FastifyInstance {
     elicitationsSurface(api, { service, readers, countEach });
     connectionsSurface(api, service);
     approvalsSurface(api, service);
-    mcpSurface(api, { service, readers });
+    mcpSurface(api, { service, readers, http: config.http });
     a2aSurface(api, { service, readers, ...cards });
   });
 

@@ -1,28 +1,51 @@
 /** Our agents as an MCP server: streamable HTTP on one address, for any client and at any process. */
 import { createMcpHandler, isLegacyRequest } from '@modelcontextprotocol/server';
 import type { AuthInfo } from '@modelcontextprotocol/server';
-import type { FastifyBaseLogger, FastifyRequest } from 'fastify';
-import { ServiceError } from '../../service/service-error.ts';
+import type { FastifyBaseLogger, FastifyInstance, FastifyRequest } from 'fastify';
+import { unknownAgent } from '../../service/start-turn.ts';
+import type { Service } from '../../service/service.ts';
+import { explainDatabaseTrouble } from '../http/database-trouble.ts';
+import { ProblemError } from '../http/problems.ts';
 import { closing } from '../http/readers.ts';
 import type { Readers } from '../http/readers.ts';
 import type { Api } from '../http/validation.ts';
 import { serveLegacy } from './legacy/serve.ts';
 import type { LegacyParts } from './legacy/serve.ts';
 import type { Arrived } from './modern/caller.ts';
+import { refuseForeignPages } from './foreign-pages.ts';
+import type { OwnNames } from './foreign-pages.ts';
 import { createModernServer } from './modern/server.ts';
 import type { ModernParts } from './modern/server.ts';
 import { createToolLayer } from './tools/tool-layer.ts';
 import type { ToolLayer, ToolLayerService } from './tools/tool-layer.ts';
+import { answerWithJsonRpcErrors, readJsonBodies } from './transport-errors.ts';
 
 export const mcpPath = '/run/v1/mcp';
 
 export interface McpParts {
-  service: ToolLayerService & ModernParts['service'] & LegacyParts['service'];
+  service: ToolLayerService & ModernParts['service'] & LegacyParts['service'] & Pick<Service, 'ping'>;
   readers: Readers;
+  http: OwnNames;
   layer?: ToolLayer;
 }
 
-export function mcpSurface(api: Api, { service, readers, layer = createToolLayer(service) }: McpParts): void {
+export function mcpSurface(api: Api, parts: McpParts): void {
+  void api.register(async (surface) => {
+    answerWithJsonRpcErrors(surface);
+    readJsonBodies(surface);
+    void surface.register(async (inner) => {
+      // Errors pass through here first, and come to the surface explained.
+      explainDatabaseTrouble(inner, parts.service);
+      refuseForeignPages(inner, parts.http);
+      mcpRoutes(inner, parts);
+    });
+  });
+}
+
+function mcpRoutes(
+  api: FastifyInstance,
+  { service, readers, layer = createToolLayer(service) }: McpParts,
+): void {
   const parts = { layer, service };
   const serve = createModernHandlers(parts, api.log);
   api.addHook('onClose', () => serve.close());
@@ -33,6 +56,9 @@ export function mcpSurface(api: Api, { service, readers, layer = createToolLayer
     config: { resource: mcpPath },
     exposeHeadRoute: false,
     handler: async (request, reply) => {
+      // Sessions and streams of their own are of the older revisions.
+      if (request.method !== 'POST' && request.headers['mcp-protocol-version'] === '2026-07-28')
+        throw notAllowed(request, 'POST');
       const signal = readers.listen(reply);
       const key = request.headers['idempotency-key'];
       const arrived = {
@@ -48,6 +74,19 @@ export function mcpSurface(api: Api, { service, readers, layer = createToolLayer
       return reply.send(await serve.fetch(web, { arrived, body: request.body }));
     },
   });
+
+  api.route({
+    method: ['PUT', 'PATCH'],
+    url: mcpPath,
+    config: { resource: mcpPath },
+    handler: (request) => {
+      throw notAllowed(request, 'GET, POST, DELETE');
+    },
+  });
+}
+
+function notAllowed({ method }: FastifyRequest, allow: string): ProblemError {
+  return new ProblemError('method_not_allowed', `${method} is not possible here.`, { headers: { allow } });
 }
 
 /** `?agent=<name>`: clients that are configured for one agent. */
@@ -57,11 +96,9 @@ function agentIn(
 ): string | undefined {
   const { agent } = query as { agent?: unknown };
   if (agent === undefined) return undefined;
-  if (typeof agent === 'string' && agents.has(agent)) return agent;
-  throw new ServiceError(
-    'unknown_agent',
-    `There is no agent of this name. There are: ${[...agents.keys()].join(', ')}.`,
-  );
+  const name = typeof agent === 'string' ? agent : '';
+  if (agents.has(name)) return name;
+  throw unknownAgent(name.slice(0, 128), agents);
 }
 
 interface Delivered {

@@ -34,6 +34,8 @@ const pages = [
   'DELETE /run/v1/mcp',
   'GET /run/v1/mcp',
   'POST /run/v1/mcp',
+  'PUT /run/v1/mcp',
+  'PATCH /run/v1/mcp',
   'POST /run/agents/{agent}/a2a',
   'GET /run/agents/{agent}/a2a/extendedAgentCard',
   'POST /run/agents/{agent}/a2a/message{send}',

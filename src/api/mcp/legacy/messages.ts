@@ -60,6 +60,12 @@ export function errorMessage(id: RequestId | null, code: number, message: string
   return { jsonrpc: '2.0', id, error: { code, message } };
 }
 
+/** Of whatever was sent: the id that an answer to it has, if there is one. */
+export function idIn(body: unknown): RequestId | null {
+  const id = typeof body === 'object' && body !== null && 'id' in body ? body.id : null;
+  return IdSchema.safeParse(id).data ?? null;
+}
+
 /** Of the id of an event, as `call-stream.ts` makes it: the request's id in JSON; null for what is none. */
 export function requestIdIn(tag: string): string | null {
   try {

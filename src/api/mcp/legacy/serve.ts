@@ -11,11 +11,11 @@ import type { Caller } from '../tools/tool.ts';
 import { readHops } from '../../../turn/hops.ts';
 import { callStream } from './call-stream.ts';
 import type { CallStreamParts, LegacyCall } from './call-stream.ts';
-import { errorMessage, readMessage, requestIdIn, resultMessage } from './messages.ts';
+import { errorMessage, idIn, readMessage, requestIdIn, resultMessage } from './messages.ts';
 import type { Message, Request } from './messages.ts';
 import { takeReply } from './replies.ts';
 import type { ReplyService } from './replies.ts';
-import { findSession, openSession } from './session.ts';
+import { findSession, isVersion, openSession, versions } from './session.ts';
 
 export interface LegacyParts extends CallStreamParts {
   service: ReplyService &
@@ -28,24 +28,38 @@ interface Arriving {
   arrived: Arrived;
 }
 
-const code = { invalidRequest: -32600, noMethod: -32601, invalidParams: -32602, noSession: -32001 };
+const code = {
+  invalidRequest: -32600,
+  noMethod: -32601,
+  invalidParams: -32602,
+  refused: -32000,
+  noSession: -32001,
+};
 
 export async function serveLegacy(parts: LegacyParts, arriving: Arriving): Promise<FastifyReply> {
   const { request, reply, arrived } = arriving;
   const message = request.method === 'POST' ? readMessage(request.body) : undefined;
-  if (message === null)
-    return reply.code(400).send(errorMessage(null, code.invalidRequest, 'This is no JSON-RPC message.'));
+  const messageId = message?.id ?? idIn(request.body);
+  const refuse = (words: string) => reply.code(400).send(errorMessage(messageId, code.invalidRequest, words));
+  if (message === null) return refuse('This is no JSON-RPC message.');
+  // There is nothing to say but in answer to calls.
+  if (request.method === 'GET' && request.headers['last-event-id'] === undefined)
+    return reply
+      .code(405)
+      .header('allow', 'POST, DELETE')
+      .send(errorMessage(null, code.refused, 'There is no stream but those of calls.'));
   if (message?.kind === 'request' && message.method === 'initialize')
     return initialize(parts, arriving, message);
 
+  const version = request.headers['mcp-protocol-version'];
+  if (version !== undefined && !isVersion(version))
+    return refuse(`MCP-Protocol-Version is none of ${versions.join(', ')}.`);
   const id = request.headers['mcp-session-id'];
-  if (typeof id !== 'string')
-    return reply
-      .code(400)
-      .send(errorMessage(null, code.invalidRequest, 'Send initialize first, then its Mcp-Session-Id.'));
+  if (typeof id !== 'string') return refuse('Send initialize first, then its Mcp-Session-Id.');
   const session = await findSession(parts.service, arrived, id);
   // The specification's word for it: the client begins anew.
-  if (!session) return reply.code(404).send(errorMessage(null, code.noSession, 'There is no such session.'));
+  if (!session)
+    return reply.code(404).send(errorMessage(messageId, code.noSession, 'There is no such session.'));
   if (message) return serveMessage(parts, { ...arriving, session }, message);
   if (request.method === 'DELETE') {
     await parts.service.mcpSessions.end(session.id);
@@ -169,10 +183,7 @@ async function callTool(parts: LegacyParts, arriving: InSession & { caller: Call
 /** The call whose stream the client has lost; its event ids begin with the id of the request. */
 async function resume(parts: LegacyParts, arriving: InSession): Promise<FastifyReply> {
   const { request, reply, session, arrived } = arriving;
-  const last = request.headers['last-event-id'];
-  // There is nothing to say but in answer to calls.
-  if (typeof last !== 'string') return reply.code(405).header('allow', 'POST, DELETE').send();
-  const [tag = ''] = last.split('.', 1);
+  const [tag = ''] = String(request.headers['last-event-id']).split('.', 1);
   const requestId = requestIdIn(tag);
   const call = requestId === null ? null : await parts.service.mcpSessions.findCall(session.id, requestId);
   const caller: Caller = { ...arrived, shows: session.shows };

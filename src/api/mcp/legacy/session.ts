@@ -8,7 +8,12 @@ import type { Service } from '../../../service/service.ts';
 import type { McpSession } from '../../../service/service.ts';
 import { shownBy } from '../modern/caller.ts';
 
-const versions = ['2025-11-25', '2025-06-18', '2025-03-26', '2024-11-05'] as const;
+export const versions = ['2025-11-25', '2025-06-18', '2025-03-26', '2024-11-05'] as const;
+
+export function isVersion(text: string | string[]): boolean {
+  return versions.some((version) => version === text);
+}
+
 const lifeMs = 24 * 60 * 60 * 1000;
 
 const InitializeSchema = z.looseObject({ protocolVersion: z.string(), capabilities: z.unknown() });
@@ -26,7 +31,7 @@ export async function openSession(
   const session = {
     id: randomUUID(),
     owner: rateLimitKey(principal),
-    version: versions.find((version) => version === data.protocolVersion) ?? versions[0],
+    version: isVersion(data.protocolVersion) ? data.protocolVersion : versions[0],
     shows: shownBy({ [CLIENT_CAPABILITIES_META_KEY]: data.capabilities }),
     expiresAt: Date.now() + lifeMs,
   };

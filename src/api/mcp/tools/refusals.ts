@@ -27,7 +27,8 @@ const remedies = {
   expired: '',
   too_many_hops: '',
   turn_over: '',
-  unavailable: 'Try again in a moment.',
+  // Its message says what to do.
+  unavailable: '',
 } satisfies Record<ServiceErrorCode, string>;
 
 /** Null for what is nobody's doing: the caller's translation of an unexpected error. */
