@@ -4,7 +4,7 @@ import type { FeedItem } from '../client/follow-feed.ts';
 import { wordsOf } from '../widget/failure.ts';
 import { followTurns } from './follow-turns.ts';
 import type { FollowedTurns } from './follow-turns.ts';
-import { changesLines, takeIn } from './take-in.ts';
+import { changesLines, addItems } from './add-items.ts';
 
 interface Options {
   client: Client;
@@ -42,7 +42,7 @@ export function useTurnEvents({ client, conversation, changes }: Options): TurnE
       const more = arrived;
       arrived = [];
       frame = 0;
-      setItems((before) => takeIn(before, more));
+      setItems((before) => addItems(before, more));
     }
     turns.current = followTurns({
       client,

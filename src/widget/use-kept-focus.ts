@@ -2,25 +2,25 @@ import { useLayoutEffect, useRef } from 'react';
 import type { RefObject } from 'react';
 
 /**
- * Whoever was in `area` when what they were at is taken away goes on at `place`, and not at the top of the page. To be
- * called by whoever takes it away, with what changes then.
+ * Keeps the keyboard where it was when the focused element of `area` is removed: `fallback` gets the focus, instead of the
+ * top of the page. Called by the component that removes elements; `changing` is the value it removes them for.
  */
 export function useKeptFocus(
   area: RefObject<HTMLElement | null>,
-  place: RefObject<HTMLElement | null>,
+  fallback: RefObject<HTMLElement | null>,
   changing: unknown,
 ): void {
-  const had = useRef(false);
-  // While the elements are still there: afterwards nobody knows.
-  had.current = area.current?.contains(focusedIn(area.current)) ?? false;
+  const hadFocus = useRef(false);
+  // Read before the elements are removed.
+  hadFocus.current = area.current?.contains(focusedIn(area.current)) ?? false;
   useLayoutEffect(() => {
-    if (had.current && place.current && focusedIn(place.current) === null)
-      // They see what they were at; only the focus was lost.
-      place.current.focus({ preventScroll: true });
-  }, [changing, place]);
+    if (hadFocus.current && fallback.current && focusedIn(fallback.current) === null)
+      // What they look at stays in view; only the focus moves.
+      fallback.current.focus({ preventScroll: true });
+  }, [changing, fallback]);
 }
 
-/** Also while the window itself is in the background. */
+/** Works too while the window is in the background. */
 function focusedIn(element: HTMLElement): Element | null {
   const root = element.getRootNode() as ShadowRoot | Document;
   return root.activeElement === document.body ? null : root.activeElement;

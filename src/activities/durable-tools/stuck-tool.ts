@@ -1,12 +1,12 @@
 /**
- * Tools whose code does not give control back, an endless loop say. The worker cuts such a task off after some seconds,
- * the server hands it out again, and so on: what says so is the failed task in the history, and the number of attempts.
- * Code that fills the memory first takes the worker's thread with it, or the process: such a task is lost.
+ * Tools whose code never yields, such as an endless loop. The worker cuts such a workflow task off after some seconds, and
+ * the server hands it out again and again: the failed task in the history and the number of attempts show it. Code that
+ * fills the memory first takes the worker's thread or the process with it: then the task times out.
  */
 import { WorkflowNotFoundError } from '@temporalio/client';
 import type { Client } from '@temporalio/client';
 
-/** The end of a tool's workflow that was ended for it. */
+/** Why the workflow was terminated, in its history. */
 const reason = 'its code does not give control back';
 
 /** A machine that is short of time may cut off a task that would have come to its end. */
@@ -14,7 +14,7 @@ const mostAttempts = 3;
 /** A task may be lost because another one took the worker with it; hardly so often in a row. */
 const mostLost = 5;
 
-/** Ends it, if it is one; true then. Again is a no-op. */
+/** Terminates the workflow if it is stuck; resolves to whether it was. Idempotent. */
 export async function endIfStuck(client: Client, workflowId: string): Promise<boolean> {
   const handle = client.workflow.getHandle(workflowId);
   const { raw, runId } = await handle.describe();

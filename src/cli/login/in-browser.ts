@@ -4,7 +4,7 @@ import { createServer } from 'node:http';
 import type { Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import * as openid from 'openid-client';
-import { programAt, wanted } from './sign-in-server.ts';
+import { authorizationParameters, programAt } from './sign-in-server.ts';
 import type { SignInService } from './sign-in-server.ts';
 import type { SignedIn, Say } from './signed-in.ts';
 
@@ -27,14 +27,14 @@ export async function signInWithBrowser(
     const nonce = openid.randomNonce();
     const codeVerifier = openid.randomPKCECodeVerifier();
     const url = openid.buildAuthorizationUrl(at, {
-      ...wanted(place, program),
+      ...authorizationParameters(place, program),
       redirect_uri: redirectUri,
       state,
       nonce,
       code_challenge: await openid.calculatePKCECodeChallenge(codeVerifier),
       code_challenge_method: 'S256',
     });
-    const returned = comesBack(server, { redirectUri, state });
+    const returned = waitForRedirect(server, { redirectUri, state });
     say(`Sign in in your browser. If it does not open by itself, go to:\n${url.href}\n`);
     open(url.href);
     const checks = { expectedState: state, expectedNonce: nonce, pkceCodeVerifier: codeVerifier };
@@ -49,7 +49,7 @@ export async function signInWithBrowser(
 }
 
 /** The address with which the issuer sent the browser back. Requests with another state are no answer to this sign-in. */
-function comesBack(
+function waitForRedirect(
   server: Server,
   { redirectUri, state }: { redirectUri: string; state: string },
 ): Promise<URL> {

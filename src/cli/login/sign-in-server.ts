@@ -93,7 +93,7 @@ export async function programAt(
 const deviceGrant = 'urn:ietf:params:oauth:grant-type:device_code';
 
 /** What both ways of signing in ask for. */
-export function wanted(
+export function authorizationParameters(
   { service, scope }: SignInService,
   { at }: ProgramAt,
 ): { scope: string; resource: string } {

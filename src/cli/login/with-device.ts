@@ -1,6 +1,6 @@
 /** Signs in with a browser of any machine, where a short code is entered (RFC 8628). */
 import * as openid from 'openid-client';
-import { programAt, wanted } from './sign-in-server.ts';
+import { authorizationParameters, programAt } from './sign-in-server.ts';
 import type { SignInService } from './sign-in-server.ts';
 import type { SignedIn, Say } from './signed-in.ts';
 
@@ -9,7 +9,7 @@ export async function signInWithDevice(place: SignInService, { say }: { say: Say
   const { at } = program;
   if (at.serverMetadata().device_authorization_endpoint === undefined)
     throw new Error(`${place.issuer} offers no sign-in with a code. Leave out --device.`);
-  const device = await openid.initiateDeviceAuthorization(at, wanted(place, program));
+  const device = await openid.initiateDeviceAuthorization(at, authorizationParameters(place, program));
   say(
     `Open ${device.verification_uri} in any browser and enter the code ${device.user_code}\n${
       device.verification_uri_complete === undefined ? '' : `or open ${device.verification_uri_complete}\n`

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { FeedItem } from '../../src/client/follow-feed.ts';
-import { changesLines, takeIn } from '../../src/playground/take-in.ts';
+import { changesLines, addItems } from '../../src/playground/add-items.ts';
 
 let seq = 0;
 const item = (type: string, more: object = {}): FeedItem => ({
@@ -34,7 +34,7 @@ const again = [
   item('turn-ended', { status: 'completed' }),
 ];
 const lines = (...batches: FeedItem[][]) =>
-  batches.reduce<FeedItem[]>((shown, batch) => takeIn(shown, batch.filter(changesLines)), []);
+  batches.reduce<FeedItem[]>((shown, batch) => addItems(shown, batch.filter(changesLines)), []);
 
 test('what a repeated model call took back is not among the events any more, in however many pieces they come', () => {
   const late = typesOf(lines([...before, ...again]));

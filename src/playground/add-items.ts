@@ -1,4 +1,4 @@
-/** Items of the feed as they are shown: what a repeated model call took back is not. Pure. */
+/** Adds arrived items of the feed to those shown, and removes the text that a repeated model call made void. Pure. */
 import type { FeedItem } from '../client/follow-feed.ts';
 import { inOneLine } from './in-one-line.ts';
 
@@ -6,7 +6,7 @@ export function changesLines({ event }: FeedItem): boolean {
   return event.type === 'reset-step' || inOneLine(event) !== null;
 }
 
-export function takeIn(shown: readonly FeedItem[], arrived: readonly FeedItem[]): FeedItem[] {
+export function addItems(shown: readonly FeedItem[], arrived: readonly FeedItem[]): FeedItem[] {
   let items = [...shown];
   for (const item of arrived) {
     if (item.event.type === 'reset-step') items = withoutLastWords(items, item);
