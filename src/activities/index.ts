@@ -19,6 +19,7 @@ import { createFinishModelQuestion } from './questions/finish-model-question.ts'
 import { createFindConnection } from './find-connection.ts';
 import type { HeldCallLimit } from './call-tool/held-call-limit.ts';
 import { createRefuseToolCall } from './call-tool/refuse-tool-call.ts';
+import { createPushActivities } from './push/push-activities.ts';
 import { createTurnActivities } from './turns.ts';
 
 export interface ActivityDependencies {
@@ -48,6 +49,7 @@ export function createActivities(dependencies: ActivityDependencies) {
     ...createFindConnection({ ...dependencies, servers }),
     ...createAbandonCall({ ...dependencies, rounds, servers }),
     ...createDurableCallActivities(dependencies),
+    ...createPushActivities(dependencies),
     ...createRefuseToolCall({ ...dependencies, servers }),
     ...createCallModel({ ...dependencies, agents, servers }),
   };

@@ -4,6 +4,7 @@
  */
 import type { AgentConfig, ProvidersConfig } from './agents-file/agents-file.ts';
 import type { ServerConfig } from './agents-file/server-config.ts';
+import type { SigningKey } from './signing-keys.ts';
 
 export type { AgentConfig, AskUser, ProvidersConfig } from './agents-file/agents-file.ts';
 export type { ServerConfig } from './agents-file/server-config.ts';
@@ -81,6 +82,8 @@ export interface Config {
   nango: NangoConfig | undefined;
   /** How many questions may be open at once: of one user, and of one turn. */
   elicitation: { timeoutMs: number; maxOpen: number; maxOpenPerTurn: number };
+  /** `signingKeys`: newest first; without one nothing is signed. `targets`: where notifications may be sent. */
+  a2a: { signingKeys: SigningKey[]; targets: 'public' | 'local'; pushDeadlineMs: number };
   /** How often a task may be handed on, below the turn's own agent; and how many tasks may be handed out in one step. */
   delegation: { maxDepth: number; maxPerStep: number };
   /** What one worker does at once: calls at work, and calls whose servers hold the line while people think. */

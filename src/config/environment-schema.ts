@@ -12,6 +12,7 @@ import {
   port,
   positive,
   returnUrls,
+  signingKeys,
 } from './variable-kinds.ts';
 
 export const environmentSchema = z.object({
@@ -69,6 +70,9 @@ export const environmentSchema = z.object({
   ELICITATION_TIMEOUT: duration.default(600_000),
   ELICITATION_MAX_OPEN: positive.default(20),
   ELICITATION_MAX_OPEN_PER_TURN: positive.optional(),
+  A2A_SIGNING_KEY: signingKeys.default([]),
+  A2A_PUSH_TARGETS: z.enum(['public', 'local']).default('public'),
+  A2A_PUSH_DEADLINE: duration.default(3_600_000),
   DELEGATION_MAX_DEPTH: positive.default(5),
   DELEGATION_MAX_PER_STEP: positive.default(10),
   SHUTDOWN_GRACE_PERIOD: duration.optional(),

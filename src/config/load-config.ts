@@ -67,6 +67,11 @@ export function loadConfig(env: Record<string, string | undefined>, cwd: string)
       maxOpen: values.ELICITATION_MAX_OPEN,
       maxOpenPerTurn: values.ELICITATION_MAX_OPEN_PER_TURN ?? values.ELICITATION_MAX_OPEN,
     },
+    a2a: {
+      signingKeys: values.A2A_SIGNING_KEY,
+      targets: values.A2A_PUSH_TARGETS,
+      pushDeadlineMs: values.A2A_PUSH_DEADLINE,
+    },
     delegation: { maxDepth: values.DELEGATION_MAX_DEPTH, maxPerStep: values.DELEGATION_MAX_PER_STEP },
     shutdownGraceMs:
       values.SHUTDOWN_GRACE_PERIOD ??

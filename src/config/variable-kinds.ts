@@ -1,6 +1,7 @@
 /** What may stand in a variable of the environment, by kind. */
 import { z } from 'zod';
 import { parseKeys, SealingError } from '../credentials/sealing/key-ring.ts';
+import { readSigningKeys } from './signing-keys.ts';
 
 export const port = z.coerce.number('write a port number').int().min(0).max(65_535);
 export const positive = z.coerce.number('write a whole number').int().positive();
@@ -39,6 +40,18 @@ export const returnUrls = z
 export const keys = z.string().check(({ value, issues }) => {
   const message = faultOfKeys(value);
   if (message !== null) issues.push({ code: 'custom', input: undefined, message });
+});
+
+/** A private JWK, or a set of them. */
+export const signingKeys = z.string().transform((text, { addIssue }) => {
+  const keys = readSigningKeys(text);
+  if (keys) return keys;
+  addIssue({
+    code: 'custom',
+    message:
+      'write a private key as a JWK (RFC 7517) of type EC with P-256 or P-384, OKP with Ed25519, or RSA, or a set of them: {"keys":[…]}, newest first',
+  });
+  return z.NEVER;
 });
 
 function parts(text: string): string[] {

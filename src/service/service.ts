@@ -44,6 +44,8 @@ import type { FoundTurn, OwnTurn, TurnIds } from './own-turn.ts';
 import type { Principal } from './principal.ts';
 import { listConversations, readConversation } from './read-conversations.ts';
 import type { ConversationPage, ListPosition, ReadConversation } from './read-conversations.ts';
+import { createOwnPushes } from './push-configs.ts';
+import type { OwnPushes } from './push-configs.ts';
 import { createReadiness } from './readiness.ts';
 import type { Lack } from './readiness.ts';
 import { repeatAnnouncements } from './repeat-announcements.ts';
@@ -125,6 +127,8 @@ export interface Service {
   recordRefusal: RecordRefusal;
   sealedText: SealedText;
   mcpSessions: McpSessions;
+  /** Where callers want to be told of their turns. */
+  pushes: OwnPushes;
   /** Tools in TypeScript that clients may call themselves, by name. */
   exposedTools(): Promise<ExposedTool[]>;
   authenticate: Authenticate;
@@ -191,6 +195,7 @@ export function createService({ config, storage, client, keys, stores, logger }:
     recordRefusal,
     sealedText: createSealedText(keys),
     mcpSessions: storage.mcpSessions,
+    pushes: createOwnPushes({ storage, keys, config, deliveries: workflows.deliveries }),
     exposedTools: () => storage.exposedTools.list(),
     authenticate: createAuthenticate({ auth: config.auth, apiKeys: storage.apiKeys, recordRefusal }),
     lacks: createReadiness({ storage, temporal: workflows.readiness, keys }),

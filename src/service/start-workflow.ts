@@ -43,6 +43,8 @@ interface Parts {
   openTurns: OpenTurns;
   storage: Storage;
   config: StartConfig;
+  /** A turn ends to make room for another. */
+  onLeaving: (turn: TurnRef) => void;
   logger: Logger;
 }
 
@@ -53,7 +55,7 @@ interface Parts {
 export type StartWorkflow = (turn: NewTurn, onBusy: OnBusy) => Promise<Start>;
 
 export function createStartWorkflow(parts: Parts): StartWorkflow {
-  const { client, calls, openTurns, storage, config, logger } = parts;
+  const { client, calls, openTurns, storage, config, onLeaving, logger } = parts;
   const { openTurn, makeRoom, stillLeaves } = openTurns;
 
   async function start(turn: NewTurn, onBusy: OnBusy): Promise<Start> {
@@ -92,6 +94,8 @@ export function createStartWorkflow(parts: Parts): StartWorkflow {
           await storage.turns.withdraw(turn);
           return { kind: 'busy', turnId: open.turnId, isEnding: outlook === 'yes' };
         }
+        if (outlook === 'yes')
+          onLeaving({ tenant: turn.tenant, conversation: turn.conversation, turnId: open.turnId });
         leaving.add(open.turnId);
       }
       // Who read a turn's end may go on at once. The deadline bounds the tries.

@@ -2,6 +2,7 @@
 import type { Client, WorkflowHandle } from '@temporalio/client';
 import { WorkflowNotFoundError } from '@temporalio/client';
 import type { Logger } from 'pino';
+import type { Config } from '../config/config.ts';
 import type { Elicitation } from '../elicitation/lifecycle.ts';
 import type { ElicitationRow } from '../storage/ports/elicitations.ts';
 import type { Storage } from '../storage/storage.ts';
@@ -9,6 +10,8 @@ import type { ConversationRef } from '../turn/turn.ts';
 import { elicitationQuery } from '../workflows/messages.ts';
 import type { AnswerElicitation } from '../workflows/messages.ts';
 import { createOpenTurns } from './open-turn.ts';
+import { createPushDeliveries } from './push-deliveries.ts';
+import type { PushDeliveries } from './push-deliveries.ts';
 import { createQuestionSignals } from './question-signals.ts';
 import type { Delivery } from './question-signals.ts';
 import type { StartConfig } from './start-options.ts';
@@ -34,12 +37,14 @@ export interface TurnWorkflows extends Pick<TemporalCalls, 'readiness' | 'idle'>
   tellPageDone(row: ElicitationRow): Promise<Delivery>;
   /** The question as its workflow knows it; `null` when that workflow never asked it, `unknown` without an answer in time. */
   readElicitation(row: ElicitationRow): Promise<Elicitation | null | 'unknown'>;
+  /** Of notifications. What is done here to a turn is hinted to them. */
+  deliveries: PushDeliveries;
 }
 
 interface Parts {
   client: Client;
   storage: Storage;
-  config: StartConfig;
+  config: StartConfig & Pick<Config, 'a2a'>;
   logger: Logger;
 }
 
@@ -48,6 +53,7 @@ export function createTurnWorkflows({ client, storage, config, logger }: Parts):
   const { within, readiness, idle } = calls;
   const openTurns = createOpenTurns(client, storage.turns);
   const { openTurn } = openTurns;
+  const deliveries = createPushDeliveries({ client, calls, storage, config, logger });
   const signals = createQuestionSignals(client, (call) => within(signalDeadlineMs, call));
 
   /** Whatever a call fails with is a 503 of which nothing came. */
@@ -57,6 +63,12 @@ export function createTurnWorkflows({ client, storage, config, logger }: Parts):
     } catch (error) {
       throw await calls.unavailable(error, 'Nothing was changed.');
     }
+  }
+
+  async function tell(row: ElicitationRow, signal: Promise<Delivery>): Promise<Delivery> {
+    const delivery = await orUnavailable(signal);
+    deliveries.hint(row);
+    return delivery;
   }
 
   /** False when it is gone. */
@@ -71,13 +83,24 @@ export function createTurnWorkflows({ client, storage, config, logger }: Parts):
   }
 
   return {
-    start: createStartWorkflow({ client, calls, openTurns, storage, config, logger }),
+    start: createStartWorkflow({
+      client,
+      calls,
+      openTurns,
+      storage,
+      config,
+      onLeaving: (turn) => deliveries.hint(turn),
+      logger,
+    }),
     async cancel(conversation, turnId) {
       const running = await storage.turns.live(conversation);
       const open = await orUnavailable(within(queryDeadlineMs, () => openTurn(conversation)));
       const isMeant = (id: string) => turnId === undefined || id === turnId;
       if (open.kind === 'live' && isMeant(open.turnId)) {
-        if (await orUnavailable(stop(open.handle))) return { status: 'cancelling', turnId: open.turnId };
+        if (await orUnavailable(stop(open.handle))) {
+          deliveries.hint({ ...conversation, turnId: open.turnId });
+          return { status: 'cancelling', turnId: open.turnId };
+        }
       }
       // Ended from outside (terminated, timed out), its workflow could not write the end itself; otherwise a no-op.
       if (running && isMeant(running.turnId)) await storage.turns.end(running, 'cancelled');
@@ -89,15 +112,14 @@ export function createTurnWorkflows({ client, storage, config, logger }: Parts):
       const open = await within(queryDeadlineMs, () => openTurn(conversation)).catch(() => null);
       return open?.kind === 'live' ? open.turnId : null;
     },
-    tellAnswer: ({ workflowId, id }, answer) =>
-      orUnavailable(signals.answered(workflowId, { elicitationId: id, ...answer })),
-    async tellConnected({ workflowId, server }, version) {
-      return server === null
-        ? 'delivered'
-        : orUnavailable(signals.connected(workflowId, { server, version }));
+    tellAnswer: (row, answer) =>
+      tell(row, signals.answered(row.workflowId, { elicitationId: row.id, ...answer })),
+    async tellConnected(row, version) {
+      const { workflowId, server } = row;
+      return server === null ? 'delivered' : tell(row, signals.connected(workflowId, { server, version }));
     },
-    tellPageDone: ({ workflowId, id }) =>
-      orUnavailable(signals.updated(workflowId, { elicitationIds: [id], news: 'page_done' })),
+    tellPageDone: (row) =>
+      tell(row, signals.updated(row.workflowId, { elicitationIds: [row.id], news: 'page_done' })),
     async readElicitation({ workflowId, id }) {
       try {
         return await within(queryDeadlineMs, () =>
@@ -109,6 +131,7 @@ export function createTurnWorkflows({ client, storage, config, logger }: Parts):
         return 'unknown';
       }
     },
+    deliveries,
     readiness,
     idle,
   };

@@ -8,6 +8,7 @@ import type { Config } from '../config/config.ts';
 import { createAccountPermits } from './tables/account-permits.ts';
 import { createApiKeys } from './tables/api-keys.ts';
 import { createMcpSessions } from './tables/mcp-sessions.ts';
+import { createPushConfigs } from './tables/push-configs.ts';
 import { createApprovals } from './tables/approvals.ts';
 import { createAudit } from './tables/audit.ts';
 import { createConnectAttempts } from './tables/connect-attempts.ts';
@@ -100,6 +101,7 @@ export async function openStorage(
     accountPermits: createAccountPermits(parts),
     approvals: createApprovals(parts),
     mcpSessions: createMcpSessions(parts),
+    pushConfigs: createPushConfigs(parts),
     toolCatalogue: createToolCatalogue(parts),
     toolBundles: createToolBundles(parts),
     exposedTools: createExposedTools(parts),

@@ -19,6 +19,7 @@ import type { OAuthRecords } from './ports/oauth-records.ts';
 import type { ConnectAttempts } from './ports/connect-attempts.ts';
 import type { AccountPermits } from './ports/account-permits.ts';
 import type { McpSessions } from './ports/mcp-sessions.ts';
+import type { PushConfigs } from './ports/push-configs.ts';
 import type { Approvals } from './ports/approvals.ts';
 import type { ToolCatalogue } from './ports/tool-catalogue.ts';
 import type { ApiKeys } from './ports/api-keys.ts';
@@ -45,6 +46,7 @@ export interface Storage {
   accountPermits: AccountPermits;
   approvals: Approvals;
   mcpSessions: McpSessions;
+  pushConfigs: PushConfigs;
   toolCatalogue: ToolCatalogue;
   toolBundles: ToolBundles;
   exposedTools: ExposedTools;

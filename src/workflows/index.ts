@@ -1,2 +1,3 @@
-/** What the workflow bundle exports: the one workflow type. */
+/** What the workflow bundle exports: its workflow types. */
 export { agentTurn } from './agent-turn.ts';
+export { pushNotifications } from './push-notifications.ts';

@@ -132,12 +132,33 @@ export interface TurnReport {
 }
 export const turnQuery = defineQuery<TurnReport>('turn');
 
+/** How the delivery of notifications is started, and goes on after its history has become long. */
+export interface PushInput {
+  deliveryId: string;
+  /** How long a target may fail before it is given up. */
+  deadlineMs: number;
+  position: number | null;
+  failingSince: number | null;
+}
+
+export interface PushResult {
+  status: 'delivered' | 'removed' | 'given-up';
+}
+
+/** To the delivery of notifications: something happens to its turn. A hint; it looks by itself, too. */
+export const turnNews = defineSignal('turnNews');
+
 export const agentTurnWorkflow = 'agentTurn';
+export const pushWorkflow = 'pushNotifications';
 export const durableToolWorkflow = 'durableTool';
 
 /** One live turn per conversation: the server refuses a second workflow with the same id. */
 export function turnWorkflowId({ tenant, conversation }: ConversationRef): string {
   return `turn/${encodeURIComponent(tenant)}/${conversation}`;
+}
+
+export function pushWorkflowId(deliveryId: string): string {
+  return `push/${deliveryId}`;
 }
 
 export const searchAttributes = {

@@ -9,7 +9,14 @@ import {
 } from '@a2a-js/sdk/client';
 import type { Client, RequestOptions } from '@a2a-js/sdk/client';
 import { Role, TaskState } from '@a2a-js/sdk';
-import type { Message, Part, SendMessageRequest, StreamResponse, Task } from '@a2a-js/sdk';
+import type {
+  Message,
+  Part,
+  SendMessageRequest,
+  StreamResponse,
+  Task,
+  TaskPushNotificationConfig,
+} from '@a2a-js/sdk';
 import type { Service } from '../service/service.ts';
 
 export const elicitationExtension = 'urn:interlude:a2a:elicitation:v1';
@@ -31,6 +38,8 @@ export interface Said {
   messageId?: string;
   metadata?: Record<string, unknown>;
   returnImmediately?: boolean;
+  /** Where to be notified. */
+  push?: TaskPushNotificationConfig;
 }
 
 export interface AgentClient {
@@ -75,7 +84,7 @@ export async function connectAgent(
 }
 
 function request(parts: string | object, said: Said = {}): SendMessageRequest {
-  const { returnImmediately = false, ...rest } = said;
+  const { returnImmediately = false, push: taskPushNotificationConfig, ...rest } = said;
   const message: Message = {
     messageId: randomUUID(),
     contextId: '',
@@ -87,7 +96,7 @@ function request(parts: string | object, said: Said = {}): SendMessageRequest {
     referenceTaskIds: [],
     ...rest,
   };
-  const configuration = { acceptedOutputModes: [], taskPushNotificationConfig: undefined, returnImmediately };
+  const configuration = { acceptedOutputModes: [], taskPushNotificationConfig, returnImmediately };
   return { tenant: '', message, configuration, metadata: undefined };
 }
 

@@ -147,11 +147,11 @@ test.each([
   ['a time that is none', 'ListTasks', { statusTimestampAfter: 'soon' }, {}, -32602],
   ['a negative history', 'GetTask', { id: randomUUID(), historyLength: -1 }, {}, -32001],
   [
-    'a webhook',
+    'a webhook on this machine',
     'SendMessage',
-    { ...message(hello), configuration: { taskPushNotificationConfig: { url: 'https://example.com' } } },
+    { ...message(hello), configuration: { taskPushNotificationConfig: { url: 'https://127.0.0.1/' } } },
     {},
-    -32003,
+    -32602,
   ],
   ['an extended card', 'GetExtendedAgentCard', {}, {}, -32007],
 ])('%s is told as what it is', async (_, method, params, headers, code) => {

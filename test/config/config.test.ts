@@ -186,7 +186,7 @@ test('the documentation names every variable, and no other', () => {
   const page = readFileSync(new URL('../../docs/configuration.md', import.meta.url), 'utf8');
   const table = page.split('\n').filter((line) => line.startsWith('| `'));
   const named = table.flatMap((line) =>
-    [...(line.split('|')[1] ?? '').matchAll(/`([A-Z_]+)`/g)].map(([, name]) => name),
+    [...(line.split('|')[1] ?? '').matchAll(/`([A-Z0-9_]+)`/g)].map(([, name]) => name),
   );
   expect(named.toSorted()).toEqual(environmentVariables.toSorted());
 });

@@ -18,6 +18,7 @@ import { processesContract } from './contract/processes.ts';
 import { recordsContract } from './contract/records.ts';
 import { stepsContract } from './contract/steps.ts';
 import { toolCallsContract } from './contract/tool-calls.ts';
+import { pushConfigsContract } from './contract/push-configs.ts';
 import { toolCatalogueContract } from './contract/tool-catalogue.ts';
 import { turnEndingsContract } from './contract/turn-endings.ts';
 import { turnLogContract } from './contract/turn-log.ts';
@@ -66,6 +67,7 @@ export function storageContract(fresh: () => Promise<DatabaseConfig>): void {
   pollsContract(get);
   connectionsContract(get);
   recordsContract(get);
+  pushConfigsContract(get);
   toolCatalogueContract(get);
   processesContract(get);
 }

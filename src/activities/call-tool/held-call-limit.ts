@@ -10,22 +10,25 @@ export interface HeldCallLimit {
   acquire(end: () => void): (() => void) | null;
   /** Ends all held calls, and from now on each new one. */
   end(): void;
+  /** Aborts then. */
+  whenEnding: AbortSignal;
 }
 
 export function createHeldCallLimit(limit: number): HeldCallLimit {
   const taken = new Set<() => void>();
-  let isEnded = false;
+  const ending = new AbortController();
   return {
     acquire(end) {
       if (taken.size >= limit) return null;
       // One function for each place, although two calls may end alike.
       const place = () => end();
       taken.add(place);
-      if (isEnded) end();
+      if (ending.signal.aborted) end();
       return () => void taken.delete(place);
     },
+    whenEnding: ending.signal,
     end() {
-      isEnded = true;
+      ending.abort();
       for (const end of taken) end();
     },
   };

@@ -1,6 +1,7 @@
 /** An agent's card: what it is, where it is spoken to and how, specification 1.0, section 4.4. Pure. */
 import type { AgentCard, AgentInterface, SecurityScheme } from '@a2a-js/sdk';
 import type { AgentConfig, AuthConfig } from '../../config/config.ts';
+import type { SigningKey } from '../../config/signing-keys.ts';
 import { elicitationExtension } from '../../a2a/extension.ts';
 
 export const agentPath = (agent: string) => `/run/agents/${agent}/a2a`;
@@ -9,11 +10,13 @@ export interface CardParts {
   publicUrl: string;
   auth: AuthConfig;
   version: string;
+  /** Sign cards, each of them. */
+  signingKeys: SigningKey[];
 }
 
 export function agentCard(
   { name, title, description }: Pick<AgentConfig, 'name' | 'title' | 'description'>,
-  { publicUrl, auth, version }: CardParts,
+  { publicUrl, auth, version }: Omit<CardParts, 'signingKeys'>,
 ): AgentCard {
   const url = publicUrl + agentPath(name);
   const words = description === '' ? `The agent ${title}.` : description;
@@ -29,7 +32,7 @@ export function agentCard(
     provider: { organization: 'Interlude', url: publicUrl },
     capabilities: {
       streaming: true,
-      pushNotifications: false,
+      pushNotifications: true,
       extendedAgentCard: false,
       extensions: [
         {

@@ -1,18 +1,18 @@
 /** Cards, for anybody: of each agent below its address, and of the first one where agents are looked for at a host. */
 import { createHash } from 'node:crypto';
-import { AgentCard } from '@a2a-js/sdk';
-import { LegacyJsonRpcTransportHandler } from '@a2a-js/sdk/compat/v0_3/server';
-import { ServerCallContext } from '@a2a-js/sdk/server';
-import type { A2ARequestHandler } from '@a2a-js/sdk/server';
+import { AgentCard, generateAgentCardSignature } from '@a2a-js/sdk';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 
+import { toLegacyCard } from '../../a2a/legacy.ts';
 import { unknownAgent } from '../../service/start-turn.ts';
+import { publicJwk } from '../../config/signing-keys.ts';
 import type { Service } from '../../service/service.ts';
 import { agentCard, agentPath } from './card.ts';
 import type { CardParts } from './card.ts';
 import { isLegacy, namedVersionOf } from './versions.ts';
 
 const wellKnown = '/.well-known/agent-card.json';
+const keysPath = '/.well-known/jwks.json';
 
 export async function cardRoutes(
   fastify: FastifyInstance,
@@ -20,7 +20,9 @@ export async function cardRoutes(
 ): Promise<void> {
   const cards = new Map(
     await Promise.all(
-      [...agents.values()].map(async (agent) => [agent.name, await texts(agentCard(agent, parts))] as const),
+      [...agents.values()].map(
+        async (agent) => [agent.name, await texts(await signed(agentCard(agent, parts), parts))] as const,
+      ),
     ),
   );
   const send = (request: FastifyRequest, reply: FastifyReply, name: string | undefined) => {
@@ -38,6 +40,12 @@ export async function cardRoutes(
     if (request.headers['if-none-match'] === etag) return reply.code(304).send();
     return reply.type('application/json').send(text);
   };
+  fastify.get(keysPath, { schema: { hide: true } }, (_, reply) =>
+    reply
+      .headers({ 'cache-control': 'public, max-age=300', 'access-control-allow-origin': '*' })
+      .type('application/jwk-set+json')
+      .send(JSON.stringify({ keys: parts.signingKeys.map(publicJwk) })),
+  );
   const [first] = agents.keys();
   fastify.get(wellKnown, { schema: { hide: true } }, (request, reply) => send(request, reply, first));
   // Clients look beside an address or below it, depending on a slash at its end.
@@ -49,6 +57,16 @@ export async function cardRoutes(
     );
 }
 
+/** By each key, so that clients who know only an older one can still verify it. */
+async function signed(card: AgentCard, { publicUrl, signingKeys }: CardParts): Promise<AgentCard> {
+  let result = card;
+  for (const { alg, kid, jwk } of signingKeys) {
+    const header = { alg, kid, typ: 'JOSE', jku: publicUrl + keysPath };
+    result = await generateAgentCardSignature(jwk, header)(result);
+  }
+  return result;
+}
+
 type Form = 'current' | 'legacy' | 'both';
 
 /** Clients of 0.3 name no version, and of 1.0 not all do when they fetch a card; each finds its own members in `both`. */
@@ -58,14 +76,9 @@ function formFor(request: FastifyRequest): Form {
   return isLegacy(version) ? 'legacy' : 'current';
 }
 
-/** The SDK translates a card only where it answers a request for one. */
 async function texts(card: AgentCard): Promise<Record<Form, string>> {
-  const holder = { getAuthenticatedExtendedAgentCard: async () => card } as unknown as A2ARequestHandler;
-  const request = { jsonrpc: '2.0', id: 1, method: 'agent/getAuthenticatedExtendedCard' };
-  const answer = await new LegacyJsonRpcTransportHandler(holder).handle(request, new ServerCallContext());
-  if (!('result' in answer)) throw new Error('a card has a form that 0.3 does not know');
   const current = AgentCard.toJSON(card) as CardJson;
-  const legacy = answer.result as CardJson;
+  const legacy = (await toLegacyCard(card)) as CardJson;
   const both = { ...legacy, ...current, securitySchemes: bothSchemes(legacy, current) };
   return {
     current: JSON.stringify(current),

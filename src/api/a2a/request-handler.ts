@@ -3,10 +3,9 @@
  * here, so that any process answers for any task.
  */
 import type { A2ARequestHandler, ServerCallContext } from '@a2a-js/sdk/server';
-import type { AgentCard, ListTasksRequest, StreamResponse, Task } from '@a2a-js/sdk';
+import type { AgentCard, ListTasksRequest, SendMessageRequest, StreamResponse, Task } from '@a2a-js/sdk';
 import {
   ExtendedAgentCardNotConfiguredError,
-  PushNotificationNotSupportedError,
   RequestMalformedError,
   TaskNotCancelableError,
   TaskNotFoundError,
@@ -20,11 +19,12 @@ import { internalError, toA2AError } from './errors.ts';
 import { listTasks } from './list-tasks.ts';
 import { openTask, settledTask, streamTask } from './open-task.ts';
 import type { OpenTask } from './open-task.ts';
+import { checkConfig, createPushMethods, keepConfig } from './push.ts';
 import { takeMessage } from './send-message.ts';
 import type { SendParts } from './send-message.ts';
 import { isTerminal } from '../../a2a/task-view.ts';
 
-export type HandlerParts = SendParts & Pick<Service, 'followTurn' | 'cancelTurn' | 'listTurns'>;
+export type HandlerParts = SendParts & Pick<Service, 'followTurn' | 'cancelTurn' | 'listTurns' | 'pushes'>;
 
 /** How long a caller waits for the end of a task that it has cancelled. */
 const cancelWithinMs = 10_000;
@@ -41,6 +41,14 @@ export function createRequestHandler(
       : null;
     const task = found?.agent === agent ? await openTask(service, found.turn, { isStructured }) : null;
     if (!task) throw new TaskNotFoundError(`You have no task ${id} with this agent.`);
+    return task;
+  }
+
+  async function take(params: SendMessageRequest, context: ServerCallContext): Promise<OpenTask> {
+    const config = params.configuration?.taskPushNotificationConfig;
+    checkConfig(service, config);
+    const task = await takeMessage(service, agent, callerOf(context), params);
+    if (config) await keepConfig(service, task.turn, config, context);
     return task;
   }
 
@@ -70,9 +78,7 @@ export function createRequestHandler(
     return internalError();
   }
 
-  const noPush = async () => {
-    throw new PushNotificationNotSupportedError();
-  };
+  const push = createPushMethods(service, async (id, context) => (await ownTask(id, context)).turn);
 
   return {
     getAgentCard: async () => card,
@@ -82,8 +88,7 @@ export function createRequestHandler(
     sendMessage: (params, context) =>
       guarded(async () => {
         const caller = callerOf(context);
-        refusePush(params.configuration?.taskPushNotificationConfig);
-        const task = await takeMessage(service, agent, caller, params);
+        const task = await take(params, context);
         const answered = params.configuration?.returnImmediately
           ? task.view.task()
           : await settledTask(service, task, caller.signal);
@@ -92,8 +97,7 @@ export function createRequestHandler(
     sendMessageStream: (params, context) =>
       guardedStream(async () => {
         const caller = callerOf(context);
-        refusePush(params.configuration?.taskPushNotificationConfig);
-        return streamTask(service, await takeMessage(service, agent, caller, params), caller.signal);
+        return streamTask(service, await take(params, context), caller.signal);
       }),
     getTask: ({ id, historyLength }, context) =>
       guarded(async () => withHistory((await ownTask(id, context)).view.task(), historyLength)),
@@ -118,15 +122,15 @@ export function createRequestHandler(
           throw new UnsupportedOperationError('The task is over; get it instead.');
         return streamTask(service, task, callerOf(context).signal);
       }),
-    createTaskPushNotificationConfig: noPush,
-    getTaskPushNotificationConfig: noPush,
-    listTaskPushNotificationConfigs: noPush,
-    deleteTaskPushNotificationConfig: noPush,
+    createTaskPushNotificationConfig: (config, context) =>
+      guarded(() => push.createTaskPushNotificationConfig(config, context)),
+    getTaskPushNotificationConfig: (wanted, context) =>
+      guarded(() => push.getTaskPushNotificationConfig(wanted, context)),
+    listTaskPushNotificationConfigs: (wanted, context) =>
+      guarded(() => push.listTaskPushNotificationConfigs(wanted, context)),
+    deleteTaskPushNotificationConfig: (wanted, context) =>
+      guarded(() => push.deleteTaskPushNotificationConfig(wanted, context)),
   };
-}
-
-function refusePush(config: unknown): void {
-  if (config !== undefined) throw new PushNotificationNotSupportedError();
 }
 
 /** The newest messages; all of them unless a number is given. */

@@ -13,6 +13,7 @@ import { validateVersion } from '@a2a-js/sdk/server';
 import type { A2ARequestHandler, ServerCallContext } from '@a2a-js/sdk/server';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { agentPath } from './card.ts';
+import { createPushConfig, deletePushConfig, pushPath, readPushConfigs } from './rest-push.ts';
 import { nameExtensions } from './served.ts';
 import type { Agents } from './served.ts';
 import { sendStream } from './stream.ts';
@@ -24,7 +25,9 @@ interface Call {
   context: ServerCallContext;
   body: unknown;
   query: Record<string, unknown>;
-  /** What stands behind `tasks/`, before an action; empty elsewhere. */
+  /** What stands behind `tasks/`. */
+  path: string;
+  /** The part of it before an action; empty elsewhere. */
   id: string;
   action: string;
 }
@@ -87,10 +90,21 @@ export function restRoutes(fastify: FastifyInstance, agents: Agents): void {
     options,
     serve((call) => actOnTask(call)),
   );
+  fastify.delete(
+    `${base}/tasks/*`,
+    options,
+    serve((call) => {
+      const config = pushPath(call.path);
+      if (!config) throw unknownAction(call.action);
+      return deletePushConfig(config, call);
+    }),
+  );
 }
 
 function getTask(call: Call): ReturnType<Respond> {
-  const { handler, context, id, action, query } = call;
+  const { handler, context, id, action, query, path } = call;
+  const config = pushPath(path);
+  if (config) return readPushConfigs(config, call);
   if (action === 'subscribe') return handler.resubscribe({ tenant: '', id }, context);
   if (action !== '') throw unknownAction(action);
   const historyLength = integerIn(query, 'historyLength');
@@ -98,7 +112,10 @@ function getTask(call: Call): ReturnType<Respond> {
   return handler.getTask(wanted, context).then((task) => Task.toJSON(task) as object);
 }
 
-function actOnTask({ handler, context, id, action }: Call): ReturnType<Respond> {
+function actOnTask(call: Call): ReturnType<Respond> {
+  const { handler, context, id, action, path, body } = call;
+  const config = pushPath(path);
+  if (config) return createPushConfig(config, body, call);
   switch (action) {
     case 'subscribe':
       return handler.resubscribe({ tenant: '', id }, context);
@@ -129,9 +146,10 @@ async function answer(
   const failed = (error: unknown) => toRestErrorBody(error, restStatusFor(error));
   try {
     validateVersion(context.requestedVersion, card, 'HTTP+JSON');
-    const [id = '', action = ''] = splitLast(params['*'] ?? '');
+    const path = params['*'] ?? '';
+    const [id = '', action = ''] = splitLast(path);
     const query = request.query as Record<string, unknown>;
-    const answered = respond({ handler, context, body: request.body, query, id, action });
+    const answered = respond({ handler, context, body: request.body, query, path, id, action });
     if (Symbol.asyncIterator in answered)
       return await sendStream(reply, toJson(answered), { failed, failedStatus: restStatusFor });
     return await reply.send(await answered);

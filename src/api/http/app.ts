@@ -68,7 +68,12 @@ export function createApp(parts: AppParts): FastifyInstance {
   // Before `createReaders`, whose word counts when the service closes.
   readToTheEnd(app);
   const readers = createReaders(app);
-  const cards = { publicUrl: config.http.publicUrl, auth: config.auth, version: packageJson.version };
+  const cards = {
+    publicUrl: config.http.publicUrl,
+    auth: config.auth,
+    version: packageJson.version,
+    signingKeys: config.a2a.signingKeys,
+  };
   const perMinute = { max: config.http.rateLimitPerMinute, timeWindow: 60_000 };
 
   answerWithProblems(app);

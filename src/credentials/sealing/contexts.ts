@@ -6,6 +6,7 @@ import { attemptContext } from '../mcp-oauth/attempt.ts';
 import { recordContext } from '../mcp-oauth/records.ts';
 import { linkContext } from '../nango/link.ts';
 import { answerContext } from './sealed-answer.ts';
+import { pushContext } from './sealed-push-target.ts';
 import { roundContext } from './sealed-round.ts';
 import { bundleContext, effectContext } from './sealed-tools.ts';
 import type { Stores } from '../stores.ts';
@@ -35,6 +36,8 @@ export function contextOf(value: SealedValue): string | null {
       return bundleContext(value.hash);
     case 'tool_effects':
       return effectContext(value);
+    case 'push_configs':
+      return pushContext(value.deliveryId);
     default:
       return value satisfies never;
   }

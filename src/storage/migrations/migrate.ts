@@ -33,6 +33,7 @@ import { addKeyRights } from './023-keys-that-act-for-users.ts';
 import { createMcpSessions } from './024-mcp-sessions.ts';
 import { createExposedTools } from './027-exposed-tools.ts';
 import { indexTurnsOfOwners } from './029-turns-of-owners.ts';
+import { createPushConfigs } from './030-push-configs.ts';
 import type { Database } from '../database.ts';
 import type { Tables } from '../schema.ts';
 
@@ -71,4 +72,5 @@ const migrations: Record<string, Migration> = {
   '024-mcp-sessions': { up: createMcpSessions },
   '027-exposed-tools': { up: createExposedTools },
   '029-turns-of-owners': { up: indexTurnsOfOwners },
+  '030-push-configs': { up: createPushConfigs },
 };

@@ -9,6 +9,7 @@ export type SealedValue = { sealed: string } & (
   | { table: 'tool_call_rounds'; turnId: string; toolCallId: string; round: number }
   | { table: 'tool_bundles'; hash: string }
   | { table: 'tool_effects'; workflowId: string; activityId: string }
+  | { table: 'push_configs'; deliveryId: string }
 );
 
 export type SealedTable = SealedValue['table'];

@@ -1,5 +1,6 @@
-/** Tables of sessions that protocols have and we would not need. See ../schema.ts. */
+/** Tables that protocols need and turns would not: sessions, and who is told of a turn. See ../schema.ts. */
 import type { McpReply } from '../ports/mcp-sessions.ts';
+import type { PushConfig } from '../ports/push-configs.ts';
 
 export interface SessionTables {
   mcp_sessions: {
@@ -26,5 +27,18 @@ export interface SessionTables {
     reasons: string | null;
     /** How many there have been to this question. */
     times: number;
+  };
+  push_configs: {
+    delivery_id: string;
+    tenant: string;
+    turn_id: string;
+    conversation: string;
+    /** The principal that made it. */
+    caller: string;
+    id: string;
+    wire: PushConfig['wire'];
+    structured: number;
+    position: number;
+    sealed: string;
   };
 }

@@ -19,6 +19,7 @@ const tables = [
   'tool_call_rounds',
   'tool_bundles',
   'tool_effects',
+  'push_configs',
 ] as const satisfies SealedTable[];
 
 export function createSealedValues({ query, now }: Database): SealedValues {
@@ -152,6 +153,18 @@ const pages: {
       .execute();
     return rows.map((row) => ({ table: 'tool_effects', ...row }));
   },
+
+  async push_configs(query, { except, after, limit }) {
+    const rows = await query
+      .selectFrom('push_configs')
+      .select(['delivery_id as deliveryId', 'sealed'])
+      .where(beginsWithNone('sealed', except))
+      .where('delivery_id', '>', after?.table === 'push_configs' ? after.deliveryId : '')
+      .orderBy('delivery_id')
+      .limit(limit)
+      .execute();
+    return rows.map((row) => ({ table: 'push_configs', ...row }));
+  },
 };
 
 function update(write: Kysely<Tables>, value: SealedValue, sealed: string): Promise<UpdateResult> {
@@ -207,6 +220,13 @@ function update(write: Kysely<Tables>, value: SealedValue, sealed: string): Prom
         .set({ sealed })
         .where('workflow_id', '=', value.workflowId)
         .where('activity_id', '=', value.activityId)
+        .where('sealed', '=', value.sealed)
+        .executeTakeFirst();
+    case 'push_configs':
+      return write
+        .updateTable('push_configs')
+        .set({ sealed })
+        .where('delivery_id', '=', value.deliveryId)
         .where('sealed', '=', value.sealed)
         .executeTakeFirst();
     default:

@@ -43,6 +43,8 @@ const pages = [
   'GET /run/agents/{agent}/a2a/tasks',
   'GET /run/agents/{agent}/a2a/tasks*',
   'POST /run/agents/{agent}/a2a/tasks*',
+  'DELETE /run/agents/{agent}/a2a/tasks*',
+  'GET /.well-known/jwks.json',
   'GET /.well-known/agent-card.json',
   'GET /run/agents/{agent}/.well-known/agent-card.json',
   'GET /run/agents/{agent}/a2a/.well-known/agent-card.json',

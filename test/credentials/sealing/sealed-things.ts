@@ -7,6 +7,7 @@ import { createRecords } from '../../../src/credentials/mcp-oauth/records.ts';
 import { openLink, sealLink } from '../../../src/credentials/nango/link.ts';
 import { openAnswer, sealAnswer } from '../../../src/credentials/sealing/sealed-answer.ts';
 import { openRound, sealRound } from '../../../src/credentials/sealing/sealed-round.ts';
+import { openPushTarget, sealPushTarget } from '../../../src/credentials/sealing/sealed-push-target.ts';
 import {
   openBundle,
   openEffect,
@@ -129,6 +130,21 @@ export async function writeOneOfEach(
   await storage.toolEffects.claim(effect, { turn: at, name: 'deletePage' });
   await storage.toolEffects.finish(effect, sealEffect(keys, effect, 'an effect'));
 
+  const deliveryId = randomUUID();
+  const target = { url: 'https://hooks.example/', token: 'a push token', authentication: null };
+  const push = {
+    turn: at,
+    caller: 'alice',
+    id: 'one',
+    wire: '1.0',
+    isStructured: false,
+    position: 1,
+  } as const;
+  await storage.pushConfigs.put(
+    { ...push, deliveryId, sealed: sealPushTarget(keys, deliveryId, target) },
+    10,
+  );
+
   return async (ring) => {
     const accountRow = await storage.connections.get(oauth);
     const account = accountRow ? tryOpenAccount(ring, accountRow) : null;
@@ -148,6 +164,8 @@ export async function writeOneOfEach(
       openRound(ring, call, kept?.sealed ?? ''),
       openBundle(ring, hash, (await storage.toolBundles.get(hash))?.sealed ?? ''),
       openEffect(ring, effect, claimed.kind === 'finished' ? (claimed.sealed ?? '') : ''),
+      openPushTarget(ring, deliveryId, (await storage.pushConfigs.ofDelivery(deliveryId))?.sealed ?? '')
+        .token,
     ];
   };
 }
@@ -162,6 +180,7 @@ export const everything = [
   'a round',
   'code of tools',
   'an effect',
+  'a push token',
 ];
 
 export function keepAccount(

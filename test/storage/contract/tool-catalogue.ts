@@ -30,6 +30,7 @@ async function backTo009(
   const logger = pino({ level: 'silent' });
   const { query, close } =
     database.kind === 'sqlite' ? await openSqlite(database.path) : openPostgres(database.url, logger);
+  await sql`drop table push_configs`.execute(query);
   await sql`drop index turns_of_owner`.execute(query);
   await sql`alter table api_keys drop column acts_for_users`.execute(query);
   await sql`alter table api_keys drop column approves_for_users`.execute(query);

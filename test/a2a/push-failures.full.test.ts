@@ -1,0 +1,66 @@
+/** Targets of push notifications that fail, and how many one caller may have. */
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { useAskingService } from '../asking/asking-service.ts';
+import { asks, form } from '../servers/playing-server.ts';
+import { connectAgent } from './a2a-client.ts';
+import { isTold, startPushTarget, storyOf } from './push-target.ts';
+import type { PushTargetServer } from './push-target.ts';
+
+const setup = useAskingService({ env: { A2A_PUSH_TARGETS: 'local', A2A_PUSH_DEADLINE: '1500ms' } });
+let target: PushTargetServer;
+beforeAll(async () => {
+  target = await startPushTarget();
+});
+afterAll(() => target[Symbol.asyncDispose]());
+
+const config = (more = {}) => ({
+  tenant: '',
+  id: '',
+  taskId: '',
+  url: target.url,
+  token: '',
+  authentication: undefined,
+  ...more,
+});
+
+test('a target that fails for a while is told everything once it takes it', async () => {
+  target.answer(503, { status: 429, headers: { 'retry-after': '0' } });
+  const agent = await connectAgent(setup.service);
+  const { id } = await agent.send('hello', { push: config() });
+  await target.until(isTold('COMPLETED', id));
+  const told = storyOf(target.received, id);
+  expect(told[0]).toMatch(/^task/);
+  expect(told.at(-1)).toMatch(/COMPLETED/);
+});
+
+test('a redirect is not followed, and a target that fails for too long is given up', async () => {
+  const other = await startPushTarget();
+  const failing = await startPushTarget();
+  failing.answer(...Array.from({ length: 20 }, () => ({ status: 307, headers: { location: other.url } })));
+  const agent = await connectAgent(setup.service);
+  const { id } = await agent.send('hello', { push: config({ url: failing.url }) });
+  const configs = async () =>
+    (
+      await agent.client.listTaskPushNotificationConfig({
+        taskId: id,
+        tenant: '',
+        pageSize: 0,
+        pageToken: '',
+      })
+    ).configs;
+  expect(await configs()).toHaveLength(1);
+  await expect.poll(configs, { timeout: 10_000 }).toEqual([]);
+  expect([...other.received, ...failing.received]).toEqual([]);
+  await Promise.all([other[Symbol.asyncDispose](), failing[Symbol.asyncDispose]()]);
+});
+
+test('one caller has at most ten targets for a task', async () => {
+  setup.server.play(asks({ city: form('Which city?', { city: { type: 'string' } }) }));
+  const agent = await connectAgent(setup.service);
+  const { id: taskId } = await agent.send('call asking__ask {}');
+  const make = (id: string) => agent.client.createTaskPushNotificationConfig(config({ taskId, id }));
+  for (let index = 0; index < 10; index++) await make(`c${index}`);
+  await expect(make('c10')).rejects.toThrow(/10 for this task/);
+  await make('c0');
+  await agent.client.cancelTask({ id: taskId, tenant: '', metadata: undefined });
+});

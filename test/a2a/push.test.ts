@@ -1,0 +1,129 @@
+/** Push notifications: who is told of what, in which order, signed how; and what becomes of targets that fail. */
+import { createHash, generateKeyPairSync, randomUUID } from 'node:crypto';
+import { createLocalJWKSet, jwtVerify } from 'jose';
+import type { JSONWebKeySet } from 'jose';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { useAskingService } from '../asking/asking-service.ts';
+import { asks, form } from '../servers/playing-server.ts';
+import { connectAgent } from './a2a-client.ts';
+import { isTold, startPushTarget, storyOf } from './push-target.ts';
+import type { PushTargetServer } from './push-target.ts';
+
+const key = generateKeyPairSync('ec', { namedCurve: 'P-256' }).privateKey.export({ format: 'jwk' });
+const setup = useAskingService({
+  env: { A2A_PUSH_TARGETS: 'local', A2A_SIGNING_KEY: JSON.stringify(key) },
+});
+let target: PushTargetServer;
+beforeAll(async () => {
+  target = await startPushTarget();
+});
+afterAll(() => target[Symbol.asyncDispose]());
+
+const named = { city: { type: 'string' } };
+const config = (more = {}) => ({
+  tenant: '',
+  id: '',
+  taskId: '',
+  url: target.url,
+  token: '',
+  authentication: undefined,
+  ...more,
+});
+
+test('a target is told how its task stands, of the question, and of its end, in this order', async () => {
+  setup.server.play(asks({ city: form('Which city?', named) }));
+  const agent = await connectAgent(setup.service);
+  const asked = await agent.send('call asking__ask {}', {
+    push: config({ token: 'mine', authentication: { scheme: 'Bearer', credentials: 'secret' } }),
+  });
+  await target.until(isTold('INPUT_REQUIRED', asked.id));
+  await agent.send('Lisbon', { taskId: asked.id });
+  const received = await target.until(isTold('COMPLETED', asked.id));
+  const story = storyOf(received, asked.id);
+  expect(story[0]).toMatch(/^task /);
+  expect(story.filter((told) => !told.startsWith('task '))).toEqual(
+    expect.arrayContaining(['WORKING', 'text done', 'COMPLETED']),
+  );
+  expect(story.slice(-2)).toEqual(['text done', 'COMPLETED']);
+  const [first] = received.filter(({ body }) => body['task']?.id === asked.id);
+  expect(first?.headers).toMatchObject({
+    authorization: 'Bearer secret',
+    'x-a2a-notification-token': 'mine',
+    'content-type': 'application/a2a+json',
+  });
+  const ids = received.map(({ headers }) => headers['x-a2a-notification-id']);
+  expect(new Set(ids).size).toBe(ids.length);
+});
+
+test('a notification is signed with the key that the service publishes, for this target and body', async () => {
+  const agent = await connectAgent(setup.service);
+  const { id } = await agent.send('hello', { push: config() });
+  const received = await target.until(isTold('COMPLETED', id));
+  const jwks = (await (
+    await fetch(new URL('/.well-known/jwks.json', setup.service.baseUrl))
+  ).json()) as JSONWebKeySet;
+  expect(JSON.stringify(jwks)).not.toContain('"d"');
+  const told = received.find(({ body }) => (body['task'] ?? body['statusUpdate'])?.id === id)!;
+  const token = told.headers.authorization?.replace('Bearer ', '') ?? '';
+  const { payload } = await jwtVerify(token, createLocalJWKSet(jwks), {
+    audience: new URL(target.url).origin,
+  });
+  expect(payload).toMatchObject({
+    taskId: id,
+    request_body_sha256: createHash('sha256').update(told.text).digest('hex'),
+  });
+  expect(told.headers['x-a2a-notification-signature']).toBe(token);
+});
+
+describe.each(['JSONRPC', 'HTTP+JSON'] as const)('over %s', (transport) => {
+  const of = (taskId: string, id: string) => ({ tenant: '', taskId, id });
+
+  test('configs are kept for who made them, and never give a secret back', async () => {
+    const agent = await connectAgent(setup.service, { transport });
+    setup.server.play(asks({ city: form('Which city?', named) }));
+    const { id: taskId } = await agent.send('call asking__ask {}');
+    const wanted = config({
+      taskId,
+      id: 'one',
+      token: 'mine',
+      authentication: { scheme: 'Basic', credentials: 'c2VjcmV0' },
+    });
+    const made = await agent.client.createTaskPushNotificationConfig(wanted);
+    const shown = { ...wanted, token: '', authentication: { scheme: 'Basic', credentials: '' } };
+    expect(made).toEqual(shown);
+    expect(await agent.client.getTaskPushNotificationConfig(of(taskId, 'one'))).toEqual(shown);
+    await agent.client.createTaskPushNotificationConfig(config({ taskId }));
+    const list = { taskId, tenant: '', pageSize: 0, pageToken: '' };
+    const { configs } = await agent.client.listTaskPushNotificationConfig(list);
+    expect(configs.map(({ id }) => id).toSorted()).toEqual([taskId, 'one'].toSorted());
+    const bob = await connectAgent(setup.service, { transport, user: 'bob' });
+    await expect(bob.client.getTaskPushNotificationConfig(of(taskId, 'one'))).rejects.toThrow(/no task/);
+    await expect(bob.client.createTaskPushNotificationConfig(wanted)).rejects.toThrow(/no task/);
+    await expect(bob.client.listTaskPushNotificationConfig(list)).rejects.toThrow(/no task/);
+    await agent.client.deleteTaskPushNotificationConfig(of(taskId, 'one'));
+    await agent.client.deleteTaskPushNotificationConfig(of(taskId, 'one'));
+    await expect(agent.client.getTaskPushNotificationConfig(of(taskId, 'one'))).rejects.toThrow(/no push/);
+    await agent.client.cancelTask({ id: taskId, tenant: '', metadata: undefined });
+    await target.until(isTold('CANCELED', taskId));
+  });
+});
+
+test.each([
+  ['no address', 'nowhere'],
+  ['a password', 'https://user:secret@example.com/'],
+  ['a file', 'file:///etc/passwd'],
+  ['the metadata of a machine', 'http://169.254.169.254/latest'],
+  ['an address that is too long', `https://example.com/${'a'.repeat(3_000)}`],
+])('%s is not called, and no task begins', async (_, url) => {
+  const agent = await connectAgent(setup.service);
+  const messageId = randomUUID();
+  await expect(agent.send('hello', { messageId, push: config({ url }) })).rejects.toThrow(/not called/);
+});
+
+test('what would split a header is refused', async () => {
+  const agent = await connectAgent(setup.service);
+  const evil = 'a\r\nx-evil: 1';
+  await expect(agent.send('hello', { push: config({ token: evil }) })).rejects.toThrow(/ASCII/);
+  const authentication = { scheme: 'Bearer', credentials: evil };
+  await expect(agent.send('hello', { push: config({ authentication }) })).rejects.toThrow(/ASCII/);
+});
