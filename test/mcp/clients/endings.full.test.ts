@@ -2,81 +2,18 @@
  * Programs that nobody here wrote call an agent, and the question ends in every way in which one can end. Each is used as
  * its documentation shows it, with the versions that the lockfile and this folder pin.
  */
-import { beforeEach, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { useAskingService } from '../../asking/asking-service.ts';
 import { asks, form, page } from '../../servers/playing-server.ts';
-import { startAISDK } from './ai-sdk.ts';
-import { missingFastMCP, startFastMCPClient } from './fastmcp.ts';
-import { startInspector } from './inspector.ts';
-import type { AskedOfUser, OtherClient, StartClient, UserAnswer } from './other-client.ts';
-import { startSdkV1 } from './sdk-v1.ts';
-import { startSdkV2 } from './sdk-v2.ts';
+import { asking, opening, skipWhere, unable } from './all-clients.ts';
+import type { Row } from './all-clients.ts';
+import type { UserAnswer } from './other-client.ts';
 
 const setup = useAskingService();
+const open = opening(() => setup.service);
 const message = 'call asking__ask {}';
 const cities = { city: { type: 'string', minLength: 2 } };
 const lisbon: UserAnswer = { action: 'accept', content: { city: 'Lisbon' } };
-
-interface Row {
-  name: string;
-  start: StartClient;
-  /** What a failing handler comes to: the question goes to the model, or the program gives the call up. */
-  whenUnable: 'in words' | 'gives up';
-  /** Knows forms only, and is used so: links go to its model. */
-  showsNoLinks?: true;
-  /** Why it cannot be run on this machine. */
-  missing?: () => Promise<string | undefined>;
-}
-
-const asking: Row[] = [
-  { name: 'SDK v1', start: startSdkV1, whenUnable: 'in words' },
-  { name: 'SDK v2, legacy', start: (s) => startSdkV2('legacy', s), whenUnable: 'in words' },
-  { name: 'SDK v2, auto', start: (s) => startSdkV2('auto', s), whenUnable: 'gives up' },
-  { name: 'SDK v2, manual', start: (s) => startSdkV2('manual', s), whenUnable: 'gives up' },
-  { name: '@ai-sdk/mcp', start: startAISDK, whenUnable: 'gives up', showsNoLinks: true },
-  {
-    name: 'FastMCP 3',
-    start: (s) => startFastMCPClient('third', s),
-    missing: () => missingFastMCP('third'),
-    whenUnable: 'in words',
-  },
-  {
-    name: 'FastMCP 4',
-    start: (s) => startFastMCPClient('fourth', s),
-    missing: () => missingFastMCP('fourth'),
-    whenUnable: 'gives up',
-  },
-];
-const unable: Pick<Row, 'name' | 'start' | 'missing'>[] = [
-  ...asking,
-  { name: 'Inspector, legacy', start: (s) => startInspector('legacy', s) },
-  { name: 'Inspector, modern', start: (s) => startInspector('modern', s) },
-];
-
-interface Opened extends OtherClient {
-  asked: AskedOfUser[];
-}
-
-/** `answers`: what its user does with one question after the other. */
-async function open(
-  start: StartClient,
-  answers: ((question: AskedOfUser) => UserAnswer | Promise<UserAnswer>)[],
-  shows: { form?: true; url?: true } = { form: true, url: true },
-): Promise<Opened> {
-  const asked: AskedOfUser[] = [];
-  const client = await start({
-    url: `${setup.service.baseUrl}/run/v1/mcp`,
-    token: await setup.service.token('alice'),
-    shows,
-    async answer(question) {
-      asked.push(question);
-      const next = answers[asked.length - 1];
-      if (!next) throw new Error(`asked too often: ${question.message}`);
-      return next(question);
-    },
-  });
-  return { ...client, asked };
-}
 
 const answered = () => setup.server.calls[1]?.params.inputResponses;
 
@@ -216,13 +153,6 @@ describe.each(unable)('$name, which declares nothing', { timeout: 120_000 }, ({ 
     expect(client.asked).toEqual([]);
   });
 });
-
-function skipWhere(missing: Row['missing']): void {
-  beforeEach(async ({ skip }) => {
-    const why = await missing?.();
-    if (why !== undefined) skip(why);
-  }, 240_000);
-}
 
 const openQuestions = async () =>
   (await setup.service.storage.elicitations.openOf({ tenant: 'demo', user: 'alice' })).map(

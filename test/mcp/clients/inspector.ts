@@ -9,6 +9,8 @@ import type { ClientSetting, OtherClient } from './other-client.ts';
 
 const run = promisify(execFile);
 const inspectorVersion = '2.12.0';
+/** It exits with this where the tool says that it failed. */
+const toolErrorCode = 5;
 
 export async function startInspector(
   era: 'legacy' | 'modern',
@@ -37,6 +39,9 @@ export async function startInspector(
       const what = ['--protocol-era', era, '--method', 'tools/call', '--tool-name', tool];
       const { stdout } = await run(process.execPath, [program, ...target, ...what, '--tool-arg', ...pairs], {
         env: { PATH: process.env['PATH'], HOME: home },
+      }).catch((error: Error & { code?: unknown; stdout?: string }) => {
+        if (error.code !== toolErrorCode) throw error;
+        return { stdout: error.stdout ?? '' };
       });
       return toTold(JSON.parse(stdout));
     },

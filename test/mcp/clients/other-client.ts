@@ -18,6 +18,8 @@ export interface ClientSetting {
   shows: { form?: true; url?: true };
   /** What its user does. When it rejects, the program is unable to ask. */
   answer(question: AskedOfUser): Promise<UserAnswer>;
+  /** Is told of each link whose page is done, by programs that can be told. */
+  onPageDone(elicitationId: string): void;
 }
 
 /** A result of a tool, or what the program says instead. */

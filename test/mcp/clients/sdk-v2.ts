@@ -9,7 +9,7 @@ export type SdkV2Mode = 'legacy' | 'auto' | 'manual';
 
 export async function startSdkV2(
   mode: SdkV2Mode,
-  { url, token, shows, answer }: ClientSetting,
+  { url, token, shows, answer, onPageDone }: ClientSetting,
 ): Promise<OtherClient> {
   const canAsk = Object.keys(shows).length > 0;
   const elicitation = Object.fromEntries(Object.keys(shows).map((one) => [one, {}]));
@@ -22,6 +22,10 @@ export async function startSdkV2(
   );
   if (canAsk && mode !== 'manual')
     client.setRequestHandler('elicitation/create', ({ params }) => answer(toAsked({ ...params })));
+  if (mode === 'legacy')
+    client.setNotificationHandler('notifications/elicitation/complete', ({ params }) =>
+      onPageDone(params.elicitationId),
+    );
   const transport = new StreamableHTTPClientTransport(new URL(url), {
     requestInit: { headers: { authorization: `Bearer ${token}` } },
   });

@@ -1,0 +1,91 @@
+/** Programs that nobody here wrote, when nobody answers in time, and when a link is done only once its page is. */
+import { setTimeout as delay } from 'node:timers/promises';
+import { beforeEach, describe, expect, test } from 'vitest';
+import { useAskingService } from '../../asking/asking-service.ts';
+import { asks, form } from '../../servers/playing-server.ts';
+import { connectAccount } from '../../service/connect-account.ts';
+import { useService } from '../../service/use-service.ts';
+import { asking, opening, skipWhere, unable } from './all-clients.ts';
+
+const lisbon = { action: 'accept', content: { city: 'Lisbon' } } as const;
+
+describe('a question that expires', { timeout: 120_000 }, () => {
+  const setup = useAskingService({ env: { ELICITATION_TIMEOUT: '3s' } });
+  const open = opening(() => setup.service);
+  const begin = { message: 'call asking__ask {}' };
+  beforeEach(() => setup.server.play(asks({ city: form('Which city?') })));
+
+  describe.each(asking)('$name', ({ start, missing, comesAgain }) => {
+    skipWhere(missing);
+    test('the tool is not told what came too late, and the call ends', async () => {
+      await using client = await open(start, [() => delay(5_000, lisbon)]);
+      const { text } = await client.call('ask_assistant', begin);
+      expect(text).toMatch(comesAgain ? /^An answer was not used: Nobody answered in time/ : /expired/);
+      expect(setup.server.calls.map(({ params }) => params.inputResponses)).not.toContainEqual({
+        city: lisbon,
+      });
+      expect(client.asked).toHaveLength(1);
+    });
+  });
+
+  describe.each(unable)('$name, which declares nothing', ({ start, missing }) => {
+    skipWhere(missing);
+    test('its model is told, and how to go on', async () => {
+      await using client = await open(start, [], {});
+      const { elicitId } = await client.call('ask_assistant', begin);
+      await delay(4_000);
+      // Some programs throw what a tool calls an error.
+      const sent = await client.call('sendElicitationResult', { elicitId, ...lisbon }).catch(String);
+      expect(JSON.stringify(sent)).toContain('Nobody answered in time.');
+      expect(JSON.stringify(sent)).toContain('wait_for_turn');
+      expect(setup.server.calls.map(({ params }) => params.inputResponses)).not.toContainEqual({
+        city: lisbon,
+      });
+    });
+  });
+});
+
+describe('an account that has to be connected', { timeout: 120_000 }, () => {
+  const used = useService();
+  const open = opening(() => used.service);
+  const begin = { message: 'list my open issues' };
+  beforeEach(async () => {
+    await used.alice.request('DELETE', '/run/v1/connections/tracker');
+  });
+
+  describe.each(asking.filter(({ showsNoLinks }) => !showsNoLinks))('$name', ({ name, start, missing }) => {
+    skipWhere(missing);
+    test.each(['before', 'after'])('its page is done %s the link is agreed to', async (when) => {
+      let connected: Promise<unknown> | undefined;
+      await using client = await open(start, [
+        async ({ url = '' }) => {
+          connected = (when === 'after' ? delay(1_500) : Promise.resolve()).then(() =>
+            connectAccount('alice', url),
+          );
+          if (when === 'before') await connected;
+          return { action: 'accept' };
+        },
+      ]);
+      const { text } = await client.call('ask_assistant', begin);
+      await connected;
+      expect(text).toMatch(/^Here they are: /);
+      expect(client.asked).toMatchObject([{ mode: 'url', url: expect.stringContaining('/auth/connect?e=') }]);
+      const isTold = when === 'after' && (name === 'SDK v1' || name === 'SDK v2, legacy');
+      const [, id] = /e=([\w-]+)/.exec(client.asked[0]?.url ?? '') ?? [];
+      expect(client.pagesDone).toEqual(isTold ? [id] : []);
+    });
+  });
+
+  describe.each(unable)('$name, which declares nothing', ({ start, missing }) => {
+    skipWhere(missing);
+    test('its model sends the user there, and goes on when they are back', async () => {
+      await using client = await open(start, [], {});
+      const { text, elicitId } = await client.call('ask_assistant', begin);
+      const [url = ''] = /http\S+\/auth\/connect\?e=[\w-]+/.exec(text) ?? [];
+      const connected = delay(1_500).then(() => connectAccount('alice', url));
+      const ended = await client.call('sendElicitationResult', { elicitId, action: 'accept' });
+      await connected;
+      expect(ended.text).toMatch(/^Here they are: /);
+    });
+  });
+});
