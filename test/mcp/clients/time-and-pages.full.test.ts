@@ -10,15 +10,18 @@ import { asking, opening, skipWhere, unable } from './all-clients.ts';
 const lisbon = { action: 'accept', content: { city: 'Lisbon' } } as const;
 
 describe('a question that expires', { timeout: 120_000 }, () => {
-  const setup = useAskingService({ env: { ELICITATION_TIMEOUT: '3s' } });
+  const setup = useAskingService({ env: { ELICITATION_TIMEOUT: '2s' } });
   const open = opening(() => setup.service);
   const begin = { message: 'call asking__ask {}' };
+  const openQuestions = async () =>
+    setup.service.storage.elicitations.openOf({ tenant: 'demo', user: 'alice' });
+  const untilExpired = () => expect.poll(openQuestions).toEqual([]);
   beforeEach(() => setup.server.play(asks({ city: form('Which city?') })));
 
   describe.each(asking)('$name', ({ start, missing, comesAgain }) => {
     skipWhere(missing);
     test('the tool is not told what came too late, and the call ends', async () => {
-      await using client = await open(start, [() => delay(5_000, lisbon)]);
+      await using client = await open(start, [() => untilExpired().then(() => lisbon)]);
       const { text } = await client.call('ask_assistant', begin);
       expect(text).toMatch(comesAgain ? /^An answer was not used: Nobody answered in time/ : /expired/);
       expect(setup.server.calls.map(({ params }) => params.inputResponses)).not.toContainEqual({
@@ -33,7 +36,7 @@ describe('a question that expires', { timeout: 120_000 }, () => {
     test('its model is told, and how to go on', async () => {
       await using client = await open(start, [], {});
       const { elicitId } = await client.call('ask_assistant', begin);
-      await delay(4_000);
+      await untilExpired();
       // Some programs throw what a tool calls an error.
       const sent = await client.call('sendElicitationResult', { elicitId, ...lisbon }).catch(String);
       expect(JSON.stringify(sent)).toContain('Nobody answered in time.');
