@@ -1,6 +1,7 @@
 /**
- * Records what turns of every shape leave in Temporal, for `test/workflows/replay.test.ts`: npm run record-histories.
- * The whole service runs for it as `npm start` runs it, with the clients and people of the end-to-end tests.
+ * Records what turns of every shape leave in Temporal, for `test/workflows/replay.test.ts`: npm run record-histories,
+ * with `-- <shape> …` for some of them only. The whole service runs for it as `npm start` runs it, with the clients and
+ * people of the end-to-end tests.
  */
 import { randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -19,6 +20,7 @@ import { openProtectedMcp } from '../test/servers/nango/protected-mcp.ts';
 import { startPushingServer } from '../test/servers/pushing-server.ts';
 import { createOpenAIServer } from '../test/servers/openai-server.ts';
 import { nthQuestion, respond } from '../test/service/asking.ts';
+import type { Response } from '../test/service/asking.ts';
 import type { ChatStream } from '../test/service/chat-stream.ts';
 import { connectAccount, signIn } from '../test/service/connect-account.ts';
 import type { ChatOptions } from '../test/service/user.ts';
@@ -26,6 +28,8 @@ import { writeHistory } from './write-history.ts';
 
 const folder = path.join(import.meta.dirname, '../test/workflows/histories');
 const listing = 'list my open issues';
+const wanted = process.argv.slice(2);
+const isWanted = (name: string) => wanted.length === 0 || wanted.includes(name);
 
 await using stack = new AsyncDisposableStack();
 const model = await createOpenAIServer({ reply: () => ({ kind: 'status', status: 401 }) });
@@ -55,7 +59,8 @@ const { workflow: temporal } = new Client({
 const [alice, bob] = [await deployment.caller('alice'), await deployment.caller('bob')];
 
 await mkdir(folder, { recursive: true });
-for (const file of await readdir(folder)) if (file.endsWith('.json')) await rm(path.join(folder, file));
+if (wanted.length === 0)
+  for (const file of await readdir(folder)) if (file.endsWith('.json')) await rm(path.join(folder, file));
 
 const impatient = await deployment.start('start', { ELICITATION_TIMEOUT: '1s' });
 await turn('question-expired', bob, listing);
@@ -131,7 +136,7 @@ const superseded: Meanwhile = async (stream, conversation) => {
   await (await alice.chat('hello', { conversation, ...asked })).finished();
 };
 await turn('detached-superseded', alice, 'call detached__book {"city":"Rome"}', superseded, asked);
-await turn('page-declined', alice, 'call pages__gate', answerFirst('decline'), asked);
+await turn('page-declined', alice, 'call pages__gate', answerEach({ action: 'decline' }), asked);
 const done: Meanwhile = async (stream) => {
   await nthQuestion(stream, 0);
   await pages.listenedSinceCall();
@@ -150,7 +155,7 @@ await alice.request('POST', '/run/api/chat', {
   stream: false,
   messages: [{ id: randomUUID(), role: 'user', parts: [text] }],
 });
-await keep('failed-model', rootOf(failing));
+if (isWanted('failed-model')) await keep('failed-model', rootOf(failing));
 
 // From here on accounts are kept elsewhere, and nobody tells of a new one: it is looked for.
 const nango = await openNangoUnderTest();
@@ -162,13 +167,27 @@ const keptElsewhere = envOf(nango, kept);
 const hasty = await deployment.start('start', { ...keptElsewhere, ELICITATION_TIMEOUT: '1s' });
 await turn('kept-elsewhere-expired', bob, listing);
 await hasty.kill('SIGTERM');
-await deployment.start('start', keptElsewhere);
+const elsewhere = await deployment.start('start', keptElsewhere);
 await turn('kept-elsewhere-declined', bob, listing, answerAs('decline'));
 await turn('kept-elsewhere-connected', alice, listing, async (stream) => {
   const browser = openBrowser();
   const page = await signIn(browser, 'alice', (await stream.question('pending')).url);
   await browser.press(await browser.press(page, 'Connect Tracker'), 'Allow', { person: 'alice' });
 });
+
+await elsewhere.kill('SIGTERM');
+await deployment.start('start', { ROUNDS_APPROVAL: 'always' });
+// Its tools are learnt.
+await (await alice.chat('hello', asked)).finished();
+const bookRome = 'call rounds__book {"city":"Rome"}';
+const remembering = { ...asked, conversation: randomUUID() };
+await turn('approval-refused', alice, bookRome, answerEach({ action: 'decline', reason: 'Not now.' }), asked);
+await turn('approval-dismissed', alice, bookRome, answerEach({ action: 'cancel' }), asked);
+const nights = { action: 'accept', content: { nights: 1 } };
+await turn('approved', alice, bookRome, answerEach({ action: 'accept' }, nights), asked);
+const forConversation = answerEach({ action: 'accept', remember: 'conversation' }, nights);
+await turn('approved-for-conversation', alice, bookRome, forConversation, remembering);
+await turn('approved-before', alice, bookRome, answerEach(nights), remembering);
 
 type Meanwhile = (stream: ChatStream, conversation: string) => Promise<unknown>;
 
@@ -179,8 +198,9 @@ async function turn(
   meanwhile?: Meanwhile,
   options?: ChatOptions,
 ): Promise<void> {
-  const conversation = randomUUID();
-  const stream = await caller.chat(words, { conversation, ...options });
+  if (!isWanted(name)) return;
+  const { conversation = randomUUID() } = options ?? {};
+  const stream = await caller.chat(words, { ...options, conversation });
   const { runId } = await temporal.getHandle(rootOf(conversation)).describe();
   await meanwhile?.(stream, conversation);
   await stream.finished();
@@ -207,9 +227,10 @@ function fillIn(questions: number): Meanwhile {
   };
 }
 
-function answerFirst(action: string): Meanwhile {
+function answerEach(...responses: Response[]): Meanwhile {
   return async (stream, conversation) => {
-    await respond(alice, conversation, await nthQuestion(stream, 0), { action });
+    for (const [n, response] of responses.entries())
+      await respond(alice, conversation, await nthQuestion(stream, n), response);
   };
 }
 

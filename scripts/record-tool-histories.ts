@@ -1,6 +1,7 @@
 /**
  * Records what calls of tools in TypeScript leave in Temporal, for `test/durable-tools/replay.test.ts`: npm run
- * record-tool-histories. The tools are those of `examples/tools`. `<call>.json` is the turn, `<call>.tool.json` the tool.
+ * record-tool-histories, with `-- <call> …` for some of them only. The tools are those of `examples/tools`. `<call>.json` is
+ * the turn, `<call>.tool.json` the tool.
  */
 import { randomUUID } from 'node:crypto';
 import { mkdir, readdir, rm } from 'node:fs/promises';
@@ -14,10 +15,12 @@ import { freePort } from '../test/free-port.ts';
 import { nthQuestion, respond } from '../test/service/asking.ts';
 import type { Response } from '../test/service/asking.ts';
 import type { ChatStream } from '../test/service/chat-stream.ts';
+import type { ChatOptions } from '../test/service/user.ts';
 import { writeHistory } from './write-history.ts';
 
 const folder = path.join(import.meta.dirname, '../test/durable-tools/histories');
 const secret = 'of the pages';
+const wanted = process.argv.slice(2);
 
 await using stack = new AsyncDisposableStack();
 const temporalPort = await freePort();
@@ -36,12 +39,13 @@ const { workflow: temporal } = new Client({
 const alice = await deployment.caller('alice');
 
 await mkdir(folder, { recursive: true });
-for (const file of await readdir(folder)) if (file.endsWith('.json')) await rm(path.join(folder, file));
+if (wanted.length === 0)
+  for (const file of await readdir(folder)) if (file.endsWith('.json')) await rm(path.join(folder, file));
 
 const impatient = await deployment.start('start', { ELICITATION_TIMEOUT: '1s' });
 await record('expired', 'call delete_page {"page":"Home"}');
 await impatient.kill('SIGTERM');
-await deployment.start('start');
+const patient = await deployment.start('start');
 
 const ada = { name: 'Ada', email: 'ada@example.com' };
 const wizard = [ada, { team: 'Platform' }, { add: true }];
@@ -58,7 +62,9 @@ await record(
     await answers(accept({ confirmed: true }), accept({ confirmed: false }))(turn);
   },
 );
-await record('nobody-can-be-asked', 'call plan_digest {"project":"Wiki"}', undefined, null);
+await record('nobody-can-be-asked', 'call plan_digest {"project":"Wiki"}', undefined, {
+  supports: null,
+});
 await record('cancelled', 'call welcome_member', async ({ stream, conversation }) => {
   await nthQuestion(stream, 0);
   await alice.cancel(conversation);
@@ -77,6 +83,17 @@ await record('page-done', 'call pay_invoice {"invoice":"7"}', async (turn) => {
   });
 });
 
+await patient.kill('SIGTERM');
+await deployment.start('start', { DESK_APPROVAL: 'always' });
+const digest = 'call plan_digest {"project":"Wiki"}';
+const preferences = accept({ every: 'week', topics: ['issues'], hour: 9 });
+await record('approved', digest, answers({ action: 'accept' }, preferences));
+await record('approval-refused', digest, answers({ action: 'decline', reason: 'Not now.' }));
+const remembering = randomUUID();
+const forConversation = answers({ action: 'accept', remember: 'conversation' }, preferences);
+await record('approved-for-conversation', digest, forConversation, { conversation: remembering });
+await record('approved-before', digest, answers(preferences), { conversation: remembering });
+
 interface Turn {
   stream: ChatStream;
   conversation: string;
@@ -86,10 +103,10 @@ async function record(
   name: string,
   words: string,
   meanwhile?: (turn: Turn) => Promise<unknown>,
-  supports?: null,
+  { conversation = randomUUID(), ...options }: ChatOptions = {},
 ): Promise<void> {
-  const conversation = randomUUID();
-  const stream = await alice.chat(words, { conversation, ...(supports === null && { supports }) });
+  if (wanted.length > 0 && !wanted.includes(name)) return;
+  const stream = await alice.chat(words, { conversation, ...options });
   const root = turnWorkflowId({ tenant: 'demo', conversation });
   const { runId } = await temporal.getHandle(root).describe();
   await meanwhile?.({ stream, conversation });

@@ -5,6 +5,7 @@ import path from 'node:path';
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeEach, describe, expect, test } from 'vitest';
 import { turnWorkflowId } from '../../src/workflows/messages.ts';
+import { respond } from '../service/asking.ts';
 import { useService } from '../service/use-service.ts';
 import { bundleTools } from './bundle-tools.ts';
 
@@ -55,6 +56,20 @@ describe('a tool that asks nobody', () => {
     await stream.finished();
     expect(stream.text()).toMatch(/greet did not run, because what it was called with .*: name: /);
   });
+});
+
+test('a call finds nothing that another has left behind, not even in what is built in', async () => {
+  const calls = [];
+  for (const word of ['first', 'second']) {
+    const own = randomUUID();
+    const stream = await say(`call litter ${JSON.stringify({ word })}`, { conversation: own });
+    calls.push({ own, stream, question: await stream.question('pending') });
+  }
+  for (const { own, stream, question } of calls) {
+    await respond(used.alice, own, question, { action: 'accept', content: {} });
+    await stream.finished();
+    expect(stream.text()).toBe('nothing nothing nothing');
+  }
 });
 
 describe('a tool that asks', () => {

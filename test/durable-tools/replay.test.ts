@@ -19,6 +19,10 @@ const { names, recorded, whole, cutOff } = recordedIn(path.join(import.meta.dirn
 const ofTools = names.filter((name) => /\.tool\d?$/.test(name));
 const ofTurns = names.filter((name) => !ofTools.includes(name));
 const shapes = [
+  'approval-refused',
+  'approved',
+  'approved-before',
+  'approved-for-conversation',
   'cancelled',
   'declined',
   'dismissed',
@@ -51,7 +55,8 @@ async function replayTools(histories: Replay[], code = (workflows: string) => wo
 
 test('calls of every shape are recorded', () => {
   expect(ofTurns).toEqual(shapes);
-  expect(new Set(ofTools.map((name) => name.split('.')[0]))).toEqual(new Set(shapes));
+  const begun = shapes.filter((shape) => shape !== 'approval-refused');
+  expect(new Set(ofTools.map((name) => name.split('.')[0]))).toEqual(new Set(begun));
 });
 
 describe.each([

@@ -12,6 +12,11 @@ beforeAll(() => installQuietRuntime());
 
 test('turns of every shape are recorded', () => {
   expect(names).toEqual([
+    'approval-dismissed',
+    'approval-refused',
+    'approved',
+    'approved-before',
+    'approved-for-conversation',
     'cancelled-while-a-tool-runs',
     'cancelled-while-waiting',
     'connected-again',

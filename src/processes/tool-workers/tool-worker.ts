@@ -37,7 +37,8 @@ export async function createToolWorker(
     namespace,
     taskQueue: toolQueueName(taskQueue, bundle.hash),
     workflowBundle: { code: bundle.workflows },
-    // Each call has a context of its own: code that does not give control back fails its own task, and not the worker.
+    // A context for each call: in a shared one, what a call changes of a built-in prototype is there for the next, which may be
+    // another user's (docs/decisions/0079-a-context-for-each-call.md).
     reuseV8Context: false,
     activities: {
       ...createElicitationActivities({ ...parts, rounds: createCallRounds(parts) }),
