@@ -1,12 +1,12 @@
 /** Writes docs/agents.schema.json, which editors use to check and complete an agents file. */
 import { writeFileSync } from 'node:fs';
 import { z } from 'zod';
-import { agentsFileSchema } from '../src/config/agents-file/agents-file.ts';
+import { writtenSchema } from '../src/config/agents-file/agents-file.ts';
 
 export const schemaFile = new URL('../docs/agents.schema.json', import.meta.url);
 
 export function renderAgentsSchema(): string {
-  const schema = z.toJSONSchema(agentsFileSchema, { io: 'input', unrepresentable: 'any' });
+  const schema = z.toJSONSchema(writtenSchema, { io: 'input', unrepresentable: 'any' });
   return `${JSON.stringify({ title: 'Interlude agents file', ...schema }, null, 2)}\n`;
 }
 

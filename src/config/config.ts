@@ -7,7 +7,7 @@ import type { ServerConfig } from './agents-file/server-config.ts';
 import type { SigningKey } from './signing-keys.ts';
 
 export type { AgentConfig, AskUser, ProvidersConfig } from './agents-file/agents-file.ts';
-export type { ServerConfig } from './agents-file/server-config.ts';
+export type { RemoteAgent, ServerConfig } from './agents-file/server-config.ts';
 
 export interface TemporalConfig {
   /** Absent: the embedded development server is started. */
@@ -93,6 +93,7 @@ export interface Config {
   /** When Temporal ends a turn that has not ended by itself. */
   turn: { timeoutMs: number };
   agents: Map<string, AgentConfig>;
+  /** What turns call: MCP servers, and remote agents, by the name that agents use. */
   servers: Map<string, ServerConfig>;
   providers: ProvidersConfig;
   /** Folder of the agents file; paths in it are relative to this. */

@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto';
 import path from 'node:path';
 import type { AgentsFile } from './agents-file/agents-file.ts';
 import { readAgentsFile } from './agents-file/read-agents-file.ts';
-import { toServerConfig } from './agents-file/server-config.ts';
+import { toRemoteAgent, toServerConfig } from './agents-file/server-config.ts';
 import { ConfigError } from './config-error.ts';
 import type { AuthConfig, Config, NangoConfig } from './config.ts';
 import { isOurVariable, readEnvironment } from './environment.ts';
@@ -38,8 +38,13 @@ export function loadConfig(env: Record<string, string | undefined>, cwd: string)
   const configDir = path.dirname(configPath);
   const resolveWith = { variables: filled, folder: configDir };
   const servers = new Map(
-    Object.entries(file.servers).map(([name, entry]) => [name, toServerConfig(name, entry, resolveWith)]),
+    Object.entries(file.servers)
+      .map(([name, entry]) => toServerConfig(name, entry, resolveWith))
+      .concat(Object.entries(file.$remoteAgents).map(([name, entry]) => toRemoteAgent(name, entry, filled)))
+      .map((server) => [server.name, server]),
   );
+  // A task of a remote agent goes on there, whichever of our processes follows it.
+  const callTimeouts = [...servers.values()].flatMap(({ agent, timeout }) => (agent ? [] : [timeout]));
   return {
     http: {
       port: values.PORT,
@@ -73,9 +78,7 @@ export function loadConfig(env: Record<string, string | undefined>, cwd: string)
       pushDeadlineMs: values.A2A_PUSH_DEADLINE,
     },
     delegation: { maxDepth: values.DELEGATION_MAX_DEPTH, maxPerStep: values.DELEGATION_MAX_PER_STEP },
-    shutdownGraceMs:
-      values.SHUTDOWN_GRACE_PERIOD ??
-      Math.max(...[...servers.values()].map(({ timeout }) => timeout), minimalGraceMs),
+    shutdownGraceMs: values.SHUTDOWN_GRACE_PERIOD ?? Math.max(...callTimeouts, minimalGraceMs),
     worker: { calls: values.WORKER_CALLS, heldCalls: values.WORKER_HELD_CALLS },
     turn: { timeoutMs: values.TURN_TIMEOUT ?? Math.max(dayMs, 10 * values.ELICITATION_TIMEOUT) },
     agents: named(withFolders(file.agents, configDir)),

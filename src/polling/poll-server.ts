@@ -5,7 +5,7 @@ import type { RoundRef } from '../turn/tool-call.ts';
 import type { QuestionUpdate } from '../workflows/messages.ts';
 
 export type ServerPollResult =
-  | { kind: 'unchanged' }
+  | { kind: 'unchanged'; againMs?: number }
   /** The call has no open round any more, or cannot be observed: nothing is left to poll. */
   | { kind: 'ended' }
   | { kind: 'changed'; change: QuestionUpdate['news']; elicitationIds: string[] };

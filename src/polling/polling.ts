@@ -62,7 +62,7 @@ export function startPolling(
     }
     const result = await pollServer(subject, count, signal);
     if (result.kind === 'ended') return null;
-    if (result.kind === 'unchanged') return leaseMs;
+    if (result.kind === 'unchanged') return result.againMs ?? leaseMs;
     const elicitationIds = result.elicitationIds.filter((id) => questions.includes(id));
     if (elicitationIds.length === 0) return leaseMs;
     return afterTelling(await signals.updated(workflowId, { elicitationIds, news: result.change }));

@@ -12,7 +12,7 @@ import type { CredentialStore } from '../credentials/store.ts';
 import { storeOf } from '../credentials/stores.ts';
 import type { Stores } from '../credentials/stores.ts';
 import { createVaultStore } from '../credentials/vault/store.ts';
-import { createMcpServers } from '../remote/mcp/mcp-servers.ts';
+import { createServersByProtocol } from '../remote/servers-by-protocol.ts';
 import type { RemoteServers } from '../remote/remote-servers.ts';
 import { createConfirmConnection } from '../service/confirm-connection.ts';
 import { toConfirmed } from '../service/nango-attempts.ts';
@@ -47,7 +47,7 @@ export async function openDependencies(config: Config, logger: Logger): Promise<
   }
   const { nango, servers } = config;
   const { publicUrl } = config.http;
-  const remote = createMcpServers();
+  const remote = createServersByProtocol();
   const confirm = createConfirmConnection({ audit: storage.audit, announce: null, logger });
   const confirmFound = (found: Connected) => confirm(toConfirmed(found, null));
   const stores: Stores = {

@@ -2,7 +2,7 @@
  * A tool call between two of its rounds: its server has asked something, and goes on once people have answered.
  * The same for servers of every era, and plain data, so that any process can go on with it.
  */
-import type { Action } from '../elicitation/elicitation.ts';
+import type { Action, Trigger } from '../elicitation/elicitation.ts';
 
 /** What a server asks, in the words it used. */
 export type InputRequest =
@@ -17,6 +17,10 @@ export interface ServerQuestion {
   pageId?: string;
   /** The server's timeout is extended by progress reported under this token. */
   progressToken?: string | number;
+  /** Who asks; without it, an MCP server. */
+  trigger?: Extract<Trigger, 'a2a_input_required' | 'a2a_auth_required'>;
+  /** Until when whoever asks waits for the answer, in epoch milliseconds. */
+  expiresAt?: number;
 }
 
 /** What goes back to the server. `content` only with the `accept` of a form. */
@@ -46,6 +50,23 @@ export interface DetachedCall extends RunningCall {
   asked: string[];
 }
 
+/** A task of a remote agent, as any process that knows this can go on with it. */
+export interface RemoteTask {
+  taskId: string;
+  contextId: string;
+  /** What it has asked; absent until it asks. */
+  asked?: AskedByTask;
+}
+
+/** The status with which a task asks, as far as an answer has to know it. */
+export interface AskedByTask {
+  /** Changes with every other status. */
+  fingerprint: string;
+  mode: InputRequest['mode'];
+  /** Of the extension for questions: the agent's own name for it. Without one the answer is words. */
+  elicitationId?: string;
+}
+
 /** How the call goes on. */
 export type Resume =
   /** 2026-07-28: the same call again, with the answers and the server's state, which is to come back as it was. */
@@ -58,7 +79,9 @@ export type Resume =
    * The call was refused until pages are done (`-32042`): the same call again, without answers, and in the same session,
    * which may be all that the server knows of who has been there.
    */
-  | { kind: 'again'; session?: Session };
+  | { kind: 'again'; session?: Session }
+  /** The agent works on, or waits for an answer; its task is followed, and nothing is begun again. */
+  | { kind: 'task'; task: RemoteTask };
 
 export interface InputRequired {
   /** None: the server wants to be asked again a little later. */

@@ -17,6 +17,8 @@ export interface ModelTool {
   inputSchema: Record<string, unknown>;
   readOnly: boolean;
   idempotent: boolean;
+  /** Title of the remote agent that this is a task for. */
+  delegate?: string;
 }
 
 const longest = 64;

@@ -7,7 +7,7 @@ import type { Credential } from '../credentials/store.ts';
 import type { ClosedBecause } from '../elicitation/elicitation.ts';
 import type { ToolList } from '../storage/ports/tool-catalogue.ts';
 import type { CallListener } from './call-listener.ts';
-import type { Resume, RunningCall, ServerQuestion } from './input-required.ts';
+import type { Resume, ServerQuestion } from './input-required.ts';
 import type { CallOutcome, Refused, ToolCall, Unreachable } from './tool-call.ts';
 
 export interface RemoteServers {
@@ -23,7 +23,7 @@ export interface RemoteServers {
    */
   callTool(server: ServerConfig, credential: Credential, call: ToolCall): Promise<CallOutcome>;
   /** Tells the server that the call is abandoned. Best effort, with a short timeout. */
-  cancelCall(access: ServerAccess, call: RunningCall): Promise<void>;
+  cancelCall(access: ServerAccess, open: Resume): Promise<void>;
   /**
    * Observes an open call while people think. `count` grows from one observation to the next: it is sent as progress,
    * which extends the timeout of some servers.
@@ -45,7 +45,8 @@ export interface OpenCall {
 }
 
 export type Observation =
-  | { kind: 'unchanged' }
+  /** `againMs`: when to observe again, where that is soon. */
+  | { kind: 'unchanged'; againMs?: number }
   /** The session or its server does not exist any more, or cannot be observed. */
   | { kind: 'ended' }
   /** Of the questions with these keys. */

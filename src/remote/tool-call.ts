@@ -3,7 +3,7 @@ import type { CallToolResult } from '@modelcontextprotocol/client';
 import type { Capabilities } from '../elicitation/capabilities.ts';
 import type { AskUser } from './ask-user.ts';
 import type { CallListener } from './call-listener.ts';
-import type { InputRequired, QuestionAnswer, Resume } from './input-required.ts';
+import type { InputRequired, QuestionAnswer, RemoteTask, Resume } from './input-required.ts';
 
 export interface ToolCall extends CallListener {
   name: string;
@@ -20,6 +20,10 @@ export interface ToolCall extends CallListener {
   continuation?: Continuation | undefined;
   /** Asks the user while the connection stays open; for servers that leave no other way. */
   askUser?: AskUser;
+  /** Keeps what a remote agent has begun, before it is waited for. False: the call has ended meanwhile. */
+  keepTask?(task: RemoteTask): Promise<boolean>;
+  /** An earlier attempt may have sent the same already. */
+  mayBeSent?: boolean;
   /** Whose sessions the call may use and leave behind; without an owner, it opens one of its own. */
   owner?: string;
   signal: AbortSignal;

@@ -55,6 +55,8 @@ export function createToolLists(parts: Parts): ToolLists {
     credential: Credential,
     when: RefreshWhen = 'old',
   ): Promise<void> {
+    // An agent is one tool, which the agents file describes.
+    if (server.agent) return;
     const key = refreshKey(owner, server);
     const current = underWay.get(key);
     if (!current) {

@@ -32,6 +32,10 @@ export interface ServerAsk {
   toolCallId: string;
   round: number;
   mode: Mode;
+  /** Of a url: that its page is done is noticed here, and only that settles it. */
+  isReported?: true;
+  /** Until when whoever asks waits for the answer, in epoch milliseconds. */
+  expiresAt?: number;
 }
 
 /** A tool call of the model's, before anything of it is sent. What it would send is in the call's row. */

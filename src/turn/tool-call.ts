@@ -4,8 +4,15 @@
  *
  * A new kind of call is one more member of `ToolCall`; the compiler names every `switch` over `kind` that lacks it.
  */
-import type { Mode, Settlement } from '../elicitation/elicitation.ts';
-import type { ApprovalAsk, AskResult, ConnectionAsk, QuestionOutcome, ToolApprovalAsk } from './ask.ts';
+import type { Settlement } from '../elicitation/elicitation.ts';
+import type {
+  ApprovalAsk,
+  AskResult,
+  ConnectionAsk,
+  QuestionOutcome,
+  ServerAsk,
+  ToolApprovalAsk,
+} from './ask.ts';
 import type { Turn } from './turn.ts';
 
 export type ToolCall = ServerCall | DelegatedCall | QuestionCall | DurableCall;
@@ -109,9 +116,14 @@ export interface CallPaused {
   kind: 'asks';
   round: number;
   /** Empty: nobody is to be asked; the server wants to be called again later. */
-  questions: { elicitationId: string; mode: Mode }[];
+  questions: AskedQuestion[];
   /** The server keeps the call open on its side, and has to be told when the call is abandoned. */
   isLeftOpen?: true;
+}
+
+/** One question of a round. */
+export interface AskedQuestion extends Pick<ServerAsk, 'mode' | 'isReported' | 'expiresAt'> {
+  elicitationId: string;
 }
 
 /** Names one round of a call; `round` counts from 1. */

@@ -43,7 +43,9 @@ export function createElicit(
   async function elicit(ask: Ask, user: string, id = uuid4(), own?: OwnQuestion): Promise<AskResult> {
     if (!canPresent(modeOf(ask), turn.capabilities)) return 'unsupported';
     const { elicitationTimeoutMs: longest } = turn.limits;
-    const deadline = Date.now() + Math.min(own?.timeoutMs ?? longest, longest);
+    const ours = Date.now() + Math.min(own?.timeoutMs ?? longest, longest);
+    const theirs = ask.kind === 'server' ? ask.expiresAt : undefined;
+    const deadline = Math.min(ours, theirs ?? ours);
     const asked: NewQuestion = {
       turn,
       workflowId: workflowInfo().workflowId,
@@ -120,6 +122,11 @@ export class PageCannotReport extends Error {
   }
 }
 
+/** Consent to open the page is remembered, and only the page's end settles the question. */
+function isReported(ask: Ask): boolean {
+  return ask.kind === 'server' ? ask.isReported === true : ask.kind === 'tool' && ask.mode === 'url';
+}
+
 function toElicitation({ elicitationId, user, ask, deadline }: NewQuestion): Elicitation {
   const account = accountOf(ask);
   return {
@@ -129,7 +136,7 @@ function toElicitation({ elicitationId, user, ask, deadline }: NewQuestion): Eli
     deadline,
     server: askedBy(ask),
     ...(account && { connection: { seenVersion: account.seenVersion } }),
-    ...(ask.kind === 'tool' && ask.mode === 'url' && { page: 'reports' as const }),
+    ...(isReported(ask) && { page: 'reports' as const }),
     state: { kind: 'pending' },
   };
 }

@@ -93,9 +93,10 @@ export class ServerQuestions implements CallListener {
     const tool = this.#call.tool ?? toolName;
     const ids = questions.map(({ elicitationId }) => elicitationId);
     return Promise.all(
-      questions.map(({ elicitationId, mode }) => {
+      questions.map(({ elicitationId, ...question }) => {
         this.#asked.add(elicitationId);
-        return this.#askOne({ kind: 'server', server, tool, toolCallId, round, mode }, elicitationId, ids);
+        const ask = { kind: 'server' as const, server, tool, toolCallId, round, ...question };
+        return this.#askOne(ask, elicitationId, ids);
       }),
     );
   }

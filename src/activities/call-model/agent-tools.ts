@@ -1,11 +1,11 @@
 /** What an agent may use: its servers' tools, all or those it lists, its tools in TypeScript, and the agents it may hand tasks to. */
 import type { Logger } from 'pino';
-import type { AgentConfig, Config } from '../../config/config.ts';
+import type { AgentConfig, Config, ServerConfig } from '../../config/config.ts';
 import type { Catalogue } from '../../remote/catalogue.ts';
 import type { ModelTool } from '../../remote/model-tools.ts';
 import type { TurnOwner } from '../../turn/turn.ts';
 import type { DurableTool, OfferedTools } from '../durable-tools/offered-tools.ts';
-import { toDelegateTool } from './delegate-tool.ts';
+import { toDelegateTool, toRemoteAgentTool } from './delegate-tool.ts';
 import type { DelegateTool } from './delegate-tool.ts';
 import { toQuestionTool } from './question-tool.ts';
 import type { QuestionTool } from './question-tool.ts';
@@ -33,6 +33,13 @@ export function mayUse(agent: AgentConfig | undefined, server: string, tool: str
   return use !== undefined && (tool === null || use.tools === undefined || use.tools.includes(tool));
 }
 
+/** As `mayUse`; a remote agent is allowed like any other agent. */
+export function mayCall(agent: AgentConfig | undefined, server: ServerConfig, tool: string | null): boolean {
+  return server.agent
+    ? agent !== undefined && agent.agents.includes(server.name)
+    : mayUse(agent, server.name, tool);
+}
+
 export function createAgentTools({
   agents,
   servers,
@@ -46,7 +53,11 @@ export function createAgentTools({
     const own = agent.servers.flatMap(({ name }) => servers.get(name) ?? []);
     const listed = await catalogue.toolsFor(owner, own);
     warnOfMissing(agent, listed);
-    const delegates = agent.agents.flatMap((name) => agents.get(name) ?? []);
+    const delegates = agent.agents.flatMap((name): AgentTool[] => {
+      const [here, remote] = [agents.get(name), servers.get(name)];
+      if (here) return [toDelegateTool(here)];
+      return remote?.agent ? [toRemoteAgentTool(remote, remote.agent)] : [];
+    });
     const away = own.filter(
       (server) =>
         catalogue.backoff.reason(server) !== null && !listed.some((one) => one.server === server.name),
@@ -55,7 +66,7 @@ export function createAgentTools({
       tools: [
         ...listed.filter(({ server, tool }) => mayUse(agent, server, tool)),
         ...offeredTools(agent.name),
-        ...delegates.map(toDelegateTool),
+        ...delegates,
         ...(agent.askUser ? [toQuestionTool(agent.askUser)] : []),
       ],
       away: away.map(({ title }) => title),

@@ -1,5 +1,6 @@
 /** Other agents as the model sees them: tools named `agent__<name>` that take a task. */
-import type { AgentConfig } from '../../config/config.ts';
+import type { AgentConfig, RemoteAgent, ServerConfig } from '../../config/config.ts';
+import type { ModelTool } from '../../remote/model-tools.ts';
 
 export interface DelegateTool {
   modelName: string;
@@ -14,12 +15,25 @@ export interface DelegateTool {
 const prefix = 'agent__';
 
 export function toDelegateTool({ name, title, description, maxSteps }: AgentConfig): DelegateTool {
-  const who = description === '' ? title : `${title} (${description})`;
+  return { modelName: prefix + name, agent: name, title, maxSteps, ...taskTool(title, description) };
+}
+
+/** A remote agent is called like a server that has one tool. */
+export function toRemoteAgentTool({ name, title }: ServerConfig, { description }: RemoteAgent): ModelTool {
   return {
     modelName: prefix + name,
-    agent: name,
-    title,
-    maxSteps,
+    server: name,
+    tool: 'task',
+    delegate: title,
+    ...taskTool(title, description),
+    readOnly: false,
+    idempotent: false,
+  };
+}
+
+function taskTool(title: string, description: string): Pick<ModelTool, 'description' | 'inputSchema'> {
+  const who = description === '' ? title : `${title} (${description})`;
+  return {
     description:
       `Hands a task to another agent, ${who}, and returns its answer. It works on its own and may ask the user ` +
       'itself. It sees nothing of this conversation, so put into the task whatever it has to know.',

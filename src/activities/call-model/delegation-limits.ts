@@ -3,22 +3,34 @@ import type { Config } from '../../config/config.ts';
 import { handedOnTooOften } from '../../turn/hops.ts';
 import type { Turn } from '../../turn/turn.ts';
 
-interface Delegating {
-  toolCallId: string;
-  /** Of the agent that is to have the task. */
+/** The agent that is to have a task. */
+export interface Delegate {
+  agent: string;
   title: string;
+  isRemote: boolean;
+}
+
+interface Delegating extends Delegate {
+  toolCallId: string;
 }
 
 /** For each call that exceeds a limit, what the model reads as its result. The agents of these calls are not asked. */
 export function delegationsRefused(
   calls: Delegating[],
-  { delegation }: Turn,
+  { delegation, hops = 0 }: Turn,
   { maxDepth, maxPerStep }: Config['delegation'],
 ): Map<string, string> {
   const depth = delegation?.path.length ?? 0;
-  const refused = depth >= maxDepth ? calls : calls.slice(maxPerStep);
-  const words = depth >= maxDepth ? handedOnTooOften(maxDepth) : tooManyAtOnce(maxPerStep);
-  return new Map(refused.map(({ toolCallId, title }) => [toolCallId, `${title} was not asked: ${words}`]));
+  // A remote agent may be one of those that the task came from, and need not count itself.
+  const isTooDeep = ({ isRemote }: Delegating) => depth + (isRemote ? hops : 0) >= maxDepth;
+  const refused = new Map<string, string>();
+  for (const [index, call] of calls.entries()) {
+    const words = isTooDeep(call)
+      ? handedOnTooOften(maxDepth)
+      : index >= maxPerStep && tooManyAtOnce(maxPerStep);
+    if (words) refused.set(call.toolCallId, `${call.title} was not asked: ${words}`);
+  }
+  return refused;
 }
 
 function tooManyAtOnce(limit: number): string {

@@ -14,6 +14,7 @@ import type { StepFinish, StepResult } from '../../turn/step.ts';
 import { toEvent, toMessageContent } from '../../turn/tool-result.ts';
 import type { Turn } from '../../turn/turn.ts';
 import { delegationsRefused } from './delegation-limits.ts';
+import type { Delegate } from './delegation-limits.ts';
 import { isDelegateTool, taskIn } from './delegate-tool.ts';
 import { askUserTool, readModelQuestion } from './question-tool.ts';
 import type { AgentTool } from './agent-tools.ts';
@@ -110,10 +111,10 @@ function refusedCalls(calls: ToolCallPart[], mistakes: Map<string, string>, { tu
   const read = calls.map((call) => {
     const text = mistakes.get(call.toolCallId) ?? missingTask(call) ?? unfitQuestion(call, tools);
     const tool = tools.find(({ modelName }) => modelName === call.toolName);
-    return { call, text, delegate: tool && 'agent' in tool ? tool : undefined };
+    return { call, text, delegate: tool && delegateIn(tool) };
   });
   const delegating = read.flatMap(({ call: { toolCallId }, text, delegate }) =>
-    delegate && text === undefined ? [{ toolCallId, title: delegate.title }] : [],
+    delegate && text === undefined ? [{ toolCallId, ...delegate }] : [],
   );
   const refused = delegationsRefused(delegating, turn, limits);
   return read.map(({ call, text }) => ({ call, text: text ?? refused.get(call.toolCallId) }));
@@ -138,7 +139,15 @@ function unfitQuestion({ toolName, input }: ToolCallPart, tools: AgentTool[]): s
 function inputEvent({ toolCallId, toolName, input }: ToolCallPart, tools: Step['tools']): TurnEvent {
   const event = { type: 'tool-input-available', toolCallId, toolName, input } as const;
   const known = tools.find(({ modelName }) => modelName === toolName);
-  return known && 'agent' in known ? { ...event, agent: known.agent } : event;
+  const delegate = known && delegateIn(known);
+  return delegate ? { ...event, agent: delegate.agent } : event;
+}
+
+/** Of a tool that hands on a task. */
+function delegateIn(tool: AgentTool): Delegate | undefined {
+  if ('agent' in tool) return { agent: tool.agent, title: tool.title, isRemote: false };
+  if (!('delegate' in tool) || tool.delegate === undefined) return undefined;
+  return { agent: tool.server, title: tool.delegate, isRemote: true };
 }
 
 function endOf(finish: Done['finish']): OwnEnd {

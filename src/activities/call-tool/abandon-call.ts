@@ -5,7 +5,7 @@
 import type { ServerConfig } from '../../config/config.ts';
 import type { CredentialStore } from '../../credentials/store.ts';
 import { sendBestEffort } from '../../remote/best-effort.ts';
-import type { RunningCall } from '../../remote/input-required.ts';
+import type { Resume } from '../../remote/input-required.ts';
 import type { RemoteServers } from '../../remote/remote-servers.ts';
 import type { RoundRef } from '../../turn/tool-call.ts';
 import type { Turn } from '../../turn/turn.ts';
@@ -22,9 +22,9 @@ export function createAbandonCall({ rounds, servers, storeOf, remote }: Dependen
     /** Resolves when it has read the call's round: the end of the turn, which deletes that, may be written then. */
     async abandonCall({ turn, toolCallId, server: name, round: number }: RoundRef): Promise<void> {
       const server = servers.get(name);
-      const call = runningCall((await rounds.list(turn, toolCallId))[number - 1]);
-      if (!server || !call) return;
-      void sendBestEffort(abandon({ remote, store: storeOf(server), server, turn }, call));
+      const round = (await rounds.list(turn, toolCallId))[number - 1];
+      if (!server || !round || !isLeftOpen(round)) return;
+      void sendBestEffort(abandon({ remote, store: storeOf(server), server, turn }, round.resume));
     },
   };
 }
@@ -35,13 +35,12 @@ interface Abandoned extends Pick<Dependencies, 'remote'> {
   turn: Turn;
 }
 
-async function abandon({ remote, store, server, turn }: Abandoned, call: RunningCall): Promise<void> {
+async function abandon({ remote, store, server, turn }: Abandoned, open: Resume): Promise<void> {
   const credential = await credentialOrNone(store, server, turn);
   const { signal } = new AbortController();
-  if (credential) await remote.cancelCall({ server, credential, signal }, call);
+  if (credential) await remote.cancelCall({ server, credential, signal }, open);
 }
 
-function runningCall(round: Round | undefined): RunningCall | undefined {
-  const resume = round?.resume;
-  return resume?.kind === 'detached' || resume?.kind === 'held' ? resume.call : undefined;
+function isLeftOpen({ resume }: Round): boolean {
+  return resume.kind === 'held' ? resume.call !== undefined : ['detached', 'task'].includes(resume.kind);
 }

@@ -3,7 +3,7 @@
  * wait for an answer on the old one, is told that nobody comes back. Best effort.
  */
 import type { ServerConfig } from '../../config/config.ts';
-import type { RunningCall } from '../../remote/input-required.ts';
+import type { Resume } from '../../remote/input-required.ts';
 import type { Turn } from '../../turn/turn.ts';
 import type { Round } from './rounds.ts';
 import { credentialOrNone } from './resolve-credential.ts';
@@ -14,9 +14,9 @@ export async function abandonHeldCalls(
   { server, turn, signal }: { server: ServerConfig; turn: Turn; signal: AbortSignal },
   rounds: Round[],
 ): Promise<void> {
-  const calls = new Map<string, RunningCall>();
+  const calls = new Map<string, Resume>();
   for (const { resume } of rounds)
-    if (resume.kind === 'held' && resume.call) calls.set(resume.call.sessionId, resume.call);
+    if (resume.kind === 'held' && resume.call) calls.set(resume.call.sessionId, resume);
   if (calls.size === 0) return;
   const credential = await credentialOrNone(storeOf(server), server, turn);
   if (!credential) return;

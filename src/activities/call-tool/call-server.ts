@@ -53,9 +53,10 @@ async function makeRequest(
     );
   const isFirst = await parts.storage.toolCalls.start(input.turn, input.toolCallId, by);
   // A stream that is taken up again tells what became of the call: nothing is sent twice.
-  const canRepeat = attempt.isRepeatable || request.continuation?.resume.kind === 'detached';
+  const canRepeat =
+    attempt.isRepeatable || ['detached', 'task'].includes(request.continuation?.resume.kind ?? '');
   if (!isFirst && !canRepeat) return finishCall(parts, attempt, unknownOutcomeForModel(server.title));
-  const sent = await sendRequest(parts, attempt, request);
+  const sent = await sendRequest(parts, attempt, { ...request, mayBeSent: !isFirst });
   if (server.process && sent.outcome.kind === 'unreachable') backoff.failed(server, sent.outcome.message);
   if (sent.outcome.kind === 'result') backoff.reached(server);
   return concludeRequest(parts, attempt, { ...request, ...sent, isFirst });

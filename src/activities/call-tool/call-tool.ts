@@ -16,7 +16,7 @@ import type { CatalogueTool } from '../../storage/ports/tool-catalogue.ts';
 import type { Storage } from '../../storage/storage.ts';
 import type { AttemptResult, ToolCallInput } from '../../turn/tool-call.ts';
 import type { Turn } from '../../turn/turn.ts';
-import { mayUse } from '../call-model/agent-tools.ts';
+import { mayCall } from '../call-model/agent-tools.ts';
 import { whileHeartbeating } from '../heartbeat.ts';
 import { withStopSignal } from '../stop-signal.ts';
 import { requestedToolCall } from '../tool-results.ts';
@@ -30,6 +30,7 @@ import { listServerTools } from './list-server-tools.ts';
 import { resolveCredential } from './resolve-credential.ts';
 import type { ResolvedCredential } from './resolve-credential.ts';
 import { mayRetryLater, retryLater } from './retry-later.ts';
+import { hasAsked } from './rounds.ts';
 import type { Round } from './rounds.ts';
 
 interface Dependencies extends CallServerParts {
@@ -65,14 +66,16 @@ async function callTool(parts: Dependencies, input: ToolCallInput): Promise<Atte
   if (!server)
     return finishCall(parts, begun, `There is no server "${input.server}" any more. The tool did not run.`);
   // It was offered, and the agent's list may have become shorter since. What has begun comes to its end.
-  if (call.state === 'requested' && !mayUse(agents.get(turn.agent), server.name, tool))
+  if (call.state === 'requested' && !mayCall(agents.get(turn.agent), server, tool))
     return finishCall(parts, begun, notAllowedForModel(call.toolName));
   if (!credential) return finishCall(parts, begun, refusalForModel('no-user', server.title));
   // One that nothing was sent for has no rounds: a call that has some goes back to `paused`, not to `requested`.
   const kept = call.state === 'requested' ? [] : (listed ?? (await rounds.list(turn, toolCallId)));
   const attempt: Attempt = { ...begun, server, known, isRepeatable: isRepeatable(input, known) };
   const ended = await endOfEarlierAttempt(parts, attempt, kept);
-  return ended ?? makeCall(parts, attempt, credential, kept[input.round - 1]);
+  // What a remote agent has begun is gone on with, before it has asked anything, too.
+  const begunTask = kept[0] && !hasAsked(kept[0]) ? kept[0] : undefined;
+  return ended ?? makeCall(parts, attempt, credential, kept[input.round - 1] ?? begunTask);
 }
 
 async function makeCall(

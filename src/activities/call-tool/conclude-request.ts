@@ -85,7 +85,13 @@ async function renewCredential(
   const renewed = await rejectCredential(parts, attempt, request.credential, refused);
   if (renewed.kind === 'connection-required') return askToConnect(parts, attempt, renewed);
   if (request.isRenewed) return stillRefused(parts, attempt);
-  return next(request, { credential: renewed, isRenewed: true });
+  const { task } = request;
+  const begun = task && { resume: { kind: 'task' as const, task }, answers: [] };
+  return next(request, {
+    credential: renewed,
+    isRenewed: true,
+    continuation: request.continuation ?? begun,
+  });
 }
 
 async function concludeUnreachable(
@@ -118,7 +124,9 @@ async function concludeUnknown(
   { message }: Of<'unknown'>,
 ): Promise<AttemptResult> {
   const { input, server, isRepeatable } = attempt;
-  if (request.continuation?.resume.kind === 'detached' && isWorkerShuttingDown())
+  const { continuation, task } = request;
+  const goesOn = task !== undefined || ['detached', 'task'].includes(continuation?.resume.kind ?? '');
+  if (goesOn && isWorkerShuttingDown())
     throw ApplicationFailure.retryable(`The call to ${server.title} goes on elsewhere.`, 'WorkerLeaving');
   // A lost connection, a restart on either side: what may be repeated is, by the activity's retry.
   if (isRepeatable && activityInfo().attempt < maxAttempts && !isTurnEnding())

@@ -20,7 +20,7 @@ export async function endOfEarlierAttempt(
   if (call.state === 'paused' && wasAsked) return toCallPaused(last, kept.length);
   if (call.state !== 'started') return null;
   await abandonHeldCalls(parts, { server, turn: input.turn, signal: stopSignal() }, kept);
-  const canResume = kept[input.round - 1]?.resume.kind === 'detached';
+  const canResume = kept[input.round - 1]?.resume.kind === 'detached' || last?.resume.kind === 'task';
   if (attempt.isRepeatable || canResume) return null;
   return finishCall(parts, attempt, unknownOutcomeForModel(server.title));
 }

@@ -6,7 +6,7 @@ import { stopSignal } from '../stop-signal.ts';
 import { finishCall } from './attempt.ts';
 import type { CallServerParts, ServerAttempt, ToolRequest } from './attempt.ts';
 import { tooManyRounds } from './round-limits.ts';
-import { toCallPaused, toRestartedRound, toRound } from './rounds.ts';
+import { hasAsked, toCallPaused, toRestartedRound, toRound } from './rounds.ts';
 
 /** `answered`: all that was asked has its answer from before the call was begun anew, so that it goes on at once. */
 export async function keepPause(
@@ -20,12 +20,12 @@ export async function keepPause(
   const { turn, toolCallId } = input;
   const before = await rounds.list(turn, toolCallId);
   // What was asked before a restart is not asked again, so it does not count.
-  const counting = isRestarted ? before.filter((round) => round.isRestarted) : before;
+  const counting = isRestarted ? before.filter((round) => round.isRestarted) : before.filter(hasAsked);
   const excess = tooManyRounds(server, counting, pause);
   if (excess !== null) {
     const { resume } = pause;
-    if (resume.kind === 'detached')
-      await remote.cancelCall({ server, credential, signal: stopSignal() }, resume.call);
+    if (resume.kind === 'detached' || resume.kind === 'task')
+      await remote.cancelCall({ server, credential, signal: stopSignal() }, resume).catch(() => undefined);
     return finishCall(parts, attempt, excess);
   }
   const next = isRestarted ? toRestartedRound(pause, before) : toRound(pause);

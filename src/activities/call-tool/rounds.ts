@@ -56,7 +56,7 @@ export function createCallRounds({ storage, keys }: { storage: Storage; keys: Ke
     async keep(turn, toolCallId, before, next, by) {
       const round = before.length + 1;
       const sealed = sealRound(keys, { turnId: turn.turnId, toolCallId }, JSON.stringify(next));
-      const state = next.resume.kind === 'held' ? 'started' : 'paused';
+      const state = next.resume.kind === 'held' || !hasAsked(next) ? 'started' : 'paused';
       if (await toolCalls.keepRound(turn, toolCallId, { round, sealed }, state, by)) return next;
       return (await list(turn, toolCallId))[round - 1] ?? null;
     },
@@ -73,6 +73,11 @@ export function createCallRounds({ storage, keys }: { storage: Storage; keys: Ke
         }),
       ),
   };
+}
+
+/** False of the round that only keeps what a remote agent has begun. A server that wants to be asked again has asked. */
+export function hasAsked({ questions, resume }: Round): boolean {
+  return questions.length > 0 || resume.kind !== 'task';
 }
 
 /** Gives each question the id people will know it by. */
@@ -107,8 +112,13 @@ export function toCallPaused({ questions, resume }: Round, number: number): Call
   return {
     kind: 'asks',
     round: number,
-    questions: open.map(({ elicitationId, request: { mode } }) => ({ elicitationId, mode })),
-    ...(resume.kind === 'detached' && { isLeftOpen: true }),
+    questions: open.map(({ elicitationId, request: { mode }, expiresAt }) => ({
+      elicitationId,
+      mode,
+      ...(resume.kind === 'task' && mode === 'url' && { isReported: true as const }),
+      ...(expiresAt !== undefined && { expiresAt }),
+    })),
+    ...(['detached', 'task'].includes(resume.kind) && { isLeftOpen: true }),
   };
 }
 

@@ -18,13 +18,15 @@ export async function openServerQuestion(
     const isSeen = (await parts.storage.elicitations.get(elicitationId)) !== null;
     return isSeen ? { kind: 'opened', connectedVersion: null } : { kind: 'call-ended' };
   }
-  const asked = round.questions.find((question) => question.elicitationId === elicitationId)?.request;
-  if (!asked) throw new Error(`Question ${elicitationId} is not in round ${number} of its tool call.`);
+  const question = round.questions.find((one) => one.elicitationId === elicitationId);
+  if (!question) throw new Error(`Question ${elicitationId} is not in round ${number} of its tool call.`);
+  const { request: asked, trigger = 'mcp_elicitation' } = question;
   const warnings = asked.mode === 'url' ? warningsAbout(asked.url) : [];
   const context: Context = {
     ...contextOf(parts, serverOf(parts, server), turn),
-    trigger: 'mcp_elicitation',
-    toolName: ask.tool,
+    trigger,
+    // An agent is one tool, whose name nobody has given it.
+    ...(trigger === 'mcp_elicitation' && { toolName: ask.tool }),
     toolCallId,
     ...(warnings.length > 0 && { warnings }),
   };

@@ -8,6 +8,9 @@ import type { Round } from '../call-tool/rounds.ts';
 /** Sooner than the timeout of stock servers (a minute), and later than most people answer. */
 const firstStreamPollMs = 15_000;
 
+/** Nobody opens a page, signs in and is done any sooner. */
+const firstPagePollMs = 1_000;
+
 /**
  * One poll for all questions of a round. Undefined where polling has no use: the server keeps no state, or its request is
  * still open.
@@ -17,6 +20,12 @@ export function pollOfRound(call: RoundRef, { resume }: Round): NewPoll | undefi
   const subject = { ...call, turn: idsOf(call.turn) };
   if (resume.kind === 'detached')
     return { id, subject: { kind: 'stream', ...subject }, firstMs: firstStreamPollMs };
+  if (resume.kind === 'task')
+    return {
+      id,
+      subject: { kind: 'stream', ...subject },
+      firstMs: resume.task.asked?.mode === 'url' ? firstPagePollMs : firstStreamPollMs,
+    };
   // A page may be done at any moment.
   if (resume.kind === 'again' && resume.session)
     return { id, subject: { kind: 'pages', ...subject }, firstMs: 0 };

@@ -2,6 +2,7 @@
 import { z } from 'zod';
 import { modelSettingsSchema } from './model-settings.ts';
 import { approvalSchema } from './approval-settings.ts';
+import { remoteAgentSchema } from './remote-agent-entry.ts';
 import { entrySchema, serverSchema } from './server-entry.ts';
 
 const name = z
@@ -77,7 +78,9 @@ const agentSchema = z.strictObject({
   agents: z
     .array(name)
     .default([])
-    .describe('Agents it may hand tasks to; none may come back to the agent it started from'),
+    .describe(
+      'Agents it may hand tasks to, remote ones included; none of this file may come back to the agent it started from',
+    ),
   askUser: z
     .union([z.boolean(), askUserSchema], 'write true, or { perTurn: 5 }')
     .transform((written) => (written === true ? askUserSchema.parse({}) : written || undefined))
@@ -107,26 +110,41 @@ const providersSchema = z.strictObject({
 
 const oneAgent = 'describe at least one agent, for example assistant: { model: scripted }';
 
-export const agentsFileSchema = z.strictObject({
+const noAgents = ({ input }: { input?: unknown }) => (input === undefined ? oneAgent : undefined);
+
+/** As it is written, for editors. */
+export const writtenSchema = z.strictObject({
   providers: providersSchema.default({}),
   servers: z.record(serverName, serverSchema).default({}),
+  agents: z.record(name, z.union([agentSchema, remoteAgentSchema])),
+});
+
+/** As it is checked: `withRemoteAgentsApart` has been at work, so that each kind of agent gets messages of its own. */
+export const agentsFileSchema = z.strictObject({
+  ...writtenSchema.shape,
   agents: z
-    .record(name, agentSchema, { error: ({ input }) => (input === undefined ? oneAgent : undefined) })
+    .record(name, agentSchema, { error: noAgents })
     .refine((agents) => Object.keys(agents).length > 0, oneAgent),
+  $remoteAgents: z.record(serverName, remoteAgentSchema).default({}),
 });
 
 /** What an entry has to be, whatever its name. */
-export const entrySchemas: Record<string, z.ZodObject> = { servers: serverSchema, agents: agentSchema };
+export const entrySchemas: Record<string, z.ZodObject> = {
+  servers: serverSchema,
+  agents: agentSchema,
+  $remoteAgents: remoteAgentSchema,
+};
 
 /** Of a file with mistakes: every member that is sound by itself. */
 export interface ReadableParts {
   providers: Partial<ProvidersConfig>;
   servers: Record<string, Partial<z.output<typeof entrySchema>>>;
   agents: Record<string, Partial<z.output<typeof agentSchema>>>;
+  $remoteAgents: Record<string, Partial<z.output<typeof remoteAgentSchema>>>;
 }
 
 export function readableParts(document: unknown): ReadableParts {
-  const { providers, servers, agents } = membersOf(document);
+  const { providers, servers, agents, $remoteAgents } = membersOf(document);
   const read = <T>(entries: unknown, schema: z.ZodObject) =>
     Object.fromEntries(
       Object.entries(membersOf(entries)).map(([name, entry]) => [name, readable(schema, entry) as T]),
@@ -135,6 +153,7 @@ export function readableParts(document: unknown): ReadableParts {
     providers: readable(providersSchema, providers),
     servers: read(servers, entrySchema),
     agents: read(agents, agentSchema),
+    $remoteAgents: read($remoteAgents, remoteAgentSchema),
   };
 }
 

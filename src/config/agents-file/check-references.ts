@@ -9,7 +9,8 @@ import type { ReadableParts } from './agents-file.ts';
 import { delegationCycles } from './delegation-cycles.ts';
 import { providerOptionNames } from './model-settings.ts';
 import { didYouMean } from '../nearest-spelling.ts';
-import { conflictsIn } from './server-conflicts.ts';
+import { conflictsIn, storeConflicts } from './server-conflicts.ts';
+import type { ServerEntry } from './server-entry.ts';
 import type { FileProblem } from '../problem-messages.ts';
 
 /** `document`: the file as it is, for what is there but cannot be read. */
@@ -26,7 +27,8 @@ export function checkReferences(
       say(at, `the variable ${name} is not set; set it in the environment`);
   };
   const serverNames = Object.keys(file.servers);
-  const agentNames = Object.keys(file.agents);
+  const remoteNames = Object.keys(file.$remoteAgents);
+  const agentNames = [...Object.keys(file.agents), ...remoteNames];
 
   for (const [name, agent] of Object.entries(file.agents)) {
     const uses = (agent.servers ?? []).map((use) => use.name);
@@ -63,19 +65,34 @@ export function checkReferences(
     const at = ['servers', name];
     const written = Object.keys(membersOf(membersOf(membersOf(document)['servers'])[name]));
     for (const [member, message] of conflictsIn(server, written)) say([...at, member], message);
-    for (const member of ['headersEnv', 'envFrom'] as const)
-      for (const [key, variable] of Object.entries(server[member] ?? {}))
-        needsVariable(variable, [...at, member, key]);
+    for (const [key, variable] of Object.entries(server.envFrom ?? {}))
+      needsVariable(variable, [...at, 'envFrom', key]);
     checkFolder([...at, 'cwd'], server.cwd ?? '.');
-    needsVariable(server.oauth?.clientSecretEnv, [...at, 'oauth', 'clientSecretEnv']);
+    checkAccounts(at, server);
+  }
+  for (const [name, agent] of Object.entries(file.$remoteAgents)) {
+    const at = ['$remoteAgents', name];
+    if (serverNames.includes(name))
+      say(at, 'a server has this name, and accounts are kept by name; choose another');
+    for (const [member, message] of storeConflicts(agent)) say([...at, member], message);
+    checkAccounts(at, agent);
+  }
+  return problems;
+
+  function checkAccounts(
+    at: PropertyKey[],
+    { headersEnv = {}, oauth, store }: Pick<Partial<ServerEntry>, 'headersEnv' | 'oauth' | 'store'>,
+  ): void {
+    for (const [key, variable] of Object.entries(headersEnv))
+      needsVariable(variable, [...at, 'headersEnv', key]);
+    needsVariable(oauth?.clientSecretEnv, [...at, 'oauth', 'clientSecretEnv']);
     // Where one of the two is set, the environment's own check asks for the other.
-    if (server.store === 'nango' && env['NANGO_HOST'] === undefined && env['NANGO_API_KEY'] === undefined)
+    if (store === 'nango' && env['NANGO_HOST'] === undefined && env['NANGO_API_KEY'] === undefined)
       say(
         [...at, 'store'],
         'accounts at Nango need the variables NANGO_HOST and NANGO_API_KEY; set them in the environment',
       );
   }
-  return problems;
 
   function checkTools(at: PropertyKey[], tools: ReadableParts['agents'][string]['tools']): void {
     if (tools === undefined) return;

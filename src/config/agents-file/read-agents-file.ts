@@ -8,6 +8,7 @@ import type { AgentsFile } from './agents-file.ts';
 import { checkReferences } from './check-references.ts';
 import { membersAt, problemsOf, remedyMessages } from '../problem-messages.ts';
 import type { FileProblem } from '../problem-messages.ts';
+import { withRemoteAgentsApart, writtenPath } from './remote-agent-entry.ts';
 import { lineAt } from './yaml-lines.ts';
 
 /** `shown`: the file as the reader knows it. */
@@ -29,9 +30,10 @@ export function readAgentsFile(
   }
 
   const found: FileProblem[] = [];
-  const filled = substituteVariables(document.toJS(), env, found);
+  const filled = withRemoteAgentsApart(substituteVariables(document.toJS(), env, found));
   const parsed = agentsFileSchema.safeParse(filled ?? {}, { error: remedyMessages });
-  const members = (at: PropertyKey[]) => membersAt(agentsFileSchema, at);
+  const members = (at: PropertyKey[]) =>
+    membersAt(agentsFileSchema, at).filter((member) => !member.startsWith('$'));
   const issues = (parsed.error?.issues ?? []).flatMap((issue) => [
     issue,
     ...issuesInsideEntry(issue, filled),
@@ -47,7 +49,10 @@ export function readAgentsFile(
   );
   addUnlessReported(found, checkReferences(readableParts(filled), filled, env, path.dirname(file)));
 
-  const located = found.map((problem) => ({ ...problem, line: lineAt(document, lines, problem.path) }));
+  const located = found.map(({ path: at, message }) => {
+    const written = writtenPath(at);
+    return { path: written, message, line: lineAt(document, lines, written) };
+  });
   for (const { line, path: at, message } of located.toSorted((one, other) => one.line - other.line))
     problems.push(`${shown}:${line}, ${at.map(String).join('.') || 'top level'}: ${message}`);
   return parsed.success && found.length === 0 ? parsed.data : null;

@@ -1,6 +1,10 @@
-/** An MCP server as the program works with it: values that stand in the environment are filled in, paths are absolute. */
+/**
+ * What a turn calls, an MCP server or a remote agent, as the program works with it: values that stand in the environment are
+ * filled in, paths are absolute.
+ */
 import path from 'node:path';
 import { inheritedVariables, variablesOfUser } from './inherited-variables.ts';
+import type { RemoteAgentEntry } from './remote-agent-entry.ts';
 import type { ServerEntry } from './server-entry.ts';
 
 /** How a server of ours is started. `env` is all it gets to see. */
@@ -13,15 +17,26 @@ export interface ServerProcess {
   runAs?: { uid: number; gid: number };
 }
 
+/** What only a remote agent has, which speaks A2A instead of MCP. */
+export interface RemoteAgent {
+  /** Address of its card. */
+  card: string;
+  /** The operator's words, for models. */
+  description: string;
+  /** An address that the operator vouches for, beside those on the card's host. */
+  endpoint?: string;
+}
+
 type OfProcess = 'command' | 'cwd' | 'uid' | 'gid' | 'env' | 'envFrom';
 
 export type ServerConfig = Omit<ServerEntry, OfProcess | 'url' | 'credentialScope'> & {
   name: string;
   title: string;
-  /** Of a process of ours: `stdio://<name>`. */
+  /** Of a process of ours: `stdio://<name>`. Of a remote agent: what its card is about. */
   url: string;
   credentialScope: 'user' | 'project' | 'none';
   process?: ServerProcess;
+  agent?: RemoteAgent;
 };
 
 /** Entry of the file → what the program works with. Values that stand in the environment are filled in. */
@@ -30,8 +45,7 @@ export function toServerConfig(
   { command, cwd = '.', uid, gid, env = {}, envFrom = {}, headersEnv, ...entry }: ServerEntry,
   { variables, folder }: { variables: Record<string, string>; folder: string },
 ): ServerConfig {
-  const filled = (from: Record<string, string>) =>
-    Object.fromEntries(Object.entries(from).map(([key, variable]) => [key, variables[variable] ?? '']));
+  const filled = (from: Record<string, string>) => valuesOf(from, variables);
   const common = { ...entry, name, title: entry.title ?? name, headersEnv };
   const [program, ...args] = command ?? [];
   if (program === undefined) {
@@ -57,4 +71,25 @@ export function toServerConfig(
       ...(runAs && { runAs }),
     },
   };
+}
+
+export function toRemoteAgent(
+  name: string,
+  { card, description, endpoint, credentialScope = 'user', ...entry }: RemoteAgentEntry,
+  variables: Record<string, string>,
+): ServerConfig {
+  return {
+    ...entry,
+    name,
+    title: entry.title ?? name,
+    url: card.replace(/\.well-known\/[^/?#]*$/, ''),
+    credentialScope,
+    headers: { ...entry.headers, ...valuesOf(entry.headersEnv, variables) },
+    agent: { card, description, ...(endpoint !== undefined && { endpoint }) },
+  };
+}
+
+/** Name → the value of the variable that is written there. */
+function valuesOf(from: Record<string, string>, variables: Record<string, string>): Record<string, string> {
+  return Object.fromEntries(Object.entries(from).map(([key, name]) => [key, variables[name] ?? '']));
 }

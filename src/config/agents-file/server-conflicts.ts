@@ -33,7 +33,13 @@ export function conflictsIn(entry: Partial<ServerEntry>, written: string[]): Con
   return conflicts;
 }
 
-function storeConflicts(entry: Partial<ServerEntry>): Conflict[] {
+/** Of whatever has accounts: servers with a url, and remote agents. */
+export function storeConflicts(
+  entry: Pick<
+    Partial<ServerEntry>,
+    'store' | 'oauth' | 'nango' | 'vault' | 'headers' | 'headersEnv' | 'credentialScope'
+  >,
+): Conflict[] {
   const { store, oauth, vault, headers = {}, headersEnv = {} } = entry;
   const conflicts = (['oauth', 'nango', 'vault'] as const)
     .filter((member) => member !== store && entry[member] !== undefined)

@@ -1,20 +1,10 @@
 /** What is known of the requests of one MCP operation, however they travel. */
+import type { RequestTrace } from '../tracked-request.ts';
 
 /** One request that carried a JSON-RPC message. */
-export interface Exchange {
+export interface Exchange extends RequestTrace {
   method: string;
   id: unknown;
-  /** The request began to leave this machine. */
-  isSent: boolean;
-  status?: number;
-  /** The answer comes as a stream, so it may still come after the response has begun. */
-  isStream: boolean;
-  /** `WWW-Authenticate` of the answer. */
-  challenge: string | null;
-  /** Why there is no answer. */
-  failure?: unknown;
-  /** The answer was read to its end. */
-  isRead?: boolean;
 }
 
 export interface ExchangeLog {

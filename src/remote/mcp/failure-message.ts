@@ -5,7 +5,7 @@
 import type { ServerConfig } from '../../config/config.ts';
 import type { ServerProcess } from '../../config/agents-file/server-config.ts';
 import type { Deadline } from '../deadline.ts';
-import { errorCodeOf } from '../error-code.ts';
+import { networkFailure } from '../network-failure.ts';
 import { responseLimitBytes, ResponseTooLarge } from '../response-body.ts';
 import { nameOf } from '../server-name.ts';
 import type { Exchange } from './exchange.ts';
@@ -28,7 +28,7 @@ export function failureMessage(
   const wasAnswering = exchange?.status === 200 && (exchange.isStream || exchange.failure !== undefined);
   if (wasAnswering) return `${name} ended the connection before it had answered.`;
   if (exchange?.status !== undefined) return describeStatus(name, exchange.status);
-  return describeNetworkError(name, errorCodeOf(exchange?.failure));
+  return networkFailure(name, exchange?.failure, checkAddress);
 }
 
 const checkCommand = 'The operator should check its command in the agents file.';
@@ -66,24 +66,4 @@ function describeStatus(name: string, status: number): string {
   if (status === 429) return `${name} is receiving too many requests (HTTP 429). Try again later.`;
   if (status < 500) return `${name} refused the request (HTTP ${status}). ${checkAddress}`;
   return `${name} is in trouble (HTTP ${status}). Try again later.`;
-}
-
-function describeNetworkError(name: string, code: string): string {
-  switch (code) {
-    case 'ECONNREFUSED':
-      return `${name} cannot be reached: nothing is listening there. ${checkAddress}`;
-    case 'ENOTFOUND':
-    case 'EAI_AGAIN':
-      return `${name} cannot be reached: its host name is not known. ${checkAddress}`;
-    case 'ETIMEDOUT':
-    case 'UND_ERR_CONNECT_TIMEOUT':
-      return `${name} cannot be reached: it did not accept a connection in time. ${checkAddress}`;
-    case 'ECONNRESET':
-    case 'UND_ERR_SOCKET':
-      return `${name} broke the connection off. Try again later.`;
-    default:
-      return /CERT|TLS|SSL|SELF_SIGNED|ALTNAME/.test(code)
-        ? `${name} cannot be reached: its TLS certificate was not accepted (${code}). The operator should check it.`
-        : `${name} cannot be reached${code && ` (${code})`}. ${checkAddress}`;
-  }
 }

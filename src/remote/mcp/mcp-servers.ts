@@ -20,7 +20,10 @@ export function createMcpServers({ idleMs }: { idleMs?: number } = {}): RemoteSe
         eras,
         sessions: call.owner === undefined ? undefined : sessions.of(call.owner),
       }),
-    cancelCall: cancelServerCall,
+    async cancelCall(access, open) {
+      const call = open.kind === 'detached' || open.kind === 'held' ? open.call : undefined;
+      if (call) await cancelServerCall(access, call);
+    },
     observeCall(access, { questions, resume }, count) {
       const watched = { ...access, questions };
       if (resume.kind === 'detached') return observeCall(watched, resume.call, count);

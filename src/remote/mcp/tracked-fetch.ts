@@ -1,17 +1,8 @@
-/**
- * The HTTP requests of one MCP operation, and how far each of them got.
- *
- * Whether a tool may have run is decided by this and nothing else: undici says when it begins to write a request to
- * an open socket. Before that moment nothing left this machine; after it, only an answer brings certainty. Errors
- * cannot tell the two apart (a reset can come before or after the server read the request).
- */
+/** The HTTP requests of one MCP operation, and how far each of them got. */
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { Agent, fetch as undiciFetch } from 'undici';
-import type { Dispatcher, RequestInit as UndiciRequestInit } from 'undici';
 import type { FetchLike } from '@modelcontextprotocol/client';
 import { withTimeout } from '../../time/with-timeout.ts';
-import { errorCodeOf } from '../error-code.ts';
-import { limitedBody } from '../response-body.ts';
+import { trackedRequest } from '../tracked-request.ts';
 import type { Exchange, ExchangeLog } from './exchange.ts';
 
 export interface TrackedFetch extends ExchangeLog {
@@ -23,13 +14,6 @@ export interface TrackedFetch extends ExchangeLog {
   /** The exchange that the call of `fetch` just before began. */
   latest(): Exchange;
 }
-
-// Streams may rest for as long as a tool takes: the operation's own deadline is the only clock. Idle connections are
-// given up soon, whatever the server offers: one that died unnoticed would turn a call's outcome into "unknown".
-const timeouts = { bodyTimeout: 0, headersTimeout: 0, connect: { timeout: 10_000 } };
-const pool = new Agent({ ...timeouts, keepAliveTimeout: 4_000, keepAliveMaxTimeout: 4_000 });
-/** Opens a connection for each request. */
-const unpooled = new Agent({ ...timeouts, pipelining: 0 });
 
 /** For servers that open the standing stream only when they have something to say on it. */
 const standingStreamTimeoutMs = 500;
@@ -56,34 +40,14 @@ export function createTrackedFetch(
   const notifications = new Set<Promise<unknown>>();
   let standing: { opened: Promise<unknown>; exchange: Exchange } | undefined;
 
-  async function send(
-    url: string | URL,
-    init: RequestInit | undefined,
-    exchange: Exchange,
-  ): Promise<Response> {
+  function send(url: string | URL, init: RequestInit | undefined, exchange: Exchange): Promise<Response> {
     const { signal, onSending } = operation;
     const signals = [init?.signal, outlivesSignal.has(exchange.method) ? undefined : signal];
-    const request = (agent: Agent) =>
-      undiciFetch(url, {
-        // Whoever wants them followed sees to it that they stay with the server: what we send is for nobody else.
-        redirect: 'manual',
-        ...(init as UndiciRequestInit),
-        signal: AbortSignal.any(signals.filter((one) => one !== undefined && one !== null)),
-        dispatcher: agent.compose(trackSending(exchange, onSending)),
-      });
-    try {
-      const response = (await request(pool).catch((error: unknown) => {
-        if (handshakes.has(exchange.method) && isBroken(error)) return request(unpooled);
-        throw error;
-      })) as unknown as Response;
-      exchange.status = response.status;
-      exchange.isStream = response.headers.get('content-type')?.startsWith('text/event-stream') === true;
-      exchange.challenge = response.headers.get('www-authenticate');
-      return withLimitedBody(response, exchange);
-    } catch (error) {
-      exchange.failure = error;
-      throw error;
-    }
+    return trackedRequest(url, init, exchange, {
+      signal: AbortSignal.any(signals.filter((one) => one !== undefined && one !== null)),
+      isHarmless: handshakes.has(exchange.method),
+      onSending: onSending && (() => onSending(exchange)),
+    });
   }
 
   return {
@@ -123,11 +87,6 @@ export function createTrackedFetch(
   };
 }
 
-/** The other side closed the connection instead of answering, as it does with one that it has already given up. */
-function isBroken(error: unknown): boolean {
-  return ['UND_ERR_SOCKET', 'ECONNRESET', 'EPIPE'].includes(errorCodeOf(error));
-}
-
 function isRedirect({ status = 0 }: Exchange): boolean {
   return status >= 300 && status < 400;
 }
@@ -140,34 +99,4 @@ function messageOf(init: RequestInit | undefined): Pick<Exchange, 'method' | 'id
   if (typeof init?.body !== 'string') return { method: init?.method ?? 'GET', id: undefined };
   const message = JSON.parse(init.body) as { method?: string; id?: unknown };
   return { method: message.method ?? 'response', id: message.id };
-}
-
-function trackSending(
-  exchange: Exchange,
-  onSending: Options['onSending'],
-): Dispatcher.DispatcherComposeInterceptor {
-  return (dispatch) => (options, handler) =>
-    dispatch(options, {
-      onRequestStart(controller, context) {
-        exchange.isSent = true;
-        // The body is written in the same turn of the event loop.
-        if (onSending) setImmediate(onSending, exchange);
-        handler.onRequestStart?.(controller, context);
-      },
-      onRequestUpgrade: (...given) => handler.onRequestUpgrade?.(...given),
-      onResponseStart: (...given) => handler.onResponseStart?.(...given),
-      onResponseData: (...given) => handler.onResponseData?.(...given),
-      onResponseEnd: (...given) => handler.onResponseEnd?.(...given),
-      onResponseError: (...given) => handler.onResponseError?.(...given),
-    });
-}
-
-function withLimitedBody(response: Response, exchange: Exchange): Response {
-  if (response.body === null) return response;
-  const { status, statusText, headers } = response;
-  const body = limitedBody(response.body, {
-    onFailure: (error) => (exchange.failure = error),
-    onEnd: () => (exchange.isRead = true),
-  });
-  return new Response(body, { status, statusText, headers });
 }

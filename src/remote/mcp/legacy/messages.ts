@@ -6,8 +6,8 @@ import type { JSONRPCMessage } from '@modelcontextprotocol/client';
 import type { Capabilities } from '../../../elicitation/capabilities.ts';
 import type { Action } from '../../../elicitation/elicitation.ts';
 import type { QuestionAnswer, ServerQuestion } from '../../input-required.ts';
-import { maxKeyLength, readQuestion } from '../read-question.ts';
-import type { ReadQuestion } from '../read-question.ts';
+import { maxKeyLength, readQuestion } from '../../read-question.ts';
+import type { ReadQuestion } from '../../read-question.ts';
 
 export type ServerMessage =
   | { kind: 'question'; question: ServerQuestion }

@@ -1,6 +1,6 @@
 /** Batches questions that come one by one, so that they are put to the user together: servers that want two things ask for both at once. */
 import type { ServerQuestion } from '../../input-required.ts';
-import { maxQuestions } from '../read-question.ts';
+import { maxQuestions } from '../../read-question.ts';
 
 /** Long enough for the second of two to arrive, too short to be noticed. */
 const windowMs = 50;

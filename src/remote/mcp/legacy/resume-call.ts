@@ -14,7 +14,7 @@ import { orUnaskable, outcomeOf, unaskable } from '../call-outcome.ts';
 import type { Exchange } from '../exchange.ts';
 import { failureMessage } from '../failure-message.ts';
 import { notifyListener } from '../notifications.ts';
-import { tooManyQuestions } from '../read-question.ts';
+import { tooManyQuestions } from '../../read-question.ts';
 import { joinSession } from './joined-session.ts';
 import type { JoinedSession } from './joined-session.ts';
 import { isAnswerTo, readServerMessage } from './messages.ts';

@@ -9,7 +9,7 @@ import type { AskUser } from '../../ask-user.ts';
 import type { Deadline } from '../../deadline.ts';
 import type { InputRequired, RunningCall } from '../../input-required.ts';
 import type { Connection } from '../connection.ts';
-import { maxQuestions, tooManyQuestions } from '../read-question.ts';
+import { maxQuestions, tooManyQuestions } from '../../read-question.ts';
 import { createHeldQuestions } from './held-questions.ts';
 import { readServerMessage } from './messages.ts';
 import { batchQuestions } from './question-batch.ts';

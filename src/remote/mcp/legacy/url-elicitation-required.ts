@@ -4,8 +4,8 @@
  */
 import { z } from 'zod';
 import type { Capabilities } from '../../../elicitation/capabilities.ts';
-import { readQuestion } from '../read-question.ts';
-import type { ReadInputRequired } from '../read-question.ts';
+import { readQuestion } from '../../read-question.ts';
+import type { ReadInputRequired } from '../../read-question.ts';
 
 const maxPages = 20;
 

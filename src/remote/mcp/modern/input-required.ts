@@ -4,8 +4,8 @@
  */
 import type { Capabilities } from '../../../elicitation/capabilities.ts';
 import type { QuestionAnswer, ServerQuestion } from '../../input-required.ts';
-import { maxKeyLength, maxQuestions, readQuestion, tooManyQuestions } from '../read-question.ts';
-import type { ReadInputRequired } from '../read-question.ts';
+import { maxKeyLength, maxQuestions, readQuestion, tooManyQuestions } from '../../read-question.ts';
+import type { ReadInputRequired } from '../../read-question.ts';
 
 /** It is kept between the rounds, and sent back each time. */
 const maxStateLength = 256 * 1024;

@@ -3,16 +3,16 @@
  * that the server's author, and the model, understand.
  */
 import { z } from 'zod';
-import { canPresent } from '../../elicitation/capabilities.ts';
-import type { Capabilities } from '../../elicitation/capabilities.ts';
-import { plainSchema } from '../../elicitation/form/plain-schema.ts';
-import type { Mode } from '../../elicitation/elicitation.ts';
-import { isVisible, plainMessage } from '../../elicitation/plain-text.ts';
-import { questionAsText } from '../../elicitation/question-as-text.ts';
-import { readRequestedSchema } from '../../elicitation/form/requested-schema.ts';
-import { Unsupported } from '../../elicitation/form/schema-keywords.ts';
-import { inspectUrl } from '../../elicitation/url-safety.ts';
-import type { InputRequest, InputRequired } from '../input-required.ts';
+import { canPresent } from '../elicitation/capabilities.ts';
+import type { Capabilities } from '../elicitation/capabilities.ts';
+import { plainSchema } from '../elicitation/form/plain-schema.ts';
+import type { Mode } from '../elicitation/elicitation.ts';
+import { isVisible, plainMessage } from '../elicitation/plain-text.ts';
+import { questionAsText } from '../elicitation/question-as-text.ts';
+import { readRequestedSchema } from '../elicitation/form/requested-schema.ts';
+import { Unsupported } from '../elicitation/form/schema-keywords.ts';
+import { inspectUrl } from '../elicitation/url-safety.ts';
+import type { InputRequest, InputRequired } from './input-required.ts';
 
 /** What a server sent instead of a result. */
 export type ReadInputRequired =

@@ -1,0 +1,204 @@
+/**
+ * One round of a task that a remote agent has: it is sent, or answered, and followed until it is over or asks something. What
+ * the agent has begun is kept before it is waited for, and from then on only followed: no task is sent twice.
+ */
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { SendMessageRequest, StreamResponse, Task, TaskStatus } from '@a2a-js/sdk';
+import type { ServerConfig } from '../../config/config.ts';
+import { cannotAsk } from '../../elicitation/capabilities.ts';
+import type { Credential } from '../../credentials/store.ts';
+import { sendBestEffort } from '../best-effort.ts';
+import { startDeadline } from '../deadline.ts';
+import type { Deadline } from '../deadline.ts';
+import type { AskedByTask, RemoteTask } from '../input-required.ts';
+import { nameOf } from '../server-name.ts';
+import type { CallOutcome, Continuation, ToolCall } from '../tool-call.ts';
+import { cancelTask } from './cancel-task.ts';
+import type { Cards } from './card.ts';
+import { connectAgent } from './connect.ts';
+import type { ConnectedAgent } from './connect.ts';
+import { followTask, isNews, readUntilNews } from './follow-task.ts';
+import type { Followed } from './follow-task.ts';
+import { answerRequest, taskRequest } from './messages.ts';
+import { fingerprintOf, isAsking, readStatus } from './read-status.ts';
+import { isGone, outcomeOfFailure } from './request-failure.ts';
+import { outcomeOfMessage, outcomeOfTask } from './task-result.ts';
+
+/** One call at one agent. */
+interface AgentCall {
+  agent: ConnectedAgent;
+  call: ToolCall;
+  /** What the agent has begun; absent until it said so. */
+  task?: RemoteTask;
+}
+
+/** How long an answer that may have been sent is given to show. */
+const settlingMs = 3_000;
+
+export async function callAgent(
+  server: ServerConfig,
+  credential: Credential,
+  call: ToolCall,
+  cards: Cards,
+): Promise<CallOutcome> {
+  using deadline = startDeadline(server.timeout, call.signal);
+  const { signal } = deadline;
+  const agent = await connectAgent({ server, credential, signal, cards, onSending: call.onSent });
+  if (agent.kind !== 'connected') return agent;
+  const resume = call.continuation?.resume;
+  const here: AgentCall = { agent, call, ...(resume?.kind === 'task' && { task: resume.task }) };
+  let outcome: CallOutcome;
+  try {
+    outcome = await (call.continuation ? goOn(here, call.continuation) : begin(here));
+  } catch (error) {
+    if (!signal.aborted) throw error;
+    outcome = endedHere(here, deadline);
+  }
+  if (outcome.kind === 'unreachable') cards.drop(server);
+  if (mayStillWork(outcome) && here.task && !isHandedOn(here, deadline))
+    void sendBestEffort(cancelTask({ server, credential, cards }, here.task));
+  return outcome;
+}
+
+async function begin(here: AgentCall): Promise<CallOutcome> {
+  const { agent, call } = here;
+  const sent = await send(here, taskRequest(call));
+  if (sent.kind === 'outcome') return sent.outcome;
+  if (sent.status && isNews(sent.status, { answered: undefined })) return read(here, sent.status);
+  return conclude(here, await followTask(agent, following(here, undefined)));
+}
+
+async function goOn(here: AgentCall, { answers }: Continuation): Promise<CallOutcome> {
+  const { agent, call, task } = here;
+  const asked = task?.asked;
+  const [answer] = answers;
+  if (!task || !asked || !answer) return conclude(here, await followTask(agent, following(here, undefined)));
+  const request = answerRequest(call, task, asked, answer);
+  if (request === null || !(await isStillAsked(here, task, asked)))
+    return conclude(here, await followTask(agent, following(here, asked.fingerprint)));
+  const sent = await send(here, request, asked.fingerprint);
+  if (sent.kind === 'outcome') return sent.outcome;
+  if (sent.status && isNews(sent.status, { answered: asked.fingerprint })) return read(here, sent.status);
+  return conclude(here, await followTask(agent, following(here, asked.fingerprint)));
+}
+
+/** An answer to a question that the task does not ask any more would be taken for something else. */
+async function isStillAsked(
+  { agent, call }: AgentCall,
+  task: RemoteTask,
+  asked: AskedByTask,
+): Promise<boolean> {
+  const patience = Date.now() + (call.mayBeSent ? settlingMs : 0);
+  for (;;) {
+    const now = await agent.client
+      .getTask({ tenant: '', id: task.taskId, historyLength: 0 }, agent.options)
+      .catch(() => null);
+    // What went wrong shows when it is followed.
+    if (!now?.status || !isAsking(now.status) || fingerprintOf(now.status) !== asked.fingerprint)
+      return false;
+    if (Date.now() >= patience) return true;
+    await sleep(300, undefined, { signal: agent.options.signal });
+  }
+}
+
+/** `status`: news that came as the direct answer; null where the task has to be read. */
+type Sent = { kind: 'sent'; status: TaskStatus | null } | { kind: 'outcome'; outcome: CallOutcome };
+
+async function send(here: AgentCall, request: SendMessageRequest, answered?: string): Promise<Sent> {
+  const { agent, call } = here;
+  const { client, options, isStreaming } = agent;
+  try {
+    if (!isStreaming) {
+      const result = await client.sendMessage(request, options);
+      if ('messageId' in result) return ended(outcomeOfMessage(nameOf(agent.server), result));
+      if (!(await keep(here, result))) return callEnded;
+      return { kind: 'sent', status: null };
+    }
+    const stream = client.sendMessageStream(request, options);
+    const first = await stream.next();
+    if (first.done) return ended(outcomeOfFailure(agent, undefined));
+    const { payload } = first.value;
+    if (payload?.$case === 'message') return ended(outcomeOfMessage(nameOf(agent.server), payload.value));
+    const begun = payload?.$case === 'task' ? payload.value : null;
+    if (begun && !(await keep(here, begun))) return callEnded;
+    return { kind: 'sent', status: await restOf(first.value, stream, answered, call) };
+  } catch (error) {
+    options.signal?.throwIfAborted();
+    // It has said that it is at work: whatever broke, its task is followed.
+    if (here.task && !isRefusal(agent, error)) return { kind: 'sent', status: null };
+    return ended(outcomeOfFailure(agent, error));
+  }
+}
+
+async function restOf(
+  first: StreamResponse,
+  stream: AsyncGenerator<StreamResponse, void, undefined>,
+  answered: string | undefined,
+  listener: ToolCall,
+): Promise<TaskStatus | null> {
+  async function* all() {
+    yield first;
+    yield* stream;
+  }
+  const status = await readUntilNews(all(), { answered, listener }).catch(() => null);
+  // A question is taken as it comes: what was wrong with an answer is said to nobody else. Ends are read with all they have.
+  return status && isAsking(status) ? status : null;
+}
+
+/** Of a message with an answer: nothing but a refusal ends the call. */
+function isRefusal(agent: ConnectedAgent, error: unknown): boolean {
+  const { kind } = outcomeOfFailure(agent, error);
+  return kind === 'refused' || kind === 'rejected' || isGone(error);
+}
+
+/** False when the call has ended meanwhile. */
+async function keep(here: AgentCall, { id, contextId }: Task): Promise<boolean> {
+  if (here.task) return true;
+  here.task = { taskId: id, contextId };
+  return (await here.call.keepTask?.(here.task)) ?? true;
+}
+
+function conclude(here: AgentCall, followed: Followed): CallOutcome {
+  if (followed.kind === 'outcome') return followed.outcome;
+  const { task, status } = followed;
+  return isAsking(status) ? read(here, status) : outcomeOfTask(nameOf(here.agent.server), task);
+}
+
+function read({ agent, call, task }: AgentCall, status: TaskStatus): CallOutcome {
+  const name = nameOf(agent.server);
+  const found = readStatus(status, call.capabilities ?? cannotAsk);
+  if (found.kind === 'refused' || !task) {
+    const why = (found.kind === 'refused' ? found.reason : 'it asks without a task').replace(/\.$/, '');
+    const message = `${name} asked for something that could not be put to the user: ${why}. Nobody was asked, and the task was cancelled. Tell the user what ${name} wants to know or open, as far as you know it: what they answer can go into the words of another task.`;
+    return { kind: 'unaskable', message };
+  }
+  const resume = { kind: 'task', task: { ...task, asked: found.asked } } as const;
+  return { kind: 'asks', pause: { questions: [found.question], resume } };
+}
+
+function following({ call, task }: AgentCall, answered: string | undefined) {
+  return { taskId: task?.taskId ?? '', answered, listener: call };
+}
+
+function ended(outcome: CallOutcome): Sent {
+  return { kind: 'outcome', outcome };
+}
+
+const callEnded: Sent = { kind: 'outcome', outcome: { kind: 'unknown', message: 'The call has ended.' } };
+
+function endedHere({ agent, task }: AgentCall, { end }: Deadline): CallOutcome {
+  const name = nameOf(agent.server);
+  if (end === 'cancelled') return { kind: 'unknown', message: `The task of ${name} was cancelled.` };
+  const message = `${name} was not done within ${agent.server.timeout / 1000} s${task ? ', and was told to stop' : ''}.`;
+  if (!task && !agent.last()?.isSent) return { kind: 'unreachable', message };
+  return { kind: 'unknown', message };
+}
+
+/** Nobody waits for the task any more, and the agent does not know. */
+function mayStillWork({ kind }: CallOutcome): boolean {
+  return kind === 'unknown' || kind === 'unaskable';
+}
+
+function isHandedOn({ call }: AgentCall, { end }: Deadline): boolean {
+  return end === 'cancelled' && call.isHandedOn?.() === true;
+}

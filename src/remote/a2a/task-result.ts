@@ -1,0 +1,71 @@
+/**
+ * How a task that is over ends the call, in MCP's content blocks, which the rest of the turn knows. All words of the agent
+ * are content or quoted: none can pass for ours. Pure.
+ */
+import type { Message, Part, Task } from '@a2a-js/sdk';
+import { TaskState } from '@a2a-js/sdk';
+import { textOf } from '../../a2a/parts.ts';
+import { plainLine } from '../../elicitation/plain-text.ts';
+import type { CallOutcome } from '../tool-call.ts';
+
+type Result = Extract<CallOutcome, { kind: 'result' }>['result'];
+type Block = NonNullable<Result['content']>[number];
+
+const longestQuote = 2_000;
+
+/** `name`: how people and the model read of the agent. */
+export function outcomeOfTask(name: string, { artifacts, status }: Task): CallOutcome {
+  const said = status?.message && (textOf(status.message) ?? '');
+  switch (status?.state) {
+    case TaskState.TASK_STATE_COMPLETED: {
+      const made = artifacts.flatMap(({ parts }) => parts.flatMap(toBlock));
+      // What it said before, in its history, was about its work.
+      return outcomeOfMessage(name, made.length > 0 ? { blocks: made } : (status.message ?? { parts: [] }));
+    }
+    case TaskState.TASK_STATE_FAILED:
+      return failed(`${name} failed at the task${quoted(said)}.`);
+    case TaskState.TASK_STATE_REJECTED:
+      return failed(`${name} rejected the task and has not worked on it${quoted(said)}.`);
+    case TaskState.TASK_STATE_CANCELED:
+      return failed(`${name} cancelled the task before it was done${quoted(said)}.`);
+    default:
+      return { kind: 'unknown', message: `${name} ended the task in a way that is not known here.` };
+  }
+}
+
+/** Some agents answer with a message, and make no task. */
+export function outcomeOfMessage(
+  name: string,
+  given: Pick<Message, 'parts'> | { blocks: Block[] },
+): CallOutcome {
+  const content = 'blocks' in given ? given.blocks : given.parts.flatMap(toBlock);
+  if (content.length === 0) return failed(`${name} ended the task without a word.`);
+  return { kind: 'result', result: { content } };
+}
+
+function failed(text: string): CallOutcome {
+  return { kind: 'result', result: { isError: true, content: [{ type: 'text', text }] } };
+}
+
+function quoted(said: string | undefined): string {
+  const line = plainLine(said ?? '').slice(0, longestQuote);
+  return line === '' ? ' without saying why' : `. Its words: ${JSON.stringify(line)}`;
+}
+
+function toBlock({ content, mediaType, filename }: Part): Block[] {
+  const mimeType = mediaType === '' ? {} : { mimeType: mediaType };
+  switch (content?.$case) {
+    case 'text':
+      return content.value === '' ? [] : [{ type: 'text', text: content.value }];
+    case 'data':
+      return [{ type: 'text', text: JSON.stringify(content.value) }];
+    case 'raw': {
+      const blob = Buffer.from(content.value).toString('base64');
+      return [{ type: 'resource', resource: { uri: filename, blob, ...mimeType } }];
+    }
+    case 'url':
+      return [{ type: 'resource_link', uri: content.value, name: filename || content.value, ...mimeType }];
+    default:
+      return [];
+  }
+}

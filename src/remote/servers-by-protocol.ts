@@ -1,0 +1,18 @@
+/** All that turns call, whichever protocol it speaks. */
+import type { ServerConfig } from '../config/config.ts';
+import { createA2aAgents } from './a2a/a2a-agents.ts';
+import { createMcpServers } from './mcp/mcp-servers.ts';
+import type { RemoteServers } from './remote-servers.ts';
+
+export function createServersByProtocol(): RemoteServers {
+  const mcp = createMcpServers();
+  const a2a = createA2aAgents();
+  const of = ({ agent }: ServerConfig) => (agent ? a2a : mcp);
+  return {
+    listTools: (server, ...rest) => of(server).listTools(server, ...rest),
+    callTool: (server, ...rest) => of(server).callTool(server, ...rest),
+    cancelCall: (access, open) => of(access.server).cancelCall(access, open),
+    observeCall: (access, ...rest) => of(access.server).observeCall(access, ...rest),
+    close: async () => void (await Promise.all([mcp.close(), a2a.close()])),
+  };
+}

@@ -1,0 +1,103 @@
+/** Remote A2A agents as delegates: what they answer, what they ask, and how each end is told to the model. */
+import { randomUUID } from 'node:crypto';
+import { fileURLToPath } from 'node:url';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { accept, asTurn } from '../../asking/asking-service.ts';
+import { startDevelopmentServer } from '../../development-server.ts';
+import { startPlayingAgent, textOf } from '../../servers/playing-agent.ts';
+import type { PlayingAgent } from '../../servers/playing-agent.ts';
+import { startService } from '../../service/service.ts';
+import type { Service } from '../../service/service.ts';
+import type { Caller } from '../../service/user.ts';
+
+const stack = new AsyncDisposableStack();
+let agent: PlayingAgent;
+let service: Service;
+let alice: Caller;
+
+beforeAll(async () => {
+  const temporal = await startDevelopmentServer();
+  stack.defer(() => temporal.stop());
+  agent = await startPlayingAgent();
+  stack.defer(() => agent.stop());
+  const config = fileURLToPath(new URL('../../fixtures/remote-agents.yaml', import.meta.url));
+  service = await startService({ temporal, env: { INTERLUDE_CONFIG: config, FLIGHTS_CARD: agent.card } });
+  stack.defer(() => service.stop());
+  alice = await service.as('alice');
+}, 60_000);
+afterAll(() => stack.disposeAsync());
+
+const ask = (task: string) =>
+  asTurn(alice, randomUUID(), (conversation) => alice.chat(`ask the flights to ${task}`, { conversation }));
+
+test('a remote agent is handed a task, and its answer is the result', async () => {
+  const turn = await ask('answer three flights');
+  expect((await turn.end()).text).toBe('I was told: three flights');
+});
+
+test('a question in words becomes a form of ours, and the answer goes on with the same task', async () => {
+  const turn = await ask('ask Which city?');
+  const question = await turn.question(0);
+  expect(question).toMatchObject({
+    mode: 'form',
+    message: 'Which city?',
+    context: { trigger: 'a2a_input_required', server: 'flights', serverTitle: 'Flights' },
+  });
+  await turn.answer(0, accept({ answer: 'Lisbon' }));
+  expect((await turn.end()).text).toBe('I was told: You said: Lisbon');
+  expect(agent.messages.at(-1)).toMatchObject({ taskId: agent.tasks.at(-1) });
+});
+
+test('a login that is finished elsewhere is noticed, and nothing is sent for it', async () => {
+  const turn = await ask('login Sign in at https://login.example/a?b=c.');
+  const question = await turn.question(0);
+  expect(question).toMatchObject({
+    mode: 'url',
+    url: 'https://login.example/a?b=c',
+    context: { trigger: 'a2a_auth_required' },
+  });
+  expect(await turn.answer(0, { action: 'accept' })).toMatchObject({ status: 202 });
+  const sent = agent.messages.length;
+  agent.finish();
+  expect((await turn.end()).text).toBe('I was told: Signed in.');
+  expect(agent.messages.length).toBe(sent);
+});
+
+test('a refusal reaches the agent as words', async () => {
+  const turn = await ask('ask Which city?');
+  await turn.answer(0, { action: 'decline' });
+  expect((await turn.end()).text).toBe('I was told: You said: No. The user declined to answer.');
+});
+
+test.each([
+  ['fail no seats', /Flights \(.+\) failed at the task. Its words: "no seats"/],
+  ['reject not my job', /rejected the task and has not worked on it. Its words: "not my job"/],
+  ['give-up lost', /cancelled the task before it was done. Its words: "lost"/],
+  ['silent', /ended the task without a word/],
+])('%s is told as what it is', async (task, words) => {
+  expect((await (await ask(task)).end()).error).toMatch(words);
+});
+
+test('an agent that answers with a message has answered', async () => {
+  expect((await (await ask('message at once')).end()).text).toBe('I was told: at once');
+});
+
+test('an agent that asks for ever is stopped', async () => {
+  const turn = await ask('insist Which city?');
+  for (const n of [0, 1, 2]) await turn.answer(n, accept({ answer: 'Lisbon' }));
+  expect((await turn.end()).error).toContain('3');
+  expect(agent.cancelled).toContain(agent.tasks.at(-1));
+});
+
+test('the end of the turn is the end of the task', async () => {
+  const turn = await ask('ask Which city?');
+  await turn.question(0);
+  await alice.cancel(turn.conversation);
+  await turn.end();
+  await expect.poll(() => agent.cancelled).toContain(agent.tasks.at(-1));
+});
+
+test('the agent is told how often its task was handed on', () => {
+  expect(agent.messages[0]).toMatchObject({ metadata: { 'interlude/hops': 1 } });
+  expect(textOf(agent.messages[0] ?? { parts: [] })).toBe('answer three flights');
+});
