@@ -7,7 +7,7 @@ import type { Logger } from 'pino';
 import type { Config } from '../config/config.ts';
 import { createAccountPermits } from './tables/account-permits.ts';
 import { createApiKeys } from './tables/api-keys.ts';
-import { createMcpSessions } from './tables/mcp-sessions.ts';
+import { countReplies, createMcpSessions } from './tables/mcp-sessions.ts';
 import { createPushConfigs } from './tables/push-configs.ts';
 import { createApprovals } from './tables/approvals.ts';
 import { createAudit } from './tables/audit.ts';
@@ -67,6 +67,7 @@ export async function openStorage(
     version: backend.version,
     lastSeqs: (refs) => lastSeqs(query, refs),
     openQuestions: (users) => openQuestionIds(query, users),
+    replies: (sessions) => countReplies(query, sessions),
     logger,
   });
   const endings = createTurnEndings({

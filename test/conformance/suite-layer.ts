@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import { EventEmitter, once } from 'node:events';
 import { setTimeout as delay } from 'node:timers/promises';
-import type { Question } from '../../src/api/mcp/tools/follow-call.ts';
+import type { CallStage, Question } from '../../src/api/mcp/tools/follow-call.ts';
 import type { ToolLayer } from '../../src/api/mcp/tools/tool-layer.ts';
 import { errorResult } from '../../src/api/mcp/tools/tool.ts';
 import type { ToolResult } from '../../src/api/mcp/tools/tool.ts';
@@ -61,7 +61,10 @@ export function createSuiteLayer(): { layer: ToolLayer; questions: Questions } {
         ask: (message, properties, { required = [], key = randomUUID() } = {}) =>
           ask(running, { elicitationId: key, message, properties, required }),
         sleep: (ms) => delay(ms, undefined, { signal: running.stop.signal }),
-        progress: (words) => running.words.push(words),
+        progress(words) {
+          running.words.push(words);
+          running.changed.emit('change');
+        },
       },
       given,
     ).then(
@@ -118,12 +121,19 @@ export function createSuiteLayer(): { layer: ToolLayer; questions: Questions } {
       // Questions that are asked side by side.
       await delay(20);
       for (const words of running.words.splice(0)) onProgress?.(words);
-      const at = Date.now();
-      if (running.ended) return { kind: 'done', at, result: errorResult('cancelled'), ...running.ended };
-      const questions = [...running.questions.values()].map(({ question }) => question);
-      return questions.length > 0
-        ? { kind: 'asks', at, questions, open: questions }
-        : { kind: 'working', at, awaited: [], open: [] };
+      return stageOf(running);
+    },
+    watch(turn, { signal, onNews, onProgress }) {
+      const running = runningOf(turn);
+      if (!running) throw new Error('no such turn');
+      const tell = () => {
+        for (const words of running.words.splice(0)) onProgress(words);
+        onNews();
+      };
+      running.changed.on('change', tell);
+      signal.addEventListener('abort', () => running.changed.off('change', tell));
+      tell();
+      return { stage: (answered) => stageOf(running, answered) };
     },
     async cancel(_, turn) {
       const running = runningOf(turn);
@@ -151,6 +161,16 @@ export function createSuiteLayer(): { layer: ToolLayer; questions: Questions } {
     },
   };
   return { layer, questions };
+}
+
+function stageOf(running: Running, answered: ReadonlySet<string> = new Set()): CallStage {
+  const at = Date.now();
+  if (running.ended) return { kind: 'done', at, result: errorResult('cancelled'), ...running.ended };
+  const open = [...running.questions.values()].map(({ question }) => question);
+  const questions = open.filter(({ elicitationId }) => !answered.has(elicitationId));
+  return questions.length > 0
+    ? { kind: 'asks', at, questions, open }
+    : { kind: 'working', at, awaited: open, open };
 }
 
 interface Asked {

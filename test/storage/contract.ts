@@ -11,6 +11,7 @@ import { dueTurnsContract } from './contract/due-turns.ts';
 import { elicitationsContract } from './contract/elicitations.ts';
 import { endedTurnsContract } from './contract/ended-turns.ts';
 import { followContract } from './contract/follow.ts';
+import { mcpSessionsContract } from './contract/mcp-sessions.ts';
 import { openQuestionsContract } from './contract/open-questions.ts';
 import { pollsContract } from './contract/polls.ts';
 import { mergeContract } from './contract/merge.ts';
@@ -63,6 +64,7 @@ export function storageContract(fresh: () => Promise<DatabaseConfig>): void {
   toolCallsContract(get);
   delegationsContract(get);
   elicitationsContract(get);
+  mcpSessionsContract(get);
   openQuestionsContract(get);
   pollsContract(get);
   connectionsContract(get);

@@ -34,6 +34,7 @@ import { createMcpSessions } from './024-mcp-sessions.ts';
 import { createExposedTools } from './027-exposed-tools.ts';
 import { indexTurnsOfOwners } from './029-turns-of-owners.ts';
 import { createPushConfigs } from './030-push-configs.ts';
+import { addCallTimes } from './033-mcp-calls-of-age.ts';
 import type { Database } from '../database.ts';
 import type { Tables } from '../schema.ts';
 
@@ -73,4 +74,5 @@ const migrations: Record<string, Migration> = {
   '027-exposed-tools': { up: createExposedTools },
   '029-turns-of-owners': { up: indexTurnsOfOwners },
   '030-push-configs': { up: createPushConfigs },
+  '033-mcp-calls-of-age': { up: addCallTimes },
 };

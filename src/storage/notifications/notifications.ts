@@ -1,10 +1,11 @@
 /**
- * Notifies followers that a conversation's log has grown, or that the questions to a user have changed. A notification is
+ * Notifies followers that a conversation's log has grown, that the questions to a user have changed, or that an MCP client has
+ * said something about a question. A notification is
  * a hint, never the truth: whoever is notified reads the log, or the questions.
  *
  * Writers in this process notify directly; other processes over the channel (LISTEN/NOTIFY on
  * PostgreSQL, none on SQLite). Because a hint can get lost, one query per process looks at the counters of all
- * followed conversations, and one at the questions to all followed users, from time to time: an idle follower costs nothing of its own.
+ * followed conversations, one at the questions to all followed users, and one at what clients said, from time to time: an idle follower costs nothing of its own.
  */
 import { hash } from 'node:crypto';
 import type { Logger } from 'pino';
@@ -32,7 +33,12 @@ export interface AskedUser {
   askedUser: string;
 }
 
-type Followed = ConversationRef | AskedUser;
+/** What the client said in this session of MCP. */
+export interface RepliedSession {
+  mcpSession: string;
+}
+
+type Followed = ConversationRef | AskedUser | RepliedSession;
 
 export interface Notifications {
   /** To be called after commit. */
@@ -52,6 +58,8 @@ export interface NotificationOptions {
   lastSeqs: (refs: ConversationRef[]) => Promise<(ConversationRef & { last_seq: number })[]>;
   /** What differs whenever other questions are open, for each of these users; in any order. */
   openQuestions?: (users: AskedUser[]) => Promise<(AskedUser & { open: string })[]>;
+  /** What differs whenever something was said, for those of these sessions in which something was. */
+  replies?: (sessions: RepliedSession[]) => Promise<(RepliedSession & { replies: number })[]>;
   logger: Logger;
 }
 
@@ -68,6 +76,7 @@ export function createNotifications({
   version,
   lastSeqs,
   openQuestions,
+  replies,
   logger,
 }: NotificationOptions): Notifications {
   const topics = new Map<string, Topic>();
@@ -111,13 +120,16 @@ export function createNotifications({
     const followed = [...topics.values()].map(({ ref }) => ref);
     const users = followed.filter((ref) => 'askedUser' in ref);
     const conversations = followed.filter((ref) => 'conversation' in ref);
-    const [logs, questions] = await Promise.all([
+    const sessions = followed.filter((ref) => 'mcpSession' in ref);
+    const [logs, questions, said] = await Promise.all([
       conversations.length > 0 ? lastSeqs(conversations) : [],
       users.length > 0 ? openQuestions?.(users) : [],
+      sessions.length > 0 ? replies?.(sessions) : [],
     ]);
     return [
       ...logs.map((row) => ({ name: topicOf(row), state: row.last_seq })),
       ...(questions ?? []).map((row) => ({ name: topicOf(row), state: row.open })),
+      ...(said ?? []).map((row) => ({ name: topicOf(row), state: row.replies })),
     ];
   };
 
@@ -166,7 +178,10 @@ function createSubscription(close: () => void): { wake: () => void; subscription
 }
 
 function topicOf(ref: Followed): string {
-  const parts =
-    'askedUser' in ref ? [ref.tenant, 'questions', ref.askedUser] : [ref.tenant, ref.conversation];
-  return hash('sha256', JSON.stringify(parts), 'base64url');
+  return hash('sha256', JSON.stringify(partsOf(ref)), 'base64url');
+}
+
+function partsOf(ref: Followed): string[] {
+  if ('mcpSession' in ref) return [ref.mcpSession];
+  return 'askedUser' in ref ? [ref.tenant, 'questions', ref.askedUser] : [ref.tenant, ref.conversation];
 }

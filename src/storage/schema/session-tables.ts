@@ -19,6 +19,9 @@ export interface SessionTables {
     conversation: string;
     turn_id: string;
     tool: string;
+    /** JSON: a string or a number. */
+    progress_token: string | null;
+    created_at: number;
   };
   mcp_replies: {
     session_id: string;

@@ -1,17 +1,20 @@
 /**
  * The stream of one tool call up to 2025-11-25: progress, our questions as requests, and the result. It is made from the
- * turn's log each time, so that any process tells it again to a client that comes back; what is still open is asked again.
+ * turn's log, so that any process tells it again to a client that comes back; what is still open is asked again. While
+ * somebody is asked nothing is read: the log and the client's replies announce what is new.
  */
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { OwnTurn } from '../../../service/own-turn.ts';
-import type { Service } from '../../../service/service.ts';
-import type { McpReply, McpSession } from '../../../service/service.ts';
+import type { McpReply, McpSession, Service } from '../../../service/service.ts';
 import { pendingResult, unshownResult } from '../tools/fallback.ts';
-import type { CallStage, Question } from '../tools/follow-call.ts';
-import { questionWords } from '../../../elicitation/question-words.ts';
+import { gatheringMs } from '../tools/follow-call.ts';
+import type { CallStage } from '../tools/follow-call.ts';
 import { resultFor } from '../tools/result-for.ts';
 import type { ToolLayer } from '../tools/tool-layer.ts';
-import type { Request, RequestId } from './messages.ts';
-import { notificationMessage, questionRequestId, requestMessage, resultMessage } from './messages.ts';
+import { askOpen, closeSettled, unaskable } from './asking.ts';
+import type { Asking } from './asking.ts';
+import type { RequestId } from './messages.ts';
+import { notificationMessage, resultMessage } from './messages.ts';
 
 export interface CallStreamParts {
   layer: ToolLayer;
@@ -24,14 +27,13 @@ export interface LegacyCall {
   requestId: RequestId;
   /** What was called. */
   tool: string;
-  progressToken?: NonNullable<Request['params']['_meta']>['progressToken'];
+  progressToken: string | number | null;
   /** Questions that are open and were answered before the call. */
   answered?: string[];
   signal: AbortSignal;
 }
 
-/** How long a client's word to another process takes to be noticed here, while somebody is asked. */
-const replyPollMs = 1_000;
+/** Of silence, until a client that wants to be told of progress is told that the call waits. Clients give up after 60 s. */
 const quietMs = 15_000;
 /** Clients since then can come back to a stream that has said nothing yet; older ones fail at an event without data. */
 const resumableSince = '2025-11-25';
@@ -39,99 +41,88 @@ const resumableSince = '2025-11-25';
 const comeBackMs = 3_000;
 
 export async function* callStream(parts: CallStreamParts, call: LegacyCall): AsyncGenerator<string> {
-  const { layer, service } = parts;
-  const { session, turn, requestId, progressToken, signal } = call;
+  const { session, requestId } = call;
   const tag = Buffer.from(JSON.stringify(requestId)).toString('base64url');
   if (session.version >= resumableSince) yield `id: ${tag}.0\nretry: ${comeBackMs}\ndata: \n\n`;
   let sent = 0;
-  const toText = (message: object) => `id: ${tag}.${++sent}\ndata: ${JSON.stringify(message)}\n\n`;
-  /** By question: how often the client's answer did not fit when it was asked last. */
-  const asked = new Map<string, { question: Question; times: number }>();
-  const skipped = new Set(call.answered);
-  /** Agreed to, and not done yet: the client is told when it is. */
-  const awaited = new Set<string>();
-  const toResult = session.shows.form && session.shows.url ? unshownResult : pendingResult;
-  const told = { labels: 0, at: Date.now(), progress: 0 };
+  for await (const message of messagesOf(parts, call))
+    yield `id: ${tag}.${++sent}\ndata: ${JSON.stringify(message)}\n\n`;
+}
 
-  while (!signal.aborted) {
-    const labels: string[] = [];
-    const stage = await layer.follow(turn, {
-      signal,
-      holdMs: asked.size > 0 ? replyPollMs : quietMs,
-      answered: new Set([...skipped, ...asked.keys()]),
-      onProgress: (label) => labels.push(label),
-    });
-    if (signal.aborted) return;
-    if (progressToken !== undefined) {
-      const isQuiet = Date.now() - told.at >= quietMs;
-      const news = labels.slice(told.labels);
-      for (const message of news.length === 0 && isQuiet ? ['Waiting'] : news) {
-        told.at = Date.now();
-        told.progress += 1;
-        const params = { progressToken, progress: told.progress, message };
-        yield toText(notificationMessage('notifications/progress', params));
+async function* messagesOf({ layer, service }: CallStreamParts, call: LegacyCall): AsyncGenerator<object> {
+  const { session, turn, requestId, progressToken, signal } = call;
+  const { shows } = session;
+  const stop = new AbortController();
+  const until = AbortSignal.any([signal, stop.signal]);
+  const news = createNews();
+  const labels: string[] = [];
+  const asking: Asking = { asked: new Map(), awaited: new Set() };
+  const answeredNow = () => new Set([...(call.answered ?? []), ...asking.asked.keys()]);
+  const forgetReplies = service.mcpSessions.onReply(session.id, news.tell);
+  until.addEventListener('abort', news.tell);
+  const watched = layer.watch(turn, {
+    signal: until,
+    onNews: news.tell,
+    onProgress: (label) => labels.push(label),
+  });
+  try {
+    for (let progress = 0; ;) {
+      const isQuiet = !(await news.within(quietMs));
+      if (signal.aborted) return;
+      let stage = watched.stage(answeredNow());
+      if (stage.kind === 'asks') {
+        await sleep(gatheringMs, undefined, { signal }).catch(() => undefined);
+        stage = watched.stage(answeredNow());
       }
-      told.labels = labels.length;
-    }
-    for (const question of noLongerOpen(asked, stage)) {
-      asked.delete(question.elicitationId);
-      if (awaited.has(question.elicitationId)) yield toText(completed(question));
-    }
-    if (stage.kind === 'done')
-      return void (yield toText(resultMessage(requestId, resultFor(stage, call.tool))));
+      for (const message of progressToken === null ? [] : progressOf(labels, isQuiet))
+        yield notificationMessage('notifications/progress', { progressToken, progress: ++progress, message });
+      yield* closeSettled(asking, stage);
+      if (stage.kind === 'done') return void (yield resultMessage(requestId, resultFor(stage, call.tool)));
 
-    const open = stage.kind === 'asks' ? stage.questions : [];
-    const known = [...asked.keys(), ...open.map(({ elicitationId }) => elicitationId)];
-    const found = await service.mcpSessions.replies(session.id, known);
-    const replies = new Map(found.map((reply) => [reply.elicitationId, reply]));
-    for (const { kind, elicitationId } of found) if (kind === 'awaited') awaited.add(elicitationId);
-    const cannotBeAsked = open.filter(({ mode }) => !session.shows[mode]);
-    const isUndelivered = ({ elicitationId }: Question) => replies.get(elicitationId)?.kind === 'undelivered';
-    const undelivered = [...[...asked.values()].map(({ question }) => question), ...open].filter(
-      isUndelivered,
-    );
-    const inWords = [
-      ...cannotBeAsked,
-      ...undelivered.filter((question) => !cannotBeAsked.includes(question)),
-    ];
-    const areOthersAsked = asked.size > 0 || open.length > cannotBeAsked.length;
-    if (undelivered.length > 0 || (cannotBeAsked.length > 0 && !areOthersAsked))
-      return void (yield toText(resultMessage(requestId, toResult(turn, inWords))));
-
-    for (const question of open) {
-      const reply = replies.get(question.elicitationId);
-      if (!session.shows[question.mode]) continue;
-      if (reply?.kind !== 'awaited') yield toText(ask(question, reply));
-      asked.set(question.elicitationId, { question, times: reply?.times ?? 0 });
+      const replies = await repliesTo(service, session, stage);
+      const inWords = unaskable(asking, stage, { shows, replies });
+      if (inWords.length > 0) {
+        const toResult = shows.form && shows.url ? unshownResult : pendingResult;
+        return void (yield resultMessage(requestId, toResult(turn, inWords)));
+      }
+      yield* askOpen(asking, stage, { shows, replies });
     }
-    for (const [id, { question, times }] of asked) {
-      const reply = replies.get(id);
-      if (reply?.kind !== 'misfit' || reply.times === times) continue;
-      asked.set(id, { question, times: reply.times });
-      yield toText(ask(question, reply));
-    }
+  } finally {
+    stop.abort();
+    forgetReplies();
   }
 }
 
-function ask(question: Question, reply: McpReply | undefined): object {
-  const misfit = reply?.kind === 'misfit' ? (reply.reasons ?? '') : undefined;
-  const { elicitationId } = question;
-  const message = questionWords(question, misfit);
-  const params =
-    question.mode === 'url'
-      ? { mode: 'url', message, url: question.url, elicitationId }
-      : { message, requestedSchema: question.requestedSchema };
-  return requestMessage(questionRequestId(elicitationId, reply?.times ?? 0), 'elicitation/create', params);
+function progressOf(labels: string[], isQuiet: boolean): string[] {
+  const fresh = labels.splice(0);
+  return fresh.length === 0 && isQuiet ? ['Waiting'] : fresh;
 }
 
-function completed({ elicitationId }: Question): object {
-  return notificationMessage('notifications/elicitation/complete', { elicitationId });
+async function repliesTo(
+  { mcpSessions }: CallStreamParts['service'],
+  { id }: McpSession,
+  stage: Exclude<CallStage, { kind: 'done' }>,
+): Promise<Map<string, McpReply>> {
+  const known = stage.open.map(({ elicitationId }) => elicitationId);
+  const replies = await mcpSessions.replies(id, known);
+  return new Map(replies.map((reply) => [reply.elicitationId, reply]));
 }
 
-/** Of those that were asked: the turn is over, or waits for others only. */
-function noLongerOpen(asked: ReadonlyMap<string, { question: Question }>, stage: CallStage): Question[] {
-  const questions = [...asked.values()].map(({ question }) => question);
-  if (stage.kind === 'done') return questions;
-  const open = new Set(stage.open.map(({ elicitationId }) => elicitationId));
-  return questions.filter(({ elicitationId }) => !open.has(elicitationId));
+/** What was told between two waits is waited for no more. */
+function createNews() {
+  let next = Promise.withResolvers<void>();
+  return {
+    tell: (): void => next.resolve(),
+    /** Whether there was any, before this time was over. */
+    async within(ms: number): Promise<boolean> {
+      const stop = new AbortController();
+      const isNews = await Promise.race([
+        next.promise.then(() => true),
+        sleep(ms, false, { signal: stop.signal }).catch(() => false),
+      ]);
+      stop.abort();
+      if (isNews) next = Promise.withResolvers();
+      return isNews;
+    },
+  };
 }

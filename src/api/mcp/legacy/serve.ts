@@ -167,8 +167,9 @@ async function callTool(parts: LegacyParts, arriving: InSession & { caller: Call
   if (started.kind === 'result') return reply.send(resultMessage(id, started.result));
   const { turn, answered = [] } = started;
   const { conversation, turnId } = turn;
-  await parts.service.mcpSessions.addCall(session.id, { requestId, conversation, turnId, tool: name });
-  const progressToken = params._meta?.progressToken;
+  const progressToken = params._meta?.progressToken ?? null;
+  const call = { requestId, conversation, turnId, tool: name, progressToken };
+  await parts.service.mcpSessions.addCall(session.id, call);
   return stream(parts, arriving, {
     session,
     turn,
@@ -195,6 +196,7 @@ async function resume(parts: LegacyParts, arriving: InSession): Promise<FastifyR
     turn: found.turn,
     requestId: JSON.parse(call.requestId) as string | number,
     tool: call.tool,
+    progressToken: call.progressToken,
     signal: arrived.signal,
   });
 }

@@ -1,6 +1,6 @@
 /**
- * How a call stands: followed in the turn's log until it is over, somebody has to be asked, or the time to wait is up.
- * Nothing is kept between two looks: the log tells all of it again, at any process.
+ * How a call stands: read from the turn's log until it is over, somebody has to be asked, or the time to wait is up; or
+ * watched for as long as a stream is open. Nothing is kept for it: the log tells all of it again, at any process.
  */
 import type { ElicitationEvent } from '../../../elicitation/elicitation.ts';
 import type { OwnTurn } from '../../../service/own-turn.ts';
@@ -40,33 +40,36 @@ export interface Following {
   onProgress?: (words: string) => void;
 }
 
+export interface Watching {
+  signal: AbortSignal;
+  /** Is called whenever `stage` may say something else, or fail. */
+  onNews: () => void;
+  onProgress: (words: string) => void;
+}
+
+export interface WatchedCall {
+  /** `answered`: questions that are not to be asked again while they are open. */
+  stage(answered: ReadonlySet<string>): CallStage;
+}
+
+type Parts = Pick<Service, 'followTurn' | 'questionPage'>;
+
 /** Questions of one round are opened one after the other: they are asked together. */
-const gatheringMs = 50;
+export const gatheringMs = 50;
 
 export async function followCall(
-  service: Pick<Service, 'followTurn' | 'questionPage'>,
+  service: Parts,
   turn: OwnTurn,
   { signal, holdMs, answered = new Set(), onProgress }: Following,
 ): Promise<CallStage> {
   const stop = new AbortController();
   const holding = setTimeout(() => stop.abort(), holdMs);
   let gathering: NodeJS.Timeout | undefined;
-  const entries: LogEntry[] = [];
-  const questions = new Map<string, Question>();
-  const open = () => [...questions.values()].filter(({ status }) => status === 'pending');
-  const unanswered = () => open().filter(({ elicitationId }) => !answered.has(elicitationId));
+  const view = createCallView(service, turn, onProgress);
   try {
     for await (const batch of service.followTurn(turn, { signal: AbortSignal.any([signal, stop.signal]) })) {
-      entries.push(...batch);
-      for (const entry of batch) {
-        if (entry.event.type === 'elicitation-request') {
-          const { elicitationId } = entry.event;
-          questions.set(elicitationId, { ...entry.event, page: service.questionPage(elicitationId) });
-        }
-        const operation = onProgress && operationOf(entry, '');
-        if (operation) onProgress(operation.label);
-      }
-      if (unanswered().length > 0) gathering ??= setTimeout(() => stop.abort(), gatheringMs);
+      view.add(batch);
+      if (view.stage(answered).kind === 'asks') gathering ??= setTimeout(() => stop.abort(), gatheringMs);
       else {
         clearTimeout(gathering);
         gathering = undefined;
@@ -76,21 +79,69 @@ export async function followCall(
     clearTimeout(holding);
     clearTimeout(gathering);
   }
-  const last = entries.at(-1);
-  const at = last?.at ?? Date.now();
-  if (last?.event.type === 'turn-ended') {
-    const { status } = last.event;
-    const direct = directResult(entries, status);
-    return {
-      kind: 'done',
-      at,
-      status,
-      result: resultOfTurn(turn, entries, status),
-      ...(direct && { direct }),
-    };
-  }
-  const asked = unanswered();
-  return asked.length > 0
-    ? { kind: 'asks', at, questions: asked, open: open() }
-    : { kind: 'working', at, awaited: open(), open: open() };
+  return view.stage(answered);
+}
+
+/** Reads the log once, and then only what is new, until `signal` aborts or the turn is over. */
+export function watchCall(
+  service: Parts,
+  turn: OwnTurn,
+  { signal, onNews, onProgress }: Watching,
+): WatchedCall {
+  const view = createCallView(service, turn, onProgress);
+  let failure: { error: unknown } | undefined;
+  const read = async () => {
+    for await (const batch of service.followTurn(turn, { signal })) {
+      view.add(batch);
+      onNews();
+    }
+  };
+  read().catch((error: unknown) => {
+    failure = { error };
+    onNews();
+  });
+  return {
+    stage(answered) {
+      if (failure) throw failure.error;
+      return view.stage(answered);
+    },
+  };
+}
+
+/** What the entries of a turn, in order, say about it. */
+function createCallView(
+  service: Pick<Service, 'questionPage'>,
+  turn: OwnTurn,
+  onProgress?: (words: string) => void,
+) {
+  const entries: LogEntry[] = [];
+  const questions = new Map<string, Question>();
+  return {
+    add(batch: LogEntry[]): void {
+      entries.push(...batch);
+      for (const entry of batch) {
+        if (entry.event.type === 'elicitation-request') {
+          const { elicitationId } = entry.event;
+          questions.set(elicitationId, { ...entry.event, page: service.questionPage(elicitationId) });
+        }
+        const operation = onProgress && operationOf(entry, '');
+        if (operation) onProgress(operation.label);
+      }
+    },
+    stage(answered: ReadonlySet<string>): CallStage {
+      const last = entries.at(-1);
+      const at = last?.at ?? Date.now();
+      if (last?.event.type === 'turn-ended') {
+        const { status } = last.event;
+        const direct = directResult(entries, status);
+        const result = resultOfTurn(turn, entries, status);
+        return { kind: 'done', at, status, result, ...(direct && { direct }) };
+      }
+      const open = [...questions.values()].filter(({ status }) => status === 'pending');
+      const asked = open.filter(({ elicitationId }) => !answered.has(elicitationId));
+      return asked.length > 0
+        ? { kind: 'asks', at, questions: asked, open }
+        : { kind: 'working', at, awaited: open, open };
+    },
+  };
 }

@@ -6,8 +6,8 @@ import { agentTools } from './agent-tools.ts';
 import { answerQuestion } from './answers.ts';
 import type { Verdict } from './answers.ts';
 import { exposedTools } from './exposed-tools.ts';
-import { followCall } from './follow-call.ts';
-import type { CallStage, Following } from './follow-call.ts';
+import { followCall, watchCall } from './follow-call.ts';
+import type { CallStage, Following, WatchedCall, Watching } from './follow-call.ts';
 import { answerQuestionTool, listMyQuestions, sendElicitationResult, waitForTurn } from './question-tools.ts';
 import { refusalOf } from './refusals.ts';
 import type { Caller, Started, Tool, ToolCall, ToolDescription } from './tool.ts';
@@ -22,6 +22,8 @@ export interface ToolLayer {
   /** Null when the call has no such question. */
   answer(caller: Caller, turn: OwnTurn, answer: Answer): Promise<Verdict | null>;
   follow(turn: OwnTurn, following: Following): Promise<CallStage>;
+  /** For a stream that stays open while the call goes on. */
+  watch(turn: OwnTurn, watching: Watching): WatchedCall;
   /** Only an explicit wish ends a turn; again is harmless. */
   cancel(caller: Caller, turn: OwnTurn): Promise<void>;
 }
@@ -88,6 +90,7 @@ export function createToolLayer(service: ToolLayerService): ToolLayer {
     },
 
     follow: (turn, following) => followCall(service, turn, following),
+    watch: (turn, watching) => watchCall(service, turn, watching),
 
     async cancel({ principal }, turn) {
       await service.cancelTurn(principal, turn);

@@ -1,0 +1,78 @@
+/** Which questions one stream has asked, and what it says next: after news of the turn, or a word of the client. Pure. */
+import { questionWords } from '../../../elicitation/question-words.ts';
+import type { McpReply } from '../../../service/service.ts';
+import type { Capabilities } from '../../../elicitation/capabilities.ts';
+import type { CallStage, Question } from '../tools/follow-call.ts';
+import { notificationMessage, questionRequestId, requestMessage } from './messages.ts';
+
+export interface Asking {
+  /** By question: how many replies had been there when it was asked last. */
+  asked: Map<string, { question: Question; times: number }>;
+  /** Agreed to, and not done yet: the client is told when it is. */
+  awaited: Set<string>;
+}
+
+type Open = Exclude<CallStage, { kind: 'done' }>;
+
+/** Of those that were asked: what its client is told about those that are not open any more. Forgets them. */
+export function closeSettled({ asked, awaited }: Asking, stage: CallStage): object[] {
+  const open = new Set(stage.kind === 'done' ? [] : stage.open.map(({ elicitationId }) => elicitationId));
+  const settled = [...asked.keys()].filter((id) => !open.has(id));
+  for (const id of settled) asked.delete(id);
+  return settled
+    .filter((elicitationId) => awaited.has(elicitationId))
+    .map((elicitationId) => notificationMessage('notifications/elicitation/complete', { elicitationId }));
+}
+
+/** Those that the call ends with, in words: its client has failed to ask them, or can ask none of what is open. */
+export function unaskable(
+  { asked }: Asking,
+  stage: Open,
+  { shows, replies }: { shows: Capabilities; replies: ReadonlyMap<string, McpReply> },
+): Question[] {
+  const open = newlyOpen(stage);
+  const unshown = open.filter(({ mode }) => !shows[mode]);
+  const failed = [...[...asked.values()].map(({ question }) => question), ...open].filter(
+    (question) => replies.get(question.elicitationId)?.kind === 'undelivered' && !unshown.includes(question),
+  );
+  const areOthersAsked = asked.size > 0 || open.length > unshown.length;
+  return failed.length > 0 || !areOthersAsked ? [...unshown, ...failed] : [];
+}
+
+/** Requests for what has opened, and again for what was answered with what does not fit. */
+export function askOpen(
+  { asked, awaited }: Asking,
+  stage: Open,
+  { shows, replies }: { shows: Capabilities; replies: ReadonlyMap<string, McpReply> },
+): object[] {
+  for (const { kind, elicitationId } of replies.values()) if (kind === 'awaited') awaited.add(elicitationId);
+  const requests: object[] = [];
+  for (const [id, { question, times }] of asked) {
+    const reply = replies.get(id);
+    if (reply?.kind !== 'misfit' || reply.times === times) continue;
+    asked.set(id, { question, times: reply.times });
+    requests.push(toRequest(question, reply));
+  }
+  for (const question of newlyOpen(stage)) {
+    if (!shows[question.mode]) continue;
+    const reply = replies.get(question.elicitationId);
+    if (reply?.kind !== 'awaited') requests.push(toRequest(question, reply));
+    asked.set(question.elicitationId, { question, times: reply?.times ?? 0 });
+  }
+  return requests;
+}
+
+function newlyOpen(stage: Open): Question[] {
+  return stage.kind === 'asks' ? stage.questions : [];
+}
+
+function toRequest(question: Question, reply: McpReply | undefined): object {
+  const misfit = reply?.kind === 'misfit' ? (reply.reasons ?? '') : undefined;
+  const { elicitationId } = question;
+  const message = questionWords(question, misfit);
+  const params =
+    question.mode === 'url'
+      ? { mode: 'url', message, url: question.url, elicitationId }
+      : { message, requestedSchema: question.requestedSchema };
+  return requestMessage(questionRequestId(elicitationId, reply?.times ?? 0), 'elicitation/create', params);
+}
