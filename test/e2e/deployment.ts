@@ -30,6 +30,8 @@ export interface Deployment {
   /** Like `start`, without waiting. */
   spawn(entry: Entry, env?: Record<string, string>): ServiceProcess;
   client(user: User, baseUrl?: string): Client;
+  /** For clients other than ours. */
+  token(user: User): Promise<string>;
   /** Over plain HTTP, for what the client hides. */
   caller(user: User): Promise<Caller>;
   /** What all processes have written, for when something fails. */
@@ -95,6 +97,7 @@ export async function createDeployment({ port, env = {} }: DeploymentOptions = {
         capabilities: { url: true, form: true },
         timing,
       }),
+    token: tokenOf,
     caller: async (user) => createCaller(baseUrl, await tokenOf(user)),
     output: () =>
       processes

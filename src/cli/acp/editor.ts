@@ -31,5 +31,5 @@ export interface Editor {
 
 export type SessionState =
   | { kind: 'running' | 'requires-action' }
-  | { kind: 'idle'; stopReason: StopReason }
+  | { kind: 'idle'; stopReason?: StopReason }
   | { kind: 'failed'; message: string };

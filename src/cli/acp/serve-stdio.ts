@@ -4,20 +4,17 @@
  */
 import { Readable, Writable } from 'node:stream';
 import { ndJsonStream } from '@agentclientprotocol/sdk';
-import type { Stream } from '@agentclientprotocol/sdk';
-
-interface Connector {
-  connect(stream: Stream): { closed?: Promise<void> };
-}
+import type { AgentConnectionLifecycle } from '@agentclientprotocol/sdk';
+import type { AgentConnector } from '@agentclientprotocol/sdk';
 
 /** Resolves when the editor has gone. */
-export async function serveStdio(connector: Connector): Promise<void> {
+export async function serveStdio(agent: AgentConnector): Promise<void> {
   const output = takeStdout();
   // An editor that is killed closes both ends at once.
   process.stdout.on('error', () => process.stdin.destroy());
   const input = Readable.toWeb(process.stdin) as ReadableStream<Uint8Array>;
-  const { closed } = connector.connect(ndJsonStream(Writable.toWeb(output), input));
-  await closed;
+  const connected = agent.connect(ndJsonStream(Writable.toWeb(output), input));
+  await (connected as AgentConnectionLifecycle).closed;
 }
 
 /** The real one; what others write goes to stderr from now on. */

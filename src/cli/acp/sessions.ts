@@ -9,6 +9,7 @@ import { InterludeError } from '../../client/interlude-error.ts';
 import type { Conversation, ConversationMessages } from '../../contract/conversations.ts';
 import type { Editor } from './editor.ts';
 import { Session } from './session.ts';
+import type { Standing } from './telling.ts';
 import { sessionNotFound, toRequestError } from './request-errors.ts';
 
 export interface SessionsParts {
@@ -24,10 +25,17 @@ export interface Opened {
   agents: string[];
 }
 
+export interface Listed {
+  items: (Conversation & { cwd: string })[];
+  next: string | null;
+}
+
 export interface Loaded extends Opened {
   /** What was said, oldest first. */
   messages: ConversationMessages['messages']['items'];
-  follow: (from: 'from-its-start' | 'from-now') => void;
+  /** Whether a turn is going on. */
+  isLive: boolean;
+  follow: (live: Pick<Standing, 'isTold'>) => void;
 }
 
 export class Sessions {
@@ -38,34 +46,41 @@ export class Sessions {
     this.#parts = parts;
   }
 
-  async create(): Promise<Opened> {
+  async create(cwd: string): Promise<Opened> {
     const agents = await this.agents();
     const { agent } = this.#parts;
     if (agent !== undefined) requireAgent(agent, agents);
-    return { session: this.#add(randomUUID(), agent), agents };
+    return { session: this.#add(randomUUID(), cwd, agent), agents };
   }
 
   /** The session follows what is said from then on as soon as `follow` is called. */
-  async load(id: string): Promise<Loaded> {
+  async load(id: string, cwd: string): Promise<Loaded> {
     const { client } = this.#parts;
     const [agents, found] = await Promise.all([this.agents(), refused(readAll(client, id), id)]);
     const { conversation, messages } = found;
     this.#open.get(id)?.leave();
-    const session = this.#add(id, conversation.agent);
+    const session = this.#add(id, cwd, conversation.agent);
     const { agent, position, turn } = conversation;
-    const standing = { agent, position, liveTurn: turn?.turnId };
     session.hasBegun = true;
     return {
       session,
       agents,
       messages,
-      // What a live turn has said before is known to who resumes.
-      follow: (from) => session.join({ ...standing, mutedUntil: from === 'from-now' ? client.now() : 0 }),
+      isLive: turn !== null,
+      follow: ({ isTold }) => session.join(agent, { position, liveTurn: turn?.turnId, isTold }),
     };
   }
 
-  async list(cursor: string | undefined): Promise<{ items: Conversation[]; next: string | null }> {
-    return refused(this.#parts.client.conversations(cursor === undefined ? {} : { cursor }));
+  /**
+   * A conversation belongs to no folder. One that is open here is in the folder that it was opened for, any other in that
+   * of this program, which editors start where they are at work.
+   */
+  async list({ cwd, cursor }: { cwd: string | undefined; cursor: string | undefined }): Promise<Listed> {
+    const { items, next } = await refused(
+      this.#parts.client.conversations(cursor === undefined ? {} : { cursor }),
+    );
+    const placed = items.map((item) => ({ ...item, cwd: this.find(item.id)?.cwd ?? process.cwd() }));
+    return { items: placed.filter((item) => cwd === undefined || item.cwd === cwd), next };
   }
 
   /** Of this connection: what another one has opened is opened here first. */
@@ -95,9 +110,9 @@ export class Sessions {
     return agents.map(({ id }) => id);
   }
 
-  #add(id: string, agent: string | undefined): Session {
+  #add(id: string, cwd: string, agent: string | undefined): Session {
     const { client, editor, service } = this.#parts;
-    const session = new Session({ id, client, editor, service }, agent);
+    const session = new Session({ id, cwd, client, editor, service }, agent);
     this.#open.set(id, session);
     return session;
   }

@@ -1,36 +1,20 @@
 /** An agent of the service inside an editor: the SDK's client on one side, a real service on the other. */
-import { methods } from '@agentclientprotocol/sdk';
 import { expect, test } from 'vitest';
-import { createAgentV1 } from '../../../src/cli/acp/agent-v1.ts';
-import { createIdentity } from '../../../src/cli/acp/identity.ts';
-import { createKeptLogins } from '../../../src/cli/login/kept-logins.ts';
 import { useAskingService } from '../../asking/asking-service.ts';
 import { asks, form } from '../../servers/playing-server.ts';
 import { callOf } from '../../service/asking.ts';
-import { playEditor } from './editor.ts';
 import type { EditorOptions } from './editor.ts';
+import { openEditor } from './open-editor.ts';
 
 const setup = useAskingService();
 const callAsk = callOf(['ask']);
 
-async function open(options: EditorOptions = {}) {
-  const service = setup.service.baseUrl;
-  const identity = createIdentity({
-    service,
-    logins: createKeptLogins('/nowhere'),
-    token: await setup.service.token('alice'),
-    tokenFile: undefined,
-    as: undefined,
-    say: () => undefined,
-  });
-  return playEditor(createAgentV1({ service, identity, agent: 'assistant', version: '1' }), options);
-}
+const open = (options: EditorOptions = {}) => openEditor(setup.service, options);
 
 test('a prompt is answered, with its tool calls, and a question in between', async () => {
   setup.server.play(asks({ city: form('Which city?') }));
   const editor = await open({ answer: () => ({ action: 'accept', content: { city: 'Lisbon' } }) });
   const id = await editor.newSession();
-  setup.service.begun(id);
   expect(await editor.prompt(id, callAsk)).toEqual({ stopReason: 'end_turn' });
   expect(editor.elicitations).toEqual([
     {
@@ -65,7 +49,6 @@ test('an editor without forms puts the question in words, and the next message i
   setup.server.play(asks({ size: form('Which size?', size, { required: ['size'] }) }));
   const editor = await open({ capabilities: { elicitation: { url: {} } } });
   const id = await editor.newSession();
-  setup.service.begun(id);
   expect(await editor.prompt(id, callAsk)).toEqual({ stopReason: 'end_turn' });
   expect(editor.said(id)).toContain('Which size?');
   await editor.prompt(id, 'a large one');
@@ -84,7 +67,7 @@ test('a cancelled prompt takes its dialog away, and ends as cancelled', async ()
   const id = await editor.newSession();
   const prompted = editor.prompt(id, callAsk);
   await editor.until(() => editor.elicitations.length === 1);
-  await editor.agent.notify(methods.agent.session.cancel, { sessionId: id });
+  await editor.cancel(id);
   expect(await prompted).toEqual({ stopReason: 'cancelled' });
   await editor.until(() => editor.withdrawn === 1);
   editor.close();

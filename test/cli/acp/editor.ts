@@ -40,6 +40,7 @@ export interface PlayedEditor {
   person: Person;
   newSession(): Promise<string>;
   prompt(sessionId: string, text: string): Promise<PromptResponse>;
+  cancel(sessionId: string): Promise<void>;
   /** What the agent has said in a session. */
   said(sessionId: string): string;
   /** Resolves once it holds. */
@@ -110,6 +111,7 @@ export async function playEditor(
     },
     prompt: (sessionId: string, text: string) =>
       agent.request(methods.agent.session.prompt, { sessionId, prompt: [{ type: 'text', text }] }),
+    cancel: (sessionId: string) => agent.notify(methods.agent.session.cancel, { sessionId }),
     said: (sessionId: string) =>
       editor.updates
         .filter((one) => one.sessionId === sessionId)

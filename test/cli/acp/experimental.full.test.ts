@@ -1,0 +1,196 @@
+/** What is an experiment of the protocol: v2, HTTP and WebSocket, with the SDK's clients. */
+import { once } from 'node:events';
+import type { AddressInfo } from 'node:net';
+import { client, methods } from '@agentclientprotocol/sdk/experimental/v2';
+import type { SessionUpdate } from '@agentclientprotocol/sdk/experimental/v2';
+import { createHttpStream } from '@agentclientprotocol/sdk/experimental/http-client';
+import { createWebSocketStream } from '@agentclientprotocol/sdk/experimental/ws-client';
+import type { WebSocketConstructor } from '@agentclientprotocol/sdk/experimental/ws-client';
+import { expect, onTestFinished, test } from 'vitest';
+import { WebSocket } from 'ws';
+import { createAgent } from '../../../src/cli/acp/agent.ts';
+import { createAgentV2 } from '../../../src/cli/acp/agent-v2.ts';
+import { createIdentity } from '../../../src/cli/acp/identity.ts';
+import { createHttpServer } from '../../../src/cli/acp/serve-http.ts';
+import { createKeptLogins } from '../../../src/cli/login/kept-logins.ts';
+import { useAskingService } from '../../asking/asking-service.ts';
+import { asks, form } from '../../servers/playing-server.ts';
+import { callOf } from '../../service/asking.ts';
+import { playEditor } from './editor.ts';
+import { partsFor } from './open-editor.ts';
+import { startProgram } from './program.ts';
+
+const setup = useAskingService();
+const callAsk = callOf(['ask']);
+const lisbon = { action: 'accept', content: { city: 'Lisbon' } } as const;
+const asking = asks({ city: form('Which city?') });
+
+/** An editor that speaks the draft. */
+async function draftEditor(answer: () => unknown = () => lisbon) {
+  const updates: SessionUpdate[] = [];
+  let wake = Promise.withResolvers<void>();
+  const app = client({ name: 'test' })
+    .onNotification(methods.client.session.update, ({ params }) => {
+      updates.push(params.update);
+      wake.resolve();
+      wake = Promise.withResolvers();
+    })
+    .onRequest(methods.client.elicitation.create, () => answer() as typeof lisbon);
+  const connection = app.connect(createAgentV2(await partsFor(setup.service)));
+  const { agent } = connection;
+  const hello = await agent.request(methods.agent.initialize, {
+    protocolVersion: 2,
+    info: { name: 'test', version: '1' },
+    capabilities: { elicitation: { form: {}, url: {} } },
+  });
+  const { sessionId } = await agent.request(methods.agent.session.new, { cwd: '/work' });
+  setup.service.begun(sessionId);
+  const states = () =>
+    updates.flatMap((update) => (update.sessionUpdate === 'state_update' ? [update] : [])) as {
+      state: string;
+      stopReason?: string;
+    }[];
+  return {
+    agent,
+    close: () => connection.close(),
+    hello,
+    sessionId,
+    updates,
+    states,
+    prompt: (text: string) =>
+      agent.request(methods.agent.session.prompt, { sessionId, prompt: [{ type: 'text', text }] }),
+    async idle() {
+      while (states().at(-1)?.state !== 'idle') await wake.promise;
+      return states().at(-1)?.stopReason;
+    },
+  };
+}
+
+test('v2: a prompt is answered when it was taken, and what becomes of it is a state', async () => {
+  setup.server.play(asking);
+  const editor = await draftEditor();
+  expect(editor.hello).toMatchObject({ protocolVersion: 2, info: { name: 'interlude' } });
+  const { messageId } = await editor.prompt(callAsk);
+  expect(await editor.idle()).toBe('end_turn');
+  const said = editor.updates.map(({ sessionUpdate }) => sessionUpdate);
+  expect(editor.updates.find(({ sessionUpdate }) => sessionUpdate === 'user_message')).toMatchObject({
+    messageId,
+  });
+  expect(editor.states().map(({ state }) => state)).toEqual([
+    'running',
+    'requires_action',
+    'running',
+    'idle',
+  ]);
+  expect(said).not.toContain('tool_call');
+  expect(said.filter((one) => one === 'tool_call_update')).toHaveLength(2);
+  expect(editor.updates).toContainEqual(
+    expect.objectContaining({ sessionUpdate: 'agent_message_chunk', messageId: expect.any(String) }),
+  );
+  editor.close();
+});
+
+test('v2: cancel ends as cancelled, and a session is resumed with what was said', async () => {
+  setup.server.play(asking);
+  const editor = await draftEditor(() => new Promise(() => undefined));
+  await editor.prompt(callAsk);
+  while (editor.states().at(-1)?.state !== 'requires_action') await new Promise(setImmediate);
+  await editor.agent.notify(methods.agent.session.cancel, { sessionId: editor.sessionId });
+  expect(await editor.idle()).toBe('cancelled');
+  const { sessionId } = editor;
+  editor.close();
+  const again = await draftEditor();
+  await again.agent.request(methods.agent.session.resume, {
+    sessionId,
+    cwd: '/work',
+    replayFrom: { type: 'start' },
+  });
+  expect(again.updates.map(({ sessionUpdate }) => sessionUpdate)).toEqual([
+    'user_message_chunk',
+    'tool_call_update',
+    'state_update',
+  ]);
+  expect(again.states()).toMatchObject([{ state: 'idle' }]);
+  again.close();
+});
+
+test('v2 is spoken to who asks for it, and only where the program was told to', async () => {
+  const env = { INTERLUDE_TOKEN: await setup.service.token('alice') };
+  const hello = { protocolVersion: 2, info: { name: 'test', version: '1' }, capabilities: {} };
+  for (const [words, expected] of [
+    [[], 1],
+    [['--draft'], 2],
+  ] as const) {
+    const program = startProgram(['--service', setup.service.baseUrl, ...words], env);
+    expect((await program.ask('initialize', hello)).result).toMatchObject({ protocolVersion: expected });
+    expect(await program.end()).toBe(0);
+  }
+  const both = startProgram(['--service', setup.service.baseUrl, '--draft'], env);
+  expect((await both.ask('initialize', { protocolVersion: 1 })).result).toMatchObject({ protocolVersion: 1 });
+  expect(await both.end()).toBe(0);
+});
+
+async function listening(): Promise<string> {
+  const { baseUrl: service } = setup.service;
+  const server = createHttpServer({
+    service,
+    createAgent: (token) => {
+      const logins = createKeptLogins('/nowhere');
+      const user = { service, logins, token, tokenFile: undefined, as: undefined, say: () => undefined };
+      const parts = { service, identity: createIdentity(user), agent: 'assistant', version: '1' };
+      return createAgent(parts, { draft: true });
+    },
+  });
+  server.listen(0, '127.0.0.1');
+  onTestFinished(() => {
+    server.closeAllConnections();
+    server.close();
+  });
+  await once(server, 'listening');
+  return `127.0.0.1:${(server.address() as AddressInfo).port}`;
+}
+
+const bearer = async (user: string) => ({ authorization: `Bearer ${await setup.service.token(user)}` });
+
+test.each([
+  ['HTTP', async (host: string) => createHttpStream(`http://${host}/`, { headers: await bearer('alice') })],
+  [
+    'WebSocket',
+    async (host: string) =>
+      createWebSocketStream(`ws://${host}/`, {
+        headers: await bearer('alice'),
+        WebSocket: WebSocket as unknown as WebSocketConstructor,
+      }),
+  ],
+])('over %s: a prompt with a question', async (_, streamTo) => {
+  setup.server.play(asking);
+  const editor = await playEditor(await streamTo(await listening()), { answer: () => lisbon });
+  const id = await editor.newSession();
+  setup.service.begun(id);
+  expect(await editor.prompt(id, callAsk)).toEqual({ stopReason: 'end_turn' });
+  await editor.until(() => editor.said(id) === 'done');
+  editor.close();
+});
+
+test('over HTTP: no token, a wrong one, a page of the web and somebody else’s connection get nothing', async () => {
+  const host = await listening();
+  const hello = { jsonrpc: '2.0', id: 1, method: 'initialize', params: { protocolVersion: 1 } };
+  const post = (headers: Record<string, string>, body: object = hello) =>
+    fetch(`http://${host}/`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', ...headers },
+      body: JSON.stringify(body),
+    });
+  expect((await post({})).status).toBe(401);
+  expect((await post({ authorization: 'Bearer nonsense' })).status).toBe(401);
+  expect((await post({ ...(await bearer('alice')), origin: 'https://evil.example' })).status).toBe(401);
+  const alice = await post(await bearer('alice'));
+  const connection = alice.headers.get('acp-connection-id') ?? '';
+  expect(connection).not.toBe('');
+  const list = { jsonrpc: '2.0', id: 2, method: 'session/list', params: {} };
+  const bob = await post({ ...(await bearer('bob')), 'acp-connection-id': connection }, list);
+  expect(bob.status).toBe(404);
+  const socket = new WebSocket(`ws://${host}/`);
+  const [refused] = (await once(socket, 'error')) as [Error];
+  expect(refused.message).toContain('401');
+});
