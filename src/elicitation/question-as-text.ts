@@ -31,7 +31,8 @@ function fieldAsText(field: Field): string {
   const { title, description, isRequired } = field;
   const facts = [kindInWords(field), isRequired ? 'required' : 'optional'];
   if (field.default !== undefined) facts.push(`if left out: ${JSON.stringify(field.default)}`);
-  return `- ${title} (${facts.join('; ')})${description === undefined ? '' : `: ${description}`}`;
+  const about = description === undefined ? '' : `: ${oneLine(description)}`;
+  return `- ${oneLine(title)} (${facts.join('; ')})${about}`;
 }
 
 function kindInWords(field: Field): string {
@@ -54,6 +55,11 @@ function kindInWords(field: Field): string {
 const formatsInWords = { email: 'email address', uri: 'link', date: 'date', 'date-time': 'date and time' };
 
 function choicesInWords(choices: { title: string }[]): string {
-  const titles = choices.slice(0, mostChoices).map(({ title }) => title);
+  const titles = choices.slice(0, mostChoices).map(({ title }) => oneLine(title));
   return [...titles, ...(choices.length > mostChoices ? ['…'] : [])].join(' / ');
+}
+
+/** Or else an asker could go on in the words of whoever quotes it. */
+function oneLine(text: string): string {
+  return text.replaceAll(/\s+/g, ' ').trim();
 }

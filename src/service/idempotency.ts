@@ -35,7 +35,7 @@ export async function identify(
   if (repetition.kind === 'unnamed') return identity;
 
   const fingerprint = fingerprintOf(request);
-  const key = repetition.kind === 'named' ? `key ${repetition.key}` : `content ${fingerprint}`;
+  const key = repetition.kind === 'named' ? `key ${toKept(repetition.key)}` : `content ${fingerprint}`;
   const earlier =
     repetition.kind === 'named' ? {} : { isNew: !repetition.isRepeat, withinMs: announcedRepeatMs };
   const owner = { tenant: principal.tenant, user: userOf(principal) };
@@ -45,6 +45,11 @@ export async function identify(
     'idempotency_key_reused',
     'It was already used for another message. Choose a new one for each message.',
   );
+}
+
+/** Longer ones than an index takes are kept as their digest. */
+function toKept(key: string): string {
+  return key.length > 500 ? digestOf(key) : key;
 }
 
 function fingerprintOf({ conversation, agent, messages }: TurnRequest): string {

@@ -40,11 +40,17 @@ export function problemFor(error: unknown, request: FastifyRequest): ProblemErro
       request.log.warn({ err: problem }, `answered ${problem.statusCode} ${problem.code}`);
     return problem;
   }
-  request.log.error({ err: error }, 'a request failed');
+  // A client that leaves before the first byte of its stream: nothing is broken, and nobody is there to be answered.
+  const isLeft = request.raw.socket.destroyed && codeOf(error) === 'ERR_STREAM_PREMATURE_CLOSE';
+  request.log[isLeft ? 'debug' : 'error']({ err: error }, 'a request failed');
   return new ProblemError(
     'internal',
     `This was not your fault. Try again; if it keeps happening, tell the operator request ${request.id}.`,
   );
+}
+
+function codeOf(error: unknown): unknown {
+  return error instanceof Error && 'code' in error ? error.code : undefined;
 }
 
 function recognised(error: unknown, request: FastifyRequest): ProblemError | undefined {

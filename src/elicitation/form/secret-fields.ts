@@ -3,7 +3,9 @@
  * 2025-11-25, elicitation: "servers MUST NOT use form mode to request sensitive information"). Judged by words, so a
  * form that hides its purpose passes.
  */
+import type { ElicitationRequest } from '../elicitation.ts';
 import type { Field } from './field.ts';
+import { readRequestedSchema } from './requested-schema.ts';
 
 /** Separators between words are gone: `api_key`, `apiKey` and "API key" read alike. */
 const secretWords = [
@@ -49,6 +51,16 @@ export function secretFields(fields: Field[], requestedSchema: Record<string, un
     return format === 'password' || writeOnly === true || [name, title].some(isSecretName);
   });
   return found.map(({ name }) => name);
+}
+
+/** Whether a question wants a secret, by its fields or by its words: no model and no conversation may carry the answer. */
+export function wantsSecret(question: ElicitationRequest): boolean {
+  if (question.mode === 'url') return false;
+  const form = readRequestedSchema(question.requestedSchema);
+  const fields = form.kind === 'form' ? form.fields : [];
+  if (secretField(fields, question.requestedSchema) !== null) return true;
+  const isTyped = fields.some(({ kind }) => kind === 'text' || kind === 'number');
+  return isTyped && asksForSecret(question.message);
 }
 
 const request = /\b(what is|what's|what are|enter|type|give|provide|tell|send|share|need)\b/i;

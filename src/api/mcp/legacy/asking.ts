@@ -3,6 +3,7 @@ import { questionWords } from '../../../elicitation/question-words.ts';
 import type { McpReply } from '../../../service/service.ts';
 import type { Capabilities } from '../../../elicitation/capabilities.ts';
 import type { CallStage, Question } from '../tools/follow-call.ts';
+import { isShowable } from '../tools/showable.ts';
 import { notificationMessage, questionRequestId, requestMessage } from './messages.ts';
 
 export interface Asking {
@@ -31,7 +32,8 @@ export function unaskable(
   { shows, replies }: { shows: Capabilities; replies: ReadonlyMap<string, McpReply> },
 ): Question[] {
   const open = newlyOpen(stage);
-  const unshown = open.filter(({ mode }) => !shows[mode]);
+  const isShown = isShowable(shows);
+  const unshown = open.filter((question) => !isShown(question));
   const failed = [...[...asked.values()].map(({ question }) => question), ...open].filter(
     (question) => replies.get(question.elicitationId)?.kind === 'undelivered' && !unshown.includes(question),
   );
@@ -53,8 +55,7 @@ export function askOpen(
     asked.set(id, { question, times: reply.times });
     requests.push(toRequest(question, reply));
   }
-  for (const question of newlyOpen(stage)) {
-    if (!shows[question.mode]) continue;
+  for (const question of newlyOpen(stage).filter(isShowable(shows))) {
     const reply = replies.get(question.elicitationId);
     if (reply?.kind !== 'awaited') requests.push(toRequest(question, reply));
     asked.set(question.elicitationId, { question, times: reply?.times ?? 0 });

@@ -10,6 +10,7 @@ import { workingResult } from '../tools/call-result.ts';
 import { pendingResult } from '../tools/fallback.ts';
 import type { CallStage, Question } from '../tools/follow-call.ts';
 import { resultFor } from '../tools/result-for.ts';
+import { isShowable } from '../tools/showable.ts';
 import type { ToolLayer } from '../tools/tool-layer.ts';
 import type { Caller, ToolCall } from '../tools/tool.ts';
 import { toInputRequests, toResponse } from './input-required.ts';
@@ -79,7 +80,7 @@ export async function callTool(parts: CallToolParts, called: CalledTool): Promis
   // A call that is sent again under its idempotency key asks what it asked before, and may bring the answers along.
   const answeredNow =
     requestState === undefined && stage.kind === 'asks'
-      ? stage.questions.filter(({ mode }) => caller.shows[mode]).map(({ elicitationId }) => elicitationId)
+      ? stage.questions.filter(isShowable(caller.shows)).map(({ elicitationId }) => elicitationId)
       : [];
   if (!answeredNow.some((elicitationId) => elicitationId in called.inputResponses))
     return toResult(parts, called, running, stage);
@@ -112,7 +113,7 @@ function toResult(
       return { ...rest, content: [...notes.map((text) => ({ type: 'text' as const, text })), ...content] };
     }
     case 'asks': {
-      const shown = stage.questions.filter(({ mode }) => caller.shows[mode]);
+      const shown = stage.questions.filter(isShowable(caller.shows));
       if (shown.length === 0) return { ...pendingResult(turn, stage.questions, misfits) };
       return {
         resultType: 'input_required',

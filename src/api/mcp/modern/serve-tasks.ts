@@ -6,6 +6,7 @@ import {
 } from '@modelcontextprotocol/server';
 import type { Server, ServerContext } from '@modelcontextprotocol/server';
 import { z } from 'zod';
+import { ClientIdSchema } from '../../../contract/ids.ts';
 import type { FoundTurn } from '../../../service/own-turn.ts';
 import type { ToolLayer } from '../tools/tool-layer.ts';
 import type { Caller } from '../tools/tool.ts';
@@ -16,6 +17,8 @@ const TaskParams = z.looseObject({ taskId: z.string() });
 
 /** How long the log is read for what has happened so far. Clients poll. */
 const readingMs = 200;
+/** More than a turn can have open; each is looked up. */
+const mostAnswers = 100;
 
 export function serveTasks(
   server: Server,
@@ -34,9 +37,15 @@ export function serveTasks(
   server.setRequestHandler('tasks/update', params, async ({ taskId }, ctx) => {
     const caller = callerOf(ctx);
     const { turn } = await findTask(layer, caller, taskId, ctx);
+    const given = Object.entries(ctx.mcpReq.inputResponses ?? {});
+    if (given.length > mostAnswers)
+      throw new ProtocolError(
+        ProtocolErrorCode.InvalidParams,
+        `Send at most ${mostAnswers} responses at once.`,
+      );
     const misfits = await Promise.all(
-      Object.entries(ctx.mcpReq.inputResponses ?? {}).map(async ([elicitationId, given]) => {
-        const response = toResponse(given);
+      given.map(async ([elicitationId, content]) => {
+        const response = toResponse(content);
         const verdict = response && (await layer.answer(caller, turn, { elicitationId, response }));
         return verdict?.kind === 'misfit' ? [`${elicitationId}: ${verdict.reasons}`] : [];
       }),
@@ -69,7 +78,8 @@ async function findTask(
     throw new MissingRequiredClientCapabilityError({
       requiredCapabilities: { extensions: { [tasksExtension]: {} } },
     });
-  const found = await layer.find(caller, { turnId: taskId });
+  const isId = ClientIdSchema.safeParse(taskId).success;
+  const found = isId ? await layer.find(caller, { turnId: taskId }) : null;
   if (found) return found;
   throw new ProtocolError(ProtocolErrorCode.InvalidParams, 'You have no task of this id.');
 }

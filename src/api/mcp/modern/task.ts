@@ -7,6 +7,7 @@ import type { TurnRef } from '../../../turn/turn.ts';
 import type { CallStage } from '../tools/follow-call.ts';
 import { pendingResult } from '../tools/fallback.ts';
 import type { Caller, ToolResult } from '../tools/tool.ts';
+import { isShowable } from '../tools/showable.ts';
 import { toInputRequests } from './input-required.ts';
 
 export const tasksExtension = 'io.modelcontextprotocol/tasks';
@@ -51,7 +52,7 @@ export function toTask(turn: Ids, createdAt: number, stage: CallStage, { shows }
         return { ...task('failed'), error: errorOf(stage.result) };
       return completed((stage.direct ?? stage).result);
     case 'asks': {
-      const shown = stage.questions.filter(({ mode }) => shows[mode]);
+      const shown = stage.questions.filter(isShowable(shows));
       if (shown.length === 0) return completed(pendingResult(turn, stage.questions));
       return { ...task('input_required'), inputRequests: toInputRequests(shown, new Map()) };
     }

@@ -2,14 +2,14 @@
  * Questions to the user of a client that cannot be asked: as the result of the call, to the model behind the client, which
  * asks in its own words and answers with `sendElicitationResult`. Pure.
  */
-import { isApproval } from '../../../elicitation/approval.ts';
-import { modelMayNotApprove } from '../../../elicitation/approval-wording.ts';
 import { fieldsAsText } from '../../../elicitation/question-as-text.ts';
+import { wantsSecret } from '../../../elicitation/form/secret-fields.ts';
 import { inspectUrl } from '../../../elicitation/url-safety.ts';
 import type { TurnRef } from '../../../turn/turn.ts';
 import { turnResult } from './call-result.ts';
 import type { Question } from './follow-call.ts';
 import { questionWords } from '../../../elicitation/question-words.ts';
+import { reservedForUser } from './showable.ts';
 import type { ToolResult } from './tool.ts';
 
 export const fallbackTool = 'sendElicitationResult';
@@ -35,8 +35,8 @@ export function pendingResult(
   const pending = questions.map((question) => toPending(question, notes.get(question.elicitationId)));
   const text = [
     'This tool requires user input to continue.',
-    ...questions.flatMap((question, index) => [
-      `**Question:** ${pending[index]?.message}`,
+    ...questions.flatMap((question) => [
+      `**Question:** ${quotedWords(question, notes.get(question.elicitationId))}`,
       whatToDo(question),
     ]),
   ].join('\n\n');
@@ -51,13 +51,22 @@ export function pendingResult(
 }
 
 function toPending(question: Question, note: string | undefined) {
+  const isForm = question.mode === 'form' && !wantsSecret(question);
   return {
     elicitId: question.elicitationId,
     message: questionWords(question, note),
-    schema: question.mode === 'form' ? question.requestedSchema : { type: 'object', properties: {} },
+    schema: isForm ? question.requestedSchema : { type: 'object', properties: {} },
     ...(question.mode === 'url' && { url: question.url }),
-    instructions: `Call ${fallbackTool} tool after collecting user input`,
+    instructions: reservedForUser(question) ?? `Call ${fallbackTool} tool after collecting user input`,
   };
+}
+
+/** A stranger writes the message, and must not be able to go on in our words; nor must what others let a model write. */
+function quotedWords(question: Question, note: string | undefined): string {
+  const isStrangers = !questionWords(question).startsWith(question.message);
+  const lines = question.message.split('\n');
+  const message = lines.map((line, index) => (isStrangers || index > 0 ? `> ${line}` : line)).join('\n');
+  return questionWords({ ...question, message }, note);
 }
 
 function whatToDo(question: Question): string {
@@ -70,8 +79,9 @@ function whatToDo(question: Question): string {
     const host = inspected.kind === 'ok' ? ` (it leads to ${inspected.host})` : '';
     return `Show the user this link${host}, and do not open it yourself: ${question.url}\nWhen they have been there, call ${call('')}. ${otherwise}`;
   }
-  if (isApproval(question.context))
-    return `${modelMayNotApprove(question.page)}\nTell them what is asked. When they have decided there, call wait_for_turn. If they refuse, call ${fallbackTool} {"elicitId": "${elicitationId}", "action": "decline"}. The question is open until ${expiresAt}.`;
+  const reserved = reservedForUser(question);
+  if (reserved !== null)
+    return `${reserved}\nTell them what is asked. When they have decided there, call wait_for_turn. If they refuse, call ${fallbackTool} {"elicitId": "${elicitationId}", "action": "decline"}. The question is open until ${expiresAt}.`;
   const fields = fieldsAsText(question.requestedSchema);
   if (fields.length === 0) return `Ask the user exactly this. If they agree, call ${call('')}. ${otherwise}`;
   return [

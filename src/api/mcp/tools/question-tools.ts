@@ -1,15 +1,14 @@
 /** Tools to answer questions with, for models whose client does not ask its user, and for programs that poll. */
 import { z } from 'zod';
 import { ClientIdSchema, ElicitationIdSchema } from '../../../contract/ids.ts';
-import { modelMayNotApprove } from '../../../elicitation/approval-wording.ts';
 import { toElicitationEvent } from '../../../elicitation/elicitation-event.ts';
 import type { Service } from '../../../service/service.ts';
-import { isApproval } from '../../../elicitation/approval.ts';
 import { questionWords } from '../../../elicitation/question-words.ts';
 import { answerQuestion } from './answers.ts';
 import { readArguments, toJsonSchema } from './arguments.ts';
 import { TurnResultSchema, turnResult } from './call-result.ts';
 import { fallbackTool, pendingResult } from './fallback.ts';
+import { reservedForUser } from './showable.ts';
 import { errorResult } from './tool.ts';
 import type { Caller, Started, Tool } from './tool.ts';
 
@@ -166,16 +165,11 @@ async function answerById(
     throw new Error('a question of nobody was answered');
   }
   const { turn, question } = found;
-  if (
-    isApproval(question.context) &&
-    action === 'accept' &&
-    caller.principal.kind === 'user' &&
-    !caller.principal.actor
-  )
-    return {
-      kind: 'result',
-      result: pendingResult(turn, [question], new Map([[elicitationId, modelMayNotApprove(question.page)]])),
-    };
+  const { principal } = caller;
+  const isModel = principal.kind === 'user' && !principal.actor;
+  const reserved = isModel && action === 'accept' ? reservedForUser(question) : null;
+  if (reserved !== null)
+    return { kind: 'result', result: pendingResult(turn, [question], new Map([[elicitationId, reserved]])) };
   const verdict = await answerQuestion(service, caller, {
     question,
     response: { action, ...(content && { content }) },
