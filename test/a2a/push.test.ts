@@ -1,5 +1,6 @@
 /** Push notifications: who is told of what, in which order, signed how; and what becomes of targets that fail. */
 import { createHash, generateKeyPairSync, randomUUID } from 'node:crypto';
+import { AgentCard, verifyAgentCardSignature } from '@a2a-js/sdk';
 import { createLocalJWKSet, jwtVerify } from 'jose';
 import type { JSONWebKeySet } from 'jose';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -73,6 +74,18 @@ test('a notification is signed with the key that the service publishes, for this
     request_body_sha256: createHash('sha256').update(told.text).digest('hex'),
   });
   expect(told.headers['x-a2a-notification-signature']).toBe(token);
+});
+
+test('a card is signed, in every form it is given in, and one that was changed is not taken', async () => {
+  const get = async (path: string, headers = {}) =>
+    (await fetch(new URL(path, setup.service.baseUrl), { headers })).json();
+  const keys = createLocalJWKSet((await get('/.well-known/jwks.json')) as JSONWebKeySet);
+  const verify = verifyAgentCardSignature(async (kid) => (await keys({ alg: 'ES256', kid })) as CryptoKey);
+  for (const headers of [{ 'a2a-version': '1.0' }, {}]) {
+    const given = (await get('/.well-known/agent-card.json', headers)) as object;
+    await verify(AgentCard.fromJSON(given));
+    await expect(verify(AgentCard.fromJSON({ ...given, name: 'Somebody' }))).rejects.toThrow(/No valid/);
+  }
 });
 
 describe.each(['JSONRPC', 'HTTP+JSON'] as const)('over %s', (transport) => {

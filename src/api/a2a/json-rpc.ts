@@ -1,7 +1,7 @@
 /** JSON-RPC of A2A 1.0 (section 9) and of 0.3, told apart by the version that a request names. */
 import { LegacyJsonRpcTransportHandler } from '@a2a-js/sdk/compat/v0_3/server';
 import { JsonRpcTransportHandler, validateVersion } from '@a2a-js/sdk/server';
-import type { FastifyInstance } from 'fastify';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { agentPath } from './card.ts';
 import { nameExtensions } from './served.ts';
 import type { Agents } from './served.ts';
@@ -9,35 +9,45 @@ import { isStream, sendStream } from './stream.ts';
 import { jsonRpcErrorOf } from './transport-errors.ts';
 import { isLegacy } from './versions.ts';
 
-export function jsonRpcRoute(fastify: FastifyInstance, { find, contextFor }: Agents): void {
-  fastify.post<{ Params: { agent: string } }>(
-    agentPath(':agent'),
-    { schema: { hide: true } },
-    async (request, reply) => {
-      const { card, handler } = find(request.params.agent);
-      const context = contextFor(request, reply);
-      const legacy = isLegacy(context.requestedVersion);
-      const body = request.body as Record<string, unknown>;
-      const failed = (error: unknown) => ({
-        jsonrpc: '2.0',
-        id: idOf(body),
-        error: jsonRpcErrorOf(error, legacy),
-      });
-      nameExtensions(reply, context, legacy ? 'x-a2a-extensions' : 'a2a-extensions');
-      try {
-        validateVersion(context.requestedVersion, card, 'JSONRPC');
-      } catch (error) {
-        return reply.send(failed(error));
-      }
-      const transport = legacy
-        ? new LegacyJsonRpcTransportHandler(handler)
-        : new JsonRpcTransportHandler(handler);
-      const answer = await transport.handle(body, context);
-      return isStream(answer)
-        ? sendStream(reply, answer, { failed, failedStatus: () => 200 })
-        : reply.send(answer);
-    },
-  );
+interface Route {
+  Params: { agent: string };
+}
+
+export function jsonRpcRoute(fastify: FastifyInstance, agents: Agents): void {
+  // Clients that join paths to an address they keep send to the one with a slash.
+  for (const path of [agentPath(':agent'), `${agentPath(':agent')}/`])
+    fastify.post<Route>(path, { schema: { hide: true } }, (request, reply) =>
+      respond(agents, request, reply),
+    );
+}
+
+async function respond(
+  { find, contextFor }: Agents,
+  request: FastifyRequest<Route>,
+  reply: FastifyReply,
+): Promise<FastifyReply> {
+  const { card, handler } = find(request.params.agent);
+  const context = contextFor(request, reply);
+  const legacy = isLegacy(context.requestedVersion);
+  const body = request.body as Record<string, unknown>;
+  const failed = (error: unknown) => ({
+    jsonrpc: '2.0',
+    id: idOf(body),
+    error: jsonRpcErrorOf(error, legacy),
+  });
+  nameExtensions(reply, context, legacy ? 'x-a2a-extensions' : 'a2a-extensions');
+  try {
+    validateVersion(context.requestedVersion, card, 'JSONRPC');
+  } catch (error) {
+    return reply.send(failed(error));
+  }
+  const transport = legacy
+    ? new LegacyJsonRpcTransportHandler(handler)
+    : new JsonRpcTransportHandler(handler);
+  const answer = await transport.handle(body, context);
+  return isStream(answer)
+    ? sendStream(reply, answer, { failed, failedStatus: () => 200 })
+    : reply.send(answer);
 }
 
 function idOf(body: unknown): string | number | null {

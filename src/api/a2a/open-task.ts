@@ -41,19 +41,22 @@ export async function settledTask(
 }
 
 /**
- * The task, then what changes, until it is over or takes a message to go on. A question that is settled elsewhere leaves the
- * stream open: specification 1.0, section 7.6.
+ * The task, then what changes, until it is over or comes to take a message to go on. A question that is settled elsewhere
+ * leaves the stream open: specification 1.0, section 7.6. `isWatching`: whoever subscribes to a task that takes a message
+ * knows that, and is told what becomes of it when somebody else sends it.
  */
 export async function* streamTask(
   service: Pick<Service, 'followTurn'>,
   { turn, view, position }: OpenTask,
-  signal: AbortSignal,
+  { signal, isWatching = false }: { signal: AbortSignal; isWatching?: boolean },
 ): AsyncGenerator<StreamResponse, void, undefined> {
   yield { payload: { $case: 'task', value: view.task() } };
-  const isDone = () => isTerminal(view.state()) || view.state() === TaskState.TASK_STATE_INPUT_REQUIRED;
-  if (isDone()) return;
+  const takesMessage = () => view.state() === TaskState.TASK_STATE_INPUT_REQUIRED;
+  const isDone = () => isTerminal(view.state()) || takesMessage();
+  if (isTerminal(view.state()) || (takesMessage() && !isWatching)) return;
   for await (const entries of service.followTurn(turn, { signal, after: position })) {
-    yield* view.add(entries);
-    if (isDone()) return;
+    const changes = view.add(entries);
+    yield* changes;
+    if (changes.length > 0 && isDone()) return;
   }
 }

@@ -97,7 +97,7 @@ export function createRequestHandler(
     sendMessageStream: (params, context) =>
       guardedStream(async () => {
         const caller = callerOf(context);
-        return streamTask(service, await take(params, context), caller.signal);
+        return streamTask(service, await take(params, context), { signal: caller.signal });
       }),
     getTask: ({ id, historyLength }, context) =>
       guarded(async () => withHistory((await ownTask(id, context)).view.task(), historyLength)),
@@ -120,7 +120,7 @@ export function createRequestHandler(
         const task = await ownTask(id, context);
         if (isTerminal(task.view.state()))
           throw new UnsupportedOperationError('The task is over; get it instead.');
-        return streamTask(service, task, callerOf(context).signal);
+        return streamTask(service, task, { signal: callerOf(context).signal, isWatching: true });
       }),
     createTaskPushNotificationConfig: (config, context) =>
       guarded(() => push.createTaskPushNotificationConfig(config, context)),

@@ -37,6 +37,7 @@ const pages = [
   'PUT /run/v1/mcp',
   'PATCH /run/v1/mcp',
   'POST /run/agents/{agent}/a2a',
+  'POST /run/agents/{agent}/a2a/',
   'GET /run/agents/{agent}/a2a/extendedAgentCard',
   'POST /run/agents/{agent}/a2a/message{send}',
   'POST /run/agents/{agent}/a2a/message{stream}',

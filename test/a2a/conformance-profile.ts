@@ -1,0 +1,118 @@
+/**
+ * The service as the A2A TCK wants an agent under test: told by the prefix of a `messageId` what to do, here by a proxy that
+ * turns it into words for the scripted model, so that each scenario is a real turn, and its question one of a real MCP server.
+ * The kit signs nobody in and uses a `messageId` again for other messages; the proxy brings a user's token and makes each new.
+ */
+import { once } from 'node:events';
+import { createServer, request as forward } from 'node:http';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { freePort } from '../free-port.ts';
+import { startAsking } from '../service/asking.ts';
+import type { ServiceOptions } from '../service/service.ts';
+import { roundsAgents } from '../asking/asking-service.ts';
+import { answer } from '../servers/raw-mcp-server.ts';
+import { asks, done, form, startPlayingServer } from '../servers/playing-server.ts';
+import type { Move } from '../servers/playing-server.ts';
+
+interface Incoming {
+  messageId?: unknown;
+  taskId?: string;
+  parts?: unknown;
+}
+
+/** Asks until it is given something else than the kit's messages for the history. */
+const asksUntilTold: Move = (call, response) => {
+  const given = JSON.stringify(call.params.inputResponses ?? {});
+  const isTold = call.params.inputResponses !== undefined && !given.includes('history message');
+  const question = asks({ city: form('Which city?', { city: { type: 'string' } }) });
+  answer(call, response, isTold ? done() : question);
+};
+
+/** By prefix, the words that make the model do it; anything else is said back. */
+const scenarios: [prefix: string, words: string][] = [
+  ['tck-input-required', 'call asking__ask {}'],
+  ['tck-artifact-text', 'answer exactly: Generated text content'],
+  ['tck-complete-task', 'answer exactly: Hello from TCK'],
+];
+
+export async function startConformanceProfile(
+  temporal: ServiceOptions['temporal'],
+  stack: AsyncDisposableStack,
+): Promise<{ url: string }> {
+  const server = await startPlayingServer();
+  stack.defer(() => server.stop());
+  server.play(...Array.from({ length: 2_000 }, () => asksUntilTold));
+  const port = await freePort();
+  const url = `http://127.0.0.1:${port}`;
+  const service = await startAsking({
+    temporal,
+    url: server.url,
+    env: {
+      INTERLUDE_CONFIG: roundsAgents,
+      PUBLIC_URL: url,
+      A2A_PUSH_TARGETS: 'local',
+      RATE_LIMIT_PER_MINUTE: '100000',
+    },
+  });
+  stack.defer(() => service.stop());
+  const token = await service.token('alice');
+  let count = 0;
+
+  function prepared(message: Incoming): Incoming {
+    const { messageId, taskId } = message;
+    if (typeof messageId !== 'string') return message;
+    count += 1;
+    const words = scenarios.find(([prefix]) => messageId.startsWith(prefix))?.[1];
+    const isNew = taskId === undefined || taskId === '';
+    return {
+      ...message,
+      messageId: `${messageId}.${count}`,
+      ...(words !== undefined && isNew && { parts: [{ text: words }] }),
+    };
+  }
+
+  async function pass(incoming: IncomingMessage, outgoing: ServerResponse): Promise<void> {
+    const chunks: Buffer[] = [];
+    for await (const chunk of incoming) chunks.push(chunk as Buffer);
+    const body = rewritten(Buffer.concat(chunks).toString(), prepared);
+    const { host: _, 'content-length': __, ...headers } = incoming.headers;
+    const target = forward(new URL(incoming.url ?? '/', service.baseUrl), {
+      method: incoming.method,
+      headers: {
+        ...headers,
+        authorization: `Bearer ${token}`,
+        ...(body !== '' && { 'content-length': Buffer.byteLength(body) }),
+      },
+    });
+    outgoing.on('close', () => target.destroy());
+    target.on('error', () => outgoing.destroy());
+    target.on('response', (response) => {
+      outgoing.writeHead(response.statusCode ?? 502, response.headers);
+      response.pipe(outgoing);
+    });
+    target.end(body);
+  }
+
+  const proxy = createServer((incoming, outgoing) => {
+    pass(incoming, outgoing).catch(() => outgoing.destroy());
+  }).listen(port, '127.0.0.1');
+  await once(proxy, 'listening');
+  stack.defer(() => {
+    proxy.closeAllConnections();
+    proxy.close();
+  });
+  return { url };
+}
+
+function rewritten(text: string, prepare: (message: Incoming) => Incoming): string {
+  let body: { message?: Incoming; params?: { message?: Incoming } };
+  try {
+    body = JSON.parse(text) as typeof body;
+  } catch {
+    return text;
+  }
+  const holder = body?.params ?? body;
+  if (!holder?.message || typeof holder.message !== 'object') return text;
+  holder.message = prepare(holder.message);
+  return JSON.stringify(body);
+}

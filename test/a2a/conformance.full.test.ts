@@ -1,0 +1,105 @@
+/** The scenarios of the A2A TCK, over both transports; and the kit itself where `A2A_TCK` names a checkout of it. */
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { startDevelopmentServer } from '../development-server.ts';
+import { answerOf, connectAgent, readStream, stateOf } from './a2a-client.ts';
+import { startConformanceProfile } from './conformance-profile.ts';
+
+const stack = new AsyncDisposableStack();
+let url: string;
+beforeAll(async () => {
+  const temporal = await startDevelopmentServer();
+  stack.defer(() => temporal.stop());
+  ({ url } = await startConformanceProfile(temporal, stack));
+}, 60_000);
+afterAll(() => stack.disposeAsync());
+
+const kit = process.env['A2A_TCK'];
+const python = process.env['A2A_TCK_PYTHON'] ?? 'python3';
+
+test.runIf(kit)('the kit', { timeout: 900_000 }, async () => {
+  const transports = '--transport=jsonrpc,http_json';
+  const args = [
+    '-m',
+    'pytest',
+    'tests/compatibility/',
+    `--sut-host=${url}`,
+    transports,
+    '--tb=short',
+    '-q',
+    '-rfsx',
+  ];
+  const report = ['--compatibility-report=reports/compatibility', '-p', 'no:cacheprovider'];
+  const child = spawn(python, [...args, ...report], { cwd: kit, stdio: 'inherit' });
+  await once(child, 'close');
+});
+
+test('its card is found without a version', async () => {
+  expect(await (await fetch(`${url}/.well-known/agent-card.json`)).json()).toMatchObject({
+    supportedInterfaces: [{}, {}, {}],
+  });
+});
+
+describe.each(['JSONRPC', 'HTTP+JSON'] as const)('a scenario of the kit over %s:', (transport) => {
+  const connect = () => connectAgent({ baseUrl: url, token: async () => '' }, { transport });
+  const named = (prefix: string, more = {}) => ({ messageId: prefix, ...more });
+
+  test('complete the task', async () => {
+    const task = await (await connect()).send('x', named('tck-complete-task'));
+    expect([stateOf(task), answerOf(task)]).toEqual(['COMPLETED', 'Hello from TCK']);
+  });
+
+  test('an artifact of text', async () => {
+    const task = await (await connect()).send('x', named('tck-artifact-text'));
+    expect(answerOf(task)).toBe('Generated text content');
+  });
+
+  test('input is required, given, and the task completes; a message after that is refused', async () => {
+    const agent = await connect();
+    const { id: taskId, contextId } = await agent.send('x', named('tck-input-required'));
+    expect(stateOf(await agent.get(taskId))).toBe('INPUT_REQUIRED');
+    await expect(agent.send('x', { taskId, contextId: 'another' })).rejects.toThrow(/another context/);
+    const task = await agent.send('go on', named('tck-complete-task', { taskId }));
+    expect([task.id, task.contextId, stateOf(task)]).toEqual([taskId, contextId, 'COMPLETED']);
+    await expect(agent.send('x', named('tck-complete-task', { taskId }))).rejects.toThrow(/is over/);
+    await expect(readStream(agent.client.resubscribeTask({ id: taskId, tenant: '' }))).rejects.toThrow(
+      /over/,
+    );
+  });
+
+  test.each(['tck-stream-001', 'tck-stream-003', 'tck-stream-ordering-001'])(
+    '%s: in order',
+    async (prefix) => {
+      const kinds: string[] = [];
+      const agent = await connect();
+      for await (const { payload } of agent.stream('x', named(prefix))) kinds.push(payload?.$case ?? '');
+      expect(kinds[0]).toBe('task');
+      expect(kinds.slice(1).every((kind) => kind !== 'task')).toBe(true);
+      expect(kinds.indexOf('artifactUpdate')).toBeGreaterThan(0);
+      expect(kinds.at(-1)).toBe('statusUpdate');
+    },
+  );
+
+  test('all streams of a task get the same in the same order, and one that is closed harms none', async () => {
+    const agent = await connect();
+    const { id } = await agent.send('x', named('tck-input-required'));
+    const watch = () => agent.client.resubscribeTask({ id, tenant: '' });
+    const closed = watch();
+    await closed.next();
+    const two = [watch(), watch()].map((stream) => readStream(stream));
+    await closed.return(undefined);
+    await agent.send('go on', { taskId: id });
+    const [one, other] = await Promise.all(two);
+    expect(one?.states.at(-1)).toBe('COMPLETED');
+    expect(other?.states.at(-1)).toBe('COMPLETED');
+  });
+
+  test('a task that waits is cancelled; again is refused', async () => {
+    const agent = await connect();
+    const { id } = await agent.send('x', named('tck-input-required'));
+    const cancel = () => agent.client.cancelTask({ id, tenant: '', metadata: undefined });
+    expect(stateOf(await cancel())).toBe('CANCELED');
+    await expect(cancel()).rejects.toThrow(/over/);
+  });
+});
