@@ -131,6 +131,25 @@ describe('what is no question', () => {
       { ...form, schema: { ...form.schema, properties: { ...properties, password: { type: 'string' } } } },
       '"password" asks for a secret',
     ],
+    [
+      'a field that is a secret by its format',
+      {
+        ...form,
+        schema: {
+          ...form.schema,
+          properties: { ...properties, word: { type: 'string', format: 'password' } },
+        },
+      },
+      '"word" asks for a secret',
+    ],
+    [
+      'a field that is a secret by its mark',
+      {
+        ...form,
+        schema: { ...form.schema, properties: { ...properties, word: { type: 'string', writeOnly: true } } },
+      },
+      '"word" asks for a secret',
+    ],
     ['a message for a secret', { ...form, message: 'What is your password?' }, 'asks for a secret'],
     [
       'a nested schema',
