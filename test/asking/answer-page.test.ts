@@ -35,8 +35,11 @@ test('a call is approved where its arguments are shown, and is not asked about a
   expect(words(shown)).toContain('Assistant asks for your approval');
   expect(shown.text).toContain('&quot;title&quot;: &quot;&lt;b&gt;\\&quot;hello\\&quot;&lt;/b&gt;&quot;');
   const done = await browser.press(shown, { action: 'accept' }, { remember: 'conversation' });
-  expect(words(done)).toContain('Approved');
+  expect(words(done)).toContain('Approved The agent makes this call now.');
   expect((await turn.end()).text).toBe('done');
+  const { elicitationId } = await turn.question(0);
+  const later = await browser.open(`${setup.service.baseUrl}/auth/answer?e=${elicitationId}`);
+  expect(words(later)).toContain('Approved You have approved this call.');
 
   const again = await setup.begin([], { conversation: turn.conversation });
   expect((await again.end()).questions).toEqual([]);
@@ -88,6 +91,28 @@ test('a form keeps what was typed until it fits, and is settled then', async () 
     setup.service.baseUrl,
   );
   expect(words(late)).toContain('Answered');
+});
+
+test('a long answer is taken, and a choice that is optional can be left open again', async () => {
+  const story = { type: 'string', title: 'Story', maxLength: 100_000 };
+  const seat = { type: 'string', title: 'Seat', enum: ['window', 'aisle'], default: 'aisle' };
+  const pets = { type: 'boolean', title: 'Pets' };
+  const turn = await setup.begin([asks({ trip: form('Tell us', { story, seat, pets }) })]);
+  await approve(turn);
+  const { browser, shown } = await opened(turn, 1);
+  expect(shown.text).toMatch(/name="f\.pets"\s+value=""\s+checked/);
+  expect(shown.text).not.toMatch(/name="f\.seat"\s+value=""\s+checked/);
+  const long = 'é'.repeat(60_000);
+  const done = await browser.press(
+    shown,
+    { action: 'accept' },
+    { 'f.story': long, 'f.seat': '', 'f.pets': '' },
+  );
+  expect(words(done)).toContain('Answered');
+  await turn.end();
+  expect(setup.server.calls.at(-1)?.params.inputResponses).toEqual({
+    trip: { action: 'accept', content: { story: long } },
+  });
 });
 
 test('a page of somebody else is opened with consent, which is on record', async () => {

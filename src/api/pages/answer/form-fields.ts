@@ -61,11 +61,13 @@ function fieldset(field: Field, shown: Shown): Html {
 function groupOf(field: Field): { type: 'radio' | 'checkbox'; choices: Choice[] } | null {
   switch (field.kind) {
     case 'boolean':
-      return { type: 'radio', choices: yesOrNo };
+      return { type: 'radio', choices: withNone(field, yesOrNo) };
     case 'choices':
       return { type: 'checkbox', choices: field.choices };
     case 'choice':
-      return field.choices.length <= fewChoices ? { type: 'radio', choices: field.choices } : null;
+      return field.choices.length <= fewChoices
+        ? { type: 'radio', choices: withNone(field, field.choices) }
+        : null;
     case 'text':
     case 'number':
       return null;
@@ -79,8 +81,15 @@ const yesOrNo: Choice[] = [
   { value: 'false', title: 'No' },
 ];
 
+/** What is optional can be left open again: a radio button alone cannot be taken back. */
+function withNone({ isRequired }: Field, choices: Choice[]): Choice[] {
+  const isThere = choices.some(({ value }) => value === '');
+  return isRequired || isThere ? choices : [...choices, { value: '', title: 'No answer' }];
+}
+
 function option(field: Field, type: string, { value, title }: Choice, index: number, shown: Shown): Html {
-  const isOn = shown.values.includes(value);
+  const isNone = type === 'radio' && value === '' && shown.values.length === 0 && !field.isRequired;
+  const isOn = isNone || shown.values.includes(value);
   const takesFocus = index === 0 && shown.isFirst;
   return html`<label class="tick"
     ><input

@@ -137,15 +137,23 @@ function timeLeft({ deadline, minutesLeft }: AnswerView): Html {
   );
 }
 
-/** How the question ended, or that its answer is on record and is being told. */
+/**
+ * How the question ended, or that its answer is on record and is being told. `now`: this person has just settled it;
+ * `before`: it was settled already, which may be long ago.
+ */
 export function settledPage(
   { asked }: Pick<AnswerView, 'asked'>,
   status: Exclude<Status, 'pending'> | 'received',
+  when: 'now' | 'before',
 ): Page {
   switch (status) {
     case 'accept': {
-      const [heading, next] = doneWords(asked);
-      return outcome(tick, heading, `${next} You can close this window and go back to where you were asked.`);
+      const { heading, now, before } = doneWords(asked);
+      return outcome(
+        tick,
+        heading,
+        `${when === 'now' ? now : before} You can close this window and go back to where you were asked.`,
+      );
     }
     case 'received':
       return outcome(
@@ -157,7 +165,9 @@ export function settledPage(
       return outcome(
         dash,
         asked.kind === 'approval' ? 'Refused' : 'Not now, then',
-        'The agent is told so, and goes on without it. You can close this window.',
+        when === 'now'
+          ? 'The agent is told so, and goes on without it. You can close this window.'
+          : 'The agent was told so. You can close this window.',
       );
     case 'cancel':
     case 'expired':
@@ -167,14 +177,22 @@ export function settledPage(
   }
 }
 
-function doneWords(asked: Asked): [heading: string, next: string] {
+function doneWords(asked: Asked): { heading: string; now: string; before: string } {
   switch (asked.kind) {
     case 'approval':
-      return ['Approved', 'The agent makes this call now.'];
+      return {
+        heading: 'Approved',
+        now: 'The agent makes this call now.',
+        before: 'You have approved this call.',
+      };
     case 'form':
-      return ['Answered', 'The agent goes on with what you said.'];
+      return {
+        heading: 'Answered',
+        now: 'The agent goes on with what you said.',
+        before: 'You have answered this already.',
+      };
     case 'link':
-      return ['Done', 'The agent goes on.'];
+      return { heading: 'Done', now: 'The agent goes on.', before: 'This is settled already.' };
     default:
       return asked satisfies never;
   }

@@ -41,7 +41,7 @@ type Own = Extract<AskedQuestion, { kind: 'own' }>;
 
 export function answerRoutes(fastify: FastifyInstance, context: PageContext): void {
   const { config, sessions, refusals, askedQuestion } = context;
-  const { publicUrl } = config.http;
+  const { publicUrl, bodyLimit } = config.http;
 
   fastify.get('/auth/answer', async (request, reply) => {
     const link = query.safeParse(request.query);
@@ -54,7 +54,8 @@ export function answerRoutes(fastify: FastifyInstance, context: PageContext): vo
     return sendPage(reply, pageFor(context, asked, session));
   });
 
-  fastify.post('/auth/answer', async (request, reply) => {
+  // As long as an answer may be that comes through the API.
+  fastify.post('/auth/answer', { bodyLimit }, async (request, reply) => {
     const input = form.safeParse(request.body);
     if (!input.success) {
       await refusals.record(request, 'an incomplete form');
@@ -105,8 +106,8 @@ function pageFor(
     return { redirectTo: keepingReturn(questionAddress(config.http.publicUrl, question.id), session) };
   }
   const view = answerView(question, config, session);
-  if (question.status !== 'pending') return settledPage(view, question.status);
-  return question.deadline > Date.now() ? answerPage(view) : settledPage(view, 'expired');
+  if (question.status !== 'pending') return settledPage(view, question.status, 'before');
+  return question.deadline > Date.now() ? answerPage(view) : settledPage(view, 'expired', 'before');
 }
 
 /** Answers with the page to show next. */
@@ -127,7 +128,7 @@ async function answer(
       address: request.ip,
     });
     if (given.action === 'accept' && view.asked.kind === 'link') return onwardPage(view.asked);
-    return settledPage(view, answered.kind === 'recorded' ? answered.outcome : 'received');
+    return settledPage(view, answered.kind === 'recorded' ? answered.outcome : 'received', 'now');
   } catch (error) {
     if (!(error instanceof ServiceError)) throw error;
     switch (error.code) {
