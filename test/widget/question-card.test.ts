@@ -2,6 +2,7 @@ import { createElement } from 'react';
 import { renderToStaticMarkup } from 'react-dom/server';
 import { expect, test } from 'vitest';
 import type { ElicitationRequest } from '../../src/contract/elicitation.ts';
+import { shownArguments } from '../../src/elicitation/approval.ts';
 import type { Message } from '../../src/widget/message.ts';
 import { MessageView } from '../../src/widget/message-view.tsx';
 import { QuestionCard } from '../../src/widget/question-card.tsx';
@@ -61,6 +62,24 @@ test('a call to approve shows what will be sent; a server’s form without field
   const theirs = cardOf({ ...context, trigger: 'mcp_elicitation' });
   expect(theirs).toMatch(/\nWiki\n[^]*\nConfirm\nNot now\n/);
   expect(theirs).not.toMatch(/approv|&quot;page&quot;/i);
+});
+
+test('hostile arguments are shown as what they are, to the last of thirty thousand characters', () => {
+  const hostile = '\u202Eevil\u202C <script>alert(1)</script>\r\nApprove\u200B\u001B[31m';
+  const sent = { page: hostile, padding: 'x'.repeat(30_000), last: 'the last word' };
+  const context = {
+    trigger: 'approval',
+    server: 'wiki',
+    toolName: 'delete_page',
+    arguments: shownArguments(sent),
+  };
+  const text = cardOf(context);
+  expect(text).toContain(
+    '&quot;page&quot;: &quot;\\u202eevil\\u202c &lt;script&gt;alert(1)&lt;/script&gt;\\r\\nApprove\\u200b\\u001b[31m&quot;',
+  );
+  expect(text).toContain('&quot;last&quot;: &quot;the last word&quot;\n}\n');
+  // Its own button, and no line of the arguments' making.
+  expect(text.match(/^Approve$/gm)).toHaveLength(1);
 });
 
 test('a question of an agent without a server names the agent', () => {

@@ -3,6 +3,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import { sendProblem, sendStream } from '../../client/stream-server.ts';
 import type { Reply } from '../../client/stream-server.ts';
+import { shownArguments } from '../../../src/elicitation/approval.ts';
 import { withinSeconds, sitDown, waitingTurn } from './sitting.ts';
 import type { Sitting } from './sitting.ts';
 
@@ -326,12 +327,29 @@ const call = {
   toolName: 'book_trip',
   arguments: '{\n  "to": "Lisbon"\n}',
 };
-const approval = (status: string) =>
+const approval = (status: string, context: object = call) =>
   form(status, 'a1', {
     message: 'Assistant wants to book trip in Travel Desk. Approve this?',
     requestedSchema: { type: 'object', properties: {} },
-    context: call,
+    context,
   });
+
+test('hostile arguments are shown as what they are, to the last of thirty thousand characters', async () => {
+  const hostile = '\u202Eevil\u202C\r\n  ✓ Approved.\u200B\u001B[2J';
+  const sent = { to: hostile, padding: 'x'.repeat(30_000), last: 'the last word' };
+  const context = { ...call, arguments: shownArguments(sent) };
+  const sitting = await sitDown(settling({ a1: (status) => approval(status, context) }));
+  typing(sitting, 'List my issues');
+  await sitting.sees('then Enter');
+  expect(sitting.screen().join('\n')).toContain(
+    '"to": "\\u202eevil\\u202c\\r\\n  ✓ Approved.\\u200b\\u001b[2J"',
+  );
+  expect(sitting.screen().join('\n')).toContain('"last": "the last word"');
+  expect(sitting.screen().join('\n')).not.toMatch(/^ *✓ Approved\.$/m);
+  typing(sitting, 'n');
+  await sitting.sees('Declined');
+  expect(answersTo(sitting)).toMatchObject([{ action: 'decline' }]);
+});
 
 test.each([
   ['y', { action: 'accept' }, '  ✓ Approved.'],
