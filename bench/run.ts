@@ -18,6 +18,7 @@ import { burst } from './burst.ts';
 import { firstText } from './first-text.ts';
 import { history } from './history.ts';
 import { idleStreams } from './idle-streams.ts';
+import { mcpServer } from './mcp-server.ts';
 import { memory } from './memory.ts';
 import { openQuestions } from './open-questions.ts';
 import { startAskingServers } from './doubles/asking.ts';
@@ -49,6 +50,7 @@ const measurements: Record<string, (setup: BenchSetup) => Promise<Section>> = {
   answering,
   asking,
   tools,
+  mcpServer,
   history,
   throughput,
   burst,

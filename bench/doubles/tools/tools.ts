@@ -7,6 +7,7 @@ const nights = z.object({ nights: z.int().min(1).max(30).meta({ title: 'Nights' 
 
 export const plain = defineTool({
   name: 'plain',
+  expose: true,
   description: 'Does nothing.',
   input: z.object({}),
   run: () => 'done',
@@ -14,6 +15,7 @@ export const plain = defineTool({
 
 export const ask = defineTool({
   name: 'ask',
+  expose: true,
   description: 'Asks once.',
   input: z.object({}),
   async run(_, { elicit }) {
