@@ -1,4 +1,5 @@
 /** The sign-in page of the demo's identity provider: pick who you are. Plain HTML, no script. */
+import { escapeHtml } from './page.ts';
 import { demoUsers } from './identity-users.ts';
 
 const style = `
@@ -31,14 +32,20 @@ export const pageHeaders = {
     "default-src 'none'; style-src 'unsafe-inline'; img-src data:; frame-ancestors 'none'; base-uri 'none'",
 };
 
-export function signInPage(uid: string): string {
+/** `program`: what somebody who signs in lets act for them; a browser's own sign-in has none. */
+export function signInPage(uid: string, program?: string): string {
   const buttons = demoUsers.map(
     ({ id, name, email }) =>
       `<button class="${id}" name="user" value="${id}"><i aria-hidden="true">${name.charAt(0)}</i><span>Continue as ${name}<small>${email}</small></span></button>`,
   );
+  const words =
+    program === undefined
+      ? '<h1>Who are you?</h1><p>Sign in to Interlude.</p>'
+      : `<h1>Let a program act for you?</h1><p><strong>${escapeHtml(program)}</strong> asks to act for you in Interlude. If you did not start it, deny.</p>`;
+  if (program !== undefined) buttons.push('<button name="deny" value="yes">Deny</button>');
   return page(
     'Sign in',
-    `<h1>Who are you?</h1><p>Sign in to Interlude.</p>
+    `${words}
 <form method="post" action="/interaction/${encodeURIComponent(uid)}">${buttons.join('\n')}</form>
 <footer>This is the demo’s identity provider. It asks for no password and listens on this computer only.</footer>`,
   );

@@ -2,6 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Provider } from 'oidc-provider';
 import { formOf } from './form.ts';
 import { expiredPage, pageHeaders, signInPage } from './identity-page.ts';
+import { demoProgramClient } from '../src/development/demo-token.ts';
 import { demoUser } from './identity-users.ts';
 
 /** The sign-in page (GET) and the button that was pressed on it (POST). */
@@ -15,14 +16,32 @@ export async function askWhoYouAre(
     response.writeHead(400, pageHeaders).end(expiredPage());
     return;
   }
-  const user = request.method === 'POST' ? demoUser((await formOf(request)).get('user') ?? '') : undefined;
+  const form = request.method === 'POST' ? await formOf(request) : undefined;
+  if (form?.has('deny')) {
+    const denied = { error: 'access_denied', error_description: 'the user denied it' };
+    const location = await provider.interactionResult(request, response, denied);
+    response.writeHead(303, { location }).end();
+    return;
+  }
+  const user = demoUser(form?.get('user') ?? '');
   if (!user) {
-    response.writeHead(200, pageHeaders).end(signInPage(interaction.uid));
+    response.writeHead(200, pageHeaders).end(signInPage(interaction.uid, programIn(interaction.params)));
     return;
   }
   const location = await provider.interactionResult(request, response, { login: { accountId: user.id } });
   await forgetSomeoneElse(provider, interaction.session?.uid, user.id);
   response.writeHead(303, { location }).end();
+}
+
+/** Which program on which machine. One with a code was named on the page where the code was entered. */
+function programIn({
+  client_id: client,
+  redirect_uri: redirect,
+}: Record<string, unknown>): string | undefined {
+  if (client !== demoProgramClient) return undefined;
+  return typeof redirect === 'string'
+    ? `The program interlude on this computer, at ${new URL(redirect).host},`
+    : 'The program whose code you entered';
 }
 
 /** The provider would send a change of user through a logout form that submits itself, which needs a script. */

@@ -62,10 +62,20 @@ export async function startIdentityProvider(options: IdentityProviderOptions): P
   return { issuer, stop };
 }
 
-/** Programs are not asked about a second time. */
+/**
+ * Who signs in has agreed. Programs are asked about each time, also where somebody is signed in: any program of this machine
+ * could open the page.
+ */
 function signInOnly() {
-  const policy = interactionPolicy.base();
+  const { base, Check } = interactionPolicy;
+  const policy = base();
   policy.get('consent')?.checks.remove('native_client_prompt');
+  const asks = new Check(
+    'program_asks',
+    'a program asks to act for somebody',
+    ({ oidc }) => oidc.client?.clientId === demoProgramClient && oidc.result?.login === undefined,
+  );
+  policy.get('login')?.checks.add(asks);
   return policy;
 }
 

@@ -11,12 +11,19 @@ export function helpForAll(commands: readonly CommandEntry[]): string {
     '',
     'Usage: interlude <command> [options]',
     '',
-    ...rows(commands.map(({ name, summary }) => [name, summary])),
+    ...rows(inGroups(commands).map(({ name, summary }) => [name, summary])),
     '',
     '`interlude <command> --help` says what a command can be given.',
     'A service is configured by its environment: docs/configuration.md.',
     '',
   ].join('\n');
+}
+
+/** The commands of a group stand together, where its first one stands, whatever they come from. */
+function inGroups(commands: readonly CommandEntry[]): CommandEntry[] {
+  const placeOf = (entry: CommandEntry) =>
+    commands.findIndex((other) => (groupOf(other) ?? other.name) === (groupOf(entry) ?? entry.name));
+  return commands.toSorted((one, other) => placeOf(one) - placeOf(other));
 }
 
 export function helpForGroup(commands: readonly CommandEntry[], group: string): string {

@@ -15,6 +15,7 @@ export function welcome(
   const rows: [string, string][] = [
     ...(isDemoIdentity ? [['Playground', publicUrl] satisfies [string, string]] : []),
     ['API', publicUrl],
+    ['MCP', `${publicUrl}/run/v1/mcp`],
     ['Connections', `${publicUrl}/connections`],
   ];
   if (temporalUi !== undefined) rows.push(['Temporal UI', temporalUi]);

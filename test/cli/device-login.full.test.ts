@@ -1,20 +1,26 @@
 /** Signing in with a code: apart, because issuers let programs ask every five seconds only. */
+import { hostname } from 'node:os';
 import { expect, onTestFinished, test } from 'vitest';
 import { demoProgramClient } from '../../src/development/demo-token.ts';
 import { findSignIn } from '../../src/cli/login/sign-in-server.ts';
+import { explainSignIn } from '../../src/cli/login/signed-in.ts';
 import { signInWithDevice } from '../../src/cli/login/with-device.ts';
 import { startApi } from '../api/api-under-test.ts';
 import { Browser } from '../api/pages/browser.ts';
 import type { Shown } from '../api/pages/browser.ts';
 import { freePort } from '../free-port.ts';
 
-test('a code in the browser of another machine', async () => {
+async function startPlace() {
   const port = await freePort();
   const service = `http://127.0.0.1:${port}`;
   const api = await startApi({ env: { PUBLIC_URL: service, AUTH_PROGRAM_CLIENT_ID: demoProgramClient } });
-  onTestFinished(() => api.stop());
   await api.app.listen({ port, host: '127.0.0.1' });
-  const place = await findSignIn(service);
+  return { place: await findSignIn(service), service, stop: () => api.stop() };
+}
+
+test('a code in the browser of another machine', async () => {
+  const { place, service, stop } = await startPlace();
+  onTestFinished(stop);
   const said: string[] = [];
   const { tokens } = await signInWithDevice(place, {
     say(text) {
@@ -31,15 +37,35 @@ test('a code in the browser of another machine', async () => {
   expect(answer.status).toBe(200);
 }, 20_000);
 
+test('the page names program and machine, and denying it is told as such', async () => {
+  const { place, stop } = await startPlace();
+  onTestFinished(stop);
+  let shown = '';
+  const refused = await signInWithDevice(place, {
+    say(text) {
+      const [url = ''] = /http\S+user_code=\S+/.exec(text) ?? [];
+      void confirmPage(new Browser(), url).then(async ({ page, submit }) => {
+        shown = page.text;
+        await submit(page, { abort: 'yes' });
+      });
+    },
+  }).catch((error: unknown) => explainSignIn(error, place.issuer));
+  expect(shown).toContain(`interlude on ${hostname()}, at `);
+  expect(refused).toMatchObject({ message: 'The sign-in was denied.' });
+}, 20_000);
+
+async function confirmPage(browser: Browser, url: string) {
+  const { origin } = new URL(url);
+  const submit = (page: Shown, pressed: Record<string, string> = {}) => {
+    const fields = page.text.matchAll(/<input[^>]* name="([^"]+)" value="([^"]+)"/g);
+    const given = [...fields].map(([, name = '', value = '']) => [name, value]);
+    return browser.post(`${origin}/device`, { ...Object.fromEntries(given), ...pressed }, origin);
+  };
+  return { page: await submit(await browser.open(url)), submit };
+}
+
 async function enterCode(url: string): Promise<void> {
   const browser = new Browser();
-  const submit = (page: Shown) => {
-    const fields = page.text.matchAll(/name="([^"]+)" value="([^"]+)"/g);
-    const { origin } = new URL(url);
-    const given = [...fields].map(([, name = '', value = '']) => [name, value]);
-    return browser.post(`${origin}/device`, Object.fromEntries(given), origin);
-  };
-  const confirm = await submit(await browser.open(url));
-  const signIn = await submit(confirm);
-  await browser.press(signIn, { user: 'alice' });
+  const { page, submit } = await confirmPage(browser, url);
+  await browser.press(await submit(page), { user: 'alice' });
 }

@@ -82,20 +82,24 @@ test('another page that knows the port does not end the sign-in', async () => {
   expect(tokens.claims()).toMatchObject({ sub: 'bob' });
 });
 
-test('a denied sign-in is told as such', async () => {
+test('the page says which program asks, each time, and denying it ends the sign-in', async () => {
   const place = await findSignIn(service);
-  const open = (url: string) => {
-    const { searchParams } = new URL(url);
-    const state = searchParams.get('state') ?? '';
-    const iss = encodeURIComponent(place.issuer);
-    void fetch(
-      `${searchParams.get('redirect_uri')}?error=access_denied&state=${encodeURIComponent(state)}&iss=${iss}`,
-    );
+  const browser = new Browser();
+  const shown: string[] = [];
+  const signIn = (button: Record<string, string>) => {
+    const open = async (url: string) => {
+      const page = await browser.open(url);
+      shown.push(page.text);
+      await browser.press(page, button);
+    };
+    return signInWithBrowser(place, { say: () => undefined, open: (url) => void open(url) });
   };
-  const refused = await signInWithBrowser(place, { say: () => undefined, open }).catch((error: unknown) =>
-    explainSignIn(error, place.issuer),
-  );
+  await signIn({ user: 'alice' });
+  const refused = await signIn({ deny: 'yes' }).catch((error: unknown) => explainSignIn(error, place.issuer));
   expect(refused).toMatchObject({ message: 'The sign-in was denied.' });
+  expect(shown).toHaveLength(2);
+  for (const text of shown)
+    expect(text).toMatch(/The program interlude on this computer, at 127\.0\.0\.1:\d+,.*Deny/s);
 });
 
 test('of processes that find it run out at once, one renews it and all go on', async () => {

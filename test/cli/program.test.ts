@@ -40,6 +40,11 @@ describe('help', () => {
     for (const { name, summary } of all) expect(output).toMatch(new RegExp(`^ {2}${name} +${summary}$`, 'm'));
   });
 
+  test('lists the commands of a group together', async () => {
+    const { output } = await interlude('--help');
+    expect(output).toMatch(/^ {2}tools build .*\n {2}tools check /m);
+  });
+
   test.each(all)('of $name says how it is used', async (entry) => {
     const found = findCommand(all, [...entry.name.split(' '), '--help']);
     expect(found).toMatchObject({ kind: 'command', entry, rest: ['--help'] });

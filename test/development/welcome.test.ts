@@ -39,6 +39,10 @@ test('the demo is talked to where it listens by itself, about what it can do', (
   expect(text).toContain('and ask: List my open issues in Tracker.\n or: Book a trip to Lisbon.\n');
 });
 
+test('clients of MCP are given their address', () => {
+  expect(printed({ PORT: '4000' })).toContain('MCP http://127.0.0.1:4000/run/v1/mcp\n');
+});
+
 test('on other ports, the command names them', () => {
   expect(printed({ PORT: '4000', DEMO_IDENTITY_PORT: '4001' })).toContain(
     '\n npx interlude chat --as alice --url http://127.0.0.1:4000\n',

@@ -1,4 +1,5 @@
 /** Signs in with a browser of any machine, where a short code is entered (RFC 8628). */
+import { hostname } from 'node:os';
 import * as openid from 'openid-client';
 import { authorizationParameters, programAt } from './sign-in-server.ts';
 import type { SignInService } from './sign-in-server.ts';
@@ -9,6 +10,7 @@ export async function signInWithDevice(place: SignInService, { say }: { say: Say
   const { at } = program;
   if (at.serverMetadata().device_authorization_endpoint === undefined)
     throw new Error(`${place.issuer} offers no sign-in with a code. Leave out --device.`);
+  at[openid.customFetch] = sayWho;
   const device = await openid.initiateDeviceAuthorization(at, authorizationParameters(place, program));
   say(
     `Open ${device.verification_uri} in any browser and enter the code ${device.user_code}\n${
@@ -17,4 +19,10 @@ export async function signInWithDevice(place: SignInService, { say }: { say: Say
   );
   const tokens = await openid.pollDeviceAuthorizationGrant(at, device, { resource: place.service });
   return { program, tokens };
+}
+
+/** The page on which the code is entered says which program on which machine asks. */
+function sayWho(url: string, options: openid.CustomFetchOptions): Promise<Response> {
+  const headers = { ...options.headers, 'user-agent': `interlude on ${hostname()}` };
+  return fetch(url, { ...options, headers } as RequestInit);
 }
