@@ -5,6 +5,7 @@
 import { defineScript } from '../src/models/scripted/script.ts';
 import type { Rule } from '../src/models/scripted/script.ts';
 import { deskAbility, deskRules, isDesk } from './script/desk.ts';
+import { flightRules } from './script/flights.ts';
 import { readRules, trackerAbility, writeRules } from './script/tracker.ts';
 import { travelAbility, travelRules } from './script/travel.ts';
 
@@ -12,7 +13,8 @@ const listOf = (sentences: string[]) => sentences.map((sentence) => `- ${sentenc
 const ability = `I can work with your issues in Tracker and book travel at the Travel Desk. For example:
 
 ${listOf(trackerAbility)}
-${listOf(travelAbility)}`;
+${listOf(travelAbility)}
+- Find me a flight to Lisbon.`;
 
 const abilityAtDesk = `I look after the office: its wiki, its members, your digest and the invoices. For example:
 
@@ -41,4 +43,12 @@ const help: Rule = ({ userText, tools }) => {
   return { say: /\b(help|what can you do)\b/i.test(userText) ? can : `I did not get that. ${can}` };
 };
 
-export const script = defineScript([...deskRules, ...writeRules, ...travelRules, ...readRules, talk, help]);
+export const script = defineScript([
+  ...deskRules,
+  ...flightRules,
+  ...writeRules,
+  ...travelRules,
+  ...readRules,
+  talk,
+  help,
+]);

@@ -49,6 +49,7 @@ export interface DemoServers {
   trackerPort: number;
   travelPort: number;
   deskPort: number;
+  flightsPort: number;
   /** By which the Desk's payment page signs that it is done. */
   deskSecret: string;
 }

@@ -84,6 +84,7 @@ export const environmentSchema = z.object({
   DEMO_TRACKER_PORT: port.default(3002),
   DEMO_TRAVEL_PORT: port.default(3003),
   DEMO_DESK_PORT: port.default(3004),
+  DEMO_FLIGHTS_PORT: port.default(3005),
   DEMO_DESK_SECRET: z.string().optional(),
 });
 

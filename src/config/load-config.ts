@@ -94,6 +94,7 @@ export function loadConfig(env: Record<string, string | undefined>, cwd: string)
               trackerPort: values.DEMO_TRACKER_PORT,
               travelPort: values.DEMO_TRAVEL_PORT,
               deskPort: values.DEMO_DESK_PORT,
+              flightsPort: values.DEMO_FLIGHTS_PORT,
               deskSecret: filled['DEMO_DESK_SECRET'] ?? '',
             }
           : undefined,

@@ -67,11 +67,12 @@ async function startTemporal(config: Config, logger: Logger, stack: AsyncDisposa
 
 async function startDemoServers({ demo, dataDir, http }: Config, stack: AsyncDisposableStack): Promise<void> {
   if (!demo.servers) return;
-  const { trackerPort, travelPort, deskPort, deskSecret } = demo.servers;
-  const [{ startTracker }, { startTravelDesk }, { startDesk }] = await Promise.all([
+  const { trackerPort, travelPort, deskPort, deskSecret, flightsPort } = demo.servers;
+  const [{ startTracker }, { startTravelDesk }, { startDesk }, { startFlightAgent }] = await Promise.all([
     import('../../demo/tracker/tracker.ts'),
     import('../../demo/travel/travel.ts'),
     import('../../demo/desk/desk.ts'),
+    import('../../demo/flights/flights.ts'),
   ]);
   const tracker = await startTracker({ port: trackerPort, dataDir: `${dataDir}/tracker` });
   stack.defer(() => tracker.stop());
@@ -80,4 +81,6 @@ async function startDemoServers({ demo, dataDir, http }: Config, stack: AsyncDis
   const interlude = { url: http.publicUrl, completionSecret: deskSecret };
   const desk = await startDesk({ port: deskPort, dataDir: `${dataDir}/desk`, interlude });
   stack.defer(() => desk.stop());
+  const flights = await startFlightAgent({ port: flightsPort });
+  stack.defer(() => flights.stop());
 }

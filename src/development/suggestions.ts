@@ -10,7 +10,7 @@ interface Suggestion {
 /** By the port at which the demo's server listens, whatever the agents file calls it. */
 function abilities({ demo }: Pick<Config, 'demo'>): Map<string, Suggestion[]> {
   if (!demo.servers) return new Map();
-  const { trackerPort, travelPort } = demo.servers;
+  const { trackerPort, travelPort, flightsPort } = demo.servers;
   return new Map([
     [String(trackerPort), [{ text: 'List my open issues in Tracker.', tool: 'list_issues' }]],
     [
@@ -20,6 +20,7 @@ function abilities({ demo }: Pick<Config, 'demo'>): Map<string, Suggestion[]> {
         { text: 'Pay the deposit.', tool: 'pay_deposit' },
       ],
     ],
+    [String(flightsPort), [{ text: 'Find me a flight to Lisbon.', tool: 'task' }]],
   ]);
 }
 
@@ -42,12 +43,13 @@ export function suggestionsFor(
     return url === undefined || process ? [] : (known.get(new URL(url).port) ?? []);
   };
   return Object.fromEntries(
-    [...config.agents.values()].map(({ name, servers, tools: own }) => {
+    [...config.agents.values()].map(({ name, servers, agents, tools: own }) => {
+      const delegates = agents.flatMap(knownAt);
       const can = servers.flatMap(({ name: server, tools }) =>
         knownAt(server).filter(({ tool }) => tools === undefined || tools.includes(tool)),
       );
       const isDesk = config.demo.servers !== undefined && own?.folder === deskTools;
-      return [name, [...can.map(({ text }) => text), ...(isDesk ? atTheDesk : [])]];
+      return [name, [...[...can, ...delegates].map(({ text }) => text), ...(isDesk ? atTheDesk : [])]];
     }),
   );
 }

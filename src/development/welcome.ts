@@ -24,6 +24,7 @@ export function welcome(
     rows.push(['Tracker (demo)', `http://127.0.0.1:${servers.trackerPort}`]);
     rows.push(['Travel (demo)', `http://127.0.0.1:${servers.travelPort}`]);
     rows.push(['Desk (demo)', `http://127.0.0.1:${servers.deskPort}`]);
+    rows.push(['Flights (demo)', `http://127.0.0.1:${servers.flightsPort}`]);
   }
   if (isDemoIdentity && config.auth) rows.push(['Sign-in (demo)', config.auth.issuer]);
   const agents = [...config.agents.values()].map(({ name, model }) => `${name} (${model})`).join(', ');

@@ -73,7 +73,8 @@ function outcome(
       if (isApproved) return ['tick', withCall(title(words.approved))];
       if (trigger === 'credential_required') return ['tick', words.connected(asker)];
       // Its page reported that: what the person said was only that they open it.
-      if (question.mode === 'url' && trigger === 'tool_elicitation') return ['tick', words.pageDone(asker)];
+      if (question.mode === 'url' && (trigger === 'tool_elicitation' || trigger === 'a2a_auth_required'))
+        return ['tick', words.pageDone(asker)];
       return ['tick', words.answered(asker)];
     case 'decline':
       return ['dash', isApproved ? withCall(title(words.refused)) : title(words.declined)];

@@ -23,7 +23,12 @@ test('editors accept the demo’s agents file and point at what is wrong in a fi
 
 test('the demo’s agents file is what the program starts with', () => {
   const config = loadConfig(
-    { DEMO_TRACKER_PORT: '4002', DEMO_TRAVEL_PORT: '4003', DEMO_DESK_PORT: '4004' },
+    {
+      DEMO_TRACKER_PORT: '4002',
+      DEMO_TRAVEL_PORT: '4003',
+      DEMO_DESK_PORT: '4004',
+      DEMO_FLIGHTS_PORT: '4005',
+    },
     process.cwd(),
   );
   expect(config.servers.get('tracker')).toMatchObject({
@@ -40,6 +45,7 @@ test('the demo’s agents file is what the program starts with', () => {
     trackerPort: 4002,
     travelPort: 4003,
     deskPort: 4004,
+    flightsPort: 4005,
     deskSecret: expect.stringMatching(/^[\w-]{32}$/),
   });
   // Each start makes up its own.
@@ -47,6 +53,6 @@ test('the demo’s agents file is what the program starts with', () => {
   expect(config.agents.get('assistant')).toMatchObject({
     model: 'scripted',
     servers: [{ name: 'tracker' }, { name: 'travel' }],
-    agents: ['researcher'],
+    agents: ['researcher', 'flights'],
   });
 });

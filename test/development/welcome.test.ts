@@ -56,7 +56,12 @@ test('nothing is suggested that the agents of one’s own file cannot do', () =>
 
 test('each agent of the demo is asked for what its own servers can do', () => {
   expect(suggestionsFor(configFrom({ DEMO_TRACKER_PORT: '4002' }))).toEqual({
-    assistant: ['List my open issues in Tracker.', 'Book a trip to Lisbon.', 'Pay the deposit.'],
+    assistant: [
+      'List my open issues in Tracker.',
+      'Book a trip to Lisbon.',
+      'Pay the deposit.',
+      'Find me a flight to Lisbon.',
+    ],
     desk: ['Delete the page “Old roadmap”.', 'Welcome a new member.', 'Change my digest.', 'Pay an invoice.'],
     researcher: ['List my open issues in Tracker.'],
   });

@@ -18,7 +18,7 @@ export interface PlaygroundProcess {
 export async function startPlayground(): Promise<PlaygroundProcess> {
   const folder = await mkdtemp(path.join(tmpdir(), 'interlude-playground-'));
   const ports = ['PORT', 'DEMO_IDENTITY_PORT', 'DEMO_TRACKER_PORT', 'DEMO_TRAVEL_PORT', 'DEMO_DESK_PORT']
-    .concat('TEMPORAL_PORT', 'TEMPORAL_UI_PORT')
+    .concat('DEMO_FLIGHTS_PORT', 'TEMPORAL_PORT', 'TEMPORAL_UI_PORT')
     .map(async (name) => [name, String(await freePort())] as const);
   const env = Object.fromEntries(await Promise.all(ports));
   const baseUrl = `http://127.0.0.1:${env['PORT']}`;

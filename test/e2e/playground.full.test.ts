@@ -25,6 +25,7 @@ beforeAll(async () => {
     'DEMO_TRACKER_PORT',
     'DEMO_TRAVEL_PORT',
     'DEMO_DESK_PORT',
+    'DEMO_FLIGHTS_PORT',
     'TEMPORAL_PORT',
     'TEMPORAL_UI_PORT',
   ];

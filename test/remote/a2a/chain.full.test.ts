@@ -1,0 +1,129 @@
+/** Interlude asks Interlude over A2A, whose MCP server asks: each hop has a question and an id of its own. */
+import { randomUUID } from 'node:crypto';
+import { fileURLToPath } from 'node:url';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { accept, asTurn } from '../../asking/asking-service.ts';
+import { startDevelopmentServer } from '../../development-server.ts';
+import { asks, form, page, startPlayingServer } from '../../servers/playing-server.ts';
+import type { PlayingServer } from '../../servers/playing-server.ts';
+import { startService } from '../../service/service.ts';
+import type { Service } from '../../service/service.ts';
+import type { Caller } from '../../service/user.ts';
+
+const stack = new AsyncDisposableStack();
+let server: PlayingServer;
+let far: Service;
+let alice: Caller;
+
+beforeAll(async () => {
+  const temporal = await startDevelopmentServer();
+  stack.defer(() => temporal.stop());
+  server = await startPlayingServer();
+  stack.defer(() => server.stop());
+  const env = {
+    INTERLUDE_CONFIG: fileURLToPath(new URL('../../fixtures/remote-chain-agents.yaml', import.meta.url)),
+    ASKING_URL: server.url,
+  };
+  far = await startService({ temporal, env: { ...env, DELEGATION_MAX_DEPTH: '1' } });
+  stack.defer(() => far.stop());
+  const near = await startService({
+    temporal,
+    env: {
+      ...env,
+      NEXT_CARD: `${far.baseUrl}/run/agents/assistant/a2a/.well-known/agent-card.json`,
+      NEXT_AUTHORIZATION: `Bearer ${await far.token('alice')}`,
+    },
+  });
+  stack.defer(() => near.stop());
+  alice = await near.as('alice');
+}, 90_000);
+afterAll(() => stack.disposeAsync());
+
+const say = (text: string) =>
+  asTurn(alice, randomUUID(), (conversation) => alice.chat(text, { conversation }));
+
+const named = { city: { type: 'string', title: 'City', minLength: 2 } };
+
+async function questionsAtFar(): Promise<string[]> {
+  const caller = await far.as('alice');
+  const { body } = await caller.request('GET', '/run/v1/conversations');
+  const [latest] = body['items'] as { id: string }[];
+  const found = await caller.request('GET', `/run/v1/conversations/${latest?.id}/elicitations`);
+  return (found.body['items'] as { elicitationId: string }[]).map(({ elicitationId }) => elicitationId);
+}
+
+test('a form passes two services, with a question of its own at each', async () => {
+  server.play(asks({ city: form('Which city?', named) }));
+  const turn = await say('ask the next to call asking__ask {}');
+  const question = await turn.question(0);
+  expect(question).toMatchObject({
+    mode: 'form',
+    message: 'Which city?',
+    requestedSchema: { properties: named },
+    context: { trigger: 'a2a_input_required', serverTitle: 'Next' },
+  });
+  const there = await questionsAtFar();
+  expect(there).toHaveLength(1);
+  expect(there).not.toContain(question.elicitationId);
+  expect(await turn.answer(0, accept({ city: 'Lisbon' }))).toMatchObject({ status: 200 });
+  expect((await turn.end()).text).toBe('I was told: done');
+  expect(server.calls[1]?.params.inputResponses).toEqual({
+    city: { action: 'accept', content: { city: 'Lisbon' } },
+  });
+});
+
+test.each(['decline', 'cancel'])('“%s” arrives at the server as what it is', async (action) => {
+  server.play(asks({ city: form('Which city?', named) }));
+  const turn = await say('ask the next to call asking__ask {}');
+  await turn.answer(0, { action });
+  await turn.end();
+  expect(server.calls[1]?.params.inputResponses).toEqual({ city: { action } });
+});
+
+test('a link passes two services, and waits for what the far one learns', async () => {
+  server.play(asks({ there: page('https://example.com/a') }));
+  const turn = await say('ask the next to call asking__ask {}');
+  expect(await turn.question(0)).toMatchObject({
+    mode: 'url',
+    url: 'https://example.com/a',
+    context: { trigger: 'a2a_auth_required' },
+  });
+  const caller = await far.as('alice');
+  const { body } = await caller.request('GET', '/run/v1/conversations');
+  const [latest] = body['items'] as { id: string }[];
+  const [id = ''] = await questionsAtFar();
+  await caller.answer({ conversationId: latest?.id ?? '', elicitationId: id, action: 'accept' });
+  expect((await turn.end()).text).toBe('I was told: done');
+});
+
+test('the end of the first turn is the end of the second', async () => {
+  server.play(asks({ city: form('Which city?', named) }));
+  const turn = await say('ask the next to call asking__ask {}');
+  await turn.question(0);
+  await alice.cancel(turn.conversation);
+  await turn.end();
+  await expect.poll(questionStatusAtFar, { timeout: 5_000 }).toBe('cancel');
+});
+
+async function questionStatusAtFar(): Promise<unknown> {
+  const caller = await far.as('alice');
+  const { body } = await caller.request('GET', '/run/v1/conversations');
+  const [latest] = body['items'] as { id: string }[];
+  const found = await caller.request('GET', `/run/v1/conversations/${latest?.id}/elicitations`);
+  return (found.body['items'] as { status: string }[] | undefined)?.[0]?.status;
+}
+
+test('a task that goes on from service to service comes to an end', async () => {
+  const turn = await say('ask the next to ask the next to say hello');
+  expect((await turn.end()).text).toContain('Next was not asked: agents may hand a task on once at most');
+});
+
+test('an agent that needs an account asks for it like a server', async () => {
+  const turn = await say('ask the locked to say hello');
+  expect(await turn.question(0)).toMatchObject({
+    mode: 'url',
+    context: { trigger: 'credential_required', server: 'locked' },
+  });
+  await turn.answer(0, { action: 'decline' });
+  expect((await turn.end()).error).toContain('Locked');
+});
