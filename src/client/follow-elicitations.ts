@@ -22,13 +22,14 @@ export async function* followElicitations(
 
   async function connect(signal: AbortSignal): Promise<Response> {
     const response = await follow.connect(signal);
-    // After the stream has begun, which tells what is settled from now on.
+    // Once the stream has begun, it tells whatever is settled from then on.
     settled = await settledOf([...open.values()], (id) => follow.list(id, signal));
     return response;
   }
 
   yield* reconnecting({ ...follow, connect }, async function* (response, { alive, gotOn }) {
     const body = streamOf(response);
+    const lookedUp = new Set(settled.map(({ elicitationId }) => elicitationId));
     for (const elicitation of settled) {
       open.delete(elicitation.elicitationId);
       yield elicitation;
@@ -37,7 +38,7 @@ export async function* followElicitations(
       const elicitation = parseObject(data ?? '');
       if (!isPlacedElicitation(elicitation)) continue;
       const { elicitationId, status } = elicitation;
-      const isTold = status === 'pending' && open.has(elicitationId);
+      const isTold = status === 'pending' ? open.has(elicitationId) : lookedUp.has(elicitationId);
       if (status === 'pending') open.set(elicitationId, elicitation);
       else open.delete(elicitationId);
       if (isTold) continue;

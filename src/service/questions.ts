@@ -14,6 +14,7 @@ import { ownConversation, userOf } from './conversation-access.ts';
 import { toOwnTurn } from './own-turn.ts';
 import type { OwnTurn } from './own-turn.ts';
 import type { Principal } from './principal.ts';
+import { ServiceError } from './service-error.ts';
 
 /** A question as its owner sees it. Times are epoch milliseconds. */
 export interface Question {
@@ -95,19 +96,23 @@ export async function questionsOf(
 }
 
 /**
- * Each question to the caller whenever its status changes, beginning with those that are open now, oldest first. Ends only
- * when `signal` aborts; for a service, which is never asked, at once. A question that opens and closes within moments may
- * not be told.
+ * Each question to the caller whenever its status changes: first those that are open now, oldest first, possibly none. Ends
+ * only when `signal` aborts. A question that opens and closes within moments may not be told. Refused to a service, which
+ * is never asked.
  */
 export async function* followQuestions(
   { elicitations }: Pick<Storage, 'elicitations'>,
   principal: Principal,
   signal: AbortSignal,
-): AsyncGenerator<Question> {
+): AsyncGenerator<Question[]> {
   const user = userOf(principal);
-  if (user === null) return;
-  for await (const row of elicitations.followOf({ tenant: principal.tenant, user }, signal))
-    yield toQuestion(row);
+  if (user === null)
+    throw new ServiceError(
+      'forbidden',
+      'A service is never asked. Send the token of the user whose questions you follow.',
+    );
+  for await (const rows of elicitations.followOf({ tenant: principal.tenant, user }, signal))
+    yield rows.map(toQuestion);
 }
 
 function toQuestion(row: ElicitationRow): Question {

@@ -113,8 +113,8 @@ export interface Service {
   questionPage(elicitationId: string): string;
   /** Those that wait for the caller in all conversations, newest first. */
   questionsOf(principal: Principal): Promise<Question[]>;
-  /** Those that are open now, oldest first, and then each whenever its status changes. */
-  followQuestions(principal: Principal, signal: AbortSignal): AsyncIterable<Question>;
+  /** First those that are open now, oldest first, possibly none; then each whenever its status changes. */
+  followQuestions(principal: Principal, signal: AbortSignal): AsyncGenerator<Question[]>;
   answerQuestion: AnswerQuestion;
   /** Which question of the turn was answered under this idempotency key; null when none was. */
   questionAnsweredUnder(turn: OwnTurn, idempotencyKey: string): Promise<string | null>;

@@ -53,7 +53,7 @@ async function take(elicitations: AsyncGenerator<PlacedElicitation>, count: numb
   return taken;
 }
 
-test('what was settled while the line was away is told once, and what is still open not again', async () => {
+test('what was settled while the line was away is told once, though the stream tells it, too, and what is open not again', async () => {
   const server = await serve((response, nth, path) => {
     if (path !== feed) {
       response.writeHead(200, { 'content-type': 'application/json' });
@@ -62,7 +62,7 @@ test('what was settled while the line was away is told once, and what is still o
     }
     response.writeHead(200, { 'content-type': 'text/event-stream' });
     if (nth === 0) response.end(toText([asked('q1'), asked('q2')]));
-    else response.write(toText([asked('q2'), asked('q3'), asked('q2', 'accept')]));
+    else response.write(toText([asked('q2'), asked('q1', 'decline'), asked('q3'), asked('q2', 'accept')]));
   });
   expect(await take(follow(server), 5)).toEqual([
     'q1 pending',

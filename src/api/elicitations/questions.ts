@@ -62,19 +62,28 @@ export function questionRoutes(api: Api, { service, readers }: QuestionRoutesPar
     description:
       'Each `data` is a `PlacedElicitation`: first those that are open, oldest first, then each one again whenever its status changes. There are no positions: whoever comes back is told first what is open then.',
     response: { 200: eventStream('Server-sent events without names', PlacedElicitationSchema) },
+    problems: ['forbidden'],
   });
   api.get(
     '/run/v1/elicitations/events',
     { exposeHeadRoute: false, schema: follow },
     async ({ principal }, reply) => {
       const signal = readers.listen(reply);
-      return sendEventStream(reply, { texts: toTexts(service.followQuestions(principal, signal)), signal });
+      const questions = service.followQuestions(principal, signal);
+      // Read before the stream begins: whoever looks afterwards what has become of a question misses nothing between.
+      const { value: open = [] } = await questions.next();
+      return sendEventStream(reply, { texts: toTexts(open, questions), signal });
     },
   );
 }
 
-async function* toTexts(questions: AsyncIterable<Question>): AsyncGenerator<string> {
-  for await (const question of questions) yield `data: ${JSON.stringify(toPlaced(question))}\n\n`;
+async function* toTexts(open: Question[], later: AsyncIterable<Question[]>): AsyncGenerator<string> {
+  yield* open.map(toText);
+  for await (const questions of later) yield* questions.map(toText);
+}
+
+function toText(question: Question): string {
+  return `data: ${JSON.stringify(toPlaced(question))}\n\n`;
 }
 
 function toPlaced(question: Question) {

@@ -84,10 +84,10 @@ export interface Elicitations {
   /** Those that wait for this user and can still be answered, in all conversations, newest first; at most 100. */
   openOf(asked: AskedOf): Promise<ElicitationRow[]>;
   /**
-   * Each question to this user whenever its status changes: those that are open now, oldest first, then others as they
-   * open and as they are settled, by whatever process. Ends only when `signal` aborts.
+   * Each question to this user whenever its status changes: first those that are open now, oldest first, possibly none;
+   * then others as they open and as they are settled, by whatever process. Ends only when `signal` aborts.
    */
-  followOf(asked: AskedOf, signal: AbortSignal): AsyncIterable<ElicitationRow>;
+  followOf(asked: AskedOf, signal: AbortSignal): AsyncIterable<ElicitationRow[]>;
   /** Pending connection questions of one user for one server, in all conversations. */
   pendingFor(key: ConnectionKey): Promise<ElicitationRow[]>;
   /**

@@ -33,16 +33,20 @@ export async function openQuestionsOf(
   return rows.map(toElicitation);
 }
 
-/** Outlives a database that is away for a while. What opened and closed between two reads is not told. */
+/**
+ * What one read has found at a time: first all that are open, possibly none. Outlives a database that is away for a while.
+ * What opened and closed between two reads is not told.
+ */
 export async function* followQuestionsOf(
   database: Pick<Database, 'query' | 'now' | 'notifications'>,
   asked: AskedOf,
   signal: AbortSignal,
   logger: Logger,
-): AsyncGenerator<ElicitationRow> {
+): AsyncGenerator<ElicitationRow[]> {
   const { notifications } = database;
   const subscription = notifications.subscribe({ tenant: asked.tenant, askedUser: asked.user });
   const told = new Set<string>();
+  let isFirst = true;
   try {
     while (!signal.aborted && !notifications.closed) {
       subscription.reset();
@@ -51,12 +55,12 @@ export async function* followQuestionsOf(
           logger.warn({ err: error }, 'cannot read the questions to a user; trying again');
         return null;
       });
-      for (const question of changes ?? []) {
-        if (question.status === 'pending') told.add(question.id);
-        else told.delete(question.id);
-        yield question;
-        if (signal.aborted) return;
+      for (const { id, status } of changes ?? []) {
+        if (status === 'pending') told.add(id);
+        else told.delete(id);
       }
+      if (changes && (isFirst || changes.length > 0)) yield changes;
+      isFirst &&= changes === null;
       if (changes) await unlessAborted(subscription.notified(), signal);
       else await sleep(retryMs, undefined, { signal, ref: false }).catch(() => undefined);
     }

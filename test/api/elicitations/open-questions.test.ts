@@ -54,7 +54,8 @@ test('the stream tells what is open, and each question again when its status cha
   feed.close();
 });
 
-test('the stream of a service, whom nobody asks, is over at once', async () => {
-  const feed = await openFeed(`${baseUrl}/run/v1/elicitations/events`, api.headers('service'));
-  expect(await feed.ended()).toEqual([]);
+test('the stream is refused to a service, whom nobody asks', async () => {
+  const response = await fetch(`${baseUrl}/run/v1/elicitations/events`, { headers: api.headers('service') });
+  expect(response.status).toBe(403);
+  expect(await response.json()).toMatchObject({ code: 'forbidden' });
 });

@@ -63,6 +63,17 @@ export function openQuestionsContract(subject: () => Subject): void {
       }
     });
 
+    test('are read before anything happens, also when there are none', async () => {
+      const { storage } = subject();
+      const { tenant } = await begunTurn(storage);
+      const abort = new AbortController();
+      const batches = storage.elicitations.followOf({ tenant, user: 'alice' }, abort.signal);
+      for await (const batch of batches) {
+        expect(batch).toEqual([]);
+        abort.abort();
+      }
+    });
+
     test('are told once each, however many open and close at once', async () => {
       const { storage, other } = subject();
       const turn = await begunTurn(storage);
@@ -93,7 +104,10 @@ export function openQuestionsContract(subject: () => Subject): void {
 
 function follow({ elicitations }: Storage, tenant: string) {
   const abort = new AbortController();
-  const rows = elicitations.followOf({ tenant, user: 'alice' }, abort.signal)[Symbol.asyncIterator]();
+  const batches = elicitations.followOf({ tenant, user: 'alice' }, abort.signal);
+  const rows = (async function* () {
+    for await (const batch of batches) yield* batch;
+  })();
   return {
     async next(): Promise<[id: string, status: string] | undefined> {
       const { value } = (await rows.next()) as { value: ElicitationRow | undefined };
