@@ -142,7 +142,7 @@ test('a token that was good is used on while nobody is there to give another one
 
 test.each([
   ['a token that is none', { INTERLUDE_TOKEN: 'nonsense' }, [], 'neither an access token'],
-  ['an agent that is none', {}, ['--agent', 'nobody'], 'There is no agent of this name'],
+  ['an agent that is none', {}, ['--agent', 'nobody'], 'There is no agent "nobody"'],
 ])('%s is an error in words', async (_, env, words, expected) => {
   const { command, args, env: good } = await program(...words);
   const client = new FirstClient({ name: 'test', version: '1' });

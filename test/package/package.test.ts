@@ -28,6 +28,9 @@ test('it holds its doors and what is behind them, and nothing of the service', (
     '',
     'ai-sdk',
     'cli',
+    'cli/acp',
+    'cli/acp/questions',
+    'cli/acp/updates',
     'cli/chat',
     'cli/commands',
     'cli/login',
@@ -35,6 +38,7 @@ test('it holds its doors and what is behind them, and nothing of the service', (
     'cli/try',
     'client',
     'config',
+    'config/agents-file',
     'contract',
     'development',
     'elicitation',
@@ -57,11 +61,13 @@ test('it holds its doors and what is behind them, and nothing of the service', (
   const besides = ['LICENSE', 'README.md', 'widget/widget.licenses.txt'].map((file) => `package/${file}`);
   expect(files).toEqual(expect.arrayContaining(besides));
   expect(Object.keys(manifest.dependencies)).toEqual([
+    '@agentclientprotocol/sdk',
     '@ai-sdk/provider',
     '@modelcontextprotocol/client',
     'eventsource-parser',
     'openid-client',
     'undici',
+    'ws',
     'yaml',
   ]);
   // An author's schemas are of the same zod as the types of `elicit`.

@@ -153,6 +153,9 @@ class Bridge {
     }
     const text = await response.text();
     const told = text === '' ? null : readMessage(text);
+    // Refused before it was read, so that the service does not know its id.
+    if (told?.jsonrpc === '2.0' && told.id === null && isRequest(message))
+      return this.#forward(message, { ...told, id: message.id });
     if (told?.jsonrpc === '2.0') return this.#forward(message, told) || !isRequest(message);
     if (!response.ok && isRequest(message))
       throw new Error(detailOf(text) ?? `The service answered ${response.status}.`);
