@@ -59,7 +59,7 @@ export async function startWorker(
   const offered = new Set([...tools.values()].map((opened) => opened.bundle));
   const toolWorkers = await startToolWorkers(parts, connection, [...offered]);
   await keepLooking(toolWorkers, { intervals: lookForCalls, logger, stack });
-  await parts.storage.exposedTools.replace(exposedTools(tools));
+  await parts.storage.exposedTools.replace([...config.agents.keys()], exposedTools(tools));
   const offeredTools = offerTools(tools);
   const own = { ...parts, offeredTools, heldCallLimit: createHeldCallLimit(config.worker.heldCalls) };
   runWorker(await createTurnWorker(own, connection, bundle, version), own, stack);

@@ -196,7 +196,11 @@ export function createService({ config, storage, client, keys, stores, logger }:
     sealedText: createSealedText(keys),
     mcpSessions: storage.mcpSessions,
     pushes: createOwnPushes({ storage, keys, config, deliveries: workflows.deliveries }),
-    exposedTools: () => storage.exposedTools.list(),
+    async exposedTools() {
+      const tools = await storage.exposedTools.list();
+      // Of agents that were in a file once, nothing can be called any more.
+      return tools.filter(({ agent }) => config.agents.has(agent));
+    },
     authenticate: createAuthenticate({ auth: config.auth, apiKeys: storage.apiKeys, recordRefusal }),
     lacks: createReadiness({ storage, temporal: workflows.readiness, keys }),
     ping: () => storage.ping(),

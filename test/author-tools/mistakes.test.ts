@@ -37,6 +37,12 @@ describe('a mistake in a definition is told with its file and a remedy', () => {
     ['a name with capitals', `name: 'aTool'`, 'needs a name of 1 to 64 characters a-z'],
     ['a name as of a server', `name: 'a__tool'`, 'has two underscores in a row in its name'],
     ['a name of ours', `name: 'ask_user'`, 'has a name that the service uses itself'],
+    [
+      'a tool of ours beside it',
+      `name: 'answer_question', expose: true`,
+      'is exposed under a name that a tool of the service has; choose another',
+    ],
+    ['an agent beside it', `name: 'ask_desk', expose: true`, 'is exposed under a name that a tool of'],
     ['a name as of our tools for accounts', `name: 'connect_x'`, 'has a name with connect_'],
     [
       'activities that are not there',

@@ -5,7 +5,7 @@ import path from 'node:path';
 import { Client as LegacyClient } from '@modelcontextprotocol/sdk/client/index.js';
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
 import { ElicitRequestSchema } from '@modelcontextprotocol/sdk/types.js';
-import { afterAll, beforeEach, expect, test } from 'vitest';
+import { afterAll, beforeEach, describe, expect, test } from 'vitest';
 import { bundleTools } from '../durable-tools/bundle-tools.ts';
 import { useService } from '../service/use-service.ts';
 import { connectClient, rawRequest } from './mcp-client.ts';
@@ -149,4 +149,44 @@ test('behind a service nobody is asked, and the tool is told so', async () => {
     content: [{ text: expect.stringContaining('unsupported') }],
   });
   expect(notes()).toEqual([]);
+});
+
+describe('where calls are approved, and a user may have few open questions', () => {
+  const limited = useService({
+    tools: { assistant: { ...bundle, manifest } },
+    approval: 'always',
+    env: { ELICITATION_MAX_OPEN: '2' },
+  });
+
+  test('a call is approved first, by the same question on the same call', async () => {
+    await using client = await connectClient(limited.service, { capabilities: both });
+    const asked: string[] = [];
+    client.setRequestHandler('elicitation/create', ({ params }) => {
+      asked.push(params.message);
+      return {
+        action: asked.length === 1 ? 'accept' : 'decline',
+        ...(asked.length === 1 && { content: {} }),
+      };
+    });
+    const greet = () => client.callTool({ name: 'greet', arguments: { name: 'Ada' } });
+    expect((await greet()).content).toEqual([{ type: 'text', text: 'Hello, Ada.' }]);
+    expect(await greet()).toMatchObject({ isError: true });
+    expect(asked).toEqual([expect.stringContaining('"name": "Ada"'), expect.stringContaining('greet')]);
+  });
+
+  test('a question too many is told to the client at once, and another user has questions of their own', async () => {
+    await using alice = await connectClient(limited.service);
+    const greet = (client: typeof alice) => client.callTool({ name: 'greet', arguments: { name: 'Ada' } });
+    const pending = [await greet(alice), await greet(alice)];
+    expect(await greet(alice)).toMatchObject({
+      isError: true,
+      content: [{ text: expect.stringMatching(/too many|open questions/i) }],
+    });
+    await using bob = await connectClient(limited.service, { user: 'bob' });
+    expect((await greet(bob))._meta).toHaveProperty('elicitationPending');
+    for (const { _meta: meta } of pending) {
+      const { elicitId } = (meta ?? {})['elicitationPending'] as { elicitId: string };
+      await alice.callTool({ name: 'sendElicitationResult', arguments: { elicitId, action: 'decline' } });
+    }
+  });
 });

@@ -155,7 +155,7 @@ async function startWorker(
   stack.defer(() => parts.remote.close());
   const heldCallLimit = createHeldCallLimit(parts.config.worker.heldCalls);
   const bundles = new Map(Object.entries(tools).map(([agent, bundle]) => [agent, { bundle, approval }]));
-  await parts.storage.exposedTools.replace(exposedTools(bundles));
+  await parts.storage.exposedTools.replace([...parts.config.agents.keys()], exposedTools(bundles));
   const offered = [...new Set(Object.values(tools))];
   const toolWorkers = offered.length > 0 ? await startToolWorkers(parts, connection, offered) : null;
   const own = { ...parts, heldCallLimit, offeredTools: offerTools(bundles) };

@@ -16,8 +16,11 @@ export interface ExposedTool {
 }
 
 export interface ExposedTools {
-  /** All there are: those of the worker that started last. */
-  replace(tools: ExposedTool[]): Promise<void>;
+  /**
+   * What these agents expose now; a worker says it for all agents of its file when it starts. Those of other agents stay: a worker
+   * with another agents file says what they expose.
+   */
+  replace(agents: string[], tools: ExposedTool[]): Promise<void>;
   /** By name. */
   list(): Promise<ExposedTool[]>;
 }

@@ -4,16 +4,25 @@ import { fromJson } from '../schema.ts';
 
 export function createExposedTools({ query }: Database): ExposedTools {
   return {
-    async replace(tools) {
+    async replace(agents, tools) {
       await query.transaction().execute(async (write) => {
-        await write.deleteFrom('exposed_tools').execute();
+        if (agents.length > 0) await write.deleteFrom('exposed_tools').where('agent', 'in', agents).execute();
         if (tools.length === 0) return;
         const rows = tools.map(({ name, agent, ...rest }) => ({
           name,
           agent,
           description: JSON.stringify(rest),
         }));
-        await write.insertInto('exposed_tools').values(rows).execute();
+        await write
+          .insertInto('exposed_tools')
+          .values(rows)
+          .onConflict((same) =>
+            same.column('name').doUpdateSet(({ ref }) => ({
+              agent: ref('excluded.agent'),
+              description: ref('excluded.description'),
+            })),
+          )
+          .execute();
       });
     },
     async list() {

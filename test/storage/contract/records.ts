@@ -139,20 +139,26 @@ export function recordsContract(subject: () => Subject): void {
       expect(await storage.audit.ofElicitation(elicitationId)).toEqual(entries);
     });
 
-    test('the tools that clients may call are those of the worker that said so last', async () => {
+    test('the tools that clients may call are those that a worker said last of their agents', async () => {
       const { storage } = subject();
-      const tool = (name: string) => ({
+      const tool = (name: string, agent = 'assistant') => ({
         name,
-        agent: 'assistant',
+        agent,
         title: name,
         description: `Does ${name}`,
         inputSchema: { type: 'object' },
         annotations: { readOnlyHint: true },
       });
-      await storage.exposedTools.replace([tool('search'), tool('book')]);
-      await storage.exposedTools.replace([tool('delete'), tool('book')]);
-      expect(await storage.exposedTools.list()).toEqual([tool('book'), tool('delete')]);
-      await storage.exposedTools.replace([]);
+      await storage.exposedTools.replace(
+        ['assistant', 'desk'],
+        [tool('search'), tool('book'), tool('file', 'desk')],
+      );
+      await storage.exposedTools.replace(['assistant'], [tool('delete'), tool('book')]);
+      const others = [tool('book'), tool('delete'), tool('file', 'desk')];
+      expect(await storage.exposedTools.list()).toEqual(others);
+      await storage.exposedTools.replace(['library'], [tool('book', 'library')]);
+      expect(await storage.exposedTools.list()).toEqual([tool('book', 'library'), ...others.slice(1)]);
+      await storage.exposedTools.replace(['assistant', 'desk', 'library'], []);
       expect(await storage.exposedTools.list()).toEqual([]);
     });
   });
