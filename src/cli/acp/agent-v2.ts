@@ -2,7 +2,13 @@
  * The program as an agent of ACP v2, for one connection. v2 is a draft: a prompt is answered when the service has the
  * message, and what becomes of it is told as the state of the session.
  */
-import { agent, methods, PROTOCOL_VERSION, RequestError } from '@agentclientprotocol/sdk/experimental/v2';
+import {
+  agent,
+  assertSupportedMcpServers,
+  methods,
+  PROTOCOL_VERSION,
+  RequestError,
+} from '@agentclientprotocol/sdk/experimental/v2';
 import type { AgentApp, InitializeResponse } from '@agentclientprotocol/sdk/experimental/v2';
 import type { ContentBlock } from '@agentclientprotocol/sdk';
 import { agentOption } from './agent-options.ts';
@@ -33,10 +39,12 @@ export function createAgentV2(parts: ConnectionParts): AgentApp {
     .onRequest(auth.login, ({ params }) => answered(connection().login(params.methodId)))
     .onRequest(auth.logout, () => answered(connection().logout()))
     .onRequest(session.new, async ({ params }) => {
+      assertSupportedMcpServers(params.mcpServers, null);
       const { sessionId, configOptions } = await answered(connection().create(params.cwd));
       return { sessionId, configOptions: toOptionsV2(configOptions) };
     })
     .onRequest(session.resume, async ({ params }) => {
+      assertSupportedMcpServers(params.mcpServers, null);
       const isTold = params.replayFrom != null;
       const { configOptions } = await answered(connection().load(params, { isTold }));
       return { configOptions: toOptionsV2(configOptions) };
