@@ -12,6 +12,7 @@ import { createLogger } from '../src/telemetry/logger.ts';
 import { connectClient } from '../src/temporal/connection.ts';
 import { startTemporalServer } from '../src/development/temporal-server.ts';
 import { startPostgres } from '../test/setup/postgres-server.ts';
+import { a2a } from './a2a.ts';
 import { answering } from './answering.ts';
 import { asking } from './asking.ts';
 import { burst } from './burst.ts';
@@ -47,6 +48,7 @@ const samples = options.quick ? 15 : 60;
 const only = options.only?.split(',');
 const measurements: Record<string, (setup: BenchSetup) => Promise<Section>> = {
   firstText,
+  a2a,
   answering,
   asking,
   tools,

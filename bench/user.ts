@@ -27,6 +27,8 @@ export interface User {
   headers: Record<string, string>;
   /** Resolves when the whole turn is over, without a stream. */
   ask(text: string): Promise<void>;
+  /** The same through A2A, in one answer or as a stream. */
+  sendTask(text: string, how: 'send' | 'stream'): Promise<void>;
   /**
    * Has an agent call a tool, and answers what is asked with `content` as soon as it is seen. Resolves with the time from
    * the call to its result, both as the reader of the stream sees them.
@@ -125,6 +127,16 @@ export function createUser(baseUrl: string, name: string, token: string): User {
     async ask(text) {
       const response = await post('/run/api/chat', { ...message(randomUUID(), text), stream: false });
       await response.arrayBuffer();
+    },
+    async sendTask(text, how) {
+      const task = { messageId: randomUUID(), role: 'ROLE_USER', parts: [{ text }] };
+      const response = await fetch(`${baseUrl}/run/agents/assistant/a2a/message:${how}`, {
+        method: 'POST',
+        headers: { ...headers, 'a2a-version': '1.0' },
+        body: JSON.stringify({ message: task }),
+      });
+      const answer = await response.text();
+      if (!answer.includes('TASK_STATE_COMPLETED')) throw new Error(`A2A answered ${answer}`);
     },
     async call(text, { agent, content }) {
       const asked = message(randomUUID(), text);
