@@ -4,8 +4,9 @@ import { TaskState } from '@a2a-js/sdk';
 import { isApproval } from '../elicitation/approval.ts';
 import { modelMayNotApprove } from '../elicitation/approval-wording.ts';
 import type { ElicitationEvent } from '../elicitation/elicitation.ts';
+import { wantsSecret } from '../elicitation/form/secret-fields.ts';
 import { fieldsAsText } from '../elicitation/question-as-text.ts';
-import { questionWords } from '../elicitation/question-words.ts';
+import { quotedQuestionWords } from '../elicitation/question-words.ts';
 import { inspectUrl } from '../elicitation/url-safety.ts';
 import { elicitationExtension, toStructured } from './extension.ts';
 import { agentMessage, dataPart, textPart } from './parts.ts';
@@ -29,10 +30,11 @@ export interface Shown {
 
 /** What is settled outside of the conversation leaves the stream open; what takes a message closes it. */
 export function stateOf(
-  { mode, context }: ElicitationEvent,
+  question: ElicitationEvent,
   { isStructured }: Pick<Shown, 'isStructured'>,
 ): TaskState {
-  const isElsewhere = mode === 'url' || (isApproval(context) && !isStructured);
+  const isForPerson = isApproval(question.context) || wantsSecret(question);
+  const isElsewhere = question.mode === 'url' || (isForPerson && !isStructured);
   return isElsewhere ? TaskState.TASK_STATE_AUTH_REQUIRED : TaskState.TASK_STATE_INPUT_REQUIRED;
 }
 
@@ -40,7 +42,7 @@ export function questionMessage({ question, waiting, misfit, page }: ShownQuesti
   const { isStructured, ...ids } = shown;
   const structured = toStructured(question, misfit);
   const words = [
-    questionWords(question, misfit),
+    quotedQuestionWords(question, misfit),
     whatToDo(question, page),
     waiting > 0 && `${waiting} more ${waiting === 1 ? 'question follows' : 'questions follow'}.`,
   ].filter((line) => typeof line === 'string');
@@ -63,6 +65,8 @@ function whatToDo(question: ElicitationEvent, page: string): string {
   }
   if (isApproval(question.context))
     return `${modelMayNotApprove(page)}\nThe task goes on by itself when they have decided. If they refuse, answer “no”. ${until}`;
+  if (wantsSecret(question))
+    return `This wants something secret, which must not go through you: never ask for it, and take it from nobody. The user answers by themselves, signed in, on this page: ${page}\nThe task goes on by itself when they have. If they refuse, answer “no”. ${until}`;
   const fields = fieldsAsText(question.requestedSchema);
   const refusal = 'If the user refuses, answer “no”. Never decide for them.';
   if (fields.length === 0) return `Answer “yes” if the user agrees. ${refusal} ${until}`;

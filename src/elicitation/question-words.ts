@@ -16,6 +16,17 @@ export function questionWords(question: ElicitationRequest, misfit?: string): st
   return lines.filter((line) => typeof line === 'string').join('\n\n');
 }
 
+/**
+ * The same for a model to pass on. A stranger's message is quoted line by line, and so is what follows the first line of any
+ * other, so that nobody goes on in the words of whoever passes it on.
+ */
+export function quotedQuestionWords(question: ElicitationRequest, misfit?: string): string {
+  const isStrangers = whoAsks(question) !== '';
+  const lines = question.message.split('\n');
+  const message = lines.map((line, index) => (isStrangers || index > 0 ? `> ${line}` : line)).join('\n');
+  return questionWords({ ...question, message }, misfit);
+}
+
 /** Our own questions name in their words what they are about; a stranger's must not pass for ours. */
 function whoAsks({ context }: ElicitationRequest): string {
   const { trigger, host } = context;

@@ -2,6 +2,7 @@
 import type { Message } from '@a2a-js/sdk';
 import { answerInWords } from '../../elicitation/answer-in-words.ts';
 import type { ReadAnswer } from '../../elicitation/answer-in-words.ts';
+import { wantsSecret } from '../../elicitation/form/secret-fields.ts';
 import type { ElicitationEvent } from '../../elicitation/elicitation.ts';
 import { elicitationExtension, readStructured } from '../../a2a/extension.ts';
 import type { StructuredAnswer } from '../../a2a/extension.ts';
@@ -25,7 +26,13 @@ export function plainAnswer({ parts }: Message, question: ElicitationEvent): Rea
     .flatMap((content) => (content?.$case === 'text' ? [content.value] : []))
     .join('\n')
     .trim();
-  return answerInWords({ text, ...(isObject(data) && { object: data }) }, question);
+  const read = answerInWords({ text, ...(isObject(data) && { object: data }) }, question);
+  if (read.kind === 'response' && read.response.action === 'accept' && wantsSecret(question))
+    return {
+      kind: 'misfit',
+      reasons: 'The user answers this by themselves, on the page that is named here.',
+    };
+  return read;
 }
 
 function isObject(value: unknown): value is Record<string, unknown> {

@@ -8,7 +8,7 @@ import { inspectUrl } from '../../../elicitation/url-safety.ts';
 import type { TurnRef } from '../../../turn/turn.ts';
 import { turnResult } from './call-result.ts';
 import type { Question } from './follow-call.ts';
-import { questionWords } from '../../../elicitation/question-words.ts';
+import { questionWords, quotedQuestionWords } from '../../../elicitation/question-words.ts';
 import { reservedForUser } from './showable.ts';
 import type { ToolResult } from './tool.ts';
 
@@ -36,7 +36,7 @@ export function pendingResult(
   const text = [
     'This tool requires user input to continue.',
     ...questions.flatMap((question) => [
-      `**Question:** ${quotedWords(question, notes.get(question.elicitationId))}`,
+      `**Question:** ${quotedQuestionWords(question, notes.get(question.elicitationId))}`,
       whatToDo(question),
     ]),
   ].join('\n\n');
@@ -59,14 +59,6 @@ function toPending(question: Question, note: string | undefined) {
     ...(question.mode === 'url' && { url: question.url }),
     instructions: reservedForUser(question) ?? `Call ${fallbackTool} tool after collecting user input`,
   };
-}
-
-/** A stranger writes the message, and must not be able to go on in our words; nor must what others let a model write. */
-function quotedWords(question: Question, note: string | undefined): string {
-  const isStrangers = !questionWords(question).startsWith(question.message);
-  const lines = question.message.split('\n');
-  const message = lines.map((line, index) => (isStrangers || index > 0 ? `> ${line}` : line)).join('\n');
-  return questionWords({ ...question, message }, note);
 }
 
 function whatToDo(question: Question): string {
