@@ -144,6 +144,37 @@ test('a workflow engine that is away is the result of the call, and says once wh
   expect(result.content[0]?.text.match(/Try again/g)).toHaveLength(1);
 });
 
+const modernMeta = {
+  'io.modelcontextprotocol/protocolVersion': '2026-07-28',
+  'io.modelcontextprotocol/clientCapabilities': {},
+};
+
+test('parameters that do not fit are the client’s fault, in the newer revision, too', async () => {
+  const response = await send({
+    headers: { ...modern, 'mcp-method': 'resources/read' },
+    payload: { ...ping, method: 'resources/read', params: { uri: 7, _meta: modernMeta } },
+  });
+  expect(response.json()).toMatchObject({
+    id: 'my-1',
+    error: { code: -32602, message: expect.stringContaining('params.uri: ') },
+  });
+});
+
+test('what is our fault is not told in the words of the database', async () => {
+  const own = await startApi();
+  await own.storage.close();
+  const params = { _meta: modernMeta };
+  const response = await own.send('alice', {
+    method: 'POST',
+    url,
+    headers: { ...types, ...modern, 'mcp-method': 'resources/list' },
+    payload: { ...ping, method: 'resources/list', params },
+  });
+  expect(response.json()).toMatchObject({ error: { code: -32603, data: { code: 'internal' } } });
+  expect(response.body).not.toMatch(/driver|sqlite|closed/i);
+  await own.stop();
+});
+
 test('too many requests, and a database that is away, are told under the id of the request', async () => {
   const low = await startApi({ env: { RATE_LIMIT_PER_MINUTE: '2' } });
   const request = { method: 'POST', url, headers: types, payload: initialize } as const;

@@ -112,7 +112,9 @@ function createModernHandlers(parts: ModernParts, logger: FastifyBaseLogger) {
     legacy: 'reject',
     onerror: (error: Error) => logger.debug({ err: error }, 'an MCP request was refused or failed'),
   } as const;
-  const factory = ({ authInfo }: { authInfo?: AuthInfo }) => createModernServer(parts, arrivedIn(authInfo));
+  const failed = (error: unknown) => logger.error({ err: error }, 'a request of MCP failed');
+  const factory = ({ authInfo }: { authInfo?: AuthInfo }) =>
+    createModernServer(parts, arrivedIn(authInfo), failed);
   const plain = createMcpHandler(factory, options);
   const streamed = createMcpHandler(factory, { ...options, responseMode: 'sse' });
   return {

@@ -1,11 +1,6 @@
 /** One request of the 2026-07-28 revision, served by an instance of its own: nothing lives longer than its response. */
-import {
-  ProtocolError,
-  ProtocolErrorCode,
-  ResourceNotFoundError,
-  Server,
-} from '@modelcontextprotocol/server';
-import type { ServerContext } from '@modelcontextprotocol/server';
+import { ProtocolError, ProtocolErrorCode, ResourceNotFoundError } from '@modelcontextprotocol/server';
+import type { Server, ServerContext } from '@modelcontextprotocol/server';
 import packageJson from '../../../../package.json' with { type: 'json' };
 import type { Service } from '../../../service/service.ts';
 import { conversationTemplate, listConversations, readConversation } from '../conversations.ts';
@@ -15,6 +10,7 @@ import { callTool } from './call-tool.ts';
 import type { CallToolParts } from './call-tool.ts';
 import { shownBy } from './caller.ts';
 import type { Arrived } from './caller.ts';
+import { MaskingServer } from './masking-server.ts';
 import { serveTasks } from './serve-tasks.ts';
 import { readHops } from '../../../turn/hops.ts';
 import { keepsTasks, tasksExtension } from './task.ts';
@@ -24,10 +20,13 @@ export interface ModernParts extends CallToolParts {
   service: CallToolParts['service'] & Pick<Service, 'agents' | 'listConversations' | 'readConversation'>;
 }
 
-export function createModernServer(parts: ModernParts, arrived: Arrived): Server {
-  // The low-level server: the tools are already described, and what is wrong with a request has to stay an error.
-  // oxlint-disable-next-line typescript/no-deprecated
-  const server = new Server(serverInfo, { capabilities, instructions });
+/** `failed` is told of what is our fault. */
+export function createModernServer(
+  parts: ModernParts,
+  arrived: Arrived,
+  failed: (error: unknown) => void,
+): Server {
+  const server = new MaskingServer(serverInfo, { capabilities, instructions, failed });
   const callerOf = (ctx: ServerContext): Caller => ({ ...arrived, shows: shownBy(ctx.mcpReq.envelope) });
   server.setRequestHandler('tools/list', async (_, ctx) => ({
     tools: await parts.layer.list(callerOf(ctx)),

@@ -1,0 +1,71 @@
+/**
+ * The SDK's low-level server tells clients the text of whatever a handler throws, and calls parameters that do not fit an
+ * internal error. Here they are told what concerns them, and what is our fault is for our log.
+ */
+import { ProtocolError, ProtocolErrorCode, Server } from '@modelcontextprotocol/server';
+import type { ServerOptions } from '@modelcontextprotocol/server';
+import { z } from 'zod';
+import { ServiceError } from '../../../service/service-error.ts';
+
+// The high-level one makes tool results of protocol errors.
+// oxlint-disable-next-line typescript/no-deprecated
+export class MaskingServer extends Server {
+  readonly #failed: (error: unknown) => void;
+
+  constructor(
+    info: { name: string; title: string; version: string },
+    { failed, ...options }: ServerOptions & { failed: (error: unknown) => void },
+  ) {
+    super(info, options);
+    this.#failed = failed;
+  }
+
+  protected override _wrapHandler(
+    ...[method, handler]: Parameters<Server['_wrapHandler']>
+  ): ReturnType<Server['_wrapHandler']> {
+    const wrapped = super._wrapHandler(method, handler);
+    return async (request, context) => {
+      try {
+        return await wrapped(request, context);
+      } catch (error) {
+        throw toProtocolError(method, error, this.#failed);
+      }
+    };
+  }
+}
+
+function toProtocolError(method: string, error: unknown, failed: (error: unknown) => void): ProtocolError {
+  if (error instanceof ProtocolError) return error;
+  const { InternalError, InvalidParams } = ProtocolErrorCode;
+  if (error instanceof ServiceError) {
+    const { code, message } = error;
+    return new ProtocolError(code === 'unavailable' ? InternalError : InvalidParams, message, { code });
+  }
+  const misfit = misfitIn(error);
+  if (misfit !== null)
+    return new ProtocolError(InvalidParams, `The parameters of ${method} do not fit. ${misfit}`);
+  failed(error);
+  return new ProtocolError(
+    InternalError,
+    'This was not your fault. Try again; if it keeps happening, tell the operator.',
+    { code: 'internal' },
+  );
+}
+
+const IssuesSchema = z.array(
+  z.object({ path: z.array(z.union([z.string(), z.number()])), message: z.string() }),
+);
+
+/** The SDK throws the issues of its schemas as the text of a plain error. Null for any other. */
+function misfitIn(error: unknown): string | null {
+  if (!(error instanceof Error) || !error.message.startsWith('[')) return null;
+  try {
+    const issues = IssuesSchema.parse(JSON.parse(error.message));
+    return issues
+      .map(({ path, message }) => `${path.join('.')}: ${message}`)
+      .join('; ')
+      .slice(0, 1_000);
+  } catch {
+    return null;
+  }
+}
