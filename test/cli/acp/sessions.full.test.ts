@@ -63,22 +63,26 @@ test('a session is resumed without what was said', async () => {
 });
 
 test.each([
-  ['load', load],
-  ['resume', resume],
+  ['load', load, { said: 'You said: hellodone', calls: 1 }],
+  ['resume', resume, { said: 'done', calls: 0 }],
 ])(
   'an editor that was lost in the middle of a question is asked again after session/%s',
-  async (_, again) => {
+  async (_, again, known) => {
     setup.server.play(asking);
     const first = await open({ answer: () => new Promise(() => undefined) });
     const id = await first.newSession();
+    await first.prompt(id, 'hello');
     first.prompt(id, callAsk).catch(() => undefined);
     await first.until(() => first.elicitations.length === 1);
     first.close();
     const editor = await open({ answer: () => lisbon });
     await again(editor, id);
     await editor.until(() => editor.said(id).endsWith('done'));
-    expect(editor.elicitations).toHaveLength(1);
+    expect(editor.elicitations).toMatchObject([{ toolCallId: 'call_1' }]);
     expect(setup.server.calls[1]?.params.inputResponses).toMatchObject({ city: lisbon });
+    // What came before is told once, or not at all.
+    const calls = told(editor).filter(({ sessionUpdate }) => sessionUpdate === 'tool_call');
+    expect({ said: editor.said(id), calls: calls.length }).toEqual(known);
     editor.close();
   },
 );
