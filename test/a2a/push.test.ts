@@ -38,6 +38,8 @@ test('a target is told how its task stands, of the question, and of its end, in 
     push: config({ token: 'mine', authentication: { scheme: 'Bearer', credentials: 'secret' } }),
   });
   await target.until(isTold('INPUT_REQUIRED', asked.id));
+  const { storage } = setup.service;
+  const [deliveryId = ''] = await storage.pushConfigs.deliveriesOf({ tenant: 'demo', turnId: asked.id });
   await agent.send('Lisbon', { taskId: asked.id });
   const received = await target.until(isTold('COMPLETED', asked.id));
   const story = storyOf(received, asked.id);
@@ -54,6 +56,15 @@ test('a target is told how its task stands, of the question, and of its end, in 
   });
   const ids = received.map(({ headers }) => headers['x-a2a-notification-id']);
   expect(new Set(ids).size).toBe(ids.length);
+
+  const delivery = setup.temporal.client.workflow.getHandle(`push/${deliveryId}`);
+  expect(await delivery.result()).toEqual({ status: 'delivered' });
+  const history = JSON.stringify(await delivery.fetchHistory(), (_, value: unknown) =>
+    value instanceof Uint8Array ? Buffer.from(value).toString() : value,
+  );
+  expect(history).toContain(deliveryId);
+  for (const said of ['Which city', 'Lisbon', 'secret', 'mine', 'asking__ask', target.url])
+    expect(history).not.toContain(said);
 });
 
 test('a notification is signed with the key that the service publishes, for this target and body', async () => {
