@@ -318,6 +318,34 @@ test('conversations are resources of their owner, agents are prompts', async () 
   expect(messages).toMatchObject([{ content: { text: expect.stringContaining('ask_lead') } }]);
 });
 
+test('a client that goes away in the middle of a call ends nothing', async () => {
+  const { promise: called, resolve: arrived } = Promise.withResolvers<void>();
+  const { promise: gone, resolve: leave } = Promise.withResolvers<void>();
+  setup.server.play((message: RawMessage, response: ServerResponse) => {
+    arrived();
+    const late = done();
+    void gone.then(() => answer(message, response, late));
+  });
+  const conversationId = `mcp-gone-${Date.now()}`;
+  const given = { ...callAsk.arguments, conversationId };
+  const first = await connectClient(setup.service, { capabilities: both });
+  const cut = new AbortController();
+  const lost = first.callTool({ name: 'ask_assistant', arguments: given }, { signal: cut.signal });
+  await called;
+  cut.abort();
+  await expect(lost).rejects.toThrow(/abort/i);
+  await first.close();
+  await using client = await connectClient(setup.service);
+  const busy = await client.callTool({ name: 'ask_assistant', arguments: { ...given, message: 'hello' } });
+  const [, turnId] = /turnId: ([\w-]+)/.exec((busy.content[0] as { text: string }).text) ?? [];
+  leave();
+  const result = await client.callTool({ name: 'wait_for_turn', arguments: { turnId } });
+  expect(result).toMatchObject({
+    content: [{ text: 'done' }, {}],
+    structuredContent: { status: 'completed' },
+  });
+});
+
 test('a conversation at work says so; one that waits for an answer takes the new message', async () => {
   const { promise: called, resolve: arrived } = Promise.withResolvers<void>();
   setup.server.play(() => arrived(), asks({ city: form('Which city?') }));
