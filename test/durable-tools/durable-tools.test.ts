@@ -5,6 +5,7 @@ import path from 'node:path';
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeEach, describe, expect, test } from 'vitest';
 import { turnWorkflowId } from '../../src/workflows/messages.ts';
+import { Browser } from '../api/pages/browser.ts';
 import { respond } from '../service/asking.ts';
 import { useService } from '../service/use-service.ts';
 import { bundleTools } from './bundle-tools.ts';
@@ -71,6 +72,22 @@ test('a call finds nothing that another has left behind, not even in what is bui
     expect(stream.text()).toBe('nothing nothing nothing');
   }
 });
+
+test('tools of two delegates ask at once: one is answered over HTTP, the other on its page', async () => {
+  const tasks = ['call status {}', 'call status {"even":false}'];
+  const calls = tasks.map((task) => `call agent__researcher ${JSON.stringify({ task })}`);
+  const stream = await say(calls.join('\n'), { agentId: 'lead' });
+  const [first, second] = await stream.questions('pending', 2);
+  for (const question of [first, second]) expect(question?.context['path']).toHaveLength(1);
+  const browser = new Browser();
+  const page = `${used.service.baseUrl}/auth/answer?e=${second?.elicitationId}`;
+  const shown = await browser.press(await browser.open(page), { user: 'alice' });
+  await browser.press(shown, { action: 'accept' }, { 'f.count': '8' });
+  await answer(first?.elicitationId ?? '', 'accept', { count: 7 });
+  await stream.finished();
+  expect(stream.text()).toContain('alice said 7');
+  expect(stream.text()).toContain('alice said 8');
+}, 30_000);
 
 describe('a tool that asks', () => {
   test('goes on with the answer, has its effect once, and says who asks and how far it is', async () => {
