@@ -246,6 +246,18 @@ const files: [name: string, file: string, problems: string[]][] = [
     ],
   ],
   [
+    'remote agents',
+    'providers: { scripted: { script: s.ts } }\nservers: { desk: { url: "http://t/" } }\nagents:\n  assistant: { model: scripted, agents: [flight] }\n  flights: { card: flights.example, model: x, headersEnv: { a: NO_SUCH } }\n  desk: { card: "http://t/", store: vault, credentialScope: none }',
+    [
+      'agents.yaml:4, agents.assistant.agents.0: there is no agent "flight" (did you mean flights?); describe it under agents or remove it',
+      'agents.yaml:5, agents.flights.card: write http://… or https://…: an address begins with its scheme',
+      'agents.yaml:5, agents.flights.model: unknown; what may stand here: title, credentialScope, contact, store, oauth, nango, vault, headers, headersEnv, local, approval, timeout, maxRounds, card, description, endpoint',
+      'agents.yaml:5, agents.flights.headersEnv.a: the variable NO_SUCH is not set; set it in the environment',
+      'agents.yaml:6, agents.desk: a server has this name, and accounts are kept by name; choose another',
+      'agents.yaml:6, agents.desk.credentialScope: with none nobody has an account, so vault keeps nothing; write user or project, or remove store',
+    ],
+  ],
+  [
     'no agents',
     'agents: {}',
     ['agents.yaml:1, agents: describe at least one agent, for example assistant: { model: scripted }'],

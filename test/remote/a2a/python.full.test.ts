@@ -1,0 +1,63 @@
+/** Remote agents on Python's SDK, in both versions of A2A. */
+import { randomUUID } from 'node:crypto';
+import { fileURLToPath } from 'node:url';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { accept, asTurn } from '../../asking/asking-service.ts';
+import { startDevelopmentServer } from '../../development-server.ts';
+import { startPythonAgent } from '../../servers/python-agent.ts';
+import type { PythonAgent } from '../../servers/python-agent.ts';
+import { startService } from '../../service/service.ts';
+import type { Caller } from '../../service/user.ts';
+
+const stack = new AsyncDisposableStack();
+const agents: Record<string, PythonAgent> = {};
+let missing: string | undefined;
+let alice: Caller;
+
+beforeAll(async () => {
+  for (const [name, version] of [
+    ['python', '1.0'],
+    ['oldpython', '0.3'],
+  ] as const) {
+    const started = await startPythonAgent(version);
+    if (started.kind === 'missing') return void (missing = started.why);
+    stack.defer(() => started.agent.stop());
+    agents[name] = started.agent;
+  }
+  const temporal = await startDevelopmentServer();
+  stack.defer(() => temporal.stop());
+  const service = await startService({
+    temporal,
+    env: {
+      INTERLUDE_CONFIG: fileURLToPath(new URL('../../fixtures/remote-python-agents.yaml', import.meta.url)),
+      PYTHON_CARD: agents['python']?.card ?? '',
+      OLDPYTHON_CARD: agents['oldpython']?.card ?? '',
+    },
+  });
+  stack.defer(() => service.stop());
+  alice = await service.as('alice');
+}, 180_000);
+afterAll(() => stack.disposeAsync());
+
+test.for(['python', 'oldpython'])('%s', { timeout: 60_000 }, async (name, { skip }) => {
+  if (missing !== undefined) return skip(missing);
+  const ask = (task: string) =>
+    asTurn(alice, randomUUID(), (conversation) => alice.chat(`ask the ${name} to ${task}`, { conversation }));
+  expect((await (await ask('answer three')).end()).text).toBe('I was told: three');
+  expect((await (await ask('fail no seats')).end()).error).toContain('Its words: "no seats"');
+
+  const asked = await ask('ask Which city?');
+  expect(await asked.question(0)).toMatchObject({ message: 'Which city?' });
+  await asked.answer(0, accept({ answer: 'Lisbon' }));
+  expect((await asked.end()).text).toBe('I was told: You said: Lisbon');
+
+  const login = await ask('login Sign in at https://login.example/a');
+  expect(await login.question(0)).toMatchObject({ mode: 'url', url: 'https://login.example/a' });
+  expect((await login.end()).text).toBe('I was told: Signed in.');
+
+  const left = await ask('ask Which city?');
+  await left.question(0);
+  await alice.cancel(left.conversation);
+  await left.end();
+  await expect.poll(() => agents[name]?.did().at(-1)).toBe('cancel');
+});
