@@ -15,6 +15,8 @@ describe('a question that expires', { timeout: 120_000 }, () => {
   const begin = { message: 'call asking__ask {}' };
   const openQuestions = async () =>
     setup.service.storage.elicitations.openOf({ tenant: 'demo', user: 'alice' });
+  // Or its call would be taken for one of the next test.
+  const untilServerIsTold = () => expect.poll(() => setup.server.calls).toHaveLength(2);
   const untilExpired = () => expect.poll(openQuestions).toEqual([]);
   beforeEach(() => setup.server.play(asks({ city: form('Which city?') })));
 
@@ -24,6 +26,7 @@ describe('a question that expires', { timeout: 120_000 }, () => {
       await using client = await open(start, [() => untilExpired().then(() => lisbon)]);
       const { text } = await client.call('ask_assistant', begin);
       expect(text).toMatch(comesAgain ? /^An answer was not used: Nobody answered in time/ : /expired/);
+      await untilServerIsTold();
       expect(setup.server.calls.map(({ params }) => params.inputResponses)).not.toContainEqual({
         city: lisbon,
       });
@@ -41,6 +44,7 @@ describe('a question that expires', { timeout: 120_000 }, () => {
       const sent = await client.call('sendElicitationResult', { elicitId, ...lisbon }).catch(String);
       expect(JSON.stringify(sent)).toContain('Nobody answered in time.');
       expect(JSON.stringify(sent)).toContain('wait_for_turn');
+      await untilServerIsTold();
       expect(setup.server.calls.map(({ params }) => params.inputResponses)).not.toContainEqual({
         city: lisbon,
       });
