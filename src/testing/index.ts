@@ -18,5 +18,7 @@ export type { GivenAnswer } from './answers/collect-answers.ts';
 export { fixtureAnswers } from './answers/fixture.ts';
 export type { Fixture } from './answers/fixture.ts';
 export { fixtureFile } from './answers/fixture-file.ts';
+export { responder } from './answers/responder.ts';
+export type { ResponderOptions } from './answers/responder.ts';
 export { declineAll, SourceError } from './answers/source.ts';
 export type { Answer, AnswerSource, Question, Round } from './answers/source.ts';

@@ -1,31 +1,40 @@
 /** The sources of answers that the command line names, in its order. */
 import { fixtureFile } from '../../testing/answers/fixture-file.ts';
+import { responder } from '../../testing/answers/responder.ts';
 import { declineAll } from '../../testing/answers/source.ts';
 import type { AnswerSource } from '../../testing/answers/source.ts';
 import { UsageError } from '../command.ts';
+import { readHeaders } from './read-headers.ts';
 import { promptSource } from './prompt-source.ts';
 import type { Terminal } from './terminal.ts';
 
 export const sourceOptions = {
   answers: { type: 'strings', value: '<file>', description: 'answer from a file (YAML)' },
+  responder: { type: 'strings', value: '<url>', description: 'answer by a program that is asked over HTTP' },
+  'responder-header': { type: 'strings', value: '<name: value>', description: 'sent to responders' },
   prompt: { type: 'boolean', description: 'ask here in the terminal; the default where there is one' },
   decline: { type: 'boolean', description: 'decline what nothing else answers' },
 } as const;
 
 export interface SourcesGiven {
   answers: string[];
+  responder: string[];
+  'responder-header': string[];
   order: readonly string[];
 }
 
 /** Throws `UsageError` for files and addresses that are no use, before anything is sent. */
 export async function readSources(
-  { answers, order }: SourcesGiven,
+  { order, ...given }: SourcesGiven,
   { terminal, canPrompt }: { terminal: Terminal; canPrompt: boolean },
 ): Promise<AnswerSource[]> {
-  const files = [...answers];
+  const [files, addresses] = [[...given.answers], [...given.responder]];
+  const headers = Object.fromEntries(readHeaders(given['responder-header'], '--responder-header'));
   const sources: AnswerSource[] = [];
   for (const name of order) {
-    if (name === 'answers') sources.push(await asUsage(fixtureFile(files.shift() ?? '')));
+    if (name === 'answers') sources.push(await asUsage(() => fixtureFile(files.shift() ?? '')));
+    if (name === 'responder')
+      sources.push(await asUsage(async () => responder(addresses.shift() ?? '', { headers })));
     if (name === 'prompt') sources.push(promptSource(terminal));
     if (name === 'decline') sources.push(declineAll);
   }
@@ -33,9 +42,9 @@ export async function readSources(
   return isComplete || !canPrompt ? sources : [...sources, promptSource(terminal)];
 }
 
-async function asUsage<T>(work: Promise<T>): Promise<T> {
+async function asUsage<T>(work: () => Promise<T>): Promise<T> {
   try {
-    return await work;
+    return await work();
   } catch (cause) {
     throw new UsageError(cause instanceof Error ? cause.message : String(cause), { cause });
   }

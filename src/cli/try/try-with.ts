@@ -7,6 +7,7 @@ import type { Options, Values } from '../command.ts';
 import { readSources, sourceOptions } from './answer-sources.ts';
 import { TryError } from './exit-codes.ts';
 import { runTry } from './run-try.ts';
+import { readHeaders } from './read-headers.ts';
 import { readTarget } from './target.ts';
 import { createTerminal } from './terminal.ts';
 
@@ -59,20 +60,20 @@ export interface TryInput {
 
 /** Throws `UsageError`. */
 export async function tryWith(values: Values<typeof tryOptions>, input: TryInput): Promise<number> {
-  const { tool, args, json, token, header, answers, can, era, timeout } = values;
+  const { tool, args, json, token, header, can, era, timeout } = values;
   const { words, order, stdin, stdout, stderr, env, signal } = input;
   const canPrompt = stdin.isTTY === true && stderr.isTTY === true && !json;
   const terminal = createTerminal({ input: stdin, output: stderr, isQuiet: json });
   try {
     const target = readTarget(words);
-    const sources = await readSources({ answers, order }, { terminal, canPrompt });
+    const sources = await readSources({ ...values, order }, { terminal, canPrompt });
     return await runTry({
       target,
       tool,
       args,
       era: readEra(era),
       capabilities: readCan(can),
-      headers: readHeaders(header, token ?? env['INTERLUDE_TRY_TOKEN']),
+      headers: withToken(readHeaders(header, '--header'), token ?? env['INTERLUDE_TRY_TOKEN']),
       sources,
       maxRounds: readCount(values['max-rounds']),
       timeoutMs: readTimeout(timeout),
@@ -104,16 +105,7 @@ function readCan(text: string): { form: boolean; url: boolean } {
   return { form: words.includes('form'), url: words.includes('url') };
 }
 
-function readHeaders(given: readonly string[], token: string | undefined): Headers {
-  const headers = new Headers();
-  for (const text of given) {
-    const [, name = '', value = ''] = /^([^:]+):\s*(.*)$/s.exec(text) ?? [];
-    try {
-      headers.append(name, value);
-    } catch (cause) {
-      throw new UsageError(`--header ${name || text} cannot be sent; write "name: value".`, { cause });
-    }
-  }
+function withToken(headers: Headers, token: string | undefined): Headers {
   if (token !== undefined) headers.set('authorization', `Bearer ${token}`);
   return headers;
 }
