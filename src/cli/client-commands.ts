@@ -28,6 +28,11 @@ export const clientCommands: CommandEntry[] = [
     load: async () => (await import('./commands/acp.ts')).acp,
   },
   {
+    name: 'replay',
+    summary: 'be a recorded MCP server, for a client under test',
+    load: async () => (await import('./commands/replay.ts')).replayCassette,
+  },
+  {
     name: 'token',
     summary: 'print an access token for a user of the demo',
     load: async () => (await import('./commands/token.ts')).token,

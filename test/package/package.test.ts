@@ -52,6 +52,7 @@ test('it holds its doors and what is behind them, and nothing of the service', (
     'testing',
     'testing/answers',
     'testing/call',
+    'testing/cassette',
     'time',
     'tool-bundles',
     'tools',

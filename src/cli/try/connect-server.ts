@@ -28,7 +28,7 @@ export interface ConnectOptions {
   /** What a process writes to its standard error. */
   onErrorOutput?: (chunk: Buffer) => void;
   /** Before anything is sent. */
-  onTransport?: (transport: McpTransport) => void;
+  onTransport?: (transport: McpTransport) => void | Promise<void>;
 }
 
 export type McpTransport = StreamableHTTPClientTransport | StdioTransport;
@@ -58,7 +58,7 @@ export async function connectServer(target: Target, options: ConnectOptions): Pr
       jsonSchemaValidator: acceptAnything,
     },
   );
-  options.onTransport?.(transport);
+  await options.onTransport?.(transport);
   try {
     await client.connect(transport, { timeout: timeoutMs });
   } catch (error) {

@@ -5,6 +5,11 @@ import type { ToolCallReport } from '../../testing/call/call-events.ts';
 import { callTool } from '../../testing/call/call-tool.ts';
 import type { Era } from '../../testing/call/read-answer.ts';
 import { dim } from '../chat/wording.ts';
+import { isSecretName } from '../../elicitation/form/secret-fields.ts';
+import type { Cassette } from '../../testing/cassette/cassette.ts';
+import type { Recorder } from '../../testing/cassette/record.ts';
+import { writeCassetteFile } from './cassette-file.ts';
+import { differenceLines } from './print-differences.ts';
 import { chooseTool, fillArguments, findTool } from './choose-tool.ts';
 import { connectServer } from './connect-server.ts';
 import type { Connected } from './connect-server.ts';
@@ -35,6 +40,9 @@ export interface TryOptions {
   isJson: boolean;
   /** Somebody sits at the terminal who can be asked what to do. */
   canPrompt: boolean;
+  /** A file. */
+  record: string | undefined;
+  replay: Cassette | undefined;
   terminal: Terminal;
   /** For what can be piped: the list, the result, the JSON. */
   print(text: string): void;
@@ -42,16 +50,53 @@ export interface TryOptions {
 }
 
 export async function runTry(options: TryOptions): Promise<number> {
-  const { target, terminal, timeoutMs } = options;
+  const { target, terminal, timeoutMs, record: file, replay } = options;
+  let recorder: Recorder | undefined;
   const connected = await connectServer(target, {
     ...options,
     onErrorOutput: (chunk) => showServerOutput(terminal, chunk),
+    async onTransport(transport) {
+      if (file === undefined) return;
+      const { record } = await import('../../testing/cassette/record.ts');
+      recorder = record(transport, { secrets: secretsIn(options.headers) });
+    },
   });
   try {
+    if (replay) return await replayAt(options, connected, replay);
     return await listAndCall(options, connected, await listTools(connected.client, timeoutMs));
   } finally {
     await connected.close();
+    if (file !== undefined && recorder) {
+      await writeCassetteFile(file, recorder.text());
+      terminal.line(dim(`  Recorded in ${file}\n`));
+    }
   }
+}
+
+/** The recorded calls once more, at a server under test. */
+async function replayAt(options: TryOptions, connected: Connected, cassette: Cassette): Promise<number> {
+  const { target, terminal, sources, timeoutMs, capabilities, signal, isJson, print } = options;
+  const { replayCalls } = await import('../../testing/cassette/replay.ts');
+  terminal.line(`\n${serverLine(connected, targetInWords(target))}`);
+  const onEvent = createCallPrinter(terminal);
+  const call = { answers: sources, timeoutMs, capabilities, signal, onEvent };
+  const { reports, differences } = await replayCalls(connected.client, cassette, call);
+  for (const report of reports)
+    terminal.line(`\n${callLine(report.tool, report.arguments)}\n${endLine(report)}`);
+  for (const difference of differences) for (const line of differenceLines(difference)) terminal.line(line);
+  if (differences.length === 0)
+    terminal.line(`\n  ✓ as it was recorded: ${reports.length} of ${reports.length} calls\n`);
+  if (isJson) print(`${JSON.stringify({ differences }, null, 2)}\n`);
+  return differences.length === 0 ? exitCodes.done : exitCodes.toolError;
+}
+
+/** Values that must not get into a recording. */
+function* secretsIn(headers: Headers): Generator<string> {
+  for (const [name, value] of headers)
+    if (isSecretName(name) || ['authorization', 'cookie', 'x-api-key'].includes(name)) {
+      yield value;
+      yield value.replace(/^\w+ /, '');
+    }
 }
 
 async function listAndCall(

@@ -5,6 +5,7 @@ import type { Duration } from '../../tools/read-duration.ts';
 import { UsageError } from '../command.ts';
 import type { Options, Values } from '../command.ts';
 import { readSources, sourceOptions } from './answer-sources.ts';
+import { readCassetteFile } from './cassette-file.ts';
 import { TryError } from './exit-codes.ts';
 import { runTry } from './run-try.ts';
 import { readHeaders } from './read-headers.ts';
@@ -44,6 +45,12 @@ export const tryOptions = {
     description: 'for a server that wants one (INTERLUDE_TRY_TOKEN)',
   },
   header: { type: 'strings', value: '<name: value>', description: 'sent with every request' },
+  record: { type: 'string', value: '<cassette>', description: 'write all that is said into a file' },
+  replay: {
+    type: 'string',
+    value: '<cassette>',
+    description: 'make the recorded calls again, and show what the server says differently',
+  },
   json: { type: 'boolean', description: 'for programs: one object on standard output' },
 } as const satisfies Options;
 
@@ -79,6 +86,8 @@ export async function tryWith(values: Values<typeof tryOptions>, input: TryInput
       timeoutMs: readTimeout(timeout),
       isJson: json,
       canPrompt,
+      record: values.record,
+      replay: values.replay === undefined ? undefined : await readCassetteFile(values.replay),
       terminal,
       env,
       print: (text) => stdout.write(text),

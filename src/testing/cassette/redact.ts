@@ -1,0 +1,103 @@
+/**
+ * Takes secrets out of a recording: what fields named or marked as secret were given, wherever else it turns up; values
+ * that were named beforehand; and what has the shape of a token. The server's state stays as it is, but for a secret that
+ * stands in it in plain sight. Headers are never recorded.
+ */
+import { isSecretName } from '../../elicitation/form/secret-fields.ts';
+import { isRecord } from '../../elicitation/form/schema-keywords.ts';
+import { redacted } from './cassette.ts';
+import type { Cassette } from './cassette.ts';
+
+/** Shorter ones would be found by chance. */
+const shortest = 4;
+
+/** Names of the protocol that sound like secrets. */
+const ofProtocol = new Set(['progressToken', 'nextCursor', 'cursor', 'requestState']);
+
+const tokenShapes = [
+  /\b[Bb]earer\s+[\w.~+/=-]{8,}/g,
+  /\beyJ[\w-]{8,}\.[\w-]{8,}\.[\w-]*/g,
+  /\b(?:sk|pk|rk)[-_][\w-]{16,}/g,
+  /\bgh[pousr]_\w{20,}/g,
+  /\bxox[abeoprs]-[\w-]{10,}/g,
+  /\bA(?:KIA|SIA)[A-Z0-9]{16}\b/g,
+];
+const secretParameter =
+  /([?&#][^=&#\s"]{0,40}(?:token|secret|password|passwd|apikey|api_key|signature|sig|code|credential)[^=&#\s"]{0,40}=)[^&#\s"]+/gi;
+
+/** `known`: secrets by their value, like the token that was sent. */
+export function redactCassette(cassette: Cassette, known: Iterable<string> = []): Cassette {
+  const names = markedFields(cassette);
+  const found = new Set(known);
+  walk(cassette, (name, member) => {
+    if (isSecretMember(names, name, member) && member !== redacted) found.add(String(member));
+  });
+  const secrets = [...found].filter(({ length }) => length >= shortest).flatMap(spellings);
+  // A secret within another goes after it.
+  const longestFirst = [...new Set(secrets)].toSorted((one, other) => other.length - one.length);
+  return redact(cassette, '', { names, secrets: longestFirst }) as Cassette;
+}
+
+interface Secrets {
+  /** Of fields. */
+  names: ReadonlySet<string>;
+  secrets: readonly string[];
+}
+
+/** As it stands in JSON and in an address. */
+function spellings(secret: string): string[] {
+  return [secret, JSON.stringify(secret).slice(1, -1), encodeURIComponent(secret)];
+}
+
+/** Fields that their form marks as secret, by a format or by the words that people read. */
+function markedFields(cassette: Cassette): Set<string> {
+  const names = new Set<string>();
+  walk(cassette, (name, member) => {
+    if (!isRecord(member) || typeof member['type'] !== 'string') return;
+    const { format, writeOnly, title } = member;
+    if (format === 'password' || writeOnly === true || (typeof title === 'string' && isSecretName(title)))
+      names.add(name);
+  });
+  return names;
+}
+
+function isSecretMember(
+  names: ReadonlySet<string>,
+  name: string,
+  member: unknown,
+): member is string | number {
+  const isValue = typeof member === 'string' || typeof member === 'number';
+  return isValue && !ofProtocol.has(name) && (names.has(name) || isSecretName(name));
+}
+
+function walk(value: unknown, visit: (name: string, member: unknown) => void): void {
+  if (Array.isArray(value)) for (const item of value) walk(item, visit);
+  if (!isRecord(value)) return;
+  for (const [name, member] of Object.entries(value)) {
+    visit(name, member);
+    walk(member, visit);
+  }
+}
+
+function redact(value: unknown, name: string, given: Secrets): unknown {
+  const { names, secrets } = given;
+  if (typeof value === 'string')
+    return name === 'requestState' ? withoutKnown(value, secrets) : withoutSecrets(value, secrets);
+  if (typeof value === 'number') return secrets.includes(String(value)) ? redacted : value;
+  if (Array.isArray(value)) return value.map((item) => redact(item, name, given));
+  if (!isRecord(value)) return value;
+  const members = Object.entries(value).map(([key, member]) => [
+    key,
+    isSecretMember(names, key, member) ? redacted : redact(member, key, given),
+  ]);
+  return Object.fromEntries(members) as unknown;
+}
+
+function withoutKnown(text: string, secrets: readonly string[]): string {
+  return secrets.reduce((left, secret) => left.replaceAll(secret, redacted), text);
+}
+
+function withoutSecrets(text: string, secrets: readonly string[]): string {
+  const open = withoutKnown(text, secrets).replaceAll(secretParameter, `$1${redacted}`);
+  return tokenShapes.reduce((left, shape) => left.replaceAll(shape, redacted), open);
+}
