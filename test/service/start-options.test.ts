@@ -21,14 +21,14 @@ function limitsWith(env: Record<string, string>) {
 }
 
 test('a tool call may take as long as all rounds of its server, and a turn a day', () => {
-  // The demo's servers: ten rounds, half a minute each of their own, and the ten minutes of a question.
-  expect(limitsWith({})).toEqual({ turn: minutes(24 * 60), call: minutes(11 * (10 + 0.5) + 5) });
+  // The demo's remote agent: ten rounds, a minute each of its own, and the ten minutes of a question.
+  expect(limitsWith({})).toEqual({ turn: minutes(24 * 60), call: minutes(11 * (10 + 1) + 5) });
 });
 
 test('both grow with the time that people have to answer', () => {
   expect(limitsWith({ ELICITATION_TIMEOUT: '12h' })).toEqual({
     turn: minutes(10 * 12 * 60),
-    call: minutes(11 * (12 * 60 + 0.5) + 5),
+    call: minutes(11 * (12 * 60 + 1) + 5),
   });
 });
 

@@ -16,14 +16,15 @@ const ofProtocol = new Set(['progressToken', 'nextCursor', 'cursor', 'requestSta
 
 const tokenShapes = [
   /\b[Bb]earer\s+[\w.~+/=-]{8,}/g,
-  /\beyJ[\w-]{8,}\.[\w-]{8,}\.[\w-]*/g,
+  /(?<![\w-])eyJ[\w-]{8,}\.[\w-]{8,}\.[\w-]*/g,
   /\b(?:sk|pk|rk)[-_][\w-]{16,}/g,
   /\bgh[pousr]_\w{20,}/g,
   /\bxox[abeoprs]-[\w-]{10,}/g,
   /\bA(?:KIA|SIA)[A-Z0-9]{16}\b/g,
 ];
-const secretParameter =
-  /([?&#][^=&#\s"]{0,40}(?:token|secret|password|passwd|apikey|api_key|signature|sig|code|credential)[^=&#\s"]{0,40}=)[^&#\s"]+/gi;
+/** Of an address: its query and its fragment. */
+const parameter = /([?&#])([^?=&#\s"]{1,100})=([^&#\s"]+)/g;
+const secretParameter = /token|secret|password|passwd|apikey|api_key|signature|sig|code|credential/i;
 
 /** `known`: secrets by their value, like the token that was sent. */
 export function redactCassette(cassette: Cassette, known: Iterable<string> = []): Cassette {
@@ -98,6 +99,8 @@ function withoutKnown(text: string, secrets: readonly string[]): string {
 }
 
 function withoutSecrets(text: string, secrets: readonly string[]): string {
-  const open = withoutKnown(text, secrets).replaceAll(secretParameter, `$1${redacted}`);
+  const open = withoutKnown(text, secrets).replaceAll(parameter, (whole, mark: string, name: string) =>
+    secretParameter.test(name) ? `${mark}${name}=${redacted}` : whole,
+  );
   return tokenShapes.reduce((left, shape) => left.replaceAll(shape, redacted), open);
 }
