@@ -44,7 +44,10 @@ afterAll(async () => {
   await rm(folder, { recursive: true });
 });
 
-test('from the first page to an answer that needed an account', async () => {
+/** Two dozen steps in a browser, beside whatever else the machine does. */
+const longTimeout = { timeout: 90_000 };
+
+test('from the first page to an answer that needed an account', longTimeout, async () => {
   const { page } = person;
   expect(service.output()).toMatch(new RegExp(`Playground +${baseUrl}`));
   await person.open(baseUrl);
