@@ -40,13 +40,14 @@ writeFileSync(path.join(folder, script), widget);
 writeFileSync(path.join(folder, 'widget', licensesName('widget.js')), licenses);
 
 /**
- * What its user chooses: the React of the page, the zod that an author's schemas are made with, and a bundler for `tools
- * check`, which is not for everybody.
+ * What its user chooses: the React of the page, the zod that an author's schemas are made with, a bundler for `tools
+ * check`, and vitest for its matchers, which are not for everybody.
  * @type {Record<string, { range: string, optional: boolean }>}
  */
 const peers = {
   react: { range: '>=18', optional: true },
   rolldown: { range: rangeOf('rolldown'), optional: true },
+  vitest: { range: '>=5', optional: true },
   zod: { range: '^4.0.0', optional: false },
 };
 const { name, version, license, type, exports } = service;

@@ -24,6 +24,7 @@ import type { Response } from '../test/service/asking.ts';
 import type { ChatStream } from '../test/service/chat-stream.ts';
 import { connectAccount, signIn } from '../test/service/connect-account.ts';
 import type { ChatOptions } from '../test/service/user.ts';
+import { deliverToFailing } from './deliver-to-failing.ts';
 import { writeHistory } from './write-history.ts';
 
 const folder = path.join(import.meta.dirname, '../test/workflows/histories');
@@ -176,7 +177,7 @@ await turn('kept-elsewhere-connected', alice, listing, async (stream) => {
 });
 
 await elsewhere.kill('SIGTERM');
-await deployment.start('start', { ROUNDS_APPROVAL: 'always' });
+const approving = await deployment.start('start', { ROUNDS_APPROVAL: 'always' });
 // Its tools are learnt.
 await (await alice.chat('hello', asked)).finished();
 const bookRome = 'call rounds__book {"city":"Rome"}';
@@ -188,6 +189,14 @@ await turn('approved', alice, bookRome, answerEach({ action: 'accept' }, nights)
 const forConversation = answerEach({ action: 'accept', remember: 'conversation' }, nights);
 await turn('approved-for-conversation', alice, bookRome, forConversation, remembering);
 await turn('approved-before', alice, bookRome, answerEach(nights), remembering);
+
+await approving.kill('SIGTERM');
+await deployment.start('start', { A2A_PUSH_TARGETS: 'local', A2A_PUSH_DEADLINE: '1s' });
+for (const [name, failures] of [
+  ['push-delivered', 1],
+  ['push-given-up', 20],
+] as const)
+  if (isWanted(name)) await keep(name, await deliverToFailing({ deployment, temporal }, failures));
 
 type Meanwhile = (stream: ChatStream, conversation: string) => Promise<unknown>;
 

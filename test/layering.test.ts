@@ -64,7 +64,10 @@ const rules: { name: string; about: (file: string) => boolean; allows: (found: I
       ) ||
       ['src/remote/input-required.ts', 'src/tools/read-duration.ts', 'zod', 'yaml'].includes(to) ||
       to.startsWith('node:') ||
-      (typeOnly && to.startsWith('@modelcontextprotocol/')),
+      to === 'vitest' ||
+      (typeOnly && to.startsWith('@modelcontextprotocol/')) ||
+      // What answers the questions of a service is given to its client.
+      (typeOnly && (to === 'src/client/answer-questions.ts' || isIn(to, 'contract'))),
   },
   {
     name: 'form-check/ imports only itself and elicitation/',
@@ -77,10 +80,15 @@ const rules: { name: string; about: (file: string) => boolean; allows: (found: I
     allows: ({ to }) => isIn(to, 'time'),
   },
   {
-    name: 'widget/ imports only itself, the client, elicitation/, time/, React, useChat and types of what goes over the wire',
+    name: 'markdown/ imports nothing outside itself',
+    about: (file) => isIn(file, 'markdown'),
+    allows: ({ to }) => isIn(to, 'markdown'),
+  },
+  {
+    name: 'widget/ imports only itself, the client, elicitation/, markdown/, time/, React, useChat and types of what goes over the wire',
     about: (file) => isIn(file, 'widget'),
     allows: ({ to, typeOnly }) =>
-      ['widget', 'client', 'elicitation', 'time'].some((folder) => isIn(to, folder)) ||
+      ['widget', 'client', 'elicitation', 'markdown', 'time'].some((folder) => isIn(to, folder)) ||
       ['react', 'react-dom/client', '@ai-sdk/react'].includes(to) ||
       (typeOnly && (isIn(to, 'contract') || to === 'ai')),
   },
@@ -104,6 +112,13 @@ const rules: { name: string; about: (file: string) => boolean; allows: (found: I
       ['a2a', 'turn', 'elicitation'].some((folder) => isIn(to, folder)) ||
       to === 'zod' ||
       /^@a2a-js\/sdk(?:$|\/)/.test(to),
+  },
+  {
+    name: 'slack/ imports only itself, turn/, elicitation/, markdown/, zod and the SDK',
+    about: (file) => isIn(file, 'slack'),
+    allows: ({ to }) =>
+      ['slack', 'turn', 'elicitation', 'markdown'].some((folder) => isIn(to, folder)) ||
+      ['zod', '@slack/web-api', '@slack/types', 'node:crypto'].includes(to),
   },
   {
     name: 'workflows/ import only what is safe in a workflow, and activities as types',
@@ -210,8 +225,10 @@ describe('a planted violation is found:', () => {
   const violations: [name: string, code: string][] = [
     ['src/elicitation/planted.ts', "import { z } from 'zod';"],
     ['src/contract/planted.ts', "import type { Principal } from '../service/principal.ts';"],
+    ['src/markdown/planted.ts', "import { html } from '../widget/html.ts';"],
     ['src/turn/planted.ts', "export { openStorage } from '../storage/open-storage.ts';"],
     ['src/a2a/planted.ts', "import type { Service } from '../service/service.ts';"],
+    ['src/slack/planted.ts', "import type { Storage } from '../storage/storage.ts';"],
     ['src/tools/planted.ts', "import type { ToolCall } from '../turn/tool-call.ts';"],
     ['src/testing/planted.ts', "import type { Service } from '../service/service.ts';"],
     ['src/form-check/planted.ts', "import type { Field } from '../tools/elicit.ts';"],

@@ -7,7 +7,7 @@ import type { Catalogue } from '../remote/catalogue.ts';
 import type { RemoteServers } from '../remote/remote-servers.ts';
 import type { Models } from '../models/provider.ts';
 import type { Storage } from '../storage/storage.ts';
-import { createAbandonCall } from './call-tool/abandon-call.ts';
+import { createAbandonCall, createAbandonTasks } from './call-tool/abandon-call.ts';
 import { createCallModel } from './call-model/call-model.ts';
 import { createCallRounds } from './call-tool/rounds.ts';
 import { createToolActivities } from './call-tool/call-tool.ts';
@@ -20,6 +20,7 @@ import { createFindConnection } from './find-connection.ts';
 import type { HeldCallLimit } from './call-tool/held-call-limit.ts';
 import { createRefuseToolCall } from './call-tool/refuse-tool-call.ts';
 import { createPushActivities } from './push/push-activities.ts';
+import { createSlackActivities } from './slack/slack-activities.ts';
 import { createTurnActivities } from './turns.ts';
 
 export interface ActivityDependencies {
@@ -41,7 +42,10 @@ export function createActivities(dependencies: ActivityDependencies) {
   const { agents, servers } = config;
   const rounds = createCallRounds(dependencies);
   return {
-    ...createTurnActivities(dependencies),
+    ...createTurnActivities({
+      ...dependencies,
+      abandonTasks: createAbandonTasks({ ...dependencies, rounds, servers }),
+    }),
     ...createDelegationActivities({ ...dependencies, agents }),
     ...createElicitationActivities({ ...dependencies, rounds }),
     ...createToolActivities({ ...dependencies, rounds, agents, servers }),
@@ -50,6 +54,7 @@ export function createActivities(dependencies: ActivityDependencies) {
     ...createAbandonCall({ ...dependencies, rounds, servers }),
     ...createDurableCallActivities(dependencies),
     ...createPushActivities(dependencies),
+    ...createSlackActivities(dependencies),
     ...createRefuseToolCall({ ...dependencies, servers }),
     ...createCallModel({ ...dependencies, agents, servers }),
   };

@@ -45,6 +45,18 @@ export interface NangoConfig {
   webhookSigningKey: string | undefined;
 }
 
+export interface SlackConfig {
+  signingSecret: string;
+  /** Of the app, at Slack: with it people prove who they are there, and workspaces install the app. */
+  client: { id: string; secret: string } | undefined;
+  /** The workspace that is installed by the environment, and the tenant that its people belong to. */
+  bot: { token: string; tenant: string } | undefined;
+  /** For development: events come over a connection that we open. */
+  appToken: string | undefined;
+  /** Ends in `/api/`. */
+  apiUrl: string;
+}
+
 export interface DemoServers {
   trackerPort: number;
   travelPort: number;
@@ -81,6 +93,8 @@ export interface Config {
   keys: string | undefined;
   /** Present as soon as a server keeps its accounts there. */
   nango: NangoConfig | undefined;
+  /** Absent: there is no Slack app. */
+  slack: SlackConfig | undefined;
   /** How many questions may be open at once: of one user, and of one turn. */
   elicitation: { timeoutMs: number; maxOpen: number; maxOpenPerTurn: number };
   /** `signingKeys`: newest first; without one nothing is signed. `targets`: where notifications may be sent. */

@@ -53,6 +53,19 @@ export const combinations: Combination[] = [
     isWrong: ({ NANGO_HOST, NANGO_API_KEY }) => NANGO_HOST === undefined && NANGO_API_KEY !== undefined,
     remedy: 'needed with NANGO_API_KEY; it is the address of Nango, like https://api.nango.dev',
   },
+  {
+    names: ['SLACK_SIGNING_SECRET', 'SLACK_BOT_TOKEN', 'SLACK_CLIENT_ID', 'SLACK_APP_TOKEN'],
+    isWrong: ({ SLACK_SIGNING_SECRET, SLACK_BOT_TOKEN, SLACK_CLIENT_ID, SLACK_APP_TOKEN }) =>
+      SLACK_SIGNING_SECRET === undefined &&
+      [SLACK_BOT_TOKEN, SLACK_CLIENT_ID, SLACK_APP_TOKEN].some((value) => value !== undefined),
+    remedy: 'needed for Slack; it is under "Basic Information" of the app at api.slack.com',
+  },
+  {
+    names: ['SLACK_CLIENT_SECRET', 'SLACK_CLIENT_ID'],
+    isWrong: ({ SLACK_CLIENT_ID: id, SLACK_CLIENT_SECRET: secret }) =>
+      (id === undefined) !== (secret === undefined),
+    remedy: 'SLACK_CLIENT_ID belongs to it; give both or neither',
+  },
 ];
 
 export function unreadableFiles(values: Environment): string[] {

@@ -67,6 +67,19 @@ export const environmentSchema = z.object({
   NANGO_WEBSOCKETS_PATH: z.string().regex(/^\//, 'begin with /').default('/'),
   NANGO_API_KEY: z.string().optional(),
   NANGO_WEBHOOK_SIGNING_KEY: z.string().optional(),
+  SLACK_SIGNING_SECRET: z.string().optional(),
+  SLACK_CLIENT_ID: z.string().optional(),
+  SLACK_CLIENT_SECRET: z.string().optional(),
+  SLACK_BOT_TOKEN: z
+    .string()
+    .regex(/^xoxb-/, 'write the bot token, which begins with xoxb-')
+    .optional(),
+  SLACK_TENANT: z.string().default('default'),
+  SLACK_APP_TOKEN: z
+    .string()
+    .regex(/^xapp-/, 'write the app-level token, which begins with xapp-')
+    .optional(),
+  SLACK_API_URL: baseUrl.default('https://slack.com/api'),
   ELICITATION_TIMEOUT: duration.default(600_000),
   ELICITATION_MAX_OPEN: positive.default(20),
   ELICITATION_MAX_OPEN_PER_TURN: positive.optional(),

@@ -5,7 +5,7 @@ import type { AgentsFile } from './agents-file/agents-file.ts';
 import { readAgentsFile } from './agents-file/read-agents-file.ts';
 import { toRemoteAgent, toServerConfig } from './agents-file/server-config.ts';
 import { ConfigError } from './config-error.ts';
-import type { AuthConfig, Config, NangoConfig } from './config.ts';
+import type { AuthConfig, Config, NangoConfig, SlackConfig } from './config.ts';
 import { isOurVariable, readEnvironment } from './environment.ts';
 import type { Environment } from './environment-schema.ts';
 import { readSecretFiles } from './secret-files.ts';
@@ -67,6 +67,7 @@ export function loadConfig(env: Record<string, string | undefined>, cwd: string)
     auth: authFrom(values),
     keys: values.INTERLUDE_KEYS,
     nango: nangoFrom(values),
+    slack: slackFrom(values),
     elicitation: {
       timeoutMs: values.ELICITATION_TIMEOUT,
       maxOpen: values.ELICITATION_MAX_OPEN,
@@ -162,5 +163,22 @@ function nangoFrom(values: Environment): NangoConfig | undefined {
     publicUrl: values.NANGO_PUBLIC_URL ?? host,
     websocketsPath: values.NANGO_WEBSOCKETS_PATH,
     webhookSigningKey: values.NANGO_WEBHOOK_SIGNING_KEY,
+  };
+}
+
+function slackFrom(values: Environment): SlackConfig | undefined {
+  const {
+    SLACK_SIGNING_SECRET: signingSecret,
+    SLACK_CLIENT_ID: id,
+    SLACK_CLIENT_SECRET: secret,
+    SLACK_BOT_TOKEN: token,
+  } = values;
+  if (signingSecret === undefined) return undefined;
+  return {
+    signingSecret,
+    client: id === undefined || secret === undefined ? undefined : { id, secret },
+    bot: token === undefined ? undefined : { token, tenant: values.SLACK_TENANT },
+    appToken: values.SLACK_APP_TOKEN,
+    apiUrl: `${values.SLACK_API_URL}/`,
   };
 }

@@ -117,6 +117,7 @@ function exampleFor(name: string): string {
     .toLowerCase()
     .replaceAll(/[^a-z0-9_-]/g, '-')
     .replaceAll(/(?<=[_-])[_-]|^[^a-z]/g, '')
-    .slice(0, 32);
+    .slice(0, 32)
+    .replace(/_$/, '');
   return /^[a-z]/.test(near) && near !== name ? `; write for example ${near}` : '';
 }

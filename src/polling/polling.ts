@@ -39,7 +39,7 @@ interface PollingParts {
 export function startPolling(
   parts: PollingParts,
   signals: Pick<QuestionSignals, 'connected' | 'updated'>,
-): LeasedLoop {
+): Pick<LeasedLoop, 'stop'> {
   const { storage, config, logger } = parts;
   const calls = createOpenRounds({ ...parts, rounds: createCallRounds(parts), servers: config.servers });
   const pollServer = createServerPoll(calls, parts.remote);

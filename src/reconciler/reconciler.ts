@@ -42,7 +42,7 @@ const failures: Record<Exclude<RunStatus, 'open' | 'unknown' | 'cancelled'>, Tur
 export function startReconciler(
   { storage, logger }: { storage: Storage; logger: Logger },
   runs: TurnRuns,
-): LeasedLoop {
+): Pick<LeasedLoop, 'stop'> {
   const { turns, turnLog, elicitations } = storage;
   const { endTurn } = createTurnActivities({ storage, logger });
   const closedRuns = runs.createClosed();

@@ -4,7 +4,7 @@
  * workflow knows it.
  */
 import type { KeyRing } from '../credentials/sealing/key-ring.ts';
-import type { ElicitationResponse } from '../elicitation/elicitation.ts';
+import type { AnsweredBy, ElicitationResponse } from '../elicitation/elicitation.ts';
 import type { Elicitation } from '../elicitation/lifecycle.ts';
 import type { Answer, ElicitationRow } from '../storage/ports/elicitations.ts';
 import type { Storage } from '../storage/storage.ts';
@@ -27,6 +27,8 @@ export interface AnswerRequest {
   response: ElicitationResponse;
   /** Where the answer came from, for the audit. */
   address: string | null;
+  /** For the audit, too; a person unless given. */
+  source?: AnsweredBy | undefined;
   /** The name its sender gave it, to send it again safely. */
   idempotencyKey?: string | undefined;
 }
@@ -49,7 +51,8 @@ export function createAnswerQuestion({ storage, keys, workflows, announcer }: Pa
   const conclude = (elicitation: Elicitation, given: Given) =>
     concludeAnswer({ elicitations, keys }, elicitation, given);
 
-  return async (principal, { elicitationId, conversation, response: given, address, idempotencyKey }) => {
+  return async (principal, request) => {
+    const { elicitationId, conversation, response: given, address, source, idempotencyKey } = request;
     const row = await elicitations.get(elicitationId);
     if (!row || row.tenant !== principal.tenant || row.conversation !== (conversation ?? row.conversation))
       throw new ServiceError('elicitation_not_found', 'No such question was asked in this conversation.');
@@ -108,7 +111,7 @@ export function createAnswerQuestion({ storage, keys, workflows, announcer }: Pa
         : isConsent && connected === null
           ? workflows.readElicitation(row)
           : outcome(row),
-      audit('answered', actorOf(principal), action),
+      audit('answered', actorOf(principal), source === undefined ? action : `${action} by a ${source}`),
       connected === null ? undefined : announcer.announceToOthers(row, connected),
       isConsentToPage ? elicitations.noteConsent(row) : undefined,
     ]);

@@ -57,6 +57,8 @@ import { createSealedText } from './sealed-text.ts';
 import type { SealedText } from './sealed-text.ts';
 import { createAuthenticate } from './authenticate.ts';
 import type { Authenticate } from './authenticate.ts';
+import { createSlackApp } from './slack/app.ts';
+import type { SlackApp } from './slack/app.ts';
 import { startTurn } from './start-turn.ts';
 import type { TurnRequest } from './turn-request.ts';
 import { questionAnsweredUnder, turnSoFar } from './turn-so-far.ts';
@@ -129,6 +131,8 @@ export interface Service {
   mcpSessions: McpSessions;
   /** Where callers want to be told of their turns. */
   pushes: OwnPushes;
+  /** Absent: not configured. */
+  slack: SlackApp | undefined;
   /** Tools in TypeScript that clients may call themselves, by name. */
   exposedTools(): Promise<ExposedTool[]>;
   authenticate: Authenticate;
@@ -163,6 +167,20 @@ export function createService({ config, storage, client, keys, stores, logger }:
   });
   const recordRefusal = createRecordRefusal(storage.audit);
   const parts = { config, storage, workflows };
+  const answerQuestion = createAnswerQuestion({ storage, keys, workflows, announcer });
+  const slack =
+    config.slack &&
+    createSlackApp({
+      storage,
+      keys,
+      config,
+      slack: config.slack,
+      startTurn: (principal, request) => startTurn(parts, principal, request),
+      questionsOf: (principal) => questionsOf(storage, principal),
+      answerQuestion,
+      deliver: workflows.slackDeliveries.start,
+      logger,
+    });
   return {
     agents: config.agents,
     startTurn: (principal, request) => startTurn(parts, principal, request),
@@ -184,7 +202,7 @@ export function createService({ config, storage, client, keys, stores, logger }:
     askedQuestion: (principal, elicitationId) => askedQuestion(storage, principal, elicitationId),
     questionsOf: (principal) => questionsOf(storage, principal),
     followQuestions: (principal, signal) => followQuestions(storage, principal, signal),
-    answerQuestion: createAnswerQuestion({ storage, keys, workflows, announcer }),
+    answerQuestion,
     questionAnsweredUnder: (turn, key) => questionAnsweredUnder(storage, turn, key),
     completePage: createCompletePage(parts),
     connections: createOwnConnections({ config, storage, stores, mayChange, logger }),
@@ -196,6 +214,7 @@ export function createService({ config, storage, client, keys, stores, logger }:
     sealedText: createSealedText(keys),
     mcpSessions: storage.mcpSessions,
     pushes: createOwnPushes({ storage, keys, config, deliveries: workflows.deliveries }),
+    slack,
     async exposedTools() {
       const tools = await storage.exposedTools.list();
       // Of agents that were in a file once, nothing can be called any more.
@@ -204,9 +223,12 @@ export function createService({ config, storage, client, keys, stores, logger }:
     authenticate: createAuthenticate({ auth: config.auth, apiKeys: storage.apiKeys, recordRefusal }),
     lacks: createReadiness({ storage, temporal: workflows.readiness, keys }),
     ping: () => storage.ping(),
-    start: () => repeated.start(),
+    start() {
+      repeated.start();
+      slack?.start();
+    },
     async close() {
-      await repeated.stop();
+      await Promise.all([repeated.stop(), slack?.close()]);
       await workflows.idle();
     },
   };

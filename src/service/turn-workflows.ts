@@ -6,12 +6,14 @@ import type { Config } from '../config/config.ts';
 import type { Elicitation } from '../elicitation/lifecycle.ts';
 import type { ElicitationRow } from '../storage/ports/elicitations.ts';
 import type { Storage } from '../storage/storage.ts';
-import type { ConversationRef } from '../turn/turn.ts';
+import type { ConversationRef, TurnRef } from '../turn/turn.ts';
 import { elicitationQuery } from '../workflows/messages.ts';
 import type { AnswerElicitation } from '../workflows/messages.ts';
 import { createOpenTurns } from './open-turn.ts';
 import { createPushDeliveries } from './push-deliveries.ts';
 import type { PushDeliveries } from './push-deliveries.ts';
+import { createStartedSlackDeliveries } from './slack/deliveries.ts';
+import type { StartedSlackDeliveries } from './slack/deliveries.ts';
 import { createQuestionSignals } from './question-signals.ts';
 import type { Delivery } from './question-signals.ts';
 import type { StartConfig } from './start-options.ts';
@@ -39,12 +41,14 @@ export interface TurnWorkflows extends Pick<TemporalCalls, 'readiness' | 'idle'>
   readElicitation(row: ElicitationRow): Promise<Elicitation | null | 'unknown'>;
   /** Of notifications. What is done here to a turn is hinted to them. */
   deliveries: PushDeliveries;
+  /** Of answers to Slack. */
+  slackDeliveries: StartedSlackDeliveries;
 }
 
 interface Parts {
   client: Client;
   storage: Storage;
-  config: StartConfig & Pick<Config, 'a2a'>;
+  config: StartConfig & Pick<Config, 'a2a' | 'slack'>;
   logger: Logger;
 }
 
@@ -54,6 +58,11 @@ export function createTurnWorkflows({ client, storage, config, logger }: Parts):
   const openTurns = createOpenTurns(client, storage.turns);
   const { openTurn } = openTurns;
   const deliveries = createPushDeliveries({ client, calls, storage, config, logger });
+  const slackDeliveries = createStartedSlackDeliveries({ client, calls, storage, config, logger });
+  const hint = (turn: Omit<TurnRef, 'delegation'>) => {
+    deliveries.hint(turn);
+    slackDeliveries.hint(turn);
+  };
   const signals = createQuestionSignals(client, (call) => within(signalDeadlineMs, call));
 
   /** Whatever a call fails with is a 503 of which nothing came. */
@@ -67,7 +76,7 @@ export function createTurnWorkflows({ client, storage, config, logger }: Parts):
 
   async function tell(row: ElicitationRow, signal: Promise<Delivery>): Promise<Delivery> {
     const delivery = await orUnavailable(signal);
-    deliveries.hint(row);
+    hint(row);
     return delivery;
   }
 
@@ -89,7 +98,7 @@ export function createTurnWorkflows({ client, storage, config, logger }: Parts):
       openTurns,
       storage,
       config,
-      onLeaving: (turn) => deliveries.hint(turn),
+      onLeaving: hint,
       logger,
     }),
     async cancel(conversation, turnId) {
@@ -98,7 +107,7 @@ export function createTurnWorkflows({ client, storage, config, logger }: Parts):
       const isMeant = (id: string) => turnId === undefined || id === turnId;
       if (open.kind === 'live' && isMeant(open.turnId)) {
         if (await orUnavailable(stop(open.handle))) {
-          deliveries.hint({ ...conversation, turnId: open.turnId });
+          hint({ ...conversation, turnId: open.turnId });
           return { status: 'cancelling', turnId: open.turnId };
         }
       }
@@ -132,6 +141,7 @@ export function createTurnWorkflows({ client, storage, config, logger }: Parts):
       }
     },
     deliveries,
+    slackDeliveries,
     readiness,
     idle,
   };

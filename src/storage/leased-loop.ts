@@ -3,7 +3,6 @@
  * from the others and runs out when its process dies. A process works on a bounded number at once; a failed item is retried
  * by whoever claims it next.
  */
-import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from 'pino';
 
 export interface LeasedWork<Item> {
@@ -21,6 +20,8 @@ export interface LeasedWork<Item> {
 }
 
 export interface LeasedLoop {
+  /** Something may be due: claims as soon as there is a free place. */
+  wake(): void;
   /** Aborts what is under way and waits for it. */
   stop(): Promise<void>;
 }
@@ -35,6 +36,8 @@ export function startLeasedLoop<Item>(
   const stopping = new AbortController();
   const underWay = new Map<Item, { aborted: AbortController; done: Promise<void> }>();
   let freed = Promise.withResolvers<void>();
+  let isWoken = false;
+  let endPause = () => undefined as void;
   const warn = (error: unknown) => logger.warn({ err: error, loop: name }, 'a loop met trouble');
 
   function begin(item: Item): void {
@@ -51,13 +54,24 @@ export function startLeasedLoop<Item>(
   async function run(): Promise<void> {
     while (!stopping.signal.aborted) {
       freed = Promise.withResolvers();
+      isWoken = false;
       const free = atOnce - underWay.size;
       const items = free > 0 ? await claim(free, [...underWay.keys()]).catch(warn) : undefined;
       for (const item of items ?? []) begin(item);
       if (underWay.size >= atOnce) await freed.promise;
       const pauseMs = free === 0 || items?.length === free ? fullPauseMs : everyMs;
-      await sleep(pauseMs, undefined, { signal: stopping.signal, ref: false }).catch(() => undefined);
+      if (!isWoken && !stopping.signal.aborted) await pause(pauseMs);
     }
+  }
+
+  function pause(ms: number): Promise<void> {
+    return new Promise((resolve) => {
+      const timer = setTimeout(resolve, ms).unref();
+      endPause = () => {
+        clearTimeout(timer);
+        resolve();
+      };
+    });
   }
 
   async function renewClaims(): Promise<void> {
@@ -74,9 +88,14 @@ export function startLeasedLoop<Item>(
   const running = run();
 
   return {
+    wake() {
+      isWoken = true;
+      endPause();
+    },
     async stop() {
       clearInterval(timer);
       stopping.abort();
+      endPause();
       freed.resolve();
       for (const { aborted } of underWay.values()) aborted.abort();
       await Promise.all([running, renewing]);

@@ -9,6 +9,7 @@ import { createAccountPermits } from './tables/account-permits.ts';
 import { createApiKeys } from './tables/api-keys.ts';
 import { countReplies, createMcpSessions } from './tables/mcp-sessions.ts';
 import { createPushConfigs } from './tables/push-configs.ts';
+import { createSlackTables } from './tables/slack.ts';
 import { createApprovals } from './tables/approvals.ts';
 import { createAudit } from './tables/audit.ts';
 import { createConnectAttempts } from './tables/connect-attempts.ts';
@@ -103,6 +104,7 @@ export async function openStorage(
     approvals: createApprovals(parts),
     mcpSessions: createMcpSessions(parts),
     pushConfigs: createPushConfigs(parts),
+    slack: createSlackTables(parts),
     toolCatalogue: createToolCatalogue(parts),
     toolBundles: createToolBundles(parts),
     exposedTools: createExposedTools(parts),

@@ -5,9 +5,10 @@
 import type { AccountTables } from './schema/account-tables.ts';
 import type { QuestionTables } from './schema/question-tables.ts';
 import type { SessionTables } from './schema/session-tables.ts';
+import type { SlackSchema } from './schema/slack-tables.ts';
 import type { TurnTables } from './schema/turn-tables.ts';
 
-export interface Tables extends TurnTables, QuestionTables, AccountTables, SessionTables {}
+export interface Tables extends TurnTables, QuestionTables, AccountTables, SessionTables, SlackSchema {}
 
 /** Reads a JSON column. What is in it was written by this program from a value of that type. */
 export function fromJson<T>(text: string): T {

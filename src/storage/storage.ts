@@ -20,6 +20,7 @@ import type { ConnectAttempts } from './ports/connect-attempts.ts';
 import type { AccountPermits } from './ports/account-permits.ts';
 import type { McpSessions } from './ports/mcp-sessions.ts';
 import type { PushConfigs } from './ports/push-configs.ts';
+import type { SlackTables } from './ports/slack.ts';
 import type { Approvals } from './ports/approvals.ts';
 import type { ToolCatalogue } from './ports/tool-catalogue.ts';
 import type { ApiKeys } from './ports/api-keys.ts';
@@ -47,6 +48,7 @@ export interface Storage {
   approvals: Approvals;
   mcpSessions: McpSessions;
   pushConfigs: PushConfigs;
+  slack: SlackTables;
   toolCatalogue: ToolCatalogue;
   toolBundles: ToolBundles;
   exposedTools: ExposedTools;

@@ -1,8 +1,8 @@
 /** What the agent says: Markdown of a stranger, as elements of ours. No markup is ever parsed. */
 import { useMemo } from 'react';
-import { readMarkdown } from './markdown.ts';
-import type { Block } from './markdown.ts';
-import type { Span } from './markdown-spans.ts';
+import { readMarkdown } from '../markdown/read-markdown.ts';
+import type { Block } from '../markdown/read-markdown.ts';
+import type { Span } from '../markdown/spans.ts';
 
 export function Markdown({ text }: { text: string }) {
   const blocks = useMemo(() => readMarkdown(text), [text]);

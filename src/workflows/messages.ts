@@ -145,11 +145,26 @@ export interface PushResult {
   status: 'delivered' | 'removed' | 'given-up';
 }
 
-/** To the delivery of notifications: something happens to its turn. A hint; it looks by itself, too. */
+/** How the delivery of a turn's answer to Slack is started, and goes on after its history has become long. */
+export interface SlackDeliveryInput {
+  turnId: string;
+  /** How long Slack may fail before the delivery is given up. */
+  deadlineMs: number;
+  /** Up to where in the log the thread shows the answer. */
+  position: number;
+  failingSince: number | null;
+}
+
+export interface SlackDeliveryResult {
+  status: 'delivered' | 'given-up';
+}
+
+/** To the delivery of notifications, or of an answer: something happens to its turn. A hint; it looks by itself, too. */
 export const turnNews = defineSignal('turnNews');
 
 export const agentTurnWorkflow = 'agentTurn';
 export const pushWorkflow = 'pushNotifications';
+export const slackDeliveryWorkflow = 'slackDelivery';
 export const durableToolWorkflow = 'durableTool';
 
 /** One live turn per conversation: the server refuses a second workflow with the same id. */
@@ -159,6 +174,10 @@ export function turnWorkflowId({ tenant, conversation }: ConversationRef): strin
 
 export function pushWorkflowId(deliveryId: string): string {
   return `push/${deliveryId}`;
+}
+
+export function slackDeliveryWorkflowId(turnId: string): string {
+  return `slack-delivery/${turnId}`;
 }
 
 export const searchAttributes = {

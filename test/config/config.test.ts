@@ -157,7 +157,11 @@ test('agents may hand tasks to agents that exist, and never in a circle', () => 
     ['b → c → b', undefined],
     [undefined, 'constructor'],
   ]);
-  const nameOf = { agent: 'agents are offered to each other', a__b: 'no two underscores in a row' };
+  const nameOf = {
+    agent: 'agents are offered to each other',
+    a__b: 'no two underscores in a row',
+    a_: 'does not end with an underscore',
+  };
   for (const [server, reason] of Object.entries(nameOf)) {
     const servers = `servers: { ${server}: { url: "http://s/mcp" } }`;
     expect(problemsOf({}, withAgents(chain, servers))).toEqual([

@@ -227,11 +227,12 @@ const files: [name: string, file: string, problems: string[]][] = [
   ],
   [
     'names',
-    'servers: { Tracker: { url: t }, a__b: { url: "http://t/" }, agent: { command: [x] } }\nagents: { "Support Desk": { model: x } }',
+    'servers: { Tracker: { url: t }, a__b: { url: "http://t/" }, a_: { url: "http://t/" }, agent: { command: [x] } }\nagents: { "Support Desk": { model: x } }',
     [
       'agents.yaml:1, servers.Tracker: a name has 1–32 of a-z, 0-9, - and _, and begins with a letter; write for example tracker',
       'agents.yaml:1, servers.Tracker.url: write http://… or https://…: an address begins with its scheme',
       "agents.yaml:1, servers.a__b: a server's name has no two underscores in a row; write one; write for example a_b",
+      "agents.yaml:1, servers.a_: a server's name does not end with an underscore; leave it out; write for example a",
       'agents.yaml:1, servers.agent: agents are offered to each other under this name; choose another',
       'agents.yaml:2, agents.Support Desk: a name has 1–32 of a-z, 0-9, - and _, and begins with a letter; write for example support-desk',
       'agents.yaml:2, agents.Support Desk.model: write scripted, openai:…, anthropic:… or openai-compatible:…, for example openai:gpt-5',
@@ -294,6 +295,18 @@ const environments: [env: Record<string, string>, problems: string[]][] = [
   [
     { NANGO_API_KEY: 'secret' },
     ['NANGO_HOST: needed with NANGO_API_KEY; it is the address of Nango, like https://api.nango.dev'],
+  ],
+  [
+    { SLACK_BOT_TOKEN: 'xoxb-1' },
+    ['SLACK_SIGNING_SECRET: needed for Slack; it is under "Basic Information" of the app at api.slack.com'],
+  ],
+  [
+    { SLACK_SIGNING_SECRET: 's', SLACK_CLIENT_ID: 'id' },
+    ['SLACK_CLIENT_SECRET: SLACK_CLIENT_ID belongs to it; give both or neither'],
+  ],
+  [
+    { SLACK_SIGNING_SECRET: 's', SLACK_BOT_TOKEN: 'xapp-1' },
+    ['SLACK_BOT_TOKEN: write the bot token, which begins with xoxb-'],
   ],
   [
     { ELICITATION_TIMEOUT: '600' },

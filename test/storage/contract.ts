@@ -20,6 +20,7 @@ import { recordsContract } from './contract/records.ts';
 import { stepsContract } from './contract/steps.ts';
 import { toolCallsContract } from './contract/tool-calls.ts';
 import { pushConfigsContract } from './contract/push-configs.ts';
+import { slackContract } from './contract/slack.ts';
 import { toolCatalogueContract } from './contract/tool-catalogue.ts';
 import { turnEndingsContract } from './contract/turn-endings.ts';
 import { turnLogContract } from './contract/turn-log.ts';
@@ -70,6 +71,7 @@ export function storageContract(fresh: () => Promise<DatabaseConfig>): void {
   connectionsContract(get);
   recordsContract(get);
   pushConfigsContract(get);
+  slackContract(get);
   toolCatalogueContract(get);
   processesContract(get);
 }

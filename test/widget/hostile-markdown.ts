@@ -1,5 +1,5 @@
 /** Texts that are made to keep the page busy: one opening, then the same piece again and again. */
-import { readMarkdown } from '../../src/widget/markdown.ts';
+import { readMarkdown } from '../../src/markdown/read-markdown.ts';
 import { processorMs } from '../processor-ms.ts';
 
 const length = 20_000;

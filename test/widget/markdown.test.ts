@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
-import { readMarkdown } from '../../src/widget/markdown.ts';
-import type { Block } from '../../src/widget/markdown.ts';
-import type { Span } from '../../src/widget/markdown-spans.ts';
+import { readMarkdown } from '../../src/markdown/read-markdown.ts';
+import type { Block } from '../../src/markdown/read-markdown.ts';
+import type { Span } from '../../src/markdown/spans.ts';
 import { msToRead } from './hostile-markdown.ts';
 
 /** As a reader would hear it, with everything that is not text said aloud. */

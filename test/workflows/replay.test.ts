@@ -36,6 +36,8 @@ test('turns of every shape are recorded', () => {
     'page-declined',
     'page-done',
     'plain-answer',
+    'push-delivered',
+    'push-given-up',
     'question-connected',
     'question-declined',
     'question-dismissed',

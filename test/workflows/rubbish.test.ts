@@ -92,7 +92,7 @@ const idsIn = async () => {
 };
 
 test('every signal that a turn listens to is among those that are tried', () => {
-  // One is for deliveries of notifications: they read nothing in it.
+  // One is for deliveries of notifications and of answers: they read nothing in it.
   const ofTurns = namesOf('signal').filter((name) => name !== turnNews.name);
   expect(ofTurns.toSorted()).toEqual(Object.keys(sensible).toSorted());
   expect(namesOf('query')).toContain('turn');

@@ -30,6 +30,7 @@ import { mcpPath, mcpSurface } from '../mcp/route.ts';
 import type { Service } from '../../service/service.ts';
 import { nangoWebhook } from '../nango-webhook/route.ts';
 import { openaiSurface } from '../openai/route.ts';
+import { slackSurface } from '../slack/route.ts';
 import { toolPages } from '../tool-pages/route.ts';
 import { describeApi } from './openapi.ts';
 import { protectedResources } from './protected-resources.ts';
@@ -129,6 +130,9 @@ export function createApp(parts: AppParts): FastifyInstance {
   const signingKey = config.nango?.webhookSigningKey;
   if (accounts.nango && signingKey !== undefined)
     app.register(nangoWebhook, { attempts: accounts.nango, signingKey, recordRefusal, logger });
+
+  const { slack } = service;
+  if (slack) app.register(slackSurface, { slack, recordRefusal, ping: service.ping, logger });
 
   app.addHook('onReady', async () => service.start());
   app.addHook('onClose', () => service.close());

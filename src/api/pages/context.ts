@@ -25,6 +25,8 @@ export interface PagesParts extends Pick<
   config: Pick<Config, 'http' | 'agents' | 'servers' | 'nango'> & { auth: AuthConfig };
   /** Stores and signals an answer; a question that is over is a `ServiceError`. */
   answer: AnswerQuestion;
+  /** Absent: there is no Slack app. */
+  slack?: Service['slack'];
   logger: Logger;
   playground?: Omit<PlaygroundParts, 'sessions' | 'publicUrl'> | undefined;
 }

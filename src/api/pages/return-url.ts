@@ -21,7 +21,7 @@ declare module 'fastify' {
 const maxLength = 2_000;
 const given = z.object({ returnUrl: z.unknown() });
 /** Answers of others, whose parameters are theirs to name. */
-const answers = ['/auth/callback', '/auth/login/callback'];
+const answers = ['/auth/callback', '/auth/login/callback', '/slack/link/callback', '/slack/oauth/callback'];
 
 /** Every page of `pages` and below refuses an address that is not allowed; `request.returnUrl` has the one that is. */
 export function acceptReturnUrls(pages: FastifyInstance, allowed: string[], refusals: Refusals): void {

@@ -24,6 +24,7 @@ import { createRefusals } from './refusals.ts';
 import { acceptReturnUrls } from './return-url.ts';
 import { createSessions } from './login/session.ts';
 import { playgroundRoutes } from './playground/routes.ts';
+import { slackPages } from './slack/routes.ts';
 import { settingsRoutes } from './settings/routes.ts';
 
 export type { PagesParts } from './context.ts';
@@ -59,6 +60,7 @@ export async function connectPages(fastify: FastifyInstance, parts: PagesParts):
       answerRoutes(forms, context);
       authorizationRoutes(forms, context);
       settingsRoutes(forms, context);
+      if (parts.slack) slackPages(forms, context, parts.slack);
       if (nango) nangoCallback(forms, context);
     });
     if (nango) await pages.register(async (asked) => nangoRoutes(asked, context, nango));

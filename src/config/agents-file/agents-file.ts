@@ -9,9 +9,10 @@ const name = z
   .string()
   .regex(/^[a-z][a-z0-9_-]{0,31}$/, 'a name has 1–32 of a-z, 0-9, - and _, and begins with a letter');
 
-/** Tools are called <server>__<tool>: with two underscores in it, nobody could tell where the server's name ends. */
+/** Tools are called <server>__<tool>: with two underscores in it or one at its end, nobody could tell where the server's name ends. */
 const serverName = name
   .refine((text) => !text.includes('__'), "a server's name has no two underscores in a row; write one")
+  .refine((text) => !text.endsWith('_'), "a server's name does not end with an underscore; leave it out")
   .refine((text) => text !== 'agent', 'agents are offered to each other under this name; choose another');
 
 const modelWords = 'write scripted, openai:…, anthropic:… or openai-compatible:…, for example openai:gpt-5';

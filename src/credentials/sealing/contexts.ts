@@ -7,6 +7,7 @@ import { recordContext } from '../mcp-oauth/records.ts';
 import { linkContext } from '../nango/link.ts';
 import { answerContext } from './sealed-answer.ts';
 import { pushContext } from './sealed-push-target.ts';
+import { slackEventContext, slackTokenContext } from './sealed-slack.ts';
 import { roundContext } from './sealed-round.ts';
 import { bundleContext, effectContext } from './sealed-tools.ts';
 import type { Stores } from '../stores.ts';
@@ -38,6 +39,10 @@ export function contextOf(value: SealedValue): string | null {
       return effectContext(value);
     case 'push_configs':
       return pushContext(value.deliveryId);
+    case 'slack_installations':
+      return slackTokenContext(value.team);
+    case 'slack_events':
+      return slackEventContext(value);
     default:
       return value satisfies never;
   }

@@ -35,6 +35,8 @@ import { createExposedTools } from './027-exposed-tools.ts';
 import { indexTurnsOfOwners } from './029-turns-of-owners.ts';
 import { createPushConfigs } from './030-push-configs.ts';
 import { addCallTimes } from './033-mcp-calls-of-age.ts';
+import { createSlack } from './034-slack.ts';
+import { createSlackDeliveries } from './035-slack-deliveries.ts';
 import type { Database } from '../database.ts';
 import type { Tables } from '../schema.ts';
 
@@ -75,4 +77,6 @@ const migrations: Record<string, Migration> = {
   '029-turns-of-owners': { up: indexTurnsOfOwners },
   '030-push-configs': { up: createPushConfigs },
   '033-mcp-calls-of-age': { up: addCallTimes },
+  '034-slack': { up: createSlack },
+  '035-slack-deliveries': { up: createSlackDeliveries },
 };

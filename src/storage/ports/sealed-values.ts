@@ -10,6 +10,8 @@ export type SealedValue = { sealed: string } & (
   | { table: 'tool_bundles'; hash: string }
   | { table: 'tool_effects'; workflowId: string; activityId: string }
   | { table: 'push_configs'; deliveryId: string }
+  | { table: 'slack_installations'; team: string }
+  | { table: 'slack_events'; team: string; eventId: string }
 );
 
 export type SealedTable = SealedValue['table'];

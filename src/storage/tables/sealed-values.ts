@@ -20,6 +20,8 @@ const tables = [
   'tool_bundles',
   'tool_effects',
   'push_configs',
+  'slack_installations',
+  'slack_events',
 ] as const satisfies SealedTable[];
 
 export function createSealedValues({ query, now }: Database): SealedValues {
@@ -165,6 +167,33 @@ const pages: {
       .execute();
     return rows.map((row) => ({ table: 'push_configs', ...row }));
   },
+
+  async slack_installations(query, { except, after, limit }) {
+    const rows = await query
+      .selectFrom('slack_installations')
+      .select(['team', 'sealed'])
+      .where(beginsWithNone('sealed', except))
+      .where('team', '>', after?.table === 'slack_installations' ? after.team : '')
+      .orderBy('team')
+      .limit(limit)
+      .execute();
+    return rows.map((row) => ({ table: 'slack_installations', ...row }));
+  },
+
+  async slack_events(query, { except, after, limit }) {
+    const { team = '', eventId = '' } = after?.table === 'slack_events' ? after : {};
+    const rows = await query
+      .selectFrom('slack_events')
+      .select(['team', 'event_id as eventId', 'sealed'])
+      .where('sealed', '!=', '')
+      .where(beginsWithNone('sealed', except))
+      .where(sql<boolean>`(team, event_id) > (${team}, ${eventId})`)
+      .orderBy('team')
+      .orderBy('event_id')
+      .limit(limit)
+      .execute();
+    return rows.map((row) => ({ table: 'slack_events', ...row }));
+  },
 };
 
 function update(write: Kysely<Tables>, value: SealedValue, sealed: string): Promise<UpdateResult> {
@@ -227,6 +256,21 @@ function update(write: Kysely<Tables>, value: SealedValue, sealed: string): Prom
         .updateTable('push_configs')
         .set({ sealed })
         .where('delivery_id', '=', value.deliveryId)
+        .where('sealed', '=', value.sealed)
+        .executeTakeFirst();
+    case 'slack_installations':
+      return write
+        .updateTable('slack_installations')
+        .set({ sealed })
+        .where('team', '=', value.team)
+        .where('sealed', '=', value.sealed)
+        .executeTakeFirst();
+    case 'slack_events':
+      return write
+        .updateTable('slack_events')
+        .set({ sealed })
+        .where('team', '=', value.team)
+        .where('event_id', '=', value.eventId)
         .where('sealed', '=', value.sealed)
         .executeTakeFirst();
     default:

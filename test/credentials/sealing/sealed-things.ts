@@ -14,6 +14,7 @@ import {
   sealBundle,
   sealEffect,
 } from '../../../src/credentials/sealing/sealed-tools.ts';
+import { slackEventContext, slackTokenContext } from '../../../src/credentials/sealing/sealed-slack.ts';
 import type { KeyRing } from '../../../src/credentials/sealing/key-ring.ts';
 import { openKey, sealKey } from '../../../src/credentials/vault/api-key.ts';
 import type { ConnectionKey } from '../../../src/storage/ports/connections.ts';
@@ -145,6 +146,21 @@ export async function writeOneOfEach(
     10,
   );
 
+  const team = `T${randomUUID()}`;
+  const workspace = {
+    team,
+    teamName: 'Acme',
+    tenant: 'acme',
+    botUser: 'UBOT',
+    scopes: '',
+    installedBy: null,
+  };
+  const token = keys.seal('a bot token', slackTokenContext(team));
+  await storage.slack.installations.put({ ...workspace, sealed: token });
+  const event = { team, eventId: 'Ev1' };
+  const written = keys.seal('what somebody wrote', slackEventContext(event));
+  await storage.slack.events.add({ ...event, slackUser: 'U1', lane: 'C1', ts: '1.0', sealed: written });
+
   return async (ring) => {
     const accountRow = await storage.connections.get(oauth);
     const account = accountRow ? tryOpenAccount(ring, accountRow) : null;
@@ -166,6 +182,8 @@ export async function writeOneOfEach(
       openEffect(ring, effect, claimed.kind === 'finished' ? (claimed.sealed ?? '') : ''),
       openPushTarget(ring, deliveryId, (await storage.pushConfigs.ofDelivery(deliveryId))?.sealed ?? '')
         .token,
+      ring.open((await storage.slack.installations.get(team))?.sealed ?? '', slackTokenContext(team)),
+      ring.open((await slackEvent(storage, team))?.sealed ?? '', slackEventContext(event)),
     ];
   };
 }
@@ -181,7 +199,14 @@ export const everything = [
   'code of tools',
   'an effect',
   'a push token',
+  'a bot token',
+  'what somebody wrote',
 ];
+
+async function slackEvent(storage: Storage, team: string) {
+  const claimed = await storage.slack.events.claim(100, 0);
+  return claimed.find((event) => event.team === team);
+}
 
 export function keepAccount(
   storage: Storage,

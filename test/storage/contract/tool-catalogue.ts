@@ -30,6 +30,17 @@ async function backTo009(
   const logger = pino({ level: 'silent' });
   const { query, close } =
     database.kind === 'sqlite' ? await openSqlite(database.path) : openPostgres(database.url, logger);
+  for (const table of [
+    'installations',
+    'events',
+    'users',
+    'tickets',
+    'threads',
+    'channels',
+    'deliveries',
+    'messages',
+  ])
+    await sql`drop table ${sql.table(`slack_${table}`)}`.execute(query);
   await sql`drop table push_configs`.execute(query);
   await sql`drop index turns_of_owner`.execute(query);
   await sql`alter table api_keys drop column acts_for_users`.execute(query);

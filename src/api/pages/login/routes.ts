@@ -125,8 +125,15 @@ export function loginUrl(
 
 function goalUrl(publicUrl: string, { elicitationId, to }: Pick<SignIn, 'elicitationId' | 'to'>): string {
   if (elicitationId !== null) return `${publicUrl}/auth/connect?e=${encodeURIComponent(elicitationId)}`;
-  return to === 'playground' ? `${publicUrl}/` : `${publicUrl}/connections`;
+  return `${publicUrl}${pathOf[to]}`;
 }
+
+const pathOf = {
+  connections: '/connections',
+  playground: '/',
+  'slack-link': '/slack/link',
+  'slack-install': '/slack/install',
+};
 
 /** A stable word for the log. The errors themselves may hold the issuer's answer, tokens included. */
 function reasonOf(error: unknown): string {

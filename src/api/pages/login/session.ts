@@ -27,7 +27,7 @@ const sessionSchema = z.object({
 });
 
 /** Where a sign-in may lead that no question is about. */
-export const otherGoals = ['connections', 'playground'] as const;
+export const otherGoals = ['connections', 'playground', 'slack-link', 'slack-install'] as const;
 
 const signInSchema = z.object({
   state: z.string(),

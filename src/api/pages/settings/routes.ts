@@ -42,10 +42,11 @@ export function settingsRoutes(fastify: FastifyInstance, context: PageContext): 
     const session = sessions.read(request);
     if (!session) return reply.redirect(signIn(request), 303);
     const query = listQuery.safeParse(request.query);
-    const [list, remembered, questions] = await Promise.all([
+    const [list, remembered, questions, slackLinks] = await Promise.all([
       connections.list(principalOf(session)),
       approvals.list(principalOf(session)),
       questionsOf(principalOf(session)),
+      context.slack?.links.ofUser(principalOf(session)) ?? [],
     ]);
     const justConnected = query.data?.connected;
     const view = {
@@ -53,6 +54,7 @@ export function settingsRoutes(fastify: FastifyInstance, context: PageContext): 
       connections: list,
       approvals: remembered,
       questions,
+      slackLinks,
       justConnected,
     };
     return sendPage(reply, settingsPage(view));

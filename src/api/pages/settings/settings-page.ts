@@ -3,6 +3,7 @@ import { permissionsAmong } from '../../../service/accounts.ts';
 import { isKey } from '../../../service/connections.ts';
 import type { OwnApproval } from '../../../service/approvals.ts';
 import type { Question } from '../../../service/questions.ts';
+import type { ShownLink } from '../../../service/slack/links.ts';
 import type { OwnConnection } from '../../../service/connections.ts';
 import { approvalList } from './approval-list.ts';
 import { detail, scopeList } from '../details.ts';
@@ -15,6 +16,7 @@ import { askWhom } from '../../../elicitation/shared-account.ts';
 import { day } from './day.ts';
 import { questionList } from './question-list.ts';
 import { connectForm, connectLink, keyLink, queryOf } from './forms.ts';
+import { slackList } from './slack-list.ts';
 import { signedIn } from '../signed-in.ts';
 import type { SignedIn } from '../signed-in.ts';
 
@@ -23,13 +25,15 @@ export interface SettingsView extends SignedIn {
   approvals: OwnApproval[];
   /** Those that wait for the person, newest first. */
   questions: Question[];
+  /** Who acts as the person in Slack. */
+  slackLinks: ShownLink[];
   /** The server whose account has just been connected. */
   justConnected: string | undefined;
 }
 
 export function settingsPage(view: SettingsView): Page {
-  const { connections, approvals, questions } = view;
-  const isEmpty = connections.length + approvals.length + questions.length === 0;
+  const { connections, approvals, questions, slackLinks } = view;
+  const isEmpty = [connections, approvals, questions, slackLinks].every(({ length }) => length === 0);
   return {
     status: 200,
     title: 'Your connections',
@@ -44,7 +48,8 @@ export function settingsPage(view: SettingsView): Page {
           <ul class="connections">
             ${connections.map((connection) => item(view, connection))}
           </ul>
-          ${approvals.length > 0 && approvalList(view, approvals)}`,
+          ${approvals.length > 0 && approvalList(view, approvals)}
+          ${slackLinks.length > 0 && slackList(view, slackLinks)}`,
     wayBack: 'button quiet',
     footer: signedIn(view, null),
   };

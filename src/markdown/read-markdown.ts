@@ -2,8 +2,8 @@
  * The Markdown that models write, read into plain data: blocks of spans. Made for text that is still growing, so nothing
  * is ever an error, and what is not understood stays as it was written. HTML in it is text. Pure.
  */
-import { readSpans } from './markdown-spans.ts';
-import type { Span } from './markdown-spans.ts';
+import { readSpans } from './spans.ts';
+import type { Span } from './spans.ts';
 
 export type Block =
   | { kind: 'paragraph'; spans: Span[] }

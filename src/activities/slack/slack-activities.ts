@@ -1,0 +1,227 @@
+/**
+ * Answers in Slack. Made from the turn's log when they are shown, so that history has positions of the log in it and
+ * nothing that anybody said.
+ */
+import { randomUUID } from 'node:crypto';
+import { setTimeout as delay } from 'node:timers/promises';
+import { Context, heartbeat } from '@temporalio/activity';
+import type { Logger } from 'pino';
+import type { Config } from '../../config/config.ts';
+import { createSlackClients } from '../../credentials/slack-clients.ts';
+import type { KeyRing } from '../../credentials/sealing/key-ring.ts';
+import { toAnswer } from '../../slack/answer.ts';
+import type { Answer } from '../../slack/answer.ts';
+import type { SlackDelivery } from '../../storage/ports/slack-deliveries.ts';
+import type { Storage } from '../../storage/storage.ts';
+import type { LogEntry } from '../../turn/event.ts';
+import type { HeldCallLimit } from '../call-tool/held-call-limit.ts';
+import { heartbeatMs } from '../heartbeat.ts';
+import { createMessages } from './messages.ts';
+import { showAnswer } from './show-answer.ts';
+import { createSlackCalls, SlackCallFailed } from './slack-calls.ts';
+import type { SlackCalls } from './slack-calls.ts';
+
+export interface ShowInput {
+  turnId: string;
+  /** Up to where in the log the thread shows the answer. */
+  position: number;
+  /** Something is about to happen, although the log does not say so yet. */
+  isAwaited: boolean;
+}
+
+export interface ShowReport {
+  /**
+   * `working`: more is to come soon. `waiting`: for a person. `busy`: this worker shows enough answers already.
+   * `limited`: Slack wants to be left alone for a while. `failed`: it does not answer. `ended`: all is shown.
+   * `impossible`: it cannot be shown there.
+   */
+  kind: 'working' | 'waiting' | 'busy' | 'limited' | 'failed' | 'ended' | 'impossible';
+  position: number;
+  retryAfterMs?: number;
+}
+
+export type GivenUpSlack = { turnId: string };
+
+/** How long an activity waits for what comes; less where others wait for their turn. */
+const followMs = 10_000;
+const crowdedMs = 1_000;
+/** Between two looks: a stream may be added to more than a hundred times in a minute, a message edited fifty times. */
+const streamPaceMs = 700;
+const editPaceMs = 1_300;
+
+interface Parts {
+  storage: Storage;
+  keys: KeyRing;
+  config: Pick<Config, 'slack' | 'worker'>;
+  heldCallLimit: HeldCallLimit;
+  logger: Logger;
+}
+
+export function createSlackActivities({ storage, keys, config, heldCallLimit, logger }: Parts) {
+  const clients = config.slack && createSlackClients({ storage, keys, apiUrl: config.slack.apiUrl });
+  // Slack is not to take the slots that turns work with.
+  const most = Math.max(1, Math.floor(config.worker.calls / 4));
+  let underWay = 0;
+  let turnedAwayAt = 0;
+
+  async function show(input: ShowInput, at: { position: number }): Promise<ShowReport> {
+    const { turnId } = input;
+    const delivery = await storage.slack.deliveries.get(turnId);
+    const workspace = delivery && (await clients?.of(delivery.team));
+    if (!delivery || !workspace) return { kind: clients ? 'impossible' : 'failed', position: at.position };
+    const holder = randomUUID();
+    await storage.slack.deliveries.hold(turnId, holder);
+    const calls = createSlackCalls(workspace, delivery);
+    const rows = await storage.slack.deliveries.messages(turnId);
+    const messages = createMessages({ storage, calls, delivery, holder, rows });
+    const isCrowded = Date.now() - turnedAwayAt < followMs;
+    const until = AbortSignal.any([
+      Context.current().cancellationSignal,
+      heldCallLimit.whenEnding,
+      AbortSignal.timeout(isCrowded ? crowdedMs : followMs),
+    ]);
+    const streaming = { isPossible: delivery.streams };
+    const tellStatus = createStatus(calls);
+    await using turn = await openTurn(storage, delivery.turn, until);
+    let mayWait = input.isAwaited;
+    for (;;) {
+      const seen = turn.position();
+      const answer = toAnswer(turn.entries);
+      tellStatus(answer);
+      await showAnswer(messages, answer, { slackUser: delivery.slackUser, streaming });
+      if (seen > at.position) at.position = seen;
+      if (answer.state === 'ended') return { kind: 'ended', position: at.position };
+      if (answer.state === 'waiting' && !mayWait) return { kind: 'waiting', position: at.position };
+      await Promise.all([
+        turn.after(seen),
+        pause(calls.madeAt() + (streaming.isPossible ? streamPaceMs : editPaceMs) - Date.now(), until),
+      ]);
+      if (until.aborted) return { kind: answer.state, position: at.position };
+      if (turn.position() > seen) mayWait = false;
+    }
+  }
+
+  async function orTrouble(input: ShowInput, at: { position: number }): Promise<ShowReport> {
+    try {
+      return await show(input, at);
+    } catch (error) {
+      if (!(error instanceof SlackCallFailed)) throw error;
+      const { position } = at;
+      const { trouble, message } = error;
+      switch (trouble.kind) {
+        case 'rate-limited':
+          return { kind: 'limited', position, retryAfterMs: trouble.retryAfterMs };
+        case 'unavailable':
+          logger.warn({ turnId: input.turnId, reason: message }, 'Slack did not take an answer');
+          return { kind: 'failed', position };
+        case 'refused':
+          logger.error(
+            { turnId: input.turnId, reason: message },
+            'an answer cannot be shown in Slack and is given up',
+          );
+          return { kind: 'impossible', position };
+        default:
+          return trouble satisfies never;
+      }
+    }
+  }
+
+  return {
+    async showInSlack(input: ShowInput): Promise<ShowReport> {
+      const at = { position: input.position };
+      if (underWay >= most) {
+        turnedAwayAt = Date.now();
+        return { kind: 'busy', position: at.position };
+      }
+      underWay += 1;
+      const beat = setInterval(heartbeat, heartbeatMs);
+      try {
+        return await orTrouble(input, at);
+      } finally {
+        clearInterval(beat);
+        underWay -= 1;
+      }
+    },
+
+    async giveUpSlack({ turnId }: GivenUpSlack): Promise<void> {
+      logger.error({ turnId }, 'Slack took no answer until the deadline, and it is given up');
+    },
+  };
+}
+
+async function pause(ms: number, until: AbortSignal): Promise<void> {
+  if (ms > 0) await delay(ms, undefined, { signal: until }).catch(() => undefined);
+}
+
+/** A quiet line under the thread. Nothing depends on it, and Slack has it in some places only. */
+function createStatus(calls: Pick<SlackCalls, 'setStatus'>) {
+  let shown: string | undefined;
+  let isShown = true;
+  return ({ state, isQuiet }: Answer): void => {
+    const status = state === 'working' && isQuiet ? 'is at work…' : '';
+    if (!isShown || status === (shown ?? '')) return;
+    shown = status;
+    calls.setStatus(status).catch(() => {
+      isShown = false;
+    });
+  };
+}
+
+interface OpenTurn extends AsyncDisposable {
+  /** What the log says by now of this turn. */
+  entries: LogEntry[];
+  position(): number;
+  /** Resolves when there is more, or nothing comes any more. */
+  after(position: number): Promise<void>;
+}
+
+async function openTurn(
+  { turnLog }: Pick<Storage, 'turnLog'>,
+  turn: SlackDelivery['turn'],
+  until: AbortSignal,
+): Promise<OpenTurn> {
+  const entries: LogEntry[] = [];
+  const closing = new AbortController();
+  let position = (await turnLog.startOf(turn)) ?? (await turnLog.latest(turn));
+  const add = (batch: LogEntry[]) => {
+    position = batch.at(-1)?.seq ?? position;
+    entries.push(...batch.filter(({ turnId }) => turnId === turn.turnId));
+  };
+  for (;;) {
+    const batch = await turnLog.read(turn, position);
+    if (batch.length === 0) break;
+    add(batch);
+  }
+  let isOver = false;
+  let failure: unknown;
+  let wake: () => void = () => undefined;
+  const following = (async () => {
+    try {
+      for await (const batch of turnLog.follow(turn, position, AbortSignal.any([until, closing.signal]))) {
+        add(batch);
+        wake();
+      }
+    } catch (error) {
+      failure = error;
+    } finally {
+      isOver = true;
+      wake();
+    }
+  })();
+  return {
+    entries,
+    position: () => position,
+    async after(seen) {
+      while (!isOver && position <= seen) {
+        const woken = Promise.withResolvers<void>();
+        wake = woken.resolve;
+        await woken.promise;
+      }
+      if (failure !== undefined) throw failure;
+    },
+    async [Symbol.asyncDispose]() {
+      closing.abort();
+      await following;
+    },
+  };
+}

@@ -1,0 +1,84 @@
+/**
+ * Socket Mode, for development: events, commands and clicks come over a connection that we open, so that no public address is
+ * needed. What comes in is answered as it is over HTTP; the connection stands for the signature.
+ */
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Logger } from 'pino';
+import { WebSocket } from 'ws';
+import { z } from 'zod';
+import type { SlackApp } from '../../service/slack/app.ts';
+import { createSlackClient } from '../../slack/client.ts';
+import { readEnvelope } from '../../slack/read-event.ts';
+import { answerCommand } from './commands.ts';
+import { takeInteraction } from './interactions.ts';
+
+interface Parts {
+  slack: SlackApp;
+  appToken: string;
+  logger: Logger;
+}
+
+const messageSchema = z.object({
+  type: z.string(),
+  envelope_id: z.string().optional(),
+  payload: z.unknown().optional(),
+});
+/** Slack ends each connection after some hours, and says so before. */
+const againMs = 1_000;
+
+/** Returns what ends it. */
+export function openSocketMode({ slack, appToken, logger }: Parts): () => Promise<void> {
+  const closing = new AbortController();
+  const run = async () => {
+    logger.warn('Slack: Socket Mode is for development; in production let Slack send to /slack/events');
+    while (!closing.signal.aborted) {
+      try {
+        await connection();
+      } catch (error) {
+        logger.warn({ err: error }, 'Slack: the socket is tried again');
+      }
+      await sleep(againMs, undefined, { signal: closing.signal, ref: false }).catch(() => undefined);
+    }
+  };
+
+  /** Resolves when it has ended. */
+  async function connection(): Promise<void> {
+    const { url } = await createSlackClient(slack.settings.apiUrl, appToken).apps.connections.open({});
+    if (url === undefined) throw new Error('Slack names no socket');
+    const socket = new WebSocket(url);
+    const end = () => socket.close();
+    closing.signal.addEventListener('abort', end);
+    await new Promise<void>((resolve, reject) => {
+      socket.on('close', () => resolve());
+      socket.on('error', reject);
+      socket.on('message', (data: Buffer) => {
+        receive(socket, data.toString()).catch((error: unknown) =>
+          logger.warn({ err: error }, 'Slack: what the socket brought could not be taken; it comes again'),
+        );
+      });
+    }).finally(() => closing.signal.removeEventListener('abort', end));
+  }
+
+  async function receive(socket: WebSocket, text: string): Promise<void> {
+    const { type, envelope_id, payload } = messageSchema.parse(JSON.parse(text));
+    if (type === 'disconnect') return socket.close();
+    if (envelope_id === undefined) return;
+    const answer = await answerTo(type, payload);
+    socket.send(JSON.stringify({ envelope_id, ...(answer !== undefined && { payload: answer }) }));
+  }
+
+  async function answerTo(type: string, payload: unknown): Promise<unknown> {
+    if (type === 'slash_commands') return answerCommand(slack, payload);
+    if (type === 'interactive') return takeInteraction(slack, payload, null);
+    const envelope = type === 'events_api' ? readEnvelope(payload) : null;
+    if (envelope?.kind === 'event' && (await slack.receive(envelope)) === 'early')
+      throw new Error('the workspace is not known yet');
+    return undefined;
+  }
+
+  const running = run();
+  return async () => {
+    closing.abort();
+    await running;
+  };
+}

@@ -1,0 +1,72 @@
+/** Starts the workflows that show answers in Slack, and hints at news of a turn to the one that it has. */
+import type { Client } from '@temporalio/client';
+import { WorkflowExecutionAlreadyStartedError } from '@temporalio/common';
+import type { Logger } from 'pino';
+import type { Config } from '../../config/config.ts';
+import type { NewSlackDelivery } from '../../storage/ports/slack-deliveries.ts';
+import type { Storage } from '../../storage/storage.ts';
+import type { TurnRef } from '../../turn/turn.ts';
+import { slackDeliveryWorkflow, slackDeliveryWorkflowId, turnNews } from '../../workflows/messages.ts';
+import type { SlackDeliveryInput } from '../../workflows/messages.ts';
+import type { TemporalCalls } from '../temporal-calls.ts';
+
+const startDeadlineMs = 5_000;
+const hintDeadlineMs = 2_000;
+/** Longer than Slack is ever away; after that, nobody reads the thread for this answer. */
+const deadlineMs = 24 * 60 * 60 * 1000;
+
+export interface StartedSlackDeliveries {
+  /** Again is a no-op, also when it has ended. */
+  start(delivery: NewSlackDelivery): Promise<void>;
+  /** Nobody waits for it, and it may be lost: deliveries look by themselves, too. */
+  hint(turn: Pick<TurnRef, 'turnId'>): void;
+}
+
+interface Parts {
+  client: Client;
+  calls: Pick<TemporalCalls, 'within' | 'unavailable'>;
+  storage: Pick<Storage, 'slack'>;
+  config: Pick<Config, 'temporal' | 'slack'>;
+  logger: Logger;
+}
+
+export function createStartedSlackDeliveries(parts: Parts): StartedSlackDeliveries {
+  const { client, calls, storage, config, logger } = parts;
+
+  async function signal(turnId: string): Promise<void> {
+    if (!(await storage.slack.deliveries.get(turnId))) return;
+    await calls.within(hintDeadlineMs, () =>
+      client.workflow.getHandle(slackDeliveryWorkflowId(turnId)).signal(turnNews),
+    );
+  }
+
+  return {
+    async start(delivery) {
+      await storage.slack.deliveries.begin(delivery);
+      const { turnId, conversation } = delivery.turn;
+      const input: SlackDeliveryInput = { turnId, deadlineMs, position: 0, failingSince: null };
+      try {
+        await calls.within(startDeadlineMs, () =>
+          client.workflow.start(slackDeliveryWorkflow, {
+            workflowId: slackDeliveryWorkflowId(turnId),
+            workflowIdConflictPolicy: 'USE_EXISTING',
+            workflowIdReusePolicy: 'REJECT_DUPLICATE',
+            taskQueue: config.temporal.taskQueue,
+            args: [input],
+            staticSummary: 'Answer in Slack',
+            staticDetails: `Turn \`${turnId}\` of conversation \`${conversation}\``,
+          }),
+        );
+      } catch (error) {
+        if (error instanceof WorkflowExecutionAlreadyStartedError) return;
+        throw await calls.unavailable(error, 'The answer will not be shown.');
+      }
+    },
+    hint({ turnId }) {
+      if (!config.slack) return;
+      signal(turnId).catch((error: unknown) =>
+        logger.debug({ err: error, turnId }, 'an answer in Slack comes a little later'),
+      );
+    },
+  };
+}

@@ -1,0 +1,144 @@
+/**
+ * Events on their way from Slack to whoever handles them. `receive` returns as soon as the event has a row, and only then
+ * Slack is answered; the rest is done in the background under a lease, so that any process goes on where one has died.
+ * Handling an event twice must come to the same.
+ */
+import type { Logger } from 'pino';
+import type { KeyRing } from '../../credentials/sealing/key-ring.ts';
+import { slackEventContext } from '../../credentials/sealing/sealed-slack.ts';
+import { troubleOf } from '../../slack/client.ts';
+import type { SlackEventBody } from '../../slack/read-event.ts';
+import { groupWrites } from './group-writes.ts';
+import type { LeasedLoop } from '../../storage/leased-loop.ts';
+import { startLeasedLoop } from '../../storage/leased-loop.ts';
+import type { NewSlackEvent, SlackEvent } from '../../storage/ports/slack.ts';
+import type { Storage } from '../../storage/storage.ts';
+
+export type Handled =
+  | { kind: 'done' }
+  /** Goes on when its sender is linked. */
+  | { kind: 'parked' }
+  | { kind: 'later'; ms: number };
+
+export interface InboxEvent extends Omit<SlackEvent, 'sealed'> {
+  event: SlackEventBody;
+}
+
+export interface SlackInbox {
+  /** Rejects where it could not be kept: Slack sends it again. */
+  receive(event: Omit<NewSlackEvent, 'sealed'> & { event: SlackEventBody }): Promise<void>;
+  /** Something is due. */
+  wake(): void;
+  start(): void;
+  close(): Promise<void>;
+}
+
+interface Parts {
+  storage: Pick<Storage, 'slack'>;
+  keys: Pick<KeyRing, 'seal' | 'open'>;
+  handle(event: InboxEvent): Promise<Handled>;
+  logger: Logger;
+}
+
+/** How long an event stands still whose process has died. */
+const leaseMs = 15_000;
+const renewEveryMs = 5_000;
+/** What another process has received is due here, too, when that one is busy or gone. */
+const everyMs = 1_000;
+const atOnce = 20;
+/** Of a flood, so many are kept with one statement. */
+const mostAtOnce = 200;
+const longestPauseMs = 60_000;
+/** After that, whoever wrote it has stopped waiting. */
+export const patienceMs = 60 * 60 * 1000;
+/** Slack sends an event again within an hour. */
+const keptMs = 24 * 60 * 60 * 1000;
+const forgetEveryMs = 10 * 60 * 1000;
+
+export function createSlackInbox({ storage, keys, handle, logger }: Parts): SlackInbox {
+  const { events } = storage.slack;
+  const add = groupWrites<NewSlackEvent>(mostAtOnce, async (some) => {
+    if ((await events.addAll(some)) > 0) loop?.wake();
+  });
+  let loop: LeasedLoop | undefined;
+  let forgetting: NodeJS.Timeout | undefined;
+
+  async function work({ sealed, ...event }: SlackEvent): Promise<void> {
+    const handled = await handleOrWait({ ...event, event: open(event, sealed) });
+    switch (handled.kind) {
+      case 'done':
+        await events.finish(event);
+        // The next one of its lane has waited for this.
+        return loop?.wake();
+      case 'parked':
+        return park(event);
+      case 'later':
+        return events.postpone(event, handled.ms);
+      default:
+        return handled satisfies never;
+    }
+  }
+
+  async function handleOrWait(event: InboxEvent): Promise<Handled> {
+    const { team, eventId, tries, receivedAt } = event;
+    try {
+      return await handle(event);
+    } catch (error) {
+      const trouble = troubleOf(error);
+      const isTooOld = Date.now() - receivedAt > patienceMs;
+      logger.warn({ err: error, team, eventId, tries, isTooOld }, 'an event of Slack could not be handled');
+      if (isTooOld) return { kind: 'done' };
+      if (trouble.kind === 'rate-limited') return { kind: 'later', ms: trouble.retryAfterMs };
+      return { kind: 'later', ms: backoffMs(tries) };
+    }
+  }
+
+  /** Its sender may have been linked a moment ago, before there was anything to go on with. */
+  async function park(event: Omit<SlackEvent, 'sealed'>): Promise<void> {
+    await events.park(event);
+    if (!(await storage.slack.people.get(event))) return;
+    await events.unpark(event, Date.now() - patienceMs);
+    loop?.wake();
+  }
+
+  function open(event: Omit<SlackEvent, 'sealed'>, sealed: string): SlackEventBody {
+    return JSON.parse(keys.open(sealed, slackEventContext(event))) as SlackEventBody;
+  }
+
+  const forget = () =>
+    void events
+      .forget(Date.now() - keptMs)
+      .catch((error: unknown) => logger.warn({ err: error }, 'old events of Slack could not be forgotten'));
+
+  return {
+    async receive({ event, ...row }) {
+      const sealed = keys.seal(JSON.stringify(event), slackEventContext(row));
+      await add({ ...row, sealed });
+    },
+    wake: () => loop?.wake(),
+    start() {
+      const claim = (free: number) => events.claim(free, leaseMs);
+      const renew = {
+        everyMs: renewEveryMs,
+        async claims(underWay: SlackEvent[]) {
+          await events.renew(underWay, leaseMs);
+          return new Set(underWay);
+        },
+      };
+      loop = startLeasedLoop<SlackEvent>(
+        { name: 'slack events', everyMs, atOnce, claim, work, renew },
+        logger,
+      );
+      forgetting = setInterval(forget, forgetEveryMs).unref();
+    },
+    async close() {
+      clearInterval(forgetting);
+      await loop?.stop();
+    },
+  };
+}
+
+/** 1 s, 2 s, 4 s, … up to a minute. */
+function backoffMs(tries: number): number {
+  return Math.min(1_000 * 2 ** Math.min(tries - 1, 10), longestPauseMs);
+}

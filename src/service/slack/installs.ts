@@ -1,0 +1,154 @@
+/** In which workspaces the app is installed: by the environment, or by an operator who brings it from Slack. */
+import type { Logger } from 'pino';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { randomBytes } from 'node:crypto';
+import type { SlackConfig } from '../../config/config.ts';
+import type { SlackWorkspace } from '../../credentials/slack-clients.ts';
+import type { KeyRing } from '../../credentials/sealing/key-ring.ts';
+import { slackTokenContext } from '../../credentials/sealing/sealed-slack.ts';
+import { createSlackClient, troubleOf } from '../../slack/client.ts';
+import type { SlackInstallation } from '../../storage/ports/slack.ts';
+import type { Storage } from '../../storage/storage.ts';
+import type { UserPrincipal } from '../principal.ts';
+import { digestOf } from './links.ts';
+
+export interface SlackInstalls {
+  /** A state that Slack sends the browser back with, good for once. */
+  begin(): Promise<string>;
+  /** Exchanges what Slack sent the browser back with. `address`: where the browser was sent back to. */
+  complete(
+    from: { state: string; code: string; redirectUri: string; address: string },
+    principal: UserPrincipal,
+  ): Promise<InstallOutcome>;
+  /** The app may have been taken out of the workspace: asks Slack, and forgets the workspace if so. */
+  check(workspace: SlackWorkspace): Promise<void>;
+  /** The installation of the environment is there, or there is none. */
+  isReady(): boolean;
+  start(): void;
+  close(): Promise<void>;
+}
+
+export type InstallOutcome =
+  | { kind: 'installed'; teamName: string }
+  | { kind: 'used-state' }
+  /** Of another tenant already. */
+  | { kind: 'taken' }
+  /** For a whole organisation, which is none of ours. */
+  | { kind: 'not-one-workspace' }
+  | { kind: 'refused'; code: string };
+
+interface Parts {
+  storage: Pick<Storage, 'slack' | 'audit'>;
+  keys: Pick<KeyRing, 'seal'>;
+  slack: SlackConfig;
+  logger: Logger;
+}
+
+const stateLifeMs = 10 * 60 * 1000;
+const againMs = 10_000;
+
+export function createSlackInstalls({ storage, keys, slack, logger }: Parts): SlackInstalls {
+  const { installations, tickets } = storage.slack;
+  const closing = new AbortController();
+  let isReady = slack.bot === undefined;
+  let installing: Promise<void> = Promise.resolve();
+
+  const put = ({ token, ...installation }: Omit<SlackInstallation, 'sealed'> & { token: string }) =>
+    installations.put({ ...installation, sealed: keys.seal(token, slackTokenContext(installation.team)) });
+
+  async function installFromEnvironment({ token, tenant }: { token: string; tenant: string }) {
+    const {
+      team_id: team,
+      team: name,
+      user_id: botUser,
+    } = await createSlackClient(slack.apiUrl, token).auth.test();
+    if (team === undefined || botUser === undefined) throw new Error('Slack does not say whose token it is');
+    await put({ team, teamName: name ?? team, tenant, botUser, scopes: '', installedBy: null, token });
+    isReady = true;
+  }
+
+  async function keepTrying(bot: { token: string; tenant: string }): Promise<void> {
+    while (!isReady && !closing.signal.aborted) {
+      try {
+        await installFromEnvironment(bot);
+      } catch (error) {
+        const trouble = troubleOf(error);
+        const why = trouble.kind === 'refused' ? { code: trouble.code } : { err: error };
+        logger.warn(why, 'the workspace of SLACK_BOT_TOKEN is not known yet; Slack is asked again');
+        await sleep(againMs, undefined, { signal: closing.signal, ref: false }).catch(() => undefined);
+      }
+    }
+  }
+
+  return {
+    async begin() {
+      const state = randomBytes(32).toString('base64url');
+      const expiresAt = Date.now() + stateLifeMs;
+      await tickets.issue({
+        digest: digestOf(state),
+        purpose: 'install',
+        team: '',
+        slackUser: '',
+        expiresAt,
+      });
+      return state;
+    },
+    async complete({ state, code, redirectUri, address }, { tenant, user }) {
+      if (!slack.client || !(await tickets.use(digestOf(state)))) return { kind: 'used-state' };
+      const answer = await exchange(slack.apiUrl, slack.client, { code, redirectUri });
+      if ('refusal' in answer) return { kind: 'refused', code: answer.refusal };
+      const { access_token: token, bot_user_id: botUser, team } = answer.given;
+      const { scope = '', is_enterprise_install: isWhole } = answer.given;
+      if (isWhole === true || team?.id === undefined || token === undefined || botUser === undefined)
+        return { kind: 'not-one-workspace' };
+      const known = await installations.get(team.id);
+      if (known && known.tenant !== tenant) return { kind: 'taken' };
+      const teamName = team.name ?? team.id;
+      await put({ team: team.id, teamName, tenant, botUser, scopes: scope, installedBy: user, token });
+      await storage.audit.record({
+        at: Date.now(),
+        tenant,
+        elicitationId: '',
+        actor: user,
+        action: 'connected',
+        detail: `Slack workspace ${team.id}`,
+        address,
+      });
+      return { kind: 'installed', teamName };
+    },
+    async check({ team, tenant, client }) {
+      const trouble = await client.auth.test().then(() => null, troubleOf);
+      // Installed again since, or not known for sure.
+      if (trouble?.kind !== 'refused') return;
+      await installations.remove(team);
+      logger.info({ team, tenant, code: trouble.code }, 'the Slack app is no longer installed there');
+    },
+    isReady: () => isReady,
+    start() {
+      if (slack.bot) installing = keepTrying(slack.bot);
+    },
+    async close() {
+      closing.abort();
+      await installing;
+    },
+  };
+}
+
+async function exchange(
+  apiUrl: string,
+  { id, secret }: { id: string; secret: string },
+  { code, redirectUri }: { code: string; redirectUri: string },
+) {
+  try {
+    const given = await createSlackClient(apiUrl).oauth.v2.access({
+      client_id: id,
+      client_secret: secret,
+      code,
+      redirect_uri: redirectUri,
+    });
+    return { given };
+  } catch (error) {
+    const trouble = troubleOf(error);
+    return { refusal: trouble.kind === 'refused' ? trouble.code : 'unavailable' };
+  }
+}

@@ -1,0 +1,144 @@
+/**
+ * The Markdown that models write, in the markup that Slack shows in a message. What a model or a tool wrote can neither
+ * mention anybody nor hide where a link leads. Pure.
+ */
+import { readMarkdown } from '../../markdown/read-markdown.ts';
+import type { Block } from '../../markdown/read-markdown.ts';
+import type { Span } from '../../markdown/spans.ts';
+
+export function toMrkdwn(markdown: string): string {
+  return blocksToText(readMarkdown(markdown));
+}
+
+/** `&`, `<` and `>` are the only characters that begin anything in Slack that a person could take for ours. */
+export function escapeText(text: string): string {
+  return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
+}
+
+function blocksToText(blocks: Block[]): string {
+  return blocks.map(blockToText).join('\n\n');
+}
+
+function blockToText(block: Block): string {
+  switch (block.kind) {
+    case 'paragraph':
+      return spansToText(block.spans);
+    case 'heading':
+      return marked('*', plainOf(block.spans));
+    case 'code':
+      return fenced(block.text);
+    case 'quote':
+      return linesOf(blocksToText(block.blocks), '> ', '> ');
+    case 'list':
+      return block.items
+        .map((item, index) => {
+          const mark = block.start === null ? '• ' : `${block.start + index}. `;
+          return linesOf(item.map(blockToText).join('\n'), mark, '    ');
+        })
+        .join('\n');
+    case 'table':
+      return fenced(aligned([block.head, ...block.rows].map((row) => row.map(plainOf))));
+    case 'rule':
+      return '———';
+    default:
+      return block satisfies never;
+  }
+}
+
+/** A fence is a line of its own, and stands at its beginning. */
+function linesOf(text: string, first: string, next: string): string {
+  let isCode = false;
+  return text
+    .split('\n')
+    .map((line, index) => {
+      const isFence = line === '```';
+      if (isFence) isCode = !isCode;
+      if (isFence || isCode) return line;
+      return (index === 0 ? first : next) + line;
+    })
+    .join('\n');
+}
+
+/** Three backticks inside of it would end it. */
+function fenced(code: string): string {
+  return `\`\`\`\n${escapeText(code).replaceAll('```', '`\u200b`\u200b`')}\n\`\`\``;
+}
+
+/** As columns; the last one is not filled up. */
+function aligned(rows: string[][]): string {
+  const columns = Math.max(...rows.map((row) => row.length));
+  const widths = Array.from({ length: columns }, (_, column) =>
+    Math.max(...rows.map((row) => widthOf(row[column]))),
+  );
+  const toLine = (cells: string[]) =>
+    widths
+      .map((width, column) => (cells[column] ?? '') + ' '.repeat(width - widthOf(cells[column])))
+      .join('  ')
+      .trimEnd();
+  const [head = [], ...others] = rows.map(toLine);
+  return [head, widths.map((width) => '-'.repeat(width)).join('  '), ...others].join('\n');
+}
+
+function widthOf(cell = ''): number {
+  return Array.from(cell).length;
+}
+
+function spansToText(spans: Span[]): string {
+  return spans.map(spanToText).join('');
+}
+
+function spanToText(span: Span): string {
+  switch (span.kind) {
+    case 'text':
+      return escapeText(span.text);
+    case 'code':
+      return `\`${escapeText(span.text.replaceAll('`', 'ˋ').replaceAll('\n', ' '))}\``;
+    case 'break':
+      return '\n';
+    case 'strong':
+      return marked('*', spansToText(span.spans));
+    case 'emphasis':
+      return marked('_', spansToText(span.spans));
+    case 'deleted':
+      return marked('~', spansToText(span.spans));
+    case 'link':
+      return linkTo(span.href, plainOf(span.spans));
+    default:
+      return span satisfies never;
+  }
+}
+
+/** Marks hold for one line only, and around words. */
+function marked(mark: string, text: string): string {
+  return text
+    .split('\n')
+    .map((line) => (line.trim() === '' ? line : `${mark}${line.trim()}${mark}`))
+    .join('\n');
+}
+
+/** A label that looks like another address would hide where the link leads. */
+function linkTo(href: string, label: string): string {
+  const address = escapeText(href).replaceAll('|', '%7C');
+  const words = label.replaceAll('\n', ' ').trim();
+  if (words === '' || words === href) return `<${address}>`;
+  const isAddress = /^[a-z]+:\/\//i.test(words) || /^[\w-]+(?:\.[\w-]+)+(?:\/|$)/.test(words);
+  const isMail = href === `mailto:${words}`;
+  if (isAddress && !isMail) return `${escapeText(words)} (<${address}>)`;
+  return `<${address}|${escapeText(words).replaceAll('|', '¦')}>`;
+}
+
+function plainOf(spans: Span[]): string {
+  return spans
+    .map((span) => {
+      switch (span.kind) {
+        case 'text':
+        case 'code':
+          return span.text;
+        case 'break':
+          return ' ';
+        default:
+          return plainOf(span.spans);
+      }
+    })
+    .join('');
+}

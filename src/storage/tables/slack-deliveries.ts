@@ -1,0 +1,140 @@
+import type { Selectable, Transaction } from 'kysely';
+import type { Database } from '../database.ts';
+import type { SlackDeliveries, SlackDelivery, SlackMessageRow } from '../ports/slack-deliveries.ts';
+import type { Tables } from '../schema.ts';
+
+export function createSlackDeliveries({ query }: Pick<Database, 'query'>): SlackDeliveries {
+  /** In one transaction with the check that this holder may still write. */
+  const whileHeld = (
+    turnId: string,
+    holder: string,
+    work: (write: Transaction<Tables>) => Promise<unknown>,
+  ): Promise<boolean> =>
+    query.transaction().execute(async (write) => {
+      const held = await write
+        .updateTable('slack_deliveries')
+        .set({ holder })
+        .where('turn_id', '=', turnId)
+        .where('holder', '=', holder)
+        .executeTakeFirst();
+      if (held.numUpdatedRows === 0n) return false;
+      await work(write);
+      return true;
+    });
+
+  return {
+    async begin({ turn, team, channel, threadTs, slackUser }) {
+      await query
+        .insertInto('slack_deliveries')
+        .values({
+          turn_id: turn.turnId,
+          tenant: turn.tenant,
+          conversation: turn.conversation,
+          team,
+          channel,
+          thread_ts: threadTs,
+          slack_user: slackUser,
+          streams: 1,
+          holder: '',
+        })
+        .onConflict((same) => same.column('turn_id').doNothing())
+        .execute();
+    },
+    async get(turnId) {
+      const row = await query
+        .selectFrom('slack_deliveries')
+        .selectAll()
+        .where('turn_id', '=', turnId)
+        .executeTakeFirst();
+      return row ? toDelivery(row) : null;
+    },
+    async hold(turnId, holder) {
+      await query.updateTable('slack_deliveries').set({ holder }).where('turn_id', '=', turnId).execute();
+    },
+    async stopStreaming(turnId) {
+      await query.updateTable('slack_deliveries').set({ streams: 0 }).where('turn_id', '=', turnId).execute();
+    },
+    async messages(turnId) {
+      const rows = await query
+        .selectFrom('slack_messages')
+        .selectAll()
+        .where('turn_id', '=', turnId)
+        .orderBy('number')
+        .execute();
+      return rows.map(toMessage);
+    },
+    put(holder, message) {
+      const row = toRow(message);
+      return whileHeld(message.turnId, holder, (write) =>
+        write
+          .insertInto('slack_messages')
+          .values(row)
+          .onConflict((same) => same.columns(['turn_id', 'number']).doUpdateSet(row))
+          .execute(),
+      );
+    },
+    drop: (holder, { turnId, number }) =>
+      whileHeld(turnId, holder, (write) =>
+        write
+          .deleteFrom('slack_messages')
+          .where('turn_id', '=', turnId)
+          .where('number', '=', number)
+          .execute(),
+      ),
+    async isOurs({ team, channel, ts }) {
+      const row = await query
+        .selectFrom('slack_messages')
+        .select('number')
+        .where('team', '=', team)
+        .where('channel', '=', channel)
+        .where('ts', '=', ts)
+        .executeTakeFirst();
+      return row !== undefined;
+    },
+    async ofQuestion(elicitationId) {
+      const row = await query
+        .selectFrom('slack_messages')
+        .selectAll()
+        .where('subject', '=', elicitationId)
+        .where('kind', '=', 'question')
+        .executeTakeFirst();
+      return row ? toMessage(row) : null;
+    },
+  };
+}
+
+function toDelivery(row: Selectable<Tables['slack_deliveries']>): SlackDelivery {
+  const { turn_id: turnId, tenant, conversation, team, channel, streams } = row;
+  return {
+    turn: { tenant, conversation, turnId },
+    team,
+    channel,
+    threadTs: row.thread_ts,
+    slackUser: row.slack_user,
+    streams: streams === 1,
+  };
+}
+
+function toRow(message: SlackMessageRow): Selectable<Tables['slack_messages']> {
+  const { turnId, isSure, isOpen, isStream, startedAt, ...same } = message;
+  return {
+    ...same,
+    turn_id: turnId,
+    is_sure: isSure ? 1 : 0,
+    is_open: isOpen ? 1 : 0,
+    is_stream: isStream ? 1 : 0,
+    started_at: startedAt,
+  };
+}
+
+function toMessage(row: Selectable<Tables['slack_messages']>): SlackMessageRow {
+  const { turn_id: turnId, is_sure, is_open, is_stream, started_at: startedAt, ...same } = row;
+  return {
+    ...same,
+    turnId,
+    isSure: is_sure === 1,
+    isOpen: is_open === 1,
+    isStream: is_stream === 1,
+    startedAt,
+  };
+}

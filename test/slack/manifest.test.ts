@@ -1,0 +1,27 @@
+/** The manifest in the docs, which people paste into Slack: it asks for what the app uses, at the addresses that there are. */
+import { readFileSync } from 'node:fs';
+import path from 'node:path';
+import { expect, test } from 'vitest';
+import { parse } from 'yaml';
+import { botScopes } from '../../src/slack/scopes.ts';
+
+interface Manifest {
+  oauth_config: { redirect_urls: string[]; scopes: { bot: string[] } };
+  settings: { event_subscriptions: { bot_events: string[] } };
+}
+
+const docs = readFileSync(path.join(import.meta.dirname, '../../docs/slack.md'), 'utf8');
+const [, yaml = ''] = /```yaml\n(.*?)```/s.exec(docs) ?? [];
+
+test('the manifest has the scopes that an installation asks for, and the events that are handled', () => {
+  const { oauth_config: oauth, settings } = parse(yaml) as Manifest;
+  expect(oauth.scopes.bot).toEqual(botScopes);
+  expect(oauth.redirect_urls.map((url) => new URL(url).pathname)).toEqual([
+    '/slack/oauth/callback',
+    '/slack/link/callback',
+  ]);
+  expect(settings.event_subscriptions.bot_events).toEqual(
+    expect.arrayContaining(['app_mention', 'message.im', 'app_uninstalled', 'tokens_revoked']),
+  );
+  for (const scope of botScopes) expect(docs).toContain(`\`${scope}\``);
+});

@@ -1,0 +1,58 @@
+/** Socket Mode against a socket of the fake: what comes is taken and acknowledged, and a connection that ends is followed by another. */
+import { once } from 'node:events';
+import { pino } from 'pino';
+import { expect, test } from 'vitest';
+import { WebSocketServer } from 'ws';
+import type { WebSocket } from 'ws';
+import type { AddressInfo } from 'node:net';
+import { openSocketMode } from '../../src/api/slack/socket-mode.ts';
+import type { SlackApp } from '../../src/service/slack/app.ts';
+import { startSlackServer } from '../servers/slack/slack-server.ts';
+
+test('events and commands come over the socket, and over the next one when it ends', async () => {
+  await using slack = await startSlackServer();
+  const server = new WebSocketServer({ port: 0, host: '127.0.0.1' });
+  await once(server, 'listening');
+  const url = `ws://127.0.0.1:${(server.address() as AddressInfo).port}/`;
+  slack.methods.set('apps.connections.open', () => ({ url }));
+  const received: unknown[] = [];
+  const log: string[] = [];
+  const close = openSocketMode({
+    slack: {
+      settings: { apiUrl: `${slack.url}/api/` },
+      receive: async (event: unknown) => {
+        received.push(event);
+        return 'kept';
+      },
+      runCommand: async (_team: string, { text }: { text: string }) => `you said ${text}`,
+    } as unknown as SlackApp,
+    appToken: 'xapp-1',
+    logger: pino({ level: 'warn' }, { write: (line) => log.push(line) }),
+  });
+  const next = async () => {
+    const [socket] = (await once(server, 'connection')) as [WebSocket];
+    const ask = async (message: object) => {
+      socket.send(JSON.stringify(message));
+      return JSON.parse(String((await once(socket, 'message'))[0])) as unknown;
+    };
+    return { socket, ask };
+  };
+  const event = { type: 'event_callback', team_id: 'T1', event_id: 'Ev1', event: { type: 'message' } };
+  const first = await next();
+  first.socket.send(JSON.stringify({ type: 'hello' }));
+  expect(await first.ask({ type: 'events_api', envelope_id: 'e1', payload: event })).toEqual({
+    envelope_id: 'e1',
+  });
+  expect(received).toMatchObject([{ team: 'T1', eventId: 'Ev1' }]);
+  const fields = { team_id: 'T1', channel_id: 'C1', user_id: 'U1', text: 'help' };
+  expect(await first.ask({ type: 'slash_commands', envelope_id: 'e2', payload: fields })).toEqual({
+    envelope_id: 'e2',
+    payload: { response_type: 'ephemeral', text: 'you said help' },
+  });
+  const coming = next();
+  first.socket.send(JSON.stringify({ type: 'disconnect', reason: 'refresh_requested' }));
+  await coming;
+  await close();
+  expect(log.join()).toContain('Socket Mode is for development');
+  server.close();
+});
