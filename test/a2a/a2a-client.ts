@@ -2,6 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import {
   ClientFactory,
+  DefaultAgentCardResolver,
   JsonRpcTransportFactory,
   RestTransportFactory,
   ServiceParameters,
@@ -25,6 +26,7 @@ export interface AgentClientOptions {
   user?: string;
   agent?: string;
   transport?: 'JSONRPC' | 'HTTP+JSON';
+  version?: '1.0' | '0.3';
   /** With the extension for questions. */
   extension?: boolean;
   /** Instead of a user's token. */
@@ -52,7 +54,13 @@ export interface AgentClient {
 
 export async function connectAgent(
   service: Pick<Service, 'baseUrl' | 'token'>,
-  { user = 'alice', agent = 'assistant', transport = 'JSONRPC', ...rest }: AgentClientOptions = {},
+  {
+    user = 'alice',
+    agent = 'assistant',
+    transport = 'JSONRPC',
+    version = '1.0',
+    ...rest
+  }: AgentClientOptions = {},
 ): Promise<AgentClient> {
   const token = rest.token ?? (await service.token(user));
   const fetchImpl: typeof fetch = (input, init) => {
@@ -61,12 +69,15 @@ export async function connectAgent(
     for (const [name, value] of Object.entries(rest.headers ?? {})) headers.set(name, value);
     return fetch(input, { ...init, headers });
   };
-  const transports =
-    transport === 'JSONRPC'
-      ? [new JsonRpcTransportFactory({ fetchImpl })]
-      : [new RestTransportFactory({ fetchImpl })];
-  const factory = new ClientFactory({ transports });
-  const client = await factory.createFromUrl(`${service.baseUrl}/run/agents/${agent}/a2a/`);
+  const all = { fetchImpl, legacyCompat: { enabled: true } };
+  const transports = [new JsonRpcTransportFactory(all), new RestTransportFactory(all)];
+  const card = await new DefaultAgentCardResolver(all).resolve(`${service.baseUrl}/run/agents/${agent}/a2a/`);
+  const client = await new ClientFactory({ transports }).createFromAgentCard({
+    ...card,
+    supportedInterfaces: card.supportedInterfaces.filter(
+      (one) => one.protocolBinding === transport && one.protocolVersion === version,
+    ),
+  });
   const options: RequestOptions = rest.extension
     ? { serviceParameters: ServiceParameters.create(withA2AExtensions(elicitationExtension)) }
     : {};

@@ -4,7 +4,8 @@ import type { Task } from '@a2a-js/sdk';
 import { expect, test } from 'vitest';
 import { useAskingService } from '../asking/asking-service.ts';
 import { asks, form } from '../servers/playing-server.ts';
-import { answerOf, connectAgent, readStream, stateOf } from './a2a-client.ts';
+import { turnWorkflowId } from '../../src/workflows/messages.ts';
+import { answerOf, connectAgent, readStream, stateOf, wordsOf } from './a2a-client.ts';
 
 const setup = useAskingService({
   env: { RATE_LIMIT_PER_MINUTE: '100000', OPEN_REQUESTS_PER_USER: '1000' },
@@ -106,6 +107,63 @@ test('what belongs to somebody else is not there, whatever is tried with it', as
   await expect(other.get(id)).rejects.toThrow(/no task/);
   expect(stateOf(await alice.get(id))).toBe('INPUT_REQUIRED');
   await alice.client.cancelTask({ ...task, metadata: undefined });
+});
+
+test('a page token of somebody else leads to one’s own tasks, and one that was changed to none', async () => {
+  const [alice, bob] = await Promise.all([
+    connectAgent(setup.service),
+    connectAgent(setup.service, { user: 'bob' }),
+  ]);
+  await alice.send('one');
+  await alice.send('two');
+  const list = (agent: typeof alice, pageToken: string) =>
+    agent.client.listTasks({
+      tenant: '',
+      contextId: '',
+      status: 0,
+      pageToken,
+      pageSize: 1,
+      statusTimestampAfter: undefined,
+    });
+  const { nextPageToken } = await list(alice, '');
+  expect(nextPageToken).not.toBe('');
+  const others = await list(bob, nextPageToken);
+  const own = new Set((await list(alice, nextPageToken)).tasks.map(({ id }) => id));
+  expect(others.tasks.filter(({ id }) => own.has(id))).toEqual([]);
+  for (const forged of [nextPageToken.slice(2), btoa('{"changedAt":-1}')])
+    await expect(list(alice, forged)).rejects.toThrow(/pageToken/);
+});
+
+test('a question of somebody else is not answered by its id', async () => {
+  setup.server.play(question, question);
+  const alice = await connectAgent(setup.service, { extension: true });
+  const bob = await connectAgent(setup.service, { extension: true, user: 'bob' });
+  const asked = await alice.send('call asking__ask {}');
+  const own = await bob.send('call asking__ask {}');
+  const uri = 'urn:interlude:a2a:elicitation:v1';
+  const structured = asked.status?.message?.metadata?.[uri] as Record<string, unknown>;
+  const { elicitationId } = structured;
+  const forged = { elicitationId, action: 'accept', content: { city: 'Oslo' } };
+  await expect(bob.send('', { taskId: own.id, metadata: { [uri]: forged } })).rejects.toThrow(/asks nothing/);
+  expect(stateOf(await alice.get(asked.id))).toBe('INPUT_REQUIRED');
+  for (const [agent, { id }] of [
+    [alice, asked],
+    [bob, own],
+  ] as const)
+    await agent.client.cancelTask({ id, tenant: '', metadata: undefined });
+});
+
+test('a workflow that is terminated from outside is a failed task, and who watches it is told', async () => {
+  setup.server.play(question);
+  const agent = await connectAgent(setup.service);
+  const { id, contextId } = await agent.send('call asking__ask {}');
+  const watching = readStream(agent.client.resubscribeTask({ id, tenant: '' }));
+  const workflowId = turnWorkflowId({ tenant: 'demo', conversation: contextId });
+  await setup.temporal.client.workflow.getHandle(workflowId).terminate('from outside');
+  expect((await watching).states.at(-1)).toBe('FAILED');
+  const task = await agent.get(id);
+  expect([stateOf(task), wordsOf(task)]).toEqual(['FAILED', expect.stringContaining('ended from outside')]);
+  expect(stateOf(await agent.send('hello', { contextId }))).toBe('COMPLETED');
 });
 
 test.each([

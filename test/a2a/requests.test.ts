@@ -58,6 +58,7 @@ describe('cards', () => {
           },
           { protocolBinding: 'HTTP+JSON', protocolVersion: '1.0' },
           { protocolBinding: 'JSONRPC', protocolVersion: '0.3' },
+          { protocolBinding: 'HTTP+JSON', protocolVersion: '0.3' },
         ],
         capabilities: { streaming: true, extensions: [{ uri: 'urn:interlude:a2a:elicitation:v1' }] },
       });
@@ -83,10 +84,11 @@ describe('cards', () => {
       protocolVersion: expect.stringMatching(/^0\.3/),
       url: address,
       preferredTransport: 'JSONRPC',
+      additionalInterfaces: [{ transport: 'HTTP+JSON', url: address }],
       securitySchemes: { bearer: { type: 'http', scheme: 'bearer' } },
     };
     const current = {
-      supportedInterfaces: [{ protocolVersion: '1.0', url: address }, {}, {}],
+      supportedInterfaces: [{ protocolVersion: '1.0', url: address }, {}, {}, {}],
       securitySchemes: { bearer: { httpAuthSecurityScheme: { scheme: 'bearer' } } },
     };
     const of = async (headers?: Record<string, string>) =>
@@ -160,16 +162,69 @@ test.each([
   expect(body).toMatchObject({ jsonrpc: '2.0', id: 7, error: { code, message: expect.any(String) } });
 });
 
+test('a file that is none is no error that is ours in 0.3 either', async () => {
+  const parts = [{ kind: 'file', file: { bytes: 7 } }, 7, null];
+  for (const part of parts) {
+    const sent = { kind: 'message', messageId: randomUUID(), role: 'user', parts: [part] };
+    const { status, body } = await rpc('message/send', { message: sent }, { 'a2a-version': '' });
+    expect(status).toBeLessThan(500);
+    expect(body['error']).not.toMatchObject({ code: -32603 });
+  }
+});
+
 test.each([
   ['parts that are none', message('hello')],
   ['a part that is none', message([7])],
   ['a message that is none', { message: 'hello' }],
   ['a prototype', message(hello, { metadata: JSON.parse('{"__proto__": {"x": 1}}') })],
+  ['a file that is none', message([{ raw: 7 }])],
   ['a configuration that is none', { ...message(hello), configuration: 7 }],
 ])('%s: no error that is ours', async (_, params) => {
   const { status, body } = await rpc('SendMessage', params);
   expect(status).toBeLessThan(500);
   expect(body['error']).not.toMatchObject({ code: -32603 });
+});
+
+describe('HTTP+JSON of 0.3', () => {
+  const path = '/run/agents/assistant/a2a';
+  const legacy = { 'a2a-version': '' };
+  const say = (content: unknown, more = {}) => ({
+    request: { message_id: randomUUID(), role: 'ROLE_USER', content, ...more },
+  });
+
+  test('takes the names that Python writes, and a cancelled task has the number of its state', async () => {
+    setup.server.play(asks({ city: form('Which city?', { city: { type: 'string' } }) }));
+    const asked = await post(`${path}/v1/message:send`, say([{ text: 'call asking__ask {}' }]), legacy);
+    const { task } = asked.body as { task: { id: string } };
+    expect(task).toMatchObject({
+      status: {
+        state: 'TASK_STATE_INPUT_REQUIRED',
+        message: { content: [{ text: expect.stringContaining('Which city?') }] },
+      },
+    });
+    expect(await post(`${path}/v1/tasks/${task.id}:cancel`, '', legacy)).toMatchObject({
+      status: 200,
+      body: { status: { state: 5 } },
+    });
+  });
+
+  test.each([
+    ['an unknown task', 'v1/message:send', say([{ text: 'x' }], { task_id: randomUUID() }), {}, 404, -32001],
+    ['no message', 'v1/message:send', {}, {}, 400, -32602],
+    ['a body that is none', 'v1/message:send', '[7]', {}, 400, -32602],
+    ['a file', 'v1/message:send', say([{ file: { file_with_uri: 'https://a.example' } }]), {}, 400, -32005],
+    ['a file that is none', 'v1/message:send', say([{ file: { file_with_bytes: 7 } }]), {}, 400, -32602],
+    ['an unknown action', `v1/tasks/${randomUUID()}:explode`, '', {}, 400, -32602],
+    ['another version', 'v1/message:send', say([{ text: 'x' }]), { 'a2a-version': '1.0' }, 400, -32009],
+    ['no account', 'v1/message:send', say([{ text: 'x' }]), { authorization: '' }, 401, -32600],
+  ])('%s is told as what it is', async (_, where, body, headers, status, code) => {
+    const reply = await post(`${path}/${where}`, body, { ...legacy, ...headers });
+    expect(reply).toMatchObject({ status, body: { code, message: expect.any(String) } });
+  });
+
+  test('the address of 1.0 is not taken for it', async () => {
+    expect(await post(`${path}/message:send`, message(hello), legacy)).toMatchObject({ status: 400 });
+  });
 });
 
 test('what comes before the method is told in the form of the transport', async () => {

@@ -12,6 +12,7 @@ export interface A2ACaller {
 }
 
 const key = 'interlude.caller';
+const handledKey = 'interlude.handled';
 
 export function contextOf(
   caller: A2ACaller,
@@ -30,8 +31,14 @@ export function contextOf(
 export function callerOf(context: ServerCallContext): A2ACaller & { isStructured: boolean } {
   const caller = context.state.get(key) as A2ACaller | undefined;
   if (!caller) throw new Error('every request arrives with its caller');
+  context.state.set(handledKey, true);
   const isStructured = context.requestedExtensions?.includes(elicitationExtension) ?? false;
   return { ...caller, isStructured };
+}
+
+/** The request came as far as a handler, which asks first who calls. */
+export function wasHandled(context: ServerCallContext): boolean {
+  return context.state.has(handledKey);
 }
 
 function userName(principal: Principal): string {

@@ -60,6 +60,11 @@ function wordsOf(code: ServiceErrorCode, message: string, turnId: string | undef
   }
 }
 
+/** Of a message that the SDK's codecs cannot read. */
+export function unreadable(): A2AError {
+  return new RequestMalformedError('What was sent is not in the form that the specification gives it.');
+}
+
 /** What may be told of an error that nobody expected. */
 export function internalError(): A2AError {
   return new A2AError('This was not your fault. Try again; if it keeps happening, tell the operator.');

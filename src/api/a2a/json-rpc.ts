@@ -1,8 +1,11 @@
 /** JSON-RPC of A2A 1.0 (section 9) and of 0.3, told apart by the version that a request names. */
 import { LegacyJsonRpcTransportHandler } from '@a2a-js/sdk/compat/v0_3/server';
 import { JsonRpcTransportHandler, validateVersion } from '@a2a-js/sdk/server';
+import type { ServerCallContext } from '@a2a-js/sdk/server';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { agentPath } from './card.ts';
+import { wasHandled } from './caller.ts';
+import { unreadable } from './errors.ts';
 import { nameExtensions } from './served.ts';
 import type { Agents } from './served.ts';
 import { isStream, sendStream } from './stream.ts';
@@ -45,9 +48,14 @@ async function respond(
     ? new LegacyJsonRpcTransportHandler(handler)
     : new JsonRpcTransportHandler(handler);
   const answer = await transport.handle(body, context);
-  return isStream(answer)
-    ? sendStream(reply, answer, { failed, failedStatus: () => 200 })
-    : reply.send(answer);
+  if (isStream(answer)) return sendStream(reply, answer, { failed, failedStatus: () => 200 });
+  return reply.send(isMisread(answer, context) ? failed(unreadable()) : answer);
+}
+
+/** The SDK calls it an internal error when its codecs fail at what a caller sent. */
+function isMisread(answer: object, context: ServerCallContext): boolean {
+  if (wasHandled(context) || !('error' in answer)) return false;
+  return (answer.error as { code?: unknown }).code === -32603;
 }
 
 function idOf(body: unknown): string | number | null {

@@ -1,5 +1,6 @@
 /** Push notification configs over HTTP+JSON: `tasks/{id}/pushNotificationConfigs[/{config}]`. */
 import { ListTaskPushNotificationConfigsResponse, TaskPushNotificationConfig } from '@a2a-js/sdk';
+import { decoded } from './rest-call.ts';
 import type { A2ARequestHandler, ServerCallContext } from '@a2a-js/sdk/server';
 
 export interface PushPath {
@@ -36,7 +37,7 @@ export async function createPushConfig(
   body: unknown,
   { handler, context }: Call,
 ): Promise<object> {
-  const given = TaskPushNotificationConfig.fromJSON(body ?? {});
+  const given = decoded(TaskPushNotificationConfig.fromJSON, body);
   const made = await handler.createTaskPushNotificationConfig({ ...given, taskId }, context);
   return TaskPushNotificationConfig.toJSON(made) as object;
 }

@@ -1,4 +1,4 @@
-/** Our agents as A2A agents: JSON-RPC and HTTP+JSON of 1.0, JSON-RPC of 0.3, on one address for each agent, at any process. */
+/** Our agents as A2A agents: JSON-RPC and HTTP+JSON of 1.0 and 0.3, on one address for each agent, at any process. */
 import { unknownAgent } from '../../service/start-turn.ts';
 import type { Service } from '../../service/service.ts';
 import { explainDatabaseTrouble } from '../http/database-trouble.ts';
@@ -11,8 +11,13 @@ import { jsonRpcRoute } from './json-rpc.ts';
 import { createRequestHandler } from './request-handler.ts';
 import type { HandlerParts } from './request-handler.ts';
 import { restRoutes } from './rest.ts';
+import { legacyRestRoutes } from './rest-legacy.ts';
 import type { Agents, Served } from './served.ts';
-import { answerWithJsonRpcErrors, answerWithRestErrors } from './transport-errors.ts';
+import {
+  answerWithJsonRpcErrors,
+  answerWithLegacyRestErrors,
+  answerWithRestErrors,
+} from './transport-errors.ts';
 import { extensionsOf, versionOf } from './versions.ts';
 
 export interface A2AParts extends CardParts {
@@ -43,6 +48,7 @@ export function a2aSurface(api: Api, { service, readers, ...card }: A2AParts): v
   for (const [answerWithErrors, routes] of [
     [answerWithJsonRpcErrors, jsonRpcRoute],
     [answerWithRestErrors, restRoutes],
+    [answerWithLegacyRestErrors, legacyRestRoutes],
   ] as const)
     api.register(async (surface) => {
       answerWithErrors(surface);

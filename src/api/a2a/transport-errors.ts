@@ -37,6 +37,14 @@ export function answerWithRestErrors(fastify: FastifyInstance): void {
   });
 }
 
+export function answerWithLegacyRestErrors(fastify: FastifyInstance): void {
+  fastify.setErrorHandler((error, request, reply) => {
+    const { code, message, statusCode, headers } = problemFor(error, request);
+    const body = { code: codes[code] ?? invalidRequest, message };
+    return reply.code(statusCode).headers(headers).type('application/json').send(body);
+  });
+}
+
 function restBodyOf(problem: ProblemError): object {
   const body = toRestErrorBody(new Error(problem.message), problem.statusCode);
   return JSON.parse(JSON.stringify(body)) as object;

@@ -1,7 +1,9 @@
 /** Interlude asks Interlude over A2A, whose MCP server asks: each hop has a question and an id of its own. */
 import { randomUUID } from 'node:crypto';
+import { createServer } from 'node:http';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { listen } from '../../../demo/listen.ts';
 import { accept, asTurn } from '../../asking/asking-service.ts';
 import { startDevelopmentServer } from '../../development-server.ts';
 import { asks, form, page, startPlayingServer } from '../../servers/playing-server.ts';
@@ -26,10 +28,14 @@ beforeAll(async () => {
   };
   far = await startService({ temporal, env: { ...env, DELEGATION_MAX_DEPTH: '1' } });
   stack.defer(() => far.stop());
+  const cards = await startCards(far.baseUrl);
+  stack.defer(() => cards.stop());
   const near = await startService({
     temporal,
     env: {
       ...env,
+      ...cards.env,
+      FAR: far.baseUrl,
       NEXT_CARD: `${far.baseUrl}/run/agents/assistant/a2a/.well-known/agent-card.json`,
       NEXT_AUTHORIZATION: `Bearer ${await far.token('alice')}`,
     },
@@ -38,6 +44,29 @@ beforeAll(async () => {
   alice = await near.as('alice');
 }, 90_000);
 afterAll(() => stack.disposeAsync());
+
+/** The far agent's card with one of its interfaces, each at an address of its own. */
+async function startCards(baseUrl: string) {
+  const address = `${baseUrl}/run/agents/assistant/a2a/.well-known/agent-card.json`;
+  const card = (await (await fetch(address, { headers: { 'a2a-version': '1.0' } })).json()) as {
+    supportedInterfaces: { protocolBinding: string; protocolVersion: string }[];
+  };
+  const wanted: Record<string, (one: (typeof card.supportedInterfaces)[number]) => boolean> = {
+    REST: (one) => one.protocolBinding === 'HTTP+JSON' && one.protocolVersion === '1.0',
+    OLDREST: (one) => one.protocolBinding === 'HTTP+JSON' && one.protocolVersion === '0.3',
+    OLDRPC: (one) => one.protocolBinding === 'JSONRPC' && one.protocolVersion === '0.3',
+  };
+  const http = createServer((request, response) => {
+    const is = wanted[request.url?.slice(1) ?? ''];
+    const supportedInterfaces = card.supportedInterfaces.filter((one) => is?.(one));
+    response
+      .setHeader('content-type', 'application/json')
+      .end(JSON.stringify({ ...card, supportedInterfaces }));
+  });
+  const { port, stop } = await listen(http, 0, 'none');
+  const env = Object.keys(wanted).map((name) => [`${name}_CARD`, `http://127.0.0.1:${port}/${name}`]);
+  return { env: Object.fromEntries(env) as Record<string, string>, stop };
+}
 
 const say = (text: string) =>
   asTurn(alice, randomUUID(), (conversation) => alice.chat(text, { conversation }));
@@ -70,6 +99,24 @@ test('a form passes two services, with a question of its own at each', async () 
   expect(server.calls[1]?.params.inputResponses).toEqual({
     city: { action: 'accept', content: { city: 'Lisbon' } },
   });
+});
+
+test.each([
+  ['rest', 'HTTP+JSON', '1.0'],
+  ['oldrest', 'HTTP+JSON', '0.3'],
+  ['oldrpc', 'JSONRPC', '0.3'],
+])('a form passes through %s (%s of %s) as through JSON-RPC of 1.0', async (name) => {
+  server.play(asks({ city: form('Which city?', { city: named.city }) }));
+  const turn = await say(`ask the ${name} to call asking__ask {}`);
+  expect(await turn.question(0)).toMatchObject({ mode: 'form', message: 'Which city?' });
+  await turn.answer(0, accept({ city: 'Lisbon' }));
+  expect((await turn.end()).text).toBe('I was told: done');
+  server.play(asks({ there: page('https://example.com/a') }));
+  const left = await say(`ask the ${name} to call asking__ask {}`);
+  expect(await left.question(0)).toMatchObject({ mode: 'url', url: 'https://example.com/a' });
+  await alice.cancel(left.conversation);
+  await left.end();
+  await expect.poll(questionStatusAtFar, { timeout: 5_000 }).toBe('cancel');
 });
 
 test.each(['decline', 'cancel'])('“%s” arrives at the server as what it is', async (action) => {

@@ -48,34 +48,16 @@ test('a question in words becomes a form of ours, and the answer goes on with th
   expect(agent.messages.at(-1)).toMatchObject({ taskId: agent.tasks.at(-1) });
 });
 
-test('a login that is finished elsewhere is noticed, and nothing is sent for it', async () => {
-  const turn = await ask('login Sign in at https://login.example/a?b=c.');
-  const question = await turn.question(0);
-  expect(question).toMatchObject({
-    mode: 'url',
-    url: 'https://login.example/a?b=c',
-    context: { trigger: 'a2a_auth_required' },
-  });
-  expect(await turn.answer(0, { action: 'accept' })).toMatchObject({ status: 202 });
-  const sent = agent.messages.length;
-  agent.finish();
-  expect((await turn.end()).text).toBe('I was told: Signed in.');
-  expect(agent.messages.length).toBe(sent);
-});
-
 test('a refusal reaches the agent as words', async () => {
   const turn = await ask('ask Which city?');
   await turn.answer(0, { action: 'decline' });
   expect((await turn.end()).text).toBe('I was told: You said: No. The user declined to answer.');
 });
 
-test.each([
-  ['fail no seats', /Flights \(.+\) failed at the task. Its words: "no seats"/],
-  ['reject not my job', /rejected the task and has not worked on it. Its words: "not my job"/],
-  ['give-up lost', /cancelled the task before it was done. Its words: "lost"/],
-  ['silent', /ended the task without a word/],
-])('%s is told as what it is', async (task, words) => {
-  expect((await (await ask(task)).end()).error).toMatch(words);
+test('a failure is told as what it is', async () => {
+  expect((await (await ask('fail no seats')).end()).error).toMatch(
+    /Flights \(.+\) failed at the task. Its words: "no seats"/,
+  );
 });
 
 test('an agent that answers with a message has answered', async () => {
