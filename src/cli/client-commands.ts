@@ -8,6 +8,11 @@ export const clientCommands: CommandEntry[] = [
     load: async () => (await import('./commands/chat.ts')).chat,
   },
   {
+    name: 'answer',
+    summary: 'answer the questions of a running service, from a file or by a program',
+    load: async () => (await import('./commands/answer.ts')).answer,
+  },
+  {
     name: 'login',
     summary: 'sign in to a service, for all of these commands',
     load: async () => (await import('./commands/login.ts')).login,

@@ -8,7 +8,7 @@ import type { FieldError } from './interlude-error.ts';
 import type { Part, TurnView } from './turn-view.ts';
 
 /** What was decided: `content` only with `accept` of a form, `remember` and `reason` only of an approval. */
-export type Decision = Pick<ElicitationResponse, 'action' | 'content' | 'remember' | 'reason'>;
+export type Decision = Pick<ElicitationResponse, 'action' | 'content' | 'remember' | 'reason' | 'source'>;
 
 /**
  * Called once per open question while a turn is followed, also for those that were open before; several at once are
@@ -29,6 +29,8 @@ export interface ElicitationContext {
 
 interface Parts {
   onElicitation: OnElicitation;
+  /** False as long as there is nobody to ask. */
+  isListening: () => boolean;
   isOpen: (conversationId: string, elicitationId: string, signal: AbortSignal) => Promise<boolean>;
   answer: (answer: ElicitationResponse, signal: AbortSignal) => Promise<unknown>;
 }
@@ -44,7 +46,7 @@ export interface Questions {
 /** How often a form is put again whose content did not fit. */
 const mostRepeats = 3;
 
-export function answerQuestions({ onElicitation, isOpen, answer }: Parts): Questions {
+export function answerQuestions({ onElicitation, isListening, isOpen, answer }: Parts): Questions {
   const asked = new Map<string, AbortController>();
   const failure = new AbortController();
 
@@ -86,7 +88,7 @@ export function answerQuestions({ onElicitation, isOpen, answer }: Parts): Quest
     const { elicitationId, status } = part.elicitation;
     const known = asked.get(elicitationId);
     if (status !== 'pending') known?.abort(new Error('The question was settled.'));
-    else if (!known) begin(conversationId, part.elicitation);
+    else if (!known && isListening()) begin(conversationId, part.elicitation);
   }
 
   return {

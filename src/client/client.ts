@@ -19,8 +19,10 @@ import type { ModelList } from '../contract/openai.ts';
 import type { Capabilities } from '../elicitation/capabilities.ts';
 import { answerQuestions } from './answer-questions.ts';
 import type { OnElicitation, Questions } from './answer-questions.ts';
+import { createHandlers } from './elicitation-handlers.ts';
 import { createAsk, unreadable } from './call.ts';
 import type { CallOptions } from './call.ts';
+import { capabilityHeader, chatPath, conversationPath, withQuery } from './addresses.ts';
 import { followElicitations } from './follow-elicitations.ts';
 import { followFeed } from './follow-feed.ts';
 import type { EventsOptions, FeedItem } from './follow-feed.ts';
@@ -47,7 +49,10 @@ export interface ClientOptions {
    * `onElicitation`, none without, unless given.
    */
   capabilities?: Capabilities;
-  /** Answers questions where no person looks on; without it they stay open until somebody answers or their deadline. */
+  /**
+   * Answers questions where no person looks on, like one that is given to `onElicitation`; without one they stay open
+   * until somebody answers or their deadline.
+   */
   onElicitation?: OnElicitation;
   fetch?: typeof globalThis.fetch;
   timing?: Partial<Timing>;
@@ -64,6 +69,13 @@ export interface Client {
   answer(answer: ElicitationResponse, options?: CallOptions): Promise<ElicitationReceipt>;
   /** Answers several questions of one conversation; one that is refused is an item with a `problem`, and stops no other. */
   answerAll(answers: ElicitationResponses, options?: CallOptions): Promise<ElicitationReceipts>;
+  /**
+   * Answers the questions of turns that this client follows, until the function is called that it returns: what the
+   * handler is asked by then, it may still answer. Of several, the latest is asked first, and one that returns
+   * `undefined` leaves the question to the one before it. A turn is told that all questions can be shown when it is
+   * started with a handler.
+   */
+  onElicitation(handler: OnElicitation): () => void;
   /** Asks the live turn to stop; its stream tells when it has. */
   cancel(conversationId: string, options?: CallOptions): Promise<CancelAnswer>;
   openElicitations(conversationId: string, options?: CallOptions): Promise<ElicitationRequest[]>;
@@ -107,6 +119,7 @@ export function createClient(options: ClientOptions): Client {
   const send = createSend({ ...options, clock });
   const timing: Timing = { ...defaultTiming, ...options.timing };
   const ask = createAsk(send, timing);
+  const handlers = createHandlers(options.onElicitation);
 
   function postAnswer(body: ElicitationResponse, callOptions?: CallOptions) {
     const post: Call = { method: 'POST', path: '/run/api/elicitation-responses', body };
@@ -123,10 +136,10 @@ export function createClient(options: ClientOptions): Client {
   }
 
   /** As long as somebody follows, an answer is worth any number of attempts. */
-  function questionsFor(onElicitation = options.onElicitation): Questions | undefined {
-    if (!onElicitation) return undefined;
+  function questionsFor(onElicitation: OnElicitation | undefined): Questions {
     return answerQuestions({
-      onElicitation,
+      onElicitation: onElicitation ?? handlers.ask,
+      isListening: () => onElicitation !== undefined || handlers.some(),
       answer: (answer, signal) => postAnswer(answer, { signal, patient: true }),
       async isOpen(conversationId, id, signal) {
         const open = await openElicitations(conversationId, { signal, patient: true });
@@ -135,10 +148,10 @@ export function createClient(options: ClientOptions): Client {
     });
   }
 
-  function headersFor({ onElicitation = options.onElicitation, operations }: FollowOptions) {
+  function headersFor({ onElicitation, operations }: FollowOptions) {
     const all = { url: true, form: true };
     return {
-      ...capabilityHeader(options.capabilities ?? (onElicitation ? all : undefined)),
+      ...capabilityHeader(options.capabilities ?? (onElicitation || handlers.some() ? all : undefined)),
       ...(operations && { 'x-emit-operations': 'true' }),
       'x-supports-reset-step': 'true',
     };
@@ -185,6 +198,8 @@ export function createClient(options: ClientOptions): Client {
 
     answerAll: (body, callOptions) =>
       ask({ method: 'POST', path: '/run/api/elicitation-responses', body }, callOptions),
+
+    onElicitation: (handler) => handlers.add(handler),
 
     cancel: (conversationId, callOptions) =>
       ask({ method: 'POST', path: `${chatPath(conversationId)}/cancel` }, callOptions),
@@ -244,24 +259,4 @@ export function createClient(options: ClientOptions): Client {
 
     now: clock.now,
   };
-}
-
-function chatPath(conversationId: string): string {
-  return `/run/api/chat/${encodeURIComponent(conversationId)}`;
-}
-
-function conversationPath(conversationId: string): string {
-  return `/run/v1/conversations/${encodeURIComponent(conversationId)}`;
-}
-
-function withQuery(path: string, members: Record<string, string | number | boolean | undefined>): string {
-  const given = Object.entries(members).flatMap(([name, value]) =>
-    value === undefined ? [] : [[name, String(value)]],
-  );
-  return given.length === 0 ? path : `${path}?${new URLSearchParams(given)}`;
-}
-
-function capabilityHeader(capabilities: Capabilities | undefined): Record<string, string> {
-  const modes = Object.entries(capabilities ?? {}).flatMap(([mode, can]) => (can ? [mode] : []));
-  return modes.length > 0 ? { 'x-supports-elicitation': modes.join(',') } : {};
 }

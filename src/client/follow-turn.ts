@@ -22,12 +22,12 @@ export interface FollowOptions extends ReadOptions {
 interface Follow extends Reconnect {
   /** Unless the service is to name it. */
   conversationId: string | undefined;
-  questions: Questions | undefined;
+  questions: Questions;
 }
 
 export async function* followTurn(follow: Follow): AsyncGenerator<TurnView, void> {
   const { questions, conversationId, ...options } = follow;
-  const signals = [options.signal, questions?.failed].filter((signal) => signal !== undefined);
+  const signals = [options.signal, questions.failed].filter((signal) => signal !== undefined);
   const reconnect: Reconnect = {
     ...options,
     ...(signals.length > 0 && { signal: AbortSignal.any(signals) }),
@@ -55,13 +55,13 @@ export async function* followTurn(follow: Follow): AsyncGenerator<TurnView, void
         seen = fold;
         if (!hasChanged) continue;
         gotOn();
-        questions?.see(view);
+        questions.see(view);
         yield view;
         if (view.status !== 'running') return 'over';
       }
       return 'cut';
     });
   } finally {
-    questions?.close();
+    questions.close();
   }
 }

@@ -158,6 +158,10 @@ export const ElicitationResponseSchema = z
     reason: z.string().max(1000).optional().meta({
       description: 'With `decline` of an approval, and only then: why, for the model',
     }),
+    source: z.enum(['file', 'program', 'rule']).optional().meta({
+      description:
+        'What answered where no person did, for the audit: a file of answers, a program, or a rule for all questions',
+    }),
   })
   .meta({
     id: 'ElicitationResponse',

@@ -94,6 +94,9 @@ export interface ElicitationResponse {
 
 export type Remember = 'conversation' | 'always';
 
+/** What answered where no person did. */
+export type AnsweredBy = 'file' | 'program' | 'rule';
+
 /**
  * The question as every client sees it, sent once when it opens and again whenever its status changes.
  * Times are ISO 8601.

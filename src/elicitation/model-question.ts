@@ -1,4 +1,4 @@
-/** What a model reads of its own question to the user. */
+/** What a model reads of its own question to the user, and of questions that nobody could be asked. */
 import type { Outcome } from './elicitation.ts';
 
 /** Of a question of the model's own. `question`: as text, for whoever has to ask it in words instead. */
@@ -42,3 +42,7 @@ export function unaskedForModel(questions: string[], hasUser: boolean): string |
     : 'The caller is a service, and no person is there to be asked. Say in your answer what the tool wanted to know; it can ask when it is called on behalf of a signed-in user:';
   return [why, ...questions].join('\n');
 }
+
+/** Beside the words of a server that asked in a turn of a service: those speak of a user's client. */
+export const nobodyToAskForModel =
+  'The caller is a service, and no person is there to be asked: it works when called on behalf of a signed-in user.';

@@ -342,3 +342,48 @@ test('a reader that is slow to look hears of a failed handler when it looks', as
   await hasFailed;
   await expect(views.next()).rejects.toThrow('no idea');
 });
+
+test('a handler can be added and removed; the latest is asked first, and one that decides nothing leaves it to the one before', async () => {
+  const server = await serve({ questions: [question('pending')] });
+  const client = clientOf(server);
+  const asked: string[] = [];
+  const handler =
+    (name: string, decision?: 'accept'): OnElicitation =>
+    () => {
+      asked.push(name);
+      return decision && { action: decision };
+    };
+  const removals = [
+    client.onElicitation(handler('first', 'accept')),
+    client.onElicitation(handler('second')),
+    client.onElicitation(handler('removed', 'accept')),
+  ];
+  removals[2]?.();
+  removals[2]?.();
+  await lastOf(client.start(message));
+  expect(asked).toEqual(['second', 'first']);
+  expect(server.answers()).toMatchObject([{ elicitationId: 'q1', action: 'accept' }]);
+  expect(server.requests[0]?.headers['x-supports-elicitation']).toBe('url,form');
+});
+
+test('a client whose handlers are all removed is a client without', async () => {
+  const server = await serve();
+  const client = clientOf(server);
+  client.onElicitation(decline)();
+  const reading = lastOf(client.start(message));
+  await server.connected(1);
+  server.settle('q1', 'expired');
+  await reading;
+  expect(server.requests[0]?.headers['x-supports-elicitation']).toBeUndefined();
+  expect(server.answers()).toEqual([]);
+});
+
+test('a handler that comes later answers what is still open', async () => {
+  const server = await serve();
+  const client = clientOf(server, { capabilities: { url: true, form: true } });
+  const reading = lastOf(client.start(message));
+  await server.connected(1);
+  client.onElicitation(decline);
+  server.cut();
+  expect(await reading).toMatchObject({ parts: [{ elicitation: { status: 'decline' } }] });
+});

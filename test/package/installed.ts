@@ -45,7 +45,7 @@ export async function installPackage(others: string[] = []): Promise<Project> {
   const required = Object.keys(manifest.peerDependencies).filter(
     (name) => !(name in manifest.peerDependenciesMeta),
   );
-  for (const name of [...Object.keys(manifest.dependencies), ...required, ...others]) {
+  for (const name of new Set([...Object.keys(manifest.dependencies), ...required, ...others])) {
     mkdirSync(path.dirname(path.join(installed, name)), { recursive: true });
     symlinkSync(path.join(modules, name), path.join(installed, name));
   }

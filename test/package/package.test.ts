@@ -31,6 +31,7 @@ test('it holds its doors and what is behind them, and nothing of the service', (
     'cli/acp',
     'cli/acp/questions',
     'cli/acp/updates',
+    'cli/answer',
     'cli/chat',
     'cli/commands',
     'cli/login',
@@ -53,6 +54,7 @@ test('it holds its doors and what is behind them, and nothing of the service', (
     'testing/answers',
     'testing/call',
     'testing/cassette',
+    'testing/matchers',
     'time',
     'tool-bundles',
     'tools',
@@ -72,8 +74,13 @@ test('it holds its doors and what is behind them, and nothing of the service', (
     'yaml',
   ]);
   // An author's schemas are of the same zod as the types of `elicit`.
-  expect(manifest.peerDependencies).toEqual({ react: '>=18', rolldown: '^1.2.19', zod: '^4.0.0' });
-  expect(manifest.peerDependenciesMeta).toEqual({ react: { optional: true }, rolldown: { optional: true } });
+  expect(manifest.peerDependencies).toEqual({
+    react: '>=18',
+    rolldown: '^1.2.19',
+    vitest: '>=5',
+    zod: '^4.0.0',
+  });
+  expect(Object.keys(manifest.peerDependenciesMeta)).toEqual(['react', 'rolldown', 'vitest']);
   expect(readFileSync(path.join(home, 'README.md'), 'utf8')).toContain('# The TypeScript client');
 });
 

@@ -58,6 +58,7 @@ export function elicitationsSurface(api: Api, { service, readers, countEach }: E
           conversation: body.conversationId,
           elicitationId,
           response: fromPosted(posted),
+          source: posted.source,
           address: request.ip,
           idempotencyKey: request.headers['idempotency-key'],
         });

@@ -2,12 +2,14 @@
  * Answering the questions of a turn, one after the other: shows the one whose turn it is, takes what is typed for it,
  * and sends the answer. A form keeps what was filled in until the service has taken it.
  */
+import type { Decision } from '../../client/answer-questions.ts';
 import { InterludeError } from '../../client/interlude-error.ts';
 import type { FieldError } from '../../client/interlude-error.ts';
 import type { ElicitationRequest } from '../../contract/elicitation.ts';
 import { isApproval } from '../../elicitation/approval.ts';
 import type { ElicitationResponse } from '../../elicitation/elicitation.ts';
 import { readRequestedSchema } from '../../elicitation/form/requested-schema.ts';
+import type { Decide } from '../../testing/answers/answer-from.ts';
 import type { Answers, FormDrafts } from './form-drafts.ts';
 import { beginForm, correct, enterLine, resumeForm } from './form-entry.ts';
 import type { FormEntry } from './form-entry.ts';
@@ -28,10 +30,12 @@ interface Parts {
   drafts: FormDrafts;
   /** False the first time in a conversation. */
   knowsForms(): boolean;
-  send(elicitationId: string, response: ElicitationResponse): Promise<unknown>;
+  send(elicitationId: string, response: Decision): Promise<unknown>;
   sayTrouble(error: unknown): void;
   /** An answer came back: there is something to answer again. */
   reopened(): void;
+  /** Asked first; what it leaves is put to the person. */
+  decide?: Decide | undefined;
 }
 
 interface Current {
@@ -43,6 +47,8 @@ interface Current {
 export class Answering {
   readonly #parts: Parts;
   #current: Current | undefined;
+  /** Questions that `decide` was asked. */
+  readonly #decided = new Set<string>();
 
   constructor(parts: Parts) {
     this.#parts = parts;
@@ -99,7 +105,30 @@ export class Answering {
     if (before?.form) this.#leaveForm(before.question);
     const kept = question && drafts.read(question);
     this.#current = question && begin(question, kept);
-    if (this.#current) this.#showCard(this.#current, kept);
+    if (question && this.#parts.decide && !this.#decided.has(question.elicitationId))
+      void this.#decide(this.#parts.decide, question);
+    else if (this.#current) this.#showCard(this.#current, kept);
+  }
+
+  /** A source answers in the person's place, or leaves the question to them. */
+  async #decide(decide: Decide, question: ElicitationRequest): Promise<void> {
+    const { printer, screen, send } = this.#parts;
+    const { elicitationId } = question;
+    this.#decided.add(elicitationId);
+    printer.setAnswered(elicitationId, true);
+    try {
+      const decided = await decide(question, { signal: new AbortController().signal });
+      if (decided.kind === 'decided') {
+        await send(elicitationId, decided.decision);
+        return screen.line(dim(`  Answered by ${decided.by}: ${decided.decision.action}`));
+      }
+    } catch (error) {
+      this.#parts.sayTrouble(error);
+    }
+    printer.setAnswered(elicitationId, false);
+    this.#current = undefined;
+    this.present();
+    this.#parts.reopened();
   }
 
   /** The bottom line, while something is to be answered. */

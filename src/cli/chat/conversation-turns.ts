@@ -2,6 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import type { Client } from '../../client/client.ts';
 import { InterludeError } from '../../client/interlude-error.ts';
+import type { Decide } from '../../testing/answers/answer-from.ts';
 import { withTimeout } from '../../time/with-timeout.ts';
 import { Answering } from './answering.ts';
 import type { FormDrafts } from './form-drafts.ts';
@@ -20,6 +21,8 @@ export interface TurnParts {
   drafts: FormDrafts;
   /** A person can be told that it is not the moment; a pipe's lines wait for theirs. */
   isInteractive: boolean;
+  /** Answers what it can in the person's place. */
+  decide?: Decide | undefined;
 }
 
 interface Listener {
@@ -102,7 +105,7 @@ export class ConversationTurns {
   }
 
   #begin(open: Open): LiveTurn {
-    const { client, conversationId, drafts, isInteractive } = this.#parts;
+    const { client, conversationId, drafts, isInteractive, decide } = this.#parts;
     const screen = this.#screen;
     const printer = new TurnPrinter(screen);
     const answering = new Answering({
@@ -118,6 +121,7 @@ export class ConversationTurns {
       send: (elicitationId, response) => client.answer({ conversationId, elicitationId, ...response }),
       sayTrouble: (error) => this.#sayTrouble(error),
       reopened: () => this.#changed(),
+      decide,
     });
     const live = beginTurn(open, { printer, answering }, () => this.#tell(live));
     return live;

@@ -2,6 +2,8 @@
 import { randomUUID } from 'node:crypto';
 import { stdin, stdout, stderr } from 'node:process';
 import { createClient } from '../../client/client.ts';
+import { decideFrom } from '../../testing/answers/answer-from.ts';
+import type { AnswerSource } from '../../testing/answers/source.ts';
 import { resumeCommand } from '../chat/resume-command.ts';
 import type { ChatOptions } from '../chat/resume-command.ts';
 import { converse } from '../chat/conversation.ts';
@@ -13,6 +15,7 @@ import { defineCommand } from '../command.ts';
 import { findToken } from '../login/find-token.ts';
 import { createKeptLogins, loginsFolder } from '../login/kept-logins.ts';
 import { serviceAddress } from '../login/sign-in-server.ts';
+import { readFiles } from '../try/answer-sources.ts';
 import { readService, serviceOption } from './service-option.ts';
 
 export const chat = defineCommand({
@@ -21,22 +24,30 @@ export const chat = defineCommand({
     as: { type: 'string', value: '<user>', description: 'demo user: alice or bob' },
     agent: { type: 'string', value: '<name>', description: 'which agent to talk to (the first one)' },
     conversation: { type: 'string', value: '<id>', description: 'go on with an earlier conversation' },
+    answers: {
+      type: 'strings',
+      value: '<file>',
+      description: 'questions that this file answers are not asked (YAML)',
+    },
     url: serviceOption,
     token: { type: 'string', value: '<token>', description: 'an API token, instead of your login' },
   },
   details:
     'Messages can also come from a pipe, one per line. Without a token it uses the login that interlude login keeps; at the demo, alice.',
-  async run({ url: given, token, ...rest }) {
+  async run({ url: given, token, answers, ...rest }) {
     const url = readService(given, '--url');
+    const sources = await readFiles(answers);
     try {
-      return (await converseAs({ ...rest, url, token: token ?? process.env['INTERLUDE_TOKEN'] })) ? 0 : 1;
+      return (await converseAs({ ...rest, url, token: token ?? process.env['INTERLUDE_TOKEN'] }, sources))
+        ? 0
+        : 1;
     } catch (error) {
       throw new Error(trouble(error instanceof Error ? error.message : String(error)), { cause: error });
     }
   },
 });
 
-async function converseAs(options: ChatOptions): Promise<boolean> {
+async function converseAs(options: ChatOptions, sources: AnswerSource[]): Promise<boolean> {
   const { as, token, url, agent, conversation } = options;
   await checkService(url);
   const logins = createKeptLogins(loginsFolder(process.env));
@@ -59,6 +70,7 @@ async function converseAs(options: ChatOptions): Promise<boolean> {
     agentId: agent,
     who: source.who,
     resume: conversation !== undefined,
+    decide: sources.length > 0 ? decideFrom(sources) : undefined,
     isInteractive,
     openScreen(keyboard) {
       if (isInteractive) return new TerminalScreen(stdin, stdout, keyboard);

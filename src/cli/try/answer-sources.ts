@@ -42,6 +42,11 @@ export async function readSources(
   return isComplete || !canPrompt ? sources : [...sources, promptSource(terminal)];
 }
 
+/** Throws `UsageError` for files that are no use. */
+export async function readFiles(files: readonly string[]): Promise<AnswerSource[]> {
+  return Promise.all(files.map((file) => asUsage(() => fixtureFile(file))));
+}
+
 async function asUsage<T>(work: () => Promise<T>): Promise<T> {
   try {
     return await work();

@@ -1,6 +1,7 @@
 /** Asks the sources in their order, and lets nothing pass that does not fit the question. */
 import { coerceContent } from '../../elicitation/form/coerce-content.ts';
 import { isAction } from '../../elicitation/elicitation.ts';
+import type { AnsweredBy } from '../../elicitation/elicitation.ts';
 import { checkForm } from '../../form-check/form-check.ts';
 import type { Answer, AnswerSource, Question, Round } from './source.ts';
 import { SourceError } from './source.ts';
@@ -10,6 +11,7 @@ export interface GivenAnswer extends Answer {
   key: string;
   /** The source it came from. */
   by: string;
+  kind?: AnsweredBy;
 }
 
 export type Collected =
@@ -42,7 +44,7 @@ export async function collectAnswers(
 }
 
 function fitting(
-  { name }: AnswerSource,
+  { name, kind }: AnswerSource,
   questions: readonly Question[],
   key: string,
   answer: Answer,
@@ -50,18 +52,19 @@ function fitting(
   const question = questions.find((one) => one.key === key);
   if (!question) throw new SourceError(`${name} answers "${key}", which was not asked.`);
   const { action, content } = answer;
+  const by = { by: name, ...(kind && { kind }) };
   if (!isAction(action))
     throw new SourceError(
       `${name} answers ${inQuotes(question)} with the action ${JSON.stringify(action)}; there is accept, decline and cancel.`,
     );
-  if (action !== 'accept' || question.request.mode === 'url') return { key, action, by: name };
+  if (action !== 'accept' || question.request.mode === 'url') return { key, action, ...by };
   const filled = withRequiredDefaults(question, coerceContent(question.fields, content ?? {}));
   const misfits = checkForm(question.fields, filled);
   if (misfits.length > 0) {
     const details = misfits.map((misfit) => `"${misfit.name}" ${misfit.detail}`).join('; ');
     throw new SourceError(`What ${name} answers to ${inQuotes(question)} does not fit: ${details}.`);
   }
-  return { key, action, content: filled, by: name };
+  return { key, action, content: filled, ...by };
 }
 
 /** What a person would send who changes nothing. Optional fields that were left out stay out. */

@@ -68,6 +68,7 @@ export function fixtureAnswers(
     set.questions?.forEach(({ message }) => message !== undefined && matcherOf(message));
   return {
     name,
+    kind: 'file',
     async answer(round, { signal }) {
       const ofTool = Object.hasOwn(data.tools ?? {}, round.tool) ? data.tools?.[round.tool] : undefined;
       const answers = new Map<string, Answer>();

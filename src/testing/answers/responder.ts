@@ -38,6 +38,7 @@ export function responder(address: string | URL, options: ResponderOptions = {})
   const name = options.name ?? `responder ${url.host}`;
   return {
     name,
+    kind: 'program',
     async answer(round, { signal }) {
       const text = await post(url, round, { ...options, name, signal });
       return readReply(text, round.questions, name);

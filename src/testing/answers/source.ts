@@ -1,5 +1,5 @@
 /** What answers the questions of a server where no person has to: a file, a program, a terminal. Pure. */
-import type { Action } from '../../elicitation/elicitation.ts';
+import type { Action, AnsweredBy } from '../../elicitation/elicitation.ts';
 import type { Field } from '../../elicitation/form/field.ts';
 import type { InputRequest, ServerQuestion } from '../../remote/input-required.ts';
 import { readRequestedSchema } from '../../elicitation/form/requested-schema.ts';
@@ -39,6 +39,8 @@ export interface Round {
 export interface AnswerSource {
   /** For people: who answered. */
   name: string;
+  /** For the audit of a service; a person unless given. */
+  kind?: AnsweredBy;
   answer(
     round: Round,
     options: { signal: AbortSignal },
@@ -63,5 +65,6 @@ export function toQuestion({ key, pageId, request }: ServerQuestion): Question {
 /** Declines whatever it is asked. */
 export const declineAll: AnswerSource = {
   name: 'decline',
+  kind: 'rule',
   answer: ({ questions }) => new Map(questions.map(({ key }) => [key, { action: 'decline' }])),
 };

@@ -4,13 +4,10 @@
  */
 import type { JSONRPCMessage, Transport } from '@modelcontextprotocol/client';
 import type { Capabilities } from '../../elicitation/capabilities.ts';
-import type { InputRequired, QuestionAnswer, ServerQuestion } from '../../remote/input-required.ts';
+import type { QuestionAnswer, ServerQuestion } from '../../remote/input-required.ts';
 import { readServerMessage } from '../../remote/mcp/legacy/messages.ts';
-import type { Collected } from '../answers/collect-answers.ts';
-import { collectAnswers } from '../answers/collect-answers.ts';
-import { toQuestion } from '../answers/source.ts';
-import type { AnswerSource, Question } from '../answers/source.ts';
-import type { AnsweredRound, CallEnd, CallEvent, LogLine, Progress, ToolCallReport } from './call-events.ts';
+import type { AnswerSource } from '../answers/source.ts';
+import type { CallEnd, CallEvent, LogLine, Progress, ToolCallReport } from './call-events.ts';
 import { clauses } from './fault.ts';
 import { canShowAll, clauseOfQuestion, fault, readServerAnswer, sentence } from './read-answer.ts';
 import type { Era } from './read-answer.ts';
@@ -18,6 +15,8 @@ import { sendCall } from './any-client.ts';
 import type { AnyClient, ToolToCall } from './any-client.ts';
 import { toLogLine, toProgress } from './notifications.ts';
 import { buildRetry } from './retry.ts';
+import { createRounds } from './rounds.ts';
+import type { Rounds } from './rounds.ts';
 import { createSilenceClock } from './silence-clock.ts';
 import { tapTransport } from './transport-tap.ts';
 
@@ -33,9 +32,6 @@ export interface CallToolOptions {
   signal?: AbortSignal;
   onEvent?: (event: CallEvent) => void;
 }
-
-/** A server that wants nothing but to be called again is not called in a tight loop. */
-const emptyRoundMs = 250;
 
 /** Rejects only for mistakes of the caller's: how the call ended stands in the report. */
 export async function callTool(
@@ -54,32 +50,34 @@ class Call {
   readonly #transport: Transport;
   readonly #tool: ToolToCall;
   readonly #era: Era;
-  readonly #sources: readonly AnswerSource[];
   readonly #capabilities: Capabilities;
-  readonly #maxRounds: number;
   readonly #timeoutMs: number;
   readonly #emit: (event: CallEvent) => void;
   readonly #signal: AbortSignal | undefined;
-  readonly #rounds: AnsweredRound[] = [];
+  readonly #rounds: Rounds;
   readonly #progress: Progress[] = [];
   readonly #logs: LogLine[] = [];
   readonly #over = new AbortController();
   readonly #ended = Promise.withResolvers<CallEnd>();
   /** Requests of the server's that are being answered, by their id as JSON. */
   readonly #open = new Map<string, AbortController>();
-  #roundCount = 0;
 
   constructor(client: AnyClient, transport: Transport, tool: ToolToCall, options: CallToolOptions) {
     this.#client = client;
     this.#transport = transport;
     this.#tool = tool;
     this.#era = client.getProtocolEra?.() ?? 'legacy';
-    this.#sources = [options.answers ?? []].flat();
     this.#capabilities = options.capabilities ?? canShowAll;
-    this.#maxRounds = options.maxRounds ?? 5;
     this.#timeoutMs = options.timeoutMs ?? 60_000;
     this.#emit = options.onEvent ?? (() => undefined);
     this.#signal = options.signal;
+    this.#rounds = createRounds({
+      tool,
+      server: client.getServerVersion()?.name,
+      sources: [options.answers ?? []].flat(),
+      most: options.maxRounds ?? 5,
+      emit: this.#emit,
+    });
   }
 
   async run(): Promise<ToolCallReport> {
@@ -99,7 +97,7 @@ class Call {
         arguments: input,
         era: this.#era,
         end,
-        rounds: this.#rounds,
+        rounds: this.#rounds.answered,
         progress: this.#progress,
         logs: this.#logs,
         durationMs: Math.round(performance.now() - began),
@@ -123,7 +121,7 @@ class Call {
       if ('kind' in answered) return answered;
       const answer = readServerAnswer(answered.message, { era: this.#era, capabilities: this.#capabilities });
       if (answer.kind !== 'asks') return answer;
-      const collected = await this.#ask(answer.pause.questions, answer.pause);
+      const collected = await this.#rounds.ask(answer.pause.questions, answer.pause, this.#over.signal);
       if (collected.kind === 'unanswered') return collected;
       // Refused until pages are done, and they are not: the refusal is how it ends.
       const isRefused = collected.answers.some(({ action }) => action !== 'accept');
@@ -232,7 +230,7 @@ class Call {
     const withdrawn = new AbortController();
     this.#open.set(asked.key, withdrawn);
     try {
-      const collected = await this.#ask([asked], undefined, withdrawn.signal);
+      const collected = await this.#rounds.ask([asked], undefined, withdrawn.signal);
       if (withdrawn.signal.aborted || this.#over.signal.aborted) return undefined;
       if (collected.kind === 'unanswered') return collected;
       const [answer] = collected.answers.map(toWire);
@@ -247,48 +245,10 @@ class Call {
       this.#open.delete(asked.key);
     }
   }
-
-  async #ask(
-    asked: readonly ServerQuestion[],
-    pause?: InputRequired,
-    signal = this.#over.signal,
-  ): Promise<Collected> {
-    const round = ++this.#roundCount;
-    const questions = asked.map(toQuestion);
-    if (round > this.#maxRounds) return tooManyRounds(this.#tool.name, this.#maxRounds, questions);
-    if (questions.length === 0) await new Promise((resolve) => setTimeout(resolve, emptyRoundMs));
-    else this.#emit({ type: 'asked', round, questions });
-    const { name, arguments: input = {} } = this.#tool;
-    const server = this.#client.getServerVersion()?.name;
-    const state = pause?.resume.kind === 'retry' ? pause.resume.requestState : undefined;
-    const collected = await collectAnswers(
-      this.#sources,
-      {
-        tool: name,
-        arguments: input,
-        round,
-        questions,
-        ...(state !== undefined && { requestState: state }),
-        ...(server !== undefined && { server }),
-      },
-      { signal },
-    );
-    if (collected.kind === 'answers' && questions.length > 0) {
-      const answered = { round, questions, answers: collected.answers };
-      this.#rounds.push(answered);
-      this.#emit({ type: 'answered', ...answered });
-    }
-    return collected;
-  }
 }
 
 function toWire({ key, action, content }: QuestionAnswer): QuestionAnswer {
   return { key, action, ...(content !== undefined && { content }) };
-}
-
-function tooManyRounds(tool: string, most: number, questions: Question[]): Collected {
-  const reason = `${tool} asks more than ${most} times. A server that is meant to needs a higher limit of rounds.`;
-  return { kind: 'unanswered', reason, questions };
 }
 
 function isResponse(

@@ -8,6 +8,7 @@ import { expect, onTestFinished } from 'vitest';
 import { createFormDrafts } from '../../../src/cli/chat/form-drafts.ts';
 import { converse } from '../../../src/cli/chat/conversation.ts';
 import type { Keyboard, Screen } from '../../../src/cli/chat/screen.ts';
+import type { Decide } from '../../../src/testing/answers/answer-from.ts';
 import { createClient } from '../../../src/client/client.ts';
 import { beginStream, startStreamServer, toEvents } from '../../client/stream-server.ts';
 import type { Reply, StreamServer } from '../../client/stream-server.ts';
@@ -29,7 +30,7 @@ export interface Sitting {
 /** Ends with the test. `drafts`: the folder where forms are kept; one that is removed afterwards unless given. */
 export async function sitDown(
   reply: Reply,
-  { resume = false, drafts: given }: { resume?: boolean; drafts?: string } = {},
+  { resume = false, drafts: given, decide }: { resume?: boolean; drafts?: string; decide?: Decide } = {},
 ): Promise<Sitting> {
   const stack = new AsyncDisposableStack();
   onTestFinished(() => stack.disposeAsync());
@@ -68,6 +69,7 @@ export async function sitDown(
     resumeCommand: 'npx interlude chat --conversation c1',
     resume,
     isInteractive: true,
+    decide,
     openScreen(hands) {
       keyboard = hands;
       return screen;
