@@ -118,6 +118,8 @@ function* problemsIn({ definition }: FoundTool, activities: readonly string[] | 
   const { expose } = definition;
   if (expose !== undefined && typeof expose !== 'boolean') yield 'has an expose that is not true or false';
   if (expose === true && typeof name === 'string') yield* problemsInExposedName(name);
+  if (expose === true && isObjectSchema(input) && marksHeaders(input))
+    yield 'is exposed and marks an argument with x-mcp-header, which the service does not read; remove the mark';
   yield* problemsInActivities(definition['activities'], activities);
   for (const member of Object.keys(definition))
     if (!members.has(member)) yield `has a member ${member}, which a tool has not; remove it`;
@@ -138,6 +140,16 @@ function* problemsInName(name: unknown): Generator<string> {
 function* problemsInExposedName(name: string): Generator<string> {
   if (name.startsWith('ask_') || ['list_my_questions', 'answer_question', 'wait_for_turn'].includes(name))
     yield 'is exposed under a name that a tool of the service has; choose another';
+}
+
+/** Clients would have to send such an argument as an HTTP header too, and those on stdio send none. */
+function marksHeaders(input: z.core.$ZodType): boolean {
+  let isMarked = false;
+  JSON.stringify(jsonSchemaOf(input, 'any'), (key, value: unknown) => {
+    isMarked ||= key === 'x-mcp-header';
+    return value;
+  });
+  return isMarked;
 }
 
 function* problemsInSchema(member: string, schema: z.core.$ZodType): Generator<string> {

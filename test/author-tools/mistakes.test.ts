@@ -42,6 +42,11 @@ describe('a mistake in a definition is told with its file and a remedy', () => {
       `name: 'answer_question', expose: true`,
       'is exposed under a name that a tool of the service has; choose another',
     ],
+    [
+      'an argument as a header',
+      `input: z.object({ in: z.object({ x: z.string().meta({ 'x-mcp-header': 'X' }) }) }), expose: true`,
+      'is exposed and marks an argument with x-mcp-header',
+    ],
     ['an agent beside it', `name: 'ask_desk', expose: true`, 'is exposed under a name that a tool of'],
     ['a name as of our tools for accounts', `name: 'connect_x'`, 'has a name with connect_'],
     [

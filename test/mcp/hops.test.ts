@@ -67,3 +67,30 @@ test('a link of a server below is shown as it is, with its host and who asks', a
   await client.callTool({ name: 'sendElicitationResult', arguments: { elicitId, action: 'decline' } });
   expect(setup.server.calls[1]?.params.inputResponses).toEqual({ there: { action: 'decline' } });
 });
+
+test.each([
+  ['a client that shows nothing has a model that asks, so both modes are there', {}],
+  ['a client that shows forms is given links in words, so both modes are there', { elicitation: {} }],
+])('%s', async (_, capabilities) => {
+  setup.server.play();
+  await using client = await connectClient(setup.service, { capabilities });
+  await client.callTool(callAsk);
+  expect(modesBelow()).toEqual({ form: {}, url: {} });
+});
+
+test('behind a service nobody can be asked, and a server below is told so', async () => {
+  setup.server.play();
+  const key = await setup.service.apiKey();
+  await using client = await connectClient(
+    { baseUrl: setup.service.baseUrl, token: () => Promise.resolve(key) },
+    { capabilities: both },
+  );
+  await client.callTool(callAsk);
+  expect(setup.server.calls).toHaveLength(1);
+  expect(modesBelow()).toBeUndefined();
+});
+
+function modesBelow(): unknown {
+  const declared = setup.server.calls[0]?.params._meta?.['io.modelcontextprotocol/clientCapabilities'];
+  return (declared as { elicitation?: unknown } | undefined)?.elicitation;
+}

@@ -31,6 +31,14 @@ export function toRemoteAgentTool({ name, title }: ServerConfig, { description }
   };
 }
 
+/** Whose tool this is; undefined where it is none of a remote agent. */
+export function remoteAgentOf(
+  servers: ReadonlyMap<string, ServerConfig>,
+  toolName: string,
+): ServerConfig | undefined {
+  return [...servers.values()].find(({ name, agent }) => agent && prefix + name === toolName);
+}
+
 function taskTool(title: string, description: string): Pick<ModelTool, 'description' | 'inputSchema'> {
   const who = description === '' ? title : `${title} (${description})`;
   return {

@@ -1,6 +1,7 @@
 /**
- * Tells a server that a call which it still keeps open is abandoned: one that waits at the server for answers, or one
- * whose worker died while it held the connection. Best effort: not awaited, not retried.
+ * Tells a server that a call which it still keeps open is abandoned: one that waits at the server for answers, one whose
+ * worker died while it held the connection, or one whose worker died while it followed a remote agent's task. Best
+ * effort: not awaited, not retried.
  */
 import type { ServerConfig } from '../../config/config.ts';
 import type { CredentialStore } from '../../credentials/store.ts';
@@ -8,7 +9,9 @@ import { sendBestEffort } from '../../remote/best-effort.ts';
 import type { Resume } from '../../remote/input-required.ts';
 import type { RemoteServers } from '../../remote/remote-servers.ts';
 import type { RoundRef } from '../../turn/tool-call.ts';
+import type { Storage } from '../../storage/storage.ts';
 import type { Turn } from '../../turn/turn.ts';
+import { remoteAgentOf } from '../call-model/delegate-tool.ts';
 import type { OpenRoundsDependencies } from './open-rounds.ts';
 import type { Round } from './rounds.ts';
 import { credentialOrNone } from './resolve-credential.ts';
@@ -27,6 +30,26 @@ export function createAbandonCall({ rounds, servers, storeOf, remote }: Dependen
       void sendBestEffort(abandon({ remote, store: storeOf(server), server, turn }, round.resume));
     },
   };
+}
+
+/**
+ * At the end of a turn, before its rows are deleted. Of a task that was followed by a worker that died, the workflow knows
+ * nothing: it has heard of no round.
+ */
+export function createAbandonTasks({ storage, rounds, servers, storeOf, remote }: TaskDependencies) {
+  return async (turn: Turn): Promise<void> => {
+    const calls = await storage.toolCalls.unfinished(turn);
+    for (const { toolCallId, toolName, state } of calls) {
+      const server = state === 'started' ? remoteAgentOf(servers, toolName) : undefined;
+      const round = server && (await rounds.list(turn, toolCallId)).at(-1);
+      if (!server || round?.resume.kind !== 'task') continue;
+      void sendBestEffort(abandon({ remote, store: storeOf(server), server, turn }, round.resume));
+    }
+  };
+}
+
+interface TaskDependencies extends Dependencies {
+  storage: Storage;
 }
 
 interface Abandoned extends Pick<Dependencies, 'remote'> {

@@ -2,6 +2,7 @@
  * What follows from the outcome of one request of a tool call: the attempt ends, or another request goes out. The line
  * between "did not run" and "unknown" is drawn by the outcome itself; what has been sent before counts here.
  */
+import { nobodyToAskForModel } from '../../elicitation/model-question.ts';
 import { ApplicationFailure, activityInfo } from '@temporalio/activity';
 import { interruptedForModel, unknownOutcomeForModel } from '../../elicitation/wording.ts';
 import type { CallOutcome } from '../../remote/tool-call.ts';
@@ -61,7 +62,9 @@ export async function concludeRequest(
         remark: await remarkOn(parts, attempt, request),
       });
     case 'unaskable':
-      return finishCall(parts, attempt, outcome.message);
+      return finishCall(parts, attempt, outcome.message, {
+        remark: input.turn.user === null ? nobodyToAskForModel : undefined,
+      });
     case 'unknown':
       return concludeUnknown(parts, attempt, request, outcome);
     default:

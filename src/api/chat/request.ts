@@ -15,7 +15,7 @@ import type { GivenMessage } from '../../service/turn-request.ts';
 type Message = ChatRequest['messages'][number];
 type Part = Message['parts'][number];
 
-type PostedAnswer = Pick<AnswerRequest, 'conversation' | 'elicitationId' | 'response'>;
+type PostedAnswer = Pick<AnswerRequest, 'conversation' | 'elicitationId' | 'response' | 'source'>;
 
 export type Posted =
   /** The conversation as far as it is text, ending in the new user message. */
@@ -87,7 +87,7 @@ function givenAnswer(
   const part = parseInput(ElicitationResponsePartSchema, parts[index], `${at}/parts/${index}`);
   const { elicitationId, ...posted } = part.data;
   return {
-    answer: { conversation: id, elicitationId, response: fromPosted(posted) },
+    answer: { conversation: id, elicitationId, response: fromPosted(posted), source: posted.source },
     pointer: `${at}/parts/${index}/data`,
   };
 }

@@ -1,0 +1,144 @@
+/** What the model reads where nobody can be asked: of each kind of question, through each way in. docs/chat.md has the same table. */
+import { randomUUID } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import OpenAI from 'openai';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import type { Storage } from '../../src/storage/storage.ts';
+import { collect, say } from '../clients/openai-client.ts';
+import { startDevelopmentServer } from '../development-server.ts';
+import type { DevelopmentServer } from '../development-server.ts';
+import { bundleTools } from '../durable-tools/bundle-tools.ts';
+import { asks, form, page, startPlayingServer } from '../servers/playing-server.ts';
+import type { Move, PlayingServer } from '../servers/playing-server.ts';
+import { answer } from '../servers/raw-mcp-server.ts';
+import { startService } from '../service/service.ts';
+import type { Service } from '../service/service.ts';
+import type { Caller } from '../service/user.ts';
+
+const kinds = {
+  'an account': 'connect_tracker {}',
+  'an approval of a server’s tool': 'guarded__ask {}',
+  'an approval of a tool in TypeScript': 'greet {"name":"Ada"}',
+  'a server’s form': 'asking__ask {"wants":"form"}',
+  'a server’s page': 'asking__ask {"wants":"page"}',
+  'a form of a tool in TypeScript': 'status {}',
+  "the same with `whenUnsupported: 'defaults'`": 'status {"defaults":true}',
+  'a page of a tool in TypeScript': 'mistakes {"kind":"page"}',
+  'a question of the model’s own':
+    'ask_user {"message":"Where to?","schema":{"type":"object","properties":{"city":{"type":"string","title":"City"}}}}',
+};
+const chatPage = readFileSync(new URL('../../docs/chat.md', import.meta.url), 'utf8');
+const said = Object.values(kinds)
+  .map((call) => `call ${call}`)
+  .join('\n');
+
+let temporal: DevelopmentServer;
+let server: PlayingServer;
+let service: Service;
+let read: Map<string, unknown>;
+
+beforeAll(async () => {
+  temporal = await startDevelopmentServer();
+  server = await startPlayingServer();
+  service = await startService({
+    temporal,
+    env: {
+      INTERLUDE_CONFIG: fileURLToPath(new URL('../fixtures/unasked-agents.yaml', import.meta.url)),
+      ASKING_URL: server.url,
+    },
+    tools: { assistant: await bundleTools() },
+    approval: { default: 'never', tools: { greet: 'always' } },
+    around,
+  });
+}, 60_000);
+afterAll(async () => {
+  await service?.stop();
+  await server?.stop();
+  await temporal?.stop();
+});
+
+function around(storage: Storage): Storage {
+  const { toolCalls } = storage;
+  return {
+    ...storage,
+    toolCalls: {
+      ...toolCalls,
+      finish: (turn, toolCallId, result, by) => {
+        read.set(toolCallId, result.message.content);
+        return toolCalls.finish(turn, toolCallId, result, by);
+      },
+    },
+  };
+}
+
+const asksAsTold: Move = (message, response) => {
+  const { wants } = message.params['arguments'] as { wants: string };
+  const asked = wants === 'page' ? page('https://example.com/a') : form('Which city?');
+  answer(message, response, asks({ asked }));
+};
+
+/** What is read of each call, in the order of the calls. */
+async function readIn(turn: () => Promise<unknown>): Promise<string[]> {
+  read = new Map();
+  server.play(asksAsTold, asksAsTold);
+  await turn();
+  expect(server.calls.map(({ params }) => params.inputResponses)).toEqual([undefined, undefined]);
+  const names = Object.keys(kinds);
+  return names.map((_, index) => {
+    const [{ output }] = read.get(`call_${index + 1}`) as [{ output: { value: string } }];
+    return output.value
+      .replaceAll(/127\.0\.0\.1:\d+(?=\/)/g, 'interlude.example')
+      .replaceAll(/127\.0\.0\.1:\d+/g, 'asking.example')
+      .replaceAll('http://interlude', 'https://interlude')
+      .replaceAll('\n', '<br>');
+  });
+}
+
+const inChat = (by: Caller, supports: string | null) => async () =>
+  (await by.chat(said, { supports })).finished();
+const whole = (by: Caller) => async () => {
+  const id = randomUUID();
+  service.begun(id);
+  const messages = [{ id: randomUUID(), role: 'user', parts: [{ type: 'text', text: said }] }];
+  const supports = { 'x-supports-elicitation': 'true' };
+  expect(await by.request('POST', '/run/api/chat', { id, messages, stream: false }, supports)).toMatchObject({
+    status: 200,
+  });
+};
+const atOpenAI = (apiKey: string, supports: string | undefined, stream: boolean) => async () => {
+  const defaultHeaders = supports === undefined ? {} : { 'x-supports-elicitation': supports };
+  const client = new OpenAI({ baseURL: `${service.baseUrl}/run/v1`, apiKey, defaultHeaders });
+  if (stream) return collect(await client.chat.completions.create(say(said)));
+  return client.chat.completions.create({ ...say(said), stream: false });
+};
+
+test('whoever cannot be asked, the model reads what docs/chat.md says', async () => {
+  const alice = await service.as('alice');
+  const bot = await service.asService();
+  const [token, key] = [await service.token('alice'), await service.apiKey()];
+  const ways: Record<'user' | 'service', Record<string, () => Promise<unknown>>> = {
+    user: {
+      'a stream without the header': inChat(alice, null),
+      '`stream: false`': whole(alice),
+      'an OpenAI stream without the header': atOpenAI(token, undefined, true),
+      'OpenAI without a stream': atOpenAI(token, 'true', false),
+    },
+    service: {
+      'a stream': inChat(bot, 'true'),
+      '`stream: false`': whole(bot),
+      'an OpenAI stream': atOpenAI(key, 'true', true),
+      'OpenAI without a stream': atOpenAI(key, 'true', false),
+    },
+  };
+  const columns: string[][] = [];
+  for (const group of Object.values(ways)) {
+    const [first, ...others] = Object.entries(group);
+    const texts = await readIn(first?.[1] ?? Promise.reject);
+    for (const [way, turn] of others) expect(await readIn(turn), way).toEqual(texts);
+    columns.push(texts);
+  }
+  const [user, bots] = columns;
+  const rows = Object.keys(kinds).map((kind, index) => `| ${kind} | ${user?.[index]} | ${bots?.[index]} |`);
+  expect(chatPage).toContain(rows.join('\n'));
+});
