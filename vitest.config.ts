@@ -10,8 +10,6 @@ export default defineConfig({
     // Forks: Temporal's native bridge crashes alone and exits cleanly. What files import is loaded once per process.
     pool: 'forks',
     isolate: false,
-    // Most of them wait for servers and clocks most of the time.
-    maxWorkers: availableParallelism() + 1,
     globalSetup: 'test/setup/global-setup.ts',
     setupFiles: [
       'test/setup/no-group-signals.ts',
@@ -26,8 +24,26 @@ export default defineConfig({
     // Goes on as soon as it holds; a busy machine takes longer than the usual second.
     expect: { poll: { timeout: 10_000 } },
     projects: [
-      { extends: true, test: { name: 'daily', include: ['test/**/*.test.ts'], exclude: [full] } },
-      { extends: true, test: { name: 'full', include: [full] } },
+      {
+        extends: true,
+        test: {
+          name: 'daily',
+          include: ['test/**/*.test.ts'],
+          exclude: [full],
+          // Most of them wait for servers and clocks most of the time.
+          maxWorkers: availableParallelism() + 2,
+        },
+      },
+      {
+        extends: true,
+        test: {
+          name: 'full',
+          include: [full],
+          // They start programs, browsers and other languages beside themselves.
+          maxWorkers: availableParallelism() + 1,
+          sequence: { groupOrder: 1 },
+        },
+      },
     ],
   },
 });

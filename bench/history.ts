@@ -69,6 +69,22 @@ export async function history(setup: BenchSetup): Promise<Section> {
         floor: kibibytes(wait),
         unit: 'KiB',
       },
+      {
+        name: 'turn with three questions',
+        meaning: 'all of it: three calls in three steps, each with a question',
+        ours: [turn.events + 3 * (tool.events + question.events)],
+        unit: 'events',
+      },
+    ],
+    aims: [
+      { name: 'a turn', value: turn.events, atMost: 13, because: 'events' },
+      { name: 'a question', value: question.events, atMost: 15, because: 'events' },
+      {
+        name: 'three questions in one turn',
+        value: turn.events + 3 * (tool.events + question.events),
+        atMost: 90,
+        because: 'events',
+      },
     ],
   };
 }

@@ -1,5 +1,5 @@
 /** Loaded into the service's process before the service itself: answers what cannot be seen from outside. */
-import { DatabaseSync } from 'node:sqlite';
+import { StatementSync } from 'node:sqlite';
 import pg from 'pg';
 import { memoryUse } from './memory-use.ts';
 import type { MemoryUse } from './memory-use.ts';
@@ -14,23 +14,30 @@ export interface Inside {
 
 const statements = { reads: 0, appends: 0 };
 
-function count(statement: unknown): void {
-  const text = typeof statement === 'string' ? statement : (statement as { text?: string } | undefined)?.text;
-  if (text?.startsWith('select') && text.includes('from "turn_events"')) statements.reads += 1;
-  if (text?.startsWith('update "conversations" set "last_seq"')) statements.appends += 1;
+function count(text: string | undefined): void {
+  if (/^\s*select/.test(text ?? '') && /from "?turn_events/.test(text ?? '')) statements.reads += 1;
+  if (/^\s*insert into "?turn_events/.test(text ?? '')) statements.appends += 1;
 }
 
-for (const [owner, name] of [
-  [DatabaseSync.prototype, 'prepare'],
-  [pg.Client.prototype, 'query'],
-] as const) {
+/** Counts every run of a statement: SQLite's are prepared once and run often. `textOf`: of the object and what it is given. */
+function countCalls<T extends object>(
+  owner: T,
+  name: keyof T & string,
+  textOf: (self: T, given: unknown) => string | undefined,
+): void {
   const original: unknown = Reflect.get(owner, name);
   if (typeof original !== 'function') throw new Error(`${name} is no function any more`);
-  Reflect.set(owner, name, function counted(this: unknown, ...given: unknown[]): unknown {
-    count(given[0]);
+  Reflect.set(owner, name, function counted(this: T, ...given: unknown[]): unknown {
+    count(textOf(this, given[0]));
     return Reflect.apply(original, this, given);
   });
 }
+
+for (const name of ['all', 'get', 'run'] as const)
+  countCalls(StatementSync.prototype, name, ({ sourceSQL }) => sourceSQL);
+countCalls(pg.Client.prototype, 'query', (_, given) =>
+  typeof given === 'string' ? given : (given as { text?: string } | undefined)?.text,
+);
 
 const answers: { [Question in keyof Inside]: () => Inside[Question] | Promise<Inside[Question]> } = {
   memory: memoryUse,

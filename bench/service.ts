@@ -93,6 +93,8 @@ export async function startService(dependencies: Dependencies, client: Client): 
     BENCH_ROUNDS_URL: asking.urls.rounds,
     BENCH_LEFT_URL: asking.urls.left,
     BENCH_HELD_URL: asking.urls.held,
+    BENCH_OWN_URL: `http://127.0.0.1:${ports[0]}`,
+    BENCH_FAR_AUTHORIZATION: `Bearer ${await issuer.token('far')}`,
     RATE_LIMIT_PER_MINUTE: '1000000',
     OPEN_REQUESTS_PER_USER: '1000000',
     OPEN_REQUESTS_PER_ADDRESS: '1000000',

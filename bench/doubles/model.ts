@@ -15,6 +15,8 @@ export const say = {
   callTool: 'call the tool',
   /** With the name of any tool behind it. */
   call: 'please call',
+  /** To another agent, which has the tool called. */
+  handOn: (agent: string, tool: string) => `hand on to ${agent}: please call ${tool}`,
   /** So many tokens, so far apart; the first when the model is told to begin. */
   tokens: (count: number, everyMs: number) => `say ${count} tokens, one every ${everyMs} ms`,
 };
@@ -58,6 +60,12 @@ export async function startModel(): Promise<Model> {
     if (last?.role === 'tool' || text.includes(say.briefly)) return { kind: 'text', chunks: ['Done.'] };
     if (text.includes(say.callTool))
       return { kind: 'tool-calls', calls: [{ name: 'peer__ping', arguments: '{}' }] };
+    const [, agent, task] = /hand on to (\w+): (please call \w+)/.exec(text) ?? [];
+    if (agent !== undefined)
+      return {
+        kind: 'tool-calls',
+        calls: [{ name: `agent__${agent}`, arguments: JSON.stringify({ task }) }],
+      };
     const [, tool] = /please call (\w+)/.exec(text) ?? [];
     if (tool !== undefined) return { kind: 'tool-calls', calls: [{ name: tool, arguments: '{}' }] };
     const [, count, everyMs] = /say (\d+) tokens, one every (\d+) ms/.exec(text) ?? [];
