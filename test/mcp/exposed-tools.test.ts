@@ -43,6 +43,23 @@ test('they are listed as their author describes them, and only those', async () 
   });
 });
 
+test('a worker with another agents file takes no tool away: each agent keeps its own', async () => {
+  const { exposedTools } = used.service.storage;
+  const other = { name: 'greet', agent: 'lead', title: 'Other', description: 'Of lead', inputSchema: {} };
+  await exposedTools.replace(['lead', 'elsewhere'], [other, { ...other, agent: 'elsewhere' }]);
+  const greeting = async (agent?: string) => {
+    await using client = await connectClient(used.service, agent === undefined ? {} : { agent });
+    const { tools } = await client.listTools();
+    return tools.filter(({ name }) => name === 'greet').map(({ description }) => description);
+  };
+  const [own] = await greeting('assistant');
+  expect(own).not.toBe('Of lead');
+  expect(await greeting()).toEqual([own]);
+  expect(await greeting('lead')).toEqual(['Of lead']);
+  await exposedTools.replace(['lead', 'elsewhere'], []);
+  expect(await greeting()).toEqual([own]);
+});
+
 test('a call is made without a model, and its result is the tool’s own', async () => {
   await using client = await connectClient(used.service);
   expect(await client.callTool({ name: 'greet', arguments: { name: 'Ada' } })).toEqual(

@@ -5,20 +5,23 @@ import type { Service } from '../service/service.ts';
 
 export interface ClientOptions {
   user?: string;
+  /** The one that it is configured for. */
+  agent?: string;
   capabilities?: ClientCapabilities;
   maxRounds?: number;
 }
 
 export async function connectClient(
   service: Pick<Service, 'baseUrl' | 'token'>,
-  { user = 'alice', capabilities = {}, maxRounds = 10 }: ClientOptions = {},
+  { user = 'alice', agent, capabilities = {}, maxRounds = 10 }: ClientOptions = {},
 ): Promise<Client & AsyncDisposable> {
   const client = new Client(
     { name: 'test', version: '1' },
     { capabilities, versionNegotiation: { mode: 'auto' }, inputRequired: { maxRounds } },
   );
   const token = await service.token(user);
-  const transport = new StreamableHTTPClientTransport(new URL('/run/v1/mcp', service.baseUrl), {
+  const address = `/run/v1/mcp${agent === undefined ? '' : `?agent=${agent}`}`;
+  const transport = new StreamableHTTPClientTransport(new URL(address, service.baseUrl), {
     requestInit: { headers: { authorization: `Bearer ${token}` } },
   });
   await client.connect(transport);

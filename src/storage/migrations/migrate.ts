@@ -37,6 +37,7 @@ import { createPushConfigs } from './030-push-configs.ts';
 import { addCallTimes } from './033-mcp-calls-of-age.ts';
 import { createSlack } from './034-slack.ts';
 import { createSlackDeliveries } from './035-slack-deliveries.ts';
+import { createExposedToolsOfAgents } from './036-exposed-tools-of-agents.ts';
 import type { Database } from '../database.ts';
 import type { Tables } from '../schema.ts';
 
@@ -79,4 +80,5 @@ const migrations: Record<string, Migration> = {
   '033-mcp-calls-of-age': { up: addCallTimes },
   '034-slack': { up: createSlack },
   '035-slack-deliveries': { up: createSlackDeliveries },
+  '036-exposed-tools-of-agents': { up: createExposedToolsOfAgents },
 };

@@ -21,6 +21,6 @@ export interface ExposedTools {
    * with another agents file says what they expose.
    */
   replace(agents: string[], tools: ExposedTool[]): Promise<void>;
-  /** By name. */
+  /** By name; of one name, by agent. */
   list(): Promise<ExposedTool[]>;
 }

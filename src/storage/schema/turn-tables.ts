@@ -95,9 +95,9 @@ export interface TurnTables {
     /** When a worker last said that it runs it. */
     used_at: number;
   };
-  exposed_tools: {
-    name: string;
+  agent_exposed_tools: {
     agent: string;
+    name: string;
     /** JSON: all else of it. */
     description: string;
   };

@@ -6,7 +6,8 @@ export function createExposedTools({ query }: Database): ExposedTools {
   return {
     async replace(agents, tools) {
       await query.transaction().execute(async (write) => {
-        if (agents.length > 0) await write.deleteFrom('exposed_tools').where('agent', 'in', agents).execute();
+        if (agents.length > 0)
+          await write.deleteFrom('agent_exposed_tools').where('agent', 'in', agents).execute();
         if (tools.length === 0) return;
         const rows = tools.map(({ name, agent, ...rest }) => ({
           name,
@@ -14,19 +15,23 @@ export function createExposedTools({ query }: Database): ExposedTools {
           description: JSON.stringify(rest),
         }));
         await write
-          .insertInto('exposed_tools')
+          .insertInto('agent_exposed_tools')
           .values(rows)
           .onConflict((same) =>
-            same.column('name').doUpdateSet(({ ref }) => ({
-              agent: ref('excluded.agent'),
-              description: ref('excluded.description'),
-            })),
+            same
+              .columns(['agent', 'name'])
+              .doUpdateSet(({ ref }) => ({ description: ref('excluded.description') })),
           )
           .execute();
       });
     },
     async list() {
-      const rows = await query.selectFrom('exposed_tools').selectAll().orderBy('name').execute();
+      const rows = await query
+        .selectFrom('agent_exposed_tools')
+        .selectAll()
+        .orderBy('name')
+        .orderBy('agent')
+        .execute();
       return rows.map(({ name, agent, description }) => ({
         ...fromJson<Omit<ExposedTool, 'name' | 'agent'>>(description),
         name,

@@ -47,7 +47,8 @@ async function backTo009(
   await sql`alter table api_keys drop column approves_for_users`.execute(query);
   await sql`alter table api_keys drop column created_by`.execute(query);
   await sql`alter table api_keys drop column last_used_at`.execute(query);
-  await sql`drop table exposed_tools`.execute(query);
+  for (const table of ['agent_exposed_tools', 'exposed_tools'])
+    await sql`drop table ${sql.table(table)}`.execute(query);
   await sql`drop table account_permits`.execute(query);
   for (const table of ['mcp_replies', 'mcp_calls', 'mcp_sessions'])
     await sql`drop table ${sql.table(table)}`.execute(query);

@@ -6,16 +6,22 @@ import { toJsonSchema } from './arguments.ts';
 import { TurnResultSchema } from './call-result.ts';
 import type { Caller, Tool, ToolDescription } from './tool.ts';
 
-export type ExposedToolsService = Pick<Service, 'exposedTools' | 'startTurn'>;
+export type ExposedToolsService = Pick<Service, 'agents' | 'exposedTools' | 'startTurn'>;
 
-/** What there is now: a worker that starts with other tools changes it. */
+/**
+ * What there is now: a worker that starts with other tools changes it. Of two agents that expose one name, it is the tool of
+ * the one that is asked for, else of the one that stands first in the agents file.
+ */
 export async function exposedTools(
   service: ExposedToolsService,
   { agent }: Pick<Caller, 'agent'>,
 ): Promise<Tool[]> {
   const tools = await service.exposedTools();
+  const inFile = [...service.agents.keys()];
+  const isFirst = ({ name, agent: own }: ExposedTool) =>
+    own === inFile.find((one) => tools.some((tool) => tool.name === name && tool.agent === one));
   return tools
-    .filter((tool) => agent === undefined || tool.agent === agent)
+    .filter((tool) => (agent === undefined ? isFirst(tool) : tool.agent === agent))
     .map((tool) => toTool(service, tool));
 }
 
