@@ -11,6 +11,7 @@ import type { Readers } from '../http/readers.ts';
 import type { Api } from '../http/validation.ts';
 import { serveLegacy } from './legacy/serve.ts';
 import type { LegacyParts } from './legacy/serve.ts';
+import { liftExperimental } from './modern/caller.ts';
 import type { Arrived } from './modern/caller.ts';
 import { refuseForeignPages } from './foreign-pages.ts';
 import type { OwnNames } from './foreign-pages.ts';
@@ -122,7 +123,10 @@ function createModernHandlers(parts: ModernParts, logger: FastifyBaseLogger) {
       const handler = methodOf(body) === 'tools/call' ? streamed : plain;
       // All that this carries is ours: the token was checked before and is not passed on.
       const authInfo: AuthInfo = { token: '', clientId: '', scopes: [], extra: { arrived } };
-      return handler.fetch(request, { authInfo, ...(body !== undefined && { parsedBody: body }) });
+      return handler.fetch(request, {
+        authInfo,
+        ...(body !== undefined && { parsedBody: liftExperimental(body) }),
+      });
     },
     close: () => Promise.all([plain.close(), streamed.close()]),
   };

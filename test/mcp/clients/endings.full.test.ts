@@ -71,15 +71,18 @@ describe.each(asking.filter(({ showsNoLinks }) => !showsNoLinks))(
   { timeout: 120_000 },
   ({ start, missing }) => {
     skipWhere(missing);
-    test('a link is agreed to', async () => {
-      setup.server.play(asks({ there: page('https://example.com/a') }));
-      await using client = await open(start, [() => ({ action: 'accept' })]);
-      expect(await client.call('ask_assistant', { message })).toMatchObject({
-        text: expect.stringMatching(/^done\n/),
-      });
-      expect(client.asked).toMatchObject([{ mode: 'url', url: 'https://example.com/a' }]);
-      expect(answered()).toEqual({ there: { action: 'accept' } });
-    });
+    test.each<UserAnswer>([{ action: 'accept' }, { action: 'decline' }, { action: 'cancel' }])(
+      '$action',
+      async (given) => {
+        setup.server.play(asks({ there: page('https://example.com/a') }));
+        await using client = await open(start, [() => given]);
+        expect(await client.call('ask_assistant', { message })).toMatchObject({
+          text: expect.stringMatching(/^done\n/),
+        });
+        expect(client.asked).toMatchObject([{ mode: 'url', url: 'https://example.com/a' }]);
+        expect(answered()).toEqual({ there: given });
+      },
+    );
   },
 );
 
@@ -87,13 +90,13 @@ describe.each(asking.filter(({ showsNoLinks }) => showsNoLinks))(
   '$name, which knows forms only',
   { timeout: 120_000 },
   ({ start }) => {
-    test('a link goes to its model', async () => {
+    test.each(['accept', 'decline', 'cancel'])('a link goes to its model: %s', async (action) => {
       setup.server.play(asks({ there: page('https://example.com/a') }));
       await using client = await open(start, [], { form: true });
       const { text, elicitId } = await client.call('ask_assistant', { message });
       expect(text).toContain('https://example.com/a');
-      await client.call('sendElicitationResult', { elicitId, action: 'accept' });
-      expect(answered()).toEqual({ there: { action: 'accept' } });
+      await client.call('sendElicitationResult', { elicitId, action });
+      expect(answered()).toEqual({ there: { action } });
     });
   },
 );

@@ -9,19 +9,22 @@ import { notificationMessage, questionRequestId, requestMessage } from './messag
 export interface Asking {
   /** By question: how many replies had been there when it was asked last. */
   asked: Map<string, { question: Question; times: number }>;
-  /** Agreed to, and not done yet: the client is told when it is. */
-  awaited: Set<string>;
 }
+
+export type Replies = ReadonlyMap<string, McpReply>;
 
 type Open = Exclude<CallStage, { kind: 'done' }>;
 
-/** Of those that were asked: what its client is told about those that are not open any more. Forgets them. */
-export function closeSettled({ asked, awaited }: Asking, stage: CallStage): object[] {
+/**
+ * Of those that were asked: what its client is told about those that are not open any more, which is that the page is done
+ * that it had agreed to. Forgets them.
+ */
+export function closeSettled({ asked }: Asking, stage: CallStage, replies: Replies): object[] {
   const open = new Set(stage.kind === 'done' ? [] : stage.open.map(({ elicitationId }) => elicitationId));
   const settled = [...asked.keys()].filter((id) => !open.has(id));
   for (const id of settled) asked.delete(id);
   return settled
-    .filter((elicitationId) => awaited.has(elicitationId))
+    .filter((elicitationId) => replies.get(elicitationId)?.kind === 'awaited')
     .map((elicitationId) => notificationMessage('notifications/elicitation/complete', { elicitationId }));
 }
 
@@ -29,7 +32,7 @@ export function closeSettled({ asked, awaited }: Asking, stage: CallStage): obje
 export function unaskable(
   { asked }: Asking,
   stage: Open,
-  { shows, replies }: { shows: Capabilities; replies: ReadonlyMap<string, McpReply> },
+  { shows, replies }: { shows: Capabilities; replies: Replies },
 ): Question[] {
   const open = newlyOpen(stage);
   const isShown = isShowable(shows);
@@ -43,11 +46,10 @@ export function unaskable(
 
 /** Requests for what has opened, and again for what was answered with what does not fit. */
 export function askOpen(
-  { asked, awaited }: Asking,
+  { asked }: Asking,
   stage: Open,
-  { shows, replies }: { shows: Capabilities; replies: ReadonlyMap<string, McpReply> },
+  { shows, replies }: { shows: Capabilities; replies: Replies },
 ): object[] {
-  for (const { kind, elicitationId } of replies.values()) if (kind === 'awaited') awaited.add(elicitationId);
   const requests: object[] = [];
   for (const [id, { question, times }] of asked) {
     const reply = replies.get(id);

@@ -5,14 +5,14 @@
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { OwnTurn } from '../../../service/own-turn.ts';
-import type { McpReply, McpSession, Service } from '../../../service/service.ts';
+import type { McpSession, Service } from '../../../service/service.ts';
 import { pendingResult, unshownResult } from '../tools/fallback.ts';
 import { gatheringMs } from '../tools/follow-call.ts';
 import type { CallStage } from '../tools/follow-call.ts';
 import { resultFor } from '../tools/result-for.ts';
 import type { ToolLayer } from '../tools/tool-layer.ts';
 import { askOpen, closeSettled, unaskable } from './asking.ts';
-import type { Asking } from './asking.ts';
+import type { Asking, Replies } from './asking.ts';
 import type { RequestId } from './messages.ts';
 import { notificationMessage, resultMessage } from './messages.ts';
 
@@ -56,7 +56,7 @@ async function* messagesOf({ layer, service }: CallStreamParts, call: LegacyCall
   const until = AbortSignal.any([signal, stop.signal]);
   const news = createNews();
   const labels: string[] = [];
-  const asking: Asking = { asked: new Map(), awaited: new Set() };
+  const asking: Asking = { asked: new Map() };
   const answeredNow = () => new Set([...(call.answered ?? []), ...asking.asked.keys()]);
   const forgetReplies = service.mcpSessions.onReply(session.id, news.tell);
   until.addEventListener('abort', news.tell);
@@ -76,10 +76,10 @@ async function* messagesOf({ layer, service }: CallStreamParts, call: LegacyCall
       }
       for (const message of progressToken === null ? [] : progressOf(labels, isQuiet))
         yield notificationMessage('notifications/progress', { progressToken, progress: ++progress, message });
-      yield* closeSettled(asking, stage);
+      const replies = await repliesTo(service, session, asking, stage);
+      yield* closeSettled(asking, stage, replies);
       if (stage.kind === 'done') return void (yield resultMessage(requestId, resultFor(stage, call.tool)));
 
-      const replies = await repliesTo(service, session, stage);
       const inWords = unaskable(asking, stage, { shows, replies });
       if (inWords.length > 0) {
         const toResult = shows.form && shows.url ? unshownResult : pendingResult;
@@ -98,13 +98,16 @@ function progressOf(labels: string[], isQuiet: boolean): string[] {
   return fresh.length === 0 && isQuiet ? ['Waiting'] : fresh;
 }
 
+/** Also to those that are open no more: what was agreed to just before its page was done is in no earlier look. */
 async function repliesTo(
   { mcpSessions }: CallStreamParts['service'],
   { id }: McpSession,
-  stage: Exclude<CallStage, { kind: 'done' }>,
-): Promise<Map<string, McpReply>> {
-  const known = stage.open.map(({ elicitationId }) => elicitationId);
-  const replies = await mcpSessions.replies(id, known);
+  { asked }: Asking,
+  stage: CallStage,
+): Promise<Replies> {
+  const open = stage.kind === 'done' ? [] : stage.open.map(({ elicitationId }) => elicitationId);
+  const known = [...new Set([...asked.keys(), ...open])];
+  const replies = known.length === 0 ? [] : await mcpSessions.replies(id, known);
   return new Map(replies.map((reply) => [reply.elicitationId, reply]));
 }
 

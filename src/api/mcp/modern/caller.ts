@@ -12,11 +12,29 @@ export interface Arrived extends Omit<Caller, 'shows'> {
 
 /** Each request declares it anew. `elicitation: {}` means forms, as it did before there was anything else. */
 export function shownBy(envelope: Record<string, unknown> | undefined): Capabilities {
-  const declared = membersOf(envelope?.[CLIENT_CAPABILITIES_META_KEY]);
-  const elicitation = declared['elicitation'] ?? membersOf(declared['experimental'])['elicitation'];
+  const elicitation = declaredElicitation(membersOf(envelope?.[CLIENT_CAPABILITIES_META_KEY]));
   if (typeof elicitation !== 'object' || elicitation === null) return { url: false, form: false };
   const url = 'url' in elicitation;
   return { url, form: 'form' in elicitation || !url };
+}
+
+/**
+ * The same request, with what its client declares as experimental where the specification has it by now: the SDK lets nobody
+ * be asked who declares it elsewhere.
+ */
+export function liftExperimental(body: unknown): unknown {
+  const { params, ...rest } = membersOf(body);
+  const { _meta, ...others } = membersOf(params);
+  const envelope = membersOf(_meta);
+  const declared = membersOf(envelope[CLIENT_CAPABILITIES_META_KEY]);
+  const elicitation = declaredElicitation(declared);
+  if (elicitation === undefined || 'elicitation' in declared) return body;
+  const lifted = { ...envelope, [CLIENT_CAPABILITIES_META_KEY]: { ...declared, elicitation } };
+  return { ...rest, params: { ...others, _meta: lifted } };
+}
+
+function declaredElicitation(declared: Record<string, unknown>): unknown {
+  return declared['elicitation'] ?? membersOf(declared['experimental'])['elicitation'];
 }
 
 function membersOf(value: unknown): Record<string, unknown> {

@@ -69,7 +69,12 @@ function whatToDo(question: Question): string {
   if (question.mode === 'url') {
     const inspected = inspectUrl(question.url);
     const host = inspected.kind === 'ok' ? ` (it leads to ${inspected.host})` : '';
-    return `Show the user this link${host}, and do not open it yourself: ${question.url}\nWhen they have been there, call ${call('')}. ${otherwise}`;
+    // A question about an account leads to a page of ours already.
+    const own =
+      question.context.trigger === 'credential_required'
+        ? ''
+        : ` They can also see who asks, and answer by themselves, signed in, on this page: ${question.page}`;
+    return `Show the user this link${host}, and do not open it yourself: ${question.url}\nWhen they have been there, call ${call('')}. ${otherwise}${own}`;
   }
   const reserved = reservedForUser(question);
   if (reserved !== null)

@@ -1,0 +1,61 @@
+/** Up to 2025-11-25 a client is told when a page is done that it was asked to open: it, and nobody else. */
+import { beforeEach, expect, test } from 'vitest';
+import { connectAccount } from '../service/connect-account.ts';
+import { useService } from '../service/use-service.ts';
+import type { AskedOfUser } from './clients/other-client.ts';
+import { startSdkV1 } from './clients/sdk-v1.ts';
+
+/** Questions whose answer is kept for whoever follows the call. */
+const kept: string[] = [];
+const used = useService({
+  around: (storage) => ({
+    ...storage,
+    mcpSessions: {
+      ...storage.mcpSessions,
+      async putReply(sessionId, reply) {
+        await storage.mcpSessions.putReply(sessionId, reply);
+        kept.push(reply.elicitationId);
+      },
+    },
+  }),
+});
+beforeEach(() => used.alice.request('DELETE', '/run/v1/connections/tracker'));
+
+/** A program of Alice's that agrees to the link, and then waits for the page. */
+async function startProgram() {
+  const asked: AskedOfUser[] = [];
+  const pagesDone: string[] = [];
+  const isAsked = Promise.withResolvers<AskedOfUser>();
+  const client = await startSdkV1({
+    url: `${used.service.baseUrl}/run/v1/mcp`,
+    token: await used.service.token('alice'),
+    shows: { form: true, url: true },
+    answer(question) {
+      asked.push(question);
+      isAsked.resolve(question);
+      return Promise.resolve({ action: 'accept' });
+    },
+    onPageDone: (elicitationId) => void pagesDone.push(elicitationId),
+  });
+  return { client, asked, pagesDone, isAsked: isAsked.promise };
+}
+
+const idIn = ({ url = '' }: AskedOfUser) => /e=([\w-]+)/.exec(url)?.[1] ?? url;
+const list = { message: 'list my open issues' };
+
+test('two programs of one user are each told of their own page, and a third of none', async () => {
+  const [first, second, idle] = [await startProgram(), await startProgram(), await startProgram()];
+  await using stack = new AsyncDisposableStack();
+  for (const { client } of [first, second, idle]) stack.use(client);
+  expect(await idle.client.call('list_my_questions', {})).toMatchObject({ text: 'No question is open.' });
+  const calls = [first.client.call('ask_assistant', list), second.client.call('ask_assistant', list)];
+  const questions = [await first.isAsked, await second.isAsked];
+  for (const question of questions)
+    await expect.poll(() => kept, { timeout: 15_000 }).toContain(idIn(question));
+  await connectAccount('alice', questions[0]?.url ?? '');
+  for (const { text } of await Promise.all(calls)) expect(text).toMatch(/^Here they are: /);
+  expect([first, second, idle].map(({ pagesDone }) => pagesDone)).toEqual([
+    ...questions.map((question) => [idIn(question)]),
+    [],
+  ]);
+});
