@@ -30,6 +30,8 @@ export interface PlayingServer {
 
 export interface PlayingOptions {
   annotations?: object;
+  /** Instead of `ask`. */
+  tools?: object[];
   /** What it does with methods that are not of the play; by method. */
   on?: Parameters<typeof startRawMcpServer>[0]['on'];
   /** False when it has turned the call away itself. */
@@ -38,12 +40,12 @@ export interface PlayingOptions {
 
 export async function startPlayingServer({
   annotations = {},
+  tools = [{ name: 'ask', inputSchema: { type: 'object' }, annotations }],
   on = {},
   letsIn = () => true,
 }: PlayingOptions = {}): Promise<PlayingServer> {
   const calls: CallMessage[] = [];
   const moves: Move[] = [];
-  const tool = { name: 'ask', inputSchema: { type: 'object' }, annotations };
   const start = (port = 0) =>
     startRawMcpServer({
       port,
@@ -52,7 +54,7 @@ export async function startPlayingServer({
         'tools/list': (message, response) =>
           answer(message, response, {
             resultType: 'complete',
-            tools: [tool],
+            tools,
             ttlMs: 0,
             cacheScope: 'private',
           }),

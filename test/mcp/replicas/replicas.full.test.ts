@@ -93,6 +93,18 @@ test('an API stands still for a while, with the streams that it has', { timeout:
   });
 });
 
+test(
+  'every worker stands still for a minute, and people answer meanwhile',
+  { timeout: 240_000 },
+  async () => {
+    const pids = replicas.workers.map(({ pid }) => pid);
+    await whileAllAsk(async () => {
+      for (const pid of pids) process.kill(pid, 'SIGSTOP');
+      void delay(60_000).then(() => pids.forEach((pid) => process.kill(pid, 'SIGCONT')));
+    });
+  },
+);
+
 test('a worker stands still for good, and the other one takes over', { timeout: 180_000 }, async () => {
   const frozen = replicas.workers[0]!;
   await whileAllAsk(async () => process.kill(frozen.pid, 'SIGSTOP'));

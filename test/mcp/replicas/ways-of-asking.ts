@@ -12,6 +12,9 @@ export interface Wizard {
   atStep?: (step: number) => Promise<unknown>;
 }
 
+/** Of a client whose call is one request, however long its user takes. Its SDK gives up after a minute otherwise. */
+const patienceMs = 200_000;
+
 /** What its call came to, in the words of the result. */
 export type RunWizard = (line: Line, wizard: Wizard) => Promise<string>;
 
@@ -41,7 +44,7 @@ export const ways: Record<'input-required' | 'pushed' | 'in words', RunWizard> =
     const transport = new TransportV1(line.url, optionsOf(line)) as Parameters<typeof client.connect>[0];
     await client.connect(transport);
     try {
-      return textOf(await client.callTool(callOf(wizard)));
+      return textOf(await client.callTool(callOf(wizard), undefined, { timeout: patienceMs }));
     } finally {
       await client.close();
     }
