@@ -24,7 +24,7 @@ const connectionContexts = new Map(Object.entries(byStore));
 export function contextOf(value: SealedValue): string | null {
   switch (value.table) {
     case 'connections':
-      return connectionContexts.get(value.store)?.(value.key) ?? null;
+      return connectionContexts.get(value.store)?.(value) ?? null;
     case 'oauth_records':
       return recordContext(value.key);
     case 'oauth_attempts':

@@ -145,7 +145,7 @@ async function write(
     for (const [index, { keyId }] of some.entries()) if (replaced[index]) add(resealed, keyId);
   };
   const connections = changes.flatMap((change) =>
-    change.value.table === 'connections' ? [{ change, key: change.value.key }] : [],
+    change.value.table === 'connections' ? [{ change, key: change.value }] : [],
   );
   for (const { change, key } of connections) {
     // Whoever renews an account writes only over what was there before: changed under them, the new tokens were lost.

@@ -2,7 +2,7 @@ import type { ConnectionKey } from './connections.ts';
 
 /** One value that its writer sealed, and where it is kept. */
 export type SealedValue = { sealed: string } & (
-  | { table: 'connections'; key: ConnectionKey; store: string }
+  | ({ table: 'connections'; store: string } & ConnectionKey)
   | { table: 'oauth_records'; key: string }
   | { table: 'oauth_attempts'; stateHash: string }
   | { table: 'elicitation_answers'; elicitationId: string; responseId: string }

@@ -118,7 +118,7 @@ export function createConnections({ kind, query, now }: Database, locks: Locks):
   };
 }
 
-export function isConnection({ tenant, server, user }: ConnectionKey) {
+function isConnection({ tenant, server, user }: ConnectionKey) {
   return (row: ExpressionBuilder<Tables, 'connections'>) =>
     row.and([row('tenant', '=', tenant), row('server', '=', server), row('user_id', '=', user ?? '')]);
 }
