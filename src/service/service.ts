@@ -168,6 +168,7 @@ export function createService({ config, storage, client, keys, stores, logger }:
   const recordRefusal = createRecordRefusal(storage.audit);
   const parts = { config, storage, workflows };
   const answerQuestion = createAnswerQuestion({ storage, keys, workflows, announcer });
+  const connections = createOwnConnections({ config, storage, stores, mayChange, logger });
   const slack =
     config.slack &&
     createSlackApp({
@@ -177,6 +178,8 @@ export function createService({ config, storage, client, keys, stores, logger }:
       slack: config.slack,
       startTurn: (principal, request) => startTurn(parts, principal, request),
       questionsOf: (principal) => questionsOf(storage, principal),
+      connectionsOf: connections.list,
+      cancelTurn: (principal, of) => cancelTurn(parts, principal, of),
       answerQuestion,
       deliver: workflows.slackDeliveries.start,
       logger,
@@ -205,7 +208,7 @@ export function createService({ config, storage, client, keys, stores, logger }:
     answerQuestion,
     questionAnsweredUnder: (turn, key) => questionAnsweredUnder(storage, turn, key),
     completePage: createCompletePage(parts),
-    connections: createOwnConnections({ config, storage, stores, mayChange, logger }),
+    connections,
     approvals: createOwnApprovals({ config, storage }),
     mayChange,
     accounts: createAccounts({ config, storage, stores, mayChange, confirmConnection, logger }),

@@ -4,13 +4,13 @@ import type { ChatMessage } from '../servers/slack/chat.ts';
 import { addViews, buttonsOf } from '../servers/slack/views.ts';
 import type { Press, Views } from '../servers/slack/views.ts';
 import { createAnswers } from './answers.ts';
-import { useSlackService } from './slack-service.ts';
+import { noSignIn, useSlackService } from './slack-service.ts';
 
 let views: Views;
 const setup = await useSlackService({
   prepareSlack(slack) {
     views = addViews(slack);
-    return { clientId: '', clientSecret: '', env: {}, person: { team: '', user: '' }, choose: null };
+    return noSignIn;
   },
 });
 const { slack, acme, chat, write } = setup;
@@ -45,10 +45,10 @@ test('whoever was asked gets the page in a window of their own; the message has 
   expect(JSON.stringify(message)).not.toContain('http');
   expect((await press({ by: 'U1', button: 'Connect', message })).status).toBe(200);
   await expect.poll(() => views.opened.length, soon).toBe(1);
-  const [{ by, view } = { by: '', view: { blocks: [] } }] = views.opened;
-  expect(by).toBe('U1');
+  const [opened] = views.opened;
+  expect(opened?.by).toBe('U1');
   const page = `${setup.service.baseUrl}/auth/answer?e=${elicitationId}`;
-  expect(JSON.stringify(view)).toContain(`"url":"${page}"`);
+  expect(JSON.stringify(opened?.view)).toContain(`"url":"${page}"`);
   // Looking decides nothing.
   expect(await setup.service.storage.elicitations.get(elicitationId)).toMatchObject({ status: 'pending' });
   await press({ by: 'U1', button: 'Not now', message });
@@ -65,7 +65,7 @@ test('“Not now” declines it as that person; the message says so, and the tur
     { action: 'answered', actor: 'alice', detail: 'decline' },
   ]);
   await press({ by: 'U1', button: 'Not now', message });
-  await expect.poll(() => whispered('U1').at(-1), soon).toBe('This question is settled already.');
+  await expect.poll(() => whispered('U1').at(-1), soon).toBe('This question is settled already. Declined.');
 });
 
 test('nobody else gets anywhere: another user, somebody unknown, an id that is none', async () => {

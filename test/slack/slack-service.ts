@@ -45,7 +45,7 @@ export interface Written {
   more?: Record<string, unknown>;
 }
 
-const noSignIn: SlackSignIn = {
+export const noSignIn: SlackSignIn = {
   clientId: '',
   clientSecret: '',
   env: {},
@@ -53,12 +53,15 @@ const noSignIn: SlackSignIn = {
   choose: null,
 };
 
-interface Options extends NonNullable<Parameters<typeof useService>[0]> {
+export interface SlackServiceOptions extends NonNullable<Parameters<typeof useService>[0]> {
   /** Adds to the fake, and to the settings of the service. */
   prepareSlack?: (slack: SlackServer) => SlackSignIn;
 }
 
-export async function useSlackService({ prepareSlack, ...options }: Options = {}): Promise<SlackService> {
+export async function useSlackService({
+  prepareSlack,
+  ...options
+}: SlackServiceOptions = {}): Promise<SlackService> {
   const slack = await startSlackServer();
   const acme = slack.addWorkspace('T1', 'Acme');
   const chat = addChat(slack);

@@ -1,33 +1,63 @@
-/** Buttons that were pressed in Slack, over HTTP or the socket. What is not ours, or of no workspace of ours, is ignored. */
+/**
+ * What people press and send in Slack, over HTTP or the socket. What is not ours, or of no workspace of ours, is ignored.
+ */
 import { z } from 'zod';
+import { ElicitationIdSchema } from '../../contract/ids.ts';
 import type { SlackApp } from '../../service/slack/app.ts';
+import type { WindowAnswer } from '../../service/slack/submissions.ts';
+import { viewValuesSchema } from '../../slack/blocks/field-values.ts';
+import { questionCallback } from '../../slack/blocks/question-modal.ts';
 
 const id = z.string().min(1).max(100);
+const whose = { team: z.object({ id }), user: z.object({ id }) };
+
 const clickSchema = z.object({
+  ...whose,
   type: z.literal('block_actions'),
-  team: z.object({ id }),
-  user: z.object({ id }),
-  channel: z.object({ id }),
-  container: z.object({ message_ts: id, thread_ts: id.optional() }),
+  /** Not in the app's home. */
+  channel: z.object({ id }).optional(),
+  container: z.object({ thread_ts: id.optional() }),
   trigger_id: z.string().max(1_000),
-  actions: z.array(z.object({ action_id: z.string().max(255), value: id })).min(1),
+  actions: z.array(z.object({ action_id: z.string().max(255), value: ElicitationIdSchema })).min(1),
 });
 
-export function takeInteraction(
-  slack: Pick<SlackApp, 'click'>,
+const submissionSchema = z.object({
+  ...whose,
+  type: z.literal('view_submission'),
+  view: z.object({
+    id,
+    callback_id: z.literal(questionCallback),
+    private_metadata: ElicitationIdSchema,
+    state: z.object({ values: viewValuesSchema }),
+  }),
+});
+
+const interactionSchema = z.discriminatedUnion('type', [clickSchema, submissionSchema]);
+
+/** What Slack is to do with the window that it came from; nothing: it closes, or there is none. */
+export async function takeInteraction(
+  { interactivity }: Pick<SlackApp, 'interactivity'>,
   payload: unknown,
   address: string | null,
-): void {
-  const { data } = clickSchema.safeParse(payload);
-  const [action] = data?.actions ?? [];
-  if (!data || !action) return;
-  slack.click(data.team.id, {
+): Promise<WindowAnswer | undefined> {
+  const { data } = interactionSchema.safeParse(payload);
+  if (!data) return undefined;
+  const { team, user } = data;
+  if (data.type === 'view_submission') {
+    const { id: viewId, private_metadata: elicitationId, state } = data.view;
+    const { values } = state;
+    return interactivity.submit(team.id, { elicitationId, slackUser: user.id, viewId, values, address });
+  }
+  const [action] = data.actions;
+  if (!action) return undefined;
+  interactivity.click(team.id, {
     action: action.action_id,
-    elicitationId: action.value,
-    slackUser: data.user.id,
-    channel: data.channel.id,
+    value: action.value,
+    slackUser: user.id,
+    channel: data.channel?.id ?? null,
     threadTs: data.container.thread_ts ?? null,
     triggerId: data.trigger_id,
     address,
   });
+  return undefined;
 }

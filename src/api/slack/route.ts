@@ -49,8 +49,8 @@ export async function slackSurface(
   fastify.post('/slack/commands', { bodyLimit }, (request) => answerCommand(slack, formOf(request)));
 
   fastify.post('/slack/interactivity', { bodyLimit }, async (request, reply) => {
-    takeInteraction(slack, jsonIn(formOf(request)['payload']), request.ip);
-    return reply.code(200).send();
+    const answer = await takeInteraction(slack, jsonIn(formOf(request)['payload']), request.ip);
+    return reply.code(200).send(answer);
   });
 
   const { appToken } = slack.settings;

@@ -17,17 +17,20 @@ import type { Principal } from '../principal.ts';
 import type { Question } from '../questions.ts';
 import type { TurnRequest } from '../turn-request.ts';
 import type { AnswerQuestion } from '../answer-question.ts';
-import { createClicks } from './clicks.ts';
-import type { SlackClick } from './clicks.ts';
+import type { Cancelled } from '../cancel-turn.ts';
+import type { OwnConnection } from '../connections.ts';
 import { createCommands } from './commands.ts';
 import type { SlackCommand } from './commands.ts';
 import { createSlackInbox } from './inbox.ts';
 import type { Handled, InboxEvent } from './inbox.ts';
+import { createInteractivity } from './interactivity.ts';
+import type { SlackInteractivity } from './interactivity.ts';
 import { createSlackInstalls } from './installs.ts';
 import type { SlackInstalls } from './installs.ts';
 import { createSlackLinks } from './links.ts';
 import type { SlackLinks } from './links.ts';
 import { createMessageHandler } from './messages.ts';
+import { createHomeOpened, createSessionStopped } from './other-events.ts';
 import { createStartLimit } from './start-limit.ts';
 
 export interface SlackApp {
@@ -36,8 +39,7 @@ export interface SlackApp {
   receive(event: { team: string; eventId: string; event: SlackEventBody }): Promise<Received>;
   /** Null: of a workspace that has not installed the app. */
   runCommand(team: string, command: SlackCommand): Promise<string | null>;
-  /** Begins what a button asks for: Slack waits for nobody. */
-  click(team: string, click: SlackClick): void;
+  interactivity: Pick<SlackInteractivity, 'click' | 'submit'>;
   links: SlackLinks;
   installs: SlackInstalls;
   start(): void;
@@ -54,6 +56,8 @@ export interface SlackAppParts {
   slack: SlackConfig;
   startTurn(principal: Principal, request: TurnRequest): Promise<OwnTurn>;
   questionsOf(principal: Principal): Promise<Question[]>;
+  connectionsOf(principal: Principal): Promise<OwnConnection[]>;
+  cancelTurn(principal: Principal, of: { conversation: string; turnId?: string }): Promise<Cancelled>;
   answerQuestion: AnswerQuestion;
   deliver(delivery: NewSlackDelivery): Promise<void>;
   logger: Logger;
@@ -67,9 +71,8 @@ export function createSlackApp(parts: SlackAppParts): SlackApp {
   const installs = createSlackInstalls({ storage, keys, slack, logger });
   const inbox = createSlackInbox({ storage, keys, handle, logger });
   const links = createSlackLinks({ storage, clients, publicUrl: config.http.publicUrl, wake: inbox.wake });
-  const runCommand = createCommands({ storage, config, links, questionsOf: parts.questionsOf });
-  const clicks = createClicks({ ...parts, links });
-  const atWork = new Set<Promise<void>>();
+  const runCommand = createCommands({ ...parts, links });
+  const interactivity = createInteractivity({ ...parts, clients, links });
   const mayStart = createStartLimit(config.http.rateLimitPerMinute);
   const message = createMessageHandler({
     ...parts,
@@ -84,6 +87,8 @@ export function createSlackApp(parts: SlackAppParts): SlackApp {
   const handlers = new Map<string, HandleEvent>([
     ['message', message],
     ['app_mention', message],
+    ['app_home_opened', createHomeOpened({ ...parts, links })],
+    ['agent_session_stopped', createSessionStopped({ ...parts, links })],
     ['app_uninstalled', checkInstallation],
     ['tokens_revoked', checkInstallation],
   ]);
@@ -109,17 +114,7 @@ export function createSlackApp(parts: SlackAppParts): SlackApp {
       const workspace = await clients.of(team);
       return workspace && runCommand(workspace, command);
     },
-    click(team, click) {
-      const work = clients
-        .of(team)
-        .then((workspace) => workspace && clicks(workspace, click))
-        .then(() => undefined)
-        .catch((err: unknown) =>
-          logger.warn({ err, team }, 'Slack: what a button asks for could not be done'),
-        )
-        .finally(() => atWork.delete(work));
-      atWork.add(work);
-    },
+    interactivity,
     links,
     installs,
     start() {
@@ -127,7 +122,7 @@ export function createSlackApp(parts: SlackAppParts): SlackApp {
       installs.start();
     },
     async close() {
-      await Promise.all([inbox.close(), installs.close(), ...atWork]);
+      await Promise.all([inbox.close(), installs.close(), interactivity.idle()]);
     },
   };
 }

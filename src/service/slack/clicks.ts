@@ -1,99 +1,117 @@
-/** Buttons below a question. Only the person it was put to gets further than a word that nobody else sees. */
-import type { Config } from '../../config/config.ts';
+/**
+ * Buttons, below a question, in a window or in the app's home. Only the person it was put to gets further than a word that
+ * nobody else sees.
+ */
 import type { SlackWorkspace } from '../../credentials/slack-clients.ts';
-import { answerAddress } from '../../elicitation/account-pages.ts';
-import { linkModal } from '../../slack/blocks/link-modal.ts';
-import { askerOf, questionActions } from '../../slack/blocks/question-message.ts';
+import { homeActions } from '../../slack/blocks/home-view.ts';
+import { noticeModal } from '../../slack/blocks/notice-modal.ts';
+import { questionActions } from '../../slack/blocks/question-message.ts';
+import { questionModal } from '../../slack/blocks/question-modal.ts';
+import { stopAction } from '../../slack/blocks/stop-button.ts';
 import { troubleOf } from '../../slack/client.ts';
-import type { ElicitationRow } from '../../storage/ports/elicitations.ts';
-import type { LinkedPerson } from '../../storage/ports/slack.ts';
-import type { Storage } from '../../storage/storage.ts';
 import type { AnswerQuestion } from '../answer-question.ts';
 import { ServiceError } from '../service-error.ts';
-import { notLinked } from './commands.ts';
+import { findAsked, modalPartsOf, refusalWords } from './find-asked.ts';
+import type { AskedParts, FoundAsked } from './find-asked.ts';
 import type { SlackLinks } from './links.ts';
 import { notify } from './notice.ts';
+import { stopInThread, stopWords } from './stop.ts';
+import type { StopParts } from './stop.ts';
+import { settledSince } from './submissions.ts';
 
 export interface SlackClick {
   action: string;
   /** Whatever the button says. */
-  elicitationId: string;
+  value: string;
   slackUser: string;
-  channel: string;
+  /** Null: in the app's home. */
+  channel: string | null;
   threadTs: string | null;
   triggerId: string;
   address: string | null;
 }
 
-interface Parts {
-  storage: Pick<Storage, 'elicitations'>;
-  config: Pick<Config, 'http'>;
-  links: Pick<SlackLinks, 'linked'>;
+interface Parts extends AskedParts, StopParts {
+  storage: AskedParts['storage'] & StopParts['storage'];
+  config: AskedParts['config'] & StopParts['config'];
+  links: Pick<SlackLinks, 'linked' | 'offer'>;
   answerQuestion: AnswerQuestion;
+  /** What their home shows may have changed. */
+  onAnswered(workspace: SlackWorkspace, slackUser: string): void;
 }
 
 export type HandleClick = (workspace: SlackWorkspace, click: SlackClick) => Promise<void>;
 
-export function createClicks({ storage, config, links, answerQuestion }: Parts): HandleClick {
+export function createClicks(parts: Parts): HandleClick {
   return async (workspace, click) => {
-    const { slackUser, channel, threadTs, elicitationId, triggerId, address } = click;
-    const place = { channel, threadTs, slackUser, isDirect: channel.startsWith('D') };
-    const say = (words: string) => notify(workspace, place, words);
-    const person = await links.linked({ team: workspace.team, slackUser });
-    if (person?.tenant !== workspace.tenant) return void (await say(notLinked));
-    const row = await storage.elicitations.get(elicitationId);
-    if (!row || row.tenant !== person.tenant) return void (await say('There is no such question any more.'));
-    if (row.user !== person.user)
-      return void (await say('This is for somebody else: only whoever was asked can answer it.'));
-    if (row.status !== 'pending') return void (await say('This question is settled already.'));
-
+    const say = (words: string) => notify(workspace, placeOf(click), words);
     switch (click.action) {
-      case questionActions.look: {
-        const page = answerAddress(config.http.publicUrl, row.id);
-        if (!(await open(workspace, triggerId, row, page)))
-          await say(`You answer it on this page, signed in as yourself: ${page}`);
-        return;
-      }
+      case questionActions.look:
+        return look(parts, workspace, click);
       case questionActions.decline:
-        await say(await decline(answerQuestion, person, { row, address }));
+        await say(await decline(parts, workspace, click));
+        return parts.onAnswered(workspace, click.slackUser);
+      case stopAction:
+        await say(await stop(parts, workspace, click));
         return;
+      case homeActions.link:
+        return parts.links.offer(workspace, placeOf(click), true);
       default:
     }
   };
 }
 
-/** False: too late for Slack, which wants it within three seconds. */
-async function open(
-  { client }: SlackWorkspace,
-  triggerId: string,
-  { request }: ElicitationRow,
-  address: string,
-): Promise<boolean> {
-  const asker = askerOf(request);
+function placeOf({ channel, threadTs, slackUser }: SlackClick) {
+  return { channel, threadTs, slackUser, isDirect: channel?.startsWith('D') ?? false };
+}
+
+async function look(parts: Parts, workspace: SlackWorkspace, click: SlackClick): Promise<void> {
+  const { value: elicitationId, triggerId } = click;
+  const say = (words: string) => notify(workspace, placeOf(click), words);
+  const found = await findAsked(parts, workspace, { ...click, elicitationId });
+  if (found.kind !== 'own') return void (await say(refusalWords[found.kind]));
+  const { row } = found;
+  const modalParts = modalPartsOf(parts.config, row);
+  const isOpen = row.status === 'pending';
+  const view = isOpen ? questionModal(modalParts) : noticeModal(settledSince(row));
   try {
-    await client.views.open({
-      trigger_id: triggerId,
-      view: linkModal({ asker, message: request.message, address }),
-    });
-    return true;
+    await workspace.client.views.open({ trigger_id: triggerId, view });
   } catch (error) {
-    if (troubleOf(error).kind === 'refused') return false;
+    // Too late for Slack, which wants it within three seconds, or more than it shows.
+    if (troubleOf(error).kind !== 'refused') throw error;
+    await say(
+      isOpen ? `You answer it on this page, signed in as yourself: ${modalParts.page}` : settledSince(row),
+    );
+  }
+  if (!isOpen) parts.onAnswered(workspace, click.slackUser);
+}
+
+async function decline(parts: Parts, workspace: SlackWorkspace, click: SlackClick): Promise<string> {
+  const { value: elicitationId, address } = click;
+  const found: FoundAsked = await findAsked(parts, workspace, { ...click, elicitationId });
+  if (found.kind !== 'own') return refusalWords[found.kind];
+  const { row, principal } = found;
+  if (row.status !== 'pending') return settledSince(row);
+  try {
+    await parts.answerQuestion(principal, { elicitationId, response: { action: 'decline' }, address });
+    return 'Noted: not now.';
+  } catch (error) {
+    if (error instanceof ServiceError) return error.message;
     throw error;
   }
 }
 
-async function decline(
-  answerQuestion: AnswerQuestion,
-  { tenant, user }: LinkedPerson,
-  { row, address }: { row: ElicitationRow; address: string | null },
+async function stop(
+  parts: Parts,
+  workspace: SlackWorkspace,
+  { channel, value: threadTs, slackUser }: SlackClick,
 ): Promise<string> {
-  const principal = { kind: 'user', tenant, user } as const;
-  const response = { action: 'decline' } as const;
-  try {
-    await answerQuestion(principal, { elicitationId: row.id, response, address });
-    return 'Noted: not now.';
-  } catch (error) {
-    if (error instanceof ServiceError) return 'This question is settled already.';
-    throw error;
-  }
+  if (channel === null) return stopWords['not-theirs'];
+  const stopped = await stopInThread(parts, workspace, {
+    team: workspace.team,
+    channel,
+    threadTs,
+    slackUser,
+  });
+  return stopWords[stopped];
 }

@@ -3,10 +3,12 @@ import type { Config } from '../../config/config.ts';
 import type { SlackWorkspace } from '../../credentials/slack-clients.ts';
 import { mentionsIn } from '../../slack/message-text.ts';
 import type { LinkedPerson } from '../../storage/ports/slack.ts';
-import type { Storage } from '../../storage/storage.ts';
 import type { Principal } from '../principal.ts';
 import type { Question } from '../questions.ts';
+import { refusalWords } from './find-asked.ts';
 import type { SlackLinks } from './links.ts';
+import { stopInChannel, stopWords } from './stop.ts';
+import type { StopParts } from './stop.ts';
 import { profileOf } from './who.ts';
 
 export interface SlackCommand {
@@ -15,8 +17,7 @@ export interface SlackCommand {
   text: string;
 }
 
-interface Parts {
-  storage: Pick<Storage, 'slack'>;
+interface Parts extends StopParts {
   config: Pick<Config, 'agents' | 'http'>;
   links: SlackLinks;
   questionsOf(principal: Principal): Promise<Question[]>;
@@ -34,6 +35,8 @@ export function createCommands(parts: Parts): RunCommand {
         return link(parts, workspace, command);
       case 'unlink':
         return unlink(parts, workspace, command);
+      case 'stop':
+        return stop(parts, workspace, command);
       case 'questions':
         return questions(parts, workspace, command);
       default:
@@ -45,6 +48,7 @@ export function createCommands(parts: Parts): RunCommand {
 const help = [
   'Mention me in a channel, or write to me directly. In the thread of my answer you need not mention me again.',
   '• `/interlude questions` – what waits for you',
+  '• `/interlude stop` – ends what I am doing for you in this channel',
   '• `/interlude link`, `/interlude unlink` – whose accounts I use for you',
   '• `/interlude agent` – who answers in this channel; `/interlude agent <name>` changes it, for admins',
 ].join('\n');
@@ -121,7 +125,19 @@ async function questions(
   return `${count} for you: in the threads where they were asked, and on ${page}.`;
 }
 
-export const notLinked = 'I do not know who you are yet. Connect your account first: `/interlude link`.';
+async function stop(
+  parts: Parts,
+  workspace: SlackWorkspace,
+  { channel, slackUser }: SlackCommand,
+): Promise<string> {
+  const person = await linkedHere(parts.links, workspace, slackUser);
+  if (!person) return notLinked;
+  const principal = { kind: 'user', tenant: person.tenant, user: person.user } as const;
+  const count = await stopInChannel(parts, workspace, { principal, channel, slackUser });
+  return count === 0 ? stopWords.idle : stopWords.stopped;
+}
+
+const notLinked = refusalWords['not-linked'];
 
 async function linkedHere(
   links: SlackLinks,

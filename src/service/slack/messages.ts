@@ -3,6 +3,7 @@ import { randomUUID } from 'node:crypto';
 import type { Logger } from 'pino';
 import type { Config } from '../../config/config.ts';
 import type { SlackWorkspace } from '../../credentials/slack-clients.ts';
+import { withStopButton } from '../../slack/blocks/stop-button.ts';
 import { mentionsIn, plainText } from '../../slack/message-text.ts';
 import { readMessage } from '../../slack/read-event.ts';
 import type { SlackMessage } from '../../slack/read-event.ts';
@@ -94,7 +95,7 @@ async function introduce(
   }
 }
 
-const strangerWords = {
+export const strangerWords = {
   guest:
     'I answer members of this workspace. If you have an account of your own with us, connect it with `/interlude link`, then ask again.',
   external:
@@ -156,6 +157,8 @@ async function startTurn(parts: Parts, wanted: Wanted): Promise<Handled> {
   }
 }
 
+const busyWords = 'I am still at work on what you wrote before; this comes next.';
+
 /** One message at a time: the next one waits until the agent has answered. What cannot be is said once. */
 async function refused({ logger }: Parts, wanted: Wanted, error: ServiceError): Promise<Handled> {
   const { work, workspace, message } = wanted;
@@ -163,7 +166,7 @@ async function refused({ logger }: Parts, wanted: Wanted, error: ServiceError): 
   const isTooOld = Date.now() - work.receivedAt > patienceMs;
   if ((code === 'turn_in_progress' || code === 'unavailable') && !isTooOld) {
     if (code === 'turn_in_progress' && work.tries === saidAtTry)
-      await notify(workspace, message, 'I am still at work on what you wrote before; this comes next.');
+      await notify(workspace, message, busyWords, withStopButton(busyWords, message.threadTs));
     return { kind: 'later', ms: Math.min(firstBusyPauseMs * 2 ** (work.tries - 1), busyPauseMs) };
   }
   logger.warn({ team: work.team, eventId: work.eventId, code }, 'a message in Slack could not be a turn');

@@ -2,11 +2,11 @@
  * A question as a message in the thread: who asks whom and what for, with buttons, and what became of it. Everybody in the
  * channel reads it, so there is no address, no argument and no answer in it. Pure.
  */
-import type { KnownBlock } from '@slack/types';
+import type { Button, KnownBlock } from '@slack/types';
 import { isApproval } from '../../elicitation/approval.ts';
 import type { ElicitationEvent } from '../../elicitation/elicitation.ts';
-import { plainText } from '../../elicitation/plain-text.ts';
-import { escapeText } from '../text/mrkdwn.ts';
+import { whoAsks } from '../../elicitation/asker.ts';
+import { inline, literal, marked, quoted } from './texts.ts';
 
 /** The `action_id`s of its buttons; their value is the question's id, and nothing else. */
 export const questionActions = { look: 'question_look', decline: 'question_decline' } as const;
@@ -16,33 +16,40 @@ export interface QuestionMessage {
   blocks?: KnownBlock[];
 }
 
-/** Of Slack's 3,000 for a section; the asker's words are on the page as well. */
+/** Of Slack's 3,000 for a section, escapes included; whoever is asked reads all of it. */
 const longestWords = 1_500;
 
 export function questionMessage(question: ElicitationEvent, slackUser: string): QuestionMessage {
   const asker = `*${inline(askerOf(question))}*`;
-  if (question.status !== 'pending') return { text: `${asker}: ${settledWords(question)}` };
-  const text = `<@${slackUser}> ${asker} asks: ${quoted(question.message)}`;
-  const button = (action: string, words: string, style?: 'primary') => ({
-    type: 'button' as const,
-    action_id: action,
-    value: question.elicitationId,
-    text: { type: 'plain_text' as const, text: words },
-    ...(style && { style }),
-  });
+  if (question.status !== 'pending')
+    return { text: `${asker}${forWhom(question)}: ${settledWords(question)}` };
+  const text = `<@${slackUser}> ${asker}${forWhom(question)} asks: ${quoted(question.message, longestWords)}`;
   return {
     text,
-    blocks: [
-      { type: 'section', text: { type: 'mrkdwn', text, verbatim: true } },
-      {
-        type: 'actions',
-        elements: [
-          button(questionActions.look, lookWords(question), 'primary'),
-          button(questionActions.decline, isApproval(question.context) ? 'Refuse' : 'Not now'),
-        ],
-      },
-    ],
+    blocks: [marked(text), { type: 'actions', elements: questionButtons(question) }],
   };
+}
+
+export function questionButtons(
+  question: Pick<ElicitationEvent, 'context' | 'mode' | 'elicitationId'>,
+): Button[] {
+  const button = (action: string, words: string): Button => ({
+    type: 'button',
+    action_id: action,
+    value: question.elicitationId,
+    text: literal(words),
+  });
+  return [
+    { ...button(questionActions.look, lookWords(question)), style: 'primary' },
+    button(questionActions.decline, isApproval(question.context) ? 'Refuse' : 'Not now'),
+  ];
+}
+
+/** The agent at work, where another one has handed it the task. */
+function forWhom({ context }: Pick<ElicitationEvent, 'context'>): string {
+  if (context.path === undefined) return '';
+  const agent = whoAsks(context).at(-1);
+  return agent === undefined || agent === askerOf({ context }) ? '' : ` (for ${inline(agent)})`;
 }
 
 export function askerOf({ context }: Pick<ElicitationEvent, 'context'>): string {
@@ -56,13 +63,17 @@ export function askerOf({ context }: Pick<ElicitationEvent, 'context'>): string 
   );
 }
 
-function lookWords({ context, mode }: ElicitationEvent): string {
+function lookWords({ context, mode }: Pick<ElicitationEvent, 'context' | 'mode'>): string {
   if (isApproval(context)) return 'Look at it';
   if (context.trigger === 'credential_required') return 'Connect';
   return mode === 'url' ? 'Open' : 'Answer';
 }
 
-function settledWords({ context, status, mode }: ElicitationEvent): string {
+export function settledWords({
+  context,
+  status,
+  mode,
+}: Pick<ElicitationEvent, 'context' | 'status' | 'mode'>): string {
   const isYesOrNo = isApproval(context);
   switch (status) {
     case 'accept':
@@ -77,10 +88,3 @@ function settledWords({ context, status, mode }: ElicitationEvent): string {
       return 'Nobody answered in time.';
   }
 }
-
-function quoted(message: string): string {
-  const words = plainText(message);
-  return inline(words.length > longestWords ? `${words.slice(0, longestWords)}…` : words);
-}
-
-const inline = (text: string) => escapeText(plainText(text));

@@ -60,7 +60,7 @@ function linesOf(text: string, first: string, next: string): string {
 }
 
 /** Three backticks inside of it would end it. */
-function fenced(code: string): string {
+export function fenced(code: string): string {
   return `\`\`\`\n${escapeText(code).replaceAll('```', '`\u200b`\u200b`')}\n\`\`\``;
 }
 

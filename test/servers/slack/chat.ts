@@ -5,6 +5,7 @@
 import { MethodHttp, MethodRefused, text, workspaceOf } from './methods.ts';
 import type { Method, MethodCall } from './methods.ts';
 import type { SlackServer } from './slack-server.ts';
+import { checkBlocks } from './views.ts';
 
 export interface ChatMessage {
   channel: string;
@@ -104,11 +105,13 @@ export function addChat(slack: SlackServer): Chat {
   const methods: Record<string, Method> = {
     'chat.postMessage': (call) => {
       checkLength(text(call.args, 'text'), 40_000);
+      checkBlocks(call.args['blocks']);
       const { ts, channel } = add(call, null);
       return { ts, channel };
     },
     'chat.update': (call) => {
       checkLength(text(call.args, 'text'), 4_000);
+      checkBlocks(call.args['blocks']);
       const found = find(call);
       if (found.streamedSince !== null && Date.now() - found.streamedSince <= chat.streamLifeMs)
         throw new MethodRefused('streaming_state_conflict');

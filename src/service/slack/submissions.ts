@@ -1,0 +1,196 @@
+/**
+ * What somebody sends from a window: checked and answered like everywhere, as that person. What does not fit is said
+ * below its field, and what was settled meanwhile is said instead of the window's contents.
+ */
+import { setTimeout as delay } from 'node:timers/promises';
+import type { ModalView } from '@slack/types';
+import type { SlackWorkspace } from '../../credentials/slack-clients.ts';
+import type { ElicitationResponse } from '../../elicitation/elicitation.ts';
+import { coerceContent } from '../../elicitation/form/coerce-content.ts';
+import { askedInSlack } from '../../slack/asked.ts';
+import type { AskedInSlack } from '../../slack/asked.ts';
+import { enteredText, typedIn } from '../../slack/blocks/field-values.ts';
+import type { ViewValues } from '../../slack/blocks/field-values.ts';
+import { noticeModal, onwardModal } from '../../slack/blocks/notice-modal.ts';
+import { approvalBlocks, decisions, fieldBlock } from '../../slack/blocks/question-modal.ts';
+import { settledWords } from '../../slack/blocks/question-message.ts';
+import type { ElicitationRow } from '../../storage/ports/elicitations.ts';
+import type { AnswerQuestion } from '../answer-question.ts';
+import { fitContent } from '../answer-content.ts';
+import type { Answered } from '../conclude-answer.ts';
+import type { UserPrincipal } from '../principal.ts';
+import { ServiceError } from '../service-error.ts';
+import { findAsked, modalPartsOf, refusalWords } from './find-asked.ts';
+import type { AskedParts, Asking } from './find-asked.ts';
+
+export interface SlackSubmission extends Asking {
+  viewId: string;
+  values: ViewValues;
+}
+
+/** What becomes of the window; nothing: it closes. */
+export type WindowAnswer =
+  | { response_action: 'errors'; errors: Record<string, string> }
+  | { response_action: 'update'; view: ModalView };
+
+interface Parts extends AskedParts {
+  answerQuestion: AnswerQuestion;
+  /** Something of theirs was settled. */
+  onAnswered(workspace: SlackWorkspace, slackUser: string): void;
+}
+
+export type HandleSubmission = (
+  workspace: SlackWorkspace,
+  submission: SlackSubmission,
+) => Promise<WindowAnswer | undefined>;
+
+/** Slack waits for three seconds. */
+const answerWithinMs = 2_000;
+
+/** `later` is given what is still under way when Slack has to be answered. */
+export function createSubmissions(parts: Parts, later: (work: Promise<unknown>) => void): HandleSubmission {
+  return async (workspace, submission) => {
+    const read = await readAnswer(parts, workspace, submission);
+    if ('window' in read) return read.window;
+    const taken = take(parts, workspace, submission, read);
+    const first = await Promise.race([
+      taken.then((answer) => ({ answer })),
+      delay(answerWithinMs, null, { ref: false }),
+    ]);
+    if (first) return first.answer;
+    later(taken.then((answer) => showLater(workspace, submission, answer)));
+    return says('Your answer is on its way. You can close this window.');
+  };
+}
+
+async function showLater(
+  { client }: SlackWorkspace,
+  { viewId }: SlackSubmission,
+  answer: WindowAnswer | undefined,
+): Promise<void> {
+  const view = answer?.response_action === 'update' ? answer.view : noticeModal('Your answer is there.');
+  await client.views.update({ view_id: viewId, view });
+}
+
+interface ReadAnswer {
+  row: ElicitationRow;
+  principal: UserPrincipal;
+  asked: AskedInSlack;
+  response: ElicitationResponse;
+}
+
+/** Checked here as well: what does not fit is said at once, however long an answer takes. */
+async function readAnswer(
+  parts: Parts,
+  workspace: SlackWorkspace,
+  submission: SlackSubmission,
+): Promise<ReadAnswer | { window: WindowAnswer }> {
+  const found = await findAsked(parts, workspace, submission);
+  if (found.kind !== 'own') return { window: says(refusalWords[found.kind]) };
+  const { row, principal } = found;
+  const asked = askedInSlack(modalPartsOf(parts.config, row).question);
+  const response = responseOf(asked, submission.values);
+  if (response === null) return { window: undecided(asked) };
+  try {
+    fitContent(row.request, response);
+  } catch (error) {
+    if (error instanceof ServiceError) return { window: misfits(asked, error) };
+    throw error;
+  }
+  return { row, principal, asked, response };
+}
+
+async function take(
+  parts: Parts,
+  workspace: SlackWorkspace,
+  { slackUser, address }: SlackSubmission,
+  { row, principal, asked, response }: ReadAnswer,
+): Promise<WindowAnswer | undefined> {
+  try {
+    const answered = await parts.answerQuestion(principal, { elicitationId: row.id, response, address });
+    return concluded(asked, answered, response);
+  } catch (error) {
+    if (!(error instanceof ServiceError) || error.code === 'unavailable') throw error;
+    const now = await parts.storage.elicitations.get(row.id);
+    return says(now && now.status !== 'pending' ? settledSince(now) : error.message);
+  } finally {
+    parts.onAnswered(workspace, slackUser);
+  }
+}
+
+/** Elsewhere, by the clock, or by what came next in the conversation. */
+export function settledSince({ request, status }: Pick<ElicitationRow, 'request' | 'status'>): string {
+  return `This question is settled already. ${settledWords({ ...request, status })}`;
+}
+
+/** Null: there is nothing to decide with. */
+function responseOf(asked: AskedInSlack, values: ViewValues): ElicitationResponse | null {
+  switch (asked.kind) {
+    case 'page':
+      return null;
+    case 'link':
+      return { action: 'accept' };
+    case 'form': {
+      const typed = typedIn(asked.fields, values, fieldBlock);
+      return { action: 'accept', content: coerceContent(asked.fields, typed) };
+    }
+    case 'approval':
+      return decisionOf(values);
+    default:
+      return asked satisfies never;
+  }
+}
+
+function decisionOf(values: ViewValues): ElicitationResponse | null {
+  const given = enteredText(values, approvalBlocks.decision);
+  const reason = enteredText(values, approvalBlocks.reason)?.trim() ?? '';
+  const decision = decisions.find((one) => one === given);
+  switch (decision) {
+    case undefined:
+      return null;
+    case 'once':
+      return { action: 'accept', content: {} };
+    case 'conversation':
+    case 'always':
+      return { action: 'accept', content: {}, remember: decision };
+    case 'refuse':
+      return { action: 'decline', ...(reason !== '' && { reason }) };
+    default:
+      return decision satisfies never;
+  }
+}
+
+function undecided({ kind }: AskedInSlack): WindowAnswer {
+  if (kind === 'approval') return errors({ [approvalBlocks.decision]: 'Choose one of these.' });
+  return says('This question is answered on its page.');
+}
+
+function concluded(
+  asked: AskedInSlack,
+  answered: Answered,
+  { action }: ElicitationResponse,
+): WindowAnswer | undefined {
+  if (asked.kind === 'link' && action === 'accept')
+    return { response_action: 'update', view: onwardModal(asked) };
+  if (answered.kind === 'recorded') return undefined;
+  return says('Your answer is on record. The agent hears of it in a moment.');
+}
+
+/** About no field in particular: below the first one. */
+function misfits(asked: AskedInSlack, { message, details }: ServiceError): WindowAnswer {
+  const fields = asked.kind === 'form' ? asked.fields : [];
+  const said = (details.issues ?? []).flatMap(({ path, detail }) => {
+    const index = fields.findIndex(({ name }) => name === path.at(-1));
+    return index === -1 ? [] : [[fieldBlock(index), `It ${detail}.`] as const];
+  });
+  if (said.length > 0) return errors(Object.fromEntries(said));
+  return fields.length > 0 ? errors({ [fieldBlock(0)]: message }) : says(message);
+}
+
+function errors(given: Record<string, string>): WindowAnswer {
+  return { response_action: 'errors', errors: given };
+}
+
+function says(words: string): WindowAnswer {
+  return { response_action: 'update', view: noticeModal(words) };
+}

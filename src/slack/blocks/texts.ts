@@ -1,0 +1,79 @@
+/** The small parts that messages and windows are made of, within Slack's limits. Pure. */
+import type { KnownBlock, PlainTextElement, SectionBlock } from '@slack/types';
+import { plainLine, plainText } from '../../elicitation/plain-text.ts';
+import { escapeText } from '../text/mrkdwn.ts';
+
+/** Of a section. */
+export const longestSection = 3_000;
+
+/** Nothing in it is read as markup, not even the name of an emoji. */
+export function literal(text: string): PlainTextElement {
+  return { type: 'plain_text', text, emoji: false };
+}
+
+/** In our own words: what strangers wrote goes through `inline` first. */
+export function marked(text: string, { expand = false } = {}): SectionBlock {
+  return {
+    type: 'section',
+    ...(expand && { expand }),
+    text: { type: 'mrkdwn', text, verbatim: true },
+  };
+}
+
+export function note(text: string): KnownBlock {
+  return { type: 'context', elements: [{ type: 'mrkdwn', text, verbatim: true }] };
+}
+
+/** A stranger's words on one line of ours; at most so many characters of Slack's. */
+export function inline(text: string, most = 500): string {
+  return escapedUpTo(plainLine(text), most);
+}
+
+/** The same over several lines. */
+export function quoted(text: string, most: number): string {
+  return escapedUpTo(plainText(text), most);
+}
+
+/** What is cut ends with an ellipsis. Escapes count: they are what Slack counts. */
+function escapedUpTo(text: string, most: number): string {
+  const whole = escapeText(text);
+  if (whole.length <= most) return whole;
+  let shown = '';
+  for (const character of text) {
+    const next = escapeText(character);
+    if (shown.length + next.length >= most) break;
+    shown += next;
+  }
+  return `${shown}…`;
+}
+
+/** A stranger's words as a whole, to the letter, in as many sections as they need. */
+export function sections(text: string): SectionBlock[] {
+  return pieces(text, (piece) => piece.length <= longestSection).map((piece) => ({
+    type: 'section',
+    text: literal(piece),
+  }));
+}
+
+/** A text in pieces that each fit, cut behind lines where there are any. `fits` holds for what is shorter, too. */
+export function pieces(text: string, fits: (piece: string) => boolean): string[] {
+  const found: string[] = [];
+  let piece = '';
+  const end = () => {
+    if (piece.trim() !== '') found.push(piece);
+    piece = '';
+  };
+  for (const line of text.match(/[^\n]*\n|[^\n]+$/g) ?? []) {
+    if (fits(piece + line)) {
+      piece += line;
+      continue;
+    }
+    end();
+    for (const part of fits(line) ? [line] : line) {
+      if (!fits(piece + part)) end();
+      piece += part;
+    }
+  }
+  end();
+  return found;
+}
