@@ -13,6 +13,11 @@ export const clientCommands: CommandEntry[] = [
     load: async () => (await import('./commands/answer.ts')).answer,
   },
   {
+    name: 'lint-server',
+    summary: 'say what clients will stumble over when the tools of an MCP server ask',
+    load: async () => (await import('./commands/lint-server.ts')).lintServer,
+  },
+  {
     name: 'login',
     summary: 'sign in to a service, for all of these commands',
     load: async () => (await import('./commands/login.ts')).login,

@@ -34,6 +34,7 @@ test('it holds its doors and what is behind them, and nothing of the service', (
     'cli/answer',
     'cli/chat',
     'cli/commands',
+    'cli/lint',
     'cli/login',
     'cli/mcp',
     'cli/try',

@@ -21,7 +21,7 @@ import type { Service } from '../service/service.ts';
 import { installPackage, withTools } from './installed.ts';
 import type { Project } from './installed.ts';
 
-// Each command is a process that npx starts.
+// Each command is a process.
 vi.setConfig({ testTimeout: 120_000 });
 
 const page = readFileSync(new URL('../../docs/testing-servers.md', import.meta.url), 'utf8');
@@ -104,8 +104,16 @@ interface Ending {
   errors: string;
 }
 
-function shell(command: string, env: Record<string, string> = {}, typed = ''): Promise<Ending> {
+/** `as: 'npx'`: as it stands on the page. */
+function shell(
+  command: string,
+  env: Record<string, string> = {},
+  typed = '',
+  as: 'npx' | 'program' = 'program',
+): Promise<Ending> {
   const line = command
+    // Where npx finds them, a second later.
+    .replaceAll(/\bnpx (interlude|vitest)\b/g, as === 'npx' ? '$&' : '$1')
     .replaceAll('http://127.0.0.1:3000/mcp', booking.config.url)
     .replaceAll('https://qa.example/answers', responder)
     .replaceAll('https://interlude.example', service.baseUrl);
@@ -114,7 +122,7 @@ function shell(command: string, env: Record<string, string> = {}, typed = ''): P
     env: {
       ...bareEnvironment(),
       HOME: project.folder,
-      PATH: withTools()['PATH'] ?? '',
+      PATH: [path.join(project.folder, 'node_modules/.bin'), withTools()['PATH']].join(path.delimiter),
       PORT: new URL(service.baseUrl).port,
       ...env,
     },
@@ -137,7 +145,10 @@ async function askAlice(): Promise<AskedTurn> {
 
 test('tools are listed; a call is answered from the file, and fails where nobody can', async () => {
   const [list = ''] = commands;
-  expect(await shell(list)).toMatchObject({ code: 0, output: expect.stringContaining('book') });
+  expect(await shell(list, {}, '', 'npx')).toMatchObject({
+    code: 0,
+    output: expect.stringContaining('book'),
+  });
   expect(await shell(commandWith('# call one'))).toMatchObject({
     code: 3,
     errors: expect.stringContaining('How many nights in Rome?'),
@@ -146,6 +157,16 @@ test('tools are listed; a call is answered from the file, and fails where nobody
     code: 0,
     output: 'booked Rome for 3 nights\n',
   });
+});
+
+test('a server is linted: what it needs to be called with comes from the file', async () => {
+  expect(await shell(commandWith('lint-server --calls calls.yaml http'))).toMatchObject({
+    code: 0,
+    output: expect.stringContaining('asked 2 questions'),
+  });
+  expect(await shell(commandWith('lint-server --calls calls.yaml --strict'))).toMatchObject({ code: 0 });
+  const findings = readFileSync(path.join(project.folder, 'findings.json'), 'utf8');
+  expect(JSON.parse(findings)).toMatchObject({ tools: [{ name: 'book', questions: 2 }], findings: [] });
 });
 
 test('a recording is made, compared, and served', async () => {

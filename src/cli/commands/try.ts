@@ -1,6 +1,6 @@
 /** `interlude try`: calls a tool of any MCP server, and answers what it asks. Needs no service. */
 import { defineCommand } from '../command.ts';
-import { exitCodes } from '../try/exit-codes.ts';
+import { interruptSignal } from '../try/interrupt.ts';
 import { tryOptions, tryWith } from '../try/try-with.ts';
 
 export const tryServer = defineCommand({
@@ -15,13 +15,7 @@ export const tryServer = defineCommand({
     '4 the server breaks the protocol, 5 it said nothing for too long. More: docs/testing-servers.md',
   ].join('\n'),
   run(values, words, order) {
-    const interrupted = new AbortController();
-    process.once('SIGINT', () => {
-      interrupted.abort();
-      // A second one ends it at once.
-      process.once('SIGINT', () => process.exit(exitCodes.interrupted));
-    });
     const { stdin, stdout, stderr, env } = process;
-    return tryWith(values, { words, order, stdin, stdout, stderr, env, signal: interrupted.signal });
+    return tryWith(values, { words, order, stdin, stdout, stderr, env, signal: interruptSignal() });
   },
 });

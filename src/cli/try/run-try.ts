@@ -19,6 +19,7 @@ import type { ListedTool } from './list-tools.ts';
 import { callLine, createCallPrinter, endLine, remedyLines } from './print-call.ts';
 import { resultText } from './print-result.ts';
 import { serverLine, toolBlock } from './print-tools.ts';
+import { showOutput } from './server-output.ts';
 import { targetAsTyped, targetInWords } from './target.ts';
 import type { Target } from './target.ts';
 import type { Terminal } from './terminal.ts';
@@ -54,7 +55,7 @@ export async function runTry(options: TryOptions): Promise<number> {
   let recorder: Recorder | undefined;
   const connected = await connectServer(target, {
     ...options,
-    onErrorOutput: (chunk) => showServerOutput(terminal, chunk),
+    onErrorOutput: showOutput(terminal),
     async onTransport(transport) {
       if (file === undefined) return;
       const { record } = await import('../../testing/cassette/record.ts');
@@ -147,8 +148,4 @@ function show({ terminal, isJson, print }: TryOptions, connected: Connected, rep
   terminal.line();
   for (const line of [endLine(report), ...remedyLines(report)]) terminal.line(line);
   terminal.line();
-}
-
-function showServerOutput(terminal: Terminal, chunk: Buffer): void {
-  for (const line of chunk.toString().split('\n')) if (line.trim() !== '') terminal.line(dim(`  ┊ ${line}`));
 }

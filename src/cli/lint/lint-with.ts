@@ -1,0 +1,55 @@
+/** What the command line of `interlude lint-server` means, and what comes of it: the exit code. */
+import type { Options, Values } from '../command.ts';
+import { readSources, sourceOptions } from '../try/answer-sources.ts';
+import { connectionOptions, readConnection } from '../try/connection-options.ts';
+import { TryError } from '../try/exit-codes.ts';
+import { readTarget } from '../try/target.ts';
+import { createTerminal } from '../try/terminal.ts';
+import type { TryInput } from '../try/try-with.ts';
+import { readCallsFile } from './calls-file.ts';
+import { runLint } from './run-lint.ts';
+
+const { prompt: _prompt, decline: _decline, ...answering } = sourceOptions;
+
+export const lintOptions = {
+  calls: { type: 'string', value: '<file>', description: 'with what to call the tools (YAML)' },
+  tool: { type: 'strings', value: '<name>', description: 'call this one, whatever it says of itself' },
+  all: { type: 'boolean', description: 'call all tools, those included that do not say that they ask' },
+  ...answering,
+  ...connectionOptions,
+  timeout: { ...connectionOptions.timeout, default: '20s' },
+  strict: { type: 'boolean', description: 'exit code 1 for warnings, too' },
+  json: { type: 'boolean', description: 'for programs: one object on standard output' },
+} as const satisfies Options;
+
+const maxRounds = 5;
+
+/** Throws `UsageError`. */
+export async function lintWith(values: Values<typeof lintOptions>, input: TryInput): Promise<number> {
+  const { calls, tool, all, strict, json } = values;
+  const { words, order, stdin, stdout, stderr, env, signal } = input;
+  const terminal = createTerminal({ input: stdin, output: stderr, isQuiet: json });
+  try {
+    return await runLint({
+      target: readTarget(words),
+      calls: calls === undefined ? new Map() : await readCallsFile(calls),
+      named: tool,
+      all,
+      ...readConnection(values, env),
+      sources: await readSources({ ...values, order }, { terminal, canPrompt: false }),
+      maxRounds,
+      isStrict: strict,
+      isJson: json,
+      terminal,
+      env,
+      print: (text) => stdout.write(text),
+      signal,
+    });
+  } catch (error) {
+    if (!(error instanceof TryError)) throw error;
+    stderr.write(`${error.message}\n`);
+    return error.exitCode;
+  } finally {
+    terminal.close();
+  }
+}
