@@ -38,6 +38,7 @@ test('it holds its doors and what is behind them, and nothing of the service', (
     'cli/login',
     'cli/mcp',
     'cli/try',
+    'cli/try/sign-in',
     'client',
     'config',
     'config/agents-file',

@@ -2,13 +2,19 @@
 import { createKeptLogins, loginsFolder } from '../login/kept-logins.ts';
 import { serviceAddress } from '../login/sign-in-server.ts';
 import { signOut } from '../login/sign-out.ts';
-import { defineCommand } from '../command.ts';
+import { defineCommand, UsageError } from '../command.ts';
+import { accountFiles, accountName } from '../try/sign-in/account-file.ts';
 import { readService, serviceOption } from './service-option.ts';
 
 export const logout = defineCommand({
   arguments: [],
-  options: { service: serviceOption },
-  async run({ service: given }) {
+  options: {
+    service: serviceOption,
+    server: { type: 'string', value: '<url>', description: 'instead: forget the account at this MCP server' },
+  },
+  async run({ service: given, server }) {
+    if (server !== undefined) return forgetAccount(server);
+
     const service = serviceAddress(readService(given));
     const logins = createKeptLogins(loginsFolder(process.env));
     const ended = await signOut(logins, service);
@@ -20,3 +26,16 @@ export const logout = defineCommand({
       );
   },
 });
+
+/** Of `interlude try` and `interlude lint-server`. */
+function forgetAccount(server: string): void {
+  const url = URL.parse(server);
+  if (!url) throw new UsageError(`${server} is not a URL.`);
+  const name = accountName(url);
+  const kept = accountFiles(process.env);
+  const was = kept.read(name) !== null;
+  kept.remove(name);
+  process.stdout.write(
+    was ? `The account at ${name} is forgotten here.\n` : `There was no account at ${name}.\n`,
+  );
+}

@@ -1,8 +1,11 @@
 /** What the command line of `interlude lint-server` means, and what comes of it: the exit code. */
 import type { Options, Values } from '../command.ts';
+import { openBrowser } from '../login/loopback.ts';
 import { readSources, sourceOptions } from '../try/answer-sources.ts';
 import { connectionOptions, readConnection } from '../try/connection-options.ts';
 import { TryError } from '../try/exit-codes.ts';
+import { accountFiles } from '../try/sign-in/account-file.ts';
+import { accountAt } from '../try/sign-in/server-account.ts';
 import { readTarget } from '../try/target.ts';
 import { createTerminal } from '../try/terminal.ts';
 import type { TryInput } from '../try/try-with.ts';
@@ -27,15 +30,24 @@ const maxRounds = 5;
 /** Throws `UsageError`. */
 export async function lintWith(values: Values<typeof lintOptions>, input: TryInput): Promise<number> {
   const { calls, tool, all, strict, json } = values;
-  const { words, order, stdin, stdout, stderr, env, signal } = input;
+  const { words, order, stdin, stdout, stderr, env, open = openBrowser, signal } = input;
   const terminal = createTerminal({ input: stdin, output: stderr, isQuiet: json });
   try {
+    const target = readTarget(words);
+    const connection = readConnection(values, env);
     return await runLint({
-      target: readTarget(words),
+      target,
       calls: calls === undefined ? new Map() : await readCallsFile(calls),
       named: tool,
       all,
-      ...readConnection(values, env),
+      ...connection,
+      account: accountAt(target, connection.headers, {
+        kept: accountFiles(env),
+        clientId: values['client-id'],
+        say: terminal.line,
+        open,
+      }),
+      canSignIn: stdin.isTTY === true && stderr.isTTY === true && !json,
       sources: await readSources({ ...values, order }, { terminal, canPrompt: false }),
       maxRounds,
       isStrict: strict,

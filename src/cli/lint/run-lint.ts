@@ -4,6 +4,7 @@ import type { ConnectOptions } from '../try/connect-server.ts';
 import { exitCodes, TryError } from '../try/exit-codes.ts';
 import { listTools } from '../try/list-tools.ts';
 import { findTool } from '../try/choose-tool.ts';
+import { withAccount } from '../try/sign-in/server-account.ts';
 import { showOutput } from '../try/server-output.ts';
 import type { Target } from '../try/target.ts';
 import type { Terminal } from '../try/terminal.ts';
@@ -25,6 +26,8 @@ export interface LintOptions extends ConnectOptions {
   /** Names of tools; none is all that say that they ask. */
   named: string[];
   all: boolean;
+  /** Somebody sits here who can. */
+  canSignIn: boolean;
   sources: AnswerSource[];
   maxRounds: number;
   isStrict: boolean;
@@ -38,7 +41,9 @@ export async function runLint(options: LintOptions): Promise<number> {
   const { target, calls, named, all, isStrict, isJson, terminal, print } = options;
   const sessions = createSessions(target, { ...options, onErrorOutput: showOutput(terminal) });
   try {
-    const { client, server, era, version } = await sessions.current();
+    const { client, server, era, version } = await withAccount(options.account, options.canSignIn, () =>
+      sessions.current(),
+    );
     const { tools, problems } = await listTools(client, options.timeoutMs);
     for (const name of [...named, ...calls.keys()]) findTool(tools, name);
     const reports: ToolReport[] = [];

@@ -1,10 +1,6 @@
 /** Connects to a server with the SDK's client, in the era that is wanted, and says in words why it could not. */
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
-import type {
-  JsonSchemaValidator,
-  jsonSchemaValidator,
-  OAuthClientProvider,
-} from '@modelcontextprotocol/client';
+import type { JsonSchemaValidator, jsonSchemaValidator } from '@modelcontextprotocol/client';
 import type { Capabilities } from '../../elicitation/capabilities.ts';
 import { errorCodeOf } from '../../remote/error-code.ts';
 import { ProcessFailure } from '../../remote/mcp/stdio/process.ts';
@@ -14,6 +10,7 @@ import { clauses } from '../../testing/call/fault.ts';
 import { TryError, exitCodes } from './exit-codes.ts';
 import { createLongFetch } from './long-fetch.ts';
 import type { LongFetch } from './long-fetch.ts';
+import type { ServerAccount } from './sign-in/server-account.ts';
 import { targetInWords } from './target.ts';
 import type { Target } from './target.ts';
 
@@ -21,7 +18,8 @@ export interface ConnectOptions {
   era: Era | 'auto';
   capabilities: Capabilities;
   headers: Headers;
-  authProvider?: OAuthClientProvider | undefined;
+  /** Who the program is at a server over HTTP, unless the headers say so. */
+  account?: ServerAccount | undefined;
   timeoutMs: number;
   /** What a process inherits. */
   env: NodeJS.ProcessEnv;
@@ -81,14 +79,14 @@ export async function connectServer(target: Target, options: ConnectOptions): Pr
 
 function openTransport(
   target: Target,
-  { headers, authProvider, env, onErrorOutput }: ConnectOptions,
+  { headers, account, env, onErrorOutput }: ConnectOptions,
   requests: LongFetch,
 ): McpTransport {
   if (target.kind === 'http')
     return new StreamableHTTPClientTransport(target.url, {
-      fetch: requests.fetch,
+      fetch: account ? account.watch(requests.fetch) : requests.fetch,
       requestInit: { headers },
-      ...(authProvider && { authProvider }),
+      ...(account && { authProvider: account.authProvider }),
     });
   const variables = Object.fromEntries(
     Object.entries(env).flatMap(([name, value]) => (value === undefined ? [] : [[name, value]])),
@@ -121,7 +119,7 @@ function connectError(
   if (status === 401 || status === 403) {
     const remedy = headers.has('authorization')
       ? 'It does not take the token.'
-      : 'Give a token with --token, or sign in: leave out --json and run it in a terminal.';
+      : 'Give a token with --token, or run it in a terminal, without --json, to sign in.';
     return new TryError(exitCodes.usage, `${name} wants to know who you are (HTTP ${status}). ${remedy}`, {
       cause: error,
     });

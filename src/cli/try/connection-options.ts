@@ -31,6 +31,11 @@ export const connectionOptions = {
     value: '<token>',
     description: 'for a server that wants one (INTERLUDE_TRY_TOKEN)',
   },
+  'client-id': {
+    type: 'string',
+    value: '<id>',
+    description: 'who this program is where one signs in, if it may not register itself',
+  },
   header: { type: 'strings', value: '<name: value>', description: 'sent with every request' },
 } as const satisfies Options;
 

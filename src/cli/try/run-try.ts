@@ -12,7 +12,7 @@ import { writeCassetteFile } from './cassette-file.ts';
 import { differenceLines } from './print-differences.ts';
 import { chooseTool, fillArguments, findTool } from './choose-tool.ts';
 import { connectServer } from './connect-server.ts';
-import type { Connected } from './connect-server.ts';
+import type { Connected, ConnectOptions } from './connect-server.ts';
 import { exitCodeOf, exitCodes } from './exit-codes.ts';
 import { listTools } from './list-tools.ts';
 import type { ListedTool } from './list-tools.ts';
@@ -20,6 +20,8 @@ import { callLine, createCallPrinter, endLine, remedyLines } from './print-call.
 import { resultText } from './print-result.ts';
 import { serverLine, toolBlock } from './print-tools.ts';
 import { showOutput } from './server-output.ts';
+import { withAccount } from './sign-in/server-account.ts';
+import type { ServerAccount } from './sign-in/server-account.ts';
 import { targetAsTyped, targetInWords } from './target.ts';
 import type { Target } from './target.ts';
 import type { Terminal } from './terminal.ts';
@@ -44,6 +46,8 @@ export interface TryOptions {
   /** A file. */
   record: string | undefined;
   replay: Cassette | undefined;
+  /** At a server that wants to know who one is. */
+  account: ServerAccount | undefined;
   terminal: Terminal;
   /** For what can be piped: the list, the result, the JSON. */
   print(text: string): void;
@@ -51,17 +55,18 @@ export interface TryOptions {
 }
 
 export async function runTry(options: TryOptions): Promise<number> {
-  const { target, terminal, timeoutMs, record: file, replay } = options;
+  const { target, terminal, timeoutMs, record: file, replay, account, canPrompt } = options;
   let recorder: Recorder | undefined;
-  const connected = await connectServer(target, {
+  const connection: ConnectOptions = {
     ...options,
     onErrorOutput: showOutput(terminal),
     async onTransport(transport) {
       if (file === undefined) return;
       const { record } = await import('../../testing/cassette/record.ts');
-      recorder = record(transport, { secrets: secretsIn(options.headers) });
+      recorder = record(transport, { secrets: { [Symbol.iterator]: () => secretsIn(options) } });
     },
-  });
+  };
+  const connected = await withAccount(account, canPrompt, () => connectServer(target, connection));
   try {
     if (replay) return await replayAt(options, connected, replay);
     return await listAndCall(options, connected, await listTools(connected.client, timeoutMs));
@@ -92,7 +97,8 @@ async function replayAt(options: TryOptions, connected: Connected, cassette: Cas
 }
 
 /** Values that must not get into a recording. */
-function* secretsIn(headers: Headers): Generator<string> {
+function* secretsIn({ headers, account }: TryOptions): Generator<string> {
+  if (account) yield* account.secrets();
   for (const [name, value] of headers)
     if (isSecretName(name) || ['authorization', 'cookie', 'x-api-key'].includes(name)) {
       yield value;
@@ -132,10 +138,18 @@ async function callOne(options: TryOptions, connected: Connected, tool: ListedTo
   if (input === null) return exitCodes.done;
   checkToolArguments(tool.name, input, tool.inputSchema);
   terminal.line(callLine(tool.name, input));
-  const report = await callTool(
-    connected.client,
-    { name: tool.name, arguments: input, inputSchema: tool.inputSchema },
-    { answers: sources, maxRounds, timeoutMs, capabilities, signal, onEvent: createCallPrinter(terminal) },
+  const call = { name: tool.name, arguments: input, inputSchema: tool.inputSchema };
+  const onEvent = createCallPrinter(terminal);
+  // Some servers let anybody list their tools.
+  const report = await withAccount(options.account, canPrompt, () =>
+    callTool(connected.client, call, {
+      answers: sources,
+      maxRounds,
+      timeoutMs,
+      capabilities,
+      signal,
+      onEvent,
+    }),
   );
   show(options, connected, report);
   return exitCodeOf(report.end);

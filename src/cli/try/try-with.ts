@@ -2,11 +2,14 @@
 import type { Readable, Writable } from 'node:stream';
 import { UsageError } from '../command.ts';
 import type { Options, Values } from '../command.ts';
+import { openBrowser } from '../login/loopback.ts';
 import { readSources, sourceOptions } from './answer-sources.ts';
 import { readCassetteFile } from './cassette-file.ts';
 import { connectionOptions, readConnection } from './connection-options.ts';
 import { TryError } from './exit-codes.ts';
 import { runTry } from './run-try.ts';
+import { accountFiles } from './sign-in/account-file.ts';
+import { accountAt } from './sign-in/server-account.ts';
 import { readTarget } from './target.ts';
 import { createTerminal } from './terminal.ts';
 
@@ -37,23 +40,32 @@ export interface TryInput {
   stdout: Writable;
   stderr: Writable & { isTTY?: boolean; columns?: number };
   env: NodeJS.ProcessEnv;
+  /** Shows a page to whoever sits here. */
+  open?: (url: string) => void;
   signal: AbortSignal;
 }
 
 /** Throws `UsageError`. */
 export async function tryWith(values: Values<typeof tryOptions>, input: TryInput): Promise<number> {
   const { tool, args, json } = values;
-  const { words, order, stdin, stdout, stderr, env, signal } = input;
+  const { words, order, stdin, stdout, stderr, env, open = openBrowser, signal } = input;
   const canPrompt = stdin.isTTY === true && stderr.isTTY === true && !json;
   const terminal = createTerminal({ input: stdin, output: stderr, isQuiet: json });
   try {
     const target = readTarget(words);
     const sources = await readSources({ ...values, order }, { terminal, canPrompt });
+    const connection = readConnection(values, env);
     return await runTry({
       target,
       tool,
       args,
-      ...readConnection(values, env),
+      ...connection,
+      account: accountAt(target, connection.headers, {
+        kept: accountFiles(env),
+        clientId: values['client-id'],
+        say: terminal.line,
+        open,
+      }),
       sources,
       maxRounds: readCount(values['max-rounds']),
       isJson: json,

@@ -15,11 +15,13 @@ export async function runTryCommand(
   words: string[],
   typed?: string[],
   env: NodeJS.ProcessEnv = {},
+  { isTerminal = false, open }: { isTerminal?: boolean; open?: (url: string) => void } = {},
 ): Promise<TryEnd> {
   const given = readArguments(tryServer, words);
   if (!given) throw new Error('help was asked for');
   const [stdout, stderr] = [new Collected(), new Collected()];
   const stdin = new PassThrough();
+  if (isTerminal) for (const stream of [stdin, stderr]) Object.assign(stream, { isTTY: true });
   stdin.end((typed ?? []).map((line) => `${line}\n`).join(''));
   const code = await tryWith(given.values as unknown as Parameters<typeof tryWith>[0], {
     words: given.args,
@@ -28,6 +30,7 @@ export async function runTryCommand(
     stdout,
     stderr,
     env,
+    ...(open && { open }),
     signal: new AbortController().signal,
   });
   return { code, output: stdout.text, errors: stderr.text };

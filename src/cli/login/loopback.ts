@@ -1,0 +1,75 @@
+/** A port of our own, to which a browser of this machine brings the answer of a sign-in server (RFC 8252). */
+import { spawn } from 'node:child_process';
+import { createServer } from 'node:http';
+import type { Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+
+const timeoutMs = 5 * 60 * 1_000;
+
+export interface Loopback extends Disposable {
+  redirectUri: string;
+  /** The address with which the browser came back. Requests with another state are no answer to this sign-in. */
+  returned(state: string): Promise<URL>;
+}
+
+/** `again`: the command that starts the sign-in anew, for whoever took too long. */
+export async function listenOnLoopback(again: string): Promise<Loopback> {
+  const server = createServer();
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', reject);
+    server.listen(0, '127.0.0.1', resolve);
+  });
+  const redirectUri = `http://127.0.0.1:${(server.address() as AddressInfo).port}/callback`;
+  return {
+    redirectUri,
+    returned: (state) => waitForRedirect(server, { redirectUri, state, again }),
+    [Symbol.dispose]() {
+      server.closeAllConnections();
+      server.close();
+    },
+  };
+}
+
+function waitForRedirect(
+  server: Server,
+  { redirectUri, state, again }: { redirectUri: string; state: string; again: string },
+): Promise<URL> {
+  return new Promise((resolve, reject) => {
+    const timer = setTimeout(
+      () => reject(new Error(`Nobody signed in within five minutes. Start again with: ${again}`)),
+      timeoutMs,
+    );
+    server.on('request', (request, response) => {
+      const url = new URL(request.url ?? '/', redirectUri);
+      const isOurs = url.pathname === '/callback' && url.searchParams.get('state') === state;
+      const words = !isOurs
+        ? 'There is nothing here.'
+        : url.searchParams.has('error')
+          ? 'You are not signed in. You can close this page.'
+          : 'You are signed in. You can close this page and go back to the terminal.';
+      response.writeHead(isOurs ? 200 : 404, {
+        'content-type': 'text/plain; charset=utf-8',
+        'referrer-policy': 'no-referrer',
+        connection: 'close',
+      });
+      response.end(`${words}\n`, () => {
+        if (!isOurs) return;
+        clearTimeout(timer);
+        resolve(url);
+      });
+    });
+  });
+}
+
+/** Where there is no browser, the address that was printed is for another machine's; that needs --device. */
+export function openBrowser(url: string): void {
+  const [command, ...words] =
+    process.platform === 'darwin'
+      ? ['open', url]
+      : process.platform === 'win32'
+        ? ['rundll32', 'url.dll,FileProtocolHandler', url]
+        : ['xdg-open', url];
+  const child = spawn(command ?? '', words, { stdio: 'ignore', detached: true });
+  child.once('error', () => undefined);
+  child.unref();
+}
