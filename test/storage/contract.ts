@@ -21,6 +21,7 @@ import { stepsContract } from './contract/steps.ts';
 import { toolCallsContract } from './contract/tool-calls.ts';
 import { pushConfigsContract } from './contract/push-configs.ts';
 import { slackContract } from './contract/slack.ts';
+import { slackDeliveriesContract } from './contract/slack-deliveries.ts';
 import { toolCatalogueContract } from './contract/tool-catalogue.ts';
 import { turnEndingsContract } from './contract/turn-endings.ts';
 import { turnLogContract } from './contract/turn-log.ts';
@@ -72,6 +73,7 @@ export function storageContract(fresh: () => Promise<DatabaseConfig>): void {
   recordsContract(get);
   pushConfigsContract(get);
   slackContract(get);
+  slackDeliveriesContract(get);
   toolCatalogueContract(get);
   processesContract(get);
 }

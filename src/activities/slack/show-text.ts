@@ -36,7 +36,7 @@ export async function showText(messages: Messages, text: ShownText, streaming: S
   for (const found of messages.of('text', subject)) {
     const row = await messages.locate(found, (shown) => isBeginOf(shown, markdown.slice(found.begins)));
     if (!row) continue;
-    at = await correct(messages, row, markdown, at);
+    at = await correct(messages, row, text, at);
   }
   const last = messages.of('text', subject).at(-1);
   if (last?.isOpen) at = await grow(messages, last, text);
@@ -66,7 +66,7 @@ export async function showText(messages: Messages, text: ShownText, streaming: S
 async function correct(
   messages: Messages,
   row: SlackMessageRow,
-  markdown: string,
+  { markdown, isFinal }: ShownText,
   at: number,
 ): Promise<number> {
   const isRight = row.isSure && row.begins === at && row.digest === digest(markdown, row.begins, row.ends);
@@ -76,7 +76,8 @@ async function correct(
     return at;
   }
   const end = reachOf(markdown, at);
-  const to = { begins: at, ends: end, digest: digest(markdown, at, end), isOpen: end === markdown.length };
+  const isOpen = end === markdown.length && !isFinal;
+  const to = { begins: at, ends: end, digest: digest(markdown, at, end), isOpen };
   await messages.rewrite(row, to, contentsOf(markdown, at, end));
   return end;
 }

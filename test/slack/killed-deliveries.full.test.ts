@@ -1,0 +1,129 @@
+/**
+ * kill -9 of the worker at every stage of an answer's way into its thread. Each stage is an answer in a channel of its own,
+ * of which Slack holds one call – carried out or not – until the worker is dead; some are held again when the next worker
+ * has taken over. At the end each text is there once and in order.
+ */
+import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
+import { showOutput } from '../e2e/deployment.ts';
+import type { ServiceProcess } from '../e2e/processes.ts';
+import { startAskingServer } from '../servers/asking-server.ts';
+import { createOpenAIServer } from '../servers/openai-server.ts';
+import type { ChatRequest, Reply } from '../servers/openai-server.ts';
+import { buttonsOf } from '../servers/slack/views.ts';
+import { createStages, stages } from './killed-stages.ts';
+import type { Stage } from './killed-stages.ts';
+import { createSlackDeployment } from './slack-deployment.ts';
+import type { SlackDeployment } from './slack-deployment.ts';
+
+const paragraphs = ['One two three.\n\n', 'Four five six.\n\n', 'Seven eight nine.'];
+const soon = { timeout: 30_000, interval: 100 };
+
+let setup: SlackDeployment;
+let worker: ServiceProcess;
+const held = createStages();
+const threads = new Map<Stage, string>();
+const isAtModel = new Set<Stage>();
+const all = Promise.withResolvers<void>();
+const firstKill = Promise.withResolvers<void>();
+
+/** Nothing is said until every turn has come this far, so that the stages are reached together. */
+async function reply({ messages }: ChatRequest): Promise<Reply> {
+  const stage = stages.find(({ channel }) => JSON.stringify(messages).includes(channel)) as Stage;
+  const isFirst = !isAtModel.has(stage);
+  isAtModel.add(stage);
+  if (isAtModel.size === stages.length) all.resolve();
+  await all.promise;
+  if (messages.at(-1)?.role === 'tool') return { kind: 'text', chunks: ['That is all.'] };
+  if (stage.kind === 'question')
+    return {
+      kind: 'tool-calls',
+      say: 'I have to ask.',
+      calls: [{ name: 'rounds__book', arguments: '{"city":"Rome"}' }],
+    };
+  return { kind: 'text', chunks: stage.kind === 'cut-off' && isFirst ? cutOff() : spoken(stage) };
+}
+
+async function* cutOff() {
+  yield 'Words that are void.';
+  await firstKill.promise;
+}
+
+async function* spoken(stage: Stage) {
+  const [first = '', ...others] = paragraphs;
+  yield first;
+  await held.begun(stage);
+  yield* others;
+}
+
+const shown = (stage: Stage) => setup.chat.thread(stage.channel, threads.get(stage) ?? '');
+const texts = (stage: Stage) => shown(stage).map(({ text }) => text);
+
+async function decline(stage: Stage): Promise<void> {
+  const asked = () => shown(stage).flatMap(buttonsOf)[0]?.value;
+  await vi.waitFor(() => expect(asked()).toBeDefined(), soon);
+  const caller = await setup.deployment.caller('alice');
+  const { body } = await caller.request('GET', '/run/v1/elicitations');
+  const items = body['items'] as { conversationId: string; elicitationId: string }[];
+  const question = items.find(({ elicitationId }) => elicitationId === asked());
+  expect(question).toBeDefined();
+  const { status } = await caller.answer({
+    conversationId: question?.conversationId ?? '',
+    elicitationId: question?.elicitationId ?? '',
+    action: 'decline',
+  });
+  expect(status).toBe(200);
+}
+
+beforeAll(async () => {
+  const rounds = await startAskingServer({ era: 'modern' });
+  const model = await createOpenAIServer({ reply });
+  setup = await createSlackDeployment({
+    INTERLUDE_CONFIG: new URL('../fixtures/slack-agents.yaml', import.meta.url).pathname,
+    MODEL_URL: model.baseURL,
+    ROUNDS_URL: rounds.config.url,
+    // A quarter of them is for Slack: room for all stages at once.
+    WORKER_CALLS: String(4 * stages.length),
+  });
+  const { deployment, chat } = setup;
+  deployment.defer(() => Promise.all([rounds.stop(), model.stop()]));
+  [worker] = await Promise.all([deployment.start('worker'), deployment.start('server')]);
+  await setup.isInstalled();
+  chat.fault = held.faultOf;
+  for (const stage of stages) threads.set(stage, await setup.mention(stage.channel, stage.channel));
+  await Promise.all(stages.filter(({ isDeclinedEarly }) => isDeclinedEarly).map(decline));
+  for (const stage of stages.filter(({ kind }) => kind === 'cut-off'))
+    await vi.waitFor(() => expect(texts(stage)).toEqual(['Words that are void.']), soon);
+  for (let round = 0; round < held.rounds; round += 1) {
+    await vi.waitFor(() => expect(held.notYetHeld()).toEqual([]), { timeout: 60_000, interval: 50 });
+    await worker.kill('SIGKILL');
+    firstKill.resolve();
+    held.nextRound();
+    worker = await deployment.start('worker');
+  }
+  const late = stages.filter(({ kind, isDeclinedEarly }) => kind === 'question' && !isDeclinedEarly);
+  for (const stage of late) await decline(stage);
+}, 300_000);
+afterAll(() => setup.deployment.stop());
+afterEach(showOutput(() => setup.deployment));
+
+describe('the worker is killed', () => {
+  test.each(stages)('$name: everything is in the thread once', { timeout: 60_000 }, async (stage) => {
+    if (stage.kind === 'question') {
+      await expect.poll(() => texts(stage).at(-1), soon).toBe('That is all.');
+      expect(texts(stage)).toEqual(['I have to ask.', '*Rounds*: Declined.', 'That is all.']);
+      expect(shown(stage).flatMap(buttonsOf)).toEqual([]);
+    } else await expect.poll(() => texts(stage), soon).toEqual([paragraphs.join('')]);
+    await expect.poll(() => unfinished(stage), soon).toEqual([]);
+    expect(shown(stage).every(({ streamedSince }) => streamedSince === null)).toBe(true);
+  });
+});
+
+/** Of its messages, those that are not sure, or to which something is to be added. */
+async function unfinished(stage: Stage) {
+  const thread = { team: 'T1', channel: stage.channel, threadTs: threads.get(stage) ?? '', slackUser: 'U1' };
+  const known = await setup.storage.slack.threads.get(thread);
+  const [first] = known ? await setup.storage.turnLog.read(known, 0) : [];
+  const messages = await setup.storage.slack.deliveries.messages(first?.turnId ?? '');
+  expect(messages.length).toBeGreaterThan(0);
+  return messages.filter(({ isSure, isOpen }) => !isSure || isOpen);
+}
