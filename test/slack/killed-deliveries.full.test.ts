@@ -55,12 +55,20 @@ async function* spoken(stage: Stage) {
   yield* others;
 }
 
+const until = (isSo: () => boolean, what: string) =>
+  vi.waitFor(
+    () => {
+      if (!isSo()) throw new Error(`not yet: ${what}`);
+    },
+    { timeout: 60_000, interval: 50 },
+  );
+
 const shown = (stage: Stage) => setup.chat.thread(stage.channel, threads.get(stage) ?? '');
 const texts = (stage: Stage) => shown(stage).map(({ text }) => text);
 
 async function decline(stage: Stage): Promise<void> {
   const asked = () => shown(stage).flatMap(buttonsOf)[0]?.value;
-  await vi.waitFor(() => expect(asked()).toBeDefined(), soon);
+  await until(() => asked() !== undefined, `question of ${stage.name}`);
   const caller = await setup.deployment.caller('alice');
   const { body } = await caller.request('GET', '/run/v1/elicitations');
   const items = body['items'] as { conversationId: string; elicitationId: string }[];
@@ -92,9 +100,9 @@ beforeAll(async () => {
   for (const stage of stages) threads.set(stage, await setup.mention(stage.channel, stage.channel));
   await Promise.all(stages.filter(({ isDeclinedEarly }) => isDeclinedEarly).map(decline));
   for (const stage of stages.filter(({ kind }) => kind === 'cut-off'))
-    await vi.waitFor(() => expect(texts(stage)).toEqual(['Words that are void.']), soon);
+    await until(() => texts(stage).join() === 'Words that are void.', stage.name);
   for (let round = 0; round < held.rounds; round += 1) {
-    await vi.waitFor(() => expect(held.notYetHeld()).toEqual([]), { timeout: 60_000, interval: 50 });
+    await until(() => held.notYetHeld().length === 0, 'a call of each stage is held');
     await worker.kill('SIGKILL');
     firstKill.resolve();
     held.nextRound();
@@ -108,11 +116,12 @@ afterEach(showOutput(() => setup.deployment));
 
 describe('the worker is killed', () => {
   test.each(stages)('$name: everything is in the thread once', { timeout: 60_000 }, async (stage) => {
-    if (stage.kind === 'question') {
-      await expect.poll(() => texts(stage).at(-1), soon).toBe('That is all.');
-      expect(texts(stage)).toEqual(['I have to ask.', '*Rounds*: Declined.', 'That is all.']);
-      expect(shown(stage).flatMap(buttonsOf)).toEqual([]);
-    } else await expect.poll(() => texts(stage), soon).toEqual([paragraphs.join('')]);
+    const wanted =
+      stage.kind === 'question'
+        ? ['I have to ask.', '*Rounds*: Declined.', 'That is all.']
+        : [paragraphs.join('')];
+    await expect.poll(() => texts(stage), soon).toEqual(wanted);
+    expect(shown(stage).flatMap(buttonsOf)).toEqual([]);
     await expect.poll(() => unfinished(stage), soon).toEqual([]);
     expect(shown(stage).every(({ streamedSince }) => streamedSince === null)).toBe(true);
   });
