@@ -1,6 +1,6 @@
 /** Many agents of one turn want the same account, and those that ask are ended from outside, one after the other. */
 import { randomUUID } from 'node:crypto';
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { turnWorkflowId } from '../../src/workflows/messages.ts';
 import type { ChatStream, ElicitationData } from '../service/chat-stream.ts';
 import { connectAccount } from '../service/connect-account.ts';
@@ -52,7 +52,12 @@ test('a hundred of them make room for one message', { timeout: 180_000 }, async 
     .toMatchObject({
       phase: 'waiting',
     });
-  const next = await used.alice.chat('hello', { conversation });
+  // Whoever is told that the turn has not ended yet sends the message again.
+  const message = { conversation, messageId: randomUUID() };
+  const next = await vi.waitFor(() => used.alice.chat('hello', message), {
+    timeout: 90_000,
+    interval: 1_000,
+  });
   await next.finished();
   expect(next.text()).toBe('You said: hello');
   await stream.finished();
