@@ -6,16 +6,19 @@ import { WebSocketServer } from 'ws';
 import type { WebSocket } from 'ws';
 import type { AddressInfo } from 'node:net';
 import { openSocketMode } from '../../src/api/slack/socket-mode.ts';
+import type { SlackClick } from '../../src/service/slack/clicks.ts';
+import type { SlackSubmission } from '../../src/service/slack/submissions.ts';
 import type { SlackApp } from '../../src/service/slack/app.ts';
 import { startSlackServer } from '../servers/slack/slack-server.ts';
 
-test('events and commands come over the socket, and over the next one when it ends', async () => {
+test('events, commands, buttons and windows come over the socket, and over the next one when it ends', async () => {
   await using slack = await startSlackServer();
   const server = new WebSocketServer({ port: 0, host: '127.0.0.1' });
   await once(server, 'listening');
   const url = `ws://127.0.0.1:${(server.address() as AddressInfo).port}/`;
   slack.methods.set('apps.connections.open', () => ({ url }));
   const received: unknown[] = [];
+  const clicks: unknown[] = [];
   const log: string[] = [];
   const close = openSocketMode({
     slack: {
@@ -23,6 +26,13 @@ test('events and commands come over the socket, and over the next one when it en
       receive: async (event: unknown) => {
         received.push(event);
         return 'kept';
+      },
+      interactivity: {
+        click: (team: string, { value, slackUser }: SlackClick) => clicks.push([team, slackUser, value]),
+        submit: async (_team: string, { elicitationId, values }: SlackSubmission) => ({
+          response_action: 'errors',
+          errors: { 'field-0': `${elicitationId}: ${values['field-0']?.['value']?.value}` },
+        }),
       },
       runCommand: async (_team: string, { text }: { text: string }) => `you said ${text}`,
     } as unknown as SlackApp,
@@ -48,6 +58,29 @@ test('events and commands come over the socket, and over the next one when it en
   expect(await first.ask({ type: 'slash_commands', envelope_id: 'e2', payload: fields })).toEqual({
     envelope_id: 'e2',
     payload: { response_type: 'ephemeral', text: 'you said help' },
+  });
+  const whose = { team: { id: 'T1' }, user: { id: 'U1' } };
+  const pressed = {
+    ...whose,
+    type: 'block_actions',
+    container: { type: 'view' },
+    trigger_id: 't',
+    actions: [{ action_id: 'question_look', value: 'q1' }],
+  };
+  expect(await first.ask({ type: 'interactive', envelope_id: 'e3', payload: pressed })).toEqual({
+    envelope_id: 'e3',
+  });
+  expect(clicks).toEqual([['T1', 'U1', 'q1']]);
+  const view = {
+    id: 'V1',
+    callback_id: 'question',
+    private_metadata: 'q1',
+    state: { values: { 'field-0': { value: { type: 'plain_text_input', value: 'L' } } } },
+  };
+  const sent = { ...whose, type: 'view_submission', view };
+  expect(await first.ask({ type: 'interactive', envelope_id: 'e4', payload: sent })).toEqual({
+    envelope_id: 'e4',
+    payload: { response_action: 'errors', errors: { 'field-0': 'q1: L' } },
   });
   const coming = next();
   first.socket.send(JSON.stringify({ type: 'disconnect', reason: 'refresh_requested' }));

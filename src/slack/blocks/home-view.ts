@@ -23,10 +23,10 @@ export interface HomeConnection {
   isShared: boolean;
 }
 
-/** Three blocks for each question, one for twenty connections: together far below Slack's hundred. */
+/** Three blocks for each question, one for all connections: together far below Slack's hundred. */
 const mostQuestions = 20;
 const longestWords = 500;
-const mostConnections = 40;
+const mostConnections = 25;
 
 export function homeView({ questions, connections, publicUrl }: HomeParts): HomeView {
   const page = `<${connectionsAddress(publicUrl)}|your page>`;

@@ -1,0 +1,182 @@
+/** Windows and homes as they are built: within Slack's limits whatever a stranger writes, with nothing cut and nobody called. */
+import { expect, test } from 'vitest';
+import type { Context, ElicitationRequest } from '../../src/elicitation/elicitation.ts';
+import { shownArguments } from '../../src/elicitation/approval.ts';
+import { readRequestedSchema } from '../../src/elicitation/form/requested-schema.ts';
+import { askedInSlack } from '../../src/slack/asked.ts';
+import { typedIn } from '../../src/slack/blocks/field-values.ts';
+import { homeView } from '../../src/slack/blocks/home-view.ts';
+import { fieldBlock, questionModal } from '../../src/slack/blocks/question-modal.ts';
+import { questionMessage } from '../../src/slack/blocks/question-message.ts';
+import { problemsOfBlocks, problemsOfView } from '../servers/slack/check-view.ts';
+import type { Block, View } from '../servers/slack/check-view.ts';
+import { inputsOf, valuesOf } from '../servers/slack/entered.ts';
+import type { Entered } from '../servers/slack/entered.ts';
+
+const page = 'https://agents.example.com/auth/answer?e=q1';
+const question = (request: ElicitationRequest) => ({
+  id: 'q1',
+  request,
+  deadline: Date.UTC(2026, 0, 1),
+  isAboutAccount: false,
+});
+const windowOf = (request: ElicitationRequest, askedBy = ['Assistant']) =>
+  questionModal({ question: question(request), askedBy, page }) as unknown as View;
+
+function formOf(properties: object, required: string[] = [], message = 'Fill it in'): ElicitationRequest {
+  const requestedSchema = { type: 'object', properties, required };
+  return {
+    mode: 'form',
+    message,
+    requestedSchema,
+    context: { trigger: 'mcp_elicitation', serverTitle: 'Wiki' },
+  };
+}
+
+const hostile = [
+  '<!channel> <@U1> <#C1|general> *bold* `code` ```fence``` :warning: https://evil.example',
+  '&'.repeat(6_000),
+  '<&>'.repeat(40_000),
+  'x'.repeat(3_001),
+  `${'long word'.repeat(700)}\n\n\n${'😀'.repeat(2_000)}`,
+  '\u202eright to left\u0000 and \u2066isolates',
+];
+
+test.each(hostile)('whatever a stranger writes, Slack takes it and nobody is called: %#', (text) => {
+  const context: Context = { trigger: 'mcp_elicitation', serverTitle: text, agent: text, path: [text] };
+  const field = { type: 'string', title: text.slice(0, 1_900), description: text.slice(0, 1_900) };
+  const requests: ElicitationRequest[] = [
+    { ...formOf({ a: field }, [], text), context },
+    {
+      mode: 'form',
+      message: text,
+      requestedSchema: { type: 'object', properties: {} },
+      context: {
+        ...context,
+        trigger: 'approval',
+        toolName: text,
+        arguments: shownArguments({ text: text.slice(0, 31_000) }),
+      },
+    },
+    {
+      mode: 'url',
+      message: text,
+      url: 'https://example.com/?a=<@U1>&b=`',
+      context: { ...context, warnings: ['punycode'] },
+    },
+  ];
+  for (const request of requests) {
+    const window = windowOf(request, [text]);
+    expect(problemsOfView(window)).toEqual([]);
+    const message = questionMessage(
+      { type: 'elicitation-request', elicitationId: 'q1', status: 'pending', expiresAt: '', ...request },
+      'U9',
+    );
+    expect(problemsOfBlocks(message.blocks as unknown as Block[])).toEqual([]);
+    expect(message.text.length).toBeLessThan(4_000);
+    const home = homeView({
+      questions: Array.from({ length: 100 }, () => ({ question: question(request), askedBy: [text] })),
+      connections: Array.from({ length: 100 }, () => ({ title: text, status: 'broken', isShared: true })),
+      publicUrl: 'https://agents.example.com',
+    }) as unknown as View;
+    expect(problemsOfView(home)).toEqual([]);
+    for (const blocks of [window.blocks, message.blocks as unknown as Block[], home.blocks])
+      expect(markupIn(blocks)).not.toMatch(/<(?!!date\^|https:\/\/agents\.example\.com\/|@U9>)/);
+  }
+});
+
+/** Only what Slack reads as markup: plain text is nothing but text. */
+function markupIn(blocks: Block[]): string {
+  const found: string[] = [];
+  JSON.stringify(blocks, (_, value: unknown) => {
+    const { type, text } = (value ?? {}) as { type?: unknown; text?: unknown };
+    if (type === 'mrkdwn') found.push(text as string);
+    if (type === 'plain_text') expect(value).toMatchObject({ emoji: false });
+    return value;
+  });
+  return found.join('\n');
+}
+
+const many = (count: number) => Array.from({ length: count }, (_, index) => `c${index}`);
+
+test.each([
+  ['text', { type: 'string', maxLength: 20, default: 'Lisbon' }, 'plain_text_input', undefined, 'Lisbon'],
+  ['long text', { type: 'string', maxLength: 9_000 }, 'plain_text_input', 'a\nb', 'a\nb'],
+  ['left alone', { type: 'string' }, 'plain_text_input', undefined, undefined],
+  ['email', { type: 'string', format: 'email' }, 'email_text_input', 'a@b.example', 'a@b.example'],
+  ['address', { type: 'string', format: 'uri' }, 'url_text_input', 'https://b.example', 'https://b.example'],
+  ['day', { type: 'string', format: 'date', default: '2026-02-01' }, 'datepicker', undefined, '2026-02-01'],
+  [
+    'moment',
+    { type: 'string', format: 'date-time', default: '2026-02-01T10:30:00+01:00' },
+    'datetimepicker',
+    undefined,
+    '2026-02-01T09:30:00Z',
+  ],
+  ['number', { type: 'number', minimum: -1.5, default: 0.25 }, 'number_input', undefined, '0.25'],
+  ['whole number', { type: 'integer', minimum: 0.5, maximum: 9.5 }, 'number_input', '7', '7'],
+  ['huge number', { type: 'number', default: 1e21 }, 'plain_text_input', undefined, '1e+21'],
+  ['yes or no', { type: 'boolean' }, 'radio_buttons', 'No', 'false'],
+  ['yes or no, left open', { type: 'boolean' }, 'radio_buttons', undefined, undefined],
+  ['choice', { type: 'string', enum: ['1', '0'], default: '0' }, 'radio_buttons', undefined, '0'],
+  ['choice of many', { type: 'string', enum: many(99) }, 'static_select', 'c98', 'c98'],
+  [
+    'choices',
+    { type: 'array', items: { type: 'string', enum: many(10) } },
+    'checkboxes',
+    ['c1', 'c9'],
+    ['c1', 'c9'],
+  ],
+  [
+    'no choices',
+    { type: 'array', items: { type: 'string', enum: many(10) }, default: ['c2'] },
+    'checkboxes',
+    [],
+    [],
+  ],
+  [
+    'choices of many',
+    { type: 'array', items: { type: 'string', enum: many(100) }, maxItems: 2, default: ['c3'] },
+    'multi_static_select',
+    undefined,
+    ['c3'],
+  ],
+] as const)('a field and what is entered: %s', (_name, schema, element, entered, typed) => {
+  const request = formOf({ it: { title: 'It', ...schema } });
+  const window = windowOf(request);
+  expect(problemsOfView(window)).toEqual([]);
+  expect(inputsOf(window).map((input) => input.element.type)).toEqual([element]);
+  const given: Entered = entered === undefined ? {} : { It: entered as Entered[string] };
+  const form = readRequestedSchema((request as { requestedSchema?: object }).requestedSchema);
+  const fields = form.kind === 'form' ? form.fields : [];
+  expect(typedIn(fields, valuesOf(window, given) as never, fieldBlock)).toEqual(
+    typed === undefined ? {} : { it: typed },
+  );
+});
+
+test.each([
+  ['a secret', { key: { type: 'string', title: 'API key' } }],
+  ['more choices than Slack lists', { c: { type: 'string', enum: many(101) } }],
+  ['a choice that would be cut', { c: { type: 'string', enum: ['x'.repeat(76)] } }],
+  ['a label that would be cut', { c: { type: 'string', title: 'x'.repeat(2_001) } }],
+  ['a label without anything to see', { c: { type: 'string', title: '\u200b' } }],
+  ['a hint that would be cut', { c: { type: 'string', description: 'x'.repeat(2_001) } }],
+  ['a text longer than an input', { c: { type: 'string', minLength: 3_001 } }],
+  ['a moment with seconds', { c: { type: 'string', format: 'date-time', default: '2026-02-01T10:30:01Z' } }],
+])('a form with %s is for our page', (_name, properties) => {
+  const request = formOf(properties);
+  expect(askedInSlack(question(request))).toEqual({ kind: 'page' });
+  const window = windowOf(request);
+  expect(problemsOfView(window)).toEqual([]);
+  expect(inputsOf(window)).toEqual([]);
+  expect(JSON.stringify(window)).toContain(`"url":"${page}"`);
+});
+
+test('the largest form that there is fits into a window', () => {
+  const fields = Object.fromEntries(
+    many(64).map((name) => [name, { type: 'string', title: 'x'.repeat(500) }]),
+  );
+  const window = windowOf(formOf(fields, [], 'y'.repeat(60_000)));
+  expect(problemsOfView(window)).toEqual([]);
+  expect(inputsOf(window)).toHaveLength(64);
+});
