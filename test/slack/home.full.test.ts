@@ -82,6 +82,12 @@ const stuck: Move = () => undefined;
 const atWork = () => expect.poll(() => server.calls.length, soon).toBe(1);
 const ended = (ts: string) => expect.poll(() => chat.texts('C1', ts).at(-1), soon).toBe('Stopped.');
 
+/** What Slack was told of the thread; at `processing` it has a button that stops. */
+const sessionsOf = (ts: string) =>
+  slack.calls
+    .filter(({ method, args }) => method === 'agents.sessions.setStatus' && args['thread_ts'] === ts)
+    .map(({ args }) => args['status']);
+
 test('Slack’s stop event ends the turn of whoever presses it, and closes its questions', async () => {
   const asked = await begin(city());
   const { elicitationId } = await asked.question();
@@ -103,6 +109,8 @@ test('Slack’s stop event ends the turn of whoever presses it, and closes its q
   expect(await statusOf(elicitationId)).toBe('pending');
   await stop('U1');
   await ended(asked.ts);
+  await expect.poll(() => sessionsOf(asked.ts).at(-1), soon).toBe('active');
+  expect(sessionsOf(asked.ts)).toContain('suspended');
   expect(await statusOf(elicitationId)).toBe('cancel');
   expect(chat.texts('C1', asked.ts)).toContain('*Asking*: Dismissed.');
 });
@@ -110,6 +118,7 @@ test('Slack’s stop event ends the turn of whoever presses it, and closes its q
 test('“/interlude stop” ends what is at work for its author in the channel, and nothing else', async () => {
   const asked = await begin([stuck]);
   await atWork();
+  await expect.poll(() => sessionsOf(asked.ts), soon).toEqual(['processing']);
   const run = async (user: string, channel: string) => {
     const fields = { team_id: 'T1', channel_id: channel, user_id: user, command: '/interlude', text: 'stop' };
     const { body } = await slack.sendForm(`${setup.service.baseUrl}/slack/commands`, fields);

@@ -19,7 +19,7 @@ import { heartbeatMs } from '../heartbeat.ts';
 import { createMessages } from './messages.ts';
 import { showAnswer } from './show-answer.ts';
 import { createSlackCalls, SlackCallFailed } from './slack-calls.ts';
-import type { SlackCalls } from './slack-calls.ts';
+import type { SessionStatus, SlackCalls } from './slack-calls.ts';
 
 export interface ShowInput {
   turnId: string;
@@ -87,7 +87,7 @@ export function createSlackActivities({ storage, keys, config, heldCallLimit, lo
     for (;;) {
       const seen = turn.position();
       const answer = toAnswer(turn.entries);
-      tellStatus(answer);
+      tellStatus(answer, seen > input.position);
       await showAnswer(messages, answer, { slackUser: delivery.slackUser, streaming });
       if (seen > at.position) at.position = seen;
       if (answer.state === 'ended') return { kind: 'ended', position: at.position };
@@ -154,15 +154,32 @@ async function pause(ms: number, until: AbortSignal): Promise<void> {
 }
 
 /** A quiet line under the thread. Nothing depends on it, and Slack has it in some places only. */
-function createStatus(calls: Pick<SlackCalls, 'setStatus'>) {
+function createStatus(calls: Pick<SlackCalls, 'setStatus' | 'setSession'>) {
   let shown: string | undefined;
   let isShown = true;
-  return ({ state, isQuiet }: Answer): void => {
+  const tellSession = createSessionStatus(calls);
+  return ({ state, isQuiet }: Answer, isNew: boolean): void => {
+    if (isNew) tellSession(sessionStatus[state]);
     const status = state === 'working' && isQuiet ? 'is at work…' : '';
     if (!isShown || status === (shown ?? '')) return;
     shown = status;
     calls.setStatus(status).catch(() => {
       isShown = false;
+    });
+  };
+}
+
+const sessionStatus = { working: 'processing', waiting: 'suspended', ended: 'active' } as const;
+
+/** Most apps are no agents to Slack: it says so at the first try. */
+function createSessionStatus({ setSession }: Pick<SlackCalls, 'setSession'>) {
+  let told: SessionStatus | undefined;
+  let isAgent = true;
+  return (status: SessionStatus): void => {
+    if (!isAgent || status === told) return;
+    told = status;
+    setSession(status).catch(() => {
+      isAgent = false;
     });
   };
 }

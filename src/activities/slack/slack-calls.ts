@@ -33,6 +33,9 @@ export interface SeenMessage {
 const eventType = 'interlude';
 const mostPages = 20;
 
+/** Slack's words for a thread with an agent in it. */
+export type SessionStatus = 'processing' | 'suspended' | 'active';
+
 export type SlackCalls = ReturnType<typeof createSlackCalls>;
 
 export function createSlackCalls(
@@ -113,6 +116,12 @@ export function createSlackCalls(
     async setStatus(status: string): Promise<void> {
       await called('assistant.threads.setStatus', () =>
         client.assistant.threads.setStatus({ channel_id: channel, thread_ts: threadTs, status }),
+      );
+    },
+    /** Of an app that is an agent to Slack: `processing` has a button that stops it. */
+    async setSession(status: SessionStatus): Promise<void> {
+      await called('agents.sessions.setStatus', () =>
+        client.agents.sessions.setStatus({ channel_id: channel, thread_ts: threadTs, status }),
       );
     },
     /** What stands in the thread since then. */

@@ -53,6 +53,7 @@ const handledHere = [
   'conversations.replies',
   'chat.postEphemeral',
   'assistant.threads.setStatus',
+  'agents.sessions.setStatus',
 ];
 
 export function addChat(slack: SlackServer): Chat {
@@ -161,6 +162,7 @@ export function addChat(slack: SlackServer): Chat {
       has_more: false,
     }),
     'assistant.threads.setStatus': () => ({}),
+    'agents.sessions.setStatus': ({ args }) => ({ status: args['status'] }),
   };
 
   async function withFaults(name: string, call: MethodCall) {
