@@ -44,7 +44,7 @@ export function createActivities(dependencies: ActivityDependencies) {
   return {
     ...createTurnActivities({
       ...dependencies,
-      abandonTasks: createAbandonTasks({ ...dependencies, rounds, servers }),
+      abandonTasks: createAbandonTasks({ ...dependencies, rounds, servers, states: ['started'] }),
     }),
     ...createDelegationActivities({ ...dependencies, agents }),
     ...createElicitationActivities({ ...dependencies, rounds }),

@@ -1,5 +1,6 @@
 /** What an API process runs: the HTTP server, listening, and the watch for turns that lost their workflow. */
 import type { Client } from '@temporalio/client';
+import { createAbandonLostTasks } from '../activities/call-tool/abandon-call.ts';
 import { createApp } from '../api/http/app.ts';
 import type { AppParts } from '../api/http/app.ts';
 import type { AuthConfig, Config } from '../config/config.ts';
@@ -27,7 +28,10 @@ export async function serveApi(
     playground: parts.playground,
   });
   stack.defer(() => app.close());
-  const lostTurns = startReconciler(parts, createTurnRuns(client));
+  const lostTurns = startReconciler(
+    { ...parts, abandonTasks: createAbandonLostTasks(parts) },
+    createTurnRuns(client),
+  );
   stack.defer(() => lostTurns.stop());
   try {
     await app.listen({ port, host });

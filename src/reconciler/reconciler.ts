@@ -12,7 +12,7 @@ import { startLeasedLoop } from '../storage/leased-loop.ts';
 import type { LeasedLoop } from '../storage/leased-loop.ts';
 import type { DueTurn } from '../storage/ports/turns.ts';
 import type { Storage } from '../storage/storage.ts';
-import type { TurnFailure, TurnRef } from '../turn/turn.ts';
+import type { Turn, TurnFailure, TurnRef } from '../turn/turn.ts';
 import { turnWorkflowId } from '../workflows/messages.ts';
 import { decidedOutcomes } from './decided-outcomes.ts';
 import type { ClosedRun, RunStatus, TurnRuns } from '../service/turn-runs.ts';
@@ -39,12 +39,19 @@ const failures: Record<Exclude<RunStatus, 'open' | 'unknown' | 'cancelled'>, Tur
   lost: { code: 'TurnLost', message: `The turn was lost before the answer was finished. ${remedy}` },
 };
 
+interface Parts {
+  storage: Storage;
+  logger: Logger;
+  /** Tells remote agents that nobody waits for the turn's tasks. */
+  abandonTasks?: (turn: Turn) => Promise<void>;
+}
+
 export function startReconciler(
-  { storage, logger }: { storage: Storage; logger: Logger },
+  { storage, logger, abandonTasks }: Parts,
   runs: TurnRuns,
 ): Pick<LeasedLoop, 'stop'> {
   const { turns, turnLog, elicitations } = storage;
-  const { endTurn } = createTurnActivities({ storage, logger });
+  const { endTurn } = createTurnActivities({ storage, logger, ...(abandonTasks && { abandonTasks }) });
   const closedRuns = runs.createClosed();
   let hasFound = false;
 

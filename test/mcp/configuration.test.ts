@@ -45,6 +45,13 @@ test('Cursor reads mcpServers, with an address alone', () => {
   expect(blockIn(row)).toEqual({ mcpServers: { interlude: { url: '<address>' } } });
 });
 
+test('Gemini CLI reads httpUrl: a bare url would be the older transport', () => {
+  const row = rowOf('Gemini CLI');
+  expect(row).toContain('`~/.gemini/settings.json`');
+  const headers = { Authorization: 'Bearer <key>' };
+  expect(blockIn(row)).toEqual({ mcpServers: { interlude: { httpUrl: '<address>', headers } } });
+});
+
 test('Claude Code takes the transport before the name, and the address after it', () => {
   expect(rowOf('Claude Code')).toContain(
     '`claude mcp add --transport http interlude <address> --header "Authorization: Bearer <key>"`',

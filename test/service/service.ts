@@ -7,6 +7,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { Client } from '@temporalio/client';
 import type { NativeConnection } from '@temporalio/worker';
+import { createAbandonLostTasks } from '../../src/activities/call-tool/abandon-call.ts';
 import { createHeldCallLimit } from '../../src/activities/call-tool/held-call-limit.ts';
 import { demoToken } from '../../src/development/demo-token.ts';
 import type { Tracker } from '../../demo/tracker/tracker.ts';
@@ -115,7 +116,10 @@ export async function startService({
     service: createService({ ...parts, client }),
   });
   stack.defer(() => app.close());
-  const lostTurns = startReconciler(parts, createTurnRuns(client));
+  const lostTurns = startReconciler(
+    { ...parts, abandonTasks: createAbandonLostTasks(parts) },
+    createTurnRuns(client),
+  );
   stack.defer(() => lostTurns.stop());
   await app.listen(config.http);
 

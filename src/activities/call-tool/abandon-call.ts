@@ -3,16 +3,19 @@
  * worker died while it held the connection, or one whose worker died while it followed a remote agent's task. Best
  * effort: not awaited, not retried.
  */
-import type { ServerConfig } from '../../config/config.ts';
+import type { Config, ServerConfig } from '../../config/config.ts';
+import type { KeyRing } from '../../credentials/sealing/key-ring.ts';
 import type { CredentialStore } from '../../credentials/store.ts';
 import { sendBestEffort } from '../../remote/best-effort.ts';
 import type { Resume } from '../../remote/input-required.ts';
 import type { RemoteServers } from '../../remote/remote-servers.ts';
 import type { RoundRef } from '../../turn/tool-call.ts';
+import type { ToolCallRow } from '../../storage/ports/tool-calls.ts';
 import type { Storage } from '../../storage/storage.ts';
 import type { Turn } from '../../turn/turn.ts';
 import { remoteAgentOf } from '../call-model/delegate-tool.ts';
 import type { OpenRoundsDependencies } from './open-rounds.ts';
+import { createCallRounds } from './rounds.ts';
 import type { Round } from './rounds.ts';
 import { credentialOrNone } from './resolve-credential.ts';
 
@@ -34,13 +37,13 @@ export function createAbandonCall({ rounds, servers, storeOf, remote }: Dependen
 
 /**
  * At the end of a turn, before its rows are deleted. Of a task that was followed by a worker that died, the workflow knows
- * nothing: it has heard of no round.
+ * nothing: it has heard of no round. `states`: of calls whose tasks nobody else tells.
  */
-export function createAbandonTasks({ storage, rounds, servers, storeOf, remote }: TaskDependencies) {
+export function createAbandonTasks({ storage, states, rounds, servers, storeOf, remote }: TaskDependencies) {
   return async (turn: Turn): Promise<void> => {
     const calls = await storage.toolCalls.unfinished(turn);
     for (const { toolCallId, toolName, state } of calls) {
-      const server = state === 'started' ? remoteAgentOf(servers, toolName) : undefined;
+      const server = states.includes(state) ? remoteAgentOf(servers, toolName) : undefined;
       const round = server && (await rounds.list(turn, toolCallId)).at(-1);
       if (!server || round?.resume.kind !== 'task') continue;
       void sendBestEffort(abandon({ remote, store: storeOf(server), server, turn }, round.resume));
@@ -50,6 +53,20 @@ export function createAbandonTasks({ storage, rounds, servers, storeOf, remote }
 
 interface TaskDependencies extends Dependencies {
   storage: Storage;
+  states: ToolCallRow['state'][];
+}
+
+/** Of a turn whose workflow is gone: it cannot tell anybody itself, not even of questions that it had open. */
+export function createAbandonLostTasks(
+  parts: Pick<TaskDependencies, 'storage' | 'storeOf' | 'remote'> & { config: Config; keys: KeyRing },
+) {
+  const { servers } = parts.config;
+  return createAbandonTasks({
+    ...parts,
+    servers,
+    rounds: createCallRounds(parts),
+    states: ['started', 'paused'],
+  });
 }
 
 interface Abandoned extends Pick<Dependencies, 'remote'> {

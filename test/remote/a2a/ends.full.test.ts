@@ -4,7 +4,9 @@ import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { asTurn } from '../../asking/asking-service.ts';
 import { openBrowser } from '../../browsers/plain-browser.ts';
+import { turnWorkflowId } from '../../../src/workflows/messages.ts';
 import { startDevelopmentServer } from '../../development-server.ts';
+import type { DevelopmentServer } from '../../development-server.ts';
 import { startPlayingAgent } from '../../servers/playing-agent.ts';
 import type { PlayingAgent } from '../../servers/playing-agent.ts';
 import { startRawAgent, task } from '../../servers/raw-agent.ts';
@@ -19,9 +21,10 @@ let agent: PlayingAgent;
 let keyed: RawAgent;
 let hurried: RawAgent;
 let alice: Caller;
+let temporal: DevelopmentServer;
 
 beforeAll(async () => {
-  const temporal = await startDevelopmentServer();
+  temporal = await startDevelopmentServer();
   stack.defer(() => temporal.stop());
   agent = await startPlayingAgent();
   stack.defer(() => agent.stop());
@@ -87,6 +90,20 @@ test('a newer message takes the place of a task that waits for an answer, and th
   expect((await next.end()).text).toBe('I was told: three');
   await expect.poll(() => agent.cancelled, { timeout: 5_000 }).toContain(waiting);
 });
+
+test.each(['ask Which city?', 'wait'])(
+  'a workflow that is terminated by hand while its task does “%s”: the remote task is cancelled all the same',
+  async (words) => {
+    const before = agent.tasks.length;
+    const turn = await ask('playing', words);
+    if (words === 'wait') await expect.poll(() => agent.tasks.length).toBeGreaterThan(before);
+    else await turn.question(0);
+    const workflowId = turnWorkflowId({ tenant: 'demo', conversation: turn.conversation });
+    await temporal.client.workflow.getHandle(workflowId).terminate('by hand');
+    await turn.stream.finished();
+    await expect.poll(() => agent.cancelled, { timeout: 15_000 }).toContain(agent.tasks.at(-1));
+  },
+);
 
 test('a login that is finished elsewhere is noticed, and nothing is sent for it', async () => {
   const turn = await ask('playing', 'login Sign in at https://login.example/a?b=c.');
