@@ -2,11 +2,12 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { useAskingService } from '../asking/asking-service.ts';
 import { asks, form } from '../servers/playing-server.ts';
-import { connectAgent } from './a2a-client.ts';
+import { connectAgent, stateOf } from './a2a-client.ts';
 import { isTold, startPushTarget, storyOf } from './push-target.ts';
 import type { PushTargetServer } from './push-target.ts';
 
 const setup = useAskingService({ env: { A2A_PUSH_TARGETS: 'local', A2A_PUSH_DEADLINE: '1500ms' } });
+const patient = useAskingService({ env: { A2A_PUSH_TARGETS: 'local' } });
 let target: PushTargetServer;
 beforeAll(async () => {
   target = await startPushTarget();
@@ -32,6 +33,40 @@ test('a target that fails for a while is told everything once it takes it', asyn
   expect(told[0]).toMatch(/^task/);
   expect(told.at(-1)).toMatch(/COMPLETED/);
 });
+
+test('a target that is slow to answer holds up no task, and is told all of it in order, once each', async () => {
+  await using slow = await startPushTarget();
+  const release = slow.hold();
+  const agent = await connectAgent(patient.service);
+  const { id } = await agent.send('hello', { push: config({ url: slow.url }) });
+  expect(stateOf(await agent.get(id))).toBe('COMPLETED');
+  await slow.until((received) => received.length > 0);
+  // The second one waits for the first.
+  expect(new Set(slow.received.map(({ text }) => text)).size).toBe(1);
+  release();
+  await slow.until(isTold('COMPLETED', id));
+  const told = storyOf(slow.received, id);
+  expect(told[0]).toMatch(/^task/);
+  expect(told.at(-1)).toMatch(/COMPLETED/);
+  expect(told).toEqual([...new Set(told)]);
+});
+
+test(
+  'one that never answers is told the same again, and the rest when it does',
+  { timeout: 60_000 },
+  async () => {
+    await using silent = await startPushTarget();
+    const release = silent.hold();
+    const agent = await connectAgent(patient.service);
+    const { id } = await agent.send('hello', { push: config({ url: silent.url }) });
+    // After ten seconds it is taken for lost.
+    await expect.poll(() => silent.received.length, { timeout: 30_000 }).toBeGreaterThan(1);
+    const [first, again] = silent.received;
+    expect(again?.text).toBe(first?.text);
+    release();
+    await silent.until(isTold('COMPLETED', id));
+  },
+);
 
 test('a redirect is not followed, and a target that fails for too long is given up', async () => {
   const other = await startPushTarget();

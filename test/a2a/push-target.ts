@@ -27,12 +27,15 @@ export interface PushTargetServer extends AsyncDisposable {
   until(isThere: (received: Received[]) => boolean): Promise<Received[]>;
   /** How the next ones are answered; 200 after them. */
   answer(...statuses: (number | { status: number; headers: Record<string, string> })[]): void;
+  /** What has come is answered only once the returned function is called, and so is what comes until then. */
+  hold(): () => void;
 }
 
 export async function startPushTarget(): Promise<PushTargetServer> {
   const received: Received[] = [];
   const answers: (number | { status: number; headers: Record<string, string> })[] = [];
   const waiting = new Set<() => void>();
+  let holding: Promise<void> | undefined;
   const listener = async (...[request, response]: Parameters<RequestListener>): Promise<void> => {
     const chunks: Buffer[] = [];
     for await (const chunk of request) chunks.push(chunk as Buffer);
@@ -47,6 +50,8 @@ export async function startPushTarget(): Promise<PushTargetServer> {
         body: JSON.parse(text) as Body,
         at: Date.now(),
       });
+    for (const check of waiting) check();
+    await holding;
     response.writeHead(status, headers).end();
     for (const check of waiting) check();
   };
@@ -56,6 +61,11 @@ export async function startPushTarget(): Promise<PushTargetServer> {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/hook`,
     received,
     answer: (...next) => void answers.push(...next),
+    hold() {
+      const { promise, resolve } = Promise.withResolvers<void>();
+      holding = promise;
+      return resolve;
+    },
     until: (isThere) =>
       new Promise((resolve) => {
         const check = () => {
