@@ -14,6 +14,7 @@ import { requireAgent, Sessions } from './sessions.ts';
 import type { Opened } from './sessions.ts';
 import { historyUpdates } from './updates/history.ts';
 import { toPromptMessage } from './updates/prompt-message.ts';
+import { titleOf } from './updates/session-title.ts';
 import type { TurnEnd } from './updates/stop-reason.ts';
 
 export interface ConnectionParts {
@@ -92,10 +93,10 @@ export class Connection {
       cwd: cwd ?? undefined,
       cursor: cursor ?? undefined,
     });
-    const sessions: SessionInfo[] = items.map(({ id, agent, updatedAt, cwd: folder }) => ({
+    const sessions: SessionInfo[] = items.map(({ id, title, updatedAt, cwd: folder }) => ({
       sessionId: id,
       cwd: folder,
-      title: agent,
+      title,
       updatedAt,
     }));
     return { sessions, ...(next !== null && { nextCursor: next }) };
@@ -159,8 +160,7 @@ export class Connection {
   async #tellBegun(sessionId: string, text: string): Promise<void> {
     const session = this.#sessions.find(sessionId);
     if (!session) return;
-    const title = text.replaceAll(/\s+/g, ' ').slice(0, 80);
-    await this.#editor.update(sessionId, { sessionUpdate: 'session_info_update', title });
+    await this.#editor.update(sessionId, { sessionUpdate: 'session_info_update', title: titleOf(text) });
     const agents = session.agent === undefined ? await this.#sessions.agents() : [];
     await this.#editor.update(sessionId, {
       sessionUpdate: 'config_option_update',

@@ -11,6 +11,7 @@ import type { Editor } from './editor.ts';
 import { Session } from './session.ts';
 import type { Standing } from './telling.ts';
 import { sessionNotFound, toRequestError } from './request-errors.ts';
+import { titleFrom } from './updates/session-title.ts';
 
 export interface SessionsParts {
   client: Client;
@@ -26,7 +27,7 @@ export interface Opened {
 }
 
 export interface Listed {
-  items: (Conversation & { cwd: string })[];
+  items: (Conversation & { cwd: string; title: string })[];
   next: string | null;
 }
 
@@ -41,6 +42,8 @@ export interface Loaded extends Opened {
 export class Sessions {
   readonly #parts: SessionsParts;
   readonly #open = new Map<string, Session>();
+  /** Of sessions that were listed, by their ids. */
+  readonly #titles = new Map<string, string>();
 
   constructor(parts: SessionsParts) {
     this.#parts = parts;
@@ -80,7 +83,21 @@ export class Sessions {
       this.#parts.client.conversations(cursor === undefined ? {} : { cursor }),
     );
     const placed = items.map((item) => ({ ...item, cwd: this.find(item.id)?.cwd ?? process.cwd() }));
-    return { items: placed.filter((item) => cwd === undefined || item.cwd === cwd), next };
+    const asked = placed.filter((item) => cwd === undefined || item.cwd === cwd);
+    const titled = asked.map(async (item) => ({ ...item, title: await this.#titleOf(item) }));
+    return { items: await Promise.all(titled), next };
+  }
+
+  /** What it began with, as far back as one page goes; of one that cannot be read or holds no words, its agent. */
+  async #titleOf({ id, agent }: Conversation): Promise<string> {
+    const known = this.#titles.get(id);
+    if (known !== undefined) return known;
+    const found = await this.#parts.client.conversation(id, { limit: 100 }).catch(() => null);
+    const { items = [], next = null } = found?.messages ?? {};
+    const title = titleFrom(items);
+    // What it began with stays what it is.
+    if (title !== undefined && next === null) this.#titles.set(id, title);
+    return title ?? agent;
   }
 
   /** Of this connection: what another one has opened is opened here first. */

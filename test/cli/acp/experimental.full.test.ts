@@ -2,11 +2,11 @@
 import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
 import { client, methods } from '@agentclientprotocol/sdk/experimental/v2';
-import type { SessionUpdate } from '@agentclientprotocol/sdk/experimental/v2';
+import type { RequestPermissionRequest, SessionUpdate } from '@agentclientprotocol/sdk/experimental/v2';
 import { createHttpStream } from '@agentclientprotocol/sdk/experimental/http-client';
 import { createWebSocketStream } from '@agentclientprotocol/sdk/experimental/ws-client';
 import type { WebSocketConstructor } from '@agentclientprotocol/sdk/experimental/ws-client';
-import { expect, onTestFinished, test } from 'vitest';
+import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { WebSocket } from 'ws';
 import { createAgent } from '../../../src/cli/acp/agent.ts';
 import { createAgentV2 } from '../../../src/cli/acp/agent-v2.ts';
@@ -16,6 +16,7 @@ import { createKeptLogins } from '../../../src/cli/login/kept-logins.ts';
 import { useAskingService } from '../../asking/asking-service.ts';
 import { asks, form } from '../../servers/playing-server.ts';
 import { callOf } from '../../service/asking.ts';
+import type { Service } from '../../service/service.ts';
 import { playEditor } from './editor.ts';
 import { partsFor } from './open-editor.ts';
 import { startProgram } from './program.ts';
@@ -25,8 +26,12 @@ const callAsk = callOf(['ask']);
 const lisbon = { action: 'accept', content: { city: 'Lisbon' } } as const;
 const asking = asks({ city: form('Which city?') });
 
-/** An editor that speaks the draft. */
-async function draftEditor(answer: () => unknown = () => lisbon) {
+/** An editor that speaks the draft. `permit`: the option that its user chooses. */
+async function draftEditor(
+  answer: () => unknown = () => lisbon,
+  { service = setup.service, permit = 'reject' }: { service?: Service; permit?: string | null } = {},
+) {
+  const permissions: RequestPermissionRequest[] = [];
   const updates: SessionUpdate[] = [];
   let wake = Promise.withResolvers<void>();
   const app = client({ name: 'test' })
@@ -35,8 +40,14 @@ async function draftEditor(answer: () => unknown = () => lisbon) {
       wake.resolve();
       wake = Promise.withResolvers();
     })
+    .onRequest(methods.client.session.requestPermission, ({ params }) => {
+      permissions.push(params);
+      return permit === null
+        ? { outcome: { outcome: 'cancelled' } }
+        : { outcome: { outcome: 'selected', optionId: permit } };
+    })
     .onRequest(methods.client.elicitation.create, () => answer() as typeof lisbon);
-  const connection = app.connect(createAgentV2(await partsFor(setup.service)));
+  const connection = app.connect(createAgentV2(await partsFor(service)));
   const { agent } = connection;
   const hello = await agent.request(methods.agent.initialize, {
     protocolVersion: 2,
@@ -44,7 +55,7 @@ async function draftEditor(answer: () => unknown = () => lisbon) {
     capabilities: { elicitation: { form: {}, url: {} } },
   });
   const { sessionId } = await agent.request(methods.agent.session.new, { cwd: '/work' });
-  setup.service.begun(sessionId);
+  service.begun(sessionId);
   const states = () =>
     updates.flatMap((update) => (update.sessionUpdate === 'state_update' ? [update] : [])) as {
       state: string;
@@ -56,9 +67,13 @@ async function draftEditor(answer: () => unknown = () => lisbon) {
     hello,
     sessionId,
     updates,
+    permissions,
     states,
     prompt: (text: string) =>
       agent.request(methods.agent.session.prompt, { sessionId, prompt: [{ type: 'text', text }] }),
+    async until(holds: () => boolean) {
+      while (!holds()) await new Promise(setImmediate);
+    },
     async idle() {
       while (states().at(-1)?.state !== 'idle') await wake.promise;
       return states().at(-1)?.stopReason;
@@ -112,6 +127,49 @@ test('v2: cancel ends as cancelled, and a session is resumed with what was said'
   ]);
   expect(again.states()).toMatchObject([{ state: 'idle' }]);
   again.close();
+});
+
+describe('v2: approvals', () => {
+  const approving = useAskingService({
+    env: { ASKING_APPROVAL: 'destructive' },
+    annotations: { destructiveHint: true },
+  });
+
+  test.each([
+    ['allow-once', 1, 'idle'],
+    ['reject', 0, 'idle'],
+    // Neither is a decision: it waits for one on any surface.
+    ['no option of ours', 0, 'requires_action'],
+    [null, 0, 'requires_action'],
+  ])('are permission requests, and no questions: %s', async (permit, calls, state) => {
+    approving.server.play();
+    const answer = vi.fn<() => unknown>(() => lisbon);
+    const editor = await draftEditor(answer, { service: approving.service, permit });
+    await editor.prompt(callOf(['ask', { page: 'Travel policy' }]));
+    await editor.until(() => editor.permissions.length > 0);
+    expect(editor.permissions[0]).toMatchObject({
+      sessionId: editor.sessionId,
+      title: expect.stringContaining('Approve this?'),
+      subject: {
+        type: 'tool_call',
+        toolCall: {
+          toolCallId: 'call_1',
+          content: [{ content: { text: expect.stringContaining('Travel policy') } }],
+        },
+      },
+      options: [
+        { optionId: 'allow-once', kind: 'allow_once' },
+        { optionId: 'allow-conversation', kind: 'allow_always' },
+        { optionId: 'allow-always', kind: 'allow_always' },
+        { optionId: 'reject', kind: 'reject_once' },
+      ],
+    });
+    await editor.until(() => editor.states().at(-1)?.state === state);
+    expect(approving.server.calls).toHaveLength(calls);
+    expect(answer).not.toHaveBeenCalled();
+    editor.close();
+    await approving.service.endTurns();
+  });
 });
 
 test('v2 is spoken to who asks for it, and only where the program was told to', async () => {

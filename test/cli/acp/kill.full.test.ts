@@ -9,6 +9,7 @@ import { bareEnvironment } from '../../bare-environment.ts';
 import { createDeployment, showOutput } from '../../e2e/deployment.ts';
 import type { Deployment } from '../../e2e/deployment.ts';
 import type { ServiceProcess } from '../../e2e/processes.ts';
+import { createOpenAIServer } from '../../servers/openai-server.ts';
 import { connectAccount } from '../../service/connect-account.ts';
 import { playEditor } from './editor.ts';
 import type { PlayedEditor } from './editor.ts';
@@ -24,20 +25,20 @@ beforeAll(async () => {
 afterAll(() => deployment.stop());
 afterEach(showOutput(() => deployment));
 
-async function openProgram(): Promise<PlayedEditor> {
-  const words = ['acp', '--service', deployment.baseUrl, '--token-file', await tokenFile()];
+async function openProgram(at = deployment): Promise<PlayedEditor> {
+  const words = ['acp', '--service', at.baseUrl, '--token-file', await tokenFile(at)];
   const child = spawn(process.execPath, [script, ...words], {
     env: bareEnvironment(),
     stdio: ['pipe', 'pipe', 'inherit'],
   });
-  deployment.defer(() => child.kill());
+  at.defer(() => child.kill());
   const input = Readable.toWeb(child.stdout) as ReadableStream<Uint8Array>;
   return playEditor(ndJsonStream(Writable.toWeb(child.stdin), input));
 }
 
-async function tokenFile(): Promise<string> {
-  const file = path.join(deployment.dataDir, 'token');
-  writeFileSync(file, await deployment.token('alice'), { mode: 0o600 });
+async function tokenFile(at: Deployment): Promise<string> {
+  const file = path.join(at.dataDir, 'token');
+  writeFileSync(file, await at.token('alice'), { mode: 0o600 });
   return file;
 }
 
@@ -88,3 +89,43 @@ test('before a prompt: it is sent once the service is back', { timeout: 90_000 }
   expect(editor.said(id)).not.toBe('');
   editor.close();
 });
+
+test(
+  'in the middle of the model’s words: the editor is told that they were cut off, and has all of them once after it',
+  { timeout: 120_000 },
+  async () => {
+    const model = await createOpenAIServer({
+      reply: (_, index) =>
+        index === 0
+          ? { kind: 'hang', chunks: ['One ', 'two '] }
+          : { kind: 'text', chunks: ['One ', 'two ', 'three.'] },
+    });
+    const speaking = await createDeployment();
+    speaking.defer(() => model.stop());
+    try {
+      const file = path.join(speaking.dataDir, 'speaking.yaml');
+      writeFileSync(
+        file,
+        `providers: { openai-compatible: { baseURL: '${model.baseURL}' } }
+agents: { assistant: { model: 'openai-compatible:any' } }
+`,
+      );
+      speaking.environment['INTERLUDE_CONFIG'] = file;
+      const first = await speaking.start('start');
+      const editor = await openProgram(speaking);
+      const id = await editor.newSession();
+      const prompted = editor.prompt(id, 'count');
+      await editor.until(() => editor.said(id) === 'One two ');
+      await first.kill('SIGKILL');
+      await editor.until(() => thoughts(editor).length === 1);
+      await speaking.start('start');
+      expect(await prompted).toEqual({ stopReason: 'end_turn' });
+      const cutOff = '\n\n*That was cut off; the agent begins again.*\n\n';
+      expect(editor.said(id)).toBe(`One two ${cutOff}One two three.`);
+      expect(thoughts(editor)).toEqual([expect.stringContaining('does not answer'), expect.any(String)]);
+      editor.close();
+    } finally {
+      await speaking.stop();
+    }
+  },
+);

@@ -1,104 +1,127 @@
-/** Clients that others wrote, with `interlude acp` as the program that they start. */
+/** Clients that others wrote: every end of every kind of question. */
 import { spawn } from 'node:child_process';
-import { writeFileSync } from 'node:fs';
-import path from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { createAcpRuntime, createAgentRegistry, createFileSessionStore } from 'acpx/runtime';
-import type { AcpElicitationHandler } from 'acpx/runtime';
-import { beforeAll, expect, test } from 'vitest';
+import { beforeEach, describe, expect, test } from 'vitest';
 import { useAskingService } from '../../asking/asking-service.ts';
 import { bareEnvironment } from '../../bare-environment.ts';
-import { pythonWith } from '../../programs/python-package.ts';
-import type { Python } from '../../programs/python-package.ts';
 import { asks, form, page } from '../../servers/playing-server.ts';
 import { callOf } from '../../service/asking.ts';
 import { testFolder } from '../../test-folder.ts';
-import { script } from './program.ts';
+import { acpx, commandLine, pythonClient } from './peers.ts';
+import type { PeerAnswer } from './peers.ts';
 
 const setup = useAskingService();
 const callAsk = callOf(['ask']);
 const lisbon = { action: 'accept', content: { city: 'Lisbon' } } as const;
-let python: Python;
-beforeAll(async () => {
-  python = await pythonWith('agent-client-protocol', '0.12.1');
-}, 120_000);
+const cities = { city: { type: 'string', minLength: 2 } };
+const asking = () => asks({ city: form('Which city?', cities, { required: ['city'] }) });
+const answersOf = ({ server }: typeof setup) =>
+  server.calls.map(({ params }) => params.inputResponses).filter((one) => one !== undefined);
 
-const answers = () =>
-  setup.server.calls.map(({ params }) => params.inputResponses).filter((one) => one !== undefined);
+describe.each([acpx, pythonClient])('$name', { timeout: 120_000 }, ({ missing, prompt }) => {
+  beforeEach(async ({ skip }) => {
+    const why = await missing();
+    if (why !== undefined) skip(why);
+  }, 240_000);
 
-async function commandLine(): Promise<string> {
-  const words = [
-    process.execPath,
-    script,
-    'acp',
-    '--service',
-    setup.service.baseUrl,
-    '--token-file',
-    await tokenFile(),
-  ];
-  return words.join(' ');
-}
-
-async function tokenFile(): Promise<string> {
-  const file = path.join(testFolder(), 'token');
-  writeFileSync(file, await setup.service.token('alice'), { mode: 0o600 });
-  return file;
-}
-
-/** acpx is built on an earlier version of the SDK. */
-async function runtime() {
-  const cwd = testFolder();
-  const acp = createAcpRuntime({
-    cwd,
-    sessionStore: createFileSessionStore({ stateDir: testFolder() }),
-    agentRegistry: createAgentRegistry({ overrides: { interlude: await commandLine() } }),
-    permissionMode: 'deny-all',
-    elicitationModes: ['form', 'url'],
-  });
-  const handle = await acp.ensureSession({ sessionKey: 'one', agent: 'interlude', mode: 'persistent', cwd });
-  return {
-    async turn(text: string, onElicitation: AcpElicitationHandler) {
-      const turn = acp.startTurn({
-        handle,
-        text,
-        mode: 'prompt',
-        requestId: crypto.randomUUID(),
-        onElicitation,
+  test.each<PeerAnswer & object>([lisbon, { action: 'decline' }, { action: 'cancel' }])(
+    'a form: $action',
+    async (given) => {
+      setup.server.play(asking());
+      expect(await prompt(setup.service, callAsk, { answers: [given] })).toMatchObject({
+        said: 'done',
+        stopReason: 'end_turn',
+        calls: ['Asking · ask'],
+        asked: [{ mode: 'form', message: expect.stringContaining('Which city?') }],
+        permissions: [],
       });
-      let said = '';
-      for await (const event of turn.events)
-        if (event.type === 'text_delta' && event.stream !== 'thought') said += event.text;
-      return { said, result: await turn.result };
+      expect(answersOf(setup)).toEqual([{ city: given }]);
     },
-    close: () => acp.close({ handle, reason: 'over' }),
-  };
-}
+  );
 
-test('acpx with handlers: a form, a link, and their ends', async () => {
-  const acp = await runtime();
-  const asked: unknown[] = [];
-  setup.server.play(asks({ city: form('Which city?') }));
-  const first = await acp.turn(callAsk, async (request) => {
-    asked.push(request);
-    return lisbon;
+  test('a form: what does not fit is asked again with the reason', async () => {
+    setup.server.play(asking());
+    const answers = [{ action: 'accept', content: { city: 'L' } } as const, lisbon];
+    const { said, asked } = await prompt(setup.service, callAsk, { answers });
+    expect(said).toBe('done');
+    expect(asked[1]?.message).toContain('city: ');
+    expect(answersOf(setup)).toEqual([{ city: lisbon }]);
   });
-  expect(first).toMatchObject({ said: 'done', result: { status: 'completed', stopReason: 'end_turn' } });
-  expect(answers()).toMatchObject([{ city: lisbon }]);
-  expect(asked).toMatchObject([{ mode: 'form', message: expect.stringContaining('Which city?') }]);
-  setup.server.play(asks({ page: page('https://desk.example/pay') }));
-  expect(await acp.turn(callAsk, async () => ({ action: 'accept' }))).toMatchObject({ said: 'done' });
-  for (const action of ['decline', 'cancel'] as const) {
-    setup.server.play(asks({ city: form('Which city?') }));
-    expect((await acp.turn(callAsk, async () => ({ action }))).result).toMatchObject({ status: 'completed' });
-    expect(answers()).toMatchObject([{ city: { action } }]);
-  }
-  await acp.close();
+
+  test('a form: answered in another place, it is taken away and the prompt goes on', async () => {
+    setup.server.play(asking());
+    const prompted = prompt(setup.service, callAsk, { answers: ['wait'] });
+    const open = async () => {
+      const { body } = await setup.alice.request('GET', '/run/v1/elicitations');
+      return body['items'] as { elicitationId: string; conversationId: string }[];
+    };
+    await expect.poll(open, { timeout: 30_000 }).toHaveLength(1);
+    const [{ elicitationId, conversationId } = { elicitationId: '', conversationId: '' }] = await open();
+    await setup.alice.answer({ elicitationId, conversationId, ...lisbon });
+    expect(await prompted).toMatchObject({ said: 'done', stopReason: 'end_turn' });
+    expect(answersOf(setup)).toEqual([{ city: lisbon }]);
+  });
+
+  test.each<PeerAnswer & object>([{ action: 'accept' }, { action: 'decline' }, { action: 'cancel' }])(
+    'a link: $action',
+    async (given) => {
+      setup.server.play(asks({ there: page('https://desk.example/pay') }));
+      expect(await prompt(setup.service, callAsk, { answers: [given] })).toMatchObject({
+        said: 'done',
+        stopReason: 'end_turn',
+        asked: [{ mode: 'url' }],
+      });
+      expect(answersOf(setup)).toEqual([{ there: given }]);
+    },
+  );
+});
+
+describe('time is up', { timeout: 120_000 }, () => {
+  const hurried = useAskingService({ env: { ELICITATION_TIMEOUT: '2s' } });
+
+  test.for([acpx, pythonClient])(
+    '$name: the dialog is taken away, and the prompt goes on',
+    async (peer, { skip }) => {
+      const why = await peer.missing();
+      if (why !== undefined) skip(why);
+      hurried.server.play(asking());
+      const saw = await peer.prompt(hurried.service, callAsk, { answers: ['wait'] });
+      expect(saw).toMatchObject({ stopReason: 'end_turn', asked: [{ mode: 'form' }] });
+      expect(saw.said).toContain('expired');
+      expect(answersOf(hurried)).not.toContainEqual({ city: lisbon });
+    },
+  );
+});
+
+describe('an approval', { timeout: 120_000 }, () => {
+  const approving = useAskingService({
+    env: { ASKING_APPROVAL: 'destructive' },
+    annotations: { destructiveHint: true },
+  });
+  const peers = [acpx, pythonClient];
+  const ends = [
+    ['allow', 1],
+    ['reject', 0],
+    ['cancel', 0],
+  ] as const;
+
+  test.for(
+    peers.flatMap((peer) => ends.map(([permit, calls]) => ({ peer, name: peer.name, permit, calls }))),
+  )('$name: $permit', async ({ peer, permit, calls }, { skip }) => {
+    const why = await peer.missing();
+    if (why !== undefined) skip(why);
+    approving.server.play();
+    const saw = await peer.prompt(approving.service, callAsk, { permit });
+    expect(saw).toMatchObject({ permissions: [expect.stringContaining('Approve this?')], asked: [] });
+    expect(approving.server.calls).toHaveLength(calls);
+  });
 });
 
 test('the program of acpx, which shows no questions: they are put in words', async () => {
-  setup.server.play(asks({ city: form('Which city?') }));
+  setup.server.play(asking());
   const cli = fileURLToPath(new URL('../../../node_modules/acpx/dist/cli.js', import.meta.url));
-  const words = ['--agent', await commandLine(), '--format', 'text', 'exec', callAsk];
+  const command = (await commandLine(setup.service)).join(' ');
+  const words = ['--agent', command, '--format', 'text', 'exec', callAsk];
   const child = spawn(process.execPath, [cli, ...words], {
     cwd: testFolder(),
     env: { ...bareEnvironment(), HOME: testFolder() },
@@ -110,26 +133,4 @@ test('the program of acpx, which shows no questions: they are put in words', asy
   expect(output).toContain('Which city?');
   expect(output).toContain('Answer in your next message');
   await setup.service.endTurns();
-});
-
-test('the client of the Python SDK: words, a tool call, and a form', async ({ skip }) => {
-  if (python.kind === 'missing') return skip(python.why);
-  setup.server.play(asks({ city: form('Which city?') }));
-  const client = fileURLToPath(new URL('python-client.py', import.meta.url));
-  const child = spawn(python.executable, [client, callAsk, ...(await commandLine()).split(' ')], {
-    env: bareEnvironment(),
-  });
-  let output = '';
-  let errors = '';
-  child.stdout.setEncoding('utf8').on('data', (text: string) => (output += text));
-  child.stderr.setEncoding('utf8').on('data', (text: string) => (errors += text));
-  expect(await new Promise((resolve) => child.once('close', resolve)), errors).toBe(0);
-  expect(JSON.parse(output)).toMatchObject({
-    protocolVersion: 1,
-    stopReason: 'end_turn',
-    said: 'done',
-    calls: ['Asking · ask'],
-    asked: [expect.stringContaining('Which city?')],
-  });
-  expect(answers()).toMatchObject([{ city: lisbon }]);
 });

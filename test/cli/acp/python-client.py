@@ -6,12 +6,20 @@ import sys
 
 from acp import PROTOCOL_VERSION, AcceptElicitationResponse, spawn_agent_process, text_block
 from acp.schema import (
+    AllowedOutcome,
+    CancelElicitationResponse,
     ClientCapabilities,
+    DeclineElicitationResponse,
+    DeniedOutcome,
     ElicitationCapabilities,
     ElicitationFormCapabilities,
+    ElicitationUrlCapabilities,
+    RequestPermissionResponse,
 )
 
-seen = {"said": "", "calls": [], "asked": []}
+setting = json.loads(sys.argv[1])
+seen = {"said": "", "calls": [], "asked": [], "permissions": []}
+kinds = {"allow": "allow_once", "reject": "reject_once"}
 
 
 class Editor:
@@ -23,11 +31,28 @@ class Editor:
             seen["calls"].append(update.title)
 
     async def create_elicitation(self, message, mode, **kwargs):
-        seen["asked"].append(message)
-        return AcceptElicitationResponse(action="accept", content={"city": "Lisbon"})
+        is_link = "Url" in type(mode).__name__
+        seen["asked"].append({"mode": "url" if is_link else "form", "message": message})
+        answer = setting["answers"][len(seen["asked"]) - 1]
+        if answer == "wait":
+            await asyncio.Event().wait()
+        if answer["action"] == "decline":
+            return DeclineElicitationResponse(action="decline")
+        if answer["action"] == "cancel":
+            return CancelElicitationResponse(action="cancel")
+        return AcceptElicitationResponse(action="accept", content=answer.get("content"))
+
+    async def complete_elicitation(self, elicitation_id, **kwargs):
+        pass
 
     async def request_permission(self, session_id, tool_call, options, **kwargs):
-        raise AssertionError("nothing here needs an approval")
+        seen["permissions"].append(tool_call.title)
+        wanted = kinds.get(setting["permit"])
+        for option in options:
+            if option.kind == wanted:
+                chosen = AllowedOutcome(outcome="selected", option_id=option.option_id)
+                return RequestPermissionResponse(outcome=chosen)
+        return RequestPermissionResponse(outcome=DeniedOutcome(outcome="cancelled"))
 
     def on_connect(self, conn):
         pass
@@ -35,7 +60,9 @@ class Editor:
 
 async def main(text, command, *words):
     capabilities = ClientCapabilities(
-        elicitation=ElicitationCapabilities(form=ElicitationFormCapabilities())
+        elicitation=ElicitationCapabilities(
+            form=ElicitationFormCapabilities(), url=ElicitationUrlCapabilities()
+        )
     )
     async with spawn_agent_process(
         Editor(), command, *words, use_unstable_protocol=True
@@ -52,4 +79,4 @@ async def main(text, command, *words):
     print(json.dumps(seen))
 
 
-asyncio.run(main(*sys.argv[1:]))
+asyncio.run(main(*sys.argv[2:]))

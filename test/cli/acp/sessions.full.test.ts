@@ -50,6 +50,24 @@ test('a session is loaded with all that was said, and goes on', async () => {
   editor.close();
 });
 
+test('sessions are listed by the words that they began with, in any connection', async () => {
+  const first = await open();
+  const ids = [await first.newSession(), await first.newSession()];
+  for (const [index, id] of ids.entries()) {
+    await first.prompt(id, `title   ${index}\nof it`);
+    await first.prompt(id, 'and more');
+  }
+  const titlesIn = async ({ agent }: PlayedEditor) => {
+    const { sessions } = await agent.request(session.list, {});
+    return ids.map((id) => sessions.find(({ sessionId }) => sessionId === id)?.title);
+  };
+  expect(await titlesIn(first)).toEqual(['title 0 of it', 'title 1 of it']);
+  first.close();
+  const second = await open();
+  expect(await titlesIn(second)).toEqual(['title 0 of it', 'title 1 of it']);
+  second.close();
+});
+
 test('a session is resumed without what was said', async () => {
   const first = await open();
   const id = await first.newSession();
@@ -182,7 +200,7 @@ test('whose a session is, the token says: to anybody else it is not there, and n
   const { sessions } = await bob.agent.request(session.list, {});
   expect(sessions.map(({ sessionId }) => sessionId)).not.toContain(id);
   const listed = await alice.agent.request(session.list, { cwd: '/work' });
-  expect(listed.sessions).toMatchObject([{ sessionId: id, cwd: '/work', title: 'assistant' }]);
+  expect(listed.sessions).toMatchObject([{ sessionId: id, cwd: '/work', title: 'hello' }]);
   expect((await alice.agent.request(session.list, { cwd: '/nowhere' })).sessions).toEqual([]);
   alice.close();
   bob.close();

@@ -91,19 +91,26 @@ test('a newer message takes the place of a task that waits for an answer, and th
   await expect.poll(() => agent.cancelled, { timeout: 5_000 }).toContain(waiting);
 });
 
-test.each(['ask Which city?', 'wait'])(
-  'a workflow that is terminated by hand while its task does “%s”: the remote task is cancelled all the same',
-  async (words) => {
-    const before = agent.tasks.length;
-    const turn = await ask('playing', words);
-    if (words === 'wait') await expect.poll(() => agent.tasks.length).toBeGreaterThan(before);
-    else await turn.question(0);
-    const workflowId = turnWorkflowId({ tenant: 'demo', conversation: turn.conversation });
-    await temporal.client.workflow.getHandle(workflowId).terminate('by hand');
-    await turn.stream.finished();
-    await expect.poll(() => agent.cancelled, { timeout: 15_000 }).toContain(agent.tasks.at(-1));
-  },
-);
+async function terminate({ conversation, stream }: Awaited<ReturnType<typeof ask>>): Promise<void> {
+  const workflowId = turnWorkflowId({ tenant: 'demo', conversation });
+  await temporal.client.workflow.getHandle(workflowId).terminate('by hand');
+  await stream.finished();
+}
+
+test('a workflow that is terminated by hand while its task waits for an answer: the remote task is cancelled', async () => {
+  const turn = await ask('playing', 'ask Which city?');
+  await turn.question(0);
+  await terminate(turn);
+  await expect.poll(() => agent.cancelled, { timeout: 15_000 }).toContain(agent.tasks.at(-1));
+});
+
+test('a workflow that is terminated by hand while its task is at work: the remote task is cancelled', async () => {
+  const before = agent.tasks.length;
+  const turn = await ask('playing', 'wait');
+  await expect.poll(() => agent.tasks.length, { timeout: 15_000 }).toBeGreaterThan(before);
+  await terminate(turn);
+  await expect.poll(() => agent.cancelled, { timeout: 15_000 }).toContain(agent.tasks.at(-1));
+});
 
 test('a login that is finished elsewhere is noticed, and nothing is sent for it', async () => {
   const turn = await ask('playing', 'login Sign in at https://login.example/a?b=c.');
