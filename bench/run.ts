@@ -22,6 +22,7 @@ import { idleStreams } from './idle-streams.ts';
 import { mcpServer } from './mcp-server.ts';
 import { memory } from './memory.ts';
 import { openQuestions } from './open-questions.ts';
+import { start } from './start.ts';
 import { startAskingServers } from './doubles/asking.ts';
 import { startIssuer } from './doubles/issuer.ts';
 import { startTimedMcpServer } from './doubles/mcp.ts';
@@ -47,6 +48,7 @@ const { values: options } = parseArgs({
 const samples = options.quick ? 15 : 60;
 const only = options.only?.split(',');
 const measurements: Record<string, (setup: BenchSetup) => Promise<Section>> = {
+  start,
   firstText,
   a2a,
   answering,
