@@ -6,7 +6,7 @@ import type { Seen } from './rules.ts';
 /** Names of parameters by which somebody is signed in, whoever they are. */
 const credential =
   /^(?:access|id|refresh|auth|session|bearer)?[-_]?token$|jwt|password|passwd|secret|api[-_]?key|credential|^sid$/i;
-const personal = /[\w.+-]+@[\w-]+\.[a-z]{2,}/i;
+const personal = /[\w.+-]@[\w-]{1,63}\.[a-z]/i;
 const jwt = /^eyJ[\w-]{8,}\.[\w-]{8,}\.[\w-]*$/;
 
 export function inspectPage({ url }: Record<string, unknown>): Seen[] {
