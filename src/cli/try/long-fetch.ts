@@ -3,6 +3,7 @@
  * loaded with the first call, so that a program which only lists tools starts without it.
  */
 import type { FetchLike } from '@modelcontextprotocol/client';
+import { errorCodeOf } from '../../remote/error-code.ts';
 
 export interface LongFetch {
   fetch: FetchLike;
@@ -30,14 +31,22 @@ export function createLongFetch(): LongFetch {
 }
 
 const send: FetchLike = async (url, init) => {
-  if (!mayRest(init)) return fetch(url, init);
+  if (!mayRest(init)) return fetch(url, init).catch((error: unknown) => sendAgain(error, url, init));
   const { Agent, fetch: undiciFetch } = await import('undici');
-  agent ??= new Agent({ bodyTimeout: 0, headersTimeout: 0 });
+  agent ??= new Agent({ bodyTimeout: 0, headersTimeout: 0, pipelining: 0 });
   const patient = undiciFetch as unknown as (url: string | URL, init: object) => Promise<Response>;
   return patient(url, { ...init, dispatcher: agent });
 };
 
+/** Over connections of their own: a call that meets one which the server is about to close could not be made again. */
 let agent: object | undefined;
+
+/** What only reads can, once: the server has closed a connection that was kept. */
+function sendAgain(error: unknown, url: string | URL, init: RequestInit | undefined): Promise<Response> {
+  if (init?.signal?.aborted || !['ECONNRESET', 'EPIPE', 'UND_ERR_SOCKET'].includes(errorCodeOf(error)))
+    throw error;
+  return fetch(url, init);
+}
 
 /** Calls, and the standing stream of the old era while a call goes on. */
 function mayRest(init: RequestInit | undefined): boolean {

@@ -1,0 +1,187 @@
+/**
+ * `interlude try` at servers of others: each source of answers, each way to end, each failure of a responder with its exit
+ * code; and recordings, which are the same bytes each time and hold no secret.
+ */
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { readCassetteFile } from '../../../src/cli/try/cassette-file.ts';
+import { serveOverHttp } from '../../../src/cli/try/serve-cassette.ts';
+import { createReplayServer } from '../../../src/testing/cassette/replay-server.ts';
+import { runTryCommand } from './in-process.ts';
+import type { TryEnd } from './in-process.ts';
+import { peers } from './peers.ts';
+import type { Action, Peer } from './peers.ts';
+
+const folder = mkdtempSync(path.join(tmpdir(), 'interlude-peers-'));
+afterAll(() => rmSync(folder, { recursive: true }));
+const file = (name: string) => path.join(folder, name);
+function write(name: string, value: unknown): string {
+  writeFileSync(file(name), JSON.stringify(value));
+  return file(name);
+}
+
+type Reply = (asked: Record<string, unknown>) => { status?: number; body: string };
+
+/** A program that answers as the test has put on. */
+let reply: Reply = () => ({ body: '' });
+let responder: string;
+const program = createServer((request, response) => {
+  let body = '';
+  request.setEncoding('utf8').on('data', (text: string) => (body += text));
+  request.on('end', () => {
+    const { inputRequests } = JSON.parse(body) as { inputRequests: Record<string, unknown> };
+    const { status = 200, body: text } = reply(inputRequests);
+    response.writeHead(status, { 'content-type': 'application/json' }).end(text);
+  });
+});
+beforeAll(async () => {
+  await new Promise<void>((resolve) => program.listen(0, '127.0.0.1', resolve));
+  responder = `http://127.0.0.1:${(program.address() as AddressInfo).port}/answers`;
+});
+afterAll(() => void program.close());
+
+const answering =
+  (answer: object): Reply =>
+  (asked) => ({
+    body: JSON.stringify({
+      inputResponses: Object.fromEntries(Object.keys(asked).map((key) => [key, answer])),
+    }),
+  });
+
+/** With each source: its words on the command line, and what is typed. */
+const sources: Record<string, (peer: Peer, action: Action) => { words: string[]; typed?: string[] } | null> =
+  {
+    '--answers': ({ content }, action) => {
+      const answer = action === 'accept' ? { accept: content } : { [action]: true };
+      return { words: ['--answers', write('answers.yaml', { questions: [{ message: '/./', ...answer }] })] };
+    },
+    '--responder'({ content }, action) {
+      reply = answering(action === 'accept' ? { action, content } : { action });
+      return { words: ['--responder', responder] };
+    },
+    '--prompt': ({ content }, action) => ({
+      words: ['--prompt'],
+      typed: action === 'accept' ? typedForm(content) : [action === 'decline' ? '/n' : '/c'],
+    }),
+    '--decline': (_, action) => (action === 'decline' ? { words: ['--decline'] } : null),
+  };
+
+/** A line for each field, and one that sends a form of several. */
+function typedForm(content: Peer['content']): string[] {
+  const lines = Object.values(content).map((value) =>
+    typeof value === 'boolean' ? (value ? 'yes' : 'no') : String(value),
+  );
+  return lines.length > 1 ? [...lines, ''] : lines;
+}
+
+/** What a program may do wrong, and what is said of it. */
+const failures: [what: string, reply: Reply, said: RegExp][] = [
+  ['HTTP 500', () => ({ status: 500, body: '{}' }), /answered with HTTP 500/],
+  ['a redirect', () => ({ status: 302, body: '' }), /answered with HTTP 302/],
+  ['no JSON', () => ({ body: 'yes' }), /did not answer with JSON/],
+  ['no inputResponses', () => ({ body: '{}' }), /without inputResponses/],
+  ['no answer', () => ({ body: '{"inputResponses":{}}' }), /leaves out/],
+  [
+    'an unknown id',
+    (asked) => ({ body: JSON.stringify({ inputResponses: { ...asked, other: null } }) }),
+    /"other", which was not asked/,
+  ],
+  [
+    'a doubled id',
+    (asked) => ({
+      body: JSON.stringify({
+        inputResponses: [...Object.keys(asked), ...Object.keys(asked)].map((id) => ({ id, value: 3 })),
+      }),
+    }),
+    /twice/,
+  ],
+  ['an unknown action', answering({ action: 'completed' }), /no action, or an unknown one/],
+  ['an answer that does not fit', answering({ action: 'accept', content: { surplus: 1 } }), /does not fit/],
+  ['nothing to say', answering(null as unknown as object), /Nothing answers/],
+];
+
+describe.each(peers)('$name', { timeout: 120_000 }, (peer) => {
+  let url = '';
+  let stop = async (): Promise<void> => undefined;
+  let missing: string | undefined;
+  beforeAll(async () => {
+    const running = await peer.start();
+    if ('missing' in running) ({ missing } = running);
+    else ({ url, stop } = running);
+  }, 240_000);
+  afterAll(() => stop());
+
+  const tryAt = (address: string, words: string[], typed?: string[]): Promise<TryEnd> =>
+    runTryCommand([...peer.call, '--era', peer.era, ...words, address], typed);
+  const accepting = () => [
+    '--answers',
+    write('accept.yaml', { questions: [{ message: '/./', accept: peer.content }] }),
+  ];
+
+  const endings = Object.entries(sources).flatMap(([source, use]) =>
+    (['accept', 'decline', 'cancel'] as const)
+      .filter((action) => use(peer, action) !== null)
+      .map((action) => ({ source, use, action })),
+  );
+  for (const { source, use, action } of endings)
+    test(`${source}: ${action}`, async ({ skip }) => {
+      if (missing !== undefined) return skip(missing);
+      const { words, typed } = use(peer, action) ?? { words: [] };
+      const { code, output, errors } = await tryAt(url, words, typed);
+      const [expected, said] = peer.ends[action];
+      expect([code, output], errors).toEqual([expected, expect.stringMatching(said)]);
+    });
+
+  for (const [what, replies, said] of failures)
+    test(`a program that answers with ${what}: 3`, async ({ skip }) => {
+      if (missing !== undefined) return skip(missing);
+      reply = replies;
+      const { code, output, errors } = await tryAt(url, ['--responder', responder]);
+      expect([code, output], errors).toEqual([3, '']);
+      expect(errors).toMatch(said);
+      expect(errors).toContain('Nothing was sent after it.');
+    });
+
+  test('recorded and replayed twenty times: the bytes are equal, and no secret is in them', async ({
+    skip,
+  }) => {
+    if (missing !== undefined) return skip(missing);
+    const secrets = ['--token', 'token-of-the-test', '--header', 'x-api-key: key-of-the-test'];
+    const record = async (address: string, name: string) => {
+      const { code, errors } = await tryAt(address, [...accepting(), ...secrets, '--record', file(name)]);
+      expect(code, errors).toBe(0);
+      return readFileSync(file(name), 'utf8');
+    };
+    const first = await record(url, 'first.yaml');
+    for (const secret of ['token-of-the-test', 'key-of-the-test']) expect(first).not.toContain(secret);
+    for (let time = 0; time < 20; time++) {
+      const server = createReplayServer(await readCassetteFile(file('first.yaml')));
+      const { url: served, close } = await serveOverHttp(server, 0);
+      expect(await record(served, 'again.yaml')).toBe(first);
+      close();
+      expect([server.differences, server.missing()]).toEqual([[], []]);
+    }
+  });
+
+  test('recorded at the server twenty times, and replayed there: the same', async ({ skip }) => {
+    if (missing !== undefined || peer.repeats === 'never') return skip(missing ?? 'it never says the same');
+    const record = async (name: string) => {
+      const { code, errors } = await tryAt(url, [...accepting(), '--record', file(name)]);
+      expect(code, errors).toBe(0);
+      return readFileSync(file(name), 'utf8').replaceAll(
+        peer.repeats === 'words' ? /requestState: .*/g : /$^/g,
+        '',
+      );
+    };
+    const first = await record('first.yaml');
+    for (let time = 0; time < 20; time++) {
+      expect(await record('again.yaml')).toBe(first);
+      const { code, errors } = await runTryCommand(['--replay', file('first.yaml'), '--era', peer.era, url]);
+      expect(code, errors).toBe(0);
+    }
+  });
+});
