@@ -66,6 +66,8 @@ const rules: { name: string; about: (file: string) => boolean; allows: (found: I
       to.startsWith('node:') ||
       to === 'vitest' ||
       (typeOnly && to.startsWith('@modelcontextprotocol/')) ||
+      // Loaded where a tool has an output schema.
+      to === '@modelcontextprotocol/client/validators/ajv' ||
       // What answers the questions of a service is given to its client.
       (typeOnly && (to === 'src/client/answer-questions.ts' || isIn(to, 'contract'))),
   },

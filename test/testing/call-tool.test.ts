@@ -235,3 +235,30 @@ test('the caller can stop it', async () => {
   playing.play(() => stop.abort());
   expect((await callTool(client, { name: 'ask' }, { signal: stop.signal })).end).toEqual({ kind: 'stopped' });
 });
+
+describe('a tool that has said what its result is', () => {
+  const outputSchema = { type: 'object', properties: { nights: { type: 'integer' } }, required: ['nights'] };
+  const end = async (result: object, schema: Record<string, unknown> = outputSchema) => {
+    playing.play({ resultType: 'complete', content: [], ...result });
+    const client = await keep(connectSecond(playing.url, 'modern'));
+    return (await callTool(client, { name: 'ask', outputSchema: schema })).end;
+  };
+  const breaks = (message: RegExp) => ({
+    kind: 'fault',
+    fault: {
+      message: expect.stringMatching(message),
+      clause: { text: expect.stringContaining('must return structuredContent'), url: expect.any(String) },
+    },
+  });
+
+  test('it fits, or the tool says that it failed', async () => {
+    expect(await end({ structuredContent: { nights: 3 } })).toMatchObject({ kind: 'result' });
+    expect(await end({ isError: true })).toMatchObject({ kind: 'result' });
+  });
+
+  test('it does not', async () => {
+    expect(await end({ structuredContent: { nights: 'three' } })).toEqual(breaks(/nights must be integer/));
+    expect(await end({})).toEqual(breaks(/has no structuredContent/));
+    expect(await end({ structuredContent: {} }, { type: 'nonsense' })).toEqual(breaks(/cannot be used/));
+  });
+});

@@ -35,7 +35,8 @@ export async function lintCall(
   input: Record<string, unknown>,
   { sessions, sources, options, isRemote }: LintCall,
 ): Promise<LintedCall> {
-  const call = { name: tool.name, arguments: input, inputSchema: tool.inputSchema };
+  const { name, inputSchema, outputSchema } = tool;
+  const call = { name, arguments: input, inputSchema, outputSchema };
   async function pass(answers: readonly AnswerSource[]): Promise<Pass> {
     const session = await sessions.current();
     session.heard();

@@ -138,7 +138,8 @@ async function callOne(options: TryOptions, connected: Connected, tool: ListedTo
   if (input === null) return exitCodes.done;
   checkToolArguments(tool.name, input, tool.inputSchema);
   terminal.line(callLine(tool.name, input));
-  const call = { name: tool.name, arguments: input, inputSchema: tool.inputSchema };
+  const { name, inputSchema, outputSchema } = tool;
+  const call = { name, arguments: input, inputSchema, outputSchema };
   const onEvent = createCallPrinter(terminal);
   // Some servers let anybody list their tools.
   const report = await withAccount(options.account, canPrompt, () =>

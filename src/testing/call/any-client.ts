@@ -18,6 +18,8 @@ export interface ToolToCall {
   arguments?: Record<string, unknown>;
   /** As the server listed it: in the new era, arguments that are marked there are sent as headers too. */
   inputSchema?: Record<string, unknown>;
+  /** As the server listed it: a result that does not fit is the server's fault. */
+  outputSchema?: Record<string, unknown> | undefined;
 }
 
 interface FirstGeneration {

@@ -8,6 +8,7 @@ import type { QuestionAnswer, ServerQuestion } from '../../remote/input-required
 import { readServerMessage } from '../../remote/mcp/legacy/messages.ts';
 import type { AnswerSource } from '../answers/source.ts';
 import type { CallEnd, CallEvent, LogLine, Progress, ToolCallReport } from './call-events.ts';
+import { checkOutput } from './check-output.ts';
 import { clauses } from './fault.ts';
 import { canShowAll, clauseOfQuestion, fault, readServerAnswer, sentence } from './read-answer.ts';
 import type { Era } from './read-answer.ts';
@@ -120,6 +121,7 @@ class Call {
       const answered = await this.#send(params);
       if ('kind' in answered) return answered;
       const answer = readServerAnswer(answered.message, { era: this.#era, capabilities: this.#capabilities });
+      if (answer.kind === 'result') return this.#checked(answer);
       if (answer.kind !== 'asks') return answer;
       const collected = await this.#rounds.ask(answer.pause.questions, answer.pause, this.#over.signal);
       if (collected.kind === 'unanswered') return collected;
@@ -128,6 +130,11 @@ class Call {
       if (isRefused && 'error' in answered.message) return { kind: 'error', ...answered.message.error };
       params = buildRetry(params, answer.pause, collected.answers.map(toWire));
     }
+  }
+
+  async #checked(end: Extract<CallEnd, { kind: 'result' }>): Promise<CallEnd> {
+    const broken = await checkOutput(end.result, this.#tool.outputSchema);
+    return broken ? { kind: 'fault', fault: broken } : end;
   }
 
   /** One request, and what came back for it. */
