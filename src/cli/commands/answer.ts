@@ -9,7 +9,8 @@ import { defineCommand, UsageError } from '../command.ts';
 import { findToken } from '../login/find-token.ts';
 import { createKeptLogins, loginsFolder } from '../login/kept-logins.ts';
 import { serviceAddress } from '../login/sign-in-server.ts';
-import { readSources, sourceOptions } from '../try/answer-sources.ts';
+import { readSources } from '../try/answer-sources.ts';
+import { sourceOptions } from '../try/options.ts';
 import { createTerminal } from '../try/terminal.ts';
 import { readService, serviceOption } from './service-option.ts';
 

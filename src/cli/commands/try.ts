@@ -1,7 +1,7 @@
 /** `interlude try`: calls a tool of any MCP server, and answers what it asks. Needs no service. */
 import { defineCommand } from '../command.ts';
 import { interruptSignal } from '../try/interrupt.ts';
-import { tryOptions, tryWith } from '../try/try-with.ts';
+import { tryOptions } from '../try/options.ts';
 
 export const tryServer = defineCommand({
   arguments: ['<url | command…>'],
@@ -14,8 +14,9 @@ export const tryServer = defineCommand({
     'Exit codes: 0 done, 1 the tool failed, 2 wrong command line or no such server, 3 a question was not answered,',
     '4 the server breaks the protocol, 5 it said nothing for too long. More: docs/testing-servers.md',
   ].join('\n'),
-  run(values, words, order) {
+  async run(values, words, order) {
     const { stdin, stdout, stderr, env } = process;
+    const { tryWith } = await import('../try/try-with.ts');
     return tryWith(values, { words, order, stdin, stdout, stderr, env, signal: interruptSignal() });
   },
 });

@@ -1,29 +1,17 @@
 /** What the command line of `interlude lint-server` means, and what comes of it: the exit code. */
-import type { Options, Values } from '../command.ts';
+import type { Values } from '../command.ts';
 import { openBrowser } from '../login/loopback.ts';
-import { readSources, sourceOptions } from '../try/answer-sources.ts';
-import { connectionOptions, readConnection } from '../try/connection-options.ts';
+import { readSources } from '../try/answer-sources.ts';
+import { readConnection } from '../try/read-connection.ts';
 import { TryError } from '../try/exit-codes.ts';
 import { accountFiles } from '../try/sign-in/account-file.ts';
 import { accountAt } from '../try/sign-in/server-account.ts';
 import { readTarget } from '../try/target.ts';
 import { createTerminal } from '../try/terminal.ts';
 import type { TryInput } from '../try/try-with.ts';
+import type { lintOptions } from './options.ts';
 import { readCallsFile } from './calls-file.ts';
 import { runLint } from './run-lint.ts';
-
-const { prompt: _prompt, decline: _decline, ...answering } = sourceOptions;
-
-export const lintOptions = {
-  calls: { type: 'string', value: '<file>', description: 'with what to call the tools (YAML)' },
-  tool: { type: 'strings', value: '<name>', description: 'call this one, whatever it says of itself' },
-  all: { type: 'boolean', description: 'call all tools, those included that do not say that they ask' },
-  ...answering,
-  ...connectionOptions,
-  timeout: { ...connectionOptions.timeout, default: '20s' },
-  strict: { type: 'boolean', description: 'exit code 1 for warnings, too' },
-  json: { type: 'boolean', description: 'for programs: one object on standard output' },
-} as const satisfies Options;
 
 const maxRounds = 5;
 

@@ -8,14 +8,6 @@ import { readHeaders } from './read-headers.ts';
 import { promptSource } from './prompt-source.ts';
 import type { Terminal } from './terminal.ts';
 
-export const sourceOptions = {
-  answers: { type: 'strings', value: '<file>', description: 'answer from a file (YAML)' },
-  responder: { type: 'strings', value: '<url>', description: 'answer by a program that is asked over HTTP' },
-  'responder-header': { type: 'strings', value: '<name: value>', description: 'sent to responders' },
-  prompt: { type: 'boolean', description: 'ask here in the terminal; the default where there is one' },
-  decline: { type: 'boolean', description: 'decline what nothing else answers' },
-} as const;
-
 export interface SourcesGiven {
   answers: string[];
   responder: string[];

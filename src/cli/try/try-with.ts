@@ -1,36 +1,18 @@
 /** What the command line of `interlude try` means, and what comes of it: the exit code. */
 import type { Readable, Writable } from 'node:stream';
 import { UsageError } from '../command.ts';
-import type { Options, Values } from '../command.ts';
+import type { Values } from '../command.ts';
 import { openBrowser } from '../login/loopback.ts';
-import { readSources, sourceOptions } from './answer-sources.ts';
+import { readSources } from './answer-sources.ts';
 import { readCassetteFile } from './cassette-file.ts';
-import { connectionOptions, readConnection } from './connection-options.ts';
+import type { tryOptions } from './options.ts';
+import { readConnection } from './read-connection.ts';
 import { TryError } from './exit-codes.ts';
 import { runTry } from './run-try.ts';
 import { accountFiles } from './sign-in/account-file.ts';
 import { accountAt } from './sign-in/server-account.ts';
 import { readTarget } from './target.ts';
 import { createTerminal } from './terminal.ts';
-
-export const tryOptions = {
-  tool: {
-    type: 'string',
-    value: '<name>',
-    description: 'call this tool; without it, the tools are listed',
-  },
-  args: { type: 'strings', value: '<key=value | JSON>', description: 'its arguments' },
-  ...sourceOptions,
-  'max-rounds': { type: 'string', value: '<number>', description: 'how often it may ask', default: '5' },
-  ...connectionOptions,
-  record: { type: 'string', value: '<cassette>', description: 'write all that is said into a file' },
-  replay: {
-    type: 'string',
-    value: '<cassette>',
-    description: 'make the recorded calls again, and show what the server says differently',
-  },
-  json: { type: 'boolean', description: 'for programs: one object on standard output' },
-} as const satisfies Options;
 
 export interface TryInput {
   words: string[];

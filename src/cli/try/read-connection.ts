@@ -4,40 +4,9 @@ import type { Era } from '../../testing/call/read-answer.ts';
 import { readDuration } from '../../tools/read-duration.ts';
 import type { Duration } from '../../tools/read-duration.ts';
 import { UsageError } from '../command.ts';
-import type { Options, Values } from '../command.ts';
+import type { Values } from '../command.ts';
+import type { connectionOptions } from './options.ts';
 import { readHeaders } from './read-headers.ts';
-
-export const connectionOptions = {
-  timeout: {
-    type: 'string',
-    value: '<duration>',
-    description: 'how long the server may say nothing',
-    default: '60s',
-  },
-  era: {
-    type: 'string',
-    value: '<auto | modern | legacy>',
-    description: 'which MCP to speak',
-    default: 'auto',
-  },
-  can: {
-    type: 'string',
-    value: '<form,url>',
-    description: 'which questions the server is told it may ask: form,url, form, url or none',
-    default: 'form,url',
-  },
-  token: {
-    type: 'string',
-    value: '<token>',
-    description: 'for a server that wants one (INTERLUDE_TRY_TOKEN)',
-  },
-  'client-id': {
-    type: 'string',
-    value: '<id>',
-    description: 'who this program is where one signs in, if it may not register itself',
-  },
-  header: { type: 'strings', value: '<name: value>', description: 'sent with every request' },
-} as const satisfies Options;
 
 export interface Connection {
   era: Era | 'auto';
