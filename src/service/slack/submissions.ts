@@ -14,6 +14,7 @@ import type { ViewValues } from '../../slack/blocks/field-values.ts';
 import { noticeModal, onwardModal } from '../../slack/blocks/notice-modal.ts';
 import { approvalBlocks, decisions, fieldBlock } from '../../slack/blocks/question-modal.ts';
 import { settledWords } from '../../slack/blocks/question-message.ts';
+import { troubleOf } from '../../slack/client.ts';
 import type { ElicitationRow } from '../../storage/ports/elicitations.ts';
 import type { AnswerQuestion } from '../answer-question.ts';
 import { fitContent } from '../answer-content.ts';
@@ -58,18 +59,26 @@ export function createSubmissions(parts: Parts, later: (work: Promise<unknown>) 
       delay(answerWithinMs, null, { ref: false }),
     ]);
     if (first) return first.answer;
-    later(taken.then((answer) => showLater(workspace, submission, answer)));
+    later(showLater(workspace, submission, taken));
     return says('Your answer is on its way. You can close this window.');
   };
 }
 
+/** Whoever has closed the window meanwhile sees it in the thread. */
 async function showLater(
   { client }: SlackWorkspace,
   { viewId }: SlackSubmission,
-  answer: WindowAnswer | undefined,
+  taken: Promise<WindowAnswer | undefined>,
 ): Promise<void> {
-  const view = answer?.response_action === 'update' ? answer.view : noticeModal('Your answer is there.');
-  await client.views.update({ view_id: viewId, view });
+  const show = (view: ModalView) => client.views.update({ view_id: viewId, view });
+  try {
+    const answer = await taken;
+    await show(answer?.response_action === 'update' ? answer.view : noticeModal('Your answer is there.'));
+  } catch (error) {
+    if (troubleOf(error).kind === 'refused') return;
+    await show(noticeModal('Your answer could not be taken. Open the question again.'));
+    throw error;
+  }
 }
 
 interface ReadAnswer {
