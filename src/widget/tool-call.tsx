@@ -46,12 +46,13 @@ export function ToolCall({ part, isWaiting, words }: Props) {
   );
 }
 
-/** `tracker__list_issues` → `Tracker: list issues`. */
+/** `tracker__list_issues` → `Tracker: list issues`; another agent is named by its name alone. */
 export function toolName(name: string): string {
   const [server = '', tool] = name.split('__');
   const words = (text: string) => text.replaceAll(/[_-]+/g, ' ').trim();
-  const title = words(server).replace(/^./, (letter) => letter.toUpperCase());
-  return tool === undefined ? title : `${title}: ${words(tool)}`;
+  const title = (text: string) => words(text).replace(/^./, (letter) => letter.toUpperCase());
+  if (tool === undefined) return title(server);
+  return server === 'agent' ? title(tool) : `${title(server)}: ${words(tool)}`;
 }
 
 const longest = 4_000;

@@ -4,9 +4,13 @@ import type { RefObject } from 'react';
 /** What the pointer rests on, and what must therefore not be moved: a card, or a line that has kept the room of one. */
 export const pointedAt = '.card:hover, .settled[style]';
 
+/** Longer than between the presses of a double click, and than the next question of the same call takes to open. */
+const keptForMs = 1_500;
+
 /**
  * A card becomes a line when it is settled. As long as the pointer stays where the card was, the line takes the card's
- * room: another card would come under the pointer otherwise, and be answered by the second press of a double click.
+ * room: another card would come under the pointer otherwise, and be answered by the second press of a double click. Where
+ * no other card is open by then, the room is given up, or the answer would stand below a hole.
  */
 export function useKeptRoom(
   card: RefObject<HTMLElement | null>,
@@ -21,6 +25,10 @@ export function useKeptRoom(
     const element = line.current;
     if (!element || height.current === 0) return;
     element.style.minHeight = `${height.current}px`;
-    element.addEventListener('pointerleave', () => element.removeAttribute('style'));
+    const giveUp = () => element.removeAttribute('style');
+    element.addEventListener('pointerleave', giveUp);
+    setTimeout(() => {
+      if (!(element.getRootNode() as ParentNode).querySelector('.card')) giveUp();
+    }, keptForMs);
   }, [line, status]);
 }

@@ -2,6 +2,7 @@
  * Tasks that wait for a person while everything around them is killed with -9, and two APIs that serve any task alike: whoever
  * watches, answers or cancels does it wherever they come. PostgreSQL, a Temporal of its own, processes of their own.
  */
+import { setTimeout as delay } from 'node:timers/promises';
 import { pino } from 'pino';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import { roundsAgents } from '../asking/asking-service.ts';
@@ -131,3 +132,34 @@ test(
     await target.until(isTold('CANCELED', asked.id));
   },
 );
+
+test(
+  'a worker and an API stand still for a minute: the answer that is sent meanwhile counts once, and streams go on',
+  { timeout: 240_000 },
+  async () => {
+    server.play(asks(question));
+    const agent = await here();
+    const asked = await agent.send('call asking__ask {}', { push: push() });
+    const watching = readStream(agent.client.resubscribeTask({ id: asked.id, tenant: '' }));
+    const elsewhere = readStream((await there()).client.resubscribeTask({ id: asked.id, tenant: '' }));
+    const frozen = processes.slice(0, 2).map(({ pid }) => pid);
+    for (const pid of frozen) process.kill(pid, 'SIGSTOP');
+    const thawed = delay(60_000).then(() => frozen.forEach((pid) => process.kill(pid, 'SIGCONT')));
+    // Nobody can say yet what comes of it.
+    const answered = (await there()).send('Lisbon', { taskId: asked.id });
+    expect(stateOf(await (await there()).get(asked.id))).toBe('INPUT_REQUIRED');
+    await thawed;
+    expect(stateOf(await untilOver(asked.id))).toBe('COMPLETED');
+    await answered.catch(() => undefined);
+    for (const { states } of [await watching, await elsewhere]) expect(states.at(-1)).toBe('COMPLETED');
+    expect(server.calls).toHaveLength(2);
+    await target.until(isTold('COMPLETED', asked.id));
+  },
+);
+
+async function untilOver(id: string) {
+  const agent = await there();
+  const state = async () => stateOf(await agent.get(id));
+  await expect.poll(state, { timeout: 60_000 }).not.toMatch(/REQUIRED|WORKING/);
+  return agent.get(id);
+}

@@ -165,6 +165,17 @@ describe('an answer', () => {
     await leave();
   });
 
+  test('leaves no hole where its card was, even under a pointer that stays there', async () => {
+    const visitor = await askedFor('call office__delete {"what":"the door"}');
+    const { view, card, leave } = visitor;
+    await card.getByRole('button', { name: 'Not now' }).click();
+    const line = view.locator('.settled', { hasText: 'Office: You said “not now”' });
+    await line.waitFor();
+    const heightOf = async () => (await line.boundingBox())?.height ?? NaN;
+    await expect.poll(heightOf, { timeout: 10_000 }).toBeLessThan(60);
+    await leave();
+  });
+
   test('that comes at the very moment of the deadline is told that it came too late', async () => {
     const visitor = await askedFor('call office__delete {"what":"the cellar"}', {}, hasty);
     const { page: window, view, leave } = visitor;
