@@ -1,0 +1,101 @@
+/**
+ * The loop of a workflow that brings one turn to somebody outside as it happens: in order, until its end was taken, they are
+ * gone, or they have failed for too long. Nothing is held while a person thinks: it looks again now and then, and at once
+ * when it is told that something happens.
+ */
+import { condition, setHandler, sleep, workflowInfo } from '@temporalio/workflow';
+import { turnNews } from './messages.ts';
+
+const firstPauseMs = 1_000;
+const longestPauseMs = 60_000;
+const longestLookMs = 30_000;
+
+/** How far it has come; what a run hands to the next one when its history has become long. */
+interface Progress<Position> {
+  /** Up to where in the log it was brought there. */
+  position: Position;
+  failingSince: number | null;
+}
+
+export interface Look<Position> {
+  position: Position;
+  /** Something is about to happen, although the log does not say so yet. */
+  isAwaited: boolean;
+}
+
+interface Report<Position, End> {
+  /**
+   * `working`: more is to come soon. `waiting`: for a person. `busy`: this worker delivers enough already. `limited`: they
+   * want to be left alone for a while. `failed`: they do not answer.
+   */
+  kind: 'working' | 'waiting' | 'busy' | 'limited' | 'failed' | End;
+  position: Position;
+  retryAfterMs?: number;
+}
+
+interface Options<Position, End extends string, Status> extends Progress<Position> {
+  /** How long they may fail. */
+  deadlineMs: number;
+  busyMs: number;
+  look(at: Look<Position>): Promise<Report<Position, End>>;
+  /** What it means that nothing is left to do. */
+  ends: Record<End, Status>;
+}
+
+type Outcome<Position, Status> =
+  | { kind: 'over'; status: Status }
+  | { kind: 'overdue' }
+  /** The history has become long. */
+  | { kind: 'unfinished'; progress: Progress<Position> };
+
+export async function deliverTurn<Position, End extends string, Status>(
+  options: Options<Position, End, Status>,
+): Promise<Outcome<Position, Status>> {
+  const { deadlineMs, busyMs, look, ends } = options;
+  let { position, failingSince } = options;
+  let isAwaited = false;
+  let pauseMs = firstPauseMs;
+  setHandler(turnNews, () => {
+    isAwaited = true;
+  });
+
+  while (!workflowInfo().continueAsNewSuggested) {
+    const wasAwaited = isAwaited;
+    isAwaited = false;
+    const report = await look({ position, isAwaited: wasAwaited });
+    if (report.position !== position) {
+      pauseMs = firstPauseMs;
+      failingSince = null;
+    }
+    position = report.position;
+    switch (report.kind) {
+      case 'working':
+        failingSince = null;
+        break;
+      case 'busy':
+        await sleep(busyMs);
+        break;
+      case 'waiting':
+        failingSince = null;
+        await condition(() => isAwaited, pauseMs);
+        pauseMs = Math.min(2 * pauseMs, longestLookMs);
+        break;
+      case 'limited':
+        failingSince = null;
+        await sleep(report.retryAfterMs ?? firstPauseMs);
+        break;
+      case 'failed': {
+        failingSince ??= Date.now();
+        const left = failingSince + deadlineMs - Date.now();
+        if (left <= 0) return { kind: 'overdue' };
+        // The last try is at the deadline.
+        await sleep(Math.min(Math.max(pauseMs, report.retryAfterMs ?? 0), left));
+        pauseMs = Math.min(2 * pauseMs, longestPauseMs);
+        break;
+      }
+      default:
+        return { kind: 'over', status: ends[report.kind as End] };
+    }
+  }
+  return { kind: 'unfinished', progress: { position, failingSince } };
+}
