@@ -121,9 +121,14 @@ const decisionWords = {
   refuse: 'Refuse',
 } satisfies Record<(typeof decisions)[number], string>;
 
+/** Its fences. */
+const most = longestSection - fenced('').length;
+/** Between three backticks stand two more characters. */
+const costOfCode = (text: string) => escapeText(text).length + text.split('`').length - 1;
+
 /** To the letter, in as many sections as it needs. */
 function code(text: string): KnownBlock[] {
-  return pieces(text, (piece) => fenced(piece).length <= longestSection).map((piece) =>
+  return pieces(text, most, costOfCode).map((piece) =>
     marked(fenced(piece.replace(/\n$/, '')), { expand: true }),
   );
 }

@@ -49,29 +49,28 @@ function escapedUpTo(text: string, most: number): string {
 
 /** A stranger's words as a whole, to the letter, in as many sections as they need. */
 export function sections(text: string): SectionBlock[] {
-  return pieces(text, (piece) => piece.length <= longestSection).map((piece) => ({
+  return pieces(text, longestSection).map((piece) => ({
     type: 'section',
     text: literal(piece),
   }));
 }
 
-/** A text in pieces that each fit, cut behind lines where there are any. `fits` holds for what is shorter, too. */
-export function pieces(text: string, fits: (piece: string) => boolean): string[] {
+/** A text in pieces of at most `most`, cut behind lines where there are any. What two texts cost together is what each costs. */
+export function pieces(text: string, most: number, costOf = (part: string) => part.length): string[] {
   const found: string[] = [];
   let piece = '';
+  let cost = 0;
   const end = () => {
     if (piece.trim() !== '') found.push(piece);
     piece = '';
+    cost = 0;
   };
   for (const line of text.match(/[^\n]*\n|[^\n]+$/g) ?? []) {
-    if (fits(piece + line)) {
-      piece += line;
-      continue;
-    }
-    end();
-    for (const part of fits(line) ? [line] : line) {
-      if (!fits(piece + part)) end();
+    const isShort = costOf(line) <= most;
+    for (const part of isShort ? [line] : line) {
+      if (cost + costOf(part) > most) end();
       piece += part;
+      cost += costOf(part);
     }
   }
   end();
