@@ -155,6 +155,9 @@ export interface SlackDeliveryInput {
   failingSince: number | null;
 }
 
+/** A delivery that nobody has tried for so long has no workflow any more: each tries more often than once a minute. */
+export const slackDeliveryDeadMs = 3 * 60_000;
+
 export interface SlackDeliveryResult {
   status: 'delivered' | 'given-up';
 }

@@ -11,12 +11,12 @@ import { createSlackClients } from '../../credentials/slack-clients.ts';
 import type { KeyRing } from '../../credentials/sealing/key-ring.ts';
 import { toAnswer } from '../../slack/answer.ts';
 import type { Answer } from '../../slack/answer.ts';
-import type { SlackDelivery } from '../../storage/ports/slack-deliveries.ts';
 import type { Storage } from '../../storage/storage.ts';
-import type { LogEntry } from '../../turn/event.ts';
 import type { HeldCallLimit } from '../call-tool/held-call-limit.ts';
 import { heartbeatMs } from '../heartbeat.ts';
+import { slackDeliveryDeadMs } from '../../workflows/messages.ts';
 import { createMessages } from './messages.ts';
+import { openTurn } from './open-turn.ts';
 import { showAnswer } from './show-answer.ts';
 import { createSlackCalls, SlackCallFailed } from './slack-calls.ts';
 import type { SessionStatus, SlackCalls } from './slack-calls.ts';
@@ -44,6 +44,9 @@ export type GivenUpSlack = { turnId: string };
 
 /** How long an activity waits for what comes; less where others wait for their turn. */
 const followMs = 10_000;
+/** How long it waits for the answer before, and how often it looks. */
+const turnMs = 500;
+const turnPollMs = 100;
 const crowdedMs = 1_000;
 /** Between two looks: a stream may be added to more than a hundred times in a minute, a message edited fifty times. */
 const streamPaceMs = 700;
@@ -71,6 +74,7 @@ export function createSlackActivities({ storage, keys, config, heldCallLimit, lo
     if (!delivery || !workspace) return { kind: clients ? 'impossible' : 'failed', position: at.position };
     const holder = randomUUID();
     await storage.slack.deliveries.hold(turnId, holder);
+    if (!(await isNext(turnId))) return { kind: 'waiting', position: at.position };
     const calls = createSlackCalls(workspace, delivery);
     const rows = await storage.slack.deliveries.messages(turnId);
     const messages = createMessages({ storage, calls, delivery, holder, rows });
@@ -98,6 +102,15 @@ export function createSlackActivities({ storage, keys, config, heldCallLimit, lo
       ]);
       if (until.aborted) return { kind: answer.state, position: at.position };
       if (turn.position() > seen) mayWait = false;
+    }
+  }
+
+  /** Whether the answers before it are in the thread. One that is about to be is waited for. */
+  async function isNext(turnId: string): Promise<boolean> {
+    for (const until = Date.now() + turnMs; ; await delay(turnPollMs)) {
+      const earlier = await storage.slack.deliveries.earlier(turnId, slackDeliveryDeadMs);
+      if (earlier.length === 0) return true;
+      if (Date.now() > until || heldCallLimit.whenEnding.aborted) return false;
     }
   }
 
@@ -136,7 +149,10 @@ export function createSlackActivities({ storage, keys, config, heldCallLimit, lo
       underWay += 1;
       const beat = setInterval(heartbeat, heartbeatMs);
       try {
-        return await orTrouble(input, at);
+        const report = await orTrouble(input, at);
+        if (report.kind === 'ended' || report.kind === 'impossible')
+          await storage.slack.deliveries.end(input.turnId);
+        return report;
       } finally {
         clearInterval(beat);
         underWay -= 1;
@@ -144,6 +160,7 @@ export function createSlackActivities({ storage, keys, config, heldCallLimit, lo
     },
 
     async giveUpSlack({ turnId }: GivenUpSlack): Promise<void> {
+      await storage.slack.deliveries.end(turnId);
       logger.error({ turnId }, 'Slack took no answer until the deadline, and it is given up');
     },
   };
@@ -181,64 +198,5 @@ function createSessionStatus({ setSession }: Pick<SlackCalls, 'setSession'>) {
     setSession(status).catch(() => {
       isAgent = false;
     });
-  };
-}
-
-interface OpenTurn extends AsyncDisposable {
-  /** What the log says by now of this turn. */
-  entries: LogEntry[];
-  position(): number;
-  /** Resolves when there is more, or nothing comes any more. */
-  after(position: number): Promise<void>;
-}
-
-async function openTurn(
-  { turnLog }: Pick<Storage, 'turnLog'>,
-  turn: SlackDelivery['turn'],
-  until: AbortSignal,
-): Promise<OpenTurn> {
-  const entries: LogEntry[] = [];
-  const closing = new AbortController();
-  let position = (await turnLog.startOf(turn)) ?? (await turnLog.latest(turn));
-  const add = (batch: LogEntry[]) => {
-    position = batch.at(-1)?.seq ?? position;
-    entries.push(...batch.filter(({ turnId }) => turnId === turn.turnId));
-  };
-  for (;;) {
-    const batch = await turnLog.read(turn, position);
-    if (batch.length === 0) break;
-    add(batch);
-  }
-  let isOver = false;
-  let failure: unknown;
-  let wake: () => void = () => undefined;
-  const following = (async () => {
-    try {
-      for await (const batch of turnLog.follow(turn, position, AbortSignal.any([until, closing.signal]))) {
-        add(batch);
-        wake();
-      }
-    } catch (error) {
-      failure = error;
-    } finally {
-      isOver = true;
-      wake();
-    }
-  })();
-  return {
-    entries,
-    position: () => position,
-    async after(seen) {
-      while (!isOver && position <= seen) {
-        const woken = Promise.withResolvers<void>();
-        wake = woken.resolve;
-        await woken.promise;
-      }
-      if (failure !== undefined) throw failure;
-    },
-    async [Symbol.asyncDispose]() {
-      closing.abort();
-      await following;
-    },
   };
 }

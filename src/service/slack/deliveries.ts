@@ -6,7 +6,12 @@ import type { Config } from '../../config/config.ts';
 import type { NewSlackDelivery } from '../../storage/ports/slack-deliveries.ts';
 import type { Storage } from '../../storage/storage.ts';
 import type { TurnRef } from '../../turn/turn.ts';
-import { slackDeliveryWorkflow, slackDeliveryWorkflowId, turnNews } from '../../workflows/messages.ts';
+import {
+  slackDeliveryDeadMs,
+  slackDeliveryWorkflow,
+  slackDeliveryWorkflowId,
+  turnNews,
+} from '../../workflows/messages.ts';
 import type { SlackDeliveryInput } from '../../workflows/messages.ts';
 import type { TemporalCalls } from '../temporal-calls.ts';
 
@@ -40,10 +45,19 @@ export function createStartedSlackDeliveries(parts: Parts): StartedSlackDeliveri
     );
   }
 
+  function hintTo(turnId: string): void {
+    signal(turnId).catch((error: unknown) =>
+      logger.debug({ err: error, turnId }, 'an answer in Slack comes a little later'),
+    );
+  }
+
   return {
     async start(delivery) {
       await storage.slack.deliveries.begin(delivery);
       const { turnId, conversation } = delivery.turn;
+      // What it has made way for may be told at once, and waits for nobody any more.
+      for (const earlier of await storage.slack.deliveries.earlier(turnId, slackDeliveryDeadMs))
+        hintTo(earlier);
       const input: SlackDeliveryInput = { turnId, deadlineMs, position: 0, failingSince: null };
       try {
         await calls.within(startDeadlineMs, () =>
@@ -63,10 +77,7 @@ export function createStartedSlackDeliveries(parts: Parts): StartedSlackDeliveri
       }
     },
     hint({ turnId }) {
-      if (!config.slack) return;
-      signal(turnId).catch((error: unknown) =>
-        logger.debug({ err: error, turnId }, 'an answer in Slack comes a little later'),
-      );
+      if (config.slack) hintTo(turnId);
     },
   };
 }

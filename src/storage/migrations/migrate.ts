@@ -38,6 +38,7 @@ import { addCallTimes } from './033-mcp-calls-of-age.ts';
 import { createSlack } from './034-slack.ts';
 import { createSlackDeliveries } from './035-slack-deliveries.ts';
 import { createExposedToolsOfAgents } from './036-exposed-tools-of-agents.ts';
+import { orderSlackDeliveries } from './037-slack-order.ts';
 import type { Database } from '../database.ts';
 import type { Tables } from '../schema.ts';
 
@@ -81,4 +82,5 @@ const migrations: Record<string, Migration> = {
   '034-slack': { up: createSlack },
   '035-slack-deliveries': { up: createSlackDeliveries },
   '036-exposed-tools-of-agents': { up: createExposedToolsOfAgents },
+  '037-slack-order': { up: orderSlackDeliveries },
 };

@@ -7,6 +7,13 @@ export interface SlackDeliveries {
   get(turnId: string): Promise<SlackDelivery | null>;
   /** Takes it over from whoever writes to it now, who can write no more. */
   hold(turnId: string, holder: string): Promise<void>;
+  /** All of it is shown that ever will be: later answers of its conversation may follow. */
+  end(turnId: string): Promise<void>;
+  /**
+   * Answers of its conversation that come before it in the thread and are still on their way, by turn, first one first.
+   * One at which nobody has tried for `deadMs` is left out: its workflow is gone.
+   */
+  earlier(turnId: string, deadMs: number): Promise<string[]>;
   /** Slack does not stream there: its messages are edited as they grow. */
   stopStreaming(turnId: string): Promise<void>;
   /** In their order. */

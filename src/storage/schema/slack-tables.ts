@@ -65,6 +65,11 @@ export interface SlackSchema {
     streams: number;
     /** Who may write to its messages: the newest attempt at it. */
     holder: string;
+    /** In the order of the conversation. */
+    number: number;
+    /** When the newest attempt began. */
+    held_at: number;
+    is_over: number;
   };
   slack_messages: {
     turn_id: string;

@@ -1,9 +1,10 @@
+import { sql } from 'kysely';
 import type { Selectable, Transaction } from 'kysely';
 import type { Database } from '../database.ts';
 import type { SlackDeliveries, SlackDelivery, SlackMessageRow } from '../ports/slack-deliveries.ts';
 import type { Tables } from '../schema.ts';
 
-export function createSlackDeliveries({ query }: Pick<Database, 'query'>): SlackDeliveries {
+export function createSlackDeliveries({ query, now }: Pick<Database, 'query' | 'now'>): SlackDeliveries {
   /** In one transaction with the check that this holder may still write. */
   const whileHeld = (
     turnId: string,
@@ -36,6 +37,10 @@ export function createSlackDeliveries({ query }: Pick<Database, 'query'>): Slack
           slack_user: slackUser,
           streams: 1,
           holder: '',
+          number: sql<number>`(select coalesce(max(number), 0) + 1 from slack_deliveries
+            where tenant = ${turn.tenant} and conversation = ${turn.conversation})`,
+          held_at: now(),
+          is_over: 0,
         })
         .onConflict((same) => same.column('turn_id').doNothing())
         .execute();
@@ -49,7 +54,31 @@ export function createSlackDeliveries({ query }: Pick<Database, 'query'>): Slack
       return row ? toDelivery(row) : null;
     },
     async hold(turnId, holder) {
-      await query.updateTable('slack_deliveries').set({ holder }).where('turn_id', '=', turnId).execute();
+      await query
+        .updateTable('slack_deliveries')
+        .set({ holder, held_at: now() })
+        .where('turn_id', '=', turnId)
+        .execute();
+    },
+    async end(turnId) {
+      await query.updateTable('slack_deliveries').set({ is_over: 1 }).where('turn_id', '=', turnId).execute();
+    },
+    async earlier(turnId, deadMs) {
+      const rows = await query
+        .selectFrom('slack_deliveries as own')
+        .innerJoin('slack_deliveries as earlier', (join) =>
+          join
+            .onRef('earlier.tenant', '=', 'own.tenant')
+            .onRef('earlier.conversation', '=', 'own.conversation')
+            .onRef('earlier.number', '<', 'own.number'),
+        )
+        .select('earlier.turn_id')
+        .where('own.turn_id', '=', turnId)
+        .where('earlier.is_over', '=', 0)
+        .where('earlier.held_at', '>', now() - deadMs)
+        .orderBy('earlier.number')
+        .execute();
+      return rows.map((row) => row.turn_id);
     },
     async stopStreaming(turnId) {
       await query.updateTable('slack_deliveries').set({ streams: 0 }).where('turn_id', '=', turnId).execute();

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
 import type { NewSlackDelivery, SlackMessageRow } from '../../../src/storage/ports/slack-deliveries.ts';
 import type { Subject } from '../contract.ts';
+import { openClock } from './clock.ts';
 
 export function slackDeliveriesContract(subject: () => Subject): void {
   describe('answers in Slack', () => {
@@ -138,6 +139,34 @@ export function slackDeliveriesContract(subject: () => Subject): void {
         { team: 'T', channel, ts: '7.1' },
       ])
         expect(await deliveries.isOurs(place)).toBe(false);
+    });
+
+    test('the answers of a conversation have an order, in which none waits for one that is over or whose workflow is gone', async () => {
+      await using clock = await openClock(subject());
+      const [here, there] = [clock.storage.slack.deliveries, clock.other.slack.deliveries];
+      const one = make();
+      const next = () => ({ ...one, turn: { ...one.turn, turnId: randomUUID() } });
+      const [second, third] = [next(), next()];
+      await here.begin(one);
+      await there.begin(second);
+      await here.begin(make());
+      await there.begin(third);
+      // Again: it keeps its place.
+      await there.begin(one);
+      const [first, middle, last] = [one, second, third].map(({ turn }) => turn.turnId);
+      const before = (turnId = '') => there.earlier(turnId, 1_000);
+      expect(await before(first)).toEqual([]);
+      expect(await before(middle)).toEqual([first]);
+      expect(await before(last)).toEqual([first, middle]);
+      await here.end(middle ?? '');
+      expect(await before(last)).toEqual([first]);
+      clock.pass(900);
+      await here.hold(first ?? '', 'h');
+      clock.pass(900);
+      expect(await before(last)).toEqual([first]);
+      clock.pass(100);
+      expect(await before(last)).toEqual([]);
+      expect(await before(randomUUID())).toEqual([]);
     });
 
     test('deliveries go with the workspace that is removed, and no other', async () => {

@@ -1,0 +1,63 @@
+/** A turn's log, read from its beginning and followed from there. */
+import type { SlackDelivery } from '../../storage/ports/slack-deliveries.ts';
+import type { Storage } from '../../storage/storage.ts';
+import type { LogEntry } from '../../turn/event.ts';
+
+export interface OpenTurn extends AsyncDisposable {
+  /** What the log says by now of this turn. */
+  entries: LogEntry[];
+  position(): number;
+  /** Resolves when there is more, or nothing comes any more. */
+  after(position: number): Promise<void>;
+}
+
+export async function openTurn(
+  { turnLog }: Pick<Storage, 'turnLog'>,
+  turn: SlackDelivery['turn'],
+  until: AbortSignal,
+): Promise<OpenTurn> {
+  const entries: LogEntry[] = [];
+  const closing = new AbortController();
+  let position = (await turnLog.startOf(turn)) ?? (await turnLog.latest(turn));
+  const add = (batch: LogEntry[]) => {
+    position = batch.at(-1)?.seq ?? position;
+    entries.push(...batch.filter(({ turnId }) => turnId === turn.turnId));
+  };
+  for (;;) {
+    const batch = await turnLog.read(turn, position);
+    if (batch.length === 0) break;
+    add(batch);
+  }
+  let isOver = false;
+  let failure: unknown;
+  let wake: () => void = () => undefined;
+  const following = (async () => {
+    try {
+      for await (const batch of turnLog.follow(turn, position, AbortSignal.any([until, closing.signal]))) {
+        add(batch);
+        wake();
+      }
+    } catch (error) {
+      failure = error;
+    } finally {
+      isOver = true;
+      wake();
+    }
+  })();
+  return {
+    entries,
+    position: () => position,
+    async after(seen) {
+      while (!isOver && position <= seen) {
+        const woken = Promise.withResolvers<void>();
+        wake = woken.resolve;
+        await woken.promise;
+      }
+      if (failure !== undefined) throw failure;
+    },
+    async [Symbol.asyncDispose]() {
+      closing.abort();
+      await following;
+    },
+  };
+}

@@ -1,0 +1,59 @@
+/** Texts that change while they are shown: streams that grow old, and words that become void. */
+import { afterAll, afterEach, beforeAll, expect, test, vi } from 'vitest';
+import { createOpenAIServer } from '../servers/openai-server.ts';
+import type { Reply } from '../servers/openai-server.ts';
+import { createAnswers } from './answers.ts';
+import { useSlackService } from './slack-service.ts';
+
+let reply: () => Reply;
+const model = await createOpenAIServer({ reply: () => reply() });
+afterAll(() => model.stop());
+const setup = await useSlackService({
+  env: {
+    INTERLUDE_CONFIG: new URL('../fixtures/slack-agents.yaml', import.meta.url).pathname,
+    MODEL_URL: model.baseURL,
+  },
+});
+const { slack, chat, acme } = setup;
+const { ask } = createAnswers(setup);
+acme.addUser('U1');
+beforeAll(() => setup.link('U1', 'alice'));
+afterEach(() => {
+  vi.useRealTimers();
+  slack.calls.length = 0;
+});
+
+const started = () => slack.until(({ method }) => method === 'chat.startStream');
+
+test('a stream is ended before Slack ends it, and the text goes on in the next message', async () => {
+  async function* slowly() {
+    yield 'One two three.\n\n';
+    await started();
+    vi.setSystemTime(Date.now() + 4 * 60_000 + 1_000);
+    yield 'Four five six.';
+  }
+  reply = () => ({ kind: 'text', chunks: slowly() });
+  const { ts, result } = await ask('tell me');
+  expect(result).toEqual({ status: 'delivered' });
+  expect(chat.texts('C1', ts).map((text) => text.trim())).toEqual(['One two three.', 'Four five six.']);
+  const [stopped] = slack.calls.filter(({ method }) => method === 'chat.stopStream');
+  expect(stopped?.args['ts']).toBe(chat.thread('C1', ts)[0]?.ts);
+  expect(chat.thread('C1', ts).every(({ streamedSince }) => streamedSince === null)).toBe(true);
+}, 60_000);
+
+test('words of a model call that broke off are taken back, and what it says then is there once', async () => {
+  let calls = 0;
+  async function* brokenOff() {
+    yield 'Words that are void.';
+    await started();
+    throw new Error('the connection breaks');
+  }
+  reply = () => {
+    calls += 1;
+    return { kind: 'text', chunks: calls === 1 ? brokenOff() : ['Words that count.'] };
+  };
+  const { ts, result } = await ask('tell me');
+  expect(calls).toBe(2);
+  expect(result).toEqual({ status: 'delivered' });
+  expect(chat.texts('C1', ts)).toEqual(['Words that count.']);
+}, 60_000);

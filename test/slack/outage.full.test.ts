@@ -1,0 +1,128 @@
+/**
+ * Slack is away for ten minutes, or wants to be left alone for as long. A clock of Temporal's, on which that is no time: one
+ * for each test, because that clock may stay locked after whatever passed on it.
+ */
+import type { TestWorkflowEnvironment } from '@temporalio/testing';
+import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import { slackDeliveryWorkflowId } from '../../src/workflows/messages.ts';
+import { addChat } from '../servers/slack/chat.ts';
+import type { Chat } from '../servers/slack/chat.ts';
+import { startSlackServer } from '../servers/slack/slack-server.ts';
+import type { SlackServer } from '../servers/slack/slack-server.ts';
+import type { Workspace } from '../servers/slack/slack-state.ts';
+import { startService } from '../service/service.ts';
+import type { Service } from '../service/service.ts';
+import { createTimeSkipping } from '../time-skipping.ts';
+
+let environment: TestWorkflowEnvironment;
+let slack: SlackServer;
+let acme: Workspace;
+let chat: Chat;
+let service: Service;
+
+const tenMinutesMs = 10 * 60_000;
+const soon = { timeout: 20_000 };
+
+beforeEach(async () => {
+  environment = await createTimeSkipping();
+  slack = await startSlackServer();
+  acme = slack.addWorkspace('T1', 'Acme');
+  acme.addUser('U1');
+  chat = addChat(slack);
+  service = await startService({
+    temporal: { client: environment.client, connection: environment.nativeConnection },
+    env: { ...slack.env, SLACK_BOT_TOKEN: acme.botToken, SLACK_TENANT: 'demo' },
+  });
+  const { installations, people } = service.storage.slack;
+  await vi.waitFor(async () => {
+    if (!(await installations.get('T1'))) throw new Error('not installed');
+  }, soon);
+  await people.link({ team: 'T1', slackUser: 'U1', tenant: 'demo', user: 'alice', linkedAt: 1 });
+}, 60_000);
+afterEach(async () => {
+  await service.stop();
+  await slack[Symbol.asyncDispose]();
+  await environment.teardown();
+});
+
+async function write(text: string, threadTs?: string): Promise<string> {
+  const ts = slack.nextTs();
+  const event = {
+    type: 'message',
+    channel: 'DU1',
+    channel_type: 'im',
+    user: 'U1',
+    text,
+    ts,
+    ...(threadTs !== undefined && { thread_ts: threadTs }),
+  };
+  const sent = await slack.sendEvent(`${service.baseUrl}/slack/events`, event, { team: 'T1' });
+  expect(sent.status).toBe(200);
+  return ts;
+}
+
+/** The turns of the thread, once there are so many and all of them are over. */
+async function turnsOf(threadTs: string, count: number): Promise<string[]> {
+  const { slack: tables, turnLog } = service.storage;
+  const ended = async () => {
+    const known = await tables.threads.get({ team: 'T1', channel: 'DU1', threadTs, slackUser: 'U1' });
+    const log = known ? await turnLog.read(known, 0) : [];
+    return log.filter(({ event }) => event.type === 'turn-ended').map(({ turnId }) => turnId);
+  };
+  await expect.poll(async () => (await ended()).length, soon).toBe(count);
+  return ended();
+}
+
+const deliveryOf = (turnId: string) => environment.client.workflow.getHandle(slackDeliveryWorkflowId(turnId));
+
+test('ten minutes without Slack: nothing is lost, nothing doubled, and the answers keep their order', async () => {
+  const until = (await environment.currentTimeMs()) + tenMinutesMs;
+  let isAway = true;
+  let refused = 0;
+  chat.fault = ({ method }) => {
+    if (!isAway) return undefined;
+    refused += 1;
+    return { kind: method.startsWith('chat.') ? 'lost' : 'down' };
+  };
+  const threadTs = await write('one');
+  await turnsOf(threadTs, 1);
+  await write('two', threadTs);
+  await turnsOf(threadTs, 2);
+  await write('three', threadTs);
+  const turns = await turnsOf(threadTs, 3);
+  const returning = (async () => {
+    while ((await environment.currentTimeMs()) < until)
+      await new Promise((resolve) => setTimeout(resolve, 20));
+    isAway = false;
+  })();
+  // The last one first: it waits for the others.
+  const results = [];
+  for (const turnId of turns.toReversed()) results.push(await deliveryOf(turnId).result());
+  await returning;
+  expect(results).toEqual(Array.from({ length: 3 }, () => ({ status: 'delivered' })));
+  expect(await environment.currentTimeMs()).toBeGreaterThanOrEqual(until);
+  expect(refused).toBeGreaterThan(3);
+  expect(chat.texts('DU1', threadTs)).toEqual(['You said: one', 'You said: two', 'You said: three']);
+}, 300_000);
+
+test.each(['chat.startStream', 'chat.postMessage'])(
+  'a limit of ten minutes on %s is waited for, and nothing is tried before',
+  { timeout: 120_000 },
+  async (method) => {
+    const limitedAt: number[] = [];
+    const began = await environment.currentTimeMs();
+    chat.fault = (call) => {
+      if (call.method === 'chat.startStream' && method !== call.method)
+        return { kind: 'refused', code: 'channel_type_not_supported' };
+      if (call.method !== method || limitedAt.length > 0) return undefined;
+      limitedAt.push(Date.now());
+      return { kind: 'limited', seconds: tenMinutesMs / 1000 };
+    };
+    const threadTs = await write('hello');
+    const [turnId = ''] = await turnsOf(threadTs, 1);
+    expect(await deliveryOf(turnId).result()).toEqual({ status: 'delivered' });
+    expect(limitedAt).toHaveLength(1);
+    expect((await environment.currentTimeMs()) - began).toBeGreaterThanOrEqual(tenMinutesMs);
+    expect(chat.texts('DU1', threadTs)).toEqual(['You said: hello']);
+  },
+);
