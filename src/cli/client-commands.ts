@@ -13,11 +13,6 @@ export const clientCommands: CommandEntry[] = [
     load: async () => (await import('./commands/answer.ts')).answer,
   },
   {
-    name: 'lint-server',
-    summary: 'say what clients will stumble over when the tools of an MCP server ask',
-    load: async () => (await import('./commands/lint-server.ts')).lintServer,
-  },
-  {
     name: 'login',
     summary: 'sign in to a service, for all of these commands',
     load: async () => (await import('./commands/login.ts')).login,
@@ -26,6 +21,11 @@ export const clientCommands: CommandEntry[] = [
     name: 'logout',
     summary: 'end that login',
     load: async () => (await import('./commands/logout.ts')).logout,
+  },
+  {
+    name: 'token',
+    summary: 'print an access token for a user of the demo',
+    load: async () => (await import('./commands/token.ts')).token,
   },
   {
     name: 'mcp',
@@ -38,24 +38,24 @@ export const clientCommands: CommandEntry[] = [
     load: async () => (await import('./commands/acp.ts')).acp,
   },
   {
+    name: 'try',
+    summary: 'call a tool of any MCP server, and answer what it asks',
+    load: async () => (await import('./commands/try.ts')).tryServer,
+  },
+  {
+    name: 'lint-server',
+    summary: 'say what clients will stumble over when the tools of an MCP server ask',
+    load: async () => (await import('./commands/lint-server.ts')).lintServer,
+  },
+  {
     name: 'replay',
     summary: 'be a recorded MCP server, for a client under test',
     load: async () => (await import('./commands/replay.ts')).replayCassette,
-  },
-  {
-    name: 'token',
-    summary: 'print an access token for a user of the demo',
-    load: async () => (await import('./commands/token.ts')).token,
   },
   {
     name: 'tools check',
     summary: 'say what tools are in a folder, and what is wrong with them',
     isDefault: true,
     load: async () => (await import('./commands/tools-check.ts')).check,
-  },
-  {
-    name: 'try',
-    summary: 'call a tool of any MCP server, and answer what it asks',
-    load: async () => (await import('./commands/try.ts')).tryServer,
   },
 ];
