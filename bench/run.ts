@@ -36,6 +36,7 @@ import type { BenchSetup } from './setup.ts';
 import { streaming } from './streaming.ts';
 import { throughput } from './throughput.ts';
 import { tools } from './tools.ts';
+import { tryStart } from './try-start.ts';
 import { widget } from './widget.ts';
 
 const { values: options } = parseArgs({
@@ -63,6 +64,7 @@ const measurements: Record<string, (setup: BenchSetup) => Promise<Section>> = {
   memory,
   openQuestions,
   idleStreams,
+  tryStart,
   widget,
 };
 

@@ -133,6 +133,9 @@ export function remedyLines({ end, tool }: ToolCallReport): string[] {
   }
 }
 
+/** Longer forms get a line for each field. */
+const longestLine = 80;
+
 /** What could stand in the file of answers. */
 function exampleOf(questions: readonly Question[], tool: string): string[] {
   const entries = questions.flatMap(({ request, fields }) => {
@@ -140,8 +143,10 @@ function exampleOf(questions: readonly Question[], tool: string): string[] {
     const content = fields.map(
       (field) => `${JSON.stringify(field.name)}: ${JSON.stringify(exampleValue(field))}`,
     );
-    const accept = request.mode === 'url' ? 'true' : `{ ${content.join(', ')} }`;
-    return [`      - message: ${JSON.stringify(plain(words).slice(0, 60))}`, `        accept: ${accept}`];
+    const message = `      - message: ${JSON.stringify(plain(words).slice(0, 60))}`;
+    const inLine = request.mode === 'url' ? 'true' : `{ ${content.join(', ')} }`;
+    if (inLine.length <= longestLine) return [message, `        accept: ${inLine}`];
+    return [message, '        accept:', ...content.map((entry) => `          ${entry}`)];
   });
   return ['tools:', `  ${JSON.stringify(tool)}:`, ...entries].map((line, at) =>
     dim(`    ${at < 2 ? line : line.slice(2)}`),

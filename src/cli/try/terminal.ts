@@ -27,6 +27,12 @@ export function createTerminal({ input, output, isQuiet = false }: TerminalStrea
   let lines: AsyncIterator<string> | undefined;
   let reader: ReturnType<typeof createInterface> | undefined;
   const write = (text: string) => output.write(isInteractive ? text : stripVTControlCharacters(text));
+  const openReader = () => {
+    const opened = createInterface({ input, output, terminal: input.isTTY === true && isInteractive });
+    // It takes Ctrl+C for itself.
+    opened.on('SIGINT', () => process.kill(process.pid, 'SIGINT'));
+    return opened;
+  };
   const clearStatus = () => {
     if (hasStatus) output.write('\r\u001B[K');
     hasStatus = false;
@@ -48,7 +54,7 @@ export function createTerminal({ input, output, isQuiet = false }: TerminalStrea
     async ask(prompt, signal) {
       signal?.throwIfAborted();
       clearStatus();
-      reader ??= createInterface({ input, output, terminal: input.isTTY === true && isInteractive });
+      reader ??= openReader();
       lines ??= reader[Symbol.asyncIterator]();
       if (input.isTTY && isInteractive) {
         reader.setPrompt(prompt);
@@ -57,7 +63,6 @@ export function createTerminal({ input, output, isQuiet = false }: TerminalStrea
       const over = Promise.withResolvers<never>();
       const stop = () => over.reject(signal?.reason as Error);
       signal?.addEventListener('abort', stop);
-      reader.once('SIGINT', () => process.kill(process.pid, 'SIGINT'));
       try {
         const { done, value } = await Promise.race([lines.next(), over.promise]);
         if (!input.isTTY) write('\n');
