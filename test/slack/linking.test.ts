@@ -170,15 +170,17 @@ async function comeBackTwice(): Promise<number[]> {
   return statuses;
 }
 
+/** What only they read after `/interlude …` in C7. */
+async function run(user: string, text: string): Promise<string> {
+  const fields = { team_id: 'T1', channel_id: 'C7', user_id: user, command: '/interlude', text };
+  const sent = await slack.sendForm(at('/slack/commands'), fields);
+  expect(sent.status).toBe(200);
+  return (JSON.parse(sent.body) as { text: string }).text;
+}
+
 test('commands say who answers in a channel, which only admins choose, and end a link', async () => {
   acme.addUser('UA', { isAdmin: true });
   acme.addUser('UM');
-  const run = async (user: string, text: string) => {
-    const fields = { team_id: 'T1', channel_id: 'C7', user_id: user, command: '/interlude', text };
-    const sent = await slack.sendForm(at('/slack/commands'), fields);
-    expect(sent.status).toBe(200);
-    return (JSON.parse(sent.body) as { text: string }).text;
-  };
   expect(await run('UA', '')).toContain('/interlude link');
   expect(await run('UA', 'agent researcher')).toContain('I do not know who you are yet');
   await setup.link('UA', 'alice');
@@ -197,4 +199,24 @@ test('commands say who answers in a channel, which only admins choose, and end a
   expect((await slack.sendForm(at('/slack/commands'), { text: '' }, { signature: 'v0=00' })).status).toBe(
     401,
   );
+});
+
+test('a command brings a link to whoever wants one, and an admin sends one to somebody else', async () => {
+  for (const id of ['UL', 'UN']) acme.addUser(id);
+  acme.addUser('UB', { isAdmin: true });
+  const asked = slack.calls.length;
+  const links = () =>
+    slack.calls
+      .slice(asked)
+      .filter(({ args }) => JSON.stringify(args).includes('/slack/link?t='))
+      .map(({ method, args }) => [method, args['user'] ?? args['channel']]);
+  expect(await run('UL', 'link')).toContain('Open the link that only you see here');
+  expect(links()).toEqual([['chat.postEphemeral', 'UL']]);
+  expect(await run('UL', 'link <@UN>')).toContain('I do not know who you are yet');
+  await setup.link('UL', 'alice');
+  expect(await run('UL', 'link <@UN>')).toContain('Only admins');
+  await setup.link('UB', 'bob');
+  expect(await run('UB', 'link <@UN|new>')).toContain('I have sent a link to <@UN>');
+  expect(links()).toHaveLength(2);
+  expect(links().at(-1)).toEqual(['chat.postMessage', 'DUN']);
 });
