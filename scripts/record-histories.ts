@@ -24,6 +24,8 @@ import type { Response } from '../test/service/asking.ts';
 import type { ChatStream } from '../test/service/chat-stream.ts';
 import { connectAccount, signIn } from '../test/service/connect-account.ts';
 import type { ChatOptions } from '../test/service/user.ts';
+import type { Fault } from '../test/servers/slack/chat.ts';
+import { startSlackAnswers } from './answer-in-slack.ts';
 import { deliverToFailing } from './deliver-to-failing.ts';
 import { writeHistory } from './write-history.ts';
 
@@ -191,12 +193,23 @@ await turn('approved-for-conversation', alice, bookRome, forConversation, rememb
 await turn('approved-before', alice, bookRome, answerEach(nights), remembering);
 
 await approving.kill('SIGTERM');
-await deployment.start('start', { A2A_PUSH_TARGETS: 'local', A2A_PUSH_DEADLINE: '1s' });
+const pushing = await deployment.start('start', { A2A_PUSH_TARGETS: 'local', A2A_PUSH_DEADLINE: '1s' });
 for (const [name, failures] of [
   ['push-delivered', 1],
   ['push-given-up', 20],
 ] as const)
   if (isWanted(name)) await keep(name, await deliverToFailing({ deployment, temporal }, failures));
+
+await pushing.kill('SIGTERM');
+deployment.tracker.revoke('bob');
+const inSlack = await startSlackAnswers({ deployment, temporal });
+const isArchived = { kind: 'refused', code: 'is_archived' } as const;
+for (const [name, ...faults] of [
+  ['slack-delivered'],
+  ['slack-limited-and-away', { kind: 'limited', seconds: 1 }, { kind: 'down' }],
+  ['slack-impossible', ...Array.from({ length: 30 }, () => isArchived)],
+] as [string, ...Fault[]][])
+  if (isWanted(name)) await keep(name, await inSlack.ask(...faults));
 
 type Meanwhile = (stream: ChatStream, conversation: string) => Promise<unknown>;
 
