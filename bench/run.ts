@@ -22,6 +22,7 @@ import { idleStreams } from './idle-streams.ts';
 import { mcpServer } from './mcp-server.ts';
 import { memory } from './memory.ts';
 import { openQuestions } from './open-questions.ts';
+import { slack } from './slack.ts';
 import { start } from './start.ts';
 import { startAskingServers } from './doubles/asking.ts';
 import { startIssuer } from './doubles/issuer.ts';
@@ -56,6 +57,7 @@ const measurements: Record<string, (setup: BenchSetup) => Promise<Section>> = {
   asking,
   tools,
   mcpServer,
+  slack,
   history,
   throughput,
   burst,

@@ -48,6 +48,9 @@ const everyMs = 1_000;
 const atOnce = 20;
 /** Of a flood, so many are kept with one statement. */
 const mostAtOnce = 200;
+/** While so many wait to be kept, nothing more is begun, so that Slack hears in time; but no longer than this. */
+const crowd = 20;
+const longestCrowdMs = 5_000;
 const longestPauseMs = 60_000;
 /** After that, whoever wrote it has stopped waiting. */
 export const patienceMs = 60 * 60 * 1000;
@@ -62,6 +65,9 @@ export function createSlackInbox({ storage, keys, handle, logger }: Parts): Slac
   });
   let loop: LeasedLoop | undefined;
   let forgetting: NodeJS.Timeout | undefined;
+  let arriving = 0;
+  let crowdedSince = 0;
+  const isCrowded = () => arriving >= crowd && Date.now() - crowdedSince < longestCrowdMs;
 
   async function work({ sealed, ...event }: SlackEvent): Promise<void> {
     const handled = await handleOrWait({ ...event, event: open(event, sealed) });
@@ -113,11 +119,18 @@ export function createSlackInbox({ storage, keys, handle, logger }: Parts): Slac
   return {
     async receive({ event, ...row }) {
       const sealed = keys.seal(JSON.stringify(event), slackEventContext(row));
-      await add({ ...row, sealed });
+      arriving += 1;
+      if (arriving === crowd) crowdedSince = Date.now();
+      try {
+        await add({ ...row, sealed });
+      } finally {
+        arriving -= 1;
+        if (arriving === crowd - 1) loop?.wake();
+      }
     },
     wake: () => loop?.wake(),
     start() {
-      const claim = (free: number) => events.claim(free, leaseMs);
+      const claim = async (free: number) => (isCrowded() ? [] : events.claim(free, leaseMs));
       const renew = {
         everyMs: renewEveryMs,
         async claims(underWay: SlackEvent[]) {
