@@ -17,6 +17,7 @@ const idleInTransactionMs = 30_000;
  * otherwise keep it waiting, and its connection busy, for the quarter of an hour that TCP tries.
  */
 const silenceMs = 40_000;
+const lastListenMs = 500;
 
 export function openPostgres(url: string, logger: Logger, limits = { silenceMs }): Backend {
   const settings: pg.ClientConfig = {
@@ -66,7 +67,14 @@ export function openPostgres(url: string, logger: Logger, limits = { silenceMs }
 /** The pool gives up connections that rest long before, so only one that waits for an answer is ever this silent. */
 function socketWithin(ms: number): Socket {
   const socket = new Socket();
-  return socket.setTimeout(ms, () => socket.destroy(new Error(`the database was silent for ${ms} ms`)));
+  return socket.setTimeout(ms, () => {
+    // A process that stood still hears its clock before it reads what has arrived meanwhile.
+    const { bytesRead } = socket;
+    const endIfSilent = () => {
+      if (socket.bytesRead === bytesRead) socket.destroy(new Error(`the database was silent for ${ms} ms`));
+    };
+    setTimeout(endIfSilent, lastListenMs);
+  });
 }
 
 async function setUp(client: pg.ClientBase): Promise<void> {
