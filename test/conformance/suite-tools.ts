@@ -16,6 +16,9 @@ export interface Asking {
   progress(words: string): void;
 }
 
+/** Long enough for a call to become a task, which it does after half a second, also where both clocks are late. */
+const pastTaskMs = 2_500;
+
 type SuiteTool = (asking: Asking, given: Record<string, unknown>) => Promise<ToolResult>;
 
 const name = { name: { type: 'string' } };
@@ -133,20 +136,20 @@ export const suiteTools: Record<string, SuiteTool> = {
     return textResult('computed');
   },
   async failing_job({ sleep }) {
-    await sleep(1_000);
+    await sleep(pastTaskMs);
     return { ...textResult('it failed'), isError: true };
   },
   async protocol_error_job({ sleep }) {
-    await sleep(1_000);
+    await sleep(pastTaskMs);
     throw new Error('a protocol error');
   },
   async confirm_delete({ ask, sleep }) {
-    await sleep(1_000);
+    await sleep(pastTaskMs);
     await ask('Delete it?', confirm);
     return textResult('deleted');
   },
   async multi_input({ ask, sleep }) {
-    await sleep(1_000);
+    await sleep(pastTaskMs);
     await Promise.all([
       ask('The first', { ...name, ...confirm }),
       ask('The second', { ...name, ...confirm }),
@@ -155,7 +158,7 @@ export const suiteTools: Record<string, SuiteTool> = {
   },
   async test_tool_with_task({ ask, sleep }) {
     const answered = await ask('What is your name?', name, { required: ['name'] });
-    await sleep(1_000);
+    await sleep(pastTaskMs);
     return greeting(answered);
   },
 };

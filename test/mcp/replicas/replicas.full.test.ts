@@ -5,6 +5,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
 import { showOutput } from '../../e2e/deployment.ts';
+import type { ServiceProcess } from '../../e2e/processes.ts';
 import { startReplicas } from './replicas.ts';
 import type { Replicas } from './replicas.ts';
 import { ways, wordsOf } from './ways-of-asking.ts';
@@ -59,6 +60,7 @@ test('forty wizards of ten steps in each way of asking', { timeout: 480_000 }, a
 async function whileAllAsk(what: () => Promise<unknown>): Promise<void> {
   const runs = allWays.flatMap((way) => ([0, 1] as const).map((first) => ({ way, first })));
   const open = new Set<string>();
+  let hasBegun = false;
   const happened = Promise.withResolvers<unknown>();
   await Promise.all(
     runs.map(({ way, first }) =>
@@ -69,7 +71,10 @@ async function whileAllAsk(what: () => Promise<unknown>): Promise<void> {
         async atStep(step) {
           if (step !== 2) return;
           open.add(`${way} ${first}`);
-          if (open.size === runs.length) what().then(happened.resolve, happened.reject);
+          if (open.size === runs.length && !hasBegun) {
+            hasBegun = true;
+            what().then(happened.resolve, happened.reject);
+          }
           await happened.promise;
         },
       }),
@@ -85,23 +90,21 @@ test('an API and every worker are killed', { timeout: 180_000 }, async () => {
   });
 });
 
+async function freeze(frozen: ServiceProcess[], ms: number): Promise<void> {
+  for (const { pid } of frozen) process.kill(pid, 'SIGSTOP');
+  await delay(ms);
+  for (const { pid, isAlive } of frozen) if (isAlive()) process.kill(pid, 'SIGCONT');
+}
+
 test('an API stands still for a while, with the streams that it has', { timeout: 180_000 }, async () => {
-  const { pid } = replicas.apis[0]!;
-  await whileAllAsk(async () => {
-    process.kill(pid, 'SIGSTOP');
-    void delay(10_000).then(() => process.kill(pid, 'SIGCONT'));
-  });
+  await whileAllAsk(async () => void freeze(replicas.apis.slice(0, 1), 10_000));
 });
 
 test(
   'every worker stands still for a minute, and people answer meanwhile',
   { timeout: 240_000 },
   async () => {
-    const pids = replicas.workers.map(({ pid }) => pid);
-    await whileAllAsk(async () => {
-      for (const pid of pids) process.kill(pid, 'SIGSTOP');
-      void delay(60_000).then(() => pids.forEach((pid) => process.kill(pid, 'SIGCONT')));
-    });
+    await whileAllAsk(async () => void freeze([...replicas.workers], 60_000));
   },
 );
 
