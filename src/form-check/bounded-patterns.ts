@@ -10,7 +10,8 @@ const context = createContext(Object.assign(Object.create(null), { pattern: '', 
 const maximalLength = 1000;
 /**
  * A busy machine may take the processor away for longer than a pattern may run, and again at the next try. So each try
- * has twice the time on the clock, up to this many times what is left of the budget.
+ * has twice the time on the clock, up to this many times what it may take. And the collection of garbage in the middle of
+ * a try is on the same bill: no try takes more than half of the budget.
  */
 const maxTries = 10;
 const maxStretch = 16;
@@ -20,18 +21,20 @@ const maxStretch = 16;
  * long, no JavaScript, or not done in time.
  */
 export function boundedPatterns(budgetMs: number): (pattern: string, text: string) => boolean {
+  const shareMs = budgetMs / 2;
   let leftMs = budgetMs;
   return (pattern, text) => {
     if (pattern.length > maximalLength) return true;
     for (let tries = 0; tries < maxTries && leftMs > 0; tries++) {
       const before = process.threadCpuUsage();
       try {
-        return run(pattern, text, Math.ceil(leftMs) * Math.min(2 ** tries, maxStretch));
+        const clockMs = Math.ceil(Math.min(leftMs, shareMs));
+        return run(pattern, text, clockMs * Math.min(2 ** tries, maxStretch));
       } catch (error) {
         if (!isTimeout(error)) return true;
       } finally {
         const { user, system } = process.threadCpuUsage(before);
-        leftMs -= (user + system) / 1_000;
+        leftMs -= Math.min((user + system) / 1_000, shareMs);
       }
     }
     return true;
