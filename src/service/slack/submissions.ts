@@ -2,7 +2,6 @@
  * What somebody sends from a window: checked and answered like everywhere, as that person. What does not fit is said
  * below its field, and what was settled meanwhile is said instead of the window's contents.
  */
-import { setTimeout as delay } from 'node:timers/promises';
 import type { ModalView } from '@slack/types';
 import type { SlackWorkspace } from '../../credentials/slack-clients.ts';
 import type { ElicitationResponse } from '../../elicitation/elicitation.ts';
@@ -21,6 +20,7 @@ import { fitContent } from '../answer-content.ts';
 import type { Answered } from '../conclude-answer.ts';
 import type { UserPrincipal } from '../principal.ts';
 import { ServiceError } from '../service-error.ts';
+import { withTimeout } from '../../time/with-timeout.ts';
 import { findAsked, modalPartsOf, refusalWords } from './find-asked.ts';
 import type { AskedParts, Asking } from './find-asked.ts';
 
@@ -54,10 +54,8 @@ export function createSubmissions(parts: Parts, later: (work: Promise<unknown>) 
     const read = await readAnswer(parts, workspace, submission);
     if ('window' in read) return read.window;
     const taken = take(parts, workspace, submission, read);
-    const first = await Promise.race([
-      taken.then((answer) => ({ answer })),
-      delay(answerWithinMs, null, { ref: false }),
-    ]);
+    const inTime = taken.then((answer) => ({ answer }));
+    const first = await withTimeout(inTime, answerWithinMs, null, { ref: false });
     if (first) return first.answer;
     later(showLater(workspace, submission, taken));
     return says('Your answer is on its way. You can close this window.');
