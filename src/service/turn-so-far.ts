@@ -1,4 +1,5 @@
 /** A turn as it stands: what its log says by now, without waiting for more, and where to follow it from. */
+import { turnEntries } from '../storage/log/turn-entries.ts';
 import type { Storage } from '../storage/storage.ts';
 import type { LogEntry } from '../turn/event.ts';
 import { withoutVoidText } from '../turn/void-text.ts';
@@ -24,13 +25,7 @@ export async function turnSoFar(
   const row = await turns.get(turn);
   if (!row) return null;
   const position = await turnLog.latest(turn);
-  const [start, given] = await Promise.all([turnLog.startOf(turn), turns.given(row)]);
-  const entries: LogEntry[] = [];
-  for (let after = start ?? position; after < position;) {
-    const batch = await turnLog.read(turn, after);
-    after = batch.at(-1)?.seq ?? position;
-    entries.push(...batch.filter(({ seq, turnId }) => turnId === turn.turnId && seq <= position));
-  }
+  const [entries, given] = await Promise.all([turnEntries(turnLog, turn, position), turns.given(row)]);
   const { agent, status, createdAt, endedAt, clientMessageId } = row;
   return {
     turn,

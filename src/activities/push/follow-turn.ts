@@ -4,8 +4,8 @@ import type { News } from '../../a2a/push-news.ts';
 import { createTaskView, isInterrupted, isTerminal } from '../../a2a/task-view.ts';
 import { answerAddress } from '../../elicitation/account-pages.ts';
 import type { PushConfig } from '../../storage/ports/push-configs.ts';
+import { turnEntries } from '../../storage/log/turn-entries.ts';
 import type { Storage } from '../../storage/storage.ts';
-import type { LogEntry } from '../../turn/event.ts';
 import { withoutVoidText } from '../../turn/void-text.ts';
 
 export interface TurnNews {
@@ -37,7 +37,7 @@ export async function followNews(
   const view = createTaskView(facts, { isStructured, pageOf: (id) => answerAddress(publicUrl, id) });
   const feed = createNewsFeed(view);
   let position = await turnLog.latest(turn);
-  const entries = withoutVoidText(await entriesUpTo(turnLog, config.turn, position));
+  const entries = withoutVoidText(await turnEntries(turnLog, turn, position));
   const told = after ?? config.position;
   view.add(entries.filter(({ seq }) => seq <= config.position));
   const known = [feed.first(config.position)];
@@ -57,18 +57,4 @@ export async function followNews(
       }
     },
   };
-}
-
-async function entriesUpTo(
-  turnLog: Storage['turnLog'],
-  turn: PushConfig['turn'],
-  last: number,
-): Promise<LogEntry[]> {
-  const entries: LogEntry[] = [];
-  for (let after = (await turnLog.startOf(turn)) ?? last; after < last;) {
-    const batch = await turnLog.read(turn, after);
-    after = batch.at(-1)?.seq ?? last;
-    entries.push(...batch.filter(({ seq, turnId }) => turnId === turn.turnId && seq <= last));
-  }
-  return entries;
 }

@@ -1,5 +1,6 @@
 /** A turn's log, read from its beginning and followed from there. */
 import type { SlackDelivery } from '../../storage/ports/slack-deliveries.ts';
+import { turnEntries } from '../../storage/log/turn-entries.ts';
 import type { Storage } from '../../storage/storage.ts';
 import type { LogEntry } from '../../turn/event.ts';
 
@@ -16,18 +17,13 @@ export async function openTurn(
   turn: SlackDelivery['turn'],
   until: AbortSignal,
 ): Promise<OpenTurn> {
-  const entries: LogEntry[] = [];
   const closing = new AbortController();
-  let position = (await turnLog.startOf(turn)) ?? (await turnLog.latest(turn));
+  let position = await turnLog.latest(turn);
+  const entries = await turnEntries(turnLog, turn, position);
   const add = (batch: LogEntry[]) => {
     position = batch.at(-1)?.seq ?? position;
     entries.push(...batch.filter(({ turnId }) => turnId === turn.turnId));
   };
-  for (;;) {
-    const batch = await turnLog.read(turn, position);
-    if (batch.length === 0) break;
-    add(batch);
-  }
   let isOver = false;
   let failure: unknown;
   let wake: () => void = () => undefined;
