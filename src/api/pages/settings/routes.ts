@@ -4,21 +4,19 @@ import { z } from 'zod';
 import { ScopeQuerySchema, ServerParamsSchema } from '../../../contract/connections.ts';
 import type { OwnConnection } from '../../../service/connections.ts';
 import type { PageContext } from '../context.ts';
-import { isFromOurPage } from '../csrf.ts';
 import { keyPage } from '../key/pages.ts';
 import { sendPage } from '../layout.ts';
 import type { Page } from '../layout.ts';
 import { loginUrl } from '../login/routes.ts';
 import { principalOf } from '../login/session.ts';
 import { connectPage } from '../nango/pages.ts';
-import { notice, signInAgainPage } from '../outcome-pages.ts';
 import { signedInAs } from '../signed-in.ts';
 import type { SignedIn } from '../signed-in.ts';
 import { approvalRoute } from './approvals-route.ts';
-import { foreignForm } from './foreign-form.ts';
 import { connect, disconnect, findOwn, settingsUrl } from './change.ts';
 import { confirmPage } from './connection-pages.ts';
 import { settingsPage } from './settings-page.ts';
+import { readSignedForm } from './signed-form.ts';
 
 const { server } = ServerParamsSchema.shape;
 const { scope } = ScopeQuerySchema.shape;
@@ -34,7 +32,7 @@ const form = z.object({
 });
 
 export function settingsRoutes(fastify: FastifyInstance, context: PageContext): void {
-  const { config, connections, approvals, questionsOf, sessions, refusals } = context;
+  const { config, connections, approvals, questionsOf, sessions } = context;
   const { publicUrl } = config.http;
   const signIn = (request: FastifyRequest) => loginUrl(publicUrl, null, request);
 
@@ -74,22 +72,10 @@ export function settingsRoutes(fastify: FastifyInstance, context: PageContext): 
   }
 
   fastify.post('/connections', async (request, reply) => {
-    const input = form.safeParse(request.body);
-    if (!input.success) {
-      await refusals.record(request, 'an incomplete form');
-      const explanation = 'The form is incomplete.';
-      return sendPage(reply, notice(400, 'Nothing was changed', explanation, settingsUrl(config, request)));
-    }
-    const session = sessions.read(request);
-    if (!session) {
-      await refusals.record(request, 'a form without a session');
-      return sendPage(reply, signInAgainPage(signIn(request)));
-    }
-    const { csrf, action, key: entered, ...which } = input.data;
-    if (!isFromOurPage(request, publicUrl, session, csrf)) {
-      await refusals.record(request, 'form from another page');
-      return sendPage(reply, foreignForm(settingsUrl(config, request)));
-    }
+    const read = await readSignedForm(context, form, request, reply);
+    if (!read) return reply;
+    const { session, input } = read;
+    const { csrf: _csrf, action, key: entered, ...which } = input;
     return sendPage(
       reply,
       await (action === 'connect'
