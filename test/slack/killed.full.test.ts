@@ -2,21 +2,17 @@
  * Two APIs that Slack reaches alike: a thousand events at once, each sent to both, and an event whose process is killed
  * with -9 between the 200 and the turn. PostgreSQL, a Temporal of its own, processes of their own.
  */
-import { pino } from 'pino';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
-import { startTemporalServer } from '../../src/development/temporal-server.ts';
-import { openStorage } from '../../src/storage/open-storage.ts';
 import type { Storage } from '../../src/storage/storage.ts';
-import { createDeployment, showOutput, someKeys } from '../e2e/deployment.ts';
+import { showOutput } from '../e2e/deployment.ts';
 import type { Deployment } from '../e2e/deployment.ts';
 import type { ServiceProcess } from '../e2e/processes.ts';
 import { freePort } from '../free-port.ts';
-import { postgresUrl } from '../postgres.ts';
 import { MethodHttp } from '../servers/slack/methods.ts';
 import type { Method } from '../servers/slack/methods.ts';
-import { startSlackServer } from '../servers/slack/slack-server.ts';
 import type { SlackServer } from '../servers/slack/slack-server.ts';
 import type { Workspace } from '../servers/slack/slack-state.ts';
+import { createSlackDeployment } from './slack-deployment.ts';
 
 let deployment: Deployment;
 let slack: SlackServer;
@@ -27,29 +23,9 @@ let there: ServiceProcess;
 let other: { PORT: string; PUBLIC_URL: string };
 
 beforeAll(async () => {
-  slack = await startSlackServer();
-  acme = slack.addWorkspace('T1', 'Acme');
+  ({ deployment, slack, acme, storage } = await createSlackDeployment());
   for (const method of ['chat.postMessage', 'chat.postEphemeral'])
     slack.methods.set(method, () => ({ ts: slack.nextTs() }));
-  const temporalPort = await freePort();
-  const databaseUrl = await postgresUrl();
-  deployment = await createDeployment({
-    env: {
-      DATABASE_URL: databaseUrl,
-      TEMPORAL_ADDRESS: `127.0.0.1:${temporalPort}`,
-      INTERLUDE_KEYS: someKeys,
-      ...slack.env,
-      SLACK_BOT_TOKEN: acme.botToken,
-      SLACK_TENANT: 'demo',
-    },
-  });
-  deployment.defer(() => slack[Symbol.asyncDispose]());
-  const temporal = await startTemporalServer({
-    temporal: { namespace: 'default', port: temporalPort, uiPort: await freePort() },
-    dataDir: `${deployment.dataDir}/temporal`,
-    logger: pino({ level: 'silent' }),
-  });
-  deployment.defer(() => temporal.stop());
   const port = String(await freePort());
   other = { PORT: port, PUBLIC_URL: `http://127.0.0.1:${port}` };
   [here, there] = await Promise.all([
@@ -57,8 +33,6 @@ beforeAll(async () => {
     deployment.start('server', other),
     deployment.start('worker'),
   ]);
-  storage = await openStorage({ kind: 'postgres', url: databaseUrl });
-  deployment.defer(() => storage.close());
 }, 120_000);
 afterAll(() => deployment.stop());
 afterEach(showOutput(() => deployment));
