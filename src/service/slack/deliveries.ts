@@ -1,6 +1,4 @@
 /** Starts the workflows that show answers in Slack, and hints at news of a turn to the one that it has. */
-import type { Client } from '@temporalio/client';
-import { WorkflowExecutionAlreadyStartedError } from '@temporalio/common';
 import type { Logger } from 'pino';
 import type { Config } from '../../config/config.ts';
 import type { NewSlackDelivery } from '../../storage/ports/slack-deliveries.ts';
@@ -10,13 +8,11 @@ import {
   slackDeliveryDeadMs,
   slackDeliveryWorkflow,
   slackDeliveryWorkflowId,
-  turnNews,
 } from '../../workflows/messages.ts';
 import type { SlackDeliveryInput } from '../../workflows/messages.ts';
-import type { TemporalCalls } from '../temporal-calls.ts';
+import { hintDelivery, startDelivery } from '../delivery-workflows.ts';
+import type { DeliveryParts } from '../delivery-workflows.ts';
 
-const startDeadlineMs = 5_000;
-const hintDeadlineMs = 2_000;
 /** Longer than Slack is ever away; after that, nobody reads the thread for this answer. */
 const deadlineMs = 24 * 60 * 60 * 1000;
 
@@ -27,22 +23,18 @@ export interface StartedSlackDeliveries {
   hint(turn: Pick<TurnRef, 'turnId'>): void;
 }
 
-interface Parts {
-  client: Client;
-  calls: Pick<TemporalCalls, 'within' | 'unavailable'>;
+interface Parts extends DeliveryParts {
   storage: Pick<Storage, 'slack'>;
   config: Pick<Config, 'temporal' | 'slack'>;
   logger: Logger;
 }
 
 export function createStartedSlackDeliveries(parts: Parts): StartedSlackDeliveries {
-  const { client, calls, storage, config, logger } = parts;
+  const { storage, config, logger } = parts;
 
   async function signal(turnId: string): Promise<void> {
     if (!(await storage.slack.deliveries.get(turnId))) return;
-    await calls.within(hintDeadlineMs, () =>
-      client.workflow.getHandle(slackDeliveryWorkflowId(turnId)).signal(turnNews),
-    );
+    await hintDelivery(parts, slackDeliveryWorkflowId(turnId));
   }
 
   function hintTo(turnId: string): void {
@@ -54,27 +46,19 @@ export function createStartedSlackDeliveries(parts: Parts): StartedSlackDeliveri
   return {
     async start(delivery) {
       await storage.slack.deliveries.begin(delivery);
-      const { turnId, conversation } = delivery.turn;
+      const { turnId } = delivery.turn;
       // What it has made way for may be told at once, and waits for nobody any more.
       for (const earlier of await storage.slack.deliveries.earlier(turnId, slackDeliveryDeadMs))
         hintTo(earlier);
       const input: SlackDeliveryInput = { turnId, deadlineMs, position: 0, failingSince: null };
-      try {
-        await calls.within(startDeadlineMs, () =>
-          client.workflow.start(slackDeliveryWorkflow, {
-            workflowId: slackDeliveryWorkflowId(turnId),
-            workflowIdConflictPolicy: 'USE_EXISTING',
-            workflowIdReusePolicy: 'REJECT_DUPLICATE',
-            taskQueue: config.temporal.taskQueue,
-            args: [input],
-            staticSummary: 'Answer in Slack',
-            staticDetails: `Turn \`${turnId}\` of conversation \`${conversation}\``,
-          }),
-        );
-      } catch (error) {
-        if (error instanceof WorkflowExecutionAlreadyStartedError) return;
-        throw await calls.unavailable(error, 'The answer will not be shown.');
-      }
+      await startDelivery(parts, {
+        workflow: slackDeliveryWorkflow,
+        workflowId: slackDeliveryWorkflowId(turnId),
+        input,
+        turn: delivery.turn,
+        summary: 'Answer in Slack',
+        otherwise: 'The answer will not be shown.',
+      });
     },
     hint({ turnId }) {
       if (config.slack) hintTo(turnId);

@@ -1,0 +1,54 @@
+/** The workflows that bring turns to somebody outside: each is started once, and hinted at news of its turn. */
+import type { Client } from '@temporalio/client';
+import { WorkflowExecutionAlreadyStartedError } from '@temporalio/common';
+import type { Config } from '../config/config.ts';
+import type { TurnRef } from '../turn/turn.ts';
+import { turnNews } from '../workflows/messages.ts';
+import type { TemporalCalls } from './temporal-calls.ts';
+
+const startDeadlineMs = 5_000;
+const hintDeadlineMs = 2_000;
+
+export interface DeliveryParts {
+  client: Client;
+  calls: Pick<TemporalCalls, 'within' | 'unavailable'>;
+  config: Pick<Config, 'temporal'>;
+}
+
+interface Delivery {
+  workflow: string;
+  workflowId: string;
+  input: object;
+  turn: Pick<TurnRef, 'turnId' | 'conversation'>;
+  /** For the Temporal UI. */
+  summary: string;
+  /** What it means that it could not be started. */
+  otherwise: string;
+}
+
+/** Again is a no-op, also when it has ended. */
+export async function startDelivery(
+  { client, calls, config }: DeliveryParts,
+  { workflow, workflowId, input, turn, summary, otherwise }: Delivery,
+): Promise<void> {
+  try {
+    await calls.within(startDeadlineMs, () =>
+      client.workflow.start(workflow, {
+        workflowId,
+        workflowIdConflictPolicy: 'USE_EXISTING',
+        workflowIdReusePolicy: 'REJECT_DUPLICATE',
+        taskQueue: config.temporal.taskQueue,
+        args: [input],
+        staticSummary: summary,
+        staticDetails: `Turn \`${turn.turnId}\` of conversation \`${turn.conversation}\``,
+      }),
+    );
+  } catch (error) {
+    if (error instanceof WorkflowExecutionAlreadyStartedError) return;
+    throw await calls.unavailable(error, otherwise);
+  }
+}
+
+export function hintDelivery({ client, calls }: DeliveryParts, workflowId: string): Promise<void> {
+  return calls.within(hintDeadlineMs, () => client.workflow.getHandle(workflowId).signal(turnNews));
+}
