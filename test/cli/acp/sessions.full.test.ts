@@ -267,8 +267,8 @@ test('what a prompt may hold: links and texts go along, and what the agent canno
   const prompt = (...blocks: object[]) =>
     editor.agent.request(session.prompt, { sessionId, prompt: blocks as never });
   const text = { type: 'text', text: 'See ' };
-  await prompt(text, { type: 'resource_link', name: 'plan.md', uri: 'file:///work/plan.md' });
-  expect(editor.said(sessionId)).toBe('You said: See [plan.md](file:///work/plan.md)');
+  await prompt(text, { type: 'resource_link', name: 'plan.md', uri: 'file:///project/plan.md' });
+  expect(editor.said(sessionId)).toBe('You said: See [plan.md](file:///project/plan.md)');
   expect(await prompt(text, { type: 'resource', resource: { uri: 'file:///a.md', text: 'words' } })).toEqual(
     end,
   );
