@@ -6,7 +6,7 @@
 import type { KeyRing } from '../credentials/sealing/key-ring.ts';
 import type { AnsweredBy, ElicitationResponse } from '../elicitation/elicitation.ts';
 import type { Elicitation } from '../elicitation/lifecycle.ts';
-import type { Answer, ElicitationRow } from '../storage/ports/elicitations.ts';
+import type { Answer, AnswerSurface, ElicitationRow } from '../storage/ports/elicitations.ts';
 import type { Storage } from '../storage/storage.ts';
 import { fitContent } from './answer-content.ts';
 import { responseIdOf, saysTheSame, sealContent } from './answer-record.ts';
@@ -27,6 +27,8 @@ export interface AnswerRequest {
   response: ElicitationResponse;
   /** Where the answer came from, for the audit. */
   address: string | null;
+  /** Where it is given; other than in Slack unless it says so. */
+  surface?: AnswerSurface;
   /** For the audit, too; a person unless given. */
   source?: AnsweredBy | undefined;
   /** The name its sender gave it, to send it again safely. */
@@ -53,6 +55,7 @@ export function createAnswerQuestion({ storage, keys, workflows, announcer }: Pa
 
   return async (principal, request) => {
     const { elicitationId, conversation, response: given, address, source, idempotencyKey } = request;
+    const { surface = 'other' } = request;
     const row = await elicitations.get(elicitationId);
     if (!row || row.tenant !== principal.tenant || row.conversation !== (conversation ?? row.conversation))
       throw new ServiceError('elicitation_not_found', 'No such question was asked in this conversation.');
@@ -82,7 +85,7 @@ export function createAnswerQuestion({ storage, keys, workflows, announcer }: Pa
     const responseId = responseIdOf(row, response, idempotencyKey);
     const isOpen = row.status === 'pending';
     const sealedContent = sealContent(keys, row.id, response);
-    const answer: Answer = { responseId, action, sealedContent, receivedAt: Date.now() };
+    const answer: Answer = { responseId, action, sealedContent, receivedAt: Date.now(), surface };
     const isConsent = action === 'accept' && (row.server !== null || isToolPage(row));
     const [isNew, connected] = await Promise.all([
       isOpen && elicitations.storeAnswer(row.id, answer),

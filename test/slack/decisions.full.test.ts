@@ -2,7 +2,7 @@
 import { expect, test } from 'vitest';
 import { escapeText } from '../../src/slack/text/mrkdwn.ts';
 import { asks, form, page } from '../servers/playing-server.ts';
-import { callOf } from '../service/asking.ts';
+import { callOf, respond } from '../service/asking.ts';
 import type { OpenWindow } from '../servers/slack/views.ts';
 import { buttonsOf } from '../servers/slack/views.ts';
 import { said, soon, untilSaid, untilTaken, useAskingInSlack } from './asking-in-slack.ts';
@@ -57,6 +57,15 @@ test('an approval shows what will be sent, all of it; allowed once, the next cal
   await callAgain(asked.ts);
   await expect.poll(() => chat.texts('C1', asked.ts).filter((text) => text === 'done').length, soon).toBe(3);
   expect(server.calls).toHaveLength(3);
+});
+
+test('an approval that was given elsewhere says so', async () => {
+  const asked = await begin([]);
+  const { elicitationId } = await asked.question();
+  const row = await setup.service.storage.elicitations.get(elicitationId);
+  const alice = await setup.service.as('alice');
+  await respond(alice, row?.conversation ?? '', { elicitationId }, { action: 'accept', content: {} });
+  expect(await asked.end()).toEqual(['*Asking*: Approved elsewhere.', 'done']);
 });
 
 test('a refusal takes its reason to the model, and “Refuse” below the message refuses without a window', async () => {

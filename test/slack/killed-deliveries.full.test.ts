@@ -118,7 +118,7 @@ describe('the worker is killed', () => {
   test.each(stages)('$name: everything is in the thread once', { timeout: 60_000 }, async (stage) => {
     const wanted =
       stage.kind === 'question'
-        ? ['I have to ask.', '*Rounds*: Declined.', 'That is all.']
+        ? ['I have to ask.', '*Rounds*: Declined elsewhere.', 'That is all.']
         : [paragraphs.join('')];
     await expect.poll(() => texts(stage), soon).toEqual(wanted);
     expect(shown(stage).flatMap(buttonsOf)).toEqual([]);

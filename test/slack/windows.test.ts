@@ -70,7 +70,7 @@ test.each(hostile)('whatever a stranger writes, Slack takes it and nobody is cal
     expect(problemsOfView(window)).toEqual([]);
     const message = questionMessage(
       { type: 'elicitation-request', elicitationId: 'q1', status: 'pending', expiresAt: '', ...request },
-      'U9',
+      { slackUser: 'U9', isElsewhere: false },
     );
     expect(problemsOfBlocks(message.blocks as unknown as Block[])).toEqual([]);
     expect(message.text.length).toBeLessThan(4_000);

@@ -1,6 +1,8 @@
 /** Brings a thread to what the answer is by now, part after part. Again it comes to the same. */
+import type { ElicitationEvent } from '../../elicitation/elicitation.ts';
 import type { Answer, AnswerPart } from '../../slack/answer.ts';
 import { escapeText } from '../../slack/text/mrkdwn.ts';
+import type { SlackQuestions } from '../../storage/ports/slack.ts';
 import type { SlackDelivery } from '../../storage/ports/slack-deliveries.ts';
 import { digestOf } from './messages.ts';
 import type { Messages } from './messages.ts';
@@ -9,11 +11,19 @@ import { showText } from './show-text.ts';
 import type { Streaming } from './show-text.ts';
 import type { Contents } from './slack-calls.ts';
 
+interface Showing extends Pick<SlackDelivery, 'slackUser'>, Pick<SlackQuestions, 'wasSettledElsewhere'> {
+  streaming: Streaming;
+}
+
 export async function showAnswer(
   messages: Messages,
   { parts, state }: Answer,
-  { slackUser, streaming }: Pick<SlackDelivery, 'slackUser'> & { streaming: Streaming },
+  { slackUser, streaming, wasSettledElsewhere }: Showing,
 ): Promise<void> {
+  const contentsOf = async (question: ElicitationEvent) => {
+    const isElsewhere = question.status !== 'pending' && (await wasSettledElsewhere(question.elicitationId));
+    return questionMessage(question, { slackUser, isElsewhere });
+  };
   for (const [index, part] of parts.entries()) {
     switch (part.kind) {
       case 'text': {
@@ -22,7 +32,7 @@ export async function showAnswer(
         break;
       }
       case 'question':
-        await showMessage(messages, part, questionMessage(part.question, slackUser));
+        await showMessage(messages, part, await contentsOf(part.question));
         break;
       case 'end':
         await showMessage(messages, part, { text: escapeText(part.words) });

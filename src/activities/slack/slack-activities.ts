@@ -85,6 +85,7 @@ export function createSlackActivities({ storage, keys, config, heldCallLimit, lo
       AbortSignal.timeout(isCrowded ? crowdedMs : followMs),
     ]);
     const streaming = { isPossible: delivery.streams };
+    const wasSettledElsewhere = remembering(storage.slack.questions.wasSettledElsewhere);
     const tellStatus = createStatus(calls);
     await using turn = await openTurn(storage, delivery.turn, until);
     let mayWait = input.isAwaited;
@@ -92,7 +93,11 @@ export function createSlackActivities({ storage, keys, config, heldCallLimit, lo
       const seen = turn.position();
       const answer = toAnswer(turn.entries);
       tellStatus(answer, seen > input.position);
-      await showAnswer(messages, answer, { slackUser: delivery.slackUser, streaming });
+      await showAnswer(messages, answer, {
+        slackUser: delivery.slackUser,
+        streaming,
+        wasSettledElsewhere,
+      });
       if (seen > at.position) at.position = seen;
       if (answer.state === 'ended') return { kind: 'ended', position: at.position };
       if (answer.state === 'waiting' && !mayWait) return { kind: 'waiting', position: at.position };
@@ -163,6 +168,16 @@ export function createSlackActivities({ storage, keys, config, heldCallLimit, lo
       await storage.slack.deliveries.end(turnId);
       logger.error({ turnId }, 'Slack took no answer until the deadline, and it is given up');
     },
+  };
+}
+
+/** What is settled stays so: each is looked up once. */
+function remembering<T>(look: (id: string) => Promise<T>): (id: string) => Promise<T> {
+  const known = new Map<string, Promise<T>>();
+  return (id) => {
+    const found = known.get(id) ?? look(id);
+    known.set(id, found);
+    return found;
   };
 }
 

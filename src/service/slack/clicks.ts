@@ -3,6 +3,7 @@
  * nobody else sees.
  */
 import type { SlackWorkspace } from '../../credentials/slack-clients.ts';
+import { askedInSlack } from '../../slack/asked.ts';
 import { homeActions } from '../../slack/blocks/home-view.ts';
 import { noticeModal } from '../../slack/blocks/notice-modal.ts';
 import { questionActions } from '../../slack/blocks/question-message.ts';
@@ -73,17 +74,36 @@ async function look(parts: Parts, workspace: SlackWorkspace, click: SlackClick):
   const { row } = found;
   const modalParts = modalPartsOf(parts.config, row);
   const isOpen = row.status === 'pending';
-  const view = isOpen ? questionModal(modalParts) : noticeModal(settledSince(row));
+  const settled = isOpen ? null : await settledSince(parts, row);
+  const view = settled === null ? questionModal(modalParts) : noticeModal(settled);
+  const isForPage = askedInSlack(modalParts.question).kind === 'page';
+  if (isOpen && isForPage) await noteLed(parts, found, click.address);
   try {
     await workspace.client.views.open({ trigger_id: triggerId, view });
   } catch (error) {
     // Too late for Slack, which wants it within three seconds, or more than it shows.
     if (troubleOf(error).kind !== 'refused') throw error;
-    await say(
-      isOpen ? `You answer it on this page, signed in as yourself: ${modalParts.page}` : settledSince(row),
-    );
+    if (isOpen && !isForPage) await noteLed(parts, found, click.address);
+    await say(settled ?? `You answer it on this page, signed in as yourself: ${modalParts.page}`);
   }
   if (!isOpen) parts.onAnswered(workspace, click.slackUser);
+}
+
+/** What becomes of it on its page was then not done elsewhere. */
+function noteLed(
+  { storage }: AskedParts,
+  { row, principal }: FoundAsked & { kind: 'own' },
+  address: string | null,
+): Promise<void> {
+  return storage.audit.record({
+    at: Date.now(),
+    tenant: row.tenant,
+    elicitationId: row.id,
+    actor: principal.user,
+    action: 'opened',
+    detail: 'in Slack, on its page',
+    address,
+  });
 }
 
 async function decline(parts: Parts, workspace: SlackWorkspace, click: SlackClick): Promise<string> {
@@ -91,9 +111,14 @@ async function decline(parts: Parts, workspace: SlackWorkspace, click: SlackClic
   const found: FoundAsked = await findAsked(parts, workspace, { ...click, elicitationId });
   if (found.kind !== 'own') return refusalWords[found.kind];
   const { row, principal } = found;
-  if (row.status !== 'pending') return settledSince(row);
+  if (row.status !== 'pending') return settledSince(parts, row);
   try {
-    await parts.answerQuestion(principal, { elicitationId, response: { action: 'decline' }, address });
+    await parts.answerQuestion(principal, {
+      elicitationId,
+      response: { action: 'decline' },
+      address,
+      surface: 'slack',
+    });
     return 'Noted: not now.';
   } catch (error) {
     if (error instanceof ServiceError) return error.message;

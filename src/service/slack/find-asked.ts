@@ -20,7 +20,7 @@ export type FoundAsked =
   | { kind: 'own'; row: ElicitationRow; principal: UserPrincipal };
 
 export interface AskedParts {
-  storage: Pick<Storage, 'elicitations' | 'audit'>;
+  storage: Pick<Storage, 'elicitations' | 'audit' | 'slack'>;
   config: Pick<Config, 'http' | 'agents'>;
   links: Pick<SlackLinks, 'linked'>;
 }

@@ -114,20 +114,30 @@ async function take(
   { row, principal, asked, response }: ReadAnswer,
 ): Promise<WindowAnswer | undefined> {
   try {
-    const answered = await parts.answerQuestion(principal, { elicitationId: row.id, response, address });
+    const answered = await parts.answerQuestion(principal, {
+      elicitationId: row.id,
+      response,
+      address,
+      surface: 'slack',
+    });
     return concluded(asked, answered, response);
   } catch (error) {
     if (!(error instanceof ServiceError) || error.code === 'unavailable') throw error;
     const now = await parts.storage.elicitations.get(row.id);
-    return says(now && now.status !== 'pending' ? settledSince(now) : error.message);
+    return says(now && now.status !== 'pending' ? await settledSince(parts, now) : error.message);
   } finally {
     parts.onAnswered(workspace, slackUser);
   }
 }
 
 /** Elsewhere, by the clock, or by what came next in the conversation. */
-export function settledSince({ request, status }: Pick<ElicitationRow, 'request' | 'status'>): string {
-  return `This question is settled already. ${settledWords({ ...request, status })}`;
+export async function settledSince(
+  { storage }: Pick<AskedParts, 'storage'>,
+  { id, request, status, because }: ElicitationRow,
+): Promise<string> {
+  const isElsewhere = await storage.slack.questions.wasSettledElsewhere(id);
+  const settled = { ...request, status, ...(because !== null && { because }) };
+  return `This question is settled already. ${settledWords(settled, isElsewhere)}`;
 }
 
 /** Null: there is nothing to decide with. */

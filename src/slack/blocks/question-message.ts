@@ -4,7 +4,7 @@
  */
 import type { Button, KnownBlock } from '@slack/types';
 import { isApproval } from '../../elicitation/approval.ts';
-import type { ElicitationEvent } from '../../elicitation/elicitation.ts';
+import type { ClosedBecause, ElicitationEvent } from '../../elicitation/elicitation.ts';
 import { whoAsks } from '../../elicitation/asker.ts';
 import { inline, literal, marked, quoted } from './texts.ts';
 
@@ -19,10 +19,14 @@ export interface QuestionMessage {
 /** Of Slack's 3,000 for a section, escapes included; whoever is asked reads all of it. */
 const longestWords = 1_500;
 
-export function questionMessage(question: ElicitationEvent, slackUser: string): QuestionMessage {
+/** `isElsewhere`: where it is settled, it was neither here nor on a page that Slack had led to. */
+export function questionMessage(
+  question: ElicitationEvent,
+  { slackUser, isElsewhere }: { slackUser: string; isElsewhere: boolean },
+): QuestionMessage {
   const asker = `*${inline(askerOf(question))}*`;
   if (question.status !== 'pending')
-    return { text: `${asker}${forWhom(question)}: ${settledWords(question)}` };
+    return { text: `${asker}${forWhom(question)}: ${settledWords(question, isElsewhere)}` };
   const text = `<@${slackUser}> ${asker}${forWhom(question)} asks: ${quoted(question.message, longestWords)}`;
   return {
     text,
@@ -69,22 +73,30 @@ function lookWords({ context, mode }: Pick<ElicitationEvent, 'context' | 'mode'>
   return mode === 'url' ? 'Open' : 'Answer';
 }
 
-export function settledWords({
-  context,
-  status,
-  mode,
-}: Pick<ElicitationEvent, 'context' | 'status' | 'mode'>): string {
+type Settled = Pick<ElicitationEvent, 'context' | 'status' | 'mode' | 'because'>;
+
+export function settledWords(settled: Settled, isElsewhere: boolean): string {
+  const { because, status } = settled;
+  if (because !== undefined) return goneWords[because];
+  if (status === 'expired') return 'Nobody answered in time.';
+  return `${deedOf(settled)}${isElsewhere ? ' elsewhere' : ''}.`;
+}
+
+const goneWords = {
+  server_gave_up: 'Whoever asked did not wait this long.',
+  server_gone: 'Whoever asked is gone.',
+} satisfies Record<ClosedBecause, string>;
+
+function deedOf({ context, status, mode }: Settled): string {
   const isYesOrNo = isApproval(context);
   switch (status) {
     case 'accept':
-      if (isYesOrNo) return 'Approved.';
-      if (context.trigger === 'credential_required') return 'Connected.';
-      return mode === 'url' ? 'Opened.' : 'Answered.';
+      if (isYesOrNo) return 'Approved';
+      if (context.trigger === 'credential_required') return 'Connected';
+      return mode === 'url' ? 'Opened' : 'Answered';
     case 'decline':
-      return isYesOrNo ? 'Refused.' : 'Declined.';
-    case 'cancel':
-      return 'Dismissed.';
+      return isYesOrNo ? 'Refused' : 'Declined';
     default:
-      return 'Nobody answered in time.';
+      return 'Dismissed';
   }
 }

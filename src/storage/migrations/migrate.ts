@@ -39,6 +39,7 @@ import { createSlack } from './034-slack.ts';
 import { createSlackDeliveries } from './035-slack-deliveries.ts';
 import { createExposedToolsOfAgents } from './036-exposed-tools-of-agents.ts';
 import { orderSlackDeliveries } from './037-slack-order.ts';
+import { addSurfacesOfAnswers } from './038-surfaces-of-answers.ts';
 import type { Database } from '../database.ts';
 import type { Tables } from '../schema.ts';
 
@@ -83,4 +84,5 @@ const migrations: Record<string, Migration> = {
   '035-slack-deliveries': { up: createSlackDeliveries },
   '036-exposed-tools-of-agents': { up: createExposedToolsOfAgents },
   '037-slack-order': { up: orderSlackDeliveries },
+  '038-surfaces-of-answers': { up: addSurfacesOfAnswers },
 };

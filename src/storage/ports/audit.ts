@@ -5,7 +5,8 @@ export interface AuditEntry {
   elicitationId: string;
   /** Who acted: a user id, or null when unknown. */
   actor: string | null;
-  action: 'answered' | 'refused' | 'connected' | 'disconnected' | 'withdrawn';
+  /** `opened`: the person was led to the question's page. */
+  action: 'opened' | 'answered' | 'refused' | 'connected' | 'disconnected' | 'withdrawn';
   /** Low-cardinality detail, never an answer's content. */
   detail: string;
   address: string | null;

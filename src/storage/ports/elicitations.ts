@@ -39,7 +39,12 @@ export interface Answer {
   /** Sealed by the caller; opaque here. */
   sealedContent: string | null;
   receivedAt: number;
+  /** Where it was given; absent: not known. */
+  surface?: AnswerSurface;
 }
+
+/** `slack`: in a window, or by a button, of Slack's. */
+export type AnswerSurface = 'slack' | 'other';
 
 /** Whom questions are put to. */
 export interface AskedOf {

@@ -9,6 +9,15 @@ export interface SlackTables {
   tickets: SlackTickets;
   threads: SlackThreads;
   deliveries: SlackDeliveries;
+  questions: SlackQuestions;
+}
+
+export interface SlackQuestions {
+  /**
+   * Whether somebody settled it neither in Slack nor on the page that Slack led them to. False, too, where nobody answered,
+   * and where it is not known.
+   */
+  wasSettledElsewhere(elicitationId: string): Promise<boolean>;
 }
 
 export interface SlackInstallations {

@@ -1,6 +1,7 @@
 /** Tables of questions, answers, what was approved in advance, and the audit. See ../schema.ts. */
 import type { ClosedBecause, Status } from '../../elicitation/elicitation.ts';
 import type { AuditEntry } from '../ports/audit.ts';
+import type { AnswerSurface } from '../ports/elicitations.ts';
 import type { PollSubject } from '../ports/polls.ts';
 
 export interface QuestionTables {
@@ -41,6 +42,8 @@ export interface QuestionTables {
     action: 'accept' | 'decline' | 'cancel';
     sealed_content: string | null;
     received_at: number;
+    /** Null: not known. */
+    surface: AnswerSurface | null;
   };
   approvals: {
     id: string;

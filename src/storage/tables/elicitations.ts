@@ -124,7 +124,7 @@ export function createElicitations(database: Database, logger: Logger): Elicitat
       });
       notifications.announce(turn);
     },
-    async storeAnswer(elicitationId, { responseId, action, sealedContent, receivedAt }) {
+    async storeAnswer(elicitationId, { responseId, action, sealedContent, receivedAt, surface }) {
       const result = await query
         .insertInto('elicitation_answers')
         .values({
@@ -133,6 +133,7 @@ export function createElicitations(database: Database, logger: Logger): Elicitat
           action,
           sealed_content: sealedContent,
           received_at: receivedAt,
+          surface: surface ?? null,
         })
         .onConflict((conflict) => conflict.columns(['elicitation_id', 'response_id']).doNothing())
         .executeTakeFirst();
@@ -146,8 +147,8 @@ export function createElicitations(database: Database, logger: Logger): Elicitat
         .where('response_id', '=', responseId)
         .executeTakeFirst();
       if (!row) return null;
-      const { action, sealed_content: sealedContent, received_at: receivedAt } = row;
-      return { responseId, action, sealedContent, receivedAt };
+      const { action, sealed_content: sealedContent, received_at: receivedAt, surface } = row;
+      return { responseId, action, sealedContent, receivedAt, ...(surface !== null && { surface }) };
     },
   };
 }

@@ -4,6 +4,7 @@ import { createSlackDeliveries } from './slack-deliveries.ts';
 import { createSlackEvents } from './slack-events.ts';
 import { createSlackInstallations } from './slack-installations.ts';
 import { createSlackPeople, createSlackTickets } from './slack-people.ts';
+import { createSlackQuestions } from './slack-questions.ts';
 import { createSlackThreads } from './slack-threads.ts';
 
 export function createSlackTables(database: Database): SlackTables {
@@ -14,5 +15,6 @@ export function createSlackTables(database: Database): SlackTables {
     tickets: createSlackTickets(database),
     threads: createSlackThreads(database),
     deliveries: createSlackDeliveries(database),
+    questions: createSlackQuestions(database),
   };
 }

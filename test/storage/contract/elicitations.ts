@@ -230,6 +230,43 @@ export function elicitationsContract(subject: () => Subject): void {
       ]);
     });
 
+    test.each([
+      ['in Slack', { surface: 'slack' as const }, false, false],
+      ['elsewhere', { surface: 'other' as const }, false, true],
+      ['on the page that Slack led to', { surface: 'other' as const }, true, false],
+      ['to an older API', {}, false, false],
+    ])('an answer that was given %s', async (_, where, isLed, isElsewhere) => {
+      const { storage, other } = subject();
+      const turn = await begunTurn(storage);
+      const row = question(turn);
+      const { wasSettledElsewhere } = other.slack.questions;
+      await storage.elicitations.open(row, { perUser: 20 });
+      const answer = { responseId: 'r1', action: 'decline' as const, sealedContent: null, receivedAt: 5 };
+      await storage.elicitations.storeAnswer(row.id, { ...answer, ...where });
+      const opened = { at: 1, tenant: row.tenant, elicitationId: row.id, actor: row.user, detail: '' };
+      if (isLed) await storage.audit.record({ ...opened, action: 'opened', address: null });
+      await storage.elicitations.settle(row.id, 'decline', 'r1');
+      expect(await wasSettledElsewhere(row.id)).toBe(isElsewhere);
+      expect(await storage.elicitations.answer(row.id, 'r1')).toEqual({ ...answer, ...where });
+    });
+
+    test('nobody settles elsewhere what the clock or the end of the turn closes; an account is connected elsewhere', async () => {
+      const { storage } = subject();
+      const turn = await begunTurn(storage);
+      for (const [outcome, isElsewhere] of [
+        ['expired', false],
+        ['cancel', false],
+        ['accept', true],
+      ] as const) {
+        const row = question(turn);
+        await storage.elicitations.open(row, { perUser: 20 });
+        expect(await storage.slack.questions.wasSettledElsewhere(row.id)).toBe(false);
+        await storage.elicitations.settle(row.id, outcome, null);
+        expect(await storage.slack.questions.wasSettledElsewhere(row.id)).toBe(isElsewhere);
+      }
+      expect(await storage.slack.questions.wasSettledElsewhere('unknown')).toBe(false);
+    });
+
     test('an answer is remembered under its id, the first time it comes', async () => {
       const { storage } = subject();
       const turn = await begunTurn(storage);
