@@ -117,7 +117,7 @@ test('a wizard of ten steps, in each way of asking', async () => {
   }
   expect(result.content).toEqual([{ type: 'text', text: words.join(' ') }]);
   expect(notes()).toHaveLength(30);
-});
+}, 120_000);
 
 test('nobody is asked for a tool that says no, and two calls at once are two', async () => {
   await using client = await connectClient(used.service, { capabilities: both });
