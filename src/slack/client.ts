@@ -32,11 +32,16 @@ export type SlackTrouble =
 
 export function troubleOf(error: unknown): SlackTrouble {
   if (error instanceof WebAPIRateLimitedError)
-    return { kind: 'rate-limited', retryAfterMs: error.retryAfter * 1000 };
+    return { kind: 'rate-limited', retryAfterMs: Math.min(Math.max(error.retryAfter, 1), mostWait) * 1000 };
   if (!(error instanceof WebAPIPlatformError)) return { kind: 'unavailable' };
-  const { error: code } = error.data;
-  return passing.has(code) ? { kind: 'unavailable' } : { kind: 'refused', code };
+  const code: unknown = error.data.error;
+  // What is none of Slack's words was said by something in between, like a proxy with a page of its own.
+  const isWord = typeof code === 'string' && /^[a-z][a-z0-9_]{0,99}$/.test(code);
+  return !isWord || passing.has(code) ? { kind: 'unavailable' } : { kind: 'refused', code };
 }
+
+/** In seconds. Slack's limits are of a minute or so; whatever it says, it is asked again after that. */
+const mostWait = 60 * 60;
 
 /** Slack's words for trouble of its own. */
 const passing = new Set([
@@ -45,6 +50,7 @@ const passing = new Set([
   'service_unavailable',
   'request_timeout',
   'ratelimited',
+  'rate_limited',
 ]);
 
 const silent = {

@@ -35,7 +35,21 @@ test('failures of a call are told apart, and none is tried again behind the call
   expect(await trouble(() => new MethodHttp(503))).toEqual({ kind: 'unavailable' });
   expect(await trouble(refused('internal_error'))).toEqual({ kind: 'unavailable' });
   expect(await trouble(refused('channel_not_found'))).toEqual({ kind: 'refused', code: 'channel_not_found' });
-  expect(slack.calls.filter(({ method }) => method === 'chat.postMessage')).toHaveLength(4);
+  const garbage = ['<html>We are back soon</html>', '{"ok":tru', 'null', '{}', '', '{"ok":false,"error":{}}'];
+  for (const body of garbage)
+    expect(await trouble(() => new MethodHttp(200, {}, body)), body).toEqual({ kind: 'unavailable' });
+  expect(await trouble(() => new MethodHttp(500, {}, '<html>'))).toEqual({ kind: 'unavailable' });
+  expect(await trouble(() => new MethodHttp(429))).toEqual({ kind: 'unavailable' });
+  for (const [seconds, retryAfterMs] of [
+    ['-5', 1_000],
+    ['0', 1_000],
+    ['999999999999', 3_600_000],
+  ] as const)
+    expect(await trouble(() => new MethodHttp(429, { 'retry-after': seconds }))).toEqual({
+      kind: 'rate-limited',
+      retryAfterMs,
+    });
+  expect(slack.calls.filter(({ method }) => method === 'chat.postMessage')).toHaveLength(15);
   const nobody = createSlackClient('http://127.0.0.1:1/api/', 'xoxb-1');
   expect(troubleOf(await nobody.auth.test().catch((error: unknown) => error))).toEqual({
     kind: 'unavailable',

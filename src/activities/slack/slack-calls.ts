@@ -56,11 +56,17 @@ export function createSlackCalls(
       madeAt = Date.now();
     }
   }
+  /** Where the message is. */
+  async function placed(method: string, call: () => Promise<{ ts?: string }>): Promise<string> {
+    const { ts } = await called(method, call);
+    if (ts === undefined) throw new SlackCallFailed(method, { kind: 'unavailable' });
+    return ts;
+  }
   return {
     /** When the last one was made. */
     madeAt: () => madeAt,
     async post(row: SlackMessageRow, contents: Contents): Promise<string> {
-      const { ts = '' } = await called('chat.postMessage', () =>
+      return placed('chat.postMessage', () =>
         client.chat.postMessage({
           channel,
           thread_ts: threadTs,
@@ -71,7 +77,6 @@ export function createSlackCalls(
           blocks: contents.blocks ?? [],
         }),
       );
-      return ts;
     },
     async update(ts: string, row: SlackMessageRow, contents: Contents): Promise<void> {
       await called('chat.update', () =>
@@ -79,6 +84,9 @@ export function createSlackCalls(
           channel,
           ts,
           metadata: metadataOf(row),
+          // Unlike a message that is posted, one that is edited is else read for names and addresses.
+          parse: 'none',
+          link_names: false,
           text: contents.text,
           blocks: contents.blocks ?? [],
         }),
@@ -88,7 +96,7 @@ export function createSlackCalls(
       await called('chat.delete', () => client.chat.delete({ channel, ts }));
     },
     async startStream(markdown: string): Promise<string> {
-      const { ts = '' } = await called('chat.startStream', () =>
+      return placed('chat.startStream', () =>
         client.chat.startStream({
           channel,
           thread_ts: threadTs,
@@ -96,7 +104,6 @@ export function createSlackCalls(
           ...(!channel.startsWith('D') && { recipient_team_id: team, recipient_user_id: slackUser }),
         }),
       );
-      return ts;
     },
     async appendStream(ts: string, markdown: string): Promise<void> {
       await called('chat.appendStream', () =>

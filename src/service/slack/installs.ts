@@ -119,7 +119,7 @@ export function createSlackInstalls({ storage, keys, slack, logger }: Parts): Sl
     async check({ team, tenant, client }) {
       const trouble = await client.auth.test().then(() => null, troubleOf);
       // Installed again since, or not known for sure.
-      if (trouble?.kind !== 'refused') return;
+      if (trouble?.kind !== 'refused' || !goneCodes.has(trouble.code)) return;
       await installations.remove(team);
       logger.info({ team, tenant, code: trouble.code }, 'the Slack app is no longer installed there');
     },
@@ -133,6 +133,15 @@ export function createSlackInstalls({ storage, keys, slack, logger }: Parts): Sl
     },
   };
 }
+
+/** Slack's words for a token that is dead. */
+const goneCodes = new Set([
+  'invalid_auth',
+  'not_authed',
+  'account_inactive',
+  'token_revoked',
+  'token_expired',
+]);
 
 async function exchange(
   apiUrl: string,

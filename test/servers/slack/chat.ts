@@ -24,6 +24,8 @@ export type Fault =
   | { kind: 'limited'; seconds: number }
   | { kind: 'refused'; code: string }
   | { kind: 'down' }
+  /** Not carried out; something in between answers with a page of its own. */
+  | { kind: 'page'; status: number }
   /** Carried out, and the answer does not arrive. */
   | { kind: 'lost' }
   /** Neither carried out nor answered until `until` resolves. */
@@ -179,6 +181,8 @@ export function addChat(slack: SlackServer): Chat {
         throw new MethodRefused(fault.code);
       case 'down':
         return new MethodHttp(503);
+      case 'page':
+        return new MethodHttp(fault.status, { 'content-type': 'text/html' }, '<html>Back soon</html>');
       case 'lost':
         await carryOut();
         return new MethodHttp(502);
