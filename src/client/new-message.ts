@@ -10,7 +10,13 @@ interface Message {
   message: {
     /** The same id again is the same turn again, so keep it if you may send the message again later; made up unless given. */
     id?: string;
+    /** May be empty beside an image. */
     text: string;
+    /**
+     * Pictures for an agent that takes images: PNG, JPEG, GIF or WebP as `data:` URLs in base64. Another agent refuses the
+     * message with `images_not_taken`.
+     */
+    images?: readonly string[];
     /**
      * What the page shows while it is written: told to the agent beside the words, and never shown as the user's. At most
      * 16,000 characters.
@@ -54,11 +60,12 @@ export interface EarlierMessage {
 export function toPost(given: NewMessage, headers: Record<string, string>): Call {
   const { conversationId, message, messages = [], agentId, onBusy } = given;
   const earlier = messages.map(({ role, text }) => ({ role, parts: [{ type: 'text', text }] }));
-  const { id = randomId(), text, context } = message;
+  const { id = randomId(), text, images = [], context } = message;
+  const pictures = images.map((url) => ({ type: 'file', mediaType: typeIn(url), url }));
   const beside = context === undefined ? [] : [{ type: 'data-page-context', data: { text: context } }];
   const body: ChatRequest = {
     ...(conversationId !== undefined && { id: conversationId }),
-    messages: [...earlier, { id, role: 'user', parts: [{ type: 'text', text }, ...beside] }],
+    messages: [...earlier, { id, role: 'user', parts: [{ type: 'text', text }, ...pictures, ...beside] }],
     ...(agentId !== undefined && { agentId }),
     ...(onBusy !== undefined && { onBusy }),
   };
@@ -70,4 +77,9 @@ export function toPost(given: NewMessage, headers: Record<string, string>): Call
     headers: { ...headers, ...(key !== undefined && { 'idempotency-key': key }) },
     body,
   };
+}
+
+/** Of a `data:` URL. What the image is, the service finds out. */
+function typeIn(url: string): string {
+  return /^data:([^;,]+)/i.exec(url)?.[1] ?? 'image/*';
 }

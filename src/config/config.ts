@@ -95,6 +95,16 @@ export interface Config {
   nango: NangoConfig | undefined;
   /** Absent: there is no Slack app. */
   slack: SlackConfig | undefined;
+  /**
+   * Of users' messages. `maxBytes`: of one. `maxBytesPerConversation`: of the newest, together, that a model is given or a
+   * reader gets at once.
+   */
+  images: {
+    perMessage: number;
+    maxBytes: number;
+    maxBytesPerMessage: number;
+    maxBytesPerConversation: number;
+  };
   /** How many questions may be open at once: of one user, and of one turn. */
   elicitation: { timeoutMs: number; maxOpen: number; maxOpenPerTurn: number };
   /** `signingKeys`: newest first; without one nothing is signed. `targets`: where notifications may be sent. */

@@ -32,6 +32,16 @@ export const combinations: Combination[] = [
     remedy: 'begin with https://; plain http is for an issuer on this machine only',
   },
   {
+    names: ['IMAGES_MAX_BYTES_PER_MESSAGE', 'IMAGE_MAX_BYTES'],
+    isWrong: ({ IMAGES_MAX_BYTES_PER_MESSAGE: all, IMAGE_MAX_BYTES: one }) => all < one,
+    remedy: 'a message with one image has to fit; write IMAGE_MAX_BYTES or more',
+  },
+  {
+    names: ['IMAGES_MAX_BYTES_PER_CONVERSATION', 'IMAGES_MAX_BYTES_PER_MESSAGE'],
+    isWrong: ({ IMAGES_MAX_BYTES_PER_CONVERSATION: all, IMAGES_MAX_BYTES_PER_MESSAGE: one }) => all < one,
+    remedy: 'the images of a new message have to fit; write IMAGES_MAX_BYTES_PER_MESSAGE or more',
+  },
+  {
     names: ['TURN_TIMEOUT', 'ELICITATION_TIMEOUT'],
     isWrong: ({ TURN_TIMEOUT, ELICITATION_TIMEOUT }) =>
       TURN_TIMEOUT !== undefined && TURN_TIMEOUT <= ELICITATION_TIMEOUT,

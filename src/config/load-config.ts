@@ -68,6 +68,12 @@ export function loadConfig(env: Record<string, string | undefined>, cwd: string)
     keys: values.INTERLUDE_KEYS,
     nango: nangoFrom(values),
     slack: slackFrom(values),
+    images: {
+      perMessage: values.IMAGES_PER_MESSAGE,
+      maxBytes: values.IMAGE_MAX_BYTES,
+      maxBytesPerMessage: values.IMAGES_MAX_BYTES_PER_MESSAGE,
+      maxBytesPerConversation: values.IMAGES_MAX_BYTES_PER_CONVERSATION,
+    },
     elicitation: {
       timeoutMs: values.ELICITATION_TIMEOUT,
       maxOpen: values.ELICITATION_MAX_OPEN,

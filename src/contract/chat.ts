@@ -9,7 +9,11 @@ import { ToolAuthRequiredSchema } from './notice.ts';
 import { OperationSchema } from './operation.ts';
 
 const PartSchema = z
-  .looseObject({ type: z.string().meta({ description: '`text`, whose words are in `text`' }) })
+  .looseObject({
+    type: z
+      .string()
+      .meta({ description: '`text`, whose words are in `text`; `file`, whose image is in `url`' }),
+  })
   .refine((value) => value.type !== 'text' || typeof value['text'] === 'string', {
     path: ['text'],
     message: 'a text part needs its text',
@@ -34,7 +38,7 @@ const MessageSchema = z.object({
     .meta({ description: "The last message is the user's. What is said as `system` counts as the user's" }),
   parts: z.array(PartSchema, { error: missing(needsParts) }).meta({
     description:
-      'Text is what counts; other parts are ignored. In the last message, a part `{type: "data-page-context", data: {text}}` tells the agent what the page around the chat shows, and a part `{type: "data-elicitation-response", data: {elicitationId, action, content?}}` answers a question instead of starting a turn, and stands alone',
+      'Text is what counts, and images for an agent that takes them: `{type: "file", mediaType, url}` with the image itself as a `data:` URL in base64, PNG, JPEG, GIF or WebP. Other parts are ignored, other files refused in the last message. In the last message, a part `{type: "data-page-context", data: {text}}` tells the agent what the page around the chat shows, and a part `{type: "data-elicitation-response", data: {elicitationId, action, content?}}` answers a question instead of starting a turn, and stands alone',
   }),
 });
 

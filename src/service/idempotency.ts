@@ -9,7 +9,7 @@ import { digestOf } from '../credentials/sealing/canonical-json.ts';
 import { userOf } from './conversation-access.ts';
 import { ServiceError } from './service-error.ts';
 import type { Principal } from './principal.ts';
-import type { TurnRequest } from './turn-request.ts';
+import type { TakenRequest } from './images/take-images.ts';
 
 /**
  * For how long the same content, announced as a repetition, is the same request: the clients' ten minutes to wait for an
@@ -24,7 +24,7 @@ interface Identity {
 
 export async function identify(
   keys: IdempotencyKeys,
-  request: TurnRequest,
+  request: TakenRequest,
   principal: Principal,
 ): Promise<Identity> {
   const { repetition } = request;
@@ -52,6 +52,6 @@ function toKept(key: string): string {
   return key.length > 500 ? digestOf(key) : key;
 }
 
-function fingerprintOf({ conversation, agent, messages }: TurnRequest): string {
+function fingerprintOf({ conversation, agent, messages }: TakenRequest): string {
   return digestOf([conversation ?? null, agent ?? null, messages]);
 }

@@ -1,5 +1,7 @@
 /** A caller's conversations: the list of them, and what was said in one, page by page. */
+import type { Config } from '../config/config.ts';
 import type { ConversationRow, ListedConversation, ToldTurn } from '../storage/ports/conversations.ts';
+import { withImages } from '../storage/shown-images.ts';
 import type { Storage } from '../storage/storage.ts';
 import type { ConversationRef } from '../turn/turn.ts';
 import { ownConversation, userOf } from './conversation-access.ts';
@@ -29,13 +31,21 @@ export interface ReadConversation {
   position: number;
 }
 
+export interface TurnsPage {
+  before: number | null;
+  limit: number;
+  /** With the bytes of the newest images, as many as one reader gets at once. Without, unless given. */
+  images?: boolean;
+}
+
 interface Parts {
-  storage: Pick<Storage, 'conversations' | 'turnLog' | 'turns'>;
+  storage: Pick<Storage, 'conversations' | 'images' | 'turnLog' | 'turns'>;
+  config: Pick<Config, 'images'>;
   workflows: Pick<TurnWorkflows, 'current'>;
 }
 
 export async function listConversations(
-  { storage }: Pick<Parts, 'storage'>,
+  { storage }: { storage: Pick<Storage, 'conversations'> },
   principal: Principal,
   { after, limit }: { after: ListPosition | null; limit: number },
 ): Promise<ConversationPage> {
@@ -50,10 +60,10 @@ export async function listConversations(
 
 /** The newest turns of those that began before the sequence number `before`. */
 export async function readConversation(
-  { storage, workflows }: Parts,
+  { storage, workflows, config }: Parts,
   principal: Principal,
   conversation: string,
-  { before, limit }: { before: number | null; limit: number },
+  { before, limit, images = false }: TurnsPage,
 ): Promise<ReadConversation> {
   const own = await ownConversation(storage, principal, conversation);
   // In this order: what happens in between is told by the feed once more, and a turn that ends in between is said to
@@ -68,7 +78,7 @@ export async function readConversation(
   return {
     conversation: own,
     liveTurn: live?.turnId ?? waiting?.turnId ?? null,
-    turns: [...begun, ...newest],
+    turns: images ? await withTheirImages(storage, [...begun, ...newest], config) : [...begun, ...newest],
     // Every conversation begins with a turn, so that only its first one has the number 1.
     next: oldest && oldest.seq > 1 ? { seq: oldest.seq } : null,
     position,
@@ -76,10 +86,23 @@ export async function readConversation(
 }
 
 /** Accepted, and no worker has taken it up yet: whoever posted it wants to see it again. */
-async function acceptedTurn({ storage, workflows }: Parts, ref: ConversationRef): Promise<ReadTurn | null> {
+async function acceptedTurn(
+  { storage, workflows }: Omit<Parts, 'config'>,
+  ref: ConversationRef,
+): Promise<ReadTurn | null> {
   const starting = await storage.conversations.starting(ref);
   if (starting.length === 0) return null;
   const current = await workflows.current(ref);
   const turn = starting.find(({ turnId }) => turnId === current);
   return turn ? { ...turn, log: null } : null;
+}
+
+async function withTheirImages(
+  { images }: Pick<Storage, 'images'>,
+  turns: ReadTurn[],
+  config: Pick<Config, 'images'>,
+): Promise<ReadTurn[]> {
+  const all = turns.flatMap(({ given }) => given);
+  const shown = await withImages(images, all, config.images.maxBytesPerConversation);
+  return turns.map((turn) => ({ ...turn, given: shown.filter(({ turnId }) => turnId === turn.turnId) }));
 }

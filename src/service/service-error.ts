@@ -23,6 +23,7 @@ export type ServiceErrorCode =
   | 'invalid_content'
   | 'already_answered'
   | 'expired'
+  | 'images_not_taken'
   | 'too_many_hops'
   | 'turn_over'
   | 'unavailable';

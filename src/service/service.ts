@@ -43,7 +43,7 @@ import { findTurn } from './own-turn.ts';
 import type { FoundTurn, OwnTurn, TurnIds } from './own-turn.ts';
 import type { Principal } from './principal.ts';
 import { listConversations, readConversation } from './read-conversations.ts';
-import type { ConversationPage, ListPosition, ReadConversation } from './read-conversations.ts';
+import type { ConversationPage, ListPosition, ReadConversation, TurnsPage } from './read-conversations.ts';
 import { createOwnPushes } from './push-configs.ts';
 import type { OwnPushes } from './push-configs.ts';
 import { createReadiness } from './readiness.ts';
@@ -98,11 +98,7 @@ export interface Service {
     principal: Principal,
     page: { after: ListPosition | null; limit: number },
   ): Promise<ConversationPage>;
-  readConversation(
-    principal: Principal,
-    conversation: string,
-    page: { before: number | null; limit: number },
-  ): Promise<ReadConversation>;
+  readConversation(principal: Principal, conversation: string, page: TurnsPage): Promise<ReadConversation>;
   listQuestions(
     principal: Principal,
     conversation: string,

@@ -8,6 +8,8 @@ import { handedOnTooOften } from '../turn/hops.ts';
 import { conversationNotFound, ownConversationIfAny, userOf } from './conversation-access.ts';
 import { invalidInput, ServiceError } from './service-error.ts';
 import { identify } from './idempotency.ts';
+import { takeImages } from './images/take-images.ts';
+import type { TakenRequest } from './images/take-images.ts';
 import { toOwnTurn } from './own-turn.ts';
 import type { OwnTurn } from './own-turn.ts';
 import type { Principal } from './principal.ts';
@@ -16,7 +18,7 @@ import type { TurnWorkflows } from './turn-workflows.ts';
 
 interface Parts {
   storage: Storage;
-  config: Pick<Config, 'agents' | 'delegation'>;
+  config: Pick<Config, 'agents' | 'delegation' | 'images'>;
   workflows: Pick<TurnWorkflows, 'start'>;
 }
 
@@ -35,8 +37,11 @@ export async function startTurn(
       ? null
       : await ownConversationIfAny(storage, principal, request.conversation);
   const agent = agentFor(request.agent, known?.agent, config.agents);
+  const isTaken = config.agents.get(agent)?.images === true;
+  const { messages, images } = takeImages(request, { limits: config.images, isTaken });
+  const taken = { ...request, messages };
   // Last: a request that is refused for what it says must not use up its key.
-  const { conversation, clientMessageId } = await identify(storage.idempotencyKeys, request, principal);
+  const { conversation, clientMessageId } = await identify(storage.idempotencyKeys, taken, principal);
 
   const turnId = randomUUID();
   const turn: NewTurn = {
@@ -47,7 +52,8 @@ export async function startTurn(
     user: userOf(principal),
     capabilities: request.capabilities,
     clientMessageId,
-    messages: newMessages(request, turnId, clientMessageId),
+    messages: newMessages(taken, turnId, clientMessageId),
+    ...(images.length > 0 && { images }),
     ...(hops > 0 && { hops }),
   };
   const start = await workflows.start(turn, request.onBusy);
@@ -70,7 +76,7 @@ export async function startTurn(
 }
 
 function newMessages(
-  { conversation, messages }: TurnRequest,
+  { conversation, messages }: TakenRequest,
   turnId: string,
   lastId: string,
 ): Omit<StoredMessage, 'turnId'>[] {

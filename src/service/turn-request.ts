@@ -22,7 +22,15 @@ export interface GivenMessage {
   /** As the client names it. */
   id?: string | undefined;
   role: 'user' | 'assistant';
-  content: ({ type: 'text'; text: string } | PageContextPart | DirectCallPart)[];
+  content: ({ type: 'text'; text: string } | PageContextPart | DirectCallPart | GivenImage)[];
+}
+
+/** As it was sent; what it is, nobody has looked at yet. */
+export interface GivenImage {
+  type: 'image';
+  base64: string;
+  /** Where it stands in the request, to point at. */
+  at: string[];
 }
 
 export type Repetition =

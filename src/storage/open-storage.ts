@@ -23,6 +23,7 @@ import { createKeyProofs } from './tables/key-proofs.ts';
 import { openQuestionIds } from './tables/open-questions.ts';
 import { createPolls } from './tables/polls.ts';
 import { createMergeQueue } from './log/merge-queue.ts';
+import { createImages } from './tables/images.ts';
 import { createMessages } from './tables/messages.ts';
 import { createOAuthRecords } from './tables/oauth-records.ts';
 import { openPostgres } from './postgres/open-postgres.ts';
@@ -91,6 +92,7 @@ export async function openStorage(
     turnLog: createTurnLog(parts, mergeQueue, logger),
     turns: createTurns(parts),
     messages: createMessages(parts),
+    images: createImages(parts),
     steps: createSteps(parts),
     conversations: createConversations(parts),
     toolCalls: createToolCalls(parts),

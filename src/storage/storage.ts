@@ -9,6 +9,7 @@
 import type { TurnLog } from './ports/turn-log.ts';
 import type { Turns } from './ports/turns.ts';
 import type { Messages, Conversations } from './ports/conversations.ts';
+import type { Images } from './ports/images.ts';
 import type { IdempotencyKeys } from './ports/idempotency-keys.ts';
 import type { Steps } from './ports/steps.ts';
 import type { ToolCalls } from './ports/tool-calls.ts';
@@ -35,6 +36,7 @@ export interface Storage {
   turnLog: TurnLog;
   turns: Turns;
   messages: Messages;
+  images: Images;
   steps: Steps;
   conversations: Conversations;
   toolCalls: ToolCalls;

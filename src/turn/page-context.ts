@@ -17,11 +17,13 @@ export function isPageContext(part: object): boolean {
   return providerOptions?.interlude?.kind === mark.interlude.kind;
 }
 
-/** The user's own text in a stored message, without page context. */
+/** What the user said in a stored message, images by their digest, without page context. */
 export function wordsOf(content: unknown): string {
   if (typeof content === 'string') return content;
-  const parts = Array.isArray(content) ? (content as { text?: string }[]) : [];
-  return JSON.stringify(parts.filter((part) => !isPageContext(part)).map(({ text }) => text));
+  const parts = Array.isArray(content) ? (content as { text?: string; digest?: string }[]) : [];
+  return JSON.stringify(
+    parts.filter((part) => !isPageContext(part)).map(({ text, digest }) => text ?? digest),
+  );
 }
 
 /** For a model. Every line is quoted, so that no line of it can pass for text after the quotation. */

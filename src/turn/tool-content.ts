@@ -80,7 +80,7 @@ function bytesIn(base64: string): number {
   return Math.floor(((base64.length - padding) * 3) / 4);
 }
 
-function sizeInWords(bytes: number): string {
+export function sizeInWords(bytes: number): string {
   if (bytes < 1_000) return `${bytes} bytes`;
   return bytes < 1_000_000 ? `${Math.round(bytes / 1_000)} kB` : `${(bytes / 1_000_000).toFixed(1)} MB`;
 }

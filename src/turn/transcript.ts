@@ -6,6 +6,7 @@
  * transcript is read, so that no writer has to be trusted with it.
  */
 import type { AssistantModelMessage, ModelMessage, ToolCallPart, ToolResultPart, UserModelMessage } from 'ai';
+import { inModelForm, isImagePart } from './image-part.ts';
 import { inModelWords, isPageContext } from './page-context.ts';
 
 interface Stored {
@@ -23,7 +24,7 @@ export function toModelMessages(stored: Stored[]): ModelMessage[] {
   return messages.flatMap((message) => {
     switch (message.role) {
       case 'user':
-        return message.content.length > 0 ? [withContext(message, message === newest)] : [];
+        return message.content.length > 0 ? [forModel(message, message === newest)] : [];
       case 'system':
         return message.content.length > 0 ? [message] : [];
       case 'assistant':
@@ -37,9 +38,10 @@ export function toModelMessages(stored: Stored[]): ModelMessage[] {
 }
 
 /** Keeps page context in the newest user message only: older context is outdated and costs tokens in every step. */
-function withContext(message: UserModelMessage, isNewest: boolean): UserModelMessage {
+function forModel(message: UserModelMessage, isNewest: boolean): UserModelMessage {
   if (typeof message.content === 'string') return message;
   const content = message.content.flatMap((part) => {
+    if (isImagePart(part)) return [inModelForm(part)];
     if (part.type !== 'text' || !isPageContext(part)) return [part];
     return isNewest ? [{ ...part, text: inModelWords(part.text) }] : [];
   });

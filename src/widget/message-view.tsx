@@ -3,7 +3,7 @@ import type { ToolAuthRequired } from '../contract/notice.ts';
 import type { Answering } from './answering.ts';
 import { ConnectLink } from './connect-link.tsx';
 import { Icon } from './icon.tsx';
-import { openQuestions, textOf } from './message.ts';
+import { imagesOf, openQuestions, textOf } from './message.ts';
 import type { Message, MessagePart, ToolPart } from './message.ts';
 import { QuestionCard } from './question-card.tsx';
 import { Markdown } from './text.tsx';
@@ -25,6 +25,9 @@ export function MessageView(props: Props) {
     <article className={`message ${message.role}`} aria-label={isUser ? words.you : words.agent}>
       {isUser ? (
         <p className="bubble" dir="auto">
+          {imagesOf(message).map((url, index) => (
+            <img key={index} src={url} alt={words.image} />
+          ))}
           {textOf(message)}
         </p>
       ) : (

@@ -17,6 +17,13 @@ export function textOf({ parts }: Message): string {
   return parts.flatMap((part) => (part.type === 'text' ? [part.text] : [])).join('\n\n');
 }
 
+/** Those that are in the message themselves; nothing is fetched from anywhere. */
+export function imagesOf({ parts }: Message): string[] {
+  return parts.flatMap((part) =>
+    part.type === 'file' && part.url.startsWith('data:image/') ? [part.url] : [],
+  );
+}
+
 /** Oldest first, each as it stands now. */
 export function questionsIn(messages: readonly Message[]): ElicitationRequest[] {
   return messages.flatMap(({ parts }) =>

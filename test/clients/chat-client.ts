@@ -19,6 +19,8 @@ export interface ChatClient {
   readonly status: ai7.ChatStatus;
   readonly error: Error | undefined;
   send(text: string): Promise<void>;
+  /** With a file as the browser's file field gives it to the SDK: as a data: URL. */
+  sendFile(text: string, file: { mediaType: string; url: string }): Promise<void>;
   /** A message under an id of the test's own choice. */
   sendAs(id: string, text: string): Promise<void>;
   /** A message that is nothing but the answer to a question. */
@@ -73,6 +75,7 @@ export function createChatClient(version: Version, options: ChatClientOptions): 
       return chat.error;
     },
     send: (text) => chat.sendMessage({ text }),
+    sendFile: (text, file) => chat.sendMessage({ text, files: [{ type: 'file', ...file }] }),
     sendAs: (id, text) => chat.sendMessage({ id, role: 'user', parts: [{ type: 'text', text }] }),
     answer: (data) => chat.sendMessage({ parts: [{ type: 'data-elicitation-response', data }] }),
     resume: () => chat.resumeStream(),

@@ -6,6 +6,7 @@ import { generateText } from 'ai';
 import type { ModelMessage } from 'ai';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { createModels, keyVariable } from '../../src/models/provider.ts';
+import { dataUrl, png } from '../images.ts';
 import { createOpenAIServer } from '../servers/openai-server.ts';
 import type { OpenAIServer } from '../servers/openai-server.ts';
 
@@ -78,6 +79,35 @@ test.each([
   expect(request?.headers).toMatchObject(headers);
   expect(request?.body.model).toBe(spec.slice(spec.indexOf(':') + 1));
 });
+
+const image = { type: 'file' as const, mediaType: 'image/png', data: { type: 'data' as const, data: png } };
+
+test.each([
+  ['openai:x', { type: 'input_image', image_url: dataUrl(png) }],
+  ['anthropic:x', { type: 'image', source: { type: 'base64', media_type: 'image/png', data: png } }],
+  ['openai-compatible:x', { type: 'image_url', image_url: { url: dataUrl(png) } }],
+])("%s is sent an image of a user's message in its own form", async (spec, sent) => {
+  const { baseURL } = server;
+  const models = createModels({
+    providers: {
+      openai: { apiKeyEnv: 'OPENAI_API_KEY', baseURL },
+      anthropic: { apiKeyEnv: 'ANTHROPIC_API_KEY', baseURL },
+      'openai-compatible': { baseURL, headers: {} },
+    },
+    configDir: folder,
+    secret,
+  });
+  const messages: ModelMessage[] = [{ role: 'user', content: [{ type: 'text', text: 'What?' }, image] }];
+  await expect(generateText({ model: await models(spec), messages, maxRetries: 0 })).rejects.toThrow('nope');
+  const body = server.requests.at(-1)?.body as SentBody | undefined;
+  expect((body?.input ?? body?.messages)?.[0]?.content).toMatchObject([
+    expect.objectContaining({ text: 'What?' }),
+    sent,
+  ]);
+});
+
+/** OpenAI's newer protocol has another name for the messages. */
+type SentBody = { messages: { content: unknown }[]; input?: { content: unknown }[] };
 
 test('a picture in the result of a tool is not sent to where only text is known', async () => {
   const { baseURL } = server;

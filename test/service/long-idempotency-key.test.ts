@@ -1,7 +1,7 @@
 /** Keys that clients choose, as long as a header may be: an index of PostgreSQL takes 2,704 bytes. */
 import { expect, test } from 'vitest';
 import { identify } from '../../src/service/idempotency.ts';
-import type { TurnRequest } from '../../src/service/turn-request.ts';
+import type { TakenRequest } from '../../src/service/images/take-images.ts';
 import type { IdempotencyKeys } from '../../src/storage/ports/idempotency-keys.ts';
 
 async function keptAs(key: string): Promise<string> {
@@ -10,7 +10,7 @@ async function keptAs(key: string): Promise<string> {
     kept = use.key;
     return use;
   };
-  const request = { messages: [], repetition: { kind: 'named', key } } as unknown as TurnRequest;
+  const request = { messages: [], repetition: { kind: 'named', key } } as unknown as TakenRequest;
   await identify({ claim } as IdempotencyKeys, request, { kind: 'user', tenant: 'acme', user: 'alice' });
   return kept;
 }

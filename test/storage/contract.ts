@@ -11,6 +11,7 @@ import { dueTurnsContract } from './contract/due-turns.ts';
 import { elicitationsContract } from './contract/elicitations.ts';
 import { endedTurnsContract } from './contract/ended-turns.ts';
 import { followContract } from './contract/follow.ts';
+import { imagesContract } from './contract/images.ts';
 import { mcpSessionsContract } from './contract/mcp-sessions.ts';
 import { openQuestionsContract } from './contract/open-questions.ts';
 import { pollsContract } from './contract/polls.ts';
@@ -66,6 +67,7 @@ export function storageContract(fresh: () => Promise<DatabaseConfig>): void {
   toolCallsContract(get);
   delegationsContract(get);
   elicitationsContract(get);
+  imagesContract(get);
   mcpSessionsContract(get);
   openQuestionsContract(get);
   pollsContract(get);

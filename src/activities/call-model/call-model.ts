@@ -30,7 +30,7 @@ import { readTranscript } from './transcript.ts';
 
 interface Dependencies extends ModelParts {
   config: ModelParts['config'] & Pick<Config, 'delegation'>;
-  storage: Pick<Storage, 'messages' | 'steps' | 'toolCalls' | 'turns'>;
+  storage: Pick<Storage, 'messages' | 'images' | 'steps' | 'toolCalls' | 'turns'>;
   agents: Config['agents'];
   servers: Config['servers'];
   catalogue: Pick<Catalogue, 'toolsFor' | 'backoff'>;

@@ -12,6 +12,7 @@ import type { Models } from '../../models/provider.ts';
 import { ModelCallError, streamStep } from '../../models/stream-step.ts';
 import type { AssistantPart, SilenceLimits, StepPart } from '../../models/stream-step.ts';
 import type { NewEvent } from '../../storage/ports/turn-log.ts';
+import { withImages } from '../../storage/shown-images.ts';
 import type { Storage } from '../../storage/storage.ts';
 import type { TurnEvent } from '../../turn/event.ts';
 import { keyOfReset, keyOfOutput } from '../../turn/step-keys.ts';
@@ -22,9 +23,9 @@ import type { DeltaWriter } from './delta-writer.ts';
 import type { Done, Step } from './store-step.ts';
 
 export interface ModelParts {
-  storage: Pick<Storage, 'steps'>;
+  storage: Pick<Storage, 'steps' | 'images'>;
   models: Models;
-  config: Pick<Config, 'providers'>;
+  config: Pick<Config, 'providers' | 'images'>;
   silenceLimits?: SilenceLimits;
 }
 
@@ -52,12 +53,14 @@ export async function streamAnswer(
     storage.steps.append(turn, { step, attempt }, withKeys(events)),
   );
   const signal = AbortSignal.any([stopSignal(), writer.failed]);
+  const room = agent.images ? config.images.maxBytesPerConversation : 0;
+  const shown = await withImages(storage.images, messages, room);
   const answer = streamStep({
     model,
     identity,
     instructions: [agent.instructions, awayForModel(away)].filter((text) => text !== '').join('\n\n'),
     settings: agent.modelSettings,
-    messages: toModelMessages(messages),
+    messages: toModelMessages(shown),
     tools,
     signal,
     silenceLimits,

@@ -1,6 +1,7 @@
 /** What went wrong, in the errors of the A2A specification (1.0, section 3.3.2): one table for all that a use case refuses. */
 import {
   A2AError,
+  ContentTypeNotSupportedError,
   RequestMalformedError,
   TaskNotFoundError,
   UnsupportedOperationError,
@@ -32,6 +33,7 @@ const errors = {
   not_your_question: (message) => new TaskNotFoundError(message),
   already_answered: unsupported,
   expired: unsupported,
+  images_not_taken: (message) => new ContentTypeNotSupportedError(message),
   too_many_hops: unsupported,
   turn_over: unsupported,
   unavailable: internal,

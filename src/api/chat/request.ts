@@ -6,6 +6,7 @@ import {
 } from '../../contract/chat.ts';
 import type { ChatRequest } from '../../contract/chat.ts';
 import { toPageContextPart } from '../../turn/page-context.ts';
+import { givenImage } from '../http/given-image.ts';
 import { invalidRequest, parseInput } from '../http/problems.ts';
 import type { FieldError } from '../http/problems.ts';
 import { fromPosted } from '../http/receipt.ts';
@@ -18,7 +19,7 @@ type Part = Message['parts'][number];
 type PostedAnswer = Pick<AnswerRequest, 'conversation' | 'elicitationId' | 'response' | 'source'>;
 
 export type Posted =
-  /** The conversation as far as it is text, ending in the new user message. */
+  /** The conversation as far as it is text and images, ending in the new user message. */
   | { kind: 'message'; messages: GivenMessage[] }
   /** `pointer`: where in the body it stands. */
   | { kind: 'answer'; answer: PostedAnswer; pointer: string };
@@ -46,15 +47,9 @@ function givenMessages({ id, messages, trigger }: ChatRequest, asked: GivenMessa
 }
 
 function newMessage(message: Message, at: string): GivenMessage {
-  const file = message.parts.findIndex(({ type }) => type === 'file');
-  if (file !== -1) {
-    throw invalidRequest([
-      { pointer: `${at}/parts/${file}`, detail: 'files are not supported yet; send text' },
-    ]);
-  }
-  const content = textOf(message.parts);
+  const content = message.parts.flatMap((part, index) => saidIn(part, `${at}/parts/${index}`));
   if (content.length === 0)
-    throw invalidRequest([{ pointer: `${at}/parts`, detail: 'the message has no text' }]);
+    throw invalidRequest([{ pointer: `${at}/parts`, detail: 'the message has no text and no image' }]);
   return { id: message.id, role: 'user', content: [...content, ...contextOf(message.parts, at)] };
 }
 
@@ -131,9 +126,21 @@ function saysSomething(part: Part): boolean {
 }
 
 /** What a client says in the system's name has the authority of its user: the agent has its own instructions. */
-function toHistory({ role, parts }: Message): GivenMessage[] {
-  const content = textOf(parts);
+function toHistory({ role, parts }: Message, index: number): GivenMessage[] {
+  const content = parts.flatMap((part, number) =>
+    role === 'user' && isImage(part) ? saidIn(part, `/messages/${index}/parts/${number}`) : textOf([part]),
+  );
   return content.length === 0 ? [] : [{ role: role === 'assistant' ? 'assistant' : 'user', content }];
+}
+
+/** Of the new message; `at` is the part's place. */
+function saidIn(part: Part, at: string): GivenMessage['content'] {
+  return part.type === 'file' ? [givenImage(part['url'], at)] : textOf([part]);
+}
+
+/** In earlier messages, other files are nobody's mistake: they are left out, like all that the agent cannot read. */
+function isImage({ type, url }: Part): boolean {
+  return type === 'file' && typeof url === 'string' && url.startsWith('data:image/');
 }
 
 function textOf(parts: Part[]): GivenMessage['content'] {

@@ -26,6 +26,8 @@ export interface ChatParts {
     'startTurn' | 'currentTurn' | 'cancelTurn' | 'followTurn' | 'readTurn' | 'answerQuestion'
   >;
   readers: Readers;
+  /** Of what is posted, in bytes. */
+  bodyLimit: number;
 }
 
 const uiStream = eventStream(
@@ -59,7 +61,7 @@ export function chatSurface(api: Api, parts: ChatParts): void {
   });
   api.post(
     '/run/api/chat',
-    { schema: { ...post, body: ChatRequestSchema, headers: TurnHeadersSchema } },
+    { bodyLimit: parts.bodyLimit, schema: { ...post, body: ChatRequestSchema, headers: TurnHeadersSchema } },
     async (request, reply) => {
       const { body, headers, principal } = request;
       const key = headers['idempotency-key'];

@@ -65,7 +65,7 @@ export function conversationsSurface(
     },
     async ({ headers, params: { conversation }, principal, query }) => {
       const { cursor, limit } = query;
-      const page = { before: cursor?.seq ?? null, limit };
+      const page = { before: cursor?.seq ?? null, limit, images: true };
       const read = await service.readConversation(principal, conversation, page);
       const items = toMessages(read.turns, readerFrom(headers));
       const messages = { items, next: read.next && toCursor(read.next) };

@@ -1,5 +1,7 @@
 /** Stored conversations, as clients read them. Pure. */
 import type { TextPart, UIMessage } from 'ai';
+import { imageInWords, isImagePart } from '../../turn/image-part.ts';
+import type { ImagePart } from '../../turn/image-part.ts';
 import { isPageContext } from '../../turn/page-context.ts';
 import type { ReadConversation, ReadTurn } from '../../service/read-conversations.ts';
 import type { Reader } from '../http/request-headers.ts';
@@ -24,17 +26,26 @@ export function toMessages(turns: ReadTurn[], reader: Reader): UIMessage[] {
 }
 
 function toGivenMessage({ id, role, content }: ReadTurn['given'][number]): UIMessage {
-  const parts = typeof content === 'string' ? [{ type: 'text', text: content }] : (content as TextPart[]);
+  const parts =
+    typeof content === 'string' ? [{ type: 'text', text: content }] : (content as (TextPart | ImagePart)[]);
   return {
     // Clients post a conversation's messages again: an id of ours has to look like one of theirs.
     id: id.replaceAll('/', ':'),
     role: role === 'assistant' ? 'assistant' : 'user',
-    parts: parts.map((part) =>
-      isPageContext(part)
+    parts: parts.map((part) => {
+      if (isImagePart(part)) return toUiPart(part);
+      return isPageContext(part)
         ? { type: 'data-page-context' as const, data: { text: part.text } }
-        : (part as UIMessage['parts'][number]),
-    ),
+        : (part as UIMessage['parts'][number]);
+    }),
   };
+}
+
+/** What a client sent, it gets back; in words, where there is too much for one answer. */
+function toUiPart(image: ImagePart): UIMessage['parts'][number] {
+  const { mediaType, data } = image;
+  if (data === undefined) return { type: 'text', text: `[${imageInWords(image)}]` };
+  return { type: 'file', mediaType, url: `data:${mediaType};base64,${data}` };
 }
 
 function toTime(at: number): string {

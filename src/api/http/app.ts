@@ -25,7 +25,7 @@ import { feedSurface } from '../feed/route.ts';
 import { answerWithProblems, problemFor, sendProblem } from './answer-with-problems.ts';
 import { healthRoutes } from './health.ts';
 import { refuseUnknownHosts } from './known-hosts.ts';
-import { createRefusalLimit, limitRequests, limitOpenRequests } from './limits.ts';
+import { createRefusalLimit, limitRequests, limitOpenRequests, messageBodyLimit } from './limits.ts';
 import { mcpPath, mcpSurface } from '../mcp/route.ts';
 import type { Service } from '../../service/service.ts';
 import { nangoWebhook } from '../nango-webhook/route.ts';
@@ -95,7 +95,8 @@ export function createApp(parts: AppParts): FastifyInstance {
     });
     limitOpenRequests(api, config.http.openRequests);
     const countEach = await limitRequests(api, config.http.rateLimitPerMinute);
-    chatSurface(api, { service, readers });
+    const bodyLimit = messageBodyLimit(config);
+    chatSurface(api, { service, readers, bodyLimit });
     conversationsSurface(api, service);
     feedSurface(api, { service, readers });
     openaiSurface(api, { service, readers });

@@ -51,6 +51,7 @@ export const problemsOf = {
     'turn_in_progress',
     'idempotency_key_reused',
     'message_id_reused',
+    'images_not_taken',
   ],
   answering: [
     'not_your_question',

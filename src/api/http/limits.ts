@@ -1,6 +1,7 @@
 /** How much one caller may ask of this process. Each process counts for itself. */
 import rateLimit from '@fastify/rate-limit';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
+import type { Config } from '../../config/config.ts';
 import { ProblemError } from './problems.ts';
 import { rateLimitKey } from '../../service/principal.ts';
 import type { Principal } from '../../service/principal.ts';
@@ -147,4 +148,14 @@ function tooMany(reason: string, waitMs: number): ProblemError {
   return new ProblemError('rate_limited', `${reason} Wait ${seconds} s, then try again.`, {
     headers: { 'retry-after': String(seconds) },
   });
+}
+
+/** Of a body with messages: where an agent takes images, there is room for those that a client sends again with each. */
+export function messageBodyLimit({
+  http,
+  agents,
+  images,
+}: Pick<Config, 'http' | 'agents' | 'images'>): number {
+  const isForImages = [...agents.values()].some((agent) => agent.images);
+  return http.bodyLimit + (isForImages ? Math.ceil(images.maxBytesPerConversation / 3) * 4 : 0);
 }

@@ -32,6 +32,7 @@ export const problems = {
   unsupported_media_type: { status: 415, title: 'This content type is not understood' },
   unknown_host: { status: 421, title: 'This is not the name of this service' },
   idempotency_key_reused: { status: 422, title: 'The Idempotency-Key belongs to another request' },
+  images_not_taken: { status: 422, title: 'This agent takes no images' },
   message_id_reused: { status: 422, title: 'The message id belongs to another message' },
   invalid_content: { status: 422, title: 'The answer does not fit the question' },
   turn_failed: { status: 424, title: 'The turn failed' },

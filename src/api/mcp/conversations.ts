@@ -1,6 +1,7 @@
 /** The caller's conversations as resources: what was said in each, to be read. */
 import { z } from 'zod';
 import { ClientIdSchema } from '../../contract/ids.ts';
+import { imageInWords, isImagePart } from '../../turn/image-part.ts';
 import type { Principal } from '../../service/principal.ts';
 import { ServiceError } from '../../service/service-error.ts';
 import type { Service } from '../../service/service.ts';
@@ -73,12 +74,13 @@ function decoded(text: string): string | undefined {
   }
 }
 
-/** Of a stored message: its text parts, or a text. */
+/** Of a stored message: its text parts, or a text; images in words. */
 function textOf(content: unknown): string {
   if (typeof content === 'string') return content;
   if (!Array.isArray(content)) return '';
   return content
     .flatMap((part: unknown) => {
+      if (isImagePart(part)) return [`[${imageInWords(part)}]`];
       const isText = typeof part === 'object' && part !== null && 'text' in part;
       return isText && typeof part.text === 'string' ? [part.text] : [];
     })

@@ -50,6 +50,7 @@ const kinds = {
   idempotency_key_reused: invalid,
   message_id_reused: invalid,
   invalid_content: invalid,
+  images_not_taken: invalid,
   turn_failed: invalid,
   turn_unfinished: invalid,
   rate_limited: { type: 'rate_limit_error' },

@@ -69,6 +69,10 @@ const agentSchema = z.strictObject({
   model: z
     .string({ error: ({ input }) => (input === undefined ? `missing; ${modelWords}` : undefined) })
     .regex(/^(scripted|(openai|anthropic|openai-compatible):.+)$/, modelWords),
+  images: z
+    .boolean()
+    .default(false)
+    .describe('Whether its model takes images: PNG, JPEG, GIF and WebP in the messages of users'),
   instructions: z.string().default(''),
   modelSettings: modelSettingsSchema.default({}),
   servers: z

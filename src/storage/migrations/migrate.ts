@@ -40,6 +40,7 @@ import { createSlackDeliveries } from './035-slack-deliveries.ts';
 import { createExposedToolsOfAgents } from './036-exposed-tools-of-agents.ts';
 import { orderSlackDeliveries } from './037-slack-order.ts';
 import { addSurfacesOfAnswers } from './038-surfaces-of-answers.ts';
+import { createImages } from './039-images.ts';
 import type { Database } from '../database.ts';
 import type { Tables } from '../schema.ts';
 
@@ -85,4 +86,5 @@ const migrations: Record<string, Migration> = {
   '036-exposed-tools-of-agents': { up: createExposedToolsOfAgents },
   '037-slack-order': { up: orderSlackDeliveries },
   '038-surfaces-of-answers': { up: addSurfacesOfAnswers },
+  '039-images': { up: createImages },
 };

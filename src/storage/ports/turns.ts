@@ -8,6 +8,7 @@ import type {
   TurnStatus,
   Usage,
 } from '../../turn/turn.ts';
+import type { NewImage } from './images.ts';
 import type { NewEvent } from './turn-log.ts';
 import type { ConversationRow, StoredMessage } from './conversations.ts';
 import type { ToolCallRow, CallResult } from './tool-calls.ts';
@@ -28,6 +29,8 @@ export interface NewTurn extends Turn {
   clientMessageId: string;
   /** What the turn starts with: normally one user message; the whole history for a conversation that is new. */
   messages: Omit<StoredMessage, 'turnId'>[];
+  /** That these messages name; none unless given. */
+  images?: NewImage[];
 }
 
 /** What is said at the end of a turn, in this order. */
@@ -69,7 +72,7 @@ export interface TurnPosition {
 export interface Turns {
   conversation(ref: ConversationRef): Promise<ConversationRow | null>;
   /**
-   * Writes the turn as `starting`, with its messages set aside. The conversation row is made if it is new.
+   * Writes the turn as `starting`, with its messages set aside, and their images. The conversation row is made if it is new.
    * A conversation of another owner in the same tenant is refused. `known`: another turn was prepared for the same
    * client message, and nothing is written. Nothing is visible to readers yet.
    */

@@ -67,6 +67,12 @@ export interface TurnTables {
     delegation: string | null;
     created_at: number;
   };
+  images: {
+    turn_id: string;
+    digest: string;
+    /** Base64. */
+    data: string;
+  };
   tool_calls: {
     turn_id: string;
     tool_call_id: string;

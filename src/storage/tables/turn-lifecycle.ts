@@ -8,6 +8,7 @@ import type { TurnRef } from '../../turn/turn.ts';
 import { isConversation, writeToConversation } from '../log/append.ts';
 import type { ElicitationRow } from '../ports/elicitations.ts';
 import { dueAfter } from './due-turns.ts';
+import { insertImages } from './images.ts';
 import type { NewTurn } from '../ports/turns.ts';
 import type { StoredMessage } from '../ports/conversations.ts';
 import { fromJson } from '../schema.ts';
@@ -81,6 +82,7 @@ export async function prepareTurn(write: Write, turn: NewTurn, now: number) {
     })
     .onConflict((conflict) => conflict.column('turn_id').doNothing())
     .execute();
+  await insertImages(write, turnId, turn.images ?? []);
   return 'prepared' as const;
 }
 

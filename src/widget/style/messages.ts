@@ -3,6 +3,7 @@ export const messages = `
 .message { margin-block: 0 1.25rem; overflow-wrap: anywhere }
 .message.user { display: flex; justify-content: flex-end }
 .bubble { margin: 0; max-width: 85%; padding: .5rem .875rem; border-radius: var(--outer); border-end-end-radius: .25rem; background: var(--raised); white-space: pre-wrap }
+.bubble img { display: block; max-width: 100%; max-height: 20rem; margin-block: .25rem; border-radius: var(--inner) }
 .markdown > :first-child { margin-block-start: 0 }
 .markdown > :last-child { margin-block-end: 0 }
 .markdown { margin-block: .75rem }

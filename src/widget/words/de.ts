@@ -18,6 +18,7 @@ export const de: Words = {
   noAnswer: 'Es kam keine Antwort.',
   earlier: 'Frühere Nachrichten',
   you: 'Du',
+  image: 'Bild',
   agent: 'Agent',
   toolRuns: (tool) => `${tool} läuft`,
   toolWaits: (tool) => `${tool} wartet auf dich`,

@@ -18,6 +18,8 @@ export interface Words {
   noAnswer: string;
   earlier: string;
   you: string;
+  /** What stands for an image where it cannot be seen. */
+  image: string;
   agent: string;
   toolRuns: (tool: string) => string;
   toolWaits: (tool: string) => string;
@@ -105,6 +107,7 @@ export const en: Words = {
   noAnswer: 'There was no answer.',
   earlier: 'Earlier messages',
   you: 'You',
+  image: 'Image',
   agent: 'Agent',
   toolRuns: (tool) => `${tool} is running`,
   toolWaits: (tool) => `${tool} waits for you`,

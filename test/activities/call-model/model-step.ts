@@ -32,12 +32,15 @@ export const agent: AgentConfig = {
   title: 'Assistant',
   description: '',
   model: 'openai-compatible:small',
+  images: false,
   instructions: 'You help.',
   modelSettings: {},
   servers: [{ name: 'tracker' }, { name: 'notes' }],
   agents: [],
   maxSteps: 20,
 };
+
+const images = { perMessage: 1, maxBytes: 1, maxBytesPerMessage: 1, maxBytesPerConversation: 1 };
 
 const listIssues: ModelTool = {
   modelName: 'tracker__list_issues',
@@ -115,7 +118,7 @@ export async function openModelStep(...replies: (Reply | Promise<Reply>)[]): Pro
         agents: options.agents ?? new Map([[agent.name, { ...agent, model }]]),
         servers: new Map(),
         catalogue: { toolsFor: async () => [listIssues, connectNotes], backoff: createBackoff() },
-        config: { providers, delegation: options.delegation ?? { maxDepth: 5, maxPerStep: 10 } },
+        config: { providers, images, delegation: options.delegation ?? { maxDepth: 5, maxPerStep: 10 } },
         logger: pino({}, { write: (line: string) => void (logged += line) }),
         silenceLimits: { firstMs: silenceMs, nextMs: silenceMs },
       });

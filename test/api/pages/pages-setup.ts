@@ -46,6 +46,7 @@ const assistant: AgentConfig = {
   title: 'Assistant',
   description: '',
   model: 'scripted:demo',
+  images: false,
   instructions: '',
   modelSettings: {},
   servers: [{ name: 'tracker' }],

@@ -25,6 +25,7 @@ const remedies = {
   invalid_content: '',
   already_answered: 'Do not answer it again; call wait_for_turn to see what came of it.',
   expired: '',
+  images_not_taken: '',
   too_many_hops: '',
   turn_over: '',
   // Its message says what to do.

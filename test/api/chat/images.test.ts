@@ -1,0 +1,253 @@
+/** Images in a user's message, from the request to the model and back to a reader: whole turns, and what the model was given. */
+import { randomUUID } from 'node:crypto';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { pino } from 'pino';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { createClient } from '../../../src/client/client.ts';
+import { createChatClient } from '../../clients/chat-client.ts';
+import { startDevelopmentServer } from '../../development-server.ts';
+import type { DevelopmentServer } from '../../development-server.ts';
+import { dataUrl, gif, otherPng, pdf, png, svg, webp } from '../../images.ts';
+import { createOpenAIServer } from '../../servers/openai-server.ts';
+import type { OpenAIServer } from '../../servers/openai-server.ts';
+import { startService } from '../../service/service.ts';
+import type { Service } from '../../service/service.ts';
+import type { Caller } from '../../service/user.ts';
+import { turnWorkflowId } from '../../../src/workflows/messages.ts';
+
+const stack = new AsyncDisposableStack();
+let temporal: DevelopmentServer;
+let service: Service;
+let model: OpenAIServer;
+let alice: Caller;
+let logged = '';
+
+beforeAll(async () => {
+  temporal = await startDevelopmentServer();
+  stack.defer(() => temporal.stop());
+  model = await createOpenAIServer({
+    reply: ({ messages }) =>
+      JSON.stringify(messages.at(-1)).includes('ask the other')
+        ? { kind: 'tool-calls', calls: [{ name: 'agent__reader', arguments: '{"task":"Read."}' }] }
+        : { kind: 'text', chunks: ['Seen.'] },
+  });
+  stack.defer(() => model.stop());
+  const folder = await mkdtemp(path.join(tmpdir(), 'interlude-images-'));
+  stack.defer(() => rm(folder, { recursive: true }));
+  const agents = `
+providers: { openai-compatible: { baseURL: ${model.baseURL} } }
+agents:
+  viewer: { model: 'openai-compatible:any', images: true, agents: [reader] }
+  reader: { model: 'openai-compatible:any' }
+`;
+  await writeFile(path.join(folder, 'agents.yaml'), agents);
+  const env = {
+    INTERLUDE_CONFIG: path.join(folder, 'agents.yaml'),
+    BODY_LIMIT: '20000',
+    IMAGES_PER_MESSAGE: '2',
+    IMAGE_MAX_BYTES: '20000',
+    IMAGES_MAX_BYTES_PER_MESSAGE: '30000',
+    IMAGES_MAX_BYTES_PER_CONVERSATION: '40000',
+  };
+  const logger = pino({ level: 'trace' }, { write: (line: string) => void (logged += line) });
+  service = await startService({ temporal, env, logger });
+  stack.defer(() => service.stop());
+  alice = await service.as('alice');
+});
+afterAll(() => stack.disposeAsync());
+
+const text = (words: string) => ({ type: 'text', text: words });
+const file = (url: string, mediaType = 'image/png') => ({ type: 'file', mediaType, url });
+const onTheWire = (base64: string, mediaType = 'image/png') => ({
+  type: 'image_url',
+  image_url: { url: dataUrl(base64, mediaType) },
+});
+const inWords = (words: string | RegExp) => text(expect.stringMatching(words) as string);
+
+function post(parts: object[], more: object = {}, before: object[] = []) {
+  const messages = [...before, { id: 'm1', role: 'user', parts }];
+  return alice.request('POST', '/run/api/chat', { messages, stream: false, ...more });
+}
+
+function given() {
+  return model.requests.at(-1)?.body.messages.filter(({ role }) => role !== 'system') ?? [];
+}
+
+async function read(conversation: string) {
+  const { body } = await alice.request('GET', `/run/v1/conversations/${conversation}`);
+  return (body['messages'] as { items: { parts: object[] }[] }).items;
+}
+
+test('useChat sends a file as it is, the model is given it, and whoever reads again sees it in its place', async () => {
+  const conversation = randomUUID();
+  const token = await service.token('alice');
+  const chat = createChatClient(7, { baseUrl: service.baseUrl, token, conversation });
+  await chat.sendFile('What is this?', { mediaType: 'image/png', url: dataUrl(png) });
+  expect([chat.error, chat.parts().at(-1)]).toEqual([undefined, expect.objectContaining({ text: 'Seen.' })]);
+  // As the SDK writes it: files first.
+  expect(given()).toEqual([{ role: 'user', content: [onTheWire(png), text('What is this?')] }]);
+  const [said] = await read(conversation);
+  expect(said?.parts).toEqual([file(dataUrl(png)), text('What is this?')]);
+
+  // The SDK sends all of it again.
+  await chat.send('And what was it?');
+  expect(given().map(({ content }) => content)).toEqual([
+    [onTheWire(png), text('What is this?')],
+    'Seen.',
+    'And what was it?',
+  ]);
+
+  const ref = { tenant: 'demo', conversation };
+  const workflow = temporal.client.workflow.getHandle(turnWorkflowId(ref));
+  const history = readable(await workflow.fetchHistory());
+  expect(history).toContain(conversation);
+  const messages = JSON.stringify(await service.storage.messages.list(ref));
+  for (const kept of [history, messages, logged]) expect(kept).not.toContain(png.slice(8, 40));
+});
+
+test('an image alone is a message; its type is that of its bytes, whatever it is said to be', async () => {
+  expect(await post([file(dataUrl(webp, 'image/png'))], { id: randomUUID() })).toMatchObject({ status: 200 });
+  expect(given()).toEqual([{ role: 'user', content: [onTheWire(webp, 'image/webp')] }]);
+});
+
+test('a new conversation brings the images of its history along', async () => {
+  const before = [
+    { role: 'user', parts: [text('Look.'), file(dataUrl(gif, 'image/gif')), file('https://x.example/a')] },
+    { role: 'assistant', parts: [text('I see.'), file(dataUrl(png))] },
+  ];
+  expect(await post([text('What was it?')], {}, before)).toMatchObject({ status: 200 });
+  expect(given().map(({ content }) => content)).toEqual([
+    [text('Look.'), onTheWire(gif, 'image/gif')],
+    'I see.',
+    'What was it?',
+  ]);
+});
+
+test('the newest images are shown, as many as there is room for, and older ones told of, to model and reader', async () => {
+  const id = randomUUID();
+  const images = ['a', 'b', 'c'].map((name) => otherPng(name, 19_000));
+  for (const [index, image] of images.entries()) {
+    const message = { id: `m${index}`, role: 'user', parts: [text(`${index}`), file(dataUrl(image))] };
+    const body = { id, messages: [message], stream: false };
+    expect(await alice.request('POST', '/run/api/chat', body)).toMatchObject({ status: 200 });
+  }
+  const [a, b, c] = images as [string, string, string];
+  expect(a).not.toBe(b);
+  expect(
+    given()
+      .filter(({ role }) => role === 'user')
+      .map(({ content }) => content),
+  ).toEqual([
+    [text('0'), inWords(/^\[an image: image\/png, 19 kB, which is not shown to you here\]$/)],
+    [text('1'), onTheWire(b)],
+    [text('2'), onTheWire(c)],
+  ]);
+  const parts = (await read(id)).map((message) => message.parts);
+  expect([parts[0], parts[2]]).toEqual([
+    [text('0'), text('[an image: image/png, 19 kB]')],
+    [text('1'), file(dataUrl(b))],
+  ]);
+});
+
+test('a delegated agent is given its task and no image', async () => {
+  const seen = model.requests.length;
+  expect(await post([text('ask the other'), file(dataUrl(png))], { id: randomUUID() })).toMatchObject({
+    status: 200,
+  });
+  const [first, delegated] = model.requests.slice(seen).map(({ body }) => JSON.stringify(body));
+  expect(first).toContain(png);
+  expect(delegated).not.toContain('image');
+});
+
+describe('what a message says', () => {
+  test('is the same with the same image, and another with another', async () => {
+    const id = randomUUID();
+    const first = await post([text('Hm?'), file(dataUrl(png))], { id });
+    const again = await post([text('Hm?'), file(dataUrl(png))], { id });
+    expect(again.body['turnId']).toBe(first.body['turnId']);
+    for (const other of [[file(dataUrl(gif))], []])
+      expect(await post([text('Hm?'), ...other], { id })).toMatchObject({
+        status: 422,
+        body: { code: 'message_id_reused' },
+      });
+  });
+});
+
+describe('refused, with nothing changed:', () => {
+  const large = dataUrl(otherPng('', 20_000));
+  test.each<[what: string, part: object, detail: RegExp]>([
+    ['an address', file('https://images.example/cat.png'), /fetches nothing from addresses/],
+    ['an address of a file', file('file:///etc/passwd'), /fetches nothing/],
+    ['no address', { type: 'file', mediaType: 'image/png' }, /as a data: URL/],
+    ['a data: URL that is no base64', file('data:image/png,abc'), /in base64/],
+    ['base64 that is cut off', file(dataUrl(png.slice(0, -3))), /a part of it is missing/],
+    ['SVG', file(dataUrl(svg, 'image/svg+xml'), 'image/svg+xml'), /send PNG, JPEG, GIF or WebP/],
+    ['SVG that says it is a PNG', file(dataUrl(svg)), /send PNG/],
+    ['a PDF', file(dataUrl(pdf, 'application/pdf'), 'application/pdf'), /send PNG/],
+    ['one that is too large', file(large), /at most 20000 bytes/],
+  ])('%s', async (_what, part, detail) => {
+    const id = randomUUID();
+    const calls = model.requests.length;
+    expect(await post([text('See?'), part], { id })).toMatchObject({
+      status: 400,
+      body: {
+        code: 'invalid_request',
+        errors: [{ pointer: '/messages/0/parts/1', detail: expect.stringMatching(detail) as string }],
+      },
+    });
+    expect(await alice.request('GET', `/run/v1/conversations/${id}`)).toMatchObject({ status: 404 });
+    expect(model.requests).toHaveLength(calls);
+  });
+
+  test('too many, and a body over what has room for all of a conversation', async () => {
+    const three = [png, gif, webp].map((image) => file(dataUrl(image)));
+    expect(await post([text('See?'), ...three])).toMatchObject({
+      status: 400,
+      body: { errors: [{ pointer: '/messages/0/parts/3', detail: 'a message has at most 2 images' }] },
+    });
+    const limit = 20_000 + Math.ceil(40_000 / 3) * 4;
+    expect(await post([text('x'.repeat(limit))])).toMatchObject({
+      status: 413,
+      body: { detail: `The body may have at most ${limit} bytes.` },
+    });
+    // Other routes have no room for images.
+    const answer = { conversationId: 'c', elicitationId: 'e', action: 'accept', x: 'x'.repeat(20_000) };
+    expect(await alice.request('POST', '/run/api/elicitation-responses', answer)).toMatchObject({
+      status: 413,
+    });
+  });
+
+  test('any, by an agent that takes none', async () => {
+    const id = randomUUID();
+    const parts = [text('See?'), file(dataUrl(png))];
+    expect(await post(parts, { id, agentId: 'reader' })).toMatchObject({
+      status: 422,
+      body: {
+        code: 'images_not_taken',
+        detail: expect.stringMatching(/^This agent takes no images\./) as string,
+        errors: [{ pointer: '/messages/0/parts/1' }],
+      },
+    });
+    expect(await alice.request('GET', `/run/v1/conversations/${id}`)).toMatchObject({ status: 404 });
+    // The id of the message is not used up.
+    expect(await post(parts, { id })).toMatchObject({ status: 200 });
+  });
+});
+
+test('the client sends images beside the words', async () => {
+  const client = createClient({ baseUrl: service.baseUrl, token: await service.token('alice') });
+  const views = client.start({ message: { text: 'What?', images: [dataUrl(png), dataUrl(gif)] } });
+  for await (const { status } of views) expect(['running', 'completed']).toContain(status);
+  expect(given()).toEqual([
+    { role: 'user', content: [text('What?'), onTheWire(png), onTheWire(gif, 'image/gif')] },
+  ]);
+});
+
+function readable(value: unknown): string {
+  if (value instanceof Uint8Array) return Buffer.from(value).toString('utf8');
+  return value === null || typeof value !== 'object'
+    ? String(value)
+    : Object.values(value).map(readable).join('\n');
+}
