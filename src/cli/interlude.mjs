@@ -6,6 +6,7 @@
  */
 import { spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';
+import module from 'node:module';
 import { constants } from 'node:os';
 import path from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
@@ -15,8 +16,22 @@ const root = path.resolve(path.dirname(fileURLToPath(import.meta.url)), '../..')
 const words = process.argv.slice(2);
 
 if (await prepareCheckout()) {
-  if (Number(process.versions.node.split('.')[0]) >= neededNode) await import('./checkout.ts');
-  else handOver(pinnedNode());
+  if (Number(process.versions.node.split('.')[0]) >= neededNode) {
+    keepCompiledCode();
+    await import('./checkout.ts');
+  } else handOver(pinnedNode());
+}
+
+/**
+ * Half of the time until the service is up is the compiler's: what it made of each file is kept beside the bundles, and used
+ * while the file is unchanged. Not in Node's usual place, a folder for temporary files that others can write to. A folder
+ * that cannot be written to keeps nothing.
+ */
+function keepCompiledCode() {
+  const folder = path.join(root, 'build/compiled');
+  // Whoever starts Node has the last word, and threads learn of it only this way.
+  process.env.NODE_COMPILE_CACHE ??= folder;
+  module.enableCompileCache(folder);
 }
 
 /** The image has no set-up, and needs none. False when it failed, and has said so. */
