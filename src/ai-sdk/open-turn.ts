@@ -44,15 +44,20 @@ export async function openTurn(
   abortSignal?.throwIfAborted();
   const given = callOptionsOf(call);
   const { conversationId, onBusy } = given;
-  const { text, earlier } = fromPrompt(call, conversationId !== undefined);
-  const words = JSON.stringify([agentId, given, earlier, text]);
+  const { text, earlier, images } = fromPrompt(call, conversationId !== undefined);
+  const words = JSON.stringify([agentId, given, earlier, text, ...(images ?? [])]);
   const { messageId, ...key } = await naming.nameCall(words, given);
 
   const callError = createCallError(baseURL);
   const giveUpMs = options.timing?.giveUpMs ?? defaultTiming.giveUpMs;
   const contact = openContact({ fetch: options.fetch, headers: call.headers, giveUpMs, callError });
   const client = createClient({ ...options, baseUrl: baseURL, fetch: contact.fetch });
-  const message = { message: { id: messageId, text }, agentId, ...key, ...(onBusy && { onBusy }) };
+  const message = {
+    message: { id: messageId, text, ...(images && { images }) },
+    agentId,
+    ...key,
+    ...(onBusy && { onBusy }),
+  };
   const reader = openTurnReader({
     start: (signal) =>
       client.start(

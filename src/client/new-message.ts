@@ -54,18 +54,19 @@ export type NewMessage = InConversation | InNewConversation;
 export interface EarlierMessage {
   role: 'user' | 'assistant' | 'system';
   text: string;
+  /** As those of the new message; only of `user`. */
+  images?: readonly string[];
 }
 
 /** The same request however often it is sent. */
 export function toPost(given: NewMessage, headers: Record<string, string>): Call {
   const { conversationId, message, messages = [], agentId, onBusy } = given;
-  const earlier = messages.map(({ role, text }) => ({ role, parts: [{ type: 'text', text }] }));
-  const { id = randomId(), text, images = [], context } = message;
-  const pictures = images.map((url) => ({ type: 'file', mediaType: typeIn(url), url }));
+  const earlier = messages.map(({ role, ...said }) => ({ role, parts: toParts(said) }));
+  const { id = randomId(), context } = message;
   const beside = context === undefined ? [] : [{ type: 'data-page-context', data: { text: context } }];
   const body: ChatRequest = {
     ...(conversationId !== undefined && { id: conversationId }),
-    messages: [...earlier, { id, role: 'user', parts: [{ type: 'text', text }, ...pictures, ...beside] }],
+    messages: [...earlier, { id, role: 'user', parts: [...toParts(message), ...beside] }],
     ...(agentId !== undefined && { agentId }),
     ...(onBusy !== undefined && { onBusy }),
   };
@@ -77,6 +78,10 @@ export function toPost(given: NewMessage, headers: Record<string, string>): Call
     headers: { ...headers, ...(key !== undefined && { 'idempotency-key': key }) },
     body,
   };
+}
+
+function toParts({ text, images = [] }: { text: string; images?: readonly string[] }) {
+  return [{ type: 'text', text }, ...images.map((url) => ({ type: 'file', mediaType: typeIn(url), url }))];
 }
 
 /** Of a `data:` URL. What the image is, the service finds out. */

@@ -8,7 +8,12 @@ import { ElicitationRequestSchema } from './elicitation.ts';
 import { AgentNameSchema, ClientIdSchema } from './ids.ts';
 
 const PartSchema = z
-  .looseObject({ type: z.string().meta({ description: '`text`, whose words are in `text`' }) })
+  .looseObject({
+    type: z.string().meta({
+      description:
+        '`text`, whose words are in `text`; in messages of the user `image_url`, whose image is in `image_url.url` as a `data:` URL in base64',
+    }),
+  })
   .refine((part) => part.type !== 'text' || typeof part['text'] === 'string', {
     path: ['text'],
     message: 'a text part needs its text',
@@ -23,7 +28,9 @@ const MessageSchema = z
     content: z
       .union([z.string(), z.array(PartSchema)], 'send a text or a list of parts')
       .nullish()
-      .meta({ description: 'Text, or parts of type `text`' }),
+      .meta({
+        description: 'Text, or parts of type `text` and, for an agent that takes images, `image_url`',
+      }),
   })
   .refine((message) => message.content != null || !Array.isArray(message['parts']), {
     path: ['content'],
@@ -175,10 +182,11 @@ export const ModelSchema = z
     object: z.literal('model'),
     created: z.int(),
     owned_by: z.string(),
+    images: z.literal(true).optional().meta({ description: 'There where the agent takes images' }),
   })
   .meta({
     id: 'Model',
-    examples: [{ id: 'assistant', object: 'model', created: 0, owned_by: 'interlude' }],
+    examples: [{ id: 'assistant', object: 'model', created: 0, owned_by: 'interlude', images: true }],
   });
 
 export const ModelListSchema = z

@@ -87,7 +87,23 @@ describe('a prompt', () => {
       'user’s',
     ],
     ['one without words', [user(' ')], InvalidPromptError, 'no text'],
-    ['one with a file', [{ role: 'user', content: [file] }], UnsupportedFunctionalityError, 'image/png'],
+    [
+      'one with a file that is no image',
+      [{ role: 'user', content: [{ ...file, mediaType: 'application/pdf' }] }],
+      UnsupportedFunctionalityError,
+      'application/pdf',
+    ],
+    [
+      'one with the address of an image',
+      [
+        {
+          role: 'user',
+          content: [{ ...file, data: { type: 'url', url: new URL('https://x.example/a.png') } }],
+        },
+      ],
+      UnsupportedFunctionalityError,
+      'not as addresses',
+    ],
     [
       'one with a file in its past',
       [{ role: 'assistant', content: [file] }, user('Hi')],
@@ -102,6 +118,25 @@ describe('a prompt', () => {
       expect(attempt).toThrow(words);
     },
   );
+
+  test('has images of the user, in whatever form the SDK brings their bytes', () => {
+    const { mediaType } = file;
+    const told = { images: ['data:image/png;base64,AA=='] };
+    for (const data of [
+      file.data,
+      { type: 'data', data: new Uint8Array([0]) },
+      'AA==',
+      new Uint8Array([0]),
+    ]) {
+      const prompt = [
+        { role: 'user', content: [{ type: 'file', mediaType, data }] },
+      ] as LanguageModelV4Prompt;
+      expect(fromPrompt({ prompt }, false)).toEqual({ text: '', ...told, earlier: [] });
+      expect(fromPrompt({ prompt: [...prompt, user('Hi')] }, false).earlier).toEqual([
+        { role: 'user', text: '', ...told },
+      ]);
+    }
+  });
 
   test('what is stored is not looked at: only the last message counts there', () => {
     const prompt: LanguageModelV4Prompt = [{ role: 'user', content: [file] }, user('Hi')];

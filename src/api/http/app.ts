@@ -99,7 +99,7 @@ export function createApp(parts: AppParts): FastifyInstance {
     chatSurface(api, { service, readers, bodyLimit });
     conversationsSurface(api, service);
     feedSurface(api, { service, readers });
-    openaiSurface(api, { service, readers });
+    openaiSurface(api, { service, readers, bodyLimit });
     elicitationsSurface(api, { service, readers, countEach });
     connectionsSurface(api, service);
     approvalsSurface(api, service);

@@ -1,5 +1,6 @@
 /** The models that OpenAI clients can choose from, which are the agents. */
 import { z } from 'zod';
+import type { AgentConfig } from '../../config/config.ts';
 import { AgentNameSchema } from '../../contract/ids.ts';
 import { ModelListSchema, ModelSchema } from '../../contract/openai.ts';
 import { describeRoute, json } from '../http/describe-route.ts';
@@ -16,7 +17,7 @@ export function listModels(api: Api, agents: Service['agents']): void {
   });
   api.get('/run/v1/models', { schema: list }, async () => ({
     object: 'list',
-    data: [...agents.keys()].map(toModel),
+    data: [...agents.values()].map(toModel),
   }));
 
   const one = describeRoute({
@@ -30,11 +31,12 @@ export function listModels(api: Api, agents: Service['agents']): void {
     model: AgentNameSchema.meta({ description: 'The agent', examples: ['assistant'] }),
   });
   api.get('/run/v1/models/:model', { schema: { ...one, params } }, async ({ params: { model } }) => {
-    if (!agents.has(model)) throw unknownAgent(model, agents);
-    return toModel(model);
+    const agent = agents.get(model);
+    if (!agent) throw unknownAgent(model, agents);
+    return toModel(agent);
   });
 }
 
-function toModel(agent: string) {
-  return { id: agent, object: 'model', created: 0, owned_by: 'interlude' };
+function toModel({ name, images }: AgentConfig) {
+  return { id: name, object: 'model', created: 0, owned_by: 'interlude', ...(images && { images }) };
 }

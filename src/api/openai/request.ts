@@ -1,11 +1,12 @@
 /** What an OpenAI client posts, as the messages of a turn. Pure. */
 import type { ChatCompletionRequest } from '../../contract/openai.ts';
+import { givenImage } from '../http/given-image.ts';
 import { invalidRequest } from '../http/problems.ts';
 import type { GivenMessage } from '../../service/turn-request.ts';
 
 type Message = ChatCompletionRequest['messages'][number];
 
-/** The conversation as far as it is text, ending in the new user message; a 400 that points at what keeps it from being one. */
+/** The conversation as far as it is text and images, ending in the new user message; a 400 that points at what keeps it from being one. */
 export function givenMessages({ conversationId, messages }: ChatCompletionRequest): GivenMessage[] {
   const last = messages.length - 1;
   // With a conversation, everything before the last message is in it already.
@@ -19,9 +20,9 @@ export function givenMessages({ conversationId, messages }: ChatCompletionReques
 function newMessage(message: Message | undefined, at: string): GivenMessage {
   if (message?.role !== 'user')
     throw invalidRequest([{ pointer: `${at}/role`, detail: "the last message has to be the user's" }]);
-  const content = textOf(message, at);
+  const content = contentOf(message, at);
   if (content.length === 0)
-    throw invalidRequest([{ pointer: `${at}/content`, detail: 'the message has no text' }]);
+    throw invalidRequest([{ pointer: `${at}/content`, detail: 'the message has no text and no image' }]);
   return { role: 'user', content };
 }
 
@@ -32,12 +33,12 @@ function toHistory(message: Message, at: string): GivenMessage[] {
       // The caller's own tools, which the agent knows nothing of.
       return [];
     case 'assistant':
-      return spoken('assistant', textOf(message, at));
+      return spoken('assistant', contentOf(message, at));
     case 'system':
     case 'developer':
     case 'user':
       // The agent has its instructions; what its caller adds to them has the authority of a user.
-      return spoken('user', textOf(message, at));
+      return spoken('user', contentOf(message, at));
     default:
       return message.role satisfies never;
   }
@@ -47,12 +48,18 @@ function spoken(role: GivenMessage['role'], content: GivenMessage['content']): G
   return content.length === 0 ? [] : [{ role, content }];
 }
 
-function textOf({ role, content }: Message, at: string): GivenMessage['content'] {
+function contentOf({ role, content }: Message, at: string): GivenMessage['content'] {
   const parts = typeof content === 'string' ? [{ type: 'text', text: content }] : (content ?? []);
-  return parts.flatMap((part, index) => {
-    const text = part.type === 'refusal' && role === 'assistant' ? part['refusal'] : part['text'];
+  return parts.flatMap((part, index): GivenMessage['content'] => {
+    const place = `${at}/content/${index}`;
+    if (part.type === 'image_url' && role === 'user') return [givenImage(urlIn(part['image_url']), place)];
     if (part.type !== 'text' && part.type !== 'refusal')
-      throw invalidRequest([{ pointer: `${at}/content/${index}`, detail: 'only text is understood' }]);
+      throw invalidRequest([{ pointer: place, detail: 'only text is understood, and images of the user' }]);
+    const text = part.type === 'refusal' && role === 'assistant' ? part['refusal'] : part['text'];
     return typeof text === 'string' && text.trim() !== '' ? [{ type: 'text' as const, text }] : [];
   });
+}
+
+function urlIn(image: unknown): unknown {
+  return typeof image === 'object' && image !== null && 'url' in image ? image.url : undefined;
 }

@@ -23,6 +23,8 @@ import { createShowTurn } from './show-turn.ts';
 export interface OpenAIParts {
   service: Pick<Service, 'agents' | 'startTurn' | 'followTurn' | 'readTurn' | 'ping'>;
   readers: Readers;
+  /** Of what is posted, in bytes. */
+  bodyLimit: number;
 }
 
 const HeadersSchema = TurnHeadersSchema.extend({
@@ -74,7 +76,10 @@ function chatCompletions(api: Api, parts: OpenAIParts): void {
   });
   api.post(
     '/run/v1/chat/completions',
-    { schema: { ...post, body: ChatCompletionRequestSchema, headers: HeadersSchema } },
+    {
+      bodyLimit: parts.bodyLimit,
+      schema: { ...post, body: ChatCompletionRequestSchema, headers: HeadersSchema },
+    },
     async (request, reply) => {
       const { body, headers, principal } = request;
       const reader = readerFrom(headers);

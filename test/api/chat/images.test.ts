@@ -3,9 +3,14 @@ import { randomUUID } from 'node:crypto';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
+import * as ai7 from 'ai';
+import * as ai5 from 'ai5';
+import * as ai6 from 'ai6';
 import { pino } from 'pino';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createClient } from '../../../src/client/client.ts';
+import { createInterlude } from '../../../src/ai-sdk/index.ts';
+import { createOpenAI } from '../../clients/openai-client.ts';
 import { createChatClient } from '../../clients/chat-client.ts';
 import { startDevelopmentServer } from '../../development-server.ts';
 import type { DevelopmentServer } from '../../development-server.ts';
@@ -234,6 +239,73 @@ describe('refused, with nothing changed:', () => {
     // The id of the message is not used up.
     expect(await post(parts, { id })).toMatchObject({ status: 200 });
   });
+});
+
+describe('OpenAI clients', () => {
+  const image = (url: string) => ({ type: 'image_url' as const, image_url: { url } });
+  const ask = async (model: string, parts: (ReturnType<typeof image> | { type: 'text'; text: string })[]) => {
+    const client = await createOpenAI(service, 'alice');
+    const earlier = [{ role: 'user' as const, content: [image(dataUrl(gif, 'image/gif'))] }];
+    return client.chat.completions.create({
+      model,
+      messages: [...earlier, { role: 'user', content: parts }],
+    });
+  };
+  const said = { type: 'text' as const, text: 'And this?' };
+
+  test('send images in their own form, those of earlier messages again', async () => {
+    const answer = await ask('viewer', [said, image(dataUrl(png))]);
+    expect(answer.choices[0]?.message.content).toBe('Seen.');
+    expect(given()).toEqual([
+      { role: 'user', content: [onTheWire(gif, 'image/gif')] },
+      { role: 'user', content: [text('And this?'), onTheWire(png)] },
+    ]);
+  });
+
+  test.each([
+    ['viewer', image('https://x.example/cat.png'), { status: 400, code: 'invalid_request', at: 1 }],
+    ['viewer', image(dataUrl(svg)), { status: 400, code: 'invalid_request', at: 1 }],
+    ['reader', image(dataUrl(png)), { status: 422, code: 'images_not_taken', at: 0 }],
+  ])('read in their own form what is refused: %s', async (model, part, { status, code, at }) => {
+    const param = `messages[${at}].content[${at}]`;
+    await expect(ask(model, [said, part])).rejects.toMatchObject({ status, code, param });
+  });
+
+  test('find in the list of models which agents take them', async () => {
+    const { data } = await (await createOpenAI(service, 'alice')).models.list();
+    expect(data.filter((one) => 'images' in one)).toMatchObject([{ id: 'viewer', images: true }]);
+  });
+});
+
+test.each([
+  ['v4', ai7],
+  ['v3', ai6 as unknown as typeof ai7],
+  ['v2', ai5 as unknown as typeof ai7],
+] as const)('the AI SDK hands images of a prompt on to our provider, version %s', async (version, sdk) => {
+  const options = { baseURL: service.baseUrl, token: await service.token('alice') };
+  // The newest types for all: what this test uses of them has had one shape.
+  const interlude = createInterlude({ ...options, specificationVersion: version as 'v4' });
+  const bytes = Buffer.from(png, 'base64');
+  const answer = await sdk.generateText({
+    model: interlude('viewer'),
+    messages: [
+      {
+        role: 'user',
+        content: [
+          { type: 'text', text: 'What?' },
+          { type: 'image', image: bytes },
+        ],
+      },
+      { role: 'assistant', content: 'Hm.' },
+      { role: 'user', content: [{ type: 'file', data: bytes, mediaType: 'image/png' }] },
+    ],
+  });
+  expect(answer.text).toBe('Seen.');
+  expect(given().map(({ content }) => content)).toEqual([
+    [text('What?'), onTheWire(png)],
+    'Hm.',
+    [onTheWire(png)],
+  ]);
 });
 
 test('the client sends images beside the words', async () => {
