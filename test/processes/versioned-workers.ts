@@ -37,11 +37,14 @@ export let deploymentName: string;
 let workers: AsyncDisposableStack[];
 let code: Record<Code, string>;
 
-/** For the tests of the file that calls it. */
-export function useVersionedWorkers(): void {
+/** For the tests of the file that calls it. `changed`: other code than a turn that begins differently; `env`: more settings. */
+export function useVersionedWorkers({
+  changed: source = changedSource,
+  env = () => ({}),
+}: { changed?: string; env?: () => Record<string, string> } = {}): void {
   beforeAll(async () => {
     await mkdir(folder, { recursive: true });
-    await writeFile(path.join(folder, 'index.ts'), changedSource);
+    await writeFile(path.join(folder, 'index.ts'), source);
     const changed = await openWorkflowBundle({
       entry: path.join(folder, 'index.ts'),
       file: path.join(folder, 'kept.js'),
@@ -57,6 +60,7 @@ export function useVersionedWorkers(): void {
     workers = [];
     service = await startService({
       temporal,
+      env: env(),
       startWorkers: async (given, stack) => {
         parts = given;
         deploymentName = given.config.temporal.taskQueue;

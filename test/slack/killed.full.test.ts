@@ -1,8 +1,9 @@
 /**
  * Two APIs that Slack reaches alike: a thousand events at once, each sent to both, and an event whose process is killed
- * with -9 between the 200 and the turn. PostgreSQL, a Temporal of its own, processes of their own.
+ * with -9 between the 200 and the turn, or between the turn and its delivery. PostgreSQL, a Temporal of its own, processes of their own.
  */
-import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
+import { afterAll, afterEach, beforeAll, expect, test, vi } from 'vitest';
+import type { ThreadKey } from '../../src/storage/ports/slack.ts';
 import type { Storage } from '../../src/storage/storage.ts';
 import { showOutput } from '../e2e/deployment.ts';
 import type { Deployment } from '../e2e/deployment.ts';
@@ -12,8 +13,14 @@ import { MethodHttp } from '../servers/slack/methods.ts';
 import type { Method } from '../servers/slack/methods.ts';
 import type { SlackServer } from '../servers/slack/slack-server.ts';
 import type { Workspace } from '../servers/slack/slack-state.ts';
+import { Client, Connection } from '@temporalio/client';
+import { startTcpProxy } from '../servers/tcp-proxy.ts';
+import { slackDeliveryWorkflowId } from '../../src/workflows/messages.ts';
+import { holdDeliveries } from './killed-between.ts';
 import { createSlackDeployment } from './slack-deployment.ts';
+import type { SlackDeployment } from './slack-deployment.ts';
 
+let setup: SlackDeployment;
 let deployment: Deployment;
 let slack: SlackServer;
 let acme: Workspace;
@@ -23,9 +30,8 @@ let there: ServiceProcess;
 let other: { PORT: string; PUBLIC_URL: string };
 
 beforeAll(async () => {
-  ({ deployment, slack, acme, storage } = await createSlackDeployment());
-  for (const method of ['chat.postMessage', 'chat.postEphemeral'])
-    slack.methods.set(method, () => ({ ts: slack.nextTs() }));
+  setup = await createSlackDeployment();
+  ({ deployment, slack, acme, storage } = setup);
   const port = String(await freePort());
   other = { PORT: port, PUBLIC_URL: `http://127.0.0.1:${port}` };
   [here, there] = await Promise.all([
@@ -44,6 +50,9 @@ test(
   { timeout: 60_000 },
   async () => {
     await expect.poll(() => storage.slack.installations.get('T1')).not.toBeNull();
+    // A channel for each of them, and nobody reads.
+    const posting = slack.methods.get('chat.postMessage') as Method;
+    slack.methods.set('chat.postMessage', () => ({ ts: slack.nextTs() }));
     const users = Array.from({ length: 1_000 }, (_, index) => acme.addUser(`U${index}`).id);
     const event = (user: string) => ({
       type: 'message',
@@ -73,6 +82,7 @@ test(
     await slack.sendEvent(urls()[0] ?? '', { ...event('UG'), channel: 'DUG' }, { team: 'T1' });
     await slack.until(({ args }) => args['channel'] === 'DUG');
     expect(slack.calls.filter(({ method }) => method === 'chat.postMessage')).toHaveLength(users.length + 1);
+    slack.methods.set('chat.postMessage', posting);
   },
 );
 
@@ -109,7 +119,7 @@ test(
     await asked.promise;
     await here.kill('SIGKILL');
     slack.methods.set('users.info', answering);
-    await deployment.start('server', other);
+    here = await deployment.start('server', other);
     // Slack never heard of the crash, or sends it again: it is the same.
     await slack.sendEvent(urls()[1] ?? '', message, { team: 'T1', eventId: 'EvKilled', retry: 1 });
     const thread = { team: 'T1', channel: 'C1', threadTs: '1700000001.000001', slackUser: 'U1' };
@@ -121,3 +131,80 @@ test(
     await expect.poll(texts, { timeout: 40_000 }).toEqual([expect.stringContaining('greet @u2')]);
   },
 );
+
+/** Its turn is over, and the API that began it waits to say where its answer is to be shown. */
+async function untilTurnEnded(thread: ThreadKey): Promise<string> {
+  const ended = async () => {
+    const known = await storage.slack.threads.get(thread);
+    const log = known ? await storage.turnLog.read(known, 0) : [];
+    return log.filter(({ event }) => event.type === 'turn-ended').map(({ turnId }) => turnId);
+  };
+  await expect.poll(async () => (await ended()).length, { timeout: 30_000 }).toBe(1);
+  return (await ended())[0] ?? '';
+}
+
+test.each([
+  { stage: 'no row of its delivery', channel: 'D10', hasRow: false },
+  { stage: 'a row of its delivery, and no workflow', channel: 'D11', hasRow: true },
+])(
+  'an API is killed when a turn has begun and there is $stage: its answer is in the thread, once',
+  { timeout: 120_000 },
+  async ({ channel, hasRow }) => {
+    await storage.slack.people.link({
+      team: 'T1',
+      slackUser: 'U1',
+      tenant: 'demo',
+      user: 'alice',
+      linkedAt: 1,
+    });
+    const connection = await Connection.connect({ address: setup.temporalAddress });
+    const temporal = new Client({ connection });
+    await using line = await startLine(Number(setup.temporalAddress.split(':')[1]));
+    await here.kill('SIGKILL');
+    here = await deployment.start('server', { ...other, TEMPORAL_ADDRESS: `127.0.0.1:${line.proxy.port}` });
+    const table = await holdDeliveries(deployment.environment['DATABASE_URL'] ?? '');
+    const ts = slack.nextTs();
+    const message = { type: 'message', channel, channel_type: 'im', user: 'U1', text: 'hello', ts };
+    expect((await slack.sendEvent(urls()[1] ?? '', message, { team: 'T1' })).status).toBe(200);
+    const thread = { team: 'T1', channel, threadTs: ts, slackUser: 'U1' };
+    const turnId = await untilTurnEnded(thread);
+    if (hasRow) {
+      line.proxy.refuse();
+      line.proxy.cut();
+      await table.release();
+      await untilBegun(turnId);
+    }
+    await here.kill('SIGKILL');
+    if (!hasRow) {
+      await table.endWaiting();
+      await table.release();
+    }
+    expect((await storage.slack.deliveries.get(turnId)) !== null).toBe(hasRow);
+    const delivery = temporal.workflow.getHandle(slackDeliveryWorkflowId(turnId));
+    await expect(delivery.describe()).rejects.toThrow('not found');
+
+    here = await deployment.start('server', other);
+    const answers = () => setup.chat.texts(channel, ts);
+    await expect.poll(answers, { timeout: 60_000 }).toEqual(['You said: hello']);
+    expect(await delivery.result()).toEqual({ status: 'delivered' });
+    expect(answers()).toEqual(['You said: hello']);
+    // One turn, and not another one for the message that was taken again.
+    await untilTurnEnded(thread);
+    await connection.close();
+  },
+);
+
+/** Its delivery has a row. */
+function untilBegun(turnId: string): Promise<void> {
+  return vi.waitFor(
+    async () => {
+      if (!(await storage.slack.deliveries.get(turnId))) throw new Error('not begun');
+    },
+    { timeout: 20_000 },
+  );
+}
+
+async function startLine(to: number) {
+  const proxy = await startTcpProxy({ to });
+  return { proxy, [Symbol.asyncDispose]: () => proxy.stop() };
+}

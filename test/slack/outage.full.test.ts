@@ -1,5 +1,5 @@
 /**
- * Slack is away for ten minutes, or wants to be left alone for as long. A clock of Temporal's, on which that is no time: one
+ * Slack is away for ten minutes or for a day, or wants to be left alone for as long. A clock of Temporal's, on which that is no time: one
  * for each test, because that clock may stay locked after whatever passed on it.
  */
 import type { TestWorkflowEnvironment } from '@temporalio/testing';
@@ -21,6 +21,7 @@ let chat: Chat;
 let service: Service;
 
 const tenMinutesMs = 10 * 60_000;
+const dayMs = 24 * 60 * 60_000;
 const soon = { timeout: 20_000 };
 
 beforeEach(async () => {
@@ -126,3 +127,31 @@ test.each(['chat.startStream', 'chat.postMessage'])(
     expect(chat.texts('DU1', threadTs)).toEqual(['You said: hello']);
   },
 );
+
+test('a day without Slack: its answer is given up, the turn and the conversation are not', async () => {
+  let isAway = true;
+  chat.fault = ({ method }) => (isAway && method.startsWith('chat.') ? { kind: 'down' } : undefined);
+  const threadTs = await write('one');
+  const [turnId = ''] = await turnsOf(threadTs, 1);
+  const began = await environment.currentTimeMs();
+  expect(await deliveryOf(turnId).result()).toEqual({ status: 'given-up' });
+  const tookMs = (await environment.currentTimeMs()) - began;
+  expect(tookMs).toBeGreaterThanOrEqual(dayMs);
+  expect(tookMs).toBeLessThan(dayMs + tenMinutesMs);
+  expect(chat.texts('DU1', threadTs)).toEqual([]);
+  isAway = false;
+  // What is written next is answered, and nothing of the first one comes after all.
+  await write('two', threadTs);
+  const [, next = ''] = await turnsOf(threadTs, 2);
+  expect(await deliveryOf(next).result()).toEqual({ status: 'delivered' });
+  expect(chat.texts('DU1', threadTs)).toEqual(['You said: two']);
+  // The conversation has both.
+  const known = await service.storage.slack.threads.get({
+    team: 'T1',
+    channel: 'DU1',
+    threadTs,
+    slackUser: 'U1',
+  });
+  const said = known ? await service.storage.messages.list(known) : [];
+  expect(said.map(({ role }) => role)).toEqual(['user', 'assistant', 'user', 'assistant']);
+}, 300_000);

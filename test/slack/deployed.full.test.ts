@@ -1,0 +1,120 @@
+/** Changed code is deployed while answers in Slack wait for people. */
+import { afterAll, beforeAll, beforeEach, expect, test, vi } from 'vitest';
+import { takeStrandedTurns } from '../../src/processes/stranded-turns.ts';
+import { slackDeliveryWorkflowId } from '../../src/workflows/messages.ts';
+import {
+  alice,
+  becomeCurrent,
+  deploymentName,
+  service,
+  startVersion,
+  strandedParts,
+  temporal,
+  useVersionedWorkers,
+} from '../processes/versioned-workers.ts';
+import { addChat } from '../servers/slack/chat.ts';
+import type { Chat } from '../servers/slack/chat.ts';
+import { startSlackServer } from '../servers/slack/slack-server.ts';
+import type { SlackServer } from '../servers/slack/slack-server.ts';
+import type { Workspace } from '../servers/slack/slack-state.ts';
+
+/** Its first command is one that a delivery of today does not begin with. */
+const changed = `
+import { upsertMemo } from '@temporalio/workflow';
+import { slackDelivery as unchanged } from '../../src/workflows/slack-delivery.ts';
+export { agentTurn } from '../../src/workflows/agent-turn.ts';
+export { pushNotifications } from '../../src/workflows/push-notifications.ts';
+export async function slackDelivery(input) {
+  upsertMemo({ changed: true });
+  return unchanged(input);
+}`;
+
+let slack: SlackServer;
+let acme: Workspace;
+let chat: Chat;
+beforeAll(async () => {
+  slack = await startSlackServer();
+  acme = slack.addWorkspace('T1', 'Acme');
+  acme.addUser('U1');
+  chat = addChat(slack);
+});
+afterAll(() => slack[Symbol.asyncDispose]());
+useVersionedWorkers({
+  changed,
+  env: () => ({ ...slack.env, SLACK_BOT_TOKEN: acme.botToken, SLACK_TENANT: 'demo' }),
+});
+const soon = { timeout: 40_000 };
+beforeEach(async () => {
+  const { installations, people } = service.storage.slack;
+  await vi.waitFor(async () => {
+    if (!(await installations.get('T1'))) throw new Error('not installed');
+  }, soon);
+  await people.link({ team: 'T1', slackUser: 'U1', tenant: 'demo', user: 'alice', linkedAt: 1 });
+});
+
+/** Somebody is asked in a thread of their own, and the thread says so. */
+async function waitingAnswer() {
+  const ts = slack.nextTs();
+  const event = {
+    type: 'message',
+    channel: 'DU1',
+    channel_type: 'im',
+    user: 'U1',
+    text: 'list my open issues',
+    ts,
+  };
+  expect((await slack.sendEvent(`${service.baseUrl}/slack/events`, event, { team: 'T1' })).status).toBe(200);
+  await expect.poll(() => chat.texts('DU1', ts).join(), soon).toContain('asks:');
+  const { threads } = service.storage.slack;
+  const thread = await threads.get({ team: 'T1', channel: 'DU1', threadTs: ts, slackUser: 'U1' });
+  const { conversation = '' } = thread ?? {};
+  const [question] = await service.storage.elicitations.ofConversation({ tenant: 'demo', conversation });
+  const delivery = temporal.client.workflow.getHandle(slackDeliveryWorkflowId(question?.turnId ?? ''));
+  return {
+    texts: () => chat.texts('DU1', ts),
+    delivery,
+    isChanged: async () => (await delivery.describe()).memo?.['changed'] === true,
+    async decline() {
+      const elicitationId = question?.id ?? '';
+      const answer = { conversationId: conversation, elicitationId, action: 'decline' } as const;
+      expect((await alice.answer(answer)).status).toBeLessThan(300);
+    },
+  };
+}
+
+async function goesOnOnce({
+  texts,
+  delivery,
+  decline,
+}: Awaited<ReturnType<typeof waitingAnswer>>): Promise<void> {
+  await decline();
+  expect(await delivery.result()).toEqual({ status: 'delivered' });
+  const [first, settled, last, ...others] = texts().slice(-3);
+  const shown = [first, settled, last].filter((text) => text !== undefined);
+  expect(shown.filter((text) => text === '*Tracker*: Declined elsewhere.')).toHaveLength(1);
+  expect(shown.at(-1)).toMatch(/declined|connect/i);
+  expect(others).toEqual([]);
+  expect(new Set(texts()).size).toBe(texts().length);
+}
+
+test('changed code is deployed while answers wait: old ones go on with the old code, new ones begin with the new', async () => {
+  await startVersion('old', 'today');
+  const before = await waitingAnswer();
+  await startVersion('new', 'changed');
+  await becomeCurrent('new');
+  const after = await waitingAnswer();
+  expect(await Promise.all([before, after].map((one) => one.isChanged()))).toEqual([false, true]);
+  await goesOnOnce(before);
+  await goesOnOnce(after);
+}, 120_000);
+
+test('an answer whose version has no worker any more goes on with the new one', async () => {
+  const old = await startVersion('old', 'today');
+  const answer = await waitingAnswer();
+  await old.disposeAsync();
+  await startVersion('new', 'today');
+  await becomeCurrent('new');
+  const version = { deploymentName, buildId: 'new' };
+  await takeStrandedTurns(strandedParts(version, 'today'), { current: version, polling: [] });
+  await goesOnOnce(answer);
+}, 120_000);
