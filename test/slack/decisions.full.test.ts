@@ -11,7 +11,7 @@ import type { Asked } from './asking-in-slack.ts';
 const setup = await useAskingInSlack({ env: { ASKING_APPROVAL: 'always' } });
 const { begin, opened, press, submit, server, chat, write, whispered, statusOf } = setup;
 
-const once = { 'What do you say?': 'Allow it once' };
+const once = { 'Your decision': 'Allow once' };
 const callAgain = (ts: string) =>
   write({ by: 'U1', threadTs: ts, text: callOf(['ask', {}]), type: 'message' });
 
@@ -32,15 +32,15 @@ test('an approval shows what will be sent, all of it; allowed once, the next cal
   const input = { note: `*<@U2>* & <!channel> ${'<&>'.repeat(3_000)}`, n: 7 };
   const asked = await begin([], { text: escapeText(callOf(['ask', input])) });
   const { message, elicitationId } = await asked.question();
-  expect(message.text).toMatch(/^<@U1> \*Asking\* asks: Assistant wants to ask in Asking. Approve this\?/);
+  expect(message.text).toMatch(/^<@U1> \*Asking\*: Assistant wants to ask in Asking. Approve this\?/);
   expect(JSON.stringify(message)).not.toContain('note');
-  expect(buttonsOf(message).map(({ text }) => text.text)).toEqual(['Look at it', 'Refuse']);
+  expect(buttonsOf(message).map(({ text }) => text.text)).toEqual(['Review', 'Refuse']);
   const window = await opened(asked);
   expect(shownCode(window).replaceAll('\n', '')).toBe(JSON.stringify(input, null, 2).replaceAll('\n', ''));
   expect(said(window)).not.toMatch(/<(?:[@#]|!(?!date))/);
   expect(said(window)).toContain('to `ask`');
   // Nothing is chosen, and what comes without a choice decides nothing.
-  await expect(submit(window)).rejects.toThrow('Slack wants "What do you say?" filled in');
+  await expect(submit(window)).rejects.toThrow('Slack wants "Your decision" filled in');
   const bare = { ...window, view: { ...window.view, blocks: [] } };
   expect((await submit(bare, {}, { metadata: elicitationId })).body).toContain('Choose one of these.');
   expect(await statusOf(elicitationId)).toBe('pending');
@@ -52,7 +52,7 @@ test('an approval shows what will be sent, all of it; allowed once, the next cal
 
   await callAgain(asked.ts);
   const again = await opened(asked, 1);
-  await submit(again, { 'What do you say?': 'Allow it, and do not ask again in this conversation' });
+  await submit(again, { 'Your decision': 'Allow in this conversation' });
   await untilTaken(again);
   await callAgain(asked.ts);
   await expect.poll(() => chat.texts('C1', asked.ts).filter((text) => text === 'done').length, soon).toBe(3);
@@ -71,7 +71,7 @@ test('an approval that was given elsewhere says so', async () => {
 test('a refusal takes its reason to the model, and “Refuse” below the message refuses without a window', async () => {
   const asked = await begin([]);
   const window = await opened(asked);
-  await submit(window, { 'What do you say?': 'Refuse', 'If you refuse: why?': 'Not on a Sunday' });
+  await submit(window, { 'Your decision': 'Refuse', 'If you refuse, why?': 'Not on a Sunday' });
   await untilTaken(window);
   expect(await asked.end()).toContain('*Asking*: Refused.');
   expect(JSON.stringify(await setup.logOf(asked.ts))).toContain('Not on a Sunday');
@@ -113,9 +113,9 @@ test('a question of a delegated agent says for whom it is, in its thread and in 
   const task = callOf(['ask', {}]);
   const asked = await begin([], { channel: 'C5', text: `call agent__assistant ${JSON.stringify({ task })}` });
   const { message } = await asked.question();
-  expect(message.text).toContain('*Asking* (for Assistant) asks: ');
+  expect(message.text).toContain('*Asking* (for Assistant): ');
   const window = await opened(asked);
-  expect(said(window)).toContain('*Asking* asks, for Assistant');
+  expect(said(window)).toContain('*Asking*, for Assistant');
   await submit(window, once);
   await untilTaken(window);
   expect(await asked.end()).toContain('*Asking* (for Assistant): Approved.');
@@ -146,7 +146,7 @@ test('nobody else approves or agrees, and a link that nobody agreed to is not gi
   const asked = await begin([]);
   const { message, elicitationId } = await asked.question();
   const before = setup.views.opened.length;
-  await press({ by: 'U2', button: 'Look at it', message });
+  await press({ by: 'U2', button: 'Review', message });
   await expect.poll(() => whispered('U2').at(-1), soon).toContain('This is for somebody else');
   await press({ by: 'U2', button: 'Refuse', message });
   await expect.poll(() => whispered('U2').length, soon).toBe(2);

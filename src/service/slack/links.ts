@@ -129,6 +129,6 @@ export function digestOf(token: string): string {
   return hash('sha256', token);
 }
 
-function offerText(address: string): string {
+export function offerText(address: string): string {
   return `Before I can help, I have to know who you are. <${address}|Connect your account> – this link is only for you, and works for 30 minutes. What you asked goes on by itself then.`;
 }

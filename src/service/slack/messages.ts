@@ -157,7 +157,7 @@ async function startTurn(parts: Parts, wanted: Wanted): Promise<Handled> {
   }
 }
 
-const busyWords = 'I am still at work on what you wrote before; this comes next.';
+export const busyWords = 'I am still at work on what you wrote before; this comes next.';
 
 /** One message at a time: the next one waits until the agent has answered. What cannot be is said once. */
 async function refused({ logger }: Parts, wanted: Wanted, error: ServiceError): Promise<Handled> {

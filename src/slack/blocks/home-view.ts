@@ -3,7 +3,7 @@ import type { HomeView, KnownBlock } from '@slack/types';
 import { connectionsAddress } from '../../elicitation/account-pages.ts';
 import type { SlackQuestion } from '../asked.ts';
 import { escapeText } from '../text/mrkdwn.ts';
-import { askerOf, questionButtons } from './question-message.ts';
+import { askerOf, asks, questionButtons } from './question-message.ts';
 import { until } from './question-modal.ts';
 import { inline, literal, marked, note, quoted } from './texts.ts';
 
@@ -78,7 +78,7 @@ function questionBlocks({ question, askedBy }: HomeParts['questions'][number]): 
   const { id, request } = question;
   const by = inline(askedBy.join(' → '), 200);
   return [
-    marked(`*${inline(askerOf(request), 200)}* asks: ${quoted(request.message, longestWords)}`),
+    marked(`*${inline(askerOf(request), 200)}*${asks(request)}: ${quoted(request.message, longestWords)}`),
     note(`${by === '' ? '' : `${by} · `}${until(question)}`),
     { type: 'actions', elements: questionButtons({ ...request, elicitationId: id }) },
   ];

@@ -1,13 +1,13 @@
 /** What a window says when there is nothing left to enter. Pure. */
 import type { KnownBlock, ModalView } from '@slack/types';
 import { escapeText } from '../text/mrkdwn.ts';
-import { addressBlocks } from './question-modal.ts';
+import { addressBlocks, titles } from './question-modal.ts';
 import { literal, marked } from './texts.ts';
 
-export function noticeModal(words: string, more: KnownBlock[] = []): ModalView {
+export function noticeModal(words: string, more: KnownBlock[] = [], title: string = titles.form): ModalView {
   return {
     type: 'modal',
-    title: literal('A question for you'),
+    title: literal(title),
     close: literal('Close'),
     blocks: [marked(escapeText(words)), ...more],
   };
@@ -19,5 +19,6 @@ export function onwardModal({ url, host }: { url: string; host: string }): Modal
   return noticeModal(
     `You agreed to open a page on ${host}. When you are done there, the agent goes on by itself.`,
     blocks,
+    titles.link,
   );
 }

@@ -27,7 +27,7 @@ export function questionMessage(
   const asker = `*${inline(askerOf(question))}*`;
   if (question.status !== 'pending')
     return { text: `${asker}${forWhom(question)}: ${settledWords(question, isElsewhere)}` };
-  const text = `<@${slackUser}> ${asker}${forWhom(question)} asks: ${quoted(question.message, longestWords)}`;
+  const text = `<@${slackUser}> ${asker}${forWhom(question)}${asks(question)}: ${quoted(question.message, longestWords)}`;
   return {
     text,
     blocks: [marked(text), { type: 'actions', elements: questionButtons(question) }],
@@ -56,6 +56,11 @@ function forWhom({ context }: Pick<ElicitationEvent, 'context'>): string {
   return agent === undefined || agent === askerOf({ context }) ? '' : ` (for ${inline(agent)})`;
 }
 
+/** A server whose tool is to be approved asks nothing: the question is ours. */
+export function asks({ context }: Pick<ElicitationEvent, 'context'>): string {
+  return isApproval(context) ? '' : ' asks';
+}
+
 export function askerOf({ context }: Pick<ElicitationEvent, 'context'>): string {
   return (
     context.serverTitle ??
@@ -68,7 +73,7 @@ export function askerOf({ context }: Pick<ElicitationEvent, 'context'>): string 
 }
 
 function lookWords({ context, mode }: Pick<ElicitationEvent, 'context' | 'mode'>): string {
-  if (isApproval(context)) return 'Look at it';
+  if (isApproval(context)) return 'Review';
   if (context.trigger === 'credential_required') return 'Connect';
   return mode === 'url' ? 'Open' : 'Answer';
 }

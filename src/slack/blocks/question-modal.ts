@@ -9,7 +9,7 @@ import { askedInSlack } from '../asked.ts';
 import type { AskedInSlack, SlackQuestion } from '../asked.ts';
 import { escapeText, fenced } from '../text/mrkdwn.ts';
 import { fieldInput } from './field-input.ts';
-import { askerOf } from './question-message.ts';
+import { askerOf, asks } from './question-message.ts';
 import { inline, literal, longestSection, marked, note, pieces, quoted, sections } from './texts.ts';
 
 export interface ModalParts {
@@ -39,7 +39,7 @@ export function questionModal(parts: ModalParts): ModalView {
   const blocks: KnownBlock[] = [
     marked(headOf(parts)),
     ...sections(plainMessage(message)),
-    ...(context.warnings ?? []).map((warning) => marked(`:warning: ${escapeText(warningText(warning))}`)),
+    ...(context.warnings ?? []).map((warning) => marked(escapeText(warningText(warning)))),
     ...inputsOf(asked),
     note(
       `${until(parts.question)} Nothing is decided by closing this window. <${parts.page}|Answer on a page instead>`,
@@ -56,7 +56,7 @@ export function questionModal(parts: ModalParts): ModalView {
   };
 }
 
-const titles = {
+export const titles = {
   form: 'A question for you',
   approval: 'Your approval',
   link: 'Open a page',
@@ -99,7 +99,7 @@ function approvalInputs({ arguments: shown, toolName }: AskedHere & { kind: 'app
     {
       type: 'input',
       block_id: approvalBlocks.decision,
-      label: literal('What do you say?'),
+      label: literal('Your decision'),
       // Nothing is chosen: no yes comes about by pressing a button alone.
       element: { type: 'radio_buttons', action_id: 'value', options: choices },
     },
@@ -107,7 +107,7 @@ function approvalInputs({ arguments: shown, toolName }: AskedHere & { kind: 'app
       type: 'input',
       block_id: approvalBlocks.reason,
       optional: true,
-      label: literal('If you refuse: why?'),
+      label: literal('If you refuse, why?'),
       hint: literal('The agent reads it.'),
       element: { type: 'plain_text_input', action_id: 'value', multiline: true, max_length: longestReason },
     },
@@ -115,9 +115,9 @@ function approvalInputs({ arguments: shown, toolName }: AskedHere & { kind: 'app
 }
 
 const decisionWords = {
-  once: 'Allow it once',
-  conversation: 'Allow it, and do not ask again in this conversation',
-  always: 'Allow it, and do not ask again',
+  once: 'Allow once',
+  conversation: 'Allow in this conversation',
+  always: 'Always allow',
   refuse: 'Refuse',
 } satisfies Record<(typeof decisions)[number], string>;
 
@@ -134,7 +134,7 @@ function code(text: string): KnownBlock[] {
 }
 
 function headOf({ question, askedBy }: ModalParts): string {
-  const asker = `*${inline(askerOf(question.request))}* asks`;
+  const asker = `*${inline(askerOf(question.request))}*${asks(question.request)}`;
   const by = inline(askedBy.join(' → '));
   return by === '' ? `${asker}:` : `${asker}, for ${by}:`;
 }
@@ -148,13 +148,18 @@ export function until({ deadline }: Pick<SlackQuestion, 'deadline'>): string {
 
 function pageModal(parts: ModalParts): ModalView {
   const { question, page } = parts;
+  const isAccount = question.request.context.trigger === 'credential_required';
   return {
     type: 'modal',
-    title: literal('A question for you'),
+    title: literal(isAccount ? 'Connect an account' : titles.form),
     close: literal('Close'),
     blocks: [
       marked(`${headOf(parts)} ${quoted(question.request.message, 1_500)}`),
-      ...addressBlocks('You answer it on this page, signed in as yourself:', page, 'Open the page'),
+      ...addressBlocks(
+        `You ${isAccount ? 'connect' : 'answer'} it on this page, signed in as yourself:`,
+        page,
+        'Open the page',
+      ),
       note(`${until(question)} Nothing is decided by closing this window.`),
     ],
   };
