@@ -1,13 +1,16 @@
 /**
  * Turns of a version that no worker runs any more: nothing would ever make them go on. A turn whose history the current
- * code can replay is moved to it; any other is terminated, and its user can ask again.
+ * code can replay is moved to it; any other is terminated, and its user can ask again. The same for what brings turns to
+ * somebody outside, except that an answer in Slack begins again: it is compared with its thread, so nothing comes twice.
  */
+import { randomUUID } from 'node:crypto';
 import type { Client } from '@temporalio/client';
 import { Worker } from '@temporalio/worker';
 import type { WorkflowBundleOption } from '@temporalio/worker';
 import type { Logger } from 'pino';
 import type { KeyRing } from '../credentials/sealing/key-ring.ts';
 import type { TemporalConfig } from '../config/config.ts';
+import { slackDeliveryWorkflow } from '../workflows/messages.ts';
 import { isSameVersion, readVersionRouting } from '../temporal/deployment.ts';
 import { openingCodec } from '../temporal/sealed-payloads.ts';
 import type { VersionRouting, Version } from '../temporal/deployment.ts';
@@ -21,6 +24,15 @@ interface Parts {
   keys: KeyRing;
   logger: Logger;
 }
+
+const takenWords = {
+  moved: 'goes on with this one',
+  'begun-again': 'begins again with this one',
+  ended: 'was ended: this version cannot read its history',
+};
+
+/** Enumerations of Temporal's API: that an ended workflow's id may be used again, and that one at work makes way. */
+const [allowDuplicate, terminateExisting] = [1, 3];
 
 /** `PINNED_OVERRIDE_BEHAVIOR_PINNED` in Temporal's API. */
 const pinned = 1;
@@ -37,10 +49,7 @@ export async function takeStrandedTurns(parts: Parts, given?: VersionRouting): P
   const query = `TaskQueue = '${temporal.taskQueue}' AND ExecutionStatus = 'Running' AND TemporalWorkerDeploymentVersion NOT IN (${names.join(', ')})`;
   for await (const { workflowId, runId } of client.workflow.list({ query })) {
     const taken = await take(parts, workflowId, runId);
-    logger.warn(
-      { workflowId },
-      `a turn of a version that does not run any more ${taken ? 'goes on with this one' : 'was ended: this version cannot read its history'}`,
-    );
+    logger.warn({ workflowId }, `a turn of a version that does not run any more ${takenWords[taken]}`);
   }
 }
 
@@ -63,7 +72,7 @@ export function keepTakingStrandedTurns(
   });
 }
 
-async function take(parts: Parts, workflowId: string, runId: string): Promise<boolean> {
+async function take(parts: Parts, workflowId: string, runId: string): Promise<keyof typeof takenWords> {
   const { client, temporal, version, workflowBundle } = parts;
   const handle = client.workflow.getHandle(workflowId, runId);
   const history = await handle.fetchHistory();
@@ -71,8 +80,23 @@ async function take(parts: Parts, workflowId: string, runId: string): Promise<bo
     const dataConverter = { payloadCodecs: [openingCodec(parts.keys)] };
     await Worker.runReplayHistory({ workflowBundle, dataConverter }, history, workflowId);
   } catch {
-    await handle.terminate(reasonOfEnd);
-    return false;
+    const started = history.events?.[0]?.workflowExecutionStartedEventAttributes;
+    if (started?.workflowType?.name !== slackDeliveryWorkflow) {
+      await handle.terminate(reasonOfEnd);
+      return 'ended';
+    }
+    await client.workflowService.startWorkflowExecution({
+      namespace: temporal.namespace,
+      workflowId,
+      workflowType: started.workflowType,
+      taskQueue: { name: temporal.taskQueue },
+      // Sealed, as it is.
+      input: started.input ?? null,
+      requestId: randomUUID(),
+      workflowIdReusePolicy: allowDuplicate,
+      workflowIdConflictPolicy: terminateExisting,
+    });
+    return 'begun-again';
   }
   await client.workflowService.updateWorkflowExecutionOptions({
     namespace: temporal.namespace,
@@ -80,5 +104,5 @@ async function take(parts: Parts, workflowId: string, runId: string): Promise<bo
     updateMask: { paths: ['versioning_override'] },
     workflowExecutionOptions: { versioningOverride: { pinned: { behavior: pinned, version } } },
   });
-  return true;
+  return 'moved';
 }

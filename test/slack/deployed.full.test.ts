@@ -118,3 +118,15 @@ test('an answer whose version has no worker any more goes on with the new one', 
   await takeStrandedTurns(strandedParts(version, 'today'), { current: version, polling: [] });
   await goesOnOnce(answer);
 }, 120_000);
+
+test('and begins again where the new one cannot read its history: nothing is lost, and nothing comes twice', async () => {
+  const old = await startVersion('old', 'today');
+  const answer = await waitingAnswer();
+  await old.disposeAsync();
+  await startVersion('new', 'changed');
+  await becomeCurrent('new');
+  const version = { deploymentName, buildId: 'new' };
+  await takeStrandedTurns(strandedParts(version, 'changed'), { current: version, polling: [] });
+  await expect.poll(answer.isChanged, soon).toBe(true);
+  await goesOnOnce(answer);
+}, 120_000);
