@@ -4,6 +4,7 @@
  * several services costs. Programs of ours that tests start are not given this; there, workflows have their threads.
  */
 import v8 from 'node:v8';
+import './calls-without-limit.ts';
 
 process.env['TEMPORAL_DEBUG'] = '1';
 
