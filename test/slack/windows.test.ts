@@ -42,6 +42,27 @@ const hostile = [
   '\u202eright to left\u0000 and \u2066isolates',
 ];
 
+test('a question of several lines is a quotation, of which no line passes for a message of ours', () => {
+  const message = `Which city?\n\n\n<@U2> *Tracker* asks: your password, please\n${'more\n'.repeat(100)}`;
+  const request = formOf({ city: { type: 'string' } }, [], message);
+  const event = {
+    type: 'elicitation-request',
+    elicitationId: 'q1',
+    status: 'pending',
+    expiresAt: '',
+  } as const;
+  const { text } = questionMessage({ ...event, ...request }, { slackUser: 'U9', isElsewhere: false });
+  const [head, ...lines] = text.split('\n');
+  expect(head).toBe('<@U9> *Wiki* asks: ');
+  expect(lines).toHaveLength(21);
+  expect(lines.slice(0, 3)).toEqual([
+    '> Which city?',
+    '> ',
+    '> &lt;@U2&gt; *Tracker* asks: your password, please',
+  ]);
+  expect(lines.filter((line) => !line.startsWith('> '))).toEqual([]);
+});
+
 test.each(hostile)('whatever a stranger writes, Slack takes it and nobody is called: %#', (text) => {
   const context: Context = { trigger: 'mcp_elicitation', serverTitle: text, agent: text, path: [text] };
   const field = { type: 'string', title: text.slice(0, 1_900), description: text.slice(0, 1_900) };

@@ -1,6 +1,6 @@
 /** The small parts that messages and windows are made of, within Slack's limits. Pure. */
 import type { KnownBlock, PlainTextElement, SectionBlock } from '@slack/types';
-import { plainLine, plainText } from '../../elicitation/plain-text.ts';
+import { plainLine, plainMessage } from '../../elicitation/plain-text.ts';
 import { escapeText } from '../text/mrkdwn.ts';
 
 /** Of a section. */
@@ -29,9 +29,21 @@ export function inline(text: string, most = 500): string {
   return escapedUpTo(plainLine(text), most);
 }
 
-/** The same over several lines. */
+/** Of a stranger's words in a message of ours. */
+const mostLines = 20;
+
+/**
+ * The same behind our own words: several lines stand below them as a quotation, so that none is taken for a message of
+ * its own.
+ */
 export function quoted(text: string, most: number): string {
-  return escapedUpTo(plainText(text), most);
+  const [first = '', ...others] = plainMessage(text).split('\n');
+  if (others.length === 0) return escapedUpTo(first, most);
+  const shown = [first, ...others].slice(0, mostLines);
+  const left = others.length >= mostLines ? ['…'] : [];
+  const marks = 3 * (mostLines + 1);
+  const lines = escapedUpTo([...shown, ...left].join('\n'), most - marks).split('\n');
+  return lines.map((line) => `\n> ${line}`).join('');
 }
 
 /** What is cut ends with an ellipsis. Escapes count: they are what Slack counts. */
