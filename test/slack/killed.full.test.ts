@@ -148,7 +148,7 @@ test.each([
   { stage: 'a row of its delivery, and no workflow', channel: 'D11', hasRow: true },
 ])(
   'an API is killed when a turn has begun and there is $stage: its answer is in the thread, once',
-  { timeout: 120_000 },
+  { timeout: 240_000 },
   async ({ channel, hasRow }) => {
     await storage.slack.people.link({
       team: 'T1',
@@ -160,7 +160,8 @@ test.each([
     const connection = await Connection.connect({ address: setup.temporalAddress });
     const temporal = new Client({ connection });
     await using line = await startLine(Number(setup.temporalAddress.split(':')[1]));
-    await here.kill('SIGKILL');
+    // So that the event is with the one that is killed.
+    await Promise.all([here, there].map((api) => api.kill('SIGKILL')));
     here = await deployment.start('server', { ...other, TEMPORAL_ADDRESS: `127.0.0.1:${line.proxy.port}` });
     const table = await holdDeliveries(deployment.environment['DATABASE_URL'] ?? '');
     const ts = slack.nextTs();
