@@ -22,10 +22,10 @@ export function createAgentV1(parts: ConnectionParts): AgentApp {
         made?.leave();
       }),
     )
-    .onRequest(initialize, ({ params: { clientCapabilities = {} }, client }) => {
+    .onRequest(initialize, async ({ params: { clientCapabilities = {} }, client }) => {
       made?.leave();
       made = new Connection(parts, createEditorV1(client, clientCapabilities, closed.signal));
-      return greeting(parts);
+      return greeting(parts, await made.takesImages());
     })
     .onRequest(authenticate, ({ params }) => answered(connection().login(params.methodId)))
     .onRequest(logout, () => answered(connection().logout()))
@@ -53,13 +53,13 @@ export function createAgentV1(parts: ConnectionParts): AgentApp {
     .onNotification(session.cancel, ({ params }) => connection().cancel(params.sessionId));
 }
 
-function greeting({ identity, version }: ConnectionParts): InitializeResponse {
+function greeting({ identity, version }: ConnectionParts, image: boolean): InitializeResponse {
   return {
     protocolVersion: PROTOCOL_VERSION,
     agentInfo: { name: 'interlude', title: 'Interlude', version },
     agentCapabilities: {
       loadSession: true,
-      promptCapabilities: { embeddedContext: true, image: false, audio: false },
+      promptCapabilities: { embeddedContext: true, image, audio: false },
       mcpCapabilities: { http: false, sse: false },
       sessionCapabilities: { list: {}, resume: {}, close: {} },
       ...(identity.isLogin && { auth: { logout: {} } }),

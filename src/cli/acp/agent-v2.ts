@@ -31,10 +31,10 @@ export function createAgentV2(parts: ConnectionParts): AgentApp {
         made?.leave();
       }),
     )
-    .onRequest(initialize, ({ params: { capabilities = {} }, client }) => {
+    .onRequest(initialize, async ({ params: { capabilities = {} }, client }) => {
       made?.leave();
       made = new Connection(parts, createEditorV2(client, capabilities, closed.signal));
-      return greeting(parts);
+      return greeting(parts, await made.takesImages());
     })
     .onRequest(auth.login, ({ params }) => answered(connection().login(params.methodId)))
     .onRequest(auth.logout, () => answered(connection().logout()))
@@ -79,13 +79,13 @@ export function createAgentV2(parts: ConnectionParts): AgentApp {
     .onNotification(session.cancel, ({ params }) => connection().cancel(params.sessionId));
 }
 
-function greeting({ identity, version }: ConnectionParts): InitializeResponse {
+function greeting({ identity, version }: ConnectionParts, isImage: boolean): InitializeResponse {
   const { id: methodId, name, description } = browserLogin;
   return {
     protocolVersion: PROTOCOL_VERSION,
     info: { name: 'interlude', title: 'Interlude', version },
     capabilities: {
-      session: { prompt: { embeddedContext: {} } },
+      session: { prompt: { embeddedContext: {}, ...(isImage && { image: {} }) } },
       ...(identity.isLogin && { auth: {} }),
     },
     authMethods: identity.isLogin ? [{ type: 'agent', methodId, name, description }] : [],

@@ -7,6 +7,7 @@ import path from 'node:path';
 import { RequestError } from '@agentclientprotocol/sdk';
 import type { PromptRequest, SessionInfo } from '@agentclientprotocol/sdk';
 import { createClient } from '../../client/client.ts';
+import type { Client } from '../../client/client.ts';
 import { configOptions, modes } from './agent-options.ts';
 import type { Editor } from './editor.ts';
 import type { Identity } from './identity.ts';
@@ -30,13 +31,14 @@ export interface ConnectionParts {
 export class Connection {
   readonly #parts: ConnectionParts;
   readonly #editor: Editor;
+  readonly #client: Client;
   readonly #sessions: Sessions;
 
   constructor(parts: ConnectionParts, editor: Editor) {
     const { service, identity, agent } = parts;
     this.#parts = parts;
     this.#editor = editor;
-    const client = createClient({
+    this.#client = createClient({
       baseUrl: service,
       token: () => identity.token(),
       // Links are asked about only where the editor can open one: elsewhere the service fails closed, and says where
@@ -44,7 +46,25 @@ export class Connection {
       // without a dialog is put in words.
       capabilities: { form: true, url: editor.modes.url },
     });
-    this.#sessions = new Sessions({ client, editor, service, agent });
+    this.#sessions = new Sessions({ client: this.#client, editor, service, agent });
+  }
+
+  /**
+   * Whether the agent that new sessions talk to takes images, as far as that can be told when the editor asks for it: false
+   * where nobody is signed in yet, or the service does not answer at once.
+   */
+  async takesImages(): Promise<boolean> {
+    const { identity, agent } = this.#parts;
+    const signal = AbortSignal.timeout(greetingTimeoutMs);
+    const ask = async () => {
+      await identity.require();
+      const agents = await this.#client.agents({ signal });
+      return (agent === undefined ? agents[0] : agents.find(({ id }) => id === agent))?.images === true;
+    };
+    const late = new Promise<boolean>((resolve) =>
+      signal.addEventListener('abort', () => resolve(false), { once: true }),
+    );
+    return Promise.race([ask().catch(() => false), late]);
   }
 
   async login(methodId: string): Promise<object> {
@@ -160,7 +180,8 @@ export class Connection {
   async #tellBegun(sessionId: string, text: string): Promise<void> {
     const session = this.#sessions.find(sessionId);
     if (!session) return;
-    await this.#editor.update(sessionId, { sessionUpdate: 'session_info_update', title: titleOf(text) });
+    const title = titleOf(text);
+    if (title !== '') await this.#editor.update(sessionId, { sessionUpdate: 'session_info_update', title });
     const agents = session.agent === undefined ? await this.#sessions.agents() : [];
     await this.#editor.update(sessionId, {
       sessionUpdate: 'config_option_update',
@@ -168,6 +189,9 @@ export class Connection {
     });
   }
 }
+
+/** An editor waits for the greeting before it does anything. */
+const greetingTimeoutMs = 2_000;
 
 export const browserLogin = {
   id: 'browser-login',

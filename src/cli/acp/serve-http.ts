@@ -29,7 +29,8 @@ interface Entrance {
 
 /** Tokens are replaced every few minutes; the connections of those that are long gone are closed. */
 const mostTokens = 64;
-const maxBodyBytes = 4 * 1024 * 1024;
+/** With room for the images of a prompt. */
+const maxBodyBytes = 16 * 1024 * 1024;
 
 export function createHttpServer(parts: Parts): Server {
   const entrances = new Entrances(parts);

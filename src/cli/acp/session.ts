@@ -155,7 +155,9 @@ export class Session {
     const question = this.#questions.inWords;
     if (question) {
       prompt.accepted();
-      const read = answerInWords(prompt.message, question as Question);
+      const read = prompt.message.images
+        ? ({ kind: 'misfit', reasons: 'An image is no answer.' } as const)
+        : answerInWords(prompt.message, question as Question);
       const answered = read.kind === 'misfit' ? read : await this.#questions.answer(question, read.response);
       if (answered.kind === 'answered') return this.#rest(earlier, prompt);
       await this.#telling.say(
@@ -173,11 +175,11 @@ export class Session {
 
   async #start(prompt: Prompt): Promise<TurnEnd> {
     const { client, id: conversationId } = this.#parts;
-    const { id, text, context } = prompt.message;
+    const { id, text, images, context } = prompt.message;
     const views = client.start(
       {
         conversationId,
-        message: { id, text, ...(context !== undefined && { context }) },
+        message: { id, text, ...(images && { images }), ...(context !== undefined && { context }) },
         ...(this.agent !== undefined && { agentId: this.agent }),
       },
       {

@@ -1,94 +1,47 @@
 /** Images in a user's message, from the request to the model and back to a reader: whole turns, and what the model was given. */
 import { randomUUID } from 'node:crypto';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import path from 'node:path';
 import * as ai7 from 'ai';
 import * as ai5 from 'ai5';
 import * as ai6 from 'ai6';
 import { pino } from 'pino';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { createClient } from '../../../src/client/client.ts';
 import { createInterlude } from '../../../src/ai-sdk/index.ts';
 import { createOpenAI } from '../../clients/openai-client.ts';
 import { createChatClient } from '../../clients/chat-client.ts';
-import { startDevelopmentServer } from '../../development-server.ts';
-import type { DevelopmentServer } from '../../development-server.ts';
 import { dataUrl, gif, otherPng, pdf, png, svg, webp } from '../../images.ts';
-import { createOpenAIServer } from '../../servers/openai-server.ts';
-import type { OpenAIServer } from '../../servers/openai-server.ts';
-import { startService } from '../../service/service.ts';
-import type { Service } from '../../service/service.ts';
-import type { Caller } from '../../service/user.ts';
+import { onTheWire, text, useImageService } from '../../service/image-service.ts';
 import { turnWorkflowId } from '../../../src/workflows/messages.ts';
 
-const stack = new AsyncDisposableStack();
-let temporal: DevelopmentServer;
-let service: Service;
-let model: OpenAIServer;
-let alice: Caller;
 let logged = '';
+const logger = pino({ level: 'trace' }, { write: (line: string) => void (logged += line) });
+const limits = {
+  BODY_LIMIT: '20000',
+  IMAGES_PER_MESSAGE: '2',
+  IMAGE_MAX_BYTES: '20000',
+  IMAGES_MAX_BYTES_PER_MESSAGE: '30000',
+  IMAGES_MAX_BYTES_PER_CONVERSATION: '40000',
+};
+const setup = useImageService({ env: limits, logger });
+const { given } = setup;
 
-beforeAll(async () => {
-  temporal = await startDevelopmentServer();
-  stack.defer(() => temporal.stop());
-  model = await createOpenAIServer({
-    reply: ({ messages }) =>
-      JSON.stringify(messages.at(-1)).includes('ask the other')
-        ? { kind: 'tool-calls', calls: [{ name: 'agent__reader', arguments: '{"task":"Read."}' }] }
-        : { kind: 'text', chunks: ['Seen.'] },
-  });
-  stack.defer(() => model.stop());
-  const folder = await mkdtemp(path.join(tmpdir(), 'interlude-images-'));
-  stack.defer(() => rm(folder, { recursive: true }));
-  const agents = `
-providers: { openai-compatible: { baseURL: ${model.baseURL} } }
-agents:
-  viewer: { model: 'openai-compatible:any', images: true, agents: [reader] }
-  reader: { model: 'openai-compatible:any' }
-`;
-  await writeFile(path.join(folder, 'agents.yaml'), agents);
-  const env = {
-    INTERLUDE_CONFIG: path.join(folder, 'agents.yaml'),
-    BODY_LIMIT: '20000',
-    IMAGES_PER_MESSAGE: '2',
-    IMAGE_MAX_BYTES: '20000',
-    IMAGES_MAX_BYTES_PER_MESSAGE: '30000',
-    IMAGES_MAX_BYTES_PER_CONVERSATION: '40000',
-  };
-  const logger = pino({ level: 'trace' }, { write: (line: string) => void (logged += line) });
-  service = await startService({ temporal, env, logger });
-  stack.defer(() => service.stop());
-  alice = await service.as('alice');
-});
-afterAll(() => stack.disposeAsync());
-
-const text = (words: string) => ({ type: 'text', text: words });
 const file = (url: string, mediaType = 'image/png') => ({ type: 'file', mediaType, url });
-const onTheWire = (base64: string, mediaType = 'image/png') => ({
-  type: 'image_url',
-  image_url: { url: dataUrl(base64, mediaType) },
-});
 const inWords = (words: string | RegExp) => text(expect.stringMatching(words) as string);
 
 function post(parts: object[], more: object = {}, before: object[] = []) {
   const messages = [...before, { id: 'm1', role: 'user', parts }];
-  return alice.request('POST', '/run/api/chat', { messages, stream: false, ...more });
-}
-
-function given() {
-  return model.requests.at(-1)?.body.messages.filter(({ role }) => role !== 'system') ?? [];
+  return setup.alice.request('POST', '/run/api/chat', { messages, stream: false, ...more });
 }
 
 async function read(conversation: string) {
-  const { body } = await alice.request('GET', `/run/v1/conversations/${conversation}`);
+  const { body } = await setup.alice.request('GET', `/run/v1/conversations/${conversation}`);
   return (body['messages'] as { items: { parts: object[] }[] }).items;
 }
 
 test('useChat sends a file as it is, the model is given it, and whoever reads again sees it in its place', async () => {
   const conversation = randomUUID();
-  const token = await service.token('alice');
-  const chat = createChatClient(7, { baseUrl: service.baseUrl, token, conversation });
+  const token = await setup.service.token('alice');
+  const chat = createChatClient(7, { baseUrl: setup.service.baseUrl, token, conversation });
   await chat.sendFile('What is this?', { mediaType: 'image/png', url: dataUrl(png) });
   expect([chat.error, chat.parts().at(-1)]).toEqual([undefined, expect.objectContaining({ text: 'Seen.' })]);
   // As the SDK writes it: files first.
@@ -105,10 +58,10 @@ test('useChat sends a file as it is, the model is given it, and whoever reads ag
   ]);
 
   const ref = { tenant: 'demo', conversation };
-  const workflow = temporal.client.workflow.getHandle(turnWorkflowId(ref));
+  const workflow = setup.temporal.client.workflow.getHandle(turnWorkflowId(ref));
   const history = readable(await workflow.fetchHistory());
   expect(history).toContain(conversation);
-  const messages = JSON.stringify(await service.storage.messages.list(ref));
+  const messages = JSON.stringify(await setup.service.storage.messages.list(ref));
   for (const kept of [history, messages, logged]) expect(kept).not.toContain(png.slice(8, 40));
 });
 
@@ -136,7 +89,7 @@ test('the newest images are shown, as many as there is room for, and older ones 
   for (const [index, image] of images.entries()) {
     const message = { id: `m${index}`, role: 'user', parts: [text(`${index}`), file(dataUrl(image))] };
     const body = { id, messages: [message], stream: false };
-    expect(await alice.request('POST', '/run/api/chat', body)).toMatchObject({ status: 200 });
+    expect(await setup.alice.request('POST', '/run/api/chat', body)).toMatchObject({ status: 200 });
   }
   const [a, b, c] = images as [string, string, string];
   expect(a).not.toBe(b);
@@ -157,11 +110,11 @@ test('the newest images are shown, as many as there is room for, and older ones 
 });
 
 test('a delegated agent is given its task and no image', async () => {
-  const seen = model.requests.length;
+  const seen = setup.model.requests.length;
   expect(await post([text('ask the other'), file(dataUrl(png))], { id: randomUUID() })).toMatchObject({
     status: 200,
   });
-  const [first, delegated] = model.requests.slice(seen).map(({ body }) => JSON.stringify(body));
+  const [first, delegated] = setup.model.requests.slice(seen).map(({ body }) => JSON.stringify(body));
   expect(first).toContain(png);
   expect(delegated).not.toContain('image');
 });
@@ -194,7 +147,7 @@ describe('refused, with nothing changed:', () => {
     ['one that is too large', file(large), /at most 20000 bytes/],
   ])('%s', async (_what, part, detail) => {
     const id = randomUUID();
-    const calls = model.requests.length;
+    const calls = setup.model.requests.length;
     expect(await post([text('See?'), part], { id })).toMatchObject({
       status: 400,
       body: {
@@ -202,8 +155,8 @@ describe('refused, with nothing changed:', () => {
         errors: [{ pointer: '/messages/0/parts/1', detail: expect.stringMatching(detail) as string }],
       },
     });
-    expect(await alice.request('GET', `/run/v1/conversations/${id}`)).toMatchObject({ status: 404 });
-    expect(model.requests).toHaveLength(calls);
+    expect(await setup.alice.request('GET', `/run/v1/conversations/${id}`)).toMatchObject({ status: 404 });
+    expect(setup.model.requests).toHaveLength(calls);
   });
 
   test('too many, and a body over what has room for all of a conversation', async () => {
@@ -219,7 +172,7 @@ describe('refused, with nothing changed:', () => {
     });
     // Other routes have no room for images.
     const answer = { conversationId: 'c', elicitationId: 'e', action: 'accept', x: 'x'.repeat(20_000) };
-    expect(await alice.request('POST', '/run/api/elicitation-responses', answer)).toMatchObject({
+    expect(await setup.alice.request('POST', '/run/api/elicitation-responses', answer)).toMatchObject({
       status: 413,
     });
   });
@@ -235,7 +188,7 @@ describe('refused, with nothing changed:', () => {
         errors: [{ pointer: '/messages/0/parts/1' }],
       },
     });
-    expect(await alice.request('GET', `/run/v1/conversations/${id}`)).toMatchObject({ status: 404 });
+    expect(await setup.alice.request('GET', `/run/v1/conversations/${id}`)).toMatchObject({ status: 404 });
     // The id of the message is not used up.
     expect(await post(parts, { id })).toMatchObject({ status: 200 });
   });
@@ -244,7 +197,7 @@ describe('refused, with nothing changed:', () => {
 describe('OpenAI clients', () => {
   const image = (url: string) => ({ type: 'image_url' as const, image_url: { url } });
   const ask = async (model: string, parts: (ReturnType<typeof image> | { type: 'text'; text: string })[]) => {
-    const client = await createOpenAI(service, 'alice');
+    const client = await createOpenAI(setup.service, 'alice');
     const earlier = [{ role: 'user' as const, content: [image(dataUrl(gif, 'image/gif'))] }];
     return client.chat.completions.create({
       model,
@@ -272,7 +225,7 @@ describe('OpenAI clients', () => {
   });
 
   test('find in the list of models which agents take them', async () => {
-    const { data } = await (await createOpenAI(service, 'alice')).models.list();
+    const { data } = await (await createOpenAI(setup.service, 'alice')).models.list();
     expect(data.filter((one) => 'images' in one)).toMatchObject([{ id: 'viewer', images: true }]);
   });
 });
@@ -282,7 +235,7 @@ test.each([
   ['v3', ai6 as unknown as typeof ai7],
   ['v2', ai5 as unknown as typeof ai7],
 ] as const)('the AI SDK hands images of a prompt on to our provider, version %s', async (version, sdk) => {
-  const options = { baseURL: service.baseUrl, token: await service.token('alice') };
+  const options = { baseURL: setup.service.baseUrl, token: await setup.service.token('alice') };
   // The newest types for all: what this test uses of them has had one shape.
   const interlude = createInterlude({ ...options, specificationVersion: version as 'v4' });
   const bytes = Buffer.from(png, 'base64');
@@ -309,7 +262,7 @@ test.each([
 });
 
 test('the client sends images beside the words', async () => {
-  const client = createClient({ baseUrl: service.baseUrl, token: await service.token('alice') });
+  const client = createClient({ baseUrl: setup.service.baseUrl, token: await setup.service.token('alice') });
   const views = client.start({ message: { text: 'What?', images: [dataUrl(png), dataUrl(gif)] } });
   for await (const { status } of views) expect(['running', 'completed']).toContain(status);
   expect(given()).toEqual([

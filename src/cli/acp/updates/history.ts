@@ -25,12 +25,21 @@ function partUpdates({ role }: UiMessage, part: UiPart, messageId: string): Sess
       return [chunk(role === 'user' ? 'user_message_chunk' : 'agent_message_chunk', text, messageId)];
     case 'reasoning':
       return text === '' ? [] : [chunk('agent_thought_chunk', text, messageId)];
+    case 'file':
+      return role === 'user' ? imageUpdates(part['url'], messageId) : [];
     case 'dynamic-tool':
       return callUpdates(part);
     default:
       // Steps, questions that are settled, and what is newer than this program.
       return [];
   }
+}
+
+/** The service tells images as data: URLs in base64. */
+function imageUpdates(url: unknown, messageId: string): SessionUpdate[] {
+  if (typeof url !== 'string' || !url.startsWith('data:image/')) return [];
+  const [mimeType = '', data = ''] = url.slice('data:'.length).split(';base64,');
+  return [{ sessionUpdate: 'user_message_chunk', messageId, content: { type: 'image', mimeType, data } }];
 }
 
 function callUpdates(part: UiPart): SessionUpdate[] {
