@@ -1,6 +1,7 @@
 /** Messages and their parts, made and read. Pure. */
 import type { Message, Part } from '@a2a-js/sdk';
 import { Role } from '@a2a-js/sdk';
+import { imageInWords, isImagePart } from '../turn/image-part.ts';
 
 type Ids = { taskId: string; contextId: string };
 
@@ -33,21 +34,47 @@ export function userMessage(ids: Ids, messageId: string, parts: Part[]): Message
 const nothingElse = { metadata: undefined, extensions: [], referenceTaskIds: [] };
 
 /** All text of a message; data parts as JSON. Null when it has parts that are neither. */
-export function textOf({ parts }: Pick<Message, 'parts'>): string | null {
-  const texts: string[] = [];
-  for (const { content } of parts) {
-    if (content?.$case === 'text') texts.push(content.value);
-    else if (content?.$case === 'data') texts.push(JSON.stringify(content.value));
-    else return null;
-  }
-  return texts.join('\n').trim();
+export function textOf(message: Pick<Message, 'parts'>): string | null {
+  const brought = broughtBy(message);
+  return brought === null || brought === 'address' || brought.files.length > 0 ? null : brought.text;
 }
 
-/** Of a stored message: its text parts, or a text. */
+/** What a message brings: all its text, with data parts as JSON, and the bytes of its files by their place. */
+interface Brought {
+  text: string;
+  files: { bytes: Uint8Array; at: number }[];
+}
+
+/** A file that only has an address is none that is brought. */
+export function broughtBy({ parts }: Pick<Message, 'parts'>): Brought | 'address' | null {
+  const texts: string[] = [];
+  const files: Brought['files'] = [];
+  for (const [at, { content }] of parts.entries()) {
+    switch (content?.$case) {
+      case 'text':
+        texts.push(content.value);
+        break;
+      case 'data':
+        texts.push(JSON.stringify(content.value));
+        break;
+      case 'raw':
+        files.push({ bytes: content.value, at });
+        break;
+      case 'url':
+        return 'address';
+      default:
+        return null;
+    }
+  }
+  return { text: texts.join('\n').trim(), files };
+}
+
+/** Of a stored message: its text parts, or a text; images in words, because whoever sent them has them. */
 export function storedParts(content: unknown): Part[] {
   if (typeof content === 'string') return [textPart(content)];
   if (!Array.isArray(content)) return [];
   return content.flatMap((part: unknown) => {
+    if (isImagePart(part)) return [textPart(`[${imageInWords(part)}]`)];
     const isText = typeof part === 'object' && part !== null && 'text' in part;
     return isText && typeof part.text === 'string' ? [textPart(part.text)] : [];
   });

@@ -101,7 +101,7 @@ function request(parts: string | object, said: Said = {}): SendMessageRequest {
     contextId: '',
     taskId: '',
     role: Role.ROLE_USER,
-    parts: [partOf(parts)],
+    parts: Array.isArray(parts) ? parts.map(partOf) : [partOf(parts)],
     metadata: undefined,
     extensions: [],
     referenceTaskIds: [],
@@ -113,6 +113,8 @@ function request(parts: string | object, said: Said = {}): SendMessageRequest {
 
 function partOf(part: string | object): Part {
   const rest = { mediaType: '', filename: '', metadata: undefined };
+  if (part instanceof Buffer)
+    return { content: { $case: 'raw', value: part }, ...rest, mediaType: 'image/png' };
   return typeof part === 'string'
     ? { content: { $case: 'text', value: part }, ...rest }
     : { content: { $case: 'data', value: part }, ...rest };

@@ -2,11 +2,13 @@
  * `npm start` on one machine, and everything in it killed with -9 at the worst moments: a turn goes on where it
  * was, its reader sees everything once, and no tool runs twice.
  */
+import { randomUUID } from 'node:crypto';
 import { rm } from 'node:fs/promises';
 import path from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
 import type { TurnView } from '../../src/client/turn-view.ts';
 import { recordedServer } from '../../src/development/temporal-server-record.ts';
+import { dataUrl, png } from '../images.ts';
 import { createOpenAIServer } from '../servers/openai-server.ts';
 import type { OpenAIServer } from '../servers/openai-server.ts';
 import { connectAccount } from '../service/connect-account.ts';
@@ -126,7 +128,8 @@ describe('killed while its turns are at work', () => {
     asked.list = list.turn;
     asked.notYet = notYet.turn;
     asked.done = done.turn;
-    asked.story = say(alice, 'tell me a story', { agentId: 'writer' });
+    const message = { id: randomUUID(), text: 'tell me a story', images: [dataUrl(png)] };
+    asked.story = say(alice, '', { agentId: 'writer', message });
     await asked.story.until((view) => textOf(view) === 'Once up');
     await killAndRestart(() => done.release());
   }, 60_000);
@@ -166,6 +169,9 @@ describe('killed while its turns are at work', () => {
       expect(textsIn(await asked.story.end())).toEqual(['Once upon a time']);
       expect(asked.story.views.map((view) => textsIn(view).join())).toContain('Once up');
       expectOneStory(asked.story);
+      // The model is given the image of the message again.
+      const given = model.requests.map(({ body }) => JSON.stringify(body.messages).includes(dataUrl(png)));
+      expect(given).toEqual([true, true]);
     },
   );
 

@@ -2,6 +2,7 @@
 import type { AgentCard, AgentInterface, SecurityScheme } from '@a2a-js/sdk';
 import type { AgentConfig, AuthConfig } from '../../config/config.ts';
 import type { SigningKey } from '../../config/signing-keys.ts';
+import { imageTypes } from '../../turn/image-part.ts';
 import { elicitationExtension } from '../../a2a/extension.ts';
 
 export const agentPath = (agent: string) => `/run/agents/${agent}/a2a`;
@@ -15,7 +16,7 @@ export interface CardParts {
 }
 
 export function agentCard(
-  { name, title, description }: Pick<AgentConfig, 'name' | 'title' | 'description'>,
+  { name, title, description, images }: Pick<AgentConfig, 'name' | 'title' | 'description' | 'images'>,
   { publicUrl, auth, version }: Omit<CardParts, 'signingKeys'>,
 ): AgentCard {
   const url = publicUrl + agentPath(name);
@@ -46,7 +47,7 @@ export function agentCard(
     },
     securitySchemes: { bearer: bearer(), issuer: issuer(auth) },
     securityRequirements: [{ schemes: { bearer: { list: [] } } }, { schemes: { issuer: { list: [] } } }],
-    defaultInputModes: ['text/plain', 'application/json'],
+    defaultInputModes: ['text/plain', 'application/json', ...(images ? imageTypes : [])],
     defaultOutputModes: ['text/plain'],
     skills: [
       {

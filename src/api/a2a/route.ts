@@ -23,9 +23,11 @@ import { extensionsOf, versionOf } from './versions.ts';
 export interface A2AParts extends CardParts {
   service: HandlerParts & Pick<Service, 'agents' | 'ping'>;
   readers: Readers;
+  /** Of what is posted, in bytes. */
+  bodyLimit: number;
 }
 
-export function a2aSurface(api: Api, { service, readers, ...card }: A2AParts): void {
+export function a2aSurface(api: Api, { service, readers, bodyLimit, ...card }: A2AParts): void {
   const served = new Map(
     [...service.agents.values()].map((agent): [string, Served] => {
       const own = agentCard(agent, card);
@@ -51,6 +53,9 @@ export function a2aSurface(api: Api, { service, readers, ...card }: A2AParts): v
     [answerWithLegacyRestErrors, legacyRestRoutes],
   ] as const)
     api.register(async (surface) => {
+      surface.addHook('onRoute', (route) => {
+        route.bodyLimit = bodyLimit;
+      });
       answerWithErrors(surface);
       surface.register(async (inner) => {
         // Errors pass through here first, and come to the surface explained.

@@ -16,7 +16,8 @@ import { readHops } from '../../turn/hops.ts';
 import { plainAnswer, structuredAnswer } from './answer.ts';
 import type { ReadAnswer } from '../../elicitation/answer-in-words.ts';
 import type { A2ACaller } from './caller.ts';
-import { textOf } from '../../a2a/parts.ts';
+import { broughtBy } from '../../a2a/parts.ts';
+import type { GivenMessage } from '../../service/turn-request.ts';
 import { openTask } from './open-task.ts';
 import type { OpenTask } from './open-task.ts';
 import { isTerminal } from '../../a2a/task-view.ts';
@@ -54,15 +55,12 @@ async function beginTask(
   message: Message,
 ): Promise<OpenTask> {
   const { principal, isStructured } = caller;
-  const text = textOf(message);
-  if (text === null)
-    throw new ContentTypeNotSupportedError('Send text or data; files are not read by this agent.');
-  if (text === '') throw new RequestMalformedError('parts: there is no text in them.');
+  const content = contentOf(message);
   if (message.contextId !== '' && !ClientIdSchema.safeParse(message.contextId).success)
     throw new RequestMalformedError('contextId: this is not the id of a context.');
   const turn = await service.startTurn(principal, {
     conversation: message.contextId === '' ? undefined : message.contextId,
-    messages: [{ id: message.messageId, role: 'user', content: [{ type: 'text', text }] }],
+    messages: [{ id: message.messageId, role: 'user', content }],
     agent,
     capabilities: principal.kind === 'user' ? { url: true, form: true } : cannotAsk,
     onBusy: 'refuse',
@@ -72,6 +70,25 @@ async function beginTask(
   const task = await openTask(service, turn, { isStructured });
   if (!task) throw new TaskNotFoundError();
   return task;
+}
+
+/** Which files are images, and whether the agent takes them, the service says. */
+function contentOf(message: Message): GivenMessage['content'] {
+  const brought = broughtBy(message);
+  if (brought === null) throw new ContentTypeNotSupportedError('Send text, data or the bytes of an image.');
+  if (brought === 'address')
+    throw new ContentTypeNotSupportedError(
+      'The service fetches nothing from addresses; send the bytes of the image.',
+    );
+  const { text, files } = brought;
+  if (text === '' && files.length === 0)
+    throw new RequestMalformedError('parts: there is no text and no image in them.');
+  const images = files.map(({ bytes, at }) => ({
+    type: 'image' as const,
+    base64: Buffer.from(bytes).toString('base64'),
+    at: ['parts', String(at)],
+  }));
+  return [...(text === '' ? [] : [{ type: 'text' as const, text }]), ...images];
 }
 
 async function answerTask(

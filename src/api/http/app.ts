@@ -104,7 +104,7 @@ export function createApp(parts: AppParts): FastifyInstance {
     connectionsSurface(api, service);
     approvalsSurface(api, service);
     mcpSurface(api, { service, readers, http: config.http });
-    a2aSurface(api, { service, readers, ...cards });
+    a2aSurface(api, { service, readers, bodyLimit, ...cards });
   });
 
   app.register(async (anybody) => {
