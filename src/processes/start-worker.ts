@@ -57,12 +57,16 @@ export async function startWorker(
   stack.defer(() => parts.remote.close());
   for (const problem of pagesWithoutSecret(config, tools)) logger.warn(problem);
   const offered = new Set([...tools.values()].map((opened) => opened.bundle));
-  const toolWorkers = await startToolWorkers(parts, connection, [...offered]);
-  await keepLooking(toolWorkers, { intervals: lookForCalls, logger, stack });
-  await parts.storage.exposedTools.replace([...config.agents.keys()], exposedTools(tools));
   const offeredTools = offerTools(tools);
   const own = { ...parts, offeredTools, heldCallLimit: createHeldCallLimit(config.worker.heldCalls) };
-  runWorker(await createTurnWorker(own, connection, bundle, version), own, stack);
+  // Each worker loads its threads for a while.
+  const [toolWorkers, turnWorker] = await Promise.all([
+    startToolWorkers(parts, connection, [...offered]),
+    createTurnWorker(own, connection, bundle, version),
+  ]);
+  await keepLooking(toolWorkers, { intervals: lookForCalls, logger, stack });
+  await parts.storage.exposedTools.replace([...config.agents.keys()], exposedTools(tools));
+  runWorker(turnWorker, own, stack);
   const polling = startPolling(parts, createQuestionSignals(client));
   stack.defer(() => polling.stop());
 

@@ -5,7 +5,6 @@
 import { createRequire, isBuiltin } from 'node:module';
 import path from 'node:path';
 import { stripVTControlCharacters } from 'node:util';
-import { rolldown } from 'rolldown';
 import type { OutputOptions, Plugin, RolldownBuild } from 'rolldown';
 import type { ToolFiles } from './tool-files.ts';
 import { ToolFolderError } from './tool-folder-error.ts';
@@ -62,6 +61,8 @@ async function build(
     codeSplitting: false,
     comments: false,
   };
+  // It loads a compiler, which kept bundles do without.
+  const { rolldown } = await import('rolldown');
   let bundle: RolldownBuild | undefined;
   try {
     bundle = await rolldown({

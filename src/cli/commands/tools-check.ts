@@ -8,7 +8,8 @@ export const check = defineCommand({
   details: 'Every mistake is told with its file and what to do about it; the exit code is then 1.',
   run: (_, [folder = '.']) =>
     orMistakes(async () => {
-      const { checkToolFolder } = await loadBundler();
+      await requireBundler();
+      const { checkToolFolder } = await import('../../tool-bundles/check-tool-folder.ts');
       const { tools, pages } = await checkToolFolder(folder);
       const note =
         pages.length === 0
@@ -19,9 +20,9 @@ export const check = defineCommand({
 });
 
 /** Whoever installs the package for a client needs no bundler, so it is there only where tools are written. */
-async function loadBundler() {
+async function requireBundler(): Promise<void> {
   try {
-    return await import('../../tool-bundles/check-tool-folder.ts');
+    await import('rolldown');
   } catch (error) {
     const { code, message } = error as NodeJS.ErrnoException;
     if (code !== 'ERR_MODULE_NOT_FOUND' || !message.includes("'rolldown'")) throw error;
