@@ -5,6 +5,7 @@ import type { ElicitationRequest } from '../../src/contract/elicitation.ts';
 import { shownArguments } from '../../src/elicitation/approval.ts';
 import type { Message } from '../../src/widget/message.ts';
 import { MessageView } from '../../src/widget/message-view.tsx';
+import { dataUrl, png } from '../images.ts';
 import { QuestionCard } from '../../src/widget/question-card.tsx';
 import { wordsFor } from '../../src/widget/words.ts';
 
@@ -139,3 +140,14 @@ function drawn(part: Message['parts'][number]): string {
     createElement(MessageView, { message, words, answering, now, askAgain: undefined }),
   );
 }
+
+test('a message of the user shows the images that are in it, and loads none from anywhere', () => {
+  const file = (url: string) => ({ type: 'file' as const, mediaType: 'image/png', url });
+  const parts = [file(dataUrl(png)), file('https://x.example/a.png'), { type: 'text' as const, text: 'Hm?' }];
+  const message: Message = { id: 'm1', role: 'user', parts };
+  const markup = renderToStaticMarkup(
+    createElement(MessageView, { message, words, answering, now, askAgain: undefined }),
+  );
+  expect(markup).toContain(`<img src="${dataUrl(png)}" alt="Image"/>Hm?`);
+  expect(markup).not.toContain('x.example');
+});

@@ -1,6 +1,8 @@
 /** An agent of the service inside an editor: the SDK's client on one side, a real service on the other. */
+import { methods } from '@agentclientprotocol/sdk';
 import { expect, test } from 'vitest';
 import { useAskingService } from '../../asking/asking-service.ts';
+import { png } from '../../images.ts';
 import { asks, form } from '../../servers/playing-server.ts';
 import { callOf } from '../../service/asking.ts';
 import type { EditorOptions } from './editor.ts';
@@ -53,6 +55,9 @@ test('an editor without forms puts the question in words, and the next message i
   expect(editor.said(id)).toContain('Which size?');
   await editor.prompt(id, 'a large one');
   expect(editor.said(id)).toContain('size: must be a whole number');
+  const image = { type: 'image' as const, data: png, mimeType: 'image/png' };
+  await editor.agent.request(methods.agent.session.prompt, { sessionId: id, prompt: [image] });
+  expect(editor.said(id)).toContain('An image is no answer.');
   expect(await editor.prompt(id, '4')).toEqual({ stopReason: 'end_turn' });
   expect(editor.said(id).endsWith('done')).toBe(true);
   expect(editor.elicitations).toEqual([]);
