@@ -38,11 +38,12 @@ function consumer(
   };
 }
 
-export const consumers: Consumer[] = [
-  consumer(7, ai7, models.modelFor7),
+export const newest: Consumer[] = [consumer(7, ai7, models.modelFor7)];
+export const older: Consumer[] = [
   consumer(6, ai6 as unknown as Sdk, models.modelFor6),
   consumer(5, ai5 as unknown as Sdk, models.modelFor5),
 ];
+export const consumers = [...newest, ...older];
 
 export type Part = ai7.TextStreamPart<ai7.ToolSet>;
 

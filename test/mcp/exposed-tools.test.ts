@@ -1,30 +1,11 @@
 /** Tools in TypeScript that MCP clients call themselves: no model in between, and each way of asking leads through the same tool. */
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import path from 'node:path';
-import { Client as LegacyClient } from '@modelcontextprotocol/sdk/client/index.js';
-import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
-import { ElicitRequestSchema } from '@modelcontextprotocol/sdk/types.js';
-import { afterAll, beforeEach, describe, expect, test } from 'vitest';
-import { bundleTools } from '../durable-tools/bundle-tools.ts';
+import { describe, expect, test } from 'vitest';
 import { useService } from '../service/use-service.ts';
 import { connectClient, rawRequest } from './mcp-client.ts';
+import { playWizard } from './play-wizard.ts';
+import { exposed, outputSchema, useExposedTools } from './use-exposed-tools.ts';
 
-const notesFile = path.join(mkdtempSync(path.join(tmpdir(), 'interlude-notes-')), 'notes');
-process.env['INTERLUDE_TEST_NOTES'] = notesFile;
-afterAll(() => rmSync(path.dirname(notesFile), { recursive: true }));
-const notes = () => readFileSync(notesFile, 'utf8').split('\n').slice(0, -1);
-beforeEach(() => writeFileSync(notesFile, ''));
-
-const bundle = await bundleTools();
-const exposed = ['greet', 'delete_page', 'wizard'];
-const outputSchema = { type: 'object', properties: { deleted: { type: 'boolean' } }, required: ['deleted'] };
-const manifest = bundle.manifest.map((tool) => ({
-  ...tool,
-  ...(exposed.includes(tool.name) && { expose: true as const }),
-  ...(tool.name === 'delete_page' && { outputSchema }),
-}));
-const used = useService({ tools: { assistant: { ...bundle, manifest } } });
+const { used, bundle, notes } = useExposedTools();
 const both = { elicitation: { form: {}, url: {} } };
 
 test('they are listed as their author describes them, and only those', async () => {
@@ -78,46 +59,10 @@ test('a client that shows forms is asked, and the same call goes on to structure
   expect(notes()).toEqual(['deleted Home']);
 });
 
-test('a wizard of ten steps, in each way of asking', async () => {
-  const words = Array.from({ length: 10 }, (_, index) => `w${index + 1}`);
-  const call = { name: 'wizard', arguments: { steps: 10 } };
-
-  await using modern = await connectClient(used.service, { capabilities: both, maxRounds: 20 });
-  let next = 0;
-  modern.setRequestHandler('elicitation/create', () => ({
-    action: 'accept',
-    content: { word: words[next++] ?? '' },
-  }));
-  expect((await modern.callTool(call)).content).toEqual([{ type: 'text', text: words.join(' ') }]);
-
-  const legacy = new LegacyClient({ name: 'test', version: '1' }, { capabilities: { elicitation: {} } });
-  let step = 0;
-  legacy.setRequestHandler(ElicitRequestSchema, () => ({
-    action: 'accept',
-    content: { word: words[step++] ?? '' },
-  }));
-  const headers = { authorization: `Bearer ${await used.service.token('alice')}` };
-  const transport = new StreamableHTTPClientTransport(new URL('/run/v1/mcp', used.service.baseUrl), {
-    requestInit: { headers },
-  });
-  await legacy.connect(transport as Parameters<typeof legacy.connect>[0]);
-  expect((await legacy.callTool(call)).content).toEqual([{ type: 'text', text: words.join(' ') }]);
-  await legacy.close();
-
-  await using plain = await connectClient(used.service);
-  let result = await plain.callTool(call);
-  for (const word of words) {
-    const pending = result._meta?.['elicitationPending'] as { elicitId: string } | undefined;
-    const elicitId = pending?.elicitId;
-    const content = { word };
-    result = await plain.callTool({
-      name: 'sendElicitationResult',
-      arguments: { elicitId, action: 'accept', content },
-    });
-  }
-  expect(result.content).toEqual([{ type: 'text', text: words.join(' ') }]);
-  expect(notes()).toHaveLength(30);
-}, 120_000);
+test('a wizard of three steps, in each way of asking', async () => {
+  await playWizard(used.service, 3);
+  expect(notes()).toHaveLength(9);
+});
 
 test('nobody is asked for a tool that says no, and two calls at once are two', async () => {
   await using client = await connectClient(used.service, { capabilities: both });
@@ -170,7 +115,7 @@ test('behind a service nobody is asked, and the tool is told so', async () => {
 
 describe('where calls are approved, and a user may have few open questions', () => {
   const limited = useService({
-    tools: { assistant: { ...bundle, manifest } },
+    tools: { assistant: bundle },
     approval: 'always',
     env: { ELICITATION_MAX_OPEN: '2' },
   });

@@ -80,7 +80,7 @@ function rubbish(right: Record<string, unknown>): unknown[][] {
 
 async function sendEverything(ids: Ids): Promise<void> {
   for (const [name, right] of Object.entries(sensible))
-    for (const args of rubbish(right(ids))) await handle().signal(name, ...args);
+    await Promise.all(rubbish(right(ids)).map((args) => handle().signal(name, ...args)));
   for (const name of namesOf('query'))
     for (const args of [[], ...shapes.map((shape) => [shape])]) await handle().query(name, ...args);
 }

@@ -1,0 +1,4 @@
+import { older } from './consumers.ts';
+import { testAnswers } from './answers.ts';
+
+testAnswers(older);

@@ -1,0 +1,4 @@
+import { older } from './consumers.ts';
+import { testQuestions } from './questions.ts';
+
+testQuestions(older);

@@ -1,0 +1,10 @@
+import { expect, test } from 'vitest';
+import { playWizard } from './play-wizard.ts';
+import { useExposedTools } from './use-exposed-tools.ts';
+
+const { used, notes } = useExposedTools();
+
+test('a wizard of ten steps, in each way of asking', { timeout: 120_000 }, async () => {
+  await playWizard(used.service, 10);
+  expect(notes()).toHaveLength(30);
+});
