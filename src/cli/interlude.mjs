@@ -23,7 +23,7 @@ if (await prepareCheckout()) {
 }
 
 /**
- * Half of the time until the service is up is the compiler's: what it made of each file is kept beside the bundles, and used
+ * A third of the time until the service is up is the compiler's: what it made of each file is kept beside the bundles, and used
  * while the file is unchanged. Not in Node's usual place, a folder for temporary files that others can write to. A folder
  * that cannot be written to keeps nothing.
  */

@@ -65,12 +65,15 @@ export function createTurnWorkflows({ client, storage, config, logger }: Parts):
   };
   const signals = createQuestionSignals(client, (call) => within(signalDeadlineMs, call));
 
-  /** Whatever a call fails with is a 503 of which nothing came. */
+  /** Whatever a call fails with is a 503. One that ran out of time may have arrived; ours may all be sent twice. */
   async function orUnavailable<T>(calling: Promise<T>): Promise<T> {
     try {
       return await calling;
     } catch (error) {
-      throw await calls.unavailable(error, 'Nothing was changed.');
+      throw await calls.unavailable(
+        error,
+        'It may have arrived nevertheless; sending the same again does no harm.',
+      );
     }
   }
 
