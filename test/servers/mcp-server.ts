@@ -78,6 +78,8 @@ export async function startMcpServer({
       await handled;
     })();
   });
+  // Longer than clients keep a connection: on a busy machine the two ends would meet.
+  http.keepAliveTimeout = 60_000;
   await new Promise<void>((resolve) => http.listen(wanted, '127.0.0.1', resolve));
   const { port } = http.address() as AddressInfo;
   const config = serverConfig(`http://127.0.0.1:${port}/mcp`);

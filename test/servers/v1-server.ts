@@ -114,6 +114,8 @@ export async function startV1Server({ hasEventIds }: { hasEventIds: boolean }): 
       await transport.handleRequest(request, response, body);
     })();
   });
+  // Longer than clients keep a connection: on a busy machine the two ends would meet.
+  http.keepAliveTimeout = 60_000;
   await new Promise<void>((resolve) => http.listen(0, '127.0.0.1', resolve));
   const { port } = http.address() as AddressInfo;
   return {

@@ -225,6 +225,7 @@ test('a server that says nothing ends the call', async () => {
   playing.play(() => undefined);
   expect((await callTool(client, { name: 'ask' }, { timeoutMs: 50 })).end).toEqual({
     kind: 'timeout',
+    of: 'silence',
     afterMs: 50,
   });
 });

@@ -25,7 +25,9 @@ export function checkEnding(action: 'decline' | 'cancel', { end, rounds }: ToolC
     case 'unanswered':
       return seen(`It asks ${rounds.length} times and more, though each question is ${did}.`);
     case 'timeout':
-      return seen(`It says nothing for ${end.afterMs / 1_000} s when its question is ${did}.`);
+      return seen(
+        `It ${end.of === 'silence' ? 'says nothing' : 'comes to no result'} for ${end.afterMs / 1_000} s when its question is ${did}.`,
+      );
     case 'fault':
     case 'stopped':
       return [];

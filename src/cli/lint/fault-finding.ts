@@ -14,7 +14,8 @@ export function faultFinding(
   found: readonly Finding[],
 ): Finding[] {
   if (end.kind === 'timeout' && rounds.length === 0) {
-    const message = `It said nothing for ${end.afterMs / 1_000} s.`;
+    const did = end.of === 'silence' ? 'It said nothing' : 'It came to no result';
+    const message = `${did} for ${end.afterMs / 1_000} s.`;
     return [{ rule: 'protocol', level: 'error', tool, message, clause: clauses.answered }];
   }
   if (end.kind !== 'fault') return [];

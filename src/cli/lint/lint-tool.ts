@@ -4,6 +4,7 @@ import type { ToolCallReport } from '../../testing/call/call-events.ts';
 import { callTool } from '../../testing/call/call-tool.ts';
 import type { CallToolOptions } from '../../testing/call/call-tool.ts';
 import type { ListedTool } from '../try/list-tools.ts';
+import { withReason } from '../try/why-gone.ts';
 import { checkEnding, checkIgnored } from './check-ending.ts';
 import { checkState } from './check-state.ts';
 import { faultFinding } from './fault-finding.ts';
@@ -40,7 +41,8 @@ export async function lintCall(
   async function pass(answers: readonly AnswerSource[]): Promise<Pass> {
     const session = await sessions.current();
     session.heard();
-    const report = await callTool(session.client, call, { ...options, answers });
+    const called = await callTool(session.client, call, { ...options, answers });
+    const report = withReason(called, session.gone());
     const heard = hearCall(session.heard(), report.era);
     if (report.end.kind !== 'result' && report.end.kind !== 'error') await sessions.discard();
     return { report, ...heard };

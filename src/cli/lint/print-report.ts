@@ -56,9 +56,19 @@ function lastLine(tools: readonly ToolReport[], findings: readonly Finding[]): s
     ` · ${count(questions, 'question')} of ${called} called, ${count(tools.length, 'tool')}`,
   );
   const counts = countsOf(findings);
-  if (counts !== '') return `  ${counts}${looked}\n`;
-  if (questions === 0) return `  No tool asked anything: there was nothing to look at.${looked}\n`;
+  const nothing = questions === 0 ? nothingAsked(tools) : '';
+  if (counts !== '' || nothing !== '') return `  ${[counts, nothing].filter(Boolean).join('. ')}${looked}\n`;
   return `  ${styleText('green', '✓')} nothing to stumble over${looked}\n`;
+}
+
+/** Why that is no success. */
+function nothingAsked(tools: readonly ToolReport[]): string {
+  const left = tools.filter(({ leftOut }) => leftOut !== undefined).length;
+  const why =
+    left === 0
+      ? 'call them with arguments for which they ask (--calls)'
+      : `${left === tools.length ? 'none' : 'not every one'} was called`;
+  return `No tool asked anything, so there was nothing to look at: ${why}.`;
 }
 
 function countsOf(findings: readonly Finding[]): string {

@@ -139,12 +139,14 @@ export const rules = {
     clause: declines,
     remedy: 'Look at "action" before anything is done: content comes with "accept" only.',
   },
+  'stray-output': {
+    level: 'error',
+    clause: clauses.strayOutput,
+    remedy: 'Write logs to standard error: most clients break off at such a line.',
+  },
   'tool-list': {
     level: 'error',
-    clause: {
-      text: 'a tool has a name of its own and an inputSchema of "type": "object" (Tools, Tool)',
-      url: `${site}/2026-07-28/server/tools#tool`,
-    },
+    clause: clauses.toolList,
     remedy: 'Clients leave such a tool out, or call another one.',
   },
 } satisfies Record<string, Rule>;

@@ -5,7 +5,7 @@ import { exitCodes, TryError } from '../try/exit-codes.ts';
 import { listTools } from '../try/list-tools.ts';
 import { findTool } from '../try/choose-tool.ts';
 import { withAccount } from '../try/sign-in/server-account.ts';
-import { showOutput } from '../try/server-output.ts';
+import { showOutput, strayInWords } from '../try/server-output.ts';
 import type { Target } from '../try/target.ts';
 import type { Terminal } from '../try/terminal.ts';
 import type { Calls } from './calls-file.ts';
@@ -30,6 +30,7 @@ export interface LintOptions extends ConnectOptions {
   canSignIn: boolean;
   sources: AnswerSource[];
   maxRounds: number;
+  maxTimeMs: number;
   isStrict: boolean;
   isJson: boolean;
   terminal: Terminal;
@@ -39,12 +40,17 @@ export interface LintOptions extends ConnectOptions {
 
 export async function runLint(options: LintOptions): Promise<number> {
   const { target, calls, named, all, isStrict, isJson, terminal, print } = options;
-  const sessions = createSessions(target, { ...options, onErrorOutput: showOutput(terminal) });
+  const stray: string[] = [];
+  const sessions = createSessions(target, {
+    ...options,
+    onErrorOutput: showOutput(terminal),
+    onStrayLine: (line) => void (stray.length === 0 && stray.push(line)),
+  });
   try {
     const { client, server, era, version } = await withAccount(options.account, options.canSignIn, () =>
       sessions.current(),
     );
-    const { tools, problems } = await listTools(client, options.timeoutMs);
+    const { tools, problems } = await listTools(client, options);
     for (const name of [...named, ...calls.keys()]) findTool(tools, name);
     const reports: ToolReport[] = [];
     for (const chosen of chooseTools(tools, { calls, named, all })) {
@@ -54,7 +60,13 @@ export async function runLint(options: LintOptions): Promise<number> {
     const report: LintReport = {
       server: { ...server, era, protocolVersion: version },
       tools: reports,
-      findings: [...problems.map(ofList), ...reports.flatMap(({ findings }) => findings)],
+      findings: [
+        ...stray.map((line) =>
+          toFinding('the server', { rule: 'stray-output', message: strayInWords(line) }),
+        ),
+        ...problems.map(ofList),
+        ...reports.flatMap(({ findings }) => findings),
+      ],
     };
     terminal.status('');
     const exitCode = exitCodeOf(report, isStrict);
@@ -67,14 +79,14 @@ export async function runLint(options: LintOptions): Promise<number> {
 }
 
 async function lintTool(chosen: Chosen, sessions: Sessions, options: LintOptions): Promise<ToolReport> {
-  const { terminal, sources, maxRounds, timeoutMs, capabilities, signal, target } = options;
+  const { terminal, sources, maxRounds, timeoutMs, maxTimeMs, capabilities, signal, target } = options;
   const { name } = chosen.tool;
   if (chosen.kind === 'left-out') return { name, leftOut: chosen.why, questions: 0, findings: [] };
   terminal.status(`  … ${name}`);
   const findings: Finding[] = [];
   const questions = new Set<string>();
   for (const input of chosen.calls) {
-    const call = { maxRounds, timeoutMs, capabilities, signal };
+    const call = { maxRounds, timeoutMs, maxTimeMs, capabilities, signal };
     const linted = await lintCall(chosen.tool, input, {
       sessions,
       sources,

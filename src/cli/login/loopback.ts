@@ -39,6 +39,8 @@ function waitForRedirect(
       () => reject(new Error(`Nobody signed in within five minutes. Start again with: ${again}`)),
       timeoutMs,
     );
+    // Nobody waits any more.
+    server.once('close', () => clearTimeout(timer));
     server.on('request', (request, response) => {
       const url = new URL(request.url ?? '/', redirectUri);
       const isOurs = url.pathname === '/callback' && url.searchParams.get('state') === state;

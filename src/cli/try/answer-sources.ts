@@ -4,6 +4,7 @@ import { responder } from '../../testing/answers/responder.ts';
 import { declineAll } from '../../testing/answers/source.ts';
 import type { AnswerSource } from '../../testing/answers/source.ts';
 import { UsageError } from '../command.ts';
+import { readTimeout } from './read-connection.ts';
 import { readHeaders } from './read-headers.ts';
 import { promptSource } from './prompt-source.ts';
 import type { Terminal } from './terminal.ts';
@@ -12,6 +13,7 @@ export interface SourcesGiven {
   answers: string[];
   responder: string[];
   'responder-header': string[];
+  'responder-timeout': string;
   order: readonly string[];
 }
 
@@ -22,11 +24,12 @@ export async function readSources(
 ): Promise<AnswerSource[]> {
   const [files, addresses] = [[...given.answers], [...given.responder]];
   const headers = Object.fromEntries(readHeaders(given['responder-header'], '--responder-header'));
+  const timeoutMs = readTimeout('--responder-timeout', given['responder-timeout']);
   const sources: AnswerSource[] = [];
   for (const name of order) {
     if (name === 'answers') sources.push(await asUsage(() => fixtureFile(files.shift() ?? '')));
     if (name === 'responder')
-      sources.push(await asUsage(async () => responder(addresses.shift() ?? '', { headers })));
+      sources.push(await asUsage(async () => responder(addresses.shift() ?? '', { headers, timeoutMs })));
     if (name === 'prompt') sources.push(promptSource(terminal));
     if (name === 'decline') sources.push(declineAll);
   }

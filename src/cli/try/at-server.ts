@@ -1,8 +1,10 @@
 /** What commands that call somebody's server begin and end with: a terminal, the server, and an account there. */
 import type { Readable, Writable } from 'node:stream';
 import type { Values } from '../command.ts';
+import { plain } from '../chat/wording.ts';
+import { UsageError } from '../command.ts';
 import { openBrowser } from '../login/loopback.ts';
-import { TryError } from './exit-codes.ts';
+import { exitCodes, TryError } from './exit-codes.ts';
 import type { connectionOptions } from './options.ts';
 import { readConnection } from './read-connection.ts';
 import type { Connection } from './read-connection.ts';
@@ -58,6 +60,7 @@ export async function atServer(
         clientId: values['client-id'],
         say: terminal.line,
         open,
+        signal,
       }),
       canPrompt: stdin.isTTY === true && stderr.isTTY === true && !isJson,
       isJson,
@@ -67,8 +70,14 @@ export async function atServer(
       signal,
     });
   } catch (error) {
+    if (signal.aborted) {
+      terminal.line();
+      return exitCodes.interrupted;
+    }
+    // Names of tools and words of servers may be in them.
+    if (error instanceof UsageError) throw new UsageError(plain(error.message), { cause: error });
     if (!(error instanceof TryError)) throw error;
-    stderr.write(`${error.message}\n`);
+    stderr.write(`${plain(error.message)}\n`);
     return error.exitCode;
   } finally {
     terminal.close();

@@ -1,5 +1,6 @@
 /** Cassettes in files. */
-import { readFile, rename, writeFile } from 'node:fs/promises';
+import { access, constants, readFile, rename, stat, writeFile } from 'node:fs/promises';
+import path from 'node:path';
 import type { Cassette } from '../../testing/cassette/cassette.ts';
 import { UsageError } from '../command.ts';
 
@@ -16,9 +17,32 @@ export async function readCassetteFile(file: string): Promise<Cassette> {
   }
 }
 
-/** Whole, or not at all. */
+/** Before anything is called that would then not be recorded. Throws `UsageError`. */
+export async function checkWritable(file: string): Promise<void> {
+  const isFolder = await stat(file).then(
+    (found) => found.isDirectory(),
+    () => false,
+  );
+  if (isFolder) throw new UsageError(`${file} is a folder.`);
+  await access(path.dirname(file), constants.W_OK).catch((cause: unknown) => {
+    throw new UsageError(`${file} cannot be written.`, { cause });
+  });
+}
+
+/** Whole, or not at all. Throws `UsageError`. */
 export async function writeCassetteFile(file: string, text: string): Promise<void> {
   const next = `${file}.${process.pid}`;
-  await writeFile(next, text);
-  await rename(next, file);
+  try {
+    await writeFile(next, text);
+    await rename(next, file);
+  } catch (cause) {
+    throw new UsageError(`${file} cannot be written.`, { cause });
+  }
+}
+
+/** The calls in it, to be made again. Throws `UsageError` where there is none, and so nothing to compare. */
+export async function readCallsToReplay(file: string): Promise<Cassette> {
+  const cassette = await readCassetteFile(file);
+  if (cassette.exchanges.some(({ request }) => request.method === 'tools/call')) return cassette;
+  throw new UsageError(`${file} holds no call of a tool: there is nothing to compare.`);
 }

@@ -3,7 +3,7 @@ import { didYouMean } from '../../config/nearest-spelling.ts';
 import type { Field } from '../../elicitation/form/field.ts';
 import { readField } from '../../elicitation/form/read-field.ts';
 import { Unsupported } from '../../elicitation/form/schema-keywords.ts';
-import { dim, promptLabel } from '../chat/wording.ts';
+import { dim, oneLine, promptLabel } from '../chat/wording.ts';
 import { UsageError } from '../command.ts';
 import { fillForm } from './fill-form.ts';
 import type { ListedTool } from './list-tools.ts';
@@ -15,7 +15,7 @@ import { propertiesOf, requiredOf } from './tool-arguments.ts';
 export function findTool(tools: readonly ListedTool[], name: string): ListedTool {
   const found = tools.find((tool) => tool.name === name);
   if (found) return found;
-  const names = tools.map((tool) => tool.name);
+  const names = tools.map((tool) => oneLine(tool.name));
   throw new UsageError(
     `There is no tool "${name}"${didYouMean(name, names)}. There is: ${names.join(', ') || 'none'}.`,
   );
@@ -25,10 +25,11 @@ export function findTool(tools: readonly ListedTool[], name: string): ListedTool
 export async function chooseTool(
   terminal: Terminal,
   tools: readonly ListedTool[],
+  signal: AbortSignal,
 ): Promise<ListedTool | null> {
   if (tools.length === 0) return null;
   for (;;) {
-    const typed = await terminal.ask(`  ${promptLabel('Call which? [none]')}`);
+    const typed = await terminal.ask(`  ${promptLabel('Call which? [none]')}`, signal);
     const word = typed?.trim() ?? '';
     if (word === '') return null;
     const byNumber = /^\d+$/.test(word) ? tools[Number(word) - 1] : undefined;
@@ -43,13 +44,14 @@ export async function fillArguments(
   terminal: Terminal,
   { name, inputSchema }: ListedTool,
   given: Record<string, unknown>,
+  signal: AbortSignal,
 ): Promise<Record<string, unknown> | null> {
   const required = new Set(requiredOf(inputSchema));
   const left = Object.entries(propertiesOf(inputSchema)).filter(([key]) => !Object.hasOwn(given, key));
   const fields = left.map(([key, schema]) => toField(key, schema, required.has(key)));
   if (fields.length === 0) return given;
-  terminal.line(dim(`  The arguments of ${name}; - leaves out what is optional, /n calls nothing.`));
-  const filled = await fillForm(terminal, fields);
+  terminal.line(dim(`  The arguments of ${oneLine(name)}; - leaves out what is optional, /n calls nothing.`));
+  const filled = await fillForm(terminal, fields, signal);
   if (filled.kind !== 'filled') return null;
   const isJson = new Set(left.filter(([key, schema]) => !isFlat(key, schema)).map(([key]) => key));
   const content = Object.entries(filled.content).map(([key, value]) => [

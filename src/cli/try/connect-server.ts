@@ -4,6 +4,7 @@ import type { JsonSchemaValidator, jsonSchemaValidator } from '@modelcontextprot
 import type { Capabilities } from '../../elicitation/capabilities.ts';
 import { errorCodeOf } from '../../remote/error-code.ts';
 import { ProcessFailure } from '../../remote/mcp/stdio/process.ts';
+import { ResponseTooLarge } from '../../remote/response-body.ts';
 import { StdioTransport } from '../../remote/mcp/stdio/transport.ts';
 import type { Era } from '../../testing/call/read-answer.ts';
 import { clauses } from '../../testing/call/fault.ts';
@@ -13,6 +14,8 @@ import type { LongFetch } from './long-fetch.ts';
 import type { ServerAccount } from './sign-in/server-account.ts';
 import { targetInWords } from './target.ts';
 import type { Target } from './target.ts';
+import { unlessAborted } from './unless-aborted.ts';
+import { howEnded, whyGone } from './why-gone.ts';
 
 export interface ConnectOptions {
   era: Era | 'auto';
@@ -21,10 +24,13 @@ export interface ConnectOptions {
   /** Who the program is at a server over HTTP, unless the headers say so. */
   account?: ServerAccount | undefined;
   timeoutMs: number;
+  signal: AbortSignal;
   /** What a process inherits. */
   env: NodeJS.ProcessEnv;
   /** What a process writes to its standard error. */
   onErrorOutput?: (chunk: Buffer) => void;
+  /** A line of its standard output that is no message. */
+  onStrayLine?: (line: string) => void;
   /** Before anything is sent. */
   onTransport?: (transport: McpTransport) => void | Promise<void>;
 }
@@ -38,11 +44,13 @@ export interface Connected {
   version: string;
   server: { name: string; version: string; title?: string | undefined };
   instructions: string | undefined;
+  /** Why it says nothing any more, if that is known. */
+  gone(): Error | undefined;
   close(): Promise<void>;
 }
 
 export async function connectServer(target: Target, options: ConnectOptions): Promise<Connected> {
-  const { era, capabilities, timeoutMs } = options;
+  const { era, capabilities, timeoutMs, signal } = options;
   const requests = createLongFetch();
   const transport = openTransport(target, options, requests);
   const client = new Client(
@@ -58,10 +66,11 @@ export async function connectServer(target: Target, options: ConnectOptions): Pr
   );
   await options.onTransport?.(transport);
   try {
-    await client.connect(transport, { timeout: timeoutMs });
+    await unlessAborted(client.connect(transport, { timeout: timeoutMs }), signal);
   } catch (error) {
     await client.close().catch(() => undefined);
-    throw connectError(target, error, { ...options, requests });
+    const gone = whyGone(transport, requests);
+    throw connectError(target, gone instanceof ProcessFailure ? gone : error, { ...options, requests });
   }
   return {
     client,
@@ -70,6 +79,7 @@ export async function connectServer(target: Target, options: ConnectOptions): Pr
     version: client.getNegotiatedProtocolVersion() ?? '',
     server: client.getServerVersion() ?? { name: 'server', version: '' },
     instructions: client.getInstructions(),
+    gone: () => whyGone(transport, requests),
     async close() {
       await transport.terminateSession().catch(() => undefined);
       await client.close();
@@ -79,7 +89,7 @@ export async function connectServer(target: Target, options: ConnectOptions): Pr
 
 function openTransport(
   target: Target,
-  { headers, account, env, onErrorOutput }: ConnectOptions,
+  { headers, account, env, onErrorOutput, onStrayLine }: ConnectOptions,
   requests: LongFetch,
 ): McpTransport {
   if (target.kind === 'http')
@@ -91,7 +101,10 @@ function openTransport(
   const variables = Object.fromEntries(
     Object.entries(env).flatMap(([name, value]) => (value === undefined ? [] : [[name, value]])),
   );
-  return new StdioTransport({ ...target, cwd: process.cwd(), env: variables }, { onErrorOutput });
+  return new StdioTransport(
+    { ...target, cwd: process.cwd(), env: variables },
+    { onErrorOutput, onStrayLine },
+  );
 }
 
 /** Before 2025-11-25 the presence of `elicitation` means forms, whatever is in it. */
@@ -126,7 +139,8 @@ function connectError(
   }
   if (status === 404)
     return new TryError(exitCodes.usage, `There is no MCP endpoint at ${name} (HTTP 404).`, { cause: error });
-  if (unsent !== undefined && codeOf(error) !== 'REQUEST_TIMEOUT') {
+  const isUnsent = unsent !== undefined && !(unsent instanceof ResponseTooLarge);
+  if (isUnsent && codeOf(error) !== 'REQUEST_TIMEOUT') {
     const code = errorCodeOf(unsent);
     const why = code === '' ? '' : ` (${code})`;
     return new TryError(
@@ -170,7 +184,7 @@ function describeProcess(target: Target, { reason }: ProcessFailure): string {
     case 'not-started':
       return `${command} cannot be started (${reason.code}).`;
     case 'ended':
-      return `${command} ended before it answered (${reason.signal ?? `exit code ${reason.exitCode}`}).`;
+      return `${command} ended before it answered (${howEnded(reason)}).`;
     default:
       return reason satisfies never;
   }

@@ -1,6 +1,9 @@
 /** The tools of a server as it lists them, and what is wrong with those that cannot be called. */
 import type { Client } from '@modelcontextprotocol/client';
 import { z } from 'zod';
+import { clauses } from '../../testing/call/fault.ts';
+import { oneLine } from '../chat/wording.ts';
+import { exitCodes, TryError } from './exit-codes.ts';
 import { faultOfHeaders } from '../../remote/mcp/modern/parameter-headers.ts';
 
 const toolSchema = z.looseObject({
@@ -29,29 +32,67 @@ const pageSchema = z.looseObject({
 
 const mostPages = 100;
 
-export async function listTools(client: Client, timeoutMs: number): Promise<ToolList> {
+/** Throws `TryError` for a server that does not list them. */
+export async function listTools(client: Client, options: ListOptions): Promise<ToolList> {
+  try {
+    return await readList(client, options);
+  } catch (cause) {
+    options.signal.throwIfAborted();
+    const { timeoutMs } = options;
+    if (cause instanceof Error && 'code' in cause && cause.code === 'REQUEST_TIMEOUT')
+      throw new TryError(
+        exitCodes.timeout,
+        `It said nothing for ${timeoutMs / 1_000} s when asked for its tools.`,
+        {
+          cause,
+        },
+      );
+    const { text, url } = clauses.toolList;
+    const words = oneLine(cause instanceof Error ? cause.message : String(cause)).slice(0, longestReason);
+    throw new TryError(
+      exitCodes.fault,
+      `It does not list its tools: ${words.replace(/[.:]?$/, '.')}\n  The rule: ${text}.\n  ${url}`,
+      { cause },
+    );
+  }
+}
+
+interface ListOptions {
+  timeoutMs: number;
+  signal: AbortSignal;
+}
+
+const longestReason = 300;
+
+async function readList(client: Client, { timeoutMs, signal }: ListOptions): Promise<ToolList> {
   const tools: ListedTool[] = [];
-  const problems: string[] = [];
+  const problems = new Set<string>();
+  const names = new Set<string>();
   const isModern = client.getProtocolEra() === 'modern';
   let cursor: string | undefined;
   for (let page = 0; page < mostPages; page++) {
     const request = { method: 'tools/list', params: cursor === undefined ? {} : { cursor } };
-    const { tools: listed, nextCursor } = await client.request(request, pageSchema, { timeout: timeoutMs });
+    const { tools: listed, nextCursor } = await client.request(request, pageSchema, {
+      timeout: timeoutMs,
+      signal,
+    });
     for (const one of listed) {
       const { data } = toolSchema.safeParse(one);
       if (!data) {
-        problems.push('A tool without a name is listed.');
+        problems.add('A tool without a name is listed.');
         continue;
       }
       if (data.inputSchema['type'] !== 'object')
-        problems.push(`${data.name}: its inputSchema is not of "type": "object".`);
+        problems.add(`${data.name}: its inputSchema is not of "type": "object".`);
       const reason = isModern ? faultOfHeaders(data.inputSchema) : undefined;
-      if (reason !== undefined) problems.push(`${data.name}: ${reason}; clients must not call it over HTTP.`);
-      if (tools.some(({ name }) => name === data.name)) problems.push(`${data.name}: is listed twice.`);
+      if (reason !== undefined) problems.add(`${data.name}: ${reason}; clients must not call it over HTTP.`);
+      if (names.has(data.name)) problems.add(`${data.name}: is listed twice.`);
       else tools.push(data);
+      names.add(data.name);
     }
     if (nextCursor === undefined || nextCursor === cursor) break;
+    if (page === mostPages - 1) problems.add(`The list has more than ${mostPages} pages.`);
     cursor = nextCursor;
   }
-  return { tools, problems };
+  return { tools, problems: [...problems] };
 }

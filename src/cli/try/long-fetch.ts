@@ -4,10 +4,11 @@
  */
 import type { FetchLike } from '@modelcontextprotocol/client';
 import { errorCodeOf } from '../../remote/error-code.ts';
+import { limitedBody } from '../../remote/response-body.ts';
 
 export interface LongFetch {
   fetch: FetchLike;
-  /** Of the latest request: its status, or why there is none. */
+  /** Of the latest request: its status, or why there is none, or no whole answer. */
   last: { status?: number; failure?: unknown };
 }
 
@@ -20,7 +21,7 @@ export function createLongFetch(): LongFetch {
         const response = await send(url, init);
         last.status = response.status;
         delete last.failure;
-        return response;
+        return limited(response, (failure) => (last.failure = failure));
       } catch (failure) {
         delete last.status;
         last.failure = failure;
@@ -28,6 +29,14 @@ export function createLongFetch(): LongFetch {
       }
     },
   };
+}
+
+function limited(response: Response, onFailure: (failure: unknown) => void): Response {
+  if (response.body === null) return response;
+  const { status, statusText, headers, url } = response;
+  const body = limitedBody(response.body, { onFailure, onEnd: () => undefined });
+  // By its address the SDK sees where a redirect has led.
+  return Object.defineProperty(new Response(body, { status, statusText, headers }), 'url', { value: url });
 }
 
 const send: FetchLike = async (url, init) => {

@@ -8,6 +8,12 @@ export const connectionOptions = {
     description: 'how long the server may say nothing',
     default: '60s',
   },
+  'max-time': {
+    type: 'string',
+    value: '<duration>',
+    description: 'how long a call may take in all, questions not counted',
+    default: '10m',
+  },
   era: {
     type: 'string',
     value: '<auto | modern | legacy>',
@@ -37,6 +43,12 @@ export const sourceOptions = {
   answers: { type: 'strings', value: '<file>', description: 'answer from a file (YAML)' },
   responder: { type: 'strings', value: '<url>', description: 'answer by a program that is asked over HTTP' },
   'responder-header': { type: 'strings', value: '<name: value>', description: 'sent to responders' },
+  'responder-timeout': {
+    type: 'string',
+    value: '<duration>',
+    description: 'how long a responder may take',
+    default: '30s',
+  },
   prompt: { type: 'boolean', description: 'ask here in the terminal; the default where there is one' },
   decline: { type: 'boolean', description: 'decline what nothing else answers' },
 } as const;

@@ -8,8 +8,8 @@ import { bold, dim, oneLine, plain } from '../chat/wording.ts';
 import type { Terminal } from './terminal.ts';
 
 export function callLine(tool: string, given: Record<string, unknown>): string {
-  const words = Object.entries(given).map(([key, value]) => `${plain(key)}=${short(value)}`);
-  return `  ${styleText('cyan', '⚙')} ${bold(tool)} ${dim(words.join(' '))}`.trimEnd();
+  const words = Object.entries(given).map(([key, value]) => `${oneLine(key)}=${short(value)}`);
+  return `  ${styleText('cyan', '⚙')} ${bold(oneLine(tool))} ${dim(words.join(' '))}`.trimEnd();
 }
 
 export function createCallPrinter(terminal: Terminal): (event: CallEvent) => void {
@@ -21,7 +21,9 @@ export function createCallPrinter(terminal: Terminal): (event: CallEvent) => voi
           : terminal.line(progressLine(event));
       case 'log': {
         const logger = event.logger === undefined ? '' : `${oneLine(event.logger)}: `;
-        return terminal.line(dim(`    ${event.level.padEnd(7)} ${logger}${oneLine(textOf(event.data))}`));
+        return terminal.line(
+          dim(`    ${oneLine(event.level).padEnd(7)} ${logger}${oneLine(textOf(event.data))}`),
+        );
       }
       case 'asked':
         terminal.line();
@@ -102,9 +104,15 @@ export function endLine({ end, rounds, durationMs }: ToolCallReport): string {
     case 'unanswered':
       return bad(`${oneLine(end.reason)} Nothing was sent after it.`);
     case 'fault':
-      return bad(`the server breaks the protocol: ${oneLine(end.fault.message)}`);
+      return end.fault.clause.url === null
+        ? bad(`the server asks what cannot be asked here: ${oneLine(end.fault.message)}`)
+        : bad(`the server breaks the protocol: ${oneLine(end.fault.message)}`);
     case 'timeout':
-      return bad(`the server said nothing for ${end.afterMs / 1_000} s`);
+      return bad(
+        end.of === 'silence'
+          ? `the server said nothing for ${end.afterMs / 1_000} s`
+          : `the server came to no result within ${end.afterMs / 1_000} s (--max-time)`,
+      );
     case 'stopped':
       return bad('stopped');
     default:
@@ -149,7 +157,7 @@ function exampleOf(questions: readonly Question[], tool: string): string[] {
     return [message, '        accept:', ...content.map((entry) => `          ${entry}`)];
   });
   return ['tools:', `  ${JSON.stringify(tool)}:`, ...entries].map((line, at) =>
-    dim(`    ${at < 2 ? line : line.slice(2)}`),
+    dim(`    ${plain(at < 2 ? line : line.slice(2))}`),
   );
 }
 

@@ -19,14 +19,14 @@ export function toolBlock(tool: ListedTool): string[] {
   const { name, description, title, inputSchema, outputSchema, annotations } = tool;
   const required = new Set(requiredOf(inputSchema));
   const properties = Object.entries(propertiesOf(inputSchema));
-  const width = Math.max(0, ...properties.map(([key]) => key.length + 1));
+  const width = Math.max(0, ...properties.map(([key]) => oneLine(key).length + 1));
   const hints = [...hintsOf(annotations), ...(outputSchema ? ['structured output'] : [])];
   const shownTitle = title !== undefined && title !== name ? ` ${oneLine(title)}` : '';
   return [
     `  ${bold(oneLine(name))}${dim(shownTitle)}${hints.length > 0 ? dim(`  [${hints.join(', ')}]`) : ''}`,
     ...paragraph(description ?? ''),
     ...properties.map(([key, schema]) => {
-      const label = `${plain(key)}${required.has(key) ? '*' : ''}`.padEnd(width);
+      const label = `${oneLine(key)}${required.has(key) ? '*' : ''}`.padEnd(width);
       return `      ${styleText('cyan', label)} ${dim(describe(schema))}`;
     }),
   ];
@@ -61,14 +61,14 @@ function describe(schema: unknown): string {
   const facts = [typeInWords(schema), rangeOf(schema)].filter(Boolean).join(', ');
   const fallback =
     schema['default'] === undefined ? '' : `, ${JSON.stringify(schema['default'])} unless given`;
-  const words = typeof schema['description'] === 'string' ? ` · ${oneLine(schema['description'])}` : '';
-  const text = `${facts}${fallback}${words}`;
+  const words = typeof schema['description'] === 'string' ? ` · ${schema['description']}` : '';
+  const text = oneLine(`${facts}${fallback}${words}`);
   return text.length > 100 ? `${text.slice(0, 99)}…` : text;
 }
 
 function typeInWords(schema: Record<string, unknown>): string {
   const values = schema['enum'];
-  if (Array.isArray(values)) return values.map((value) => oneLine(String(value))).join(' | ');
+  if (Array.isArray(values)) return values.map(String).join(' | ');
   const types = [schema['type'] ?? 'anything'].flat().map(String);
   const names: Record<string, string> = {
     string: 'text',

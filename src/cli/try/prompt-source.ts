@@ -3,7 +3,7 @@ import { isSecretName } from '../../elicitation/form/secret-fields.ts';
 import { inspectUrl, warningText } from '../../elicitation/url-safety.ts';
 import { SourceError } from '../../testing/answers/source.ts';
 import type { Answer, AnswerSource, Question } from '../../testing/answers/source.ts';
-import { bold, dim, promptLabel } from '../chat/wording.ts';
+import { bold, dim, plain, promptLabel } from '../chat/wording.ts';
 import { fillForm, formKeys } from './fill-form.ts';
 import type { Terminal } from './terminal.ts';
 import { styleText } from 'node:util';
@@ -54,7 +54,7 @@ async function askForPage(terminal: Terminal, url: string, signal: AbortSignal):
   const inspected = inspectUrl(url);
   terminal.line('    Open this link in your browser:');
   terminal.line();
-  terminal.line(`    ${styleText('cyan', url)}`);
+  terminal.line(`    ${styleText('cyan', plain(url))}`);
   if (inspected.kind === 'ok')
     for (const warning of inspected.warnings) terminal.line(styleText('red', `    ${warningText(warning)}`));
   terminal.line();

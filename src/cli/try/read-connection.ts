@@ -13,18 +13,20 @@ export interface Connection {
   capabilities: Capabilities;
   headers: Headers;
   timeoutMs: number;
+  maxTimeMs: number;
 }
 
 /** Throws `UsageError`. */
 export function readConnection(
-  { era, can, token, header, timeout }: Values<typeof connectionOptions>,
+  { era, can, token, header, timeout, 'max-time': maxTime }: Values<typeof connectionOptions>,
   env: NodeJS.ProcessEnv,
 ): Connection {
   return {
     era: readEra(era),
     capabilities: readCan(can),
     headers: withToken(readHeaders(header, '--header'), token ?? env['INTERLUDE_TRY_TOKEN']),
-    timeoutMs: readTimeout(timeout),
+    timeoutMs: readTimeout('--timeout', timeout),
+    maxTimeMs: readTimeout('--max-time', maxTime),
   };
 }
 
@@ -45,10 +47,11 @@ function withToken(headers: Headers, token: string | undefined): Headers {
   return headers;
 }
 
-function readTimeout(text: string): number {
+/** Throws `UsageError` that names the option. */
+export function readTimeout(option: string, text: string): number {
   try {
     return readDuration(text as Duration);
   } catch (cause) {
-    throw new UsageError(`--timeout ${text} is no duration; write for example 90s.`, { cause });
+    throw new UsageError(`${option} ${text} is no duration; write for example 90s.`, { cause });
   }
 }

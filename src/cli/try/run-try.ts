@@ -4,7 +4,7 @@ import type { AnswerSource } from '../../testing/answers/source.ts';
 import type { ToolCallReport } from '../../testing/call/call-events.ts';
 import { callTool } from '../../testing/call/call-tool.ts';
 import type { Era } from '../../testing/call/read-answer.ts';
-import { dim } from '../chat/wording.ts';
+import { dim, oneLine, plain } from '../chat/wording.ts';
 import { isSecretName } from '../../elicitation/form/secret-fields.ts';
 import type { Cassette } from '../../testing/cassette/cassette.ts';
 import type { Recorder } from '../../testing/cassette/record.ts';
@@ -19,13 +19,14 @@ import type { ListedTool } from './list-tools.ts';
 import { callLine, createCallPrinter, endLine, remedyLines } from './print-call.ts';
 import { resultText } from './print-result.ts';
 import { serverLine, toolBlock } from './print-tools.ts';
-import { showOutput } from './server-output.ts';
+import { showOutput, showStrayLine } from './server-output.ts';
 import { withAccount } from './sign-in/server-account.ts';
 import type { ServerAccount } from './sign-in/server-account.ts';
 import { targetAsTyped, targetInWords } from './target.ts';
 import type { Target } from './target.ts';
 import type { Terminal } from './terminal.ts';
 import { listToJson, reportToJson } from './to-json.ts';
+import { withReason } from './why-gone.ts';
 import { checkToolArguments, readToolArguments } from './tool-arguments.ts';
 
 export interface TryOptions {
@@ -39,6 +40,7 @@ export interface TryOptions {
   sources: AnswerSource[];
   maxRounds: number;
   timeoutMs: number;
+  maxTimeMs: number;
   env: NodeJS.ProcessEnv;
   isJson: boolean;
   /** Somebody sits at the terminal who can be asked what to do. */
@@ -55,11 +57,12 @@ export interface TryOptions {
 }
 
 export async function runTry(options: TryOptions): Promise<number> {
-  const { target, terminal, timeoutMs, record: file, replay, account, canPrompt } = options;
+  const { target, terminal, record: file, replay, account, canPrompt } = options;
   let recorder: Recorder | undefined;
   const connection: ConnectOptions = {
     ...options,
     onErrorOutput: showOutput(terminal),
+    onStrayLine: showStrayLine(terminal),
     async onTransport(transport) {
       if (file === undefined) return;
       const { record } = await import('../../testing/cassette/record.ts');
@@ -69,7 +72,7 @@ export async function runTry(options: TryOptions): Promise<number> {
   const connected = await withAccount(account, canPrompt, () => connectServer(target, connection));
   try {
     if (replay) return await replayAt(options, connected, replay);
-    return await listAndCall(options, connected, await listTools(connected.client, timeoutMs));
+    return await listAndCall(options, connected, await listTools(connected.client, options));
   } finally {
     await connected.close();
     if (file !== undefined && recorder) {
@@ -81,15 +84,16 @@ export async function runTry(options: TryOptions): Promise<number> {
 
 /** The recorded calls once more, at a server under test. */
 async function replayAt(options: TryOptions, connected: Connected, cassette: Cassette): Promise<number> {
-  const { target, terminal, sources, timeoutMs, capabilities, signal, isJson, print } = options;
+  const { target, terminal, sources, timeoutMs, maxTimeMs, capabilities, signal, isJson, print } = options;
   const { replayCalls } = await import('../../testing/cassette/replay.ts');
   terminal.line(`\n${serverLine(connected, targetInWords(target))}`);
   const onEvent = createCallPrinter(terminal);
-  const call = { answers: sources, timeoutMs, capabilities, signal, onEvent };
+  const call = { answers: sources, timeoutMs, maxTimeMs, capabilities, signal, onEvent };
   const { reports, differences } = await replayCalls(connected.client, cassette, call);
   for (const report of reports)
     terminal.line(`\n${callLine(report.tool, report.arguments)}\n${endLine(report)}`);
   for (const difference of differences) for (const line of differenceLines(difference)) terminal.line(line);
+  if (differences.length > 0) terminal.line(dim('\n  - recorded  + now\n'));
   if (differences.length === 0)
     terminal.line(`\n  ✓ as it was recorded: ${reports.length} of ${reports.length} calls\n`);
   if (isJson) print(`${JSON.stringify({ differences }, null, 2)}\n`);
@@ -111,7 +115,7 @@ async function listAndCall(
   connected: Connected,
   list: Awaited<ReturnType<typeof listTools>>,
 ): Promise<number> {
-  const { target, terminal, canPrompt, isJson, print } = options;
+  const { target, terminal, canPrompt, isJson, print, signal } = options;
   terminal.line(`\n${serverLine(connected, targetInWords(target))}\n`);
   if (options.tool !== undefined) return callOne(options, connected, findTool(list.tools, options.tool));
   if (isJson) {
@@ -119,22 +123,25 @@ async function listAndCall(
     return exitCodes.done;
   }
   for (const tool of list.tools) print(`${toolBlock(tool).join('\n')}\n\n`);
-  for (const problem of list.problems) terminal.line(`  ✗ ${problem}`);
+  for (const problem of list.problems) terminal.line(`  ✗ ${plain(problem)}`);
   if (list.tools.length === 0) terminal.line('  It has no tools.');
-  const chosen = canPrompt ? await chooseTool(terminal, list.tools) : null;
+  const chosen = canPrompt ? await chooseTool(terminal, list.tools, signal) : null;
   if (chosen) return callOne(options, connected, chosen);
   const [first] = list.tools;
   if (first && !canPrompt)
     terminal.line(
-      dim(`  Call one: interlude try --tool ${first.name} --args key=value ${targetAsTyped(target)}\n`),
+      dim(
+        `  Call one: interlude try --tool ${oneLine(first.name)} --args key=value ${targetAsTyped(target)}\n`,
+      ),
     );
   return exitCodes.done;
 }
 
 async function callOne(options: TryOptions, connected: Connected, tool: ListedTool): Promise<number> {
-  const { terminal, sources, maxRounds, timeoutMs, capabilities, signal, canPrompt, args } = options;
+  const { terminal, sources, maxRounds, timeoutMs, maxTimeMs, capabilities, signal, canPrompt, args } =
+    options;
   const given = readToolArguments(args, tool.inputSchema);
-  const input = canPrompt && args.length === 0 ? await fillArguments(terminal, tool, given) : given;
+  const input = canPrompt && args.length === 0 ? await fillArguments(terminal, tool, given, signal) : given;
   if (input === null) return exitCodes.done;
   checkToolArguments(tool.name, input, tool.inputSchema);
   terminal.line(callLine(tool.name, input));
@@ -147,13 +154,15 @@ async function callOne(options: TryOptions, connected: Connected, tool: ListedTo
       answers: sources,
       maxRounds,
       timeoutMs,
+      maxTimeMs,
       capabilities,
       signal,
       onEvent,
     }),
   );
-  show(options, connected, report);
-  return exitCodeOf(report.end);
+  const explained = withReason(report, connected.gone());
+  show(options, connected, explained);
+  return exitCodeOf(explained.end);
 }
 
 function show({ terminal, isJson, print }: TryOptions, connected: Connected, report: ToolCallReport): void {

@@ -56,14 +56,14 @@ export function createTerminal({ input, output, isQuiet = false }: TerminalStrea
       clearStatus();
       reader ??= openReader();
       lines ??= reader[Symbol.asyncIterator]();
-      if (input.isTTY && isInteractive) {
-        reader.setPrompt(prompt);
-        reader.prompt();
-      } else write(prompt);
       const over = Promise.withResolvers<never>();
       const stop = () => over.reject(signal?.reason as Error);
       signal?.addEventListener('abort', stop);
       try {
+        if (input.isTTY && isInteractive) {
+          reader.setPrompt(prompt);
+          reader.prompt();
+        } else write(prompt);
         const { done, value } = await Promise.race([lines.next(), over.promise]);
         if (!input.isTTY) write('\n');
         return done === true ? null : value;

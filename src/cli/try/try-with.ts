@@ -4,24 +4,25 @@ import type { Values } from '../command.ts';
 import { readSources } from './answer-sources.ts';
 import { atServer } from './at-server.ts';
 import type { TryInput } from './at-server.ts';
-import { readCassetteFile } from './cassette-file.ts';
+import { checkWritable, readCallsToReplay } from './cassette-file.ts';
 import type { tryOptions } from './options.ts';
 import { runTry } from './run-try.ts';
 
 /** Throws `UsageError`. */
 export function tryWith(values: Values<typeof tryOptions>, input: TryInput): Promise<number> {
   const { tool, args, record, replay } = values;
-  return atServer(values, input, async (at) =>
-    runTry({
+  return atServer(values, input, async (at) => {
+    if (record !== undefined) await checkWritable(record);
+    return runTry({
       ...at,
       tool,
       args,
       sources: await readSources({ ...values, order: input.order }, at),
       maxRounds: readCount(values['max-rounds']),
       record,
-      replay: replay === undefined ? undefined : await readCassetteFile(replay),
-    }),
-  );
+      replay: replay === undefined ? undefined : await readCallsToReplay(replay),
+    });
+  });
 }
 
 function readCount(text: string): number {

@@ -67,9 +67,12 @@ async function post(
       redirect: 'manual',
       signal: AbortSignal.any([signal, timeout]),
     });
-    const text = await response.text();
-    if (!response.ok) throw fail(`answered with HTTP ${response.status}`);
-    if (text.length > longestReply) throw fail(`answered with more than ${longestReply} characters`);
+    if (!response.ok) {
+      await response.body?.cancel();
+      throw fail(`answered with HTTP ${response.status}`);
+    }
+    const text = await readText(response, longestReply);
+    if (text === null) throw fail(`answered with more than ${longestReply} bytes`);
     return text;
   } catch (error) {
     if (error instanceof SourceError) throw error;
@@ -78,6 +81,18 @@ async function post(
       ? fail(`did not answer within ${timeoutMs / 1_000} s`, error)
       : fail('cannot be reached', error);
   }
+}
+
+/** Null for a longer one, of which no more is read. */
+async function readText({ body }: Response, most: number): Promise<string | null> {
+  const chunks: Uint8Array[] = [];
+  let size = 0;
+  for await (const chunk of body ?? []) {
+    size += chunk.byteLength;
+    if (size > most) return null;
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks).toString();
 }
 
 function toBody({ tool, arguments: input, round, requestState, questions, server }: Round): object {

@@ -43,8 +43,8 @@ export type CallEnd =
   | { kind: 'unanswered'; reason: string; questions: readonly Question[] }
   /** The server broke the specification. */
   | { kind: 'fault'; fault: Fault }
-  /** The server said nothing for too long. */
-  | { kind: 'timeout'; afterMs: number }
+  /** The server said nothing for too long; or the call took too long, whatever it said. */
+  | { kind: 'timeout'; of: 'silence' | 'call'; afterMs: number }
   /** The caller's signal. */
   | { kind: 'stopped' };
 

@@ -4,13 +4,14 @@
  */
 import type { JSONRPCMessage, Transport } from '@modelcontextprotocol/client';
 import type { Capabilities } from '../../elicitation/capabilities.ts';
-import type { QuestionAnswer, ServerQuestion } from '../../remote/input-required.ts';
+import type { InputRequired, QuestionAnswer, ServerQuestion } from '../../remote/input-required.ts';
 import { readServerMessage } from '../../remote/mcp/legacy/messages.ts';
+import type { Collected } from '../answers/collect-answers.ts';
 import type { AnswerSource } from '../answers/source.ts';
 import type { CallEnd, CallEvent, LogLine, Progress, ToolCallReport } from './call-events.ts';
 import { checkOutput } from './check-output.ts';
 import { clauses } from './fault.ts';
-import { canShowAll, clauseOfQuestion, fault, readServerAnswer, sentence } from './read-answer.ts';
+import { canShowAll, clauseOfPushed, fault, readServerAnswer, sentence } from './read-answer.ts';
 import type { Era } from './read-answer.ts';
 import { sendCall } from './any-client.ts';
 import type { AnyClient, ToolToCall } from './any-client.ts';
@@ -19,6 +20,9 @@ import { buildRetry } from './retry.ts';
 import { createRounds } from './rounds.ts';
 import type { Rounds } from './rounds.ts';
 import { createSilenceClock } from './silence-clock.ts';
+import type { SilenceClock } from './silence-clock.ts';
+import { createTimeLimit } from './time-limit.ts';
+import type { TimeLimit } from './time-limit.ts';
 import { tapTransport } from './transport-tap.ts';
 
 export interface CallToolOptions {
@@ -28,11 +32,16 @@ export interface CallToolOptions {
   maxRounds?: number;
   /** How long the server may say nothing, questions not counted (60,000). */
   timeoutMs?: number;
+  /** How long the call may take in all, whatever the server says meanwhile, questions not counted (600,000). */
+  maxTimeMs?: number;
   /** What the client has declared; both kinds of questions unless given. */
   capabilities?: Capabilities;
   signal?: AbortSignal;
   onEvent?: (event: CallEvent) => void;
 }
+
+/** Both stand still while a question is open. */
+type Clocks = readonly [SilenceClock, TimeLimit];
 
 /** Rejects only for mistakes of the caller's: how the call ended stands in the report. */
 export async function callTool(
@@ -53,6 +62,7 @@ class Call {
   readonly #era: Era;
   readonly #capabilities: Capabilities;
   readonly #timeoutMs: number;
+  readonly #maxTimeMs: number;
   readonly #emit: (event: CallEvent) => void;
   readonly #signal: AbortSignal | undefined;
   readonly #rounds: Rounds;
@@ -70,6 +80,7 @@ class Call {
     this.#era = client.getProtocolEra?.() ?? 'legacy';
     this.#capabilities = options.capabilities ?? canShowAll;
     this.#timeoutMs = options.timeoutMs ?? 60_000;
+    this.#maxTimeMs = options.maxTimeMs ?? 600_000;
     this.#emit = options.onEvent ?? (() => undefined);
     this.#signal = options.signal;
     this.#rounds = createRounds({
@@ -87,7 +98,10 @@ class Call {
     const stop = () => this.#end({ kind: 'stopped' });
     if (this.#signal?.aborted) stop();
     this.#signal?.addEventListener('abort', stop);
-    this.#callUntilDone().then(
+    const limit = createTimeLimit(this.#maxTimeMs, () =>
+      this.#end({ kind: 'timeout', of: 'call', afterMs: this.#maxTimeMs }),
+    );
+    this.#callUntilDone(limit).then(
       (end) => this.#end(end),
       (error: unknown) => this.#ended.reject(error as Error),
     );
@@ -104,6 +118,7 @@ class Call {
         durationMs: Math.round(performance.now() - began),
       };
     } finally {
+      limit.stop();
       this.#signal?.removeEventListener('abort', stop);
       for (const question of this.#open.values()) question.abort();
       this.#over.abort();
@@ -114,16 +129,16 @@ class Call {
     this.#ended.resolve(end);
   }
 
-  async #callUntilDone(): Promise<CallEnd> {
+  async #callUntilDone(limit: TimeLimit): Promise<CallEnd> {
     const { name, arguments: input = {} } = this.#tool;
     let params: Record<string, unknown> = { name, arguments: input };
     for (;;) {
-      const answered = await this.#send(params);
+      const answered = await this.#send(params, limit);
       if ('kind' in answered) return answered;
       const answer = readServerAnswer(answered.message, { era: this.#era, capabilities: this.#capabilities });
       if (answer.kind === 'result') return this.#checked(answer);
       if (answer.kind !== 'asks') return answer;
-      const collected = await this.#rounds.ask(answer.pause.questions, answer.pause, this.#over.signal);
+      const collected = await this.#ask(answer.pause, limit);
       if (collected.kind === 'unanswered') return collected;
       // Refused until pages are done, and they are not: the refusal is how it ends.
       const isRefused = collected.answers.some(({ action }) => action !== 'accept');
@@ -132,17 +147,25 @@ class Call {
     }
   }
 
+  async #ask(pause: InputRequired, limit: TimeLimit): Promise<Collected> {
+    using _pause = limit.pause();
+    return await this.#rounds.ask(pause.questions, pause, this.#over.signal);
+  }
+
   async #checked(end: Extract<CallEnd, { kind: 'result' }>): Promise<CallEnd> {
     const broken = await checkOutput(end.result, this.#tool.outputSchema);
     return broken ? { kind: 'fault', fault: broken } : end;
   }
 
   /** One request, and what came back for it. */
-  async #send(params: Record<string, unknown>): Promise<{ message: JSONRPCMessage } | CallEnd> {
+  async #send(
+    params: Record<string, unknown>,
+    limit: TimeLimit,
+  ): Promise<{ message: JSONRPCMessage } | CallEnd> {
     const answered = Promise.withResolvers<{ message: JSONRPCMessage } | CallEnd>();
     const over = new AbortController();
     const clock = createSilenceClock(this.#timeoutMs, () =>
-      answered.resolve({ kind: 'timeout', afterMs: this.#timeoutMs }),
+      answered.resolve({ kind: 'timeout', of: 'silence', afterMs: this.#timeoutMs }),
     );
     let id: string | number | undefined;
     using _tap = tapTransport(this.#transport, {
@@ -155,7 +178,7 @@ class Call {
           if (message.id === id) answered.resolve({ message });
           return false;
         }
-        return this.#hear(message, clock, (end) => answered.resolve(end));
+        return this.#hear(message, [clock, limit], (end) => answered.resolve(end));
       },
       onStreamEnd(ended) {
         if (ended !== id) return;
@@ -181,7 +204,7 @@ class Call {
   }
 
   /** What the server says beside its answer. True: it is handled, and no matter of the client's. */
-  #hear(message: JSONRPCMessage, clock: { pause(): Disposable }, end: (end: CallEnd) => void): boolean {
+  #hear(message: JSONRPCMessage, clocks: Clocks, end: (end: CallEnd) => void): boolean {
     if (!('method' in message)) return false;
     const params: Record<string, unknown> = { ...message.params };
     if (message.method === 'notifications/progress') {
@@ -211,14 +234,14 @@ class Call {
           end(fault('Its url question has no elicitationId.', clauses.elicitationId));
           return true;
         }
-        this.#answerPushed(read.question, clock).then(
+        this.#answerPushed(read.question, clocks).then(
           (unanswered) => unanswered && end(unanswered),
           (error: unknown) => this.#ended.reject(error as Error),
         );
         return true;
       }
       case 'unaskable':
-        end(fault(sentence(read.reason), clauseOfQuestion(params, this.#capabilities) ?? clauses.question));
+        end(fault(sentence(read.reason), clauseOfPushed(read.reason, params, this.#capabilities)));
         return true;
       case 'withdrawn':
         if (this.#open.has(read.key)) this.#emit({ type: 'withdrawn', key: read.key });
@@ -232,8 +255,10 @@ class Call {
     }
   }
 
-  async #answerPushed(asked: ServerQuestion, clock: { pause(): Disposable }): Promise<CallEnd | undefined> {
-    using _pause = clock.pause();
+  async #answerPushed(asked: ServerQuestion, clocks: Clocks): Promise<CallEnd | undefined> {
+    const [silence, limit] = clocks;
+    using _silence = silence.pause();
+    using _limit = limit.pause();
     const withdrawn = new AbortController();
     this.#open.set(asked.key, withdrawn);
     try {

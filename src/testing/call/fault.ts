@@ -73,6 +73,14 @@ export const clauses = {
     text: 'every request gets a response (Base Protocol, Responses)',
     url: `${modern}/basic#responses`,
   },
+  toolList: {
+    text: 'each tool has a name and an inputSchema of "type": "object" (Tools, Tool)',
+    url: `${modern}/server/tools#tool`,
+  },
+  strayOutput: {
+    text: 'a server writes nothing to its standard output that is no message (Transports, stdio)',
+    url: `${modern}/basic/transports#stdio`,
+  },
   handshake: {
     text: 'a server answers server/discover (2026-07-28) or initialize (before)',
     url: `${modern}/basic/versioning`,

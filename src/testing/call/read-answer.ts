@@ -65,7 +65,7 @@ function readResult(
     const read = readInputRequired(rest, capabilities);
     return read.kind === 'pause'
       ? { kind: 'asks', pause: read.pause }
-      : fault(sentence(read.reason), clauseOfRequests(rest, capabilities));
+      : fault(sentence(read.reason), clauseOfReason(read.reason) ?? clauseOfRequests(rest, capabilities));
   }
   if (resultType !== undefined && resultType !== 'complete')
     return fault(`It answered with the resultType ${JSON.stringify(resultType)}.`, clauses.resultType);
@@ -104,11 +104,26 @@ function clauseOfRequests(
     const clause = clauseOfQuestion(request['params'], able);
     if (clause) return clause;
   }
-  return ownLimit('more or longer questions than people are asked here');
+  return clauses.inputRequired;
+}
+
+/** Null for what breaks a rule of the specification's. */
+function clauseOfReason(reason: string): Clause | null {
+  return ofLimits.test(reason)
+    ? ownLimit('people are not asked more here, though the specification sets no limit')
+    : null;
+}
+
+/** As the readers of questions put it. */
+const ofLimits = /too long|more than \d|at most \d+ fields|longer than \d/;
+
+/** Of a question of the old era that cannot be put to anybody. */
+export function clauseOfPushed(reason: string, params: unknown, able: Capabilities): Clause {
+  return clauseOfReason(reason) ?? clauseOfQuestion(params, able) ?? clauses.question;
 }
 
 /** Null where the question itself breaks no rule. */
-export function clauseOfQuestion(params: unknown, able: Capabilities): Clause | null {
+function clauseOfQuestion(params: unknown, able: Capabilities): Clause | null {
   if (!isRecord(params)) return clauses.question;
   const mode = params['mode'] ?? 'form';
   if (mode !== 'form' && mode !== 'url') return clauses.question;

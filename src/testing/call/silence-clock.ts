@@ -1,4 +1,5 @@
 /** How long a server may say nothing. Stands still while people, or whoever answers for them, think. */
+import { longestTimerMs } from './time-limit.ts';
 
 export interface SilenceClock {
   /** The server has said something. */
@@ -14,7 +15,7 @@ export function createSilenceClock(limitMs: number, onSilence: () => void): Sile
   let timer: NodeJS.Timeout | undefined;
   const reset = () => {
     clearTimeout(timer);
-    if (pauses === 0 && !isOver) timer = setTimeout(onSilence, limitMs);
+    if (pauses === 0 && !isOver) timer = setTimeout(onSilence, Math.min(limitMs, longestTimerMs));
   };
   reset();
   return {

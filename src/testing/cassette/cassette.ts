@@ -5,6 +5,8 @@
 import { parse, stringify } from 'yaml';
 import { z } from 'zod';
 
+const version = 1;
+
 const params = z.record(z.string(), z.unknown());
 const errorSchema = z.looseObject({ code: z.number(), message: z.string() });
 const answered = { result: z.unknown().optional(), error: errorSchema.optional() };
@@ -17,8 +19,14 @@ const saidSchema = z.union([
   z.strictObject({ client: z.strictObject({ id: z.number(), ...answered }) }),
 ]);
 
+const requestSchema = z
+  .strictObject({ method: z.string(), params: params.optional() })
+  .refine(({ method, params: given }) => method !== 'tools/call' || typeof given?.['name'] === 'string', {
+    error: 'calls a tool without its name',
+  });
+
 const exchangeSchema = z.strictObject({
-  request: z.strictObject({ method: z.string(), params: params.optional() }),
+  request: requestSchema,
   /** What the server asked in it, for whoever reads the file; the messages are what counts. */
   questions: z.array(z.looseObject({ message: z.string() })).optional(),
   during: z.array(saidSchema).optional(),
@@ -27,7 +35,7 @@ const exchangeSchema = z.strictObject({
 });
 
 const cassetteSchema = z.strictObject({
-  cassette: z.literal(1),
+  cassette: z.literal(version, `is of another version; this program reads version ${version}`),
   protocol: z.string(),
   exchanges: z.array(exchangeSchema),
 });

@@ -17,7 +17,9 @@ export function textOfEnd(end: CallEnd): string {
     case 'fault':
       return end.fault.message;
     case 'timeout':
-      return `nothing for ${end.afterMs / 1000} seconds`;
+      return end.of === 'silence'
+        ? `nothing for ${end.afterMs / 1000} seconds`
+        : `no result within ${end.afterMs / 1000} seconds`;
     case 'stopped':
       return 'stopped by its caller';
     default:

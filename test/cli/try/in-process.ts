@@ -10,19 +10,30 @@ export interface TryEnd {
   errors: string;
 }
 
+interface TrySurroundings {
+  isTerminal?: boolean;
+  open?: (url: string) => void;
+  /** Of a terminal whose input does not end. */
+  signal?: AbortSignal;
+  /** All that was written so far, on either stream. */
+  onOutput?: (text: string) => void;
+}
+
 /** `typed`: the lines of somebody at the terminal. Rejects with the `UsageError` of a wrong command line. */
 export async function runTryCommand(
   words: string[],
   typed?: string[],
   env: NodeJS.ProcessEnv = {},
-  { isTerminal = false, open }: { isTerminal?: boolean; open?: (url: string) => void } = {},
+  { isTerminal = false, open, signal, onOutput }: TrySurroundings = {},
 ): Promise<TryEnd> {
   const given = readArguments(tryServer, words);
   if (!given) throw new Error('help was asked for');
   const [stdout, stderr] = [new Collected(), new Collected()];
   const stdin = new PassThrough();
   if (isTerminal) for (const stream of [stdin, stderr]) Object.assign(stream, { isTTY: true });
-  stdin.end((typed ?? []).map((line) => `${line}\n`).join(''));
+  for (const stream of [stdout, stderr]) stream.on('data', () => onOutput?.(stdout.text + stderr.text));
+  for (const line of typed ?? []) stdin.write(`${line}\n`);
+  if (!signal) stdin.end();
   const code = await tryWith(given.values as unknown as Parameters<typeof tryWith>[0], {
     words: given.args,
     order: given.order,
@@ -31,7 +42,7 @@ export async function runTryCommand(
     stderr,
     env,
     ...(open && { open }),
-    signal: new AbortController().signal,
+    signal: signal ?? new AbortController().signal,
   });
   return { code, output: stdout.text, errors: stderr.text };
 }

@@ -8,6 +8,7 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { freePort } from '../../free-port.ts';
 import { readCassetteFile } from '../../../src/cli/try/cassette-file.ts';
 import { serveOverHttp } from '../../../src/cli/try/serve-cassette.ts';
 import { createReplayServer } from '../../../src/testing/cassette/replay-server.ts';
@@ -24,7 +25,12 @@ function write(name: string, value: unknown): string {
   return file(name);
 }
 
-type Reply = (asked: Record<string, unknown>) => { status?: number; body: string };
+/** `cut`: the connection breaks in the middle; `never`: nothing comes, or nothing more. */
+type Reply = (asked: Record<string, unknown>) => {
+  status?: number;
+  body: string;
+  end?: 'cut' | 'never' | 'never begins';
+};
 
 /** A program that answers as the test has put on. */
 let reply: Reply = () => ({ body: '' });
@@ -34,15 +40,21 @@ const program = createServer((request, response) => {
   request.setEncoding('utf8').on('data', (text: string) => (body += text));
   request.on('end', () => {
     const { inputRequests } = JSON.parse(body) as { inputRequests: Record<string, unknown> };
-    const { status = 200, body: text } = reply(inputRequests);
-    response.writeHead(status, { 'content-type': 'application/json' }).end(text);
+    const { status = 200, body: text, end } = reply(inputRequests);
+    if (end === 'never begins') return;
+    response.writeHead(status, { 'content-type': 'application/json' });
+    if (end === undefined) response.end(text);
+    else response.write(text, () => end === 'cut' && response.destroy());
   });
 });
 beforeAll(async () => {
   await new Promise<void>((resolve) => program.listen(0, '127.0.0.1', resolve));
   responder = `http://127.0.0.1:${(program.address() as AddressInfo).port}/answers`;
 });
-afterAll(() => void program.close());
+afterAll(() => {
+  program.close();
+  program.closeAllConnections();
+});
 
 const answering =
   (answer: object): Reply =>
@@ -78,6 +90,9 @@ function typedForm(content: Peer['content']): string[] {
   return lines.length > 1 ? [...lines, ''] : lines;
 }
 
+/** Control codes, and marks that turn the direction of writing. */
+const rewritesTheScreen = /(?![\n\t])\p{Cc}|[\u202A-\u202E\u2066-\u2069]/u;
+
 /** What a program may do wrong, and what is said of it. */
 const failures: [what: string, reply: Reply, said: RegExp][] = [
   ['HTTP 500', () => ({ status: 500, body: '{}' }), /answered with HTTP 500/],
@@ -101,6 +116,10 @@ const failures: [what: string, reply: Reply, said: RegExp][] = [
   ],
   ['an unknown action', answering({ action: 'completed' }), /no action, or an unknown one/],
   ['an answer that does not fit', answering({ action: 'accept', content: { surplus: 1 } }), /does not fit/],
+  ['silence', () => ({ body: '', end: 'never begins' }), /did not answer within 0\.5 s/],
+  ['half an answer, and no more', () => ({ body: '{"inp', end: 'never' }), /did not answer within 0\.5 s/],
+  ['a connection that breaks', () => ({ body: '{"inp', end: 'cut' }), /cannot be reached/],
+  ['more than anybody reads', () => ({ body: 'x'.repeat(2_000_000) }), /more than 1048576 bytes/],
   ['nothing to say', answering(null as unknown as object), /Nothing answers/],
 ];
 
@@ -115,8 +134,11 @@ describe.each(peers)('$name', { timeout: 120_000 }, (peer) => {
   }, 240_000);
   afterAll(() => stop());
 
-  const tryAt = (address: string, words: string[], typed?: string[]): Promise<TryEnd> =>
-    runTryCommand([...peer.call, '--era', peer.era, ...words, address], typed);
+  const tryAt = async (address: string, words: string[], typed?: string[]): Promise<TryEnd> => {
+    const end = await runTryCommand([...peer.call, '--era', peer.era, ...words, address], typed);
+    expect(end.output + end.errors).not.toMatch(rewritesTheScreen);
+    return end;
+  };
   const accepting = () => [
     '--answers',
     write('accept.yaml', { questions: [{ message: '/./', accept: peer.content }] }),
@@ -140,11 +162,24 @@ describe.each(peers)('$name', { timeout: 120_000 }, (peer) => {
     test(`a program that answers with ${what}: 3`, async ({ skip }) => {
       if (missing !== undefined) return skip(missing);
       reply = replies;
-      const { code, output, errors } = await tryAt(url, ['--responder', responder]);
+      const { code, output, errors } = await tryAt(url, [
+        '--responder',
+        responder,
+        ...(what === 'silence' || what.startsWith('half') ? ['--responder-timeout', '500ms'] : []),
+      ]);
       expect([code, output], errors).toEqual([3, '']);
       expect(errors).toMatch(said);
       expect(errors).toContain('Nothing was sent after it.');
     });
+
+  test('a program that is not there: 3', async ({ skip }) => {
+    if (missing !== undefined) return skip(missing);
+    const { code, output, errors } = await tryAt(url, [
+      '--responder',
+      `http://127.0.0.1:${await freePort()}`,
+    ]);
+    expect([code, output, errors]).toEqual([3, '', expect.stringContaining('cannot be reached')]);
+  });
 
   test('recorded and replayed twenty times: the bytes are equal, and no secret is in them', async ({
     skip,

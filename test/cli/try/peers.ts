@@ -6,6 +6,7 @@ import { startTravelDesk } from '../../../demo/travel/travel.ts';
 import { startAskingServer } from '../../servers/asking-server.ts';
 import { startEverything } from '../../servers/everything-server.ts';
 import { fastmcpVersions, startFastMCP } from '../../servers/fastmcp.ts';
+import { startNoisyServer } from '../../servers/noisy-server.ts';
 import { startV1Server } from '../../servers/v1-server.ts';
 
 export type Action = 'accept' | 'decline' | 'cancel';
@@ -112,6 +113,20 @@ export const peers: Peer[] = [
     era: 'modern',
     ends: books(0),
     start: () => fastMCP('fourth'),
+  },
+  {
+    ...booking,
+    name: 'a hostile server',
+    era: 'modern',
+    ends: books(0),
+    start: async () => ofUrl(await startNoisyServer('modern')),
+  },
+  {
+    ...booking,
+    name: 'a hostile server, old era',
+    era: 'legacy',
+    ends: books(0),
+    start: async () => ofUrl(await startNoisyServer('legacy')),
   },
   {
     name: 'the travel desk of the demo',

@@ -10,6 +10,7 @@ import type { KeptFiles } from '../../login/kept-files.ts';
 import { listenOnLoopback } from '../../login/loopback.ts';
 import { exitCodes, TryError } from '../exit-codes.ts';
 import type { Target } from '../target.ts';
+import { unlessAborted } from '../unless-aborted.ts';
 import { accountName } from './account-file.ts';
 import type { Account } from './account-file.ts';
 import { accountProvider, SignInNeeded } from './account-provider.ts';
@@ -35,6 +36,7 @@ interface Parts {
   clientId: string | undefined;
   say(text: string): void;
   open(url: string): void;
+  signal: AbortSignal;
 }
 
 /** Where it is, and what for, as the server says with its refusal. */
@@ -45,7 +47,7 @@ const timeoutMs = 15_000;
 const patientFetch: FetchLike = (url, init) =>
   fetch(url, { ...init, signal: AbortSignal.timeout(timeoutMs) });
 
-function createServerAccount({ server, kept, clientId, say, open }: Parts): ServerAccount {
+function createServerAccount({ server, kept, clientId, say, open, signal }: Parts): ServerAccount {
   const name = accountName(server);
   const used = new Set<string>();
   let challenge: Challenge | undefined;
@@ -133,7 +135,7 @@ function createServerAccount({ server, kept, clientId, say, open }: Parts): Serv
       };
       try {
         await auth(provider, where);
-        const { searchParams } = await returned;
+        const { searchParams } = await unlessAborted(returned, signal);
         if (searchParams.has('error')) throw new Error(`it was refused (${searchParams.get('error')})`);
         const [authorizationCode, iss] = [searchParams.get('code') ?? '', searchParams.get('iss')];
         await auth(provider, { ...where, authorizationCode, ...(iss !== null && { iss }) });

@@ -15,6 +15,8 @@ interface Listener {
   onProcessExit?: ((exit: ProcessExit) => void) | undefined;
   /** What the process writes to its standard error. */
   onErrorOutput?: ((chunk: Buffer) => void) | undefined;
+  /** A line of its standard output that is no message. */
+  onStrayLine?: ((line: string) => void) | undefined;
   /** Called when a message was handed over. */
   onSending?: ((exchange: Exchange) => void) | undefined;
 }
@@ -31,6 +33,7 @@ export class StdioTransport implements Transport {
   readonly #server: ServerProcess;
   readonly #onProcessExit: (report: ProcessExit) => void;
   readonly #onErrorOutput: ((chunk: Buffer) => void) | undefined;
+  readonly #onStrayLine: (line: string) => void;
   readonly #onSending: (exchange: Exchange) => void;
   readonly #exchanges: Exchange[] = [];
   #starting: Promise<RunningProcess> | undefined;
@@ -39,10 +42,14 @@ export class StdioTransport implements Transport {
   #size = 0;
   #isClosed = false;
 
-  constructor(server: ServerProcess, { onProcessExit, onErrorOutput, onSending }: Listener = {}) {
+  constructor(
+    server: ServerProcess,
+    { onProcessExit, onErrorOutput, onStrayLine, onSending }: Listener = {},
+  ) {
     this.#server = server;
     this.#onProcessExit = onProcessExit ?? (() => undefined);
     this.#onErrorOutput = onErrorOutput;
+    this.#onStrayLine = onStrayLine ?? (() => undefined);
     this.#onSending = onSending ?? (() => undefined);
   }
 
@@ -122,6 +129,7 @@ export class StdioTransport implements Transport {
     for (const line of lines) {
       const message = readMessage(line);
       if (message) this.#hasAnswered = true;
+      else if (line.trim() !== '') this.#onStrayLine(line);
       if (message && !this.#isClosed) this.onmessage?.(message);
     }
   }
