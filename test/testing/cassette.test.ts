@@ -89,6 +89,19 @@ describe.each<Era>(['modern', 'legacy'])('of the %s era', (era) => {
     expect(lines).toEqual(expect.arrayContaining(['- nights: 3', '+ nights: 4']));
   });
 
+  test('several calls in one recording are compared each by itself', async () => {
+    const transport = new StreamableHTTPClientTransport(new URL(asking.config.url));
+    const recorder = record(transport);
+    const client = newClient(era);
+    await client.connect(transport);
+    for (const name of ['compare', 'wizard']) await callTool(client, { name }, { answers: three });
+    const cassette = readCassette(recorder.text());
+    recorder.stop();
+    const { reports, differences } = await replayCalls(client, cassette);
+    await client.close();
+    expect([reports.map(({ tool }) => tool), differences]).toEqual([['compare', 'wizard'], []]);
+  });
+
   test('its calls are made at a server again, and what the server says differently is a difference', async () => {
     const cassette = readCassette(await recorded(asking.config.url, era, 'wizard'));
     const client = newClient(era);

@@ -7,7 +7,7 @@ import type { CallToolOptions } from '../call/call-tool.ts';
 import type { ToolCallReport } from '../call/call-events.ts';
 import type { Answer, AnswerSource } from '../answers/source.ts';
 import { redacted } from './cassette.ts';
-import type { Cassette, Exchange } from './cassette.ts';
+import type { Cassette, Exchange, Said } from './cassette.ts';
 import { differenceOf, isSame } from './compare.ts';
 import { record } from './record.ts';
 import { createReplayServer } from './replay-server.ts';
@@ -124,6 +124,17 @@ function recordedAnswers(rounds: readonly Exchange[]): AnswerSource {
   };
 }
 
+/** Questions are counted through a recording: here from the first of their round. */
+function renumbered(during: readonly Said[]): Said[] {
+  const ids = during.flatMap((said) => ('server' in said ? (said.server.id ?? []) : []));
+  const place = (id: number) => ids.indexOf(id) + 1;
+  return during.map((said) => {
+    if ('client' in said) return { client: { ...said.client, id: place(said.client.id) } };
+    const { id } = said.server;
+    return id === undefined ? said : { server: { ...said.server, id: place(id) } };
+  });
+}
+
 /** Without what differs with every client, and with the state as something that is there or not. */
 function comparable({ request, during, response }: Exchange): unknown {
   const { _meta, requestState, ...params } = request.params ?? {};
@@ -133,7 +144,9 @@ function comparable({ request, during, response }: Exchange): unknown {
   return {
     request: { ...params, ...opaque(requestState) },
     ...(during && {
-      during: during.filter((said) => !('server' in said && said.server.method === 'notifications/progress')),
+      during: renumbered(
+        during.filter((said) => !('server' in said && said.server.method === 'notifications/progress')),
+      ),
     }),
     response: response?.error ? { error: response.error } : { result: stripped },
   };
