@@ -3,7 +3,7 @@
  * and its commands are run there as they stand on the page, but for addresses and the key.
  */
 import { spawn } from 'node:child_process';
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import path from 'node:path';
@@ -52,7 +52,13 @@ let responder: string;
 beforeAll(async () => {
   const [temporal, installed, server] = await Promise.all([
     startDevelopmentServer(),
-    installPackage(['vitest', '@modelcontextprotocol/server', '@modelcontextprotocol/client', 'zod']),
+    installPackage([
+      'vitest',
+      '@modelcontextprotocol/server',
+      '@modelcontextprotocol/client',
+      '@modelcontextprotocol/sdk',
+      'zod',
+    ]),
     startBookingServer('rounds'),
   ]);
   [project, booking] = [installed, server];
@@ -157,6 +163,15 @@ test('tools are listed; a call is answered from the file, and fails where nobody
     code: 0,
     output: 'booked Rome for 3 nights\n',
   });
+});
+
+test('the matchers and functions work with clients and servers of both SDK generations', async () => {
+  const file = path.join(project.folder, 'generations.test.mjs');
+  renameSync(path.join(project.folder, 'generations.mjs'), file);
+  const { code, output } = await shell('npx vitest run generations.test.mjs');
+  rmSync(file);
+  expect(code, output).toBe(0);
+  expect(output).toMatch(/Tests.* 5 passed/);
 });
 
 test('a server is linted: what it needs to be called with comes from the file', async () => {

@@ -57,7 +57,7 @@ export function record(transport: Transport, { secrets = [] }: RecordOptions = {
       if (!open || open.isOver) return;
       open.isOver = true;
       open.exchange.response = answerOf(message);
-      protocol = protocolIn(open.exchange) ?? protocol;
+      protocol = protocolIn(open.exchange) ?? (protocol || versionOf(open.exchange));
       return;
     }
     const current = exchanges.findLast(({ isOver }) => !isOver)?.exchange;
@@ -104,6 +104,13 @@ function protocolIn({ request, response }: Exchange): string | undefined {
     .filter((version) => typeof version === 'string')
     .toSorted()
     .at(-1);
+}
+
+/** Of the new era, where each request says it: the SDK asks a process of its own what versions there are. */
+function versionOf({ request }: Exchange): string {
+  const meta = request.params?.['_meta'];
+  const version = isRecord(meta) ? meta['io.modelcontextprotocol/protocolVersion'] : undefined;
+  return typeof version === 'string' ? version : '';
 }
 
 /** The questions of this turn, in either era, in one list. */

@@ -121,6 +121,8 @@ export function createReplayServer(cassette: Cassette): ReplayServer {
       const exchange = find(method, params);
       const refuse = (code: number, words: string) =>
         send({ jsonrpc: '2.0', id, error: { code, message: words } });
+      if (!exchange && method === 'server/discover' && isModern(cassette))
+        return send({ jsonrpc: '2.0', id, result: discoveryOf(cassette) });
       if (!exchange) {
         if (!inOrder.has(method)) return refuse(notFound, `${method} was not recorded.`);
         const what = `${method} ${nameIn(params)} was not recorded like this.`;
@@ -134,6 +136,17 @@ export function createReplayServer(cassette: Cassette): ReplayServer {
       // Recorded to its end, or else the client waits as it did then.
       if (exchange.response) send({ jsonrpc: '2.0', id, ...exchange.response } as JSONRPCMessage);
     },
+  };
+}
+
+/** Where the recording has no handshake, as of the second SDK on stdio. */
+function discoveryOf({ protocol }: Cassette): Record<string, unknown> {
+  return {
+    resultType: 'complete',
+    supportedVersions: [protocol],
+    capabilities: { tools: {} },
+    ttlMs: 0,
+    cacheScope: 'private',
   };
 }
 
