@@ -1,14 +1,14 @@
 /** Why a server says nothing any more, where its connection knows. */
+import type { Transport } from '@modelcontextprotocol/client';
 import { ProcessFailure } from '../../remote/mcp/stdio/process.ts';
 import { StdioTransport } from '../../remote/mcp/stdio/transport.ts';
 import { responseLimitBytes, ResponseTooLarge } from '../../remote/response-body.ts';
 import { clauses } from '../../testing/call/fault.ts';
 import type { ToolCallReport } from '../../testing/call/call-events.ts';
 import type { LongFetch } from './long-fetch.ts';
-import type { McpTransport } from './connect-server.ts';
 
 /** A `ProcessFailure`, or a `ResponseTooLarge`. */
-export function whyGone(transport: McpTransport, { last }: Pick<LongFetch, 'last'>): Error | undefined {
+export function whyGone(transport: Transport, { last }: Pick<LongFetch, 'last'>): Error | undefined {
   const failure = transport instanceof StdioTransport ? transport.exchanges.last()?.failure : last.failure;
   return failure instanceof ProcessFailure || failure instanceof ResponseTooLarge ? failure : undefined;
 }
