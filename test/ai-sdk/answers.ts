@@ -180,7 +180,7 @@ export function testAnswers(consumers: Consumer[]): void {
       expect(await turnsOf(service)).toBe(before);
     });
 
-    test('a picture is refused in words, and not even fetched', async () => {
+    test('the address of a picture is refused in words, and not even asked', async () => {
       const gallery = await startTcpProxy({ to: () => [] });
       const picture = { type: 'image' as const, image: new URL(`${gallery.url}/cat.png`) };
       const messages = [{ role: 'user' as const, content: [picture] }];
