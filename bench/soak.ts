@@ -119,7 +119,7 @@ for (const kind of kinds) {
   await eachOf(count, 10, async (index) => {
     const user = await newUser();
     const question = await user.beAsked(`${say.call} ${kind}__ask`, { agent });
-    open.push({ kind, fate: fates[index % fates.length] ?? 'expired', user, question });
+    open.push({ kind, fate: fates[index % fates.length] ?? 'expired', user, question, repeats: 0 });
   });
   const during = await service.inside('memory');
   const seconds = (performance.now() - startedAt) / 1000;
@@ -157,7 +157,9 @@ await eachOf(open.length, 25, async (index) => {
   const one = open[index];
   if (one && one.fate !== 'expired') await act(baseUrl, one);
 });
-print(`all acted on after ${((performance.now() - actedFrom) / 1000).toFixed(0)} s`);
+print(
+  `all acted on after ${((performance.now() - actedFrom) / 1000).toFixed(0)} s; ${open.reduce((sum, { repeats }) => sum + repeats, 0)} times said again, after a 503`,
+);
 phase = 'the rest runs out';
 for (const { question } of open) while (await storage.turns.live({ tenant, ...question })) await sleep(200);
 over.abort();

@@ -1,5 +1,6 @@
 /** Questions that people are asked during the soak: what each is to end as, and whether it did. */
 import assert from 'node:assert/strict';
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { Storage } from '../../src/storage/storage.ts';
 import { tenant } from '../doubles/issuer.ts';
 import type { Question, User } from '../user.ts';
@@ -14,6 +15,8 @@ export interface Asked {
   fate: Fate;
   user: User;
   question: Question;
+  /** How often it had to be said again, because Temporal was too busy. */
+  repeats: number;
   /** When somebody acted (epoch milliseconds), what the API said, and after how long. */
   acted?: { at: number; status: number; tookMs: number };
 }
@@ -26,14 +29,25 @@ export async function act(baseUrl: string, asked: Asked): Promise<void> {
       ? [`chat/${conversationId}/cancel`, undefined]
       : ['elicitation-responses', { conversationId, elicitationId, ...responses[fate] }];
   const at = Date.now();
-  const response = await fetch(`${baseUrl}/run/api/${path}`, {
-    method: 'POST',
-    headers: body === undefined ? { authorization: user.headers['authorization'] ?? '' } : user.headers,
-    ...(body !== undefined && { body: JSON.stringify(body) }),
-  });
-  await response.arrayBuffer();
+  const send = async () => {
+    const sent = await fetch(`${baseUrl}/run/api/${path}`, {
+      method: 'POST',
+      headers: body === undefined ? { authorization: user.headers['authorization'] ?? '' } : user.headers,
+      ...(body !== undefined && { body: JSON.stringify(body) }),
+    });
+    await sent.arrayBuffer();
+    return sent;
+  };
+  let response = await send();
+  // As it says: Temporal was too busy to take it in time, and it may be sent again.
+  for (; response.status === unavailable; response = await send()) {
+    asked.repeats += 1;
+    await sleep(1_000);
+  }
   asked.acted = { at, status: response.status, tookMs: Date.now() - at };
 }
+
+const unavailable = 503;
 
 const responses = {
   accept: { action: 'accept', content: { colour: 'red' } },
