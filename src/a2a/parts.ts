@@ -1,7 +1,6 @@
 /** Messages and their parts, made and read. Pure. */
 import type { Message, Part } from '@a2a-js/sdk';
 import { Role } from '@a2a-js/sdk';
-import { imageInWords, isImagePart } from '../turn/image-part.ts';
 
 type Ids = { taskId: string; contextId: string };
 
@@ -67,15 +66,4 @@ export function broughtBy({ parts }: Pick<Message, 'parts'>): Brought | 'address
     }
   }
   return { text: texts.join('\n').trim(), files };
-}
-
-/** Of a stored message: its text parts, or a text; images in words, because whoever sent them has them. */
-export function storedParts(content: unknown): Part[] {
-  if (typeof content === 'string') return [textPart(content)];
-  if (!Array.isArray(content)) return [];
-  return content.flatMap((part: unknown) => {
-    if (isImagePart(part)) return [textPart(`[${imageInWords(part)}]`)];
-    const isText = typeof part === 'object' && part !== null && 'text' in part;
-    return isText && typeof part.text === 'string' ? [textPart(part.text)] : [];
-  });
 }

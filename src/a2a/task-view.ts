@@ -8,7 +8,8 @@ import type { ElicitationEvent } from '../elicitation/elicitation.ts';
 import type { LogEntry, TurnEvent } from '../turn/event.ts';
 import { operationOf } from '../turn/operations.ts';
 import type { TurnEndStatus, TurnRef } from '../turn/turn.ts';
-import { agentMessage, storedParts, textPart, userMessage } from './parts.ts';
+import { saidTexts } from '../turn/said-texts.ts';
+import { agentMessage, textPart, userMessage } from './parts.ts';
 import { questionMessage, stateOf } from './question.ts';
 import type { ShownQuestion } from './question.ts';
 
@@ -179,7 +180,7 @@ export function createTaskView(facts: TaskFacts, { isStructured, pageOf }: ViewO
         contextId: ids.contextId,
         status: now,
         artifacts: toldText === '' ? [] : [artifact(toldText)],
-        history: [userMessage(ids, facts.clientMessageId, storedParts(facts.given))],
+        history: [userMessage(ids, facts.clientMessageId, saidTexts(facts.given).map(textPart))],
         metadata: undefined,
       };
     },

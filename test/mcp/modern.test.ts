@@ -1,6 +1,7 @@
 /** Clients of the 2026-07-28 revision call our agents, with a client of the SDK over HTTP: each way in which a call ends. */
 import { isInputRequiredResult } from '@modelcontextprotocol/client';
 import type { CallToolResult, Client, ElicitResult, InputRequiredResult } from '@modelcontextprotocol/client';
+import { randomUUID } from 'node:crypto';
 import type { ServerResponse } from 'node:http';
 import { expect, test } from 'vitest';
 import { useAskingService } from '../asking/asking-service.ts';
@@ -296,6 +297,17 @@ test('cancelling its task ends a turn; a client that declares no tasks has none'
   expect((await task('tasks/cancel', { taskId })).result).toMatchObject({ resultType: 'complete' });
   await untilTask(taskId, 'cancelled');
   expect((await task('tasks/cancel', { taskId })).result).toMatchObject({ resultType: 'complete' });
+});
+
+test('what a page shows beside a message is no part of what the user said', async () => {
+  const caller = await setup.service.as('alice');
+  const id = `mcp-page-${randomUUID()}`;
+  const context = { type: 'data-page-context', data: { text: 'Order 1043' } };
+  const messages = [{ role: 'user', parts: [{ type: 'text', text: 'what is this?' }, context] }];
+  await caller.request('POST', '/run/api/chat', { id, messages, stream: false });
+  await using alice = await connectClient(setup.service);
+  const { contents } = await alice.readResource({ uri: `interlude://conversations/${id}` });
+  expect(contents).toMatchObject([{ text: expect.stringMatching(/^\*\*You:\*\* what is this\?\n\n/) }]);
 });
 
 test('conversations are resources of their owner, agents are prompts', async () => {

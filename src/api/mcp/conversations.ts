@@ -1,7 +1,7 @@
 /** The caller's conversations as resources: what was said in each, to be read. */
 import { z } from 'zod';
 import { ClientIdSchema } from '../../contract/ids.ts';
-import { imageInWords, isImagePart } from '../../turn/image-part.ts';
+import { saidTexts } from '../../turn/said-texts.ts';
 import type { Principal } from '../../service/principal.ts';
 import { ServiceError } from '../../service/service-error.ts';
 import type { Service } from '../../service/service.ts';
@@ -56,7 +56,9 @@ export async function readConversation(service: Parts, principal: Principal, uri
     });
     const agent = service.agents.get(conversation.agent)?.title ?? conversation.agent;
     const parts = turns.flatMap(({ given, log }) => [
-      ...given.map(({ role, content }) => `**${role === 'user' ? 'You' : agent}:** ${textOf(content)}`),
+      ...given.map(
+        ({ role, content }) => `**${role === 'user' ? 'You' : agent}:** ${saidTexts(content).join('\n')}`,
+      ),
       `**${agent}:** ${log === null ? '(at work)' : spokenText(log)}`,
     ]);
     return { contents: [{ uri, mimeType, text: parts.join('\n\n') }] };
@@ -72,17 +74,4 @@ function decoded(text: string): string | undefined {
   } catch {
     return undefined;
   }
-}
-
-/** Of a stored message: its text parts, or a text; images in words. */
-function textOf(content: unknown): string {
-  if (typeof content === 'string') return content;
-  if (!Array.isArray(content)) return '';
-  return content
-    .flatMap((part: unknown) => {
-      if (isImagePart(part)) return [`[${imageInWords(part)}]`];
-      const isText = typeof part === 'object' && part !== null && 'text' in part;
-      return isText && typeof part.text === 'string' ? [part.text] : [];
-    })
-    .join('\n');
 }
