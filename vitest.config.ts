@@ -10,6 +10,8 @@ export default defineConfig({
     // Forks: Temporal's native bridge crashes alone and exits cleanly. What files import is loaded once per process.
     pool: 'forks',
     isolate: false,
+    // Most tests wait for servers, programs and clocks most of the time.
+    maxWorkers: availableParallelism() + 2,
     globalSetup: 'test/setup/global-setup.ts',
     setupFiles: [
       'test/setup/no-group-signals.ts',
@@ -30,8 +32,6 @@ export default defineConfig({
           name: 'daily',
           include: ['test/**/*.test.ts'],
           exclude: [full],
-          // Most of them wait for servers and clocks most of the time.
-          maxWorkers: availableParallelism() + 2,
         },
       },
       {
@@ -39,8 +39,6 @@ export default defineConfig({
         test: {
           name: 'full',
           include: [full],
-          // They start programs, browsers and other languages beside themselves.
-          maxWorkers: availableParallelism() + 1,
           sequence: { groupOrder: 1 },
         },
       },
