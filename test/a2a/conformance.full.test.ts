@@ -2,17 +2,16 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { startDevelopmentServer } from '../development-server.ts';
+import { useDevelopmentServer } from '../service/use-development-server.ts';
 import { answerOf, connectAgent, readStream, stateOf } from './a2a-client.ts';
 import { startConformanceProfile } from './conformance-profile.ts';
 
 const stack = new AsyncDisposableStack();
 let url: string;
+const temporal = useDevelopmentServer();
 beforeAll(async () => {
-  const temporal = await startDevelopmentServer();
-  stack.defer(() => temporal.stop());
   ({ url } = await startConformanceProfile(temporal, stack));
-}, 60_000);
+});
 afterAll(() => stack.disposeAsync());
 
 const kit = process.env['A2A_TCK'];

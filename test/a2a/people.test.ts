@@ -1,25 +1,17 @@
 /** Whose person a caller of A2A has: keys that act for users, and who may finish what a foreign agent was asked. */
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { beforeAll, expect, test } from 'vitest';
 import { createApiKey } from '../../src/service/api-keys.ts';
 import { openBrowser } from '../browsers/plain-browser.ts';
-import { startDevelopmentServer } from '../development-server.ts';
 import { connectAccount, signIn } from '../service/connect-account.ts';
-import { startService } from '../service/service.ts';
-import type { Service } from '../service/service.ts';
+import { useService } from '../service/use-service.ts';
 import { answerOf, connectAgent, stateOf, wordsOf } from './a2a-client.ts';
 
-const stack = new AsyncDisposableStack();
-let service: Service;
+const { service } = useService();
 let acting: string;
 
 beforeAll(async () => {
-  const temporal = await startDevelopmentServer();
-  stack.defer(() => temporal.stop());
-  service = await startService({ temporal });
-  stack.defer(() => service.stop());
   acting = await createApiKey(service.storage, 'demo', null, { actsForUsers: true });
-}, 60_000);
-afterAll(() => stack.disposeAsync());
+});
 
 const actingFor = (user?: string, token = acting) =>
   connectAgent(service, { token, headers: user === undefined ? {} : { 'x-interlude-user': user } });

@@ -1,32 +1,16 @@
 /** Agents as language models of every version of the AI SDK that is in use, on the whole service. */
 import { APICallError } from '@ai-sdk/provider';
 import { createProviderRegistry, generateText } from 'ai';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 import { createInterlude } from '../../src/ai-sdk/index.ts';
 import type { InterludeOptions } from '../../src/ai-sdk/index.ts';
-import { startDevelopmentServer } from '../development-server.ts';
-import type { DevelopmentServer } from '../development-server.ts';
 import { startTcpProxy } from '../servers/tcp-proxy.ts';
-import { startService } from '../service/service.ts';
-import type { Service } from '../service/service.ts';
 import { ask, newest, endIn, errorIn, textIn, turnIn, typesIn } from './consumers.ts';
 import type { Consumer } from './consumers.ts';
-import { connect, listing, newConversation, optionsFor, turnsOf } from './service-options.ts';
+import { connect, listing, newConversation, turnsOf, useInterlude } from './service-options.ts';
 
 export function testAnswers(consumers: Consumer[]): void {
-  let temporal: DevelopmentServer;
-  let service: Service;
-  let options: InterludeOptions;
-
-  beforeAll(async () => {
-    temporal = await startDevelopmentServer();
-    service = await startService({ temporal });
-    options = await optionsFor(service);
-  });
-  afterAll(async () => {
-    await service?.stop();
-    await temporal?.stop();
-  });
+  const { service, options } = useInterlude();
 
   const failureOf = (promise: PromiseLike<unknown>) =>
     Promise.resolve(promise).then(

@@ -1,7 +1,7 @@
 /** Lines that break, services that are away, calls that the SDK makes again: one turn, and its whole answer. */
 import { setImmediate } from 'node:timers/promises';
 import * as ai7 from 'ai';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { createInterlude } from '../../src/ai-sdk/index.ts';
 import type { InterludeOptions } from '../../src/ai-sdk/index.ts';
 import {
@@ -13,15 +13,11 @@ import {
   wholeTurn,
 } from '../client/stream-server.ts';
 import type { Reply, StreamServer } from '../client/stream-server.ts';
-import { startDevelopmentServer } from '../development-server.ts';
-import type { DevelopmentServer } from '../development-server.ts';
 import { freePort } from '../free-port.ts';
 import { startTcpProxy } from '../servers/tcp-proxy.ts';
 import type { TcpProxy, TcpProxyOptions } from '../servers/tcp-proxy.ts';
-import { startService } from '../service/service.ts';
-import type { Service } from '../service/service.ts';
 import { ask, consumers, endIn, errorIn, read, textIn } from './consumers.ts';
-import { optionsFor, turnsOf } from './service-options.ts';
+import { turnsOf, useInterlude } from './service-options.ts';
 
 let stack: AsyncDisposableStack;
 beforeEach(() => {
@@ -30,19 +26,7 @@ beforeEach(() => {
 afterEach(() => stack.disposeAsync());
 
 describe('on the whole service', () => {
-  let temporal: DevelopmentServer;
-  let service: Service;
-  let options: InterludeOptions;
-
-  beforeAll(async () => {
-    temporal = await startDevelopmentServer();
-    service = await startService({ temporal });
-    options = await optionsFor(service);
-  });
-  afterAll(async () => {
-    await service?.stop();
-    await temporal?.stop();
-  });
+  const { service, options } = useInterlude();
 
   async function through(plan: NonNullable<TcpProxyOptions['plan']>): Promise<[InterludeOptions, TcpProxy]> {
     const proxy = await startTcpProxy({ to: Number(new URL(service.baseUrl).port), plan });

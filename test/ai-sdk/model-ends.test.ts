@@ -1,12 +1,9 @@
 /** How the agent's own model ends, as a consumer of the agent sees it. */
 import { fileURLToPath } from 'node:url';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { startDevelopmentServer } from '../development-server.ts';
-import type { DevelopmentServer } from '../development-server.ts';
+import { describe, expect, test } from 'vitest';
 import { createOpenAIServer } from '../servers/openai-server.ts';
 import type { OpenAIServer, Reply } from '../servers/openai-server.ts';
-import { startService } from '../service/service.ts';
-import type { Service } from '../service/service.ts';
+import { useService } from '../service/use-service.ts';
 import { consumers } from './consumers.ts';
 import { optionsFor } from './service-options.ts';
 
@@ -18,25 +15,19 @@ const replies: Record<string, Reply> = {
   'say something bad': { kind: 'text', chunks: ['I'], finish: 'content_filter' },
 };
 
-let temporal: DevelopmentServer;
 let model: OpenAIServer;
-let service: Service;
-
-beforeAll(async () => {
-  model = await createOpenAIServer({
-    reply: ({ messages }) => {
-      const words = JSON.stringify(messages.findLast(({ role }) => role === 'user')?.content);
-      const [, reply] = Object.entries(replies).find(([prompt]) => words.includes(prompt)) ?? [];
-      return reply ?? { kind: 'status', status: 400 };
-    },
-  });
-  temporal = await startDevelopmentServer();
-  service = await startService({ temporal, env: { INTERLUDE_CONFIG, MODEL_URL: model.baseURL } });
-});
-afterAll(async () => {
-  await service?.stop();
-  await temporal?.stop();
-  await model?.stop();
+const { service } = useService({
+  async needs(stack) {
+    model = await createOpenAIServer({
+      reply: ({ messages }) => {
+        const words = JSON.stringify(messages.findLast(({ role }) => role === 'user')?.content);
+        const [, reply] = Object.entries(replies).find(([prompt]) => words.includes(prompt)) ?? [];
+        return reply ?? { kind: 'status', status: 400 };
+      },
+    });
+    stack.defer(() => model.stop());
+    return { env: { INTERLUDE_CONFIG, MODEL_URL: model.baseURL } };
+  },
 });
 
 describe.each(consumers)('AI SDK $version', ({ streamText, generateText, modelOf }) => {

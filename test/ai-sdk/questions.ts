@@ -1,32 +1,16 @@
 /** Questions that an agent's tools ask, where the agent is a language model of the AI SDK; on the whole service. */
 import { generateText, readUIMessageStream, streamText, toUIMessageStream } from 'ai';
 import type { UIMessage } from 'ai';
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { beforeEach, describe, expect, test } from 'vitest';
 import { createInterlude } from '../../src/ai-sdk/index.ts';
 import type { InterludeOptions } from '../../src/ai-sdk/index.ts';
-import { startDevelopmentServer } from '../development-server.ts';
-import type { DevelopmentServer } from '../development-server.ts';
 import { connectAccount } from '../service/connect-account.ts';
-import { startService } from '../service/service.ts';
-import type { Service } from '../service/service.ts';
 import { ask, newest, endIn, errorIn, questionsIn, read, textIn, typesIn } from './consumers.ts';
 import type { Consumer } from './consumers.ts';
-import { both, connect, listing, newConversation, optionsFor } from './service-options.ts';
+import { both, connect, listing, newConversation, useInterlude } from './service-options.ts';
 
 export function testQuestions(consumers: Consumer[]): void {
-  let temporal: DevelopmentServer;
-  let service: Service;
-  let options: InterludeOptions;
-
-  beforeAll(async () => {
-    temporal = await startDevelopmentServer();
-    service = await startService({ temporal });
-    options = await optionsFor(service);
-  });
-  afterAll(async () => {
-    await service?.stop();
-    await temporal?.stop();
-  });
+  const { service, options } = useInterlude();
   /** Nobody's account is connected. */
   beforeEach(async () => {
     await service.storage.connections.remove({ tenant: 'demo', user: 'alice', server: 'tracker' });

@@ -2,6 +2,8 @@ import { randomUUID } from 'node:crypto';
 import type { InterludeOptions, OnElicitation } from '../../src/ai-sdk/index.ts';
 import { connectAccount } from '../service/connect-account.ts';
 import type { Service } from '../service/service.ts';
+import { useService } from '../service/use-service.ts';
+import type { UsedService } from '../service/use-service.ts';
 
 export const listing = 'list my open issues';
 export const both = { url: true, form: true };
@@ -9,6 +11,17 @@ export const both = { url: true, form: true };
 export async function optionsFor(service: Service, user = 'alice'): Promise<InterludeOptions> {
   const timing = { firstRetryMs: 10, lastRetryMs: 50 };
   return { baseURL: service.baseUrl, token: await service.token(user), timing };
+}
+
+/** The service, and the options of a provider that calls it for alice. */
+export function useInterlude(): UsedService & { options: InterludeOptions } {
+  const options = {} as InterludeOptions;
+  const used: UsedService = useService({
+    async prepare() {
+      Object.assign(options, await optionsFor(used.service));
+    },
+  });
+  return { ...used, options };
 }
 
 /** Connects the account, as the person would. */

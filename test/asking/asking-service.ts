@@ -1,25 +1,21 @@
 /** The service and one server that plays what a test puts on; both live as long as the test file. */
 import { randomUUID } from 'node:crypto';
 import { fileURLToPath } from 'node:url';
-import { afterAll, beforeAll } from 'vitest';
-import { startDevelopmentServer } from '../development-server.ts';
-import type { DevelopmentServer } from '../development-server.ts';
 import { startPlayingServer } from '../servers/playing-server.ts';
 import type { Move, PlayingOptions, PlayingServer } from '../servers/playing-server.ts';
-import { callOf, nthQuestion, questionsIn, respond, startAsking } from '../service/asking.ts';
+import { askingEnv, callOf, nthQuestion, questionsIn, respond } from '../service/asking.ts';
 import type { AskedForm, Response } from '../service/asking.ts';
 import type { ChatStream, ElicitationData } from '../service/chat-stream.ts';
-import type { Service, ServiceOptions } from '../service/service.ts';
+import type { ServiceOptions } from '../service/service.ts';
+import { useService } from '../service/use-service.ts';
+import type { UsedService } from '../service/use-service.ts';
 import type { Caller, ChatOptions, Reply } from '../service/user.ts';
 
 /** One server `asking` with at most five rounds; an agent `assistant` that has it, and `lead`, who hands on to that. */
 export const roundsAgents = fileURLToPath(new URL('../fixtures/rounds-agents.yaml', import.meta.url));
 
-export interface AskingService {
-  temporal: DevelopmentServer;
+export interface AskingService extends UsedService {
   server: PlayingServer;
-  service: Service;
-  alice: Caller;
   /** Alice has the tool `ask` called, and its server does as it is told. */
   begin(
     moves: Move[],
@@ -53,25 +49,17 @@ export function useAskingService({
   logger,
   ...playing
 }: AskingServiceOptions = {}): AskingService {
-  const stack = new AsyncDisposableStack();
   const setup = { begin } as AskingService;
-  beforeAll(async () => {
-    setup.temporal = await startDevelopmentServer();
-    stack.defer(() => setup.temporal.stop());
-    setup.server = await startPlayingServer(playing);
-    stack.defer(() => setup.server.stop());
-    const { temporal, server } = setup;
-    setup.service = await startAsking({
-      temporal,
-      url: server.url,
-      env: { INTERLUDE_CONFIG: roundsAgents, ...env },
-      ...(around && { around }),
-      ...(logger && { logger }),
-    });
-    stack.defer(() => setup.service.stop());
-    setup.alice = await setup.service.as('alice');
-  }, 60_000);
-  afterAll(() => stack.disposeAsync());
+  useService({
+    ...(around && { around }),
+    ...(logger && { logger }),
+    async needs(stack) {
+      setup.server = await startPlayingServer(playing);
+      stack.defer(() => setup.server.stop());
+      return { env: { ...askingEnv(setup.server.url), INTERLUDE_CONFIG: roundsAgents, ...env } };
+    },
+    into: setup,
+  });
   return setup;
 
   async function begin(...[moves, options = {}]: Parameters<AskingService['begin']>): Promise<AskedTurn> {

@@ -1,28 +1,11 @@
 /** The same questions of servers of every era: asked in rounds, left alone where event ids allow it, or held. */
 import { randomUUID } from 'node:crypto';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { startDevelopmentServer } from '../development-server.ts';
-import type { DevelopmentServer } from '../development-server.ts';
+import { describe, expect, test } from 'vitest';
 import { startAskingServer } from '../servers/asking-server.ts';
 import type { AskingServer } from '../servers/asking-server.ts';
 import { createEventStore } from '../servers/event-store.ts';
-import { callOf, nthQuestion, questionsIn, respond, startAsking } from '../service/asking.ts';
-import type { Service } from '../service/service.ts';
-import type { Caller } from '../service/user.ts';
-
-let temporal: DevelopmentServer;
-let server: AskingServer;
-let service: Service;
-let alice: Caller;
-
-beforeAll(async () => {
-  temporal = await startDevelopmentServer();
-});
-afterAll(() => temporal.stop());
-afterEach(async () => {
-  await service.stop();
-  await server.stop();
-});
+import { askingEnv, callOf, nthQuestion, questionsIn, respond } from '../service/asking.ts';
+import { useService } from '../service/use-service.ts';
 
 const accept = (nights: number) => ({ action: 'accept', content: { nights } });
 
@@ -31,10 +14,14 @@ describe.each([
   { way: 'held, without event ids', era: 'legacy' as const, eventStore: undefined },
   { way: 'left alone, with event ids', era: 'legacy' as const, eventStore: createEventStore() },
 ])('$way', ({ era, eventStore }) => {
-  beforeEach(async () => {
-    server = await startAskingServer({ era, ...(eventStore && { eventStore }) });
-    service = await startAsking({ temporal, url: server.config.url });
-    alice = await service.as('alice');
+  let server: AskingServer;
+  const { alice } = useService({
+    per: 'test',
+    async needs(stack) {
+      server = await startAskingServer({ era, ...(eventStore && { eventStore }) });
+      stack.defer(() => server.stop());
+      return { env: askingEnv(server.config.url) };
+    },
   });
 
   test('a form is asked, answered, and the call goes on with the answer', async () => {

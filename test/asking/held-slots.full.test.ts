@@ -1,25 +1,20 @@
 /** Servers that hold the line while people think, on a worker that does little at once: nobody else waits for it. */
 import { randomUUID } from 'node:crypto';
-import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
-import { startDevelopmentServer } from '../development-server.ts';
-import type { DevelopmentServer } from '../development-server.ts';
+import { afterEach, expect, test } from 'vitest';
 import { startPushingServer } from '../servers/pushing-server.ts';
 import type { PushingServer } from '../servers/pushing-server.ts';
 import { callOf, startAsking } from '../service/asking.ts';
 import type { Service } from '../service/service.ts';
 import type { Caller } from '../service/user.ts';
+import { useDevelopmentServer } from '../service/use-development-server.ts';
 import { asTurn } from './asking-service.ts';
 import type { AskedTurn } from './asking-service.ts';
 
-let temporal: DevelopmentServer;
+const temporal = useDevelopmentServer();
 let server: PushingServer;
 let service: Service;
 let alice: Caller;
 
-beforeAll(async () => {
-  temporal = await startDevelopmentServer();
-});
-afterAll(() => temporal.stop());
 afterEach(async () => {
   await service.stop();
   await server.stop();

@@ -1,16 +1,12 @@
 /** Hostile servers of the old era, which push what they want while the call hangs. */
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { afterAll, beforeAll, expect, test } from 'vitest';
-import { startDevelopmentServer } from '../development-server.ts';
-import type { DevelopmentServer } from '../development-server.ts';
-import { form, page, raw, startHostileServer } from '../servers/hostile-server.ts';
-import type { HostileServer, Trick } from '../servers/hostile-server.ts';
+import { expect, test } from 'vitest';
+import { form, page, raw } from '../servers/hostile-server.ts';
+import type { Trick } from '../servers/hostile-server.ts';
 import { answerError, sendEvent, startStream } from '../servers/raw-mcp-server.ts';
 import { nthQuestion, questionsIn } from '../service/asking.ts';
-import { callTool, startWithHostile } from '../service/hostile-call.ts';
-import type { Service } from '../service/service.ts';
-import type { Caller } from '../service/user.ts';
+import { callTool, useHostileService } from '../service/hostile-call.ts';
 
 const done = { content: [{ type: 'text', text: 'done' }] };
 
@@ -168,22 +164,10 @@ const others: Record<string, Trick> = {
 };
 let breakOff = () => {};
 
-let temporal: DevelopmentServer;
-let server: HostileServer;
-let service: Service;
-let alice: Caller;
-
-beforeAll(async () => {
-  temporal = await startDevelopmentServer();
-  const all = Object.fromEntries(Object.entries(tricks).map(([tool, [, , trick]]) => [tool, trick]));
-  server = await startHostileServer({ era: 'legacy', tricks: { ...all, ...others } });
-  service = await startWithHostile({ temporal, url: server.config.url });
-  alice = await service.as('alice');
-});
-afterAll(async () => {
-  await service?.stop();
-  await server?.stop();
-  await temporal?.stop();
+const all = Object.fromEntries(Object.entries(tricks).map(([tool, [, , trick]]) => [tool, trick]));
+const { server, alice } = useHostileService({
+  era: 'legacy',
+  tricks: { ...all, ...others },
 });
 
 const openIn = async (conversation: string) => {

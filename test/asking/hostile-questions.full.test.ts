@@ -1,15 +1,11 @@
 /** Questions that must not be put to anybody: the call ends at once, and its error names the server and the fault. */
 import { randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { turnWorkflowId } from '../../src/workflows/messages.ts';
-import { startDevelopmentServer } from '../development-server.ts';
-import type { DevelopmentServer } from '../development-server.ts';
-import { asks, form, page, raw, startHostileServer } from '../servers/hostile-server.ts';
-import type { HostileServer, Trick } from '../servers/hostile-server.ts';
+import { asks, form, page, raw } from '../servers/hostile-server.ts';
+import type { Trick } from '../servers/hostile-server.ts';
 import { nthQuestion, respond } from '../service/asking.ts';
-import { callTool, startWithHostile } from '../service/hostile-call.ts';
-import type { Service } from '../service/service.ts';
-import type { Caller } from '../service/user.ts';
+import { callTool, useHostileService } from '../service/hostile-call.ts';
 
 const fields = (properties: object, rest: object = {}) =>
   asks({ q: form({ requestedSchema: { type: 'object', properties, ...rest } }) });
@@ -132,22 +128,10 @@ const shown: Record<string, Trick> = {
   family: asks({ q: form({ message: 'שלום 👩‍👩‍👧 می‌خواهم' }) }),
 };
 
-let temporal: DevelopmentServer;
-let server: HostileServer;
-let service: Service;
-let alice: Caller;
-
-beforeAll(async () => {
-  temporal = await startDevelopmentServer();
-  const tricks = Object.fromEntries(Object.entries(refused).map(([name, [, trick]]) => [name, trick]));
-  server = await startHostileServer({ era: 'modern', tricks: { ...tricks, ...shown } });
-  service = await startWithHostile({ temporal, url: server.config.url });
-  alice = await service.as('alice');
-});
-afterAll(async () => {
-  await service?.stop();
-  await server?.stop();
-  await temporal?.stop();
+const tricks = Object.fromEntries(Object.entries(refused).map(([name, [, trick]]) => [name, trick]));
+const { server, alice, temporal } = useHostileService({
+  era: 'modern',
+  tricks: { ...tricks, ...shown },
 });
 
 test.each(Object.entries(refused))('%s is put to nobody', async (tool, [fault]) => {

@@ -1,13 +1,9 @@
 /** A server that is never content: each way of asking for ever ends, and the model is told who would not stop. */
-import { afterAll, beforeAll, expect, test } from 'vitest';
-import { startDevelopmentServer } from '../development-server.ts';
-import type { DevelopmentServer } from '../development-server.ts';
-import { asks, form, page, startHostileServer } from '../servers/hostile-server.ts';
-import type { HostileServer, Trick } from '../servers/hostile-server.ts';
+import { expect, test } from 'vitest';
+import { asks, form, page } from '../servers/hostile-server.ts';
+import type { Trick } from '../servers/hostile-server.ts';
 import { answer } from '../servers/raw-mcp-server.ts';
-import { callTool, startWithHostile } from '../service/hostile-call.ts';
-import type { Service } from '../service/service.ts';
-import type { Caller } from '../service/user.ts';
+import { callTool, useHostileService } from '../service/hostile-call.ts';
 
 const text = (words: string) => ({ resultType: 'complete', content: [{ type: 'text', text: words }] });
 
@@ -34,22 +30,7 @@ const tricks: Record<string, Trick> = {
   long_key: asks({ ['k'.repeat(2_000)]: form() }),
 };
 
-let temporal: DevelopmentServer;
-let server: HostileServer;
-let service: Service;
-let alice: Caller;
-
-beforeAll(async () => {
-  temporal = await startDevelopmentServer();
-  server = await startHostileServer({ era: 'modern', tricks });
-  service = await startWithHostile({ temporal, url: server.config.url });
-  alice = await service.as('alice');
-});
-afterAll(async () => {
-  await service?.stop();
-  await server?.stop();
-  await temporal?.stop();
-});
+const { server, alice } = useHostileService({ era: 'modern', tricks });
 
 const inputResponses = (tool: string) => server.calls(tool).map(({ params }) => params?.inputResponses);
 

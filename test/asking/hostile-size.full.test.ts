@@ -1,11 +1,8 @@
 /** Answers that are hard to read: whoever sends them is told off, and everybody else is served meanwhile. */
-import { afterAll, beforeAll, expect, test } from 'vitest';
-import { startDevelopmentServer } from '../development-server.ts';
-import type { DevelopmentServer } from '../development-server.ts';
-import { form, raw, startHostileServer } from '../servers/hostile-server.ts';
-import type { HostileServer, Trick } from '../servers/hostile-server.ts';
-import { callTool, startWithHostile } from '../service/hostile-call.ts';
-import type { Service } from '../service/service.ts';
+import { beforeAll, expect, test } from 'vitest';
+import { form, raw } from '../servers/hostile-server.ts';
+import type { Trick } from '../servers/hostile-server.ts';
+import { callTool, useHostileService } from '../service/hostile-call.ts';
 import type { Caller } from '../service/user.ts';
 
 const megabyte = 1024 * 1024;
@@ -102,27 +99,15 @@ const tricks: Record<string, [fault: RegExp, trick: Trick]> = {
   flood_of_questions: [inTime, flood({ id: 1, ...form() }, 9 * megabyte)],
 };
 
-let temporal: DevelopmentServer;
-let server: HostileServer;
-let service: Service;
-let alice: Caller;
+const { server, service, alice } = useHostileService({
+  era: 'modern',
+  tricks: Object.fromEntries(Object.entries(tricks).map(([name, [, trick]]) => [name, trick])),
+});
 let bob: Caller;
 
 beforeAll(async () => {
-  temporal = await startDevelopmentServer();
-  server = await startHostileServer({
-    era: 'modern',
-    tricks: Object.fromEntries(Object.entries(tricks).map(([name, [, trick]]) => [name, trick])),
-  });
-  service = await startWithHostile({ temporal, url: server.config.url });
-  alice = await service.as('alice');
   bob = await service.as('bob');
   await (await alice.chat('hello')).finished();
-});
-afterAll(async () => {
-  await service?.stop();
-  await server?.stop();
-  await temporal?.stop();
 });
 
 /** The longest time for which nothing else ran, in milliseconds of the thread's own: other processes do not lengthen it. */

@@ -1,15 +1,11 @@
 /** Servers of the old era whose stream breaks off with a question, to be taken up again: they make use of that, too. */
 import type { ServerResponse } from 'node:http';
 import { randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, expect, test } from 'vitest';
-import { startDevelopmentServer } from '../development-server.ts';
-import type { DevelopmentServer } from '../development-server.ts';
-import { form, page, startElsewhere, startHostileServer } from '../servers/hostile-server.ts';
-import type { HostileServer, Trick } from '../servers/hostile-server.ts';
+import { afterAll, expect, test } from 'vitest';
+import { form, page, startElsewhere } from '../servers/hostile-server.ts';
+import type { Trick } from '../servers/hostile-server.ts';
 import { sendEvent, startStream } from '../servers/raw-mcp-server.ts';
-import { callTool, startWithHostile } from '../service/hostile-call.ts';
-import type { Service } from '../service/service.ts';
-import type { Caller } from '../service/user.ts';
+import { callTool, useHostileService } from '../service/hostile-call.ts';
 
 const done = { content: [{ type: 'text', text: 'done' }] };
 const name = String.raw`Hostile \(127\.0\.0\.1:\d+\)`;
@@ -94,34 +90,19 @@ const thousand: Trick = ({ id }, response) => {
   for (let n = 0; n < 1_000; n++) sendEvent(response, { id: n, ...form() }, `thousand_at_once/${id}/${n}`);
 };
 
-let temporal: DevelopmentServer;
-let server: HostileServer;
-let service: Service;
-let alice: Caller;
-
-beforeAll(async () => {
-  temporal = await startDevelopmentServer();
-  server = await startHostileServer({
-    era: 'legacy',
-    tricks: {
-      ...Object.fromEntries(Object.keys(cases).map((tool) => [tool, leaves(tool)])),
-      thousand_at_once: thousand,
-    },
-    resumed: (from, response) => {
-      const [tool = '', id] = from.split('/');
-      let n = 2;
-      const says = (message: object) => sendEvent(response, message, `${tool}/${id}/${n++}`);
-      cases[tool]?.[2](response, says, Number(id));
-    },
-  });
-  service = await startWithHostile({ temporal, url: server.config.url });
-  alice = await service.as('alice');
-});
-afterAll(async () => {
-  await service?.stop();
-  await server?.stop();
-  await temporal?.stop();
-  await elsewhere.stop();
+afterAll(() => elsewhere.stop());
+const { server, alice } = useHostileService({
+  era: 'legacy',
+  tricks: {
+    ...Object.fromEntries(Object.keys(cases).map((tool) => [tool, leaves(tool)])),
+    thousand_at_once: thousand,
+  },
+  resumed: (from, response) => {
+    const [tool = '', id] = from.split('/');
+    let n = 2;
+    const says = (message: object) => sendEvent(response, message, `${tool}/${id}/${n++}`);
+    cases[tool]?.[2](response, says, Number(id));
+  },
 });
 
 test.each(Object.entries(cases))('%s', async (tool, [expected, count]) => {

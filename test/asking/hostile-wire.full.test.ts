@@ -1,14 +1,10 @@
 /** Answers that are none: each ends in bounded time, and the model is told which server it was and what it did. */
 import { gzipSync } from 'node:zlib';
-import { afterAll, beforeAll, expect, test } from 'vitest';
-import { startDevelopmentServer } from '../development-server.ts';
-import type { DevelopmentServer } from '../development-server.ts';
-import { form, raw, startElsewhere, startHostileServer } from '../servers/hostile-server.ts';
-import type { HostileServer, Trick } from '../servers/hostile-server.ts';
+import { afterAll, expect, test } from 'vitest';
+import { form, raw, startElsewhere } from '../servers/hostile-server.ts';
+import type { Trick } from '../servers/hostile-server.ts';
 import { answer, sendEvent, startStream } from '../servers/raw-mcp-server.ts';
-import { callTool, startWithHostile } from '../service/hostile-call.ts';
-import type { Service } from '../service/service.ts';
-import type { Caller } from '../service/user.ts';
+import { callTool, useHostileService } from '../service/hostile-call.ts';
 
 const done = { resultType: 'complete', content: [{ type: 'text', text: 'done' }] };
 const json = { 'content-type': 'application/json' };
@@ -180,23 +176,10 @@ const faults: Record<string, [server: 'hostile' | 'hasty', fault: RegExp, trick:
   ],
 };
 
-let temporal: DevelopmentServer;
-let server: HostileServer;
-let service: Service;
-let alice: Caller;
-
-beforeAll(async () => {
-  temporal = await startDevelopmentServer();
-  const tricks = Object.fromEntries(Object.entries(faults).map(([name, [, , trick]]) => [name, trick]));
-  server = await startHostileServer({ era: 'modern', tricks });
-  service = await startWithHostile({ temporal, url: server.config.url });
-  alice = await service.as('alice');
-});
-afterAll(async () => {
-  await service?.stop();
-  await server?.stop();
-  await temporal?.stop();
-  await elsewhere.stop();
+afterAll(() => elsewhere.stop());
+const { server, alice } = useHostileService({
+  era: 'modern',
+  tricks: Object.fromEntries(Object.entries(faults).map(([name, [, , trick]]) => [name, trick])),
 });
 
 test.each(Object.entries(faults))(

@@ -1,32 +1,21 @@
 /** Calls that were left to their servers while people think: when nobody comes back to one, its server is told. */
 import { randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, beforeEach, test } from 'vitest';
-import { startDevelopmentServer } from '../development-server.ts';
-import type { DevelopmentServer } from '../development-server.ts';
+import { beforeEach, test } from 'vitest';
 import { startAskingServer } from '../servers/asking-server.ts';
 import type { AskingServer } from '../servers/asking-server.ts';
 import { createEventStore } from '../servers/event-store.ts';
-import { callOf, startAsking } from '../service/asking.ts';
-import type { Service } from '../service/service.ts';
-import type { Caller } from '../service/user.ts';
+import { askingEnv, callOf } from '../service/asking.ts';
+import { useService } from '../service/use-service.ts';
 import { asTurn } from './asking-service.ts';
 import type { AskedTurn } from './asking-service.ts';
 
-let temporal: DevelopmentServer;
 let server: AskingServer;
-let service: Service;
-let alice: Caller;
-
-beforeAll(async () => {
-  temporal = await startDevelopmentServer();
-  server = await startAskingServer({ era: 'legacy', eventStore: createEventStore() });
-  service = await startAsking({ temporal, url: server.config.url });
-  alice = await service.as('alice');
-});
-afterAll(async () => {
-  await service.stop();
-  await server.stop();
-  await temporal.stop();
+const { alice } = useService({
+  async needs(stack) {
+    server = await startAskingServer({ era: 'legacy', eventStore: createEventStore() });
+    stack.defer(() => server.stop());
+    return { env: askingEnv(server.config.url) };
+  },
 });
 beforeEach(() => void server.requests.splice(0));
 

@@ -2,14 +2,13 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { elicitationQuery, turnWorkflowId } from '../../src/workflows/messages.ts';
-import { startDevelopmentServer } from '../development-server.ts';
-import type { DevelopmentServer } from '../development-server.ts';
 import { startAskingServer } from '../servers/asking-server.ts';
 import type { AskingServer } from '../servers/asking-server.ts';
 import { callOf, nthQuestion, respond, startAsking } from '../service/asking.ts';
 import type { Service } from '../service/service.ts';
+import { useDevelopmentServer } from '../service/use-development-server.ts';
 
-let temporal: DevelopmentServer;
+const temporal = useDevelopmentServer();
 let server: AskingServer;
 /** Its calls leave their slot while people think. */
 let modern: AskingServer;
@@ -17,14 +16,12 @@ let service: Service;
 let release: () => void;
 
 beforeAll(async () => {
-  temporal = await startDevelopmentServer();
   server = await startAskingServer({ era: 'legacy' });
   modern = await startAskingServer({ era: 'modern' });
 });
 afterAll(async () => {
   await server.stop();
   await modern.stop();
-  await temporal.stop();
 });
 afterEach(async () => {
   release();

@@ -3,17 +3,14 @@ import { randomUUID } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import OpenAI from 'openai';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import type { Storage } from '../../src/storage/storage.ts';
 import { collect, say } from '../clients/openai-client.ts';
-import { startDevelopmentServer } from '../development-server.ts';
-import type { DevelopmentServer } from '../development-server.ts';
 import { bundleTools } from '../durable-tools/bundle-tools.ts';
 import { asks, form, page, startPlayingServer } from '../servers/playing-server.ts';
 import type { Move, PlayingServer } from '../servers/playing-server.ts';
 import { answer } from '../servers/raw-mcp-server.ts';
-import { startService } from '../service/service.ts';
-import type { Service } from '../service/service.ts';
+import { useService } from '../service/use-service.ts';
 import type { Caller } from '../service/user.ts';
 
 const kinds = {
@@ -33,29 +30,23 @@ const said = Object.values(kinds)
   .map((call) => `call ${call}`)
   .join('\n');
 
-let temporal: DevelopmentServer;
 let server: PlayingServer;
-let service: Service;
 let read: Map<string, unknown>;
 
-beforeAll(async () => {
-  temporal = await startDevelopmentServer();
-  server = await startPlayingServer();
-  service = await startService({
-    temporal,
-    env: {
-      INTERLUDE_CONFIG: fileURLToPath(new URL('../fixtures/unasked-agents.yaml', import.meta.url)),
-      ASKING_URL: server.url,
-    },
-    tools: { assistant: await bundleTools() },
-    approval: { default: 'never', tools: { greet: 'always' } },
-    around,
-  });
-}, 60_000);
-afterAll(async () => {
-  await service?.stop();
-  await server?.stop();
-  await temporal?.stop();
+const { service } = useService({
+  approval: { default: 'never', tools: { greet: 'always' } },
+  around,
+  async needs(stack) {
+    server = await startPlayingServer();
+    stack.defer(() => server.stop());
+    return {
+      env: {
+        INTERLUDE_CONFIG: fileURLToPath(new URL('../fixtures/unasked-agents.yaml', import.meta.url)),
+        ASKING_URL: server.url,
+      },
+      tools: { assistant: await bundleTools() },
+    };
+  },
 });
 
 function around(storage: Storage): Storage {

@@ -1,25 +1,20 @@
 /** How questions of the old era end when it is not an answer that ends them. */
 import { randomUUID } from 'node:crypto';
-import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
-import { startDevelopmentServer } from '../development-server.ts';
-import type { DevelopmentServer } from '../development-server.ts';
+import { afterEach, describe, expect, test } from 'vitest';
 import { createEventStore } from '../servers/event-store.ts';
 import { startPushingServer } from '../servers/pushing-server.ts';
 import type { PushingServer } from '../servers/pushing-server.ts';
 import type { Chunk } from '../service/chat-stream.ts';
 import { callOf, nthQuestion, questionsIn, respond, startAsking } from '../service/asking.ts';
 import type { Service } from '../service/service.ts';
+import { useDevelopmentServer } from '../service/use-development-server.ts';
 import type { Caller } from '../service/user.ts';
 
-let temporal: DevelopmentServer;
+const temporal = useDevelopmentServer();
 let server: PushingServer;
 let service: Service;
 let alice: Caller;
 
-beforeAll(async () => {
-  temporal = await startDevelopmentServer();
-});
-afterAll(() => temporal.stop());
 afterEach(async () => {
   await service.stop();
   await server.stop();

@@ -1,32 +1,20 @@
 /** Calls whose turn ends while they run: they hear of it at once, wherever they are made, and say what became of them. */
 import { randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { startDevelopmentServer } from '../development-server.ts';
-import type { DevelopmentServer } from '../development-server.ts';
+import { beforeEach, describe, expect, test } from 'vitest';
 import { startPushingServer } from '../servers/pushing-server.ts';
 import type { PushingServer } from '../servers/pushing-server.ts';
-import { callOf, startAsking } from '../service/asking.ts';
-import type { Service } from '../service/service.ts';
-import type { Caller } from '../service/user.ts';
+import { askingEnv, callOf } from '../service/asking.ts';
+import { useService } from '../service/use-service.ts';
 import { asTurn, roundsAgents } from './asking-service.ts';
 import type { AskedTurn } from './asking-service.ts';
 
-let temporal: DevelopmentServer;
 let server: PushingServer;
-let service: Service;
-let alice: Caller;
-
-beforeAll(async () => {
-  temporal = await startDevelopmentServer();
-  server = await startPushingServer();
-  const env = { INTERLUDE_CONFIG: roundsAgents };
-  service = await startAsking({ temporal, url: server.config.url, env });
-  alice = await service.as('alice');
-});
-afterAll(async () => {
-  await service.stop();
-  await server.stop();
-  await temporal.stop();
+const { service, alice } = useService({
+  async needs(stack) {
+    server = await startPushingServer();
+    stack.defer(() => server.stop());
+    return { env: { ...askingEnv(server.config.url), INTERLUDE_CONFIG: roundsAgents } };
+  },
 });
 beforeEach(() => void server.seen.splice(0));
 

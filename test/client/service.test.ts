@@ -1,6 +1,6 @@
 /** The client's promises, kept by the whole service. */
 import { randomUUID } from 'node:crypto';
-import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
+import { afterAll, afterEach, beforeEach, expect, test } from 'vitest';
 import type { OnElicitation } from '../../src/client/answer-questions.ts';
 import { createClient } from '../../src/client/client.ts';
 import type { Client, ClientOptions } from '../../src/client/client.ts';
@@ -8,26 +8,21 @@ import type { FeedItem } from '../../src/client/follow-feed.ts';
 import type { Part, TurnView } from '../../src/client/turn-view.ts';
 import { StreamEventSchema } from '../../src/contract/stream-event.ts';
 import { ask, beginTurn, formRequest } from '../api/api-under-test.ts';
-import { startDevelopmentServer } from '../development-server.ts';
-import type { DevelopmentServer } from '../development-server.ts';
 import { startTcpProxy } from '../servers/tcp-proxy.ts';
 import type { TcpProxy, TcpProxyOptions } from '../servers/tcp-proxy.ts';
 import { connectAccount } from '../service/connect-account.ts';
 import { createFreshServices } from '../service/fresh-services.ts';
 import { startService } from '../service/service.ts';
 import type { Service } from '../service/service.ts';
+import { useDevelopmentServer } from '../service/use-development-server.ts';
 
 const timing = { firstRetryMs: 10, lastRetryMs: 50 };
 const listing = 'list my open issues';
 
-let temporal: DevelopmentServer;
+const temporal = useDevelopmentServer();
 let service: Service;
 let stack: AsyncDisposableStack;
 
-beforeAll(async () => {
-  temporal = await startDevelopmentServer();
-});
-afterAll(() => temporal.stop());
 const services = createFreshServices(() => startService({ temporal }));
 afterAll(() => services[Symbol.asyncDispose]());
 beforeEach(async () => {

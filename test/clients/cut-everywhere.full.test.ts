@@ -11,10 +11,10 @@ import type { TurnRef } from '../../src/turn/turn.ts';
 import { beginTurn, startApi } from '../api/api-under-test.ts';
 import type { ApiUnderTest } from '../api/api-under-test.ts';
 import { chunksFor } from '../api/ui-message/log.ts';
-import { startDevelopmentServer } from '../development-server.ts';
 import type { Mishap } from '../servers/proxied-connection.ts';
 import type { StreamPoint } from '../servers/stream-point.ts';
 import { startTcpProxy } from '../servers/tcp-proxy.ts';
+import { useDevelopmentServer } from '../service/use-development-server.ts';
 import { createChatClient } from './chat-client.ts';
 import type { ChatClient, Version } from './chat-client.ts';
 import { cutPoints } from './cut-points.ts';
@@ -22,6 +22,7 @@ import { afterQuestion, longMessage, longTurn, untilQuestion } from './long-turn
 import { fetchWhoseLossesLookLike } from './lost-line.ts';
 import type { Look } from './lost-line.ts';
 
+const temporal = useDevelopmentServer();
 let api: ApiUnderTest;
 let port: number;
 let token: string;
@@ -29,8 +30,6 @@ const stack = new AsyncDisposableStack();
 let conversations = 0;
 
 beforeAll(async () => {
-  const temporal = await startDevelopmentServer();
-  stack.defer(() => temporal.stop());
   api = await startApi({
     temporal: temporal.address,
     env: { RATE_LIMIT_PER_MINUTE: '1000000', OPEN_REQUESTS_PER_USER: '1000000' },

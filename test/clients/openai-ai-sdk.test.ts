@@ -2,25 +2,12 @@
 import { randomUUID } from 'node:crypto';
 import { createOpenAICompatible } from '@ai-sdk/openai-compatible';
 import { generateText, streamText } from 'ai';
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { beforeEach, expect, test } from 'vitest';
 import type { ElicitationEvent } from '../../src/elicitation/elicitation.ts';
-import { startDevelopmentServer } from '../development-server.ts';
-import type { DevelopmentServer } from '../development-server.ts';
 import { connectAccount } from '../service/connect-account.ts';
-import { startService } from '../service/service.ts';
-import type { Service } from '../service/service.ts';
+import { useService } from '../service/use-service.ts';
 
-let temporal: DevelopmentServer;
-let service: Service;
-
-beforeAll(async () => {
-  temporal = await startDevelopmentServer();
-  service = await startService({ temporal });
-});
-afterAll(async () => {
-  await service?.stop();
-  await temporal?.stop();
-});
+const { service } = useService();
 beforeEach(() => service.tracker.revoke('alice'));
 
 async function agent(user: 'alice' | 'bob', headers: Record<string, string> = {}) {

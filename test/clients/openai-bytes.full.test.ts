@@ -2,22 +2,16 @@
  * A turn with a question, byte for byte, against the rules by which OpenAI's clients decode a stream. Python's is the
  * strict one: once it has seen an `id:`, a comment is for it an event without data, which it fails to parse.
  */
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 import { ChatCompletionChunkSchema } from '../../src/contract/openai.ts';
-import { startDevelopmentServer } from '../development-server.ts';
-import type { DevelopmentServer } from '../development-server.ts';
 import { connectAccount } from '../service/connect-account.ts';
-import { startService } from '../service/service.ts';
-import type { Service } from '../service/service.ts';
+import { useService } from '../service/use-service.ts';
 
-let temporal: DevelopmentServer;
-let service: Service;
+const { service } = useService();
 let response: Response;
 let body = '';
 
 beforeAll(async () => {
-  temporal = await startDevelopmentServer();
-  service = await startService({ temporal });
   response = await fetch(`${service.baseUrl}/run/v1/chat/completions`, {
     method: 'POST',
     headers: {
@@ -42,10 +36,6 @@ beforeAll(async () => {
     const [, url = ''] = /"url":"([^"]+)"/.exec(body) ?? [];
     await connectAccount('alice', url);
   }
-});
-afterAll(async () => {
-  await service?.stop();
-  await temporal?.stop();
 });
 
 const blocks = () => body.split('\n\n').slice(0, -1);

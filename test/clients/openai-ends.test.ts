@@ -11,11 +11,8 @@ import OpenAI, {
   NotFoundError,
   UnprocessableEntityError,
 } from 'openai';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { startDevelopmentServer } from '../development-server.ts';
-import type { DevelopmentServer } from '../development-server.ts';
+import { beforeAll, describe, expect, test } from 'vitest';
 import { startService } from '../service/service.ts';
-import type { Service } from '../service/service.ts';
 import {
   collect,
   createOpenAI,
@@ -25,19 +22,13 @@ import {
   say,
   textIn,
 } from './openai-client.ts';
+import { useService } from '../service/use-service.ts';
 
-let temporal: DevelopmentServer;
-let service: Service;
+const { temporal, service } = useService();
 let client: OpenAI;
 
 beforeAll(async () => {
-  temporal = await startDevelopmentServer();
-  service = await startService({ temporal });
   client = await createOpenAI(service, 'alice', { supports: 'true' });
-});
-afterAll(async () => {
-  await service?.stop();
-  await temporal?.stop();
 });
 
 const read = async (request: object) =>

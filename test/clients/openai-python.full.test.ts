@@ -6,21 +6,17 @@ import type { Readable, Writable } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
-import { startDevelopmentServer } from '../development-server.ts';
-import type { DevelopmentServer } from '../development-server.ts';
 import { pythonWithOpenAI } from '../programs/python-openai.ts';
 import type { Python } from '../programs/python-openai.ts';
 import { startTcpProxy } from '../servers/tcp-proxy.ts';
 import { connectAccount } from '../service/connect-account.ts';
-import { startService } from '../service/service.ts';
-import type { Service } from '../service/service.ts';
+import { useService } from '../service/use-service.ts';
 
 const script = fileURLToPath(new URL('openai-python.py', import.meta.url));
 const installingMs = 240_000;
 
 let python: Python;
-let temporal: DevelopmentServer | undefined;
-let service: Service;
+const { service } = useService();
 let child: ChildProcessByStdio<Writable, Readable, Readable> | undefined;
 let trouble: Promise<string>;
 let lines: AsyncIterator<string>;
@@ -28,18 +24,12 @@ let lines: AsyncIterator<string>;
 beforeAll(async () => {
   python = await pythonWithOpenAI();
   if (python.kind === 'missing') return;
-  temporal = await startDevelopmentServer();
-  service = await startService({ temporal });
   const env = { ...process.env, NO_PROXY: '127.0.0.1' };
   child = spawn(python.executable, [script], { env, stdio: ['pipe', 'pipe', 'pipe'] });
   trouble = text(child.stderr);
   lines = createInterface(child.stdout)[Symbol.asyncIterator]();
 }, installingMs);
-afterAll(async () => {
-  child?.kill();
-  await service?.stop();
-  await temporal?.stop();
-});
+afterAll(() => void child?.kill());
 beforeEach(({ skip }) => {
   if (python.kind === 'missing') skip(python.why);
 });

@@ -1,29 +1,19 @@
 /** Requests that OpenAI's own client sends again by itself, because it never got an answer to the first. */
 import { randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { startDevelopmentServer } from '../development-server.ts';
-import type { DevelopmentServer } from '../development-server.ts';
+import { beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { startTcpProxy } from '../servers/tcp-proxy.ts';
 import type { TcpProxy } from '../servers/tcp-proxy.ts';
-import { startService } from '../service/service.ts';
-import type { Service } from '../service/service.ts';
+import { useService } from '../service/use-service.ts';
 import { collect, createOpenAI, readAndConnect, say, textIn } from './openai-client.ts';
 
-let temporal: DevelopmentServer;
-let service: Service;
+const { service } = useService();
 /** Each connection of `cut` is cut when the service begins to answer: it has the request, its client has nothing. */
 let proxy: TcpProxy;
 let cut: Set<number>;
 
 beforeAll(async () => {
-  temporal = await startDevelopmentServer();
-  service = await startService({ temporal });
   const alice = await createOpenAI(service, 'alice', { supports: 'true' });
   await readAndConnect(await alice.chat.completions.create(say('list my open issues')));
-});
-afterAll(async () => {
-  await service?.stop();
-  await temporal?.stop();
 });
 beforeEach(async () => {
   cut = new Set();

@@ -1,11 +1,7 @@
 /** OpenAI's own client for Node against the whole service. */
 import { randomUUID } from 'node:crypto';
 import { NotFoundError } from 'openai';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { startDevelopmentServer } from '../development-server.ts';
-import type { DevelopmentServer } from '../development-server.ts';
-import { startService } from '../service/service.ts';
-import type { Service } from '../service/service.ts';
+import { describe, expect, test } from 'vitest';
 import {
   collect,
   createOpenAI,
@@ -15,18 +11,9 @@ import {
   say,
   textIn,
 } from './openai-client.ts';
+import { useService } from '../service/use-service.ts';
 
-let temporal: DevelopmentServer;
-let service: Service;
-
-beforeAll(async () => {
-  temporal = await startDevelopmentServer();
-  service = await startService({ temporal });
-});
-afterAll(async () => {
-  await service?.stop();
-  await temporal?.stop();
-});
+const { service } = useService();
 
 const listed = /^Here they are: #\d+ /;
 

@@ -1,28 +1,22 @@
 /** What different readers of a turn are shown: those who can be asked, those who cannot, those who watch it work. */
 import { randomUUID } from 'node:crypto';
 import type { UIMessage } from 'ai';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { ToolAuthRequiredSchema } from '../../src/contract/notice.ts';
 import { OperationSchema } from '../../src/contract/operation.ts';
 import type { Operation } from '../../src/contract/operation.ts';
 import type { Storage } from '../../src/storage/storage.ts';
-import { startDevelopmentServer } from '../development-server.ts';
-import type { DevelopmentServer } from '../development-server.ts';
 import { connectAccount } from '../service/connect-account.ts';
 import { startService } from '../service/service.ts';
 import type { Service } from '../service/service.ts';
+import { useDevelopmentServer } from '../service/use-development-server.ts';
 import { createChatClient, versions } from './chat-client.ts';
 import type { ChatClient, ChatClientOptions, Version } from './chat-client.ts';
 import { question } from './chat-question.ts';
 
-let temporal: DevelopmentServer;
+const temporal = useDevelopmentServer();
 let service: Service;
 let conversation: string;
-
-beforeAll(async () => {
-  temporal = await startDevelopmentServer();
-});
-afterAll(() => temporal.stop());
 
 async function start(around?: (storage: Storage) => Storage): Promise<void> {
   service = await startService({ temporal, ...(around && { around }) });

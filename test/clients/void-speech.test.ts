@@ -6,24 +6,16 @@ import { randomUUID } from 'node:crypto';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { beforeAll, expect, test } from 'vitest';
 import { createClient } from '../../src/client/client.ts';
 import type { Client } from '../../src/client/client.ts';
 import type { TurnView } from '../../src/client/turn-view.ts';
-import { startDevelopmentServer } from '../development-server.ts';
-import type { DevelopmentServer } from '../development-server.ts';
 import { createOpenAIServer } from '../servers/openai-server.ts';
-import type { OpenAIServer } from '../servers/openai-server.ts';
-import { startService } from '../service/service.ts';
-import type { Service } from '../service/service.ts';
+import { useService } from '../service/use-service.ts';
 import { createChatClient } from './chat-client.ts';
 import type { ChatClient, Version } from './chat-client.ts';
 import { createOpenAI } from './openai-client.ts';
 
-let temporal: DevelopmentServer;
-let model: OpenAIServer;
-let folder: string;
-let service: Service;
 let alice: Client;
 /** Of the model's next two calls, the first breaks off once this is resolved. */
 let heard: PromiseWithResolvers<void>;
@@ -35,29 +27,28 @@ async function* brokenOff(): AsyncGenerator<string> {
   throw new Error('told to break off');
 }
 
-beforeAll(async () => {
-  temporal = await startDevelopmentServer();
-  model = await createOpenAIServer({
-    reply: () =>
-      calls++ % 2 === 0
-        ? { kind: 'text', chunks: brokenOff() }
-        : { kind: 'reasoning', thoughts: ['Hm', 'm.'], chunks: ['Whole', ' again.'] },
-  });
-  folder = await mkdtemp(path.join(tmpdir(), 'interlude-void-'));
-  const agents = `
+const { service } = useService({
+  async needs(stack) {
+    const model = await createOpenAIServer({
+      reply: () =>
+        calls++ % 2 === 0
+          ? { kind: 'text', chunks: brokenOff() }
+          : { kind: 'reasoning', thoughts: ['Hm', 'm.'], chunks: ['Whole', ' again.'] },
+    });
+    stack.defer(() => model.stop());
+    const folder = await mkdtemp(path.join(tmpdir(), 'interlude-void-'));
+    stack.defer(() => rm(folder, { recursive: true, force: true }));
+    const agents = `
 providers: { openai-compatible: { baseURL: ${model.baseURL} } }
 agents: { thinker: { model: 'openai-compatible:any' } }
 `;
-  const file = path.join(folder, 'agents.yaml');
-  await writeFile(file, agents);
-  service = await startService({ temporal, env: { INTERLUDE_CONFIG: file } });
-  alice = createClient({ baseUrl: service.baseUrl, token: await service.token('alice') });
+    const file = path.join(folder, 'agents.yaml');
+    await writeFile(file, agents);
+    return { env: { INTERLUDE_CONFIG: file } };
+  },
 });
-afterAll(async () => {
-  await service?.stop();
-  await temporal?.stop();
-  await model?.stop();
-  await rm(folder, { recursive: true, force: true });
+beforeAll(async () => {
+  alice = createClient({ baseUrl: service.baseUrl, token: await service.token('alice') });
 });
 
 const textsIn = ({ parts }: { parts: readonly { type?: string; kind?: string; text?: string }[] }) =>

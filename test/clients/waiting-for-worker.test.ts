@@ -1,32 +1,21 @@
 /** A turn that no worker takes up says so, to everybody who listens and in no log, and goes on when one is there. */
 import { randomUUID } from 'node:crypto';
-import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
+import { afterEach, expect, test } from 'vitest';
 import { createClient } from '../../src/client/client.ts';
 import { waitsForWorker } from '../../src/client/turn-view.ts';
 import type { TurnView } from '../../src/client/turn-view.ts';
 import { OperationSchema } from '../../src/contract/operation.ts';
-import { startDevelopmentServer } from '../development-server.ts';
-import type { DevelopmentServer } from '../development-server.ts';
 import type { ChatStream, Chunk } from '../service/chat-stream.ts';
-import { startService } from '../service/service.ts';
-import type { Service } from '../service/service.ts';
-import type { Caller } from '../service/user.ts';
+import { useService } from '../service/use-service.ts';
 
-let temporal: DevelopmentServer;
-let service: Service;
-let alice: Caller;
 let arrives: () => void;
 
-beforeAll(async () => {
-  temporal = await startDevelopmentServer();
-});
-afterAll(() => temporal.stop());
-beforeEach(async () => {
-  const worker = Promise.withResolvers<void>();
-  arrives = worker.resolve;
-  service = await startService({
-    temporal,
-    around: (storage) => ({
+const { service, alice } = useService({
+  per: 'test',
+  around(storage) {
+    const worker = Promise.withResolvers<void>();
+    arrives = worker.resolve;
+    return {
       ...storage,
       turns: {
         ...storage.turns,
@@ -35,14 +24,10 @@ beforeEach(async () => {
           return storage.turns.begin(turn);
         },
       },
-    }),
-  });
-  alice = await service.as('alice');
+    };
+  },
 });
-afterEach(() => {
-  arrives();
-  return service.stop();
-});
+afterEach(() => arrives());
 
 const isWait = ({ data }: Chunk) => (data as { type?: string } | undefined)?.type === 'waiting_for_worker';
 const waitsIn = (chunks: Chunk[]) =>

@@ -1,25 +1,13 @@
 /** Links that somebody sends on, against the whole service: turns that wait, Tracker, and two people with browsers. */
 import { randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, beforeEach, afterEach, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { hiddenFields } from '../api/pages/browser.ts';
 import { onward } from '../api/pages/onward.ts';
-import { startDevelopmentServer } from '../development-server.ts';
-import type { DevelopmentServer } from '../development-server.ts';
 import { openBrowser } from '../browsers/plain-browser.ts';
 import { signIn } from '../service/connect-account.ts';
-import { startService } from '../service/service.ts';
-import type { Service } from '../service/service.ts';
+import { useService } from '../service/use-service.ts';
 
-let temporal: DevelopmentServer;
-let service: Service;
-beforeAll(async () => {
-  temporal = await startDevelopmentServer();
-});
-afterAll(() => temporal.stop());
-beforeEach(async () => {
-  service = await startService({ temporal, env: { RETURN_URLS: 'https://app.example/chat/' } });
-});
-afterEach(() => service.stop());
+const { service } = useService({ per: 'test', env: { RETURN_URLS: 'https://app.example/chat/' } });
 
 async function ask(user: 'alice' | 'bob') {
   const caller = await service.as(user);

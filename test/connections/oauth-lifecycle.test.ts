@@ -4,13 +4,11 @@
  */
 import { randomUUID } from 'node:crypto';
 import { fileURLToPath } from 'node:url';
-import { afterAll, afterEach, beforeAll, beforeEach, expect, test, vi } from 'vitest';
+import { afterEach, expect, test, vi } from 'vitest';
 import { openAccount, sealAccount } from '../../src/credentials/mcp-oauth/account.ts';
 import { generateKey, parseKeys } from '../../src/credentials/sealing/key-ring.ts';
 import type { Storage } from '../../src/storage/storage.ts';
 import { turnWorkflowId } from '../../src/workflows/messages.ts';
-import { startDevelopmentServer } from '../development-server.ts';
-import type { DevelopmentServer } from '../development-server.ts';
 import { openBrowser } from '../browsers/plain-browser.ts';
 import type { Page } from '../browsers/plain-browser.ts';
 import { serverConfig } from '../servers/mcp-server.ts';
@@ -18,40 +16,29 @@ import { startStrictFiles } from '../servers/strict-files.ts';
 import type { StrictFiles } from '../servers/strict-files.ts';
 import { questionsIn } from '../service/asking.ts';
 import { signIn } from '../service/connect-account.ts';
-import { startService } from '../service/service.ts';
-import type { Service } from '../service/service.ts';
-import type { Caller } from '../service/user.ts';
+import { useService } from '../service/use-service.ts';
 
 const agentsFile = fileURLToPath(new URL('../fixtures/strict-agents.yaml', import.meta.url));
 const alices = { tenant: 'demo', server: 'files', user: 'alice' };
 
 const keys = generateKey('k1');
 
-let temporal: DevelopmentServer;
 let files: StrictFiles;
-let service: Service;
-let alice: Caller;
 /** A call that is about to look for its credential waits for it. */
 let gate: Promise<void> | null = null;
 let reached = Promise.withResolvers<void>();
 
-beforeAll(async () => {
-  temporal = await startDevelopmentServer();
+const { temporal, service, alice } = useService({
+  per: 'test',
+  around: guarded,
+  async needs(stack) {
+    files = await startStrictFiles();
+    stack.defer(() => files.stop());
+    return { env: { INTERLUDE_CONFIG: agentsFile, FILES_URL: files.url, INTERLUDE_KEYS: keys } };
+  },
 });
-afterAll(() => temporal.stop());
-beforeEach(async () => {
-  files = await startStrictFiles();
-  service = await startService({
-    temporal,
-    env: { INTERLUDE_CONFIG: agentsFile, FILES_URL: files.url, INTERLUDE_KEYS: keys },
-    around: guarded,
-  });
-  alice = await service.as('alice');
-});
-afterEach(async () => {
+afterEach(() => {
   gate = null;
-  await service.stop();
-  await files.stop();
 });
 
 function guarded(storage: Storage): Storage {

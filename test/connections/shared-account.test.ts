@@ -5,23 +5,18 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
+import { expect, onTestFinished, test } from 'vitest';
 import { generateKey } from '../../src/credentials/sealing/key-ring.ts';
 import { bareEnvironment } from '../bare-environment.ts';
-import { startDevelopmentServer } from '../development-server.ts';
-import type { DevelopmentServer } from '../development-server.ts';
 import { startKeyedServer } from '../servers/keyed-server.ts';
 import { questionsIn } from '../service/asking.ts';
 import { startService } from '../service/service.ts';
+import { useDevelopmentServer } from '../service/use-development-server.ts';
 
 const agentsFile = fileURLToPath(new URL('../fixtures/vault-agents.yaml', import.meta.url));
 const key = 'nts_first_0123456789abcdefab12';
 
-let temporal: DevelopmentServer;
-beforeAll(async () => {
-  temporal = await startDevelopmentServer();
-});
-afterAll(() => temporal.stop());
+const temporal = useDevelopmentServer();
 
 async function begin() {
   const folder = await mkdtemp(path.join(tmpdir(), 'interlude-shared-'));

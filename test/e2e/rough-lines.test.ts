@@ -4,27 +4,22 @@
  */
 import { randomUUID } from 'node:crypto';
 import { fileURLToPath } from 'node:url';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { createClient } from '../../src/client/client.ts';
 import type { Client } from '../../src/client/client.ts';
 import type { NewMessage } from '../../src/client/new-message.ts';
-import { startDevelopmentServer } from '../development-server.ts';
-import type { DevelopmentServer } from '../development-server.ts';
 import { createOpenAIServer } from '../servers/openai-server.ts';
 import type { Interruption, Mishap, ProxiedConnection } from '../servers/proxied-connection.ts';
 import { startTcpProxy } from '../servers/tcp-proxy.ts';
 import type { TcpProxy } from '../servers/tcp-proxy.ts';
 import { startService } from '../service/service.ts';
 import type { Service } from '../service/service.ts';
+import { useDevelopmentServer } from '../service/use-development-server.ts';
 
 /** Each becomes an event of its own: the model says one only when the one before has been seen. */
 const words = Array.from({ length: 220 }, (_, index) => `wort-${index} – 見て 👀 `);
 
-let temporal: DevelopmentServer;
-beforeAll(async () => {
-  temporal = await startDevelopmentServer();
-});
-afterAll(() => temporal.stop());
+const temporal = useDevelopmentServer();
 
 type Message = NewMessage & { conversationId: string };
 

@@ -4,19 +4,13 @@ import { createServer } from 'node:http';
 import type { Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import path from 'node:path';
-import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
+import { expect, onTestFinished, test } from 'vitest';
 import { agentTurnWorkflow } from '../../src/workflows/messages.ts';
-import { startDevelopmentServer } from '../development-server.ts';
-import type { DevelopmentServer } from '../development-server.ts';
+import { useDevelopmentServer } from '../service/use-development-server.ts';
 import { openAskedCalls } from './asked-calls.ts';
 
 const agentsFile = path.join(import.meta.dirname, '../fixtures/polling-agents.yaml');
-let temporal: DevelopmentServer;
-
-beforeAll(async () => {
-  temporal = await startDevelopmentServer();
-});
-afterAll(() => temporal.stop());
+const temporal = useDevelopmentServer();
 
 async function listening(listener: Parameters<typeof createServer>[1]): Promise<string> {
   const server: Server = createServer({}, listener).listen(0, '127.0.0.1');

@@ -2,17 +2,16 @@
 import { randomUUID } from 'node:crypto';
 import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
-import { afterAll, afterEach, beforeAll, beforeEach, expect } from 'vitest';
+import { afterAll, beforeAll, expect } from 'vitest';
 import { makeCurrent, readVersionRouting } from '../../src/temporal/deployment.ts';
 import type { Version } from '../../src/temporal/deployment.ts';
 import type { Dependencies } from '../../src/processes/dependencies.ts';
 import { startWorker } from '../../src/processes/start-worker.ts';
 import { openWorkflowBundle } from '../../src/processes/workflow-bundle.ts';
 import { turnWorkflowId } from '../../src/workflows/messages.ts';
-import { startDevelopmentServer } from '../development-server.ts';
 import type { DevelopmentServer } from '../development-server.ts';
-import { startService } from '../service/service.ts';
 import type { Service } from '../service/service.ts';
+import { useService } from '../service/use-service.ts';
 import type { Caller } from '../service/user.ts';
 import { workflowBundle } from '../workflow-bundle.ts';
 
@@ -22,6 +21,7 @@ const folder = path.resolve(import.meta.dirname, `../../build/test-${randomUUID(
 const changedSource = `
 import { upsertMemo } from '@temporalio/workflow';
 import { agentTurn as unchanged } from '../../src/workflows/agent-turn.ts';
+import { useService } from '../service/use-service.ts';
 export async function agentTurn(turn) {
   upsertMemo({ changed: true });
   return unchanged(turn);
@@ -29,10 +29,10 @@ export async function agentTurn(turn) {
 
 type Code = 'today' | 'changed';
 
-export let temporal: DevelopmentServer;
-export let service: Service;
+export const temporal = {} as DevelopmentServer;
+export const service = {} as Service;
+export const alice = {} as Caller;
 export let parts: Dependencies;
-export let alice: Caller;
 export let deploymentName: string;
 let workers: AsyncDisposableStack[];
 let code: Record<Code, string>;
@@ -50,28 +50,21 @@ export function useVersionedWorkers({
       file: path.join(folder, 'kept.js'),
     });
     code = { today: await readFile((await workflowBundle()).codePath, 'utf8'), changed: changed.code };
-    temporal = await startDevelopmentServer();
   }, 90_000);
-  afterAll(async () => {
-    await temporal.stop();
-    await rm(folder, { recursive: true, force: true });
+  afterAll(() => rm(folder, { recursive: true, force: true }));
+  useService({
+    per: 'test',
+    into: { temporal, service, alice },
+    needs: async () => ({ env: env() }),
+    async startWorkers(given, stack) {
+      workers = [];
+      parts = given;
+      deploymentName = given.config.temporal.taskQueue;
+      stack.defer(async () => {
+        await Promise.all(workers.map((worker) => worker.disposeAsync()));
+      });
+    },
   });
-  beforeEach(async () => {
-    workers = [];
-    service = await startService({
-      temporal,
-      env: env(),
-      startWorkers: async (given, stack) => {
-        parts = given;
-        deploymentName = given.config.temporal.taskQueue;
-        stack.defer(async () => {
-          await Promise.all(workers.map((worker) => worker.disposeAsync()));
-        });
-      },
-    });
-    alice = await service.as('alice');
-  });
-  afterEach(() => service.stop());
 }
 
 /** As a worker process starts. */

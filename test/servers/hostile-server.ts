@@ -20,7 +20,7 @@ export interface HostileServer extends RawMcpServer {
   calls: (tool: string) => RawMessage[];
 }
 
-interface Options {
+export interface HostileServerOptions {
   era: 'modern' | 'legacy';
   /** By the tool's name. */
   tricks: Record<string, Trick>;
@@ -30,7 +30,7 @@ interface Options {
   resumed?: (lastEventId: string, response: ServerResponse) => void | Promise<void>;
 }
 
-export async function startHostileServer(options: Options): Promise<HostileServer> {
+export async function startHostileServer(options: HostileServerOptions): Promise<HostileServer> {
   const { era, tricks, repeatable = [], resumed } = options;
   const calls = (tool: string) =>
     server.messages.filter(({ method, params }) => method === 'tools/call' && params?.name === tool);

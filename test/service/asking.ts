@@ -8,10 +8,12 @@ import type { Caller, Reply } from './user.ts';
 
 const agentsFile = fileURLToPath(new URL('../fixtures/asking-agents.yaml', import.meta.url));
 
-/** The server is called `asking`, its title is "Asking". */
+/** The settings for the server at this address. It is called `asking`, its title is "Asking". */
+export const askingEnv = (url: string) => ({ INTERLUDE_CONFIG: agentsFile, ASKING_URL: url });
+
 export function startAsking(options: ServiceOptions & { url: string }): Promise<Service> {
   const { url, env, ...rest } = options;
-  return startService({ ...rest, env: { INTERLUDE_CONFIG: agentsFile, ASKING_URL: url, ...env } });
+  return startService({ ...rest, env: { ...askingEnv(url), ...env } });
 }
 
 /** What the scripted model is told, to make it call these tools at once. */

@@ -4,16 +4,30 @@ import { fileURLToPath } from 'node:url';
 import { questionsIn, respond } from './asking.ts';
 import type { AskedForm } from './asking.ts';
 import type { Chunk } from './chat-stream.ts';
-import { startService } from './service.ts';
-import type { Service, ServiceOptions } from './service.ts';
+import { startHostileServer } from '../servers/hostile-server.ts';
+import type { HostileServer, HostileServerOptions } from '../servers/hostile-server.ts';
+import { useService } from './use-service.ts';
+import type { UsedService } from './use-service.ts';
 import type { Caller } from './user.ts';
 
 const agentsFile = fileURLToPath(new URL('../fixtures/hostile-agents.yaml', import.meta.url));
 
+export interface HostileService extends UsedService {
+  server: HostileServer;
+}
+
 /** It goes by two names: `hostile`, and `hasty` where we wait for it no longer than 1.5 s. Five rounds are too many. */
-export function startWithHostile(options: ServiceOptions & { url: string }): Promise<Service> {
-  const { url, env, ...rest } = options;
-  return startService({ ...rest, env: { INTERLUDE_CONFIG: agentsFile, HOSTILE_URL: url, ...env } });
+export function useHostileService(options: HostileServerOptions): HostileService {
+  const server = {} as HostileServer;
+  const used = useService({
+    async needs(stack) {
+      const started = await startHostileServer(options);
+      stack.defer(() => started.stop());
+      Object.assign(server, started);
+      return { env: { INTERLUDE_CONFIG: agentsFile, HOSTILE_URL: started.config.url } };
+    },
+  });
+  return { ...used, server };
 }
 
 export interface HostileCall {

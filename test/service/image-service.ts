@@ -2,33 +2,27 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { afterAll, beforeAll } from 'vitest';
-import { startDevelopmentServer } from '../development-server.ts';
-import type { DevelopmentServer } from '../development-server.ts';
 import { createOpenAIServer } from '../servers/openai-server.ts';
 import type { OpenAIServer } from '../servers/openai-server.ts';
-import { startService } from './service.ts';
-import type { Service, ServiceOptions } from './service.ts';
-import type { Caller } from './user.ts';
+import type { ServiceOptions } from './service.ts';
+import { useService } from './use-service.ts';
+import type { UsedService } from './use-service.ts';
 
-export interface ImageService {
-  temporal: DevelopmentServer;
-  service: Service;
+export interface ImageService extends UsedService {
   model: OpenAIServer;
-  alice: Caller;
   /** The messages that the model was given last, the agent's own instructions aside. */
   given(): OpenAIServer['requests'][number]['body']['messages'];
 }
 
 /** To be called once in a file. */
 export function useImageService(options: Omit<ServiceOptions, 'temporal'> = {}): ImageService {
-  const stack = new AsyncDisposableStack();
   const setup = {
     given: () => setup.model.requests.at(-1)?.body.messages.filter(({ role }) => role !== 'system') ?? [],
   } as ImageService;
-  beforeAll(async () => {
-    setup.temporal = await startDevelopmentServer();
-    stack.defer(() => setup.temporal.stop());
+  useService({ ...options, needs, into: setup });
+  return setup;
+
+  async function needs(stack: AsyncDisposableStack) {
     setup.model = await createOpenAIServer({
       reply: ({ messages }) =>
         JSON.stringify(messages.at(-1)).includes('ask the other')
@@ -45,13 +39,8 @@ agents:
   reader: { model: 'openai-compatible:any' }
 `;
     await writeFile(path.join(folder, 'agents.yaml'), agents);
-    const env = { ...options.env, INTERLUDE_CONFIG: path.join(folder, 'agents.yaml') };
-    setup.service = await startService({ ...options, temporal: setup.temporal, env });
-    stack.defer(() => setup.service.stop());
-    setup.alice = await setup.service.as('alice');
-  }, 60_000);
-  afterAll(() => stack.disposeAsync());
-  return setup;
+    return { env: { INTERLUDE_CONFIG: path.join(folder, 'agents.yaml') } };
+  }
 }
 
 export const text = (words: string) => ({ type: 'text' as const, text: words });

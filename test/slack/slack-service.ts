@@ -9,7 +9,7 @@ import type { SlackServer } from '../servers/slack/slack-server.ts';
 import type { SlackSignIn } from '../servers/slack/sign-in.ts';
 import type { Sent } from '../servers/slack/deliver.ts';
 import { useService } from '../service/use-service.ts';
-import type { UsedService } from '../service/use-service.ts';
+import type { UsedService, UseServiceOptions } from '../service/use-service.ts';
 
 export interface SlackService extends UsedService {
   slack: SlackServer;
@@ -53,7 +53,7 @@ export const noSignIn: SlackSignIn = {
   choose: null,
 };
 
-export interface SlackServiceOptions extends NonNullable<Parameters<typeof useService>[0]> {
+export interface SlackServiceOptions extends UseServiceOptions {
   /** Adds to the fake, and to the settings of the service. */
   prepareSlack?: (slack: SlackServer) => SlackSignIn;
 }

@@ -1,18 +1,13 @@
 /** Tools that come and go while a turn uses them, and that differ by user. */
 import { randomUUID } from 'node:crypto';
-import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
-import { startDevelopmentServer } from '../development-server.ts';
-import type { DevelopmentServer } from '../development-server.ts';
+import { afterEach, expect, test } from 'vitest';
 import { startLivelyServer } from '../servers/lively-server.ts';
 import { callOf, nthQuestion, startAsking } from '../service/asking.ts';
 import { connectAccount } from '../service/connect-account.ts';
 import { startService } from '../service/service.ts';
+import { useDevelopmentServer } from '../service/use-development-server.ts';
 
-let temporal: DevelopmentServer;
-beforeAll(async () => {
-  temporal = await startDevelopmentServer();
-});
-afterAll(() => temporal.stop());
+const temporal = useDevelopmentServer();
 let stack = new AsyncDisposableStack();
 afterEach(async () => {
   await stack.disposeAsync();

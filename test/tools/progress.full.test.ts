@@ -1,22 +1,17 @@
 /** How far a call has come, from its server to whoever reads along. */
 import { randomUUID } from 'node:crypto';
-import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import { afterEach, describe, expect, test } from 'vitest';
 import { createClient } from '../../src/client/client.ts';
 import type { ToolCallPart, TurnView } from '../../src/client/turn-view.ts';
 import type { TurnEvent } from '../../src/turn/event.ts';
 import { doing } from '../../src/cli/chat/wording.ts';
-import { startDevelopmentServer } from '../development-server.ts';
-import type { DevelopmentServer } from '../development-server.ts';
 import { createEventStore } from '../servers/event-store.ts';
 import { startLivelyServer } from '../servers/lively-server.ts';
 import { callOf, nthQuestion, respond, startAsking } from '../service/asking.ts';
 import type { Service } from '../service/service.ts';
+import { useDevelopmentServer } from '../service/use-development-server.ts';
 
-let temporal: DevelopmentServer;
-beforeAll(async () => {
-  temporal = await startDevelopmentServer();
-});
-afterAll(() => temporal.stop());
+const temporal = useDevelopmentServer();
 let stack = new AsyncDisposableStack();
 afterEach(async () => {
   await stack.disposeAsync();

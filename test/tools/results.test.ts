@@ -2,17 +2,12 @@
 import { randomUUID } from 'node:crypto';
 import { McpServer } from '@modelcontextprotocol/server';
 import type { CallToolResult } from '@modelcontextprotocol/server';
-import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
-import { startDevelopmentServer } from '../development-server.ts';
-import type { DevelopmentServer } from '../development-server.ts';
+import { afterEach, describe, expect, test } from 'vitest';
 import { startMcpServer } from '../servers/mcp-server.ts';
 import { callOf, startAsking } from '../service/asking.ts';
+import { useDevelopmentServer } from '../service/use-development-server.ts';
 
-let temporal: DevelopmentServer;
-beforeAll(async () => {
-  temporal = await startDevelopmentServer();
-});
-afterAll(() => temporal.stop());
+const temporal = useDevelopmentServer();
 let stack = new AsyncDisposableStack();
 afterEach(async () => {
   await stack.disposeAsync();

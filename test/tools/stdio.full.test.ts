@@ -4,22 +4,17 @@ import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { startDevelopmentServer } from '../development-server.ts';
-import type { DevelopmentServer } from '../development-server.ts';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { callOf, nthQuestion, questionsIn, respond } from '../service/asking.ts';
 import { startService } from '../service/service.ts';
 import type { Service } from '../service/service.ts';
+import { useDevelopmentServer } from '../service/use-development-server.ts';
 import type { Caller } from '../service/user.ts';
 
 const agentsFile = fileURLToPath(new URL('../fixtures/stdio-agents.yaml', import.meta.url));
 const accept = (nights: number) => ({ action: 'accept', content: { nights } });
 
-let temporal: DevelopmentServer;
-beforeAll(async () => {
-  temporal = await startDevelopmentServer();
-});
-afterAll(() => temporal.stop());
+const temporal = useDevelopmentServer();
 
 let folder: string;
 let starts: string;

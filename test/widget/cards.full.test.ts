@@ -4,16 +4,17 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import type { Browser, Locator } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { startDevelopmentServer } from '../development-server.ts';
 import { launchChromium } from '../browsers/chromium.ts';
 import { startOffice } from '../servers/office-server.ts';
 import type { Office } from '../servers/office-server.ts';
+import { useDevelopmentServer } from '../service/use-development-server.ts';
 import { disconnect } from './connect-journey.ts';
 import { isFocused } from './keyboard.ts';
 import { setUpWidgetPage } from './widget-page.ts';
 import type { WidgetPageSetup, Visitor } from './widget-page.ts';
 
 const stack = new AsyncDisposableStack();
+const temporal = useDevelopmentServer();
 let browser: Browser;
 let office: Office;
 let setup: WidgetPageSetup;
@@ -23,8 +24,6 @@ let hasty: WidgetPageSetup;
 beforeAll(async () => {
   const folder = await mkdtemp(path.join(tmpdir(), 'interlude-cards-'));
   stack.defer(() => rm(folder, { recursive: true }));
-  const temporal = await startDevelopmentServer();
-  stack.defer(() => temporal.stop());
   browser = await launchChromium();
   stack.defer(() => browser.close());
   office = await startOffice();

@@ -8,7 +8,6 @@ import { promisify } from 'node:util';
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { startTravelDesk } from '../../demo/travel/travel.ts';
-import { startDevelopmentServer } from '../development-server.ts';
 import { freePort } from '../free-port.ts';
 import { launchChromium } from '../browsers/chromium.ts';
 import { startTcpProxy } from '../servers/tcp-proxy.ts';
@@ -16,12 +15,14 @@ import type { TcpProxy } from '../servers/tcp-proxy.ts';
 import { connectAccount } from '../service/connect-account.ts';
 import { startService } from '../service/service.ts';
 import type { Service } from '../service/service.ts';
+import { useDevelopmentServer } from '../service/use-development-server.ts';
 import { entry, packagesOf, serveExample, versions } from './example-page.ts';
 import type { ExamplePage, Version } from './example-page.ts';
 
 const root = path.resolve(import.meta.dirname, '../..');
 const agentsFile = path.join(root, 'test/fixtures/widget-agents.yaml');
 const stack = new AsyncDisposableStack();
+const temporal = useDevelopmentServer();
 const pages = new Map<Version, ExamplePage>();
 let folder: string;
 let browser: Browser;
@@ -31,8 +32,6 @@ let line: TcpProxy;
 beforeAll(async () => {
   folder = await mkdtemp(path.join(tmpdir(), 'interlude-example-'));
   stack.defer(() => rm(folder, { recursive: true }));
-  const temporal = await startDevelopmentServer();
-  stack.defer(() => temporal.stop());
   browser = await launchChromium();
   stack.defer(() => browser.close());
   for (const version of versions) {

@@ -4,9 +4,9 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
-import { startDevelopmentServer } from '../development-server.ts';
 import type { Launched } from '../browsers/launch.ts';
 import { launchFullChromium } from '../browsers/full-chromium.ts';
+import { useDevelopmentServer } from '../service/use-development-server.ts';
 import { connectJourney } from './connect-journey.ts';
 import { declineElsewhere } from './elsewhere.ts';
 import { setUpWidgetPage } from './widget-page.ts';
@@ -17,6 +17,7 @@ vi.setConfig({ testTimeout: 60_000 });
 
 const fetchingMs = 180_000;
 const stack = new AsyncDisposableStack();
+const temporal = useDevelopmentServer();
 let launched: Launched;
 let browser: Browser;
 let setup: WidgetPageSetup;
@@ -26,8 +27,6 @@ beforeAll(async () => {
   if (launched.kind === 'missing') return void process.stderr.write(`No full Chromium: ${launched.why}\n`);
   browser = launched.browser;
   stack.defer(() => browser.close());
-  const temporal = await startDevelopmentServer();
-  stack.defer(() => temporal.stop());
   const folder = await mkdtemp(path.join(tmpdir(), 'interlude-full-'));
   stack.defer(() => rm(folder, { recursive: true }));
   setup = await setUpWidgetPage({ browser, temporal, folder });

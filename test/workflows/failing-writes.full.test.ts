@@ -1,24 +1,19 @@
 /** What becomes of a turn whose writes fail: it outlasts the database's trouble, and ends of anything else. */
 import { randomUUID } from 'node:crypto';
 import { WorkflowFailedError } from '@temporalio/client';
-import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
+import { afterEach, expect, test } from 'vitest';
 import type { Storage } from '../../src/storage/storage.ts';
 import { turnWorkflowId } from '../../src/workflows/messages.ts';
-import { startDevelopmentServer } from '../development-server.ts';
-import type { DevelopmentServer } from '../development-server.ts';
 import { startService } from '../service/service.ts';
 import type { Service } from '../service/service.ts';
+import { useDevelopmentServer } from '../service/use-development-server.ts';
 import type { Caller } from '../service/user.ts';
 
-let temporal: DevelopmentServer;
+const temporal = useDevelopmentServer();
 let service: Service;
 let alice: Caller;
 let conversation: string;
 
-beforeAll(async () => {
-  temporal = await startDevelopmentServer();
-});
-afterAll(() => temporal.stop());
 afterEach(() => service.stop());
 
 type Broken = { [Part in keyof Storage]?: Partial<Storage[Part]> };

@@ -1,35 +1,23 @@
 /** How many events a turn leaves in Temporal: each is a write there, and Temporal Cloud bills by them. */
 import { randomUUID } from 'node:crypto';
-import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
+import { beforeEach, expect, test } from 'vitest';
 import { searchAttributes, turnWorkflowId } from '../../src/workflows/messages.ts';
-import { startDevelopmentServer } from '../development-server.ts';
-import type { DevelopmentServer } from '../development-server.ts';
 import { startAskingServer } from '../servers/asking-server.ts';
-import type { AskingServer } from '../servers/asking-server.ts';
-import { callOf, nthQuestion, respond, startAsking } from '../service/asking.ts';
-import type { Service } from '../service/service.ts';
-import type { Caller } from '../service/user.ts';
+import { askingEnv, callOf, nthQuestion, respond } from '../service/asking.ts';
+import { useService } from '../service/use-service.ts';
 
-let temporal: DevelopmentServer;
-let server: AskingServer;
-let service: Service;
-let alice: Caller;
-
-beforeAll(async () => {
-  temporal = await startDevelopmentServer();
-  server = await startAskingServer({ era: 'modern' });
-});
-afterAll(async () => {
-  await server.stop();
-  await temporal.stop();
+const { temporal, alice } = useService({
+  per: 'test',
+  async needs(stack) {
+    const server = await startAskingServer({ era: 'modern' });
+    stack.defer(() => server.stop());
+    return { env: askingEnv(server.config.url) };
+  },
 });
 beforeEach(async () => {
-  service = await startAsking({ temporal, url: server.config.url });
-  alice = await service.as('alice');
   // The first call of a server lists its tools.
   await (await alice.chat('hello')).finished();
 });
-afterEach(() => service.stop());
 
 const handleOf = (conversation: string) =>
   temporal.client.workflow.getHandle(turnWorkflowId({ tenant: 'demo', conversation }));

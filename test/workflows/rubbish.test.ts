@@ -1,31 +1,17 @@
 /** Whoever may signal a workflow can send it anything. Whatever that is, the turn goes on as if nothing had come. */
 import { randomUUID } from 'node:crypto';
 import type { QueryDefinition, SignalDefinition } from '@temporalio/common';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { beforeEach, describe, expect, test } from 'vitest';
 import * as messages from '../../src/workflows/messages.ts';
 import { turnNews, turnWorkflowId } from '../../src/workflows/messages.ts';
-import { startDevelopmentServer } from '../development-server.ts';
-import type { DevelopmentServer } from '../development-server.ts';
 import { connectAccount } from '../service/connect-account.ts';
-import { startService } from '../service/service.ts';
-import type { Service } from '../service/service.ts';
-import type { Caller } from '../service/user.ts';
+import { useService } from '../service/use-service.ts';
 
-let temporal: DevelopmentServer;
-let service: Service;
-let alice: Caller;
+const { temporal, service, alice } = useService({ per: 'test' });
 let conversation: string;
-
-beforeAll(async () => {
-  temporal = await startDevelopmentServer();
-});
-afterAll(() => temporal.stop());
-beforeEach(async () => {
-  service = await startService({ temporal });
-  alice = await service.as('alice');
+beforeEach(() => {
   conversation = randomUUID();
 });
-afterEach(() => service.stop());
 
 const handle = () => temporal.client.workflow.getHandle(turnWorkflowId({ tenant: 'demo', conversation }));
 const namesOf = (kind: (SignalDefinition | QueryDefinition<unknown>)['type']) =>

@@ -1,26 +1,21 @@
 /** A new message while a turn is live, and its cancellation: whole turns on a real server, whose clock is everybody's. */
 import { randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { afterAll, afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { turnWorkflowId } from '../../src/workflows/messages.ts';
-import { startDevelopmentServer } from '../development-server.ts';
-import type { DevelopmentServer } from '../development-server.ts';
 import type { Chunk, ElicitationData } from '../service/chat-stream.ts';
 import { connectAccount } from '../service/connect-account.ts';
 import { createFreshServices } from '../service/fresh-services.ts';
 import { startService } from '../service/service.ts';
 import type { Service } from '../service/service.ts';
+import { useDevelopmentServer } from '../service/use-development-server.ts';
 import type { Caller } from '../service/user.ts';
 
-let temporal: DevelopmentServer;
+const temporal = useDevelopmentServer();
 let service: Service;
 let alice: Caller;
 let conversation: string;
 
-beforeAll(async () => {
-  temporal = await startDevelopmentServer();
-});
-afterAll(() => temporal.stop());
 const services = createFreshServices(() => startService({ temporal }));
 afterAll(() => services[Symbol.asyncDispose]());
 beforeEach(async () => {

@@ -1,30 +1,16 @@
 /** What becomes of tool calls when tokens end, servers fail and answers get lost; whole turns, real servers. */
 import { randomUUID } from 'node:crypto';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { beforeEach, describe, expect, test } from 'vitest';
 import type { Chunk, ElicitationData } from '../service/chat-stream.ts';
 import { connectAccount } from '../service/connect-account.ts';
-import { startService } from '../service/service.ts';
-import type { Service } from '../service/service.ts';
-import type { Caller } from '../service/user.ts';
-import { startDevelopmentServer } from '../development-server.ts';
-import type { DevelopmentServer } from '../development-server.ts';
+import { useService } from '../service/use-service.ts';
 
-let temporal: DevelopmentServer;
-let service: Service;
-let alice: Caller;
-
-beforeAll(async () => {
-  temporal = await startDevelopmentServer();
-});
-afterAll(() => temporal.stop());
+const { service, alice } = useService({ per: 'test' });
 beforeEach(async () => {
-  service = await startService({ temporal });
-  alice = await service.as('alice');
   const stream = await alice.chat('list my open issues');
   await connectAccount('alice', (await stream.question('pending')).url);
   await stream.finished();
 });
-afterEach(() => service.stop());
 
 const key = { tenant: 'demo', server: 'tracker', user: 'alice' };
 const errorsIn = (chunks: Chunk[]) =>

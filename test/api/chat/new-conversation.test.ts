@@ -1,25 +1,15 @@
 /** A message without a conversation begins one: whole turns on a real server. */
 import { randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { startDevelopmentServer } from '../../development-server.ts';
-import { startService } from '../../service/service.ts';
-import type { Service } from '../../service/service.ts';
+import { beforeAll, describe, expect, test } from 'vitest';
+import { useService } from '../../service/use-service.ts';
 import type { Caller } from '../../service/user.ts';
 
-const stack = new AsyncDisposableStack();
-let service: Service;
-let alice: Caller;
+const { service, alice } = useService();
 let bob: Caller;
 
 beforeAll(async () => {
-  const temporal = await startDevelopmentServer();
-  stack.defer(() => temporal.stop());
-  service = await startService({ temporal });
-  stack.defer(() => service.stop());
-  alice = await service.as('alice');
   bob = await service.as('bob');
 });
-afterAll(() => stack.disposeAsync());
 
 const say = (text: string) => ({ role: 'user', parts: [{ type: 'text', text }] });
 

@@ -3,23 +3,16 @@ import { randomUUID } from 'node:crypto';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { createClient } from '../../../src/client/client.ts';
-import { startDevelopmentServer } from '../../development-server.ts';
 import { createOpenAIServer } from '../../servers/openai-server.ts';
 import type { OpenAIServer } from '../../servers/openai-server.ts';
-import { startService } from '../../service/service.ts';
-import type { Service } from '../../service/service.ts';
-import type { Caller } from '../../service/user.ts';
+import { useService } from '../../service/use-service.ts';
 
-const stack = new AsyncDisposableStack();
-let service: Service;
 let model: OpenAIServer;
-let alice: Caller;
 
-beforeAll(async () => {
-  const temporal = await startDevelopmentServer();
-  stack.defer(() => temporal.stop());
+const { service, alice } = useService({ needs });
+async function needs(stack: AsyncDisposableStack) {
   model = await createOpenAIServer({
     reply: ({ messages }) =>
       JSON.stringify(messages.at(-1)).includes('connect first')
@@ -35,11 +28,8 @@ servers: { tracker: { title: Tracker, url: '\${TRACKER_URL}' } }
 agents: { assistant: { model: 'openai-compatible:any', servers: [tracker] } }
 `;
   await writeFile(path.join(folder, 'agents.yaml'), agents);
-  service = await startService({ temporal, env: { INTERLUDE_CONFIG: path.join(folder, 'agents.yaml') } });
-  stack.defer(() => service.stop());
-  alice = await service.as('alice');
-});
-afterAll(() => stack.disposeAsync());
+  return { env: { INTERLUDE_CONFIG: path.join(folder, 'agents.yaml') } };
+}
 
 const context = (text: string) => ({ type: 'data-page-context', data: { text } });
 const say = (text: string, ...beside: object[]) => ({

@@ -1,36 +1,22 @@
 /** What turns make of accounts that come and go beside them: the whole service, with Tracker and its own sign-in. */
 import { randomUUID } from 'node:crypto';
-import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { createClient } from '../../../src/client/client.ts';
 import { openAccount } from '../../../src/credentials/mcp-oauth/account.ts';
 import { generateKey, parseKeys } from '../../../src/credentials/sealing/key-ring.ts';
 import { connectionEstablished, elicitationQuery } from '../../../src/workflows/messages.ts';
 import { serverConfig } from '../../credentials/guarded-server.ts';
-import { startDevelopmentServer } from '../../development-server.ts';
-import type { DevelopmentServer } from '../../development-server.ts';
 import { openBrowser } from '../../browsers/plain-browser.ts';
 import type { Browser, Page } from '../../browsers/plain-browser.ts';
 import type { ChatStream } from '../../service/chat-stream.ts';
 import { connectAccount } from '../../service/connect-account.ts';
-import { startService } from '../../service/service.ts';
-import type { Service } from '../../service/service.ts';
+import { useService } from '../../service/use-service.ts';
 import type { Caller } from '../../service/user.ts';
 
 const alices = { tenant: 'demo', server: 'tracker', user: 'alice' };
 const keys = generateKey('k1');
 
-let temporal: DevelopmentServer;
-let service: Service;
-let alice: Caller;
-beforeAll(async () => {
-  temporal = await startDevelopmentServer();
-});
-afterAll(() => temporal.stop());
-beforeEach(async () => {
-  service = await startService({ temporal, env: { INTERLUDE_KEYS: keys } });
-  alice = await service.as('alice');
-});
-afterEach(() => service.stop());
+const { temporal, service, alice } = useService({ per: 'test', env: { INTERLUDE_KEYS: keys } });
 
 const ask = (caller = alice, conversation = randomUUID()) =>
   caller.chat('list my open issues', { conversation });

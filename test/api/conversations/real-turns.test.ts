@@ -3,17 +3,13 @@ import { randomUUID } from 'node:crypto';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
+import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import { KnownEventSchema } from '../../../src/contract/stream-event.ts';
 import type { StreamEvent } from '../../../src/contract/stream-event.ts';
-import { startDevelopmentServer } from '../../development-server.ts';
-import type { DevelopmentServer } from '../../development-server.ts';
 import { createOpenAIServer } from '../../servers/openai-server.ts';
 import type { OpenAIServer, Reply } from '../../servers/openai-server.ts';
 import { connectAccount } from '../../service/connect-account.ts';
-import { startService } from '../../service/service.ts';
-import type { Service } from '../../service/service.ts';
-import type { Caller } from '../../service/user.ts';
+import { useService } from '../../service/use-service.ts';
 import { isEnd, openFeed } from './feed-reader.ts';
 import type { FeedReader } from './feed-reader.ts';
 
@@ -23,15 +19,11 @@ const replies: Reply[] = [
   { kind: 'reasoning', thoughts: ['Hm', 'm.'], chunks: ['Whole', ' again.'] },
 ];
 
-let temporal: DevelopmentServer;
 let model: OpenAIServer;
 let folder: string;
-let service: Service;
-let alice: Caller;
 const feeds: FeedReader[] = [];
 
 beforeAll(async () => {
-  temporal = await startDevelopmentServer();
   model = await createOpenAIServer({
     reply: (_, index) => replies[index] ?? { kind: 'text', chunks: ['?'] },
   });
@@ -47,18 +39,15 @@ agents:
   await writeFile(path.join(folder, 'agents.yaml'), agents);
 });
 afterAll(async () => {
-  await temporal.stop();
   await model.stop();
   await rm(folder, { recursive: true });
 });
-beforeEach(async () => {
-  const env = { INTERLUDE_CONFIG: path.join(folder, 'agents.yaml') };
-  service = await startService({ temporal, env });
-  alice = await service.as('alice');
+const { service, alice } = useService({
+  per: 'test',
+  needs: async () => ({ env: { INTERLUDE_CONFIG: path.join(folder, 'agents.yaml') } }),
 });
-afterEach(async () => {
+afterEach(() => {
   for (const feed of feeds.splice(0)) feed.close();
-  await service.stop();
 });
 
 async function follow(conversation: string): Promise<FeedReader> {

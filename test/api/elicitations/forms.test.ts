@@ -1,31 +1,18 @@
 /** A form that a server asks in the middle of a turn, answered over HTTP as browsers and terminals spell things. */
 import { randomUUID } from 'node:crypto';
 import { acceptedContent, inputRequired, inputResponse, McpServer } from '@modelcontextprotocol/server';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { z } from 'zod';
-import { startDevelopmentServer } from '../../development-server.ts';
-import type { DevelopmentServer } from '../../development-server.ts';
 import { startMcpServer } from '../../servers/mcp-server.ts';
-import type { TestMcpServer } from '../../servers/mcp-server.ts';
-import { callOf, nthQuestion, questionsIn, respond, startAsking } from '../../service/asking.ts';
-import type { Service } from '../../service/service.ts';
-import type { Caller } from '../../service/user.ts';
+import { askingEnv, callOf, nthQuestion, questionsIn, respond } from '../../service/asking.ts';
+import { useService } from '../../service/use-service.ts';
 
-let temporal: DevelopmentServer;
-let server: TestMcpServer;
-let service: Service;
-let alice: Caller;
-
-beforeAll(async () => {
-  temporal = await startDevelopmentServer();
-  server = await startMcpServer({ era: 'modern', build });
-  service = await startAsking({ temporal, url: server.config.url });
-  alice = await service.as('alice');
-});
-afterAll(async () => {
-  await service?.stop();
-  await server?.stop();
-  await temporal?.stop();
+const { alice } = useService({
+  async needs(stack) {
+    const server = await startMcpServer({ era: 'modern', build });
+    stack.defer(() => server.stop());
+    return { env: askingEnv(server.config.url) };
+  },
 });
 
 /** Says back what it was told. */

@@ -1,20 +1,10 @@
 /** What is let in on purpose has to do no harm further inside: whole turns about it, on both databases. */
 import { randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { startDevelopmentServer } from '../../development-server.ts';
-import type { DevelopmentServer } from '../../development-server.ts';
+import { describe, expect, test } from 'vitest';
 import { postgresUrl } from '../../postgres.ts';
-import { startService } from '../../service/service.ts';
-import type { Service } from '../../service/service.ts';
-import type { Caller } from '../../service/user.ts';
+import { useService } from '../../service/use-service.ts';
 
 const key = `k1:${Buffer.alloc(32, 7).toString('base64')}`;
-
-let temporal: DevelopmentServer;
-beforeAll(async () => {
-  temporal = await startDevelopmentServer();
-});
-afterAll(() => temporal.stop());
 
 const texts: [what: string, text: string][] = [
   ['a NUL character', 'a\0b'],
@@ -31,13 +21,7 @@ describe.each([
   ['node:sqlite', async () => ({})],
   ['PostgreSQL', async () => ({ DATABASE_URL: await postgresUrl(), INTERLUDE_KEYS: key })],
 ])('on %s', (_, environment) => {
-  let service: Service;
-  let alice: Caller;
-  beforeAll(async () => {
-    service = await startService({ temporal, env: await environment() });
-    alice = await service.as('alice');
-  });
-  afterAll(() => service.stop());
+  const { alice } = useService({ needs: async () => ({ env: await environment() }) });
 
   test.each(texts)(
     'a message with %s comes back as it was said, in the stream and later',

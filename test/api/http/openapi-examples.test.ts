@@ -1,14 +1,10 @@
 /** Every route of the contract, called as its own examples say, against the whole service. */
 import { randomUUID } from 'node:crypto';
 import { EventSourceParserStream } from 'eventsource-parser/stream';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { startDevelopmentServer } from '../../development-server.ts';
-import type { DevelopmentServer } from '../../development-server.ts';
-import { startService } from '../../service/service.ts';
-import type { Service } from '../../service/service.ts';
-import type { Caller } from '../../service/user.ts';
+import { beforeAll, describe, expect, test } from 'vitest';
 import { createCheck, operationsOf, resolve } from '../contract-document.ts';
 import type { Check, Document, Operation, Schema } from '../contract-document.ts';
+import { useService } from '../../service/use-service.ts';
 
 interface Call {
   path: Record<string, string>;
@@ -20,22 +16,13 @@ interface Call {
 /** Which of an operation's examples is to be called; 0 for one that has a single way to be called. */
 type Prepare = (call: Call, example: number) => Promise<void>;
 
-let temporal: DevelopmentServer;
-let service: Service;
-let alice: Caller;
 let document: Document;
 let check: Check;
+const { service, alice } = useService();
 beforeAll(async () => {
-  temporal = await startDevelopmentServer();
-  service = await startService({ temporal });
-  alice = await service.as('alice');
   const response = await fetch(`${service.baseUrl}/openapi.json`);
   document = (await response.json()) as Document;
   check = createCheck(document);
-});
-afterAll(async () => {
-  await service.stop();
-  await temporal.stop();
 });
 
 /** A turn that waits for alice, in a conversation of its own. */

@@ -1,23 +1,10 @@
 /** Accounts in an editor: with links and without, and what the clock does to a dialog. */
-import { afterAll, beforeAll, expect, test } from 'vitest';
-import { startDevelopmentServer } from '../../development-server.ts';
-import type { DevelopmentServer } from '../../development-server.ts';
+import { expect, test } from 'vitest';
 import { connectAccount } from '../../service/connect-account.ts';
-import { startService } from '../../service/service.ts';
-import type { Service } from '../../service/service.ts';
+import { useService } from '../../service/use-service.ts';
 import { openEditor } from './open-editor.ts';
 
-let temporal: DevelopmentServer;
-let service: Service;
-
-beforeAll(async () => {
-  temporal = await startDevelopmentServer();
-  service = await startService({ temporal, env: { ELICITATION_TIMEOUT: '5s' } });
-}, 60_000);
-afterAll(async () => {
-  await service.stop();
-  await temporal.stop();
-});
+const { service } = useService({ env: { ELICITATION_TIMEOUT: '5s' } });
 
 const listing = 'list my open issues';
 const end = { stopReason: 'end_turn' };

@@ -4,39 +4,32 @@ import { fileURLToPath } from 'node:url';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { startTravelDesk } from '../../../demo/travel/travel.ts';
 import type { TravelDesk } from '../../../demo/travel/travel.ts';
-import { startDevelopmentServer } from '../../development-server.ts';
 import { freePort } from '../../free-port.ts';
-import { startService } from '../../service/service.ts';
-import type { Service } from '../../service/service.ts';
+import { useService } from '../../service/use-service.ts';
 import { startChat } from './chat-process.ts';
 import type { Chat } from './chat-process.ts';
 
 const agentsFile = fileURLToPath(new URL('../../../demo/agents.yaml', import.meta.url));
 
-const stack = new AsyncDisposableStack();
 let desk: TravelDesk;
-let service: Service;
-beforeAll(async () => {
-  const dataDir = await mkdtemp(path.join(tmpdir(), 'travel-'));
-  stack.defer(() => rm(dataDir, { recursive: true }));
-  const temporal = await startDevelopmentServer();
-  stack.defer(() => temporal.stop());
-  desk = await startTravelDesk({ port: 0, dataDir, paymentWaitMs: 100 });
-  stack.defer(() => desk.stop());
-  service = await startService({
-    temporal,
-    env: {
-      INTERLUDE_CONFIG: agentsFile,
-      DEMO_TRACKER_PORT: String(await freePort()),
-      DEMO_TRAVEL_PORT: new URL(desk.url).port,
-    },
-  });
-  stack.defer(() => service.stop());
+const { service } = useService({
+  async needs(stack) {
+    const dataDir = await mkdtemp(path.join(tmpdir(), 'travel-'));
+    stack.defer(() => rm(dataDir, { recursive: true }));
+    desk = await startTravelDesk({ port: 0, dataDir, paymentWaitMs: 100 });
+    stack.defer(() => desk.stop());
+    return {
+      env: {
+        INTERLUDE_CONFIG: agentsFile,
+        DEMO_TRACKER_PORT: String(await freePort()),
+        DEMO_TRAVEL_PORT: new URL(desk.url).port,
+      },
+    };
+  },
 });
-afterAll(() => stack.disposeAsync());
 
 async function chat(): Promise<Chat> {
   const conversation = randomUUID();

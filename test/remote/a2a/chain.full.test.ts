@@ -2,24 +2,20 @@
 import { randomUUID } from 'node:crypto';
 import { createServer } from 'node:http';
 import { fileURLToPath } from 'node:url';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { listen } from '../../../demo/listen.ts';
 import { accept, asTurn } from '../../asking/asking-service.ts';
-import { startDevelopmentServer } from '../../development-server.ts';
 import { asks, form, page, startPlayingServer } from '../../servers/playing-server.ts';
 import type { PlayingServer } from '../../servers/playing-server.ts';
 import { startService } from '../../service/service.ts';
 import type { Service } from '../../service/service.ts';
-import type { Caller } from '../../service/user.ts';
+import { useService } from '../../service/use-service.ts';
 
-const stack = new AsyncDisposableStack();
 let server: PlayingServer;
 let far: Service;
-let alice: Caller;
 
-beforeAll(async () => {
-  const temporal = await startDevelopmentServer();
-  stack.defer(() => temporal.stop());
+const { temporal, alice } = useService({ needs });
+async function needs(stack: AsyncDisposableStack) {
   server = await startPlayingServer();
   stack.defer(() => server.stop());
   const env = {
@@ -30,8 +26,7 @@ beforeAll(async () => {
   stack.defer(() => far.stop());
   const cards = await startCards(far.baseUrl);
   stack.defer(() => cards.stop());
-  const near = await startService({
-    temporal,
+  return {
     env: {
       ...env,
       ...cards.env,
@@ -39,11 +34,8 @@ beforeAll(async () => {
       NEXT_CARD: `${far.baseUrl}/run/agents/assistant/a2a/.well-known/agent-card.json`,
       NEXT_AUTHORIZATION: `Bearer ${await far.token('alice')}`,
     },
-  });
-  stack.defer(() => near.stop());
-  alice = await near.as('alice');
-}, 90_000);
-afterAll(() => stack.disposeAsync());
+  };
+}
 
 /** The far agent's card with one of its interfaces, each at an address of its own. */
 async function startCards(baseUrl: string) {

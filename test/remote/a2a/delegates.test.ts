@@ -1,31 +1,22 @@
 /** Remote A2A agents as delegates: what they answer, what they ask, and how each end is told to the model. */
 import { randomUUID } from 'node:crypto';
 import { fileURLToPath } from 'node:url';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { accept, asTurn } from '../../asking/asking-service.ts';
-import { startDevelopmentServer } from '../../development-server.ts';
 import { startPlayingAgent, textOf } from '../../servers/playing-agent.ts';
 import type { PlayingAgent } from '../../servers/playing-agent.ts';
-import { startService } from '../../service/service.ts';
-import type { Service } from '../../service/service.ts';
-import type { Caller } from '../../service/user.ts';
+import { useService } from '../../service/use-service.ts';
 
-const stack = new AsyncDisposableStack();
 let agent: PlayingAgent;
-let service: Service;
-let alice: Caller;
 
-beforeAll(async () => {
-  const temporal = await startDevelopmentServer();
-  stack.defer(() => temporal.stop());
-  agent = await startPlayingAgent();
-  stack.defer(() => agent.stop());
-  const config = fileURLToPath(new URL('../../fixtures/remote-agents.yaml', import.meta.url));
-  service = await startService({ temporal, env: { INTERLUDE_CONFIG: config, FLIGHTS_CARD: agent.card } });
-  stack.defer(() => service.stop());
-  alice = await service.as('alice');
-}, 60_000);
-afterAll(() => stack.disposeAsync());
+const { alice } = useService({
+  async needs(stack) {
+    agent = await startPlayingAgent();
+    stack.defer(() => agent.stop());
+    const config = fileURLToPath(new URL('../../fixtures/remote-agents.yaml', import.meta.url));
+    return { env: { INTERLUDE_CONFIG: config, FLIGHTS_CARD: agent.card } };
+  },
+});
 
 const ask = (task: string) =>
   asTurn(alice, randomUUID(), (conversation) => alice.chat(`ask the flights to ${task}`, { conversation }));

@@ -1,48 +1,38 @@
 /** What ends a question or a task of a remote agent from outside of it: a newer message, a refused account, deadlines, a page. */
 import { randomUUID } from 'node:crypto';
 import { fileURLToPath } from 'node:url';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { asTurn } from '../../asking/asking-service.ts';
 import { openBrowser } from '../../browsers/plain-browser.ts';
 import { turnWorkflowId } from '../../../src/workflows/messages.ts';
-import { startDevelopmentServer } from '../../development-server.ts';
-import type { DevelopmentServer } from '../../development-server.ts';
 import { startPlayingAgent } from '../../servers/playing-agent.ts';
 import type { PlayingAgent } from '../../servers/playing-agent.ts';
 import { startRawAgent, task } from '../../servers/raw-agent.ts';
 import type { Answer, Asked, RawAgent } from '../../servers/raw-agent.ts';
 import { signIn } from '../../service/connect-account.ts';
-import { startService } from '../../service/service.ts';
-import type { Caller } from '../../service/user.ts';
+import { useService } from '../../service/use-service.ts';
 
 const extension = 'urn:interlude:a2a:elicitation:v1';
-const stack = new AsyncDisposableStack();
 let agent: PlayingAgent;
 let keyed: RawAgent;
 let hurried: RawAgent;
-let alice: Caller;
-let temporal: DevelopmentServer;
 
-beforeAll(async () => {
-  temporal = await startDevelopmentServer();
-  stack.defer(() => temporal.stop());
-  agent = await startPlayingAgent();
-  stack.defer(() => agent.stop());
-  keyed = stack.use(await startRawAgent({ answer: wantsAnotherKey }));
-  hurried = stack.use(await startRawAgent({ answer: asksForASecond, card: withExtension }));
-  const service = await startService({
-    temporal,
-    env: {
-      INTERLUDE_CONFIG: fileURLToPath(new URL('../../fixtures/remote-ends-agents.yaml', import.meta.url)),
-      PLAYING_CARD: agent.card,
-      KEYED_CARD: keyed.card,
-      HURRIED_CARD: hurried.card,
-    },
-  });
-  stack.defer(() => service.stop());
-  alice = await service.as('alice');
-}, 60_000);
-afterAll(() => stack.disposeAsync());
+const { temporal, alice } = useService({
+  async needs(stack) {
+    agent = await startPlayingAgent();
+    stack.defer(() => agent.stop());
+    keyed = stack.use(await startRawAgent({ answer: wantsAnotherKey }));
+    hurried = stack.use(await startRawAgent({ answer: asksForASecond, card: withExtension }));
+    return {
+      env: {
+        INTERLUDE_CONFIG: fileURLToPath(new URL('../../fixtures/remote-ends-agents.yaml', import.meta.url)),
+        PLAYING_CARD: agent.card,
+        KEYED_CARD: keyed.card,
+        HURRIED_CARD: hurried.card,
+      },
+    };
+  },
+});
 
 /** Takes the task with the first key, and tells of it to the second only. */
 function wantsAnotherKey({ method, headers }: Asked): Answer {

@@ -1,13 +1,11 @@
 /** Remote agents on the SDK's server, in both versions of A2A, with and without streams. */
 import { randomUUID } from 'node:crypto';
 import { fileURLToPath } from 'node:url';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { accept, asTurn } from '../../asking/asking-service.ts';
-import { startDevelopmentServer } from '../../development-server.ts';
 import { startPlayingAgent } from '../../servers/playing-agent.ts';
 import type { PlayingAgent } from '../../servers/playing-agent.ts';
-import { startService } from '../../service/service.ts';
-import type { Caller } from '../../service/user.ts';
+import { useService } from '../../service/use-service.ts';
 
 const peers = {
   streaming: { version: '1.0', streaming: true },
@@ -16,26 +14,21 @@ const peers = {
   oldpolled: { version: '0.3', streaming: false },
 } as const;
 
-const stack = new AsyncDisposableStack();
 const agents = new Map<string, PlayingAgent>();
-let alice: Caller;
 
-beforeAll(async () => {
-  const temporal = await startDevelopmentServer();
-  stack.defer(() => temporal.stop());
-  const env: Record<string, string> = {};
-  for (const [name, options] of Object.entries(peers)) {
-    const agent = await startPlayingAgent(options);
-    stack.defer(() => agent.stop());
-    agents.set(name, agent);
-    env[`${name.toUpperCase()}_CARD`] = agent.card;
-  }
-  const config = fileURLToPath(new URL('../../fixtures/remote-peers-agents.yaml', import.meta.url));
-  const service = await startService({ temporal, env: { ...env, INTERLUDE_CONFIG: config } });
-  stack.defer(() => service.stop());
-  alice = await service.as('alice');
-}, 60_000);
-afterAll(() => stack.disposeAsync());
+const { alice } = useService({
+  async needs(stack) {
+    const env: Record<string, string> = {};
+    for (const [name, options] of Object.entries(peers)) {
+      const agent = await startPlayingAgent(options);
+      stack.defer(() => agent.stop());
+      agents.set(name, agent);
+      env[`${name.toUpperCase()}_CARD`] = agent.card;
+    }
+    const config = fileURLToPath(new URL('../../fixtures/remote-peers-agents.yaml', import.meta.url));
+    return { env: { ...env, INTERLUDE_CONFIG: config } };
+  },
+});
 
 describe.each(Object.keys(peers))('%s', (name) => {
   const ask = (task: string) =>

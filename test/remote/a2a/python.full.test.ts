@@ -3,14 +3,15 @@ import { randomUUID } from 'node:crypto';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { accept, asTurn } from '../../asking/asking-service.ts';
-import { startDevelopmentServer } from '../../development-server.ts';
 import { startPythonAgent } from '../../servers/python-agent.ts';
 import type { PythonAgent } from '../../servers/python-agent.ts';
 import { startService } from '../../service/service.ts';
+import { useDevelopmentServer } from '../../service/use-development-server.ts';
 import type { Caller } from '../../service/user.ts';
 
 const stack = new AsyncDisposableStack();
 const agents: Record<string, PythonAgent> = {};
+const temporal = useDevelopmentServer();
 let missing: string | undefined;
 let alice: Caller;
 
@@ -24,8 +25,6 @@ beforeAll(async () => {
     stack.defer(() => started.agent.stop());
     agents[name] = started.agent;
   }
-  const temporal = await startDevelopmentServer();
-  stack.defer(() => temporal.stop());
   const service = await startService({
     temporal,
     env: {
