@@ -8,6 +8,7 @@
 import { sql } from 'kysely';
 import type { ExpressionBuilder, Kysely, Transaction } from 'kysely';
 import type { ConversationRef, TurnRef, TurnStatus } from '../../turn/turn.ts';
+import { compileOnce } from '../compile-once.ts';
 import { columnOf, keyOf, placed } from '../tables/delegation.ts';
 import type { NewEvent } from '../ports/turn-log.ts';
 import type { StepAttempt } from '../ports/steps.ts';
@@ -57,24 +58,34 @@ export async function writeToConversation(
   await removeVoidText(write, turn, events);
 }
 
-/**
- * Locks the conversation, and with it the numbers of what is about to be written. As text, like the insert of the
- * events: both are on every append, and to build them anew each time takes longer than to run them.
- */
+interface Taken {
+  last_seq: number;
+  last_position: number;
+  status: TurnStatus | null;
+}
+
+type Taking = Pick<TurnRef, 'tenant' | 'conversation' | 'turnId'> &
+  Record<'events' | 'messages' | 'now', number>;
+
+const updateNumbers = compileOnce((write, { tenant, conversation, turnId, events, messages, now }: Taking) =>
+  sql<Taken>`
+    update conversations
+    set last_seq = last_seq + ${events}, last_position = last_position + ${messages}, updated_at = ${now}
+    where tenant = ${tenant} and conversation = ${conversation}
+    returning last_seq, last_position, (
+      select status from turns
+      where turn_id = ${turnId} and turns.tenant = ${tenant} and turns.conversation = ${conversation}
+    ) as status`.compile(write),
+);
+
+/** Locks the conversation, and with it the numbers of what is about to be written. */
 async function takeNumbers(
   write: Write,
   { tenant, conversation, turnId }: TurnRef,
   count: { events: number; messages: number },
   now: number,
-): Promise<{ last_seq: number; last_position: number; status: TurnStatus | null } | undefined> {
-  const { rows } = await sql<{ last_seq: number; last_position: number; status: TurnStatus | null }>`
-    update conversations
-    set last_seq = last_seq + ${count.events}, last_position = last_position + ${count.messages}, updated_at = ${now}
-    where tenant = ${tenant} and conversation = ${conversation}
-    returning last_seq, last_position, (
-      select status from turns
-      where turn_id = ${turnId} and turns.tenant = ${tenant} and turns.conversation = ${conversation}
-    ) as status`.execute(write);
+): Promise<Taken | undefined> {
+  const { rows } = await updateNumbers(write, { tenant, conversation, turnId, ...count, now });
   return rows[0];
 }
 

@@ -3,6 +3,7 @@ import { sql } from 'kysely';
 import type { Kysely, Selectable } from 'kysely';
 import type { LogEntry, TurnEvent } from '../../turn/event.ts';
 import type { ConversationRef } from '../../turn/turn.ts';
+import { compileOnce } from '../compile-once.ts';
 import { remainder } from './merged-deltas.ts';
 import { fromJson } from '../schema.ts';
 import type { Tables } from '../schema.ts';
@@ -31,23 +32,29 @@ export interface Batch {
 
 export type ReadBatch = (ref: ConversationRef, after: number) => Promise<Batch>;
 
+type Row = Pick<Selectable<Tables['turn_events']>, 'seq' | 'turn_id' | 'event' | 'at'>;
+
+/** Of the sizes only the column's length is asked, for which neither database reads a long text. */
+const selectBatch = compileOnce((query, from: ConversationRef & BatchBounds & { after: number }) => {
+  const { tenant, conversation, after, entries, bytes } = from;
+  return sql<Row>`
+    select seq, turn_id, event, at from turn_events
+    where tenant = ${tenant} and conversation = ${conversation} and seq > ${after} and seq <= (
+      select coalesce(max(seq), 0) from (
+        select seq, bytes, sum(bytes) over (order by seq rows unbounded preceding) as total from (
+          select seq, octet_length(event) as bytes from turn_events
+          where tenant = ${tenant} and conversation = ${conversation} and seq > ${after}
+          order by seq limit ${entries}
+        ) as sizes
+      ) as running
+      where total - bytes < ${bytes}
+    )
+    order by seq`.compile(query);
+});
+
 export function createReadBatch(query: Kysely<Tables>, bounds: BatchBounds = defaultBounds): ReadBatch {
   return async ({ tenant, conversation }, after) => {
-    // As text: every follower asks it after every append, and to build it anew takes longer than to run it. Of the sizes
-    // only the column's length is asked, for which neither database reads a long text.
-    const { rows } = await sql<Pick<Selectable<Tables['turn_events']>, 'seq' | 'turn_id' | 'event' | 'at'>>`
-      select seq, turn_id, event, at from turn_events
-      where tenant = ${tenant} and conversation = ${conversation} and seq > ${after} and seq <= (
-        select coalesce(max(seq), 0) from (
-          select seq, bytes, sum(bytes) over (order by seq rows unbounded preceding) as total from (
-            select seq, octet_length(event) as bytes from turn_events
-            where tenant = ${tenant} and conversation = ${conversation} and seq > ${after}
-            order by seq limit ${bounds.entries}
-          ) as sizes
-        ) as running
-        where total - bytes < ${bounds.bytes}
-      )
-      order by seq`.execute(query);
+    const { rows } = await selectBatch(query, { tenant, conversation, after, ...bounds });
     const entries = rows.map(({ seq, turn_id: turnId, event, at }) => ({
       entry: { seq, turnId, at, event: fromJson<TurnEvent>(event) },
       readFrom: after,

@@ -16,18 +16,21 @@ export function numberOf({ execution, attempt }: CallAttempt): number {
   return execution * attemptsEach + attempt;
 }
 
-/** Condition on the row of a call whose turn goes on. Without `by`: whoever it is. */
-export function openTo(turn: TurnRef, toolCallId: string, by: CallAttempt | undefined) {
+/** Condition on the row of a call whose turn goes on. `number`: of the attempt; without it, whoever it is. */
+export function openTo(
+  { turnId, toolCallId }: { turnId: string; toolCallId: string },
+  number: number | undefined,
+) {
   return (row: ExpressionBuilder<Tables, 'tool_calls'>) =>
     row.and([
-      row('tool_calls.turn_id', '=', turn.turnId),
+      row('tool_calls.turn_id', '=', turnId),
       row('tool_call_id', '=', toolCallId),
-      ...(by ? [row('attempt', '<=', numberOf(by))] : []),
+      ...(number === undefined ? [] : [row('attempt', '<=', number)]),
       row.exists(
         row
           .selectFrom('turns')
           .select('status')
-          .where('turns.turn_id', '=', turn.turnId)
+          .where('turns.turn_id', '=', turnId)
           .where('status', 'in', ['starting', 'running']),
       ),
     ]);

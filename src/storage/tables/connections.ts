@@ -1,5 +1,6 @@
 import { sql } from 'kysely';
 import type { ExpressionBuilder, Selectable } from 'kysely';
+import { compileOnce } from '../compile-once.ts';
 import type { ConnectionKey, ConnectionRow, Connections } from '../ports/connections.ts';
 import { fromJson } from '../schema.ts';
 import type { Database } from '../database.ts';
@@ -11,13 +12,9 @@ export function createConnections({ kind, query, now }: Database, locks: Locks):
 
   return {
     async get(key) {
-      const row = await query
-        .selectFrom('connections')
-        .selectAll()
-        .where(isConnection(key))
-        .where('status', '!=', 'removed')
-        .executeTakeFirst();
-      return row ? toConnection(row) : null;
+      const { tenant, server, user } = key;
+      const { rows } = await selectOne(query, { tenant, server, user: user ?? '' });
+      return rows[0] ? toConnection(rows[0]) : null;
     },
     async list({ tenant, user }) {
       const rows = await query
@@ -117,6 +114,15 @@ export function createConnections({ kind, query, now }: Database, locks: Locks):
       locks.withLock(JSON.stringify(['connection', tenant, server, user]), waitMs, work),
   };
 }
+
+const selectOne = compileOnce((query, key: ConnectionKey & { user: string }) =>
+  query
+    .selectFrom('connections')
+    .selectAll()
+    .where(isConnection(key))
+    .where('status', '!=', 'removed')
+    .compile(),
+);
 
 function isConnection({ tenant, server, user }: ConnectionKey) {
   return (row: ExpressionBuilder<Tables, 'connections'>) =>

@@ -1,6 +1,7 @@
 import type { Selectable, Transaction } from 'kysely';
 import { toElicitationEvent } from '../../elicitation/elicitation-event.ts';
 import type { Settlement, Status } from '../../elicitation/elicitation.ts';
+import { compileOnce } from '../compile-once.ts';
 import type { ElicitationRow } from '../ports/elicitations.ts';
 import type { NewEvent } from '../ports/turn-log.ts';
 import { fromJson } from '../schema.ts';
@@ -68,6 +69,21 @@ export function toElicitation(row: Selectable<Tables['elicitations']>): Elicitat
   };
 }
 
+interface Settling extends Pick<ElicitationRow, 'id' | 'responseId' | 'because'> {
+  outcome: Settlement['outcome'];
+  now: number;
+}
+
+const updateSettled = compileOnce((write, { id, outcome, responseId, now, because }: Settling) =>
+  write
+    .updateTable('elicitations')
+    .set({ status: outcome, response_id: responseId, settled_at: now, because })
+    .where('id', '=', id)
+    .where('status', '=', 'pending')
+    .returningAll()
+    .compile(),
+);
+
 /** Those that were still pending, settled; in the order of `settlements`. Their events are for the caller to write. */
 export async function settleRows(
   write: Transaction<Tables>,
@@ -78,13 +94,9 @@ export async function settleRows(
   // Whoever settles several locks them in the same order.
   for (const settlement of settlements.toSorted(byId)) {
     const { elicitationId: id, outcome, responseId, because = null } = settlement;
-    const row = await write
-      .updateTable('elicitations')
-      .set({ status: outcome, response_id: responseId, settled_at: now, because })
-      .where('id', '=', id)
-      .where('status', '=', 'pending')
-      .returningAll()
-      .executeTakeFirst();
+    const {
+      rows: [row],
+    } = await updateSettled(write, { id, outcome, responseId, now, because });
     if (row) settled.set(id, toElicitation(row));
   }
   return settlements.flatMap(({ elicitationId }) => settled.get(elicitationId) ?? []);

@@ -1,6 +1,7 @@
 import { sql } from 'kysely';
-import type { Transaction } from 'kysely';
+import type { Kysely, Selectable, Transaction } from 'kysely';
 import type { Logger } from 'pino';
+import { compileOnce } from '../compile-once.ts';
 import { writeToConversation } from '../log/append.ts';
 import { consentOf, eventOf, settledEvent, toElicitation, toRow, settleRows } from './elicitation-rows.ts';
 import { followQuestionsOf, openQuestionsOf } from './open-questions.ts';
@@ -12,12 +13,41 @@ import type { NewPoll } from '../ports/polls.ts';
 import type { Database } from '../database.ts';
 import type { Tables } from '../schema.ts';
 
+const selectOne = compileOnce((query, { id }: { id: string }) =>
+  query.selectFrom('elicitations').selectAll().where('id', '=', id).compile(),
+);
+const selectPending = compileOnce((query, of: { tenant: string; server: string }) =>
+  pendingOf(query, of).compile(),
+);
+const selectPendingOf = compileOnce((query, of: { tenant: string; server: string; user: string }) =>
+  pendingOf(query, of).where('user_id', '=', of.user).compile(),
+);
+const insertAnswer = compileOnce((query, answer: Selectable<Tables['elicitation_answers']>) => {
+  const { elicitation_id, response_id, action, sealed_content, received_at, surface } = answer;
+  return query
+    .insertInto('elicitation_answers')
+    .values({ elicitation_id, response_id, action, sealed_content, received_at, surface })
+    .onConflict((conflict) => conflict.columns(['elicitation_id', 'response_id']).doNothing())
+    .compile();
+});
+
+function pendingOf(query: Kysely<Tables>, { tenant, server }: { tenant: string; server: string }) {
+  return query
+    .selectFrom('elicitations')
+    .selectAll()
+    .where('status', '=', 'pending')
+    .where('tenant', '=', tenant)
+    .where('server', '=', server)
+    .orderBy('created_at')
+    .orderBy('id');
+}
+
 export function createElicitations(database: Database, logger: Logger): Elicitations {
   const { query, notifications, questions, now } = database;
   const select = () => query.selectFrom('elicitations').selectAll('elicitations');
   const get = async (id: string): Promise<ElicitationRow | null> => {
-    const row = await select().where('id', '=', id).executeTakeFirst();
-    return row ? toElicitation(row) : null;
+    const { rows } = await selectOne(query, { id });
+    return rows[0] ? toElicitation(rows[0]) : null;
   };
 
   async function settleAll(settlements: Settlement[]): Promise<ElicitationRow[]> {
@@ -78,14 +108,10 @@ export function createElicitations(database: Database, logger: Logger): Elicitat
     openOf: (asked) => openQuestionsOf(database, asked),
     followOf: (asked, signal) => followQuestionsOf(database, asked, signal, logger),
     async pendingFor({ tenant, server, user }) {
-      const rows = await select()
-        .where('status', '=', 'pending')
-        .where('tenant', '=', tenant)
-        .where('server', '=', server)
-        .$if(user !== null, (some) => some.where('user_id', '=', user ?? ''))
-        .orderBy('created_at')
-        .orderBy('id')
-        .execute();
+      const { rows } =
+        user === null
+          ? await selectPending(query, { tenant, server })
+          : await selectPendingOf(query, { tenant, server, user });
       return rows.map(toElicitation);
     },
     async connectedButPending() {
@@ -125,19 +151,15 @@ export function createElicitations(database: Database, logger: Logger): Elicitat
       notifications.announce(turn);
     },
     async storeAnswer(elicitationId, { responseId, action, sealedContent, receivedAt, surface }) {
-      const result = await query
-        .insertInto('elicitation_answers')
-        .values({
-          elicitation_id: elicitationId,
-          response_id: responseId,
-          action,
-          sealed_content: sealedContent,
-          received_at: receivedAt,
-          surface: surface ?? null,
-        })
-        .onConflict((conflict) => conflict.columns(['elicitation_id', 'response_id']).doNothing())
-        .executeTakeFirst();
-      return Number(result.numInsertedOrUpdatedRows) > 0;
+      const { numAffectedRows } = await insertAnswer(query, {
+        elicitation_id: elicitationId,
+        response_id: responseId,
+        action,
+        sealed_content: sealedContent,
+        received_at: receivedAt,
+        surface: surface ?? null,
+      });
+      return Number(numAffectedRows) > 0;
     },
     async answer(elicitationId, responseId) {
       const row = await query

@@ -5,16 +5,44 @@
  *
  * The row of the turn is locked before the row of the step, and that before the row of its conversation.
  */
-import type { Transaction } from 'kysely';
+import type { Selectable, Transaction } from 'kysely';
 import { keyOfOutput } from '../../turn/step-keys.ts';
 import type { TurnRef } from '../../turn/turn.ts';
 import { chunks, isConversation, stepKey, writeToConversation } from '../log/append.ts';
+import { compileOnce } from '../compile-once.ts';
 import { columnOf, keyOf } from './delegation.ts';
 import type { StepFinish } from '../../turn/step.ts';
 import type { StepAttempt, StepStart, Steps } from '../ports/steps.ts';
 import type { Database } from '../database.ts';
 import type { Tables } from '../schema.ts';
 import { isOver, WriteRefused } from '../write-refused.ts';
+
+const selectStep = compileOnce((query, { turnId, key }: { turnId: string; key: string }) =>
+  query
+    .selectFrom('turns')
+    .leftJoin('turn_steps', (join) =>
+      join.onRef('turn_steps.turn_id', '=', 'turns.turn_id').on('turn_steps.key', '=', key),
+    )
+    .select(['status', 'attempt', 'finish'])
+    .where('turns.turn_id', '=', turnId)
+    .compile(),
+);
+const upsertStep = compileOnce((write, row: Selectable<Tables['turn_steps']>) => {
+  const { turn_id, key, attempt, finish, input_tokens, output_tokens } = row;
+  const values = { attempt, finish, input_tokens, output_tokens };
+  return write
+    .insertInto('turn_steps')
+    .values({ turn_id, key, ...values })
+    .onConflict((conflict) =>
+      conflict
+        .columns(['turn_id', 'key'])
+        .doUpdateSet(values)
+        .where('turn_steps.attempt', '<=', attempt)
+        .where('turn_steps.finish', 'is', null),
+    )
+    .returning('key')
+    .compile();
+});
 
 export function createSteps({ kind, query, notifications, now }: Database): Steps {
   return {
@@ -55,14 +83,9 @@ export function createSteps({ kind, query, notifications, now }: Database): Step
 }
 
 async function beginFirst(query: Database['query'], turn: TurnRef, of: StepAttempt): Promise<StepStart> {
-  const row = await query
-    .selectFrom('turns')
-    .leftJoin('turn_steps', (join) =>
-      join.onRef('turn_steps.turn_id', '=', 'turns.turn_id').on('turn_steps.key', '=', stepKey(turn, of)),
-    )
-    .select(['status', 'attempt', 'finish'])
-    .where('turns.turn_id', '=', turn.turnId)
-    .executeTakeFirst();
+  const {
+    rows: [row],
+  } = await selectStep(query, { turnId: turn.turnId, key: stepKey(turn, of) });
   if (row?.finish) return { kind: 'kept', finish: row.finish };
   if (row && isOver(row.status)) throw new WriteRefused('turn-ended');
   if ((row?.attempt ?? 0) > of.attempt) throw new WriteRefused('newer-attempt');
@@ -111,25 +134,15 @@ async function takeRow(
   kept: Pick<Parameters<Steps['keep']>[2], 'finish' | 'usage'> | null,
 ): Promise<StepFinish | null> {
   const key = stepKey(turn, of);
-  const values = {
+  const { rows: taken } = await upsertStep(write, {
+    turn_id: turn.turnId,
+    key,
     attempt: of.attempt,
     finish: kept?.finish ?? null,
     input_tokens: kept?.usage.inputTokens ?? null,
     output_tokens: kept?.usage.outputTokens ?? null,
-  };
-  const taken = await write
-    .insertInto('turn_steps')
-    .values({ turn_id: turn.turnId, key, ...values })
-    .onConflict((conflict) =>
-      conflict
-        .columns(['turn_id', 'key'])
-        .doUpdateSet(values)
-        .where('turn_steps.attempt', '<=', of.attempt)
-        .where('turn_steps.finish', 'is', null),
-    )
-    .returning('key')
-    .executeTakeFirst();
-  if (taken) return null;
+  });
+  if (taken.length > 0) return null;
   const { finish } = await write
     .selectFrom('turn_steps')
     .select('finish')

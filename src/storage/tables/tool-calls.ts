@@ -1,6 +1,7 @@
 /** What the model asked for, kept so that no call runs twice: every change of state is a compare-and-set. */
 import type { TurnRef } from '../../turn/turn.ts';
 import { numberOf, openTo, stateUnlessRefused } from './call-attempt.ts';
+import { compileOnce } from '../compile-once.ts';
 import { writeToConversation } from '../log/append.ts';
 import { fromColumn } from './delegation.ts';
 import type { ToolCallRow, ToolCalls } from '../ports/tool-calls.ts';
@@ -12,20 +13,75 @@ type State = ToolCallRow['state'];
 
 const columns = ['tool_call_id', 'tool_name', 'input', 'state', 'attempt'] as const;
 
+interface CallId {
+  turnId: string;
+  toolCallId: string;
+}
+
+/** `number`: of the attempt. */
+type CallOfAttempt = CallId & { number: number };
+
+const selectOne = compileOnce((query, { turnId, toolCallId }: CallId) =>
+  query
+    .selectFrom('tool_calls')
+    .select(columns)
+    .where('turn_id', '=', turnId)
+    .where('tool_call_id', '=', toolCallId)
+    .compile(),
+);
+const updateStarted = compileOnce((query, call: CallOfAttempt) =>
+  query
+    .updateTable('tool_calls')
+    .set({ state: 'started', attempt: call.number })
+    .where(openTo(call, call.number))
+    .where('state', 'in', ['requested', 'paused'])
+    .compile(),
+);
+const updateFinishedBy = compileOnce((write, call: CallOfAttempt) =>
+  write
+    .updateTable('tool_calls')
+    .set({ state: 'finished', attempt: call.number })
+    .where(openTo(call, call.number))
+    .where('state', '!=', 'finished')
+    .returning('delegation')
+    .compile(),
+);
+const updateFinished = compileOnce((write, call: CallId) =>
+  write
+    .updateTable('tool_calls')
+    .set({ state: 'finished' })
+    .where(openTo(call, undefined))
+    .where('state', '!=', 'finished')
+    .returning('delegation')
+    .compile(),
+);
+const deleteRounds = compileOnce((write, { turnId, toolCallId }: CallId) =>
+  write
+    .deleteFrom('tool_call_rounds')
+    .where('turn_id', '=', turnId)
+    .where('tool_call_id', '=', toolCallId)
+    .compile(),
+);
+
 export function createToolCalls({ query, notifications, now }: Database): ToolCalls {
   const select = ({ turnId }: TurnRef) =>
     query.selectFrom('tool_calls').select(columns).where('turn_id', '=', turnId);
+
+  const find = async ({ turnId }: TurnRef, toolCallId: string) => {
+    const { rows } = await selectOne(query, { turnId, toolCallId });
+    return rows[0];
+  };
 
   return {
     async take(turn, toolCallId, by) {
       // Nothing is older than a first attempt; it leaves its number with the first thing it writes.
       const row =
         by.attempt === 1
-          ? await select(turn).where('tool_call_id', '=', toolCallId).executeTakeFirst()
+          ? await find(turn, toolCallId)
           : await query
               .updateTable('tool_calls')
               .set({ attempt: numberOf(by) })
-              .where(openTo(turn, toolCallId, by))
+              .where(openTo({ ...turn, toolCallId }, by && numberOf(by)))
               .returning(columns)
               .executeTakeFirst();
       if (row && row.attempt <= numberOf(by)) return toToolCall(row);
@@ -33,17 +89,13 @@ export function createToolCalls({ query, notifications, now }: Database): ToolCa
       return this.get(turn, toolCallId);
     },
     async get(turn, toolCallId) {
-      const row = await select(turn).where('tool_call_id', '=', toolCallId).executeTakeFirst();
+      const row = await find(turn, toolCallId);
       return row ? toToolCall(row) : null;
     },
     async start(turn, toolCallId, by) {
-      const result = await query
-        .updateTable('tool_calls')
-        .set({ state: 'started', attempt: numberOf(by) })
-        .where(openTo(turn, toolCallId, by))
-        .where('state', 'in', ['requested', 'paused'])
-        .executeTakeFirst();
-      if (result.numUpdatedRows > 0n) return true;
+      const { turnId } = turn;
+      const { numAffectedRows } = await updateStarted(query, { turnId, toolCallId, number: numberOf(by) });
+      if (Number(numAffectedRows) > 0) return true;
       await stateUnlessRefused(query, turn, toolCallId, by);
       return false;
     },
@@ -58,7 +110,7 @@ export function createToolCalls({ query, notifications, now }: Database): ToolCa
         .set(({ case: when, exists }) => ({
           state: when().when(exists(rounds)).then<State>('paused').else<State>('requested').end(),
         }))
-        .where(openTo(turn, toolCallId, by))
+        .where(openTo({ ...turn, toolCallId }, by && numberOf(by)))
         .where('state', '=', 'started')
         .executeTakeFirst();
       if (result.numUpdatedRows === 0n) await stateUnlessRefused(query, turn, toolCallId, by);
@@ -68,7 +120,7 @@ export function createToolCalls({ query, notifications, now }: Database): ToolCa
         const call = await write
           .updateTable('tool_calls')
           .set({ state })
-          .where(openTo(turn, toolCallId, by))
+          .where(openTo({ ...turn, toolCallId }, by && numberOf(by)))
           .where('state', '=', 'started')
           .executeTakeFirst();
         if (call.numUpdatedRows === 0n) {
@@ -89,7 +141,7 @@ export function createToolCalls({ query, notifications, now }: Database): ToolCa
         const call = await write
           .updateTable('tool_calls')
           .set({ progress })
-          .where(openTo(turn, toolCallId, by))
+          .where(openTo({ ...turn, toolCallId }, by && numberOf(by)))
           .where('state', '!=', 'finished')
           .where((row) => row.or([row('progress', 'is', null), row('progress', '<', progress)]))
           .executeTakeFirst();
@@ -115,23 +167,17 @@ export function createToolCalls({ query, notifications, now }: Database): ToolCa
     async finish(turn, toolCallId, { message, event, notice }, by) {
       const at = now();
       const finished = await query.transaction().execute(async (write) => {
-        const row = await write
-          .updateTable('tool_calls')
-          .set({ state: 'finished', ...(by && { attempt: numberOf(by) }) })
-          .where(openTo(turn, toolCallId, by))
-          .where('state', '!=', 'finished')
-          .returning('delegation')
-          .executeTakeFirst();
+        const { tenant, conversation, turnId } = turn;
+        const {
+          rows: [row],
+        } = by
+          ? await updateFinishedBy(write, { turnId, toolCallId, number: numberOf(by) })
+          : await updateFinished(write, { turnId, toolCallId });
         if (!row) {
           await stateUnlessRefused(write, turn, toolCallId, by);
           return false;
         }
-        await write
-          .deleteFrom('tool_call_rounds')
-          .where('turn_id', '=', turn.turnId)
-          .where('tool_call_id', '=', toolCallId)
-          .execute();
-        const { tenant, conversation, turnId } = turn;
+        await deleteRounds(write, { turnId, toolCallId });
         // Whoever ends the call, its result goes to the agent that made it.
         const caller = { tenant, conversation, turnId, ...fromColumn(row.delegation) };
         await writeToConversation(

@@ -4,6 +4,7 @@
  */
 import type { Transaction } from 'kysely';
 import type { TurnEndStatus, TurnRef } from '../../turn/turn.ts';
+import { compileOnce } from '../compile-once.ts';
 import { isConversation, writeToConversation } from '../log/append.ts';
 import type { Additions } from '../log/append.ts';
 import { dueAfter } from './due-turns.ts';
@@ -14,9 +15,49 @@ import type { Ended, Ending } from '../ports/turns.ts';
 import type { ToolCallRow } from '../ports/tool-calls.ts';
 import type { Tables } from '../schema.ts';
 import { toToolCall } from './tool-calls.ts';
-import { selectTurns, usageOf } from './turn-rows.ts';
+import { usageOf } from './turn-rows.ts';
 
 type Write = Transaction<Tables>;
+
+const updateEnded = compileOnce(
+  (write, turn: { turnId: string; status: TurnEndStatus; now: number; due_at: number }) =>
+    write
+      .updateTable('turns')
+      .set({ status: turn.status, ended_at: turn.now, staged: null, due_at: turn.due_at })
+      .where('turn_id', '=', turn.turnId)
+      .where('status', '=', 'running')
+      .returning('created_at')
+      .compile(),
+);
+const closeQuestions = compileOnce((write, { turnId, now }: { turnId: string; now: number }) =>
+  write
+    .updateTable('elicitations')
+    .set({ status: 'cancel', settled_at: now })
+    .where('turn_id', '=', turnId)
+    .where('status', '=', 'pending')
+    .returningAll()
+    .compile(),
+);
+/** Changes nothing; it locks the rows, so that no call moves on after its state was read. */
+const lockOpenCalls = compileOnce((write, { turnId }: { turnId: string }) =>
+  write
+    .updateTable('tool_calls')
+    .set((row) => ({ created_at: row.ref('created_at') }))
+    .where('turn_id', '=', turnId)
+    .where('state', '!=', 'finished')
+    .returning(['tool_call_id', 'tool_name', 'input', 'state', 'delegation', 'created_at'])
+    .compile(),
+);
+const selectUsage = compileOnce((write, { turnId }: { turnId: string }) =>
+  write
+    .selectFrom('turn_steps')
+    .select(({ fn }) => [
+      fn.sum<number | null>('input_tokens').as('input_tokens'),
+      fn.sum<number | null>('output_tokens').as('output_tokens'),
+    ])
+    .where('turn_id', '=', turnId)
+    .compile(),
+);
 
 export async function endTurn(
   write: Write,
@@ -25,13 +66,9 @@ export async function endTurn(
   ending: Ending,
   now: number,
 ): Promise<Ended | null> {
-  const ended = await write
-    .updateTable('turns')
-    .set({ status, ended_at: now, staged: null, ...dueAfter.end(now) })
-    .where('turn_id', '=', turn.turnId)
-    .where('status', '=', 'running')
-    .returning('created_at')
-    .executeTakeFirst();
+  const {
+    rows: [ended],
+  } = await updateEnded(write, { turnId: turn.turnId, status, now, ...dueAfter.end(now) });
   if (ended)
     return { startedAt: ended.created_at, questions: await writeEnd(write, turn, status, ending, now) };
   // It never began, so that there is nothing in the log to end.
@@ -76,14 +113,8 @@ async function writeEnd(
 ): Promise<ElicitationRow[]> {
   const decided = await settleRows(write, outcomes, now);
   // A workflow knows what became of its questions; these are of one that could not say so.
-  const rest = await write
-    .updateTable('elicitations')
-    .set({ status: 'cancel', settled_at: now })
-    .where('turn_id', '=', turn.turnId)
-    .where('status', '=', 'pending')
-    .returningAll()
-    .execute();
-  const questions = [...decided, ...rest.map(toElicitation)];
+  const rest = await closeQuestions(write, { turnId: turn.turnId, now });
+  const questions = [...decided, ...rest.rows.map(toElicitation)];
   const calls = resultOf ? await finishCalls(write, turn) : [];
   const last = (lane: TurnRef, additions: Additions) =>
     writeToConversation(write, lane, { ...additions, isEnd: true }, now);
@@ -92,8 +123,8 @@ async function writeEnd(
     const result = resultOf?.(call);
     if (result) await last(caller, { messages: [result.message], events: [result.event] });
   }
-  const row = await selectTurns(write, turn).where('turns.turn_id', '=', turn.turnId).executeTakeFirst();
-  const usage = row && usageOf(row);
+  const { rows: used } = await selectUsage(write, { turnId: turn.turnId });
+  const usage = used[0] && usageOf(used[0]);
   const event = { type: 'turn-ended', status, ...(usage && { usage }) } as const;
   await last(turn, { events: [...events, { key: 'turn-ended', event }] });
   return questions;
@@ -102,20 +133,12 @@ async function writeEnd(
 /** Those that had no result yet, as they were, and the agent that made each. */
 async function finishCalls(write: Write, turn: TurnRef): Promise<{ caller: TurnRef; call: ToolCallRow }[]> {
   const { tenant, conversation, turnId } = turn;
-  const open = { turn_id: turnId };
-  // The update changes nothing; it locks the rows, so that no call moves on after its state was read.
-  const rows = await write
-    .updateTable('tool_calls')
-    .set((row) => ({ created_at: row.ref('created_at') }))
-    .where((row) => row.and(open))
-    .where('state', '!=', 'finished')
-    .returning(['tool_call_id', 'tool_name', 'input', 'state', 'delegation', 'created_at'])
-    .execute();
+  const { rows } = await lockOpenCalls(write, { turnId });
   if (rows.length === 0) return [];
   await write
     .updateTable('tool_calls')
     .set({ state: 'finished' })
-    .where((row) => row.and(open))
+    .where('turn_id', '=', turnId)
     .where('state', '!=', 'finished')
     .execute();
   await write.deleteFrom('tool_call_rounds').where('turn_id', '=', turnId).execute();

@@ -42,7 +42,10 @@ export function toTurn(row: Row): TurnRow {
   };
 }
 
-export function usageOf({ input_tokens, output_tokens }: Row): Usage | null {
+export function usageOf({
+  input_tokens,
+  output_tokens,
+}: Pick<Row, 'input_tokens' | 'output_tokens'>): Usage | null {
   return input_tokens === null || output_tokens === null
     ? null
     : { inputTokens: Number(input_tokens), outputTokens: Number(output_tokens) };
