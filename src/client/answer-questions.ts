@@ -2,7 +2,8 @@
  * Answers the questions of one turn while it is followed. Views tell that a question opened and that it was settled;
  * whether it is still open when its turn is replayed, only the service knows, so that is asked before anybody is.
  */
-import type { ElicitationRequest, ElicitationResponse } from '../contract/elicitation.ts';
+import type { ElicitationRequest } from '../contract/elicitation.ts';
+import type { ElicitationResponse } from '../contract/elicitation-response.ts';
 import { InterludeError } from './interlude-error.ts';
 import type { FieldError } from './interlude-error.ts';
 import type { Part, TurnView } from './turn-view.ts';

@@ -9,9 +9,11 @@ import type { ConversationList, ConversationMessages } from '../contract/convers
 import type {
   ElicitationReceipt,
   ElicitationReceipts,
-  ElicitationRequest,
   ElicitationResponse,
   ElicitationResponses,
+} from '../contract/elicitation-response.ts';
+import type {
+  ElicitationRequest,
   PlacedElicitation,
   PlacedElicitationList,
 } from '../contract/elicitation.ts';

@@ -27,14 +27,13 @@ export type { Approval } from '../contract/approvals.ts';
 export type { CancelAnswer } from '../contract/chat.ts';
 export type { Connection, Disconnected } from '../contract/connections.ts';
 export type { Conversation, ConversationList, ConversationMessages } from '../contract/conversations.ts';
+export type { ElicitationRequest, PlacedElicitation } from '../contract/elicitation.ts';
 export type {
   ElicitationReceipt,
   ElicitationReceipts,
-  ElicitationRequest,
   ElicitationResponse,
   ElicitationResponses,
-  PlacedElicitation,
-} from '../contract/elicitation.ts';
+} from '../contract/elicitation-response.ts';
 export type { ToolAuthRequired } from '../contract/notice.ts';
 export type { ModelList } from '../contract/openai.ts';
 export type { Operation } from '../contract/operation.ts';

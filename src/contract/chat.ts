@@ -3,7 +3,8 @@
  * clients add their own.
  */
 import { z } from 'zod';
-import { ElicitationRequestSchema, ElicitationResponseSchema } from './elicitation.ts';
+import { ElicitationRequestSchema } from './elicitation.ts';
+import { ElicitationResponseSchema } from './elicitation-response.ts';
 import { AgentNameSchema, ClientIdSchema, ElicitationIdSchema } from './ids.ts';
 import { ToolAuthRequiredSchema } from './notice.ts';
 import { OperationSchema } from './operation.ts';

@@ -14,23 +14,23 @@ export type { Connection, ConnectionList, Disconnected } from './connections.ts'
 export { ConversationListSchema, ConversationMessagesSchema, ConversationSchema } from './conversations.ts';
 export type { Conversation, ConversationList, ConversationMessages } from './conversations.ts';
 export {
-  ElicitationReceiptSchema,
-  ElicitationReceiptsSchema,
   ElicitationRequestSchema,
-  ElicitationResponseSchema,
-  ElicitationResponsesSchema,
   PlacedElicitationListSchema,
   PlacedElicitationSchema,
 } from './elicitation.ts';
+export {
+  ElicitationReceiptSchema,
+  ElicitationReceiptsSchema,
+  ElicitationResponseSchema,
+  ElicitationResponsesSchema,
+} from './elicitation-response.ts';
+export type { ElicitationRequest, PlacedElicitation, PlacedElicitationList } from './elicitation.ts';
 export type {
   ElicitationReceipt,
   ElicitationReceipts,
-  ElicitationRequest,
   ElicitationResponse,
   ElicitationResponses,
-  PlacedElicitation,
-  PlacedElicitationList,
-} from './elicitation.ts';
+} from './elicitation-response.ts';
 export { ToolAuthRequiredSchema } from './notice.ts';
 export type { ToolAuthRequired } from './notice.ts';
 export { ChatCompletionRequestSchema, ChatCompletionSchema, ModelListSchema } from './openai.ts';

@@ -2,7 +2,7 @@
 import type { Client } from '../client/client.ts';
 import { InterludeError } from '../client/interlude-error.ts';
 import type { FieldError } from '../client/interlude-error.ts';
-import type { ElicitationResponse } from '../contract/elicitation.ts';
+import type { ElicitationResponse } from '../contract/elicitation-response.ts';
 
 export type Decision = Pick<ElicitationResponse, 'action' | 'content' | 'remember' | 'reason'>;
 

@@ -6,7 +6,7 @@ import {
   ChatChunkSchema,
   ChatRequestSchema,
 } from '../../contract/chat.ts';
-import { ElicitationReceiptSchema } from '../../contract/elicitation.ts';
+import { ElicitationReceiptSchema } from '../../contract/elicitation-response.ts';
 import { ReaderHeadersSchema, TurnHeadersSchema } from '../../contract/headers.ts';
 import { ConversationParamsSchema } from '../../contract/ids.ts';
 import { cannotAsk } from '../../elicitation/capabilities.ts';

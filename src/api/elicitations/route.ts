@@ -4,8 +4,8 @@ import {
   AnswerBodySchema,
   ElicitationReceiptSchema,
   ElicitationReceiptsSchema,
-} from '../../contract/elicitation.ts';
-import type { ElicitationResponse } from '../../contract/elicitation.ts';
+} from '../../contract/elicitation-response.ts';
+import type { ElicitationResponse } from '../../contract/elicitation-response.ts';
 import { AnswerHeadersSchema } from '../../contract/headers.ts';
 import { problemFor } from '../http/answer-with-problems.ts';
 import type { CountEach } from '../http/limits.ts';

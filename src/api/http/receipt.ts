@@ -2,7 +2,7 @@
 import type {
   ElicitationReceipt,
   ElicitationResponse as PostedResponse,
-} from '../../contract/elicitation.ts';
+} from '../../contract/elicitation-response.ts';
 import type { ElicitationResponse } from '../../elicitation/elicitation.ts';
 import type { Answered } from '../../service/conclude-answer.ts';
 

@@ -5,7 +5,7 @@
 import rateLimit from '@fastify/rate-limit';
 import type { FastifyInstance } from 'fastify';
 import { z } from 'zod';
-import { ElicitationReceiptSchema } from '../../contract/elicitation.ts';
+import { ElicitationReceiptSchema } from '../../contract/elicitation-response.ts';
 import { ElicitationIdSchema } from '../../contract/ids.ts';
 import type { Service } from '../../service/service.ts';
 import { describeRoute, json } from '../http/describe-route.ts';

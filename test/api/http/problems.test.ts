@@ -4,7 +4,7 @@ import type { FastifyInstance } from 'fastify';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { z } from 'zod';
 import { ChatRequestSchema } from '../../../src/contract/chat.ts';
-import { ElicitationResponseSchema } from '../../../src/contract/elicitation.ts';
+import { ElicitationResponseSchema } from '../../../src/contract/elicitation-response.ts';
 import { ChatCompletionRequestSchema } from '../../../src/contract/openai.ts';
 import { answerWithProblems } from '../../../src/api/http/answer-with-problems.ts';
 import { parseInput, ProblemError, toPointer } from '../../../src/api/http/problems.ts';
