@@ -6,33 +6,21 @@ import type { CancelAnswer } from '../contract/chat.ts';
 import type { Approval, ApprovalList } from '../contract/approvals.ts';
 import type { Connection, ConnectionList, Disconnected } from '../contract/connections.ts';
 import type { ConversationList, ConversationMessages } from '../contract/conversations.ts';
-import type {
-  ElicitationReceipt,
-  ElicitationReceipts,
-  ElicitationResponse,
-  ElicitationResponses,
-} from '../contract/elicitation-response.ts';
-import type {
-  ElicitationRequest,
-  PlacedElicitation,
-  PlacedElicitationList,
-} from '../contract/elicitation.ts';
 import type { ModelList } from '../contract/openai.ts';
 import type { Capabilities } from '../elicitation/capabilities.ts';
-import { answerQuestions } from './answer-questions.ts';
-import type { OnElicitation, Questions } from './answer-questions.ts';
-import { createHandlers } from './elicitation-handlers.ts';
-import { createAsk, unreadable } from './call.ts';
+import type { OnElicitation } from './answer-questions.ts';
+import { createAsk } from './call.ts';
 import type { CallOptions } from './call.ts';
+import { createHandlers } from './elicitation-handlers.ts';
+import { createElicitationMethods, questionsOfTurn } from './elicitations.ts';
+import type { ElicitationMethods } from './elicitations.ts';
 import { capabilityHeader, chatPath, conversationPath, withQuery } from './addresses.ts';
-import { followElicitations } from './follow-elicitations.ts';
 import { followFeed } from './follow-feed.ts';
 import type { EventsOptions, FeedItem } from './follow-feed.ts';
 import { followTurn } from './follow-turn.ts';
 import type { FollowOptions } from './follow-turn.ts';
 import { toPost } from './new-message.ts';
 import type { NewMessage } from './new-message.ts';
-import type { ReadOptions } from './reconnect.ts';
 import { defaultTiming } from './retry.ts';
 import type { Timing } from './retry.ts';
 import { createSend } from './send.ts';
@@ -60,35 +48,15 @@ export interface ClientOptions {
   timing?: Partial<Timing>;
 }
 
-export interface Client {
+export interface Client extends ElicitationMethods {
   /** Sends the message and follows its turn to the end. The same message id again, even much later, shows the same turn. */
   start(message: NewMessage, options?: FollowOptions): AsyncGenerator<TurnView, void>;
   /** Follows the live turn of a conversation; ends at once when it is idle. */
   follow(conversationId: string, options?: FollowOptions): AsyncGenerator<TurnView, void>;
   /** Everything that happens in a conversation, turn after turn; ends only with its signal. */
   events(conversationId: string, options?: EventsOptions): AsyncGenerator<FeedItem, void>;
-  /** Safe to repeat: the same answer gets the same receipt. */
-  answer(answer: ElicitationResponse, options?: CallOptions): Promise<ElicitationReceipt>;
-  /** Answers several questions of one conversation; one that is refused is an item with a `problem`, and stops no other. */
-  answerAll(answers: ElicitationResponses, options?: CallOptions): Promise<ElicitationReceipts>;
-  /**
-   * Answers the questions of turns that this client follows, until the function is called that it returns: what the
-   * handler is asked by then, it may still answer. Of several, the latest is asked first, and one that returns
-   * `undefined` leaves the question to the one before it. A turn is told that all questions can be shown when it is
-   * started with a handler.
-   */
-  onElicitation(handler: OnElicitation): () => void;
   /** Asks the live turn to stop; its stream tells when it has. */
   cancel(conversationId: string, options?: CallOptions): Promise<CancelAnswer>;
-  openElicitations(conversationId: string, options?: CallOptions): Promise<ElicitationRequest[]>;
-  /** The questions that wait for you in all conversations, newest first; at most a hundred. */
-  allOpenElicitations(options?: CallOptions): Promise<PlacedElicitation[]>;
-  /**
-   * The questions to you in all conversations: first those that are open, oldest first, then each new one, and each again
-   * when it is settled, also when that was while the connection was away. Ends only with its signal. A service is never
-   * asked: with an API key, this is for `forUser`.
-   */
-  followElicitations(options?: ReadOptions): AsyncGenerator<PlacedElicitation, void>;
   /** Your own, last changed first. */
   conversations(page?: PageOptions): Promise<ConversationList>;
   /** What was said, newest page first. The live turn's message is not in it: `follow` shows that from its start. */
@@ -122,33 +90,7 @@ export function createClient(options: ClientOptions): Client {
   const timing: Timing = { ...defaultTiming, ...options.timing };
   const ask = createAsk(send, timing);
   const handlers = createHandlers(options.onElicitation);
-
-  function postAnswer(body: ElicitationResponse, callOptions?: CallOptions) {
-    const post: Call = { method: 'POST', path: '/run/api/elicitation-responses', body };
-    return ask<ElicitationReceipt>(post, callOptions);
-  }
-
-  async function openElicitations(
-    conversationId: string,
-    callOptions?: CallOptions,
-  ): Promise<ElicitationRequest[]> {
-    const path = `${conversationPath(conversationId)}/elicitations?status=pending`;
-    const { items } = await ask<{ items: ElicitationRequest[] }>({ method: 'GET', path }, callOptions);
-    return items;
-  }
-
-  /** As long as somebody follows, an answer is worth any number of attempts. */
-  function questionsFor(onElicitation: OnElicitation | undefined): Questions {
-    return answerQuestions({
-      onElicitation: onElicitation ?? handlers.ask,
-      isListening: () => onElicitation !== undefined || handlers.some(),
-      answer: (answer, signal) => postAnswer(answer, { signal, patient: true }),
-      async isOpen(conversationId, id, signal) {
-        const open = await openElicitations(conversationId, { signal, patient: true });
-        return open.some(({ elicitationId }) => elicitationId === id);
-      },
-    });
-  }
+  const elicitations = createElicitationMethods({ ask, send, timing, handlers });
 
   function headersFor({ onElicitation, operations }: FollowOptions) {
     const all = { url: true, form: true };
@@ -164,11 +106,13 @@ export function createClient(options: ClientOptions): Client {
     connect: (signal: AbortSignal) => Promise<Response>,
     follow: FollowOptions,
   ): AsyncGenerator<TurnView, void> {
-    const questions = questionsFor(follow.onElicitation);
+    const questions = questionsOfTurn(elicitations, handlers, follow.onElicitation);
     yield* followTurn({ ...follow, timing, conversationId, questions, connect });
   }
 
   return {
+    ...elicitations,
+
     start(message, follow = {}) {
       // Reconnecting sends it again, and joins the turn, whether it has begun, goes on or is over.
       const post = toPost(message, headersFor(follow));
@@ -196,38 +140,8 @@ export function createClient(options: ClientOptions): Client {
       });
     },
 
-    answer: (answer, callOptions) => postAnswer(answer, callOptions),
-
-    answerAll: (body, callOptions) =>
-      ask({ method: 'POST', path: '/run/api/elicitation-responses', body }, callOptions),
-
-    onElicitation: (handler) => handlers.add(handler),
-
     cancel: (conversationId, callOptions) =>
       ask({ method: 'POST', path: `${chatPath(conversationId)}/cancel` }, callOptions),
-
-    openElicitations: (conversationId, callOptions) => openElicitations(conversationId, callOptions),
-
-    async allOpenElicitations(callOptions) {
-      const { items } = await ask<PlacedElicitationList>(
-        { method: 'GET', path: '/run/v1/elicitations' },
-        callOptions,
-      );
-      return items;
-    },
-
-    followElicitations: (read = {}) =>
-      followElicitations({
-        ...read,
-        timing,
-        connect: (signal) => send({ method: 'GET', path: '/run/v1/elicitations/events' }, signal),
-        async list(conversationId, signal) {
-          const path = `${conversationPath(conversationId)}/elicitations`;
-          const response = await send({ method: 'GET', path }, signal);
-          const { items }: { items: ElicitationRequest[] } = await response.json().catch(unreadable);
-          return items;
-        },
-      }),
 
     conversations: ({ cursor, limit, ...callOptions } = {}) =>
       ask({ method: 'GET', path: withQuery('/run/v1/conversations', { cursor, limit }) }, callOptions),
