@@ -4,23 +4,22 @@
  */
 import type { JSONRPCMessage, Transport } from '@modelcontextprotocol/client';
 import type { Capabilities } from '../../elicitation/capabilities.ts';
-import type { InputRequired, QuestionAnswer, ServerQuestion } from '../../remote/input-required.ts';
-import { readServerMessage } from '../../remote/mcp/legacy/messages.ts';
+import type { InputRequired } from '../../remote/input-required.ts';
 import type { Collected } from '../answers/collect-answers.ts';
 import type { AnswerSource } from '../answers/source.ts';
-import type { CallEnd, CallEvent, LogLine, Progress, ToolCallReport } from './call-events.ts';
+import type { CallEnd, CallEvent, ToolCallReport } from './call-events.ts';
 import { checkOutput } from './check-output.ts';
 import { clauses } from './fault.ts';
-import { canShowAll, clauseOfPushed, fault, readServerAnswer, sentence } from './read-answer.ts';
+import { canShowAll, fault, readServerAnswer } from './read-answer.ts';
 import type { Era } from './read-answer.ts';
 import { sendCall } from './any-client.ts';
 import type { AnyClient, ToolToCall } from './any-client.ts';
-import { toLogLine, toProgress } from './notifications.ts';
 import { buildRetry } from './retry.ts';
 import { createRounds } from './rounds.ts';
 import type { Rounds } from './rounds.ts';
+import { createServerMessages } from './server-messages.ts';
+import type { ServerMessages } from './server-messages.ts';
 import { createSilenceClock } from './silence-clock.ts';
-import type { SilenceClock } from './silence-clock.ts';
 import { createTimeLimit } from './time-limit.ts';
 import type { TimeLimit } from './time-limit.ts';
 import { tapTransport } from './transport-tap.ts';
@@ -39,9 +38,6 @@ export interface CallToolOptions {
   signal?: AbortSignal;
   onEvent?: (event: CallEvent) => void;
 }
-
-/** Both stand still while a question is open. */
-type Clocks = readonly [SilenceClock, TimeLimit];
 
 /** Rejects only for mistakes of the caller's: how the call ended stands in the report. */
 export async function callTool(
@@ -63,15 +59,11 @@ class Call {
   readonly #capabilities: Capabilities;
   readonly #timeoutMs: number;
   readonly #maxTimeMs: number;
-  readonly #emit: (event: CallEvent) => void;
   readonly #signal: AbortSignal | undefined;
   readonly #rounds: Rounds;
-  readonly #progress: Progress[] = [];
-  readonly #logs: LogLine[] = [];
+  readonly #messages: ServerMessages;
   readonly #over = new AbortController();
   readonly #ended = Promise.withResolvers<CallEnd>();
-  /** Requests of the server's that are being answered, by their id as JSON. */
-  readonly #open = new Map<string, AbortController>();
 
   constructor(client: AnyClient, transport: Transport, tool: ToolToCall, options: CallToolOptions) {
     this.#client = client;
@@ -81,14 +73,21 @@ class Call {
     this.#capabilities = options.capabilities ?? canShowAll;
     this.#timeoutMs = options.timeoutMs ?? 60_000;
     this.#maxTimeMs = options.maxTimeMs ?? 600_000;
-    this.#emit = options.onEvent ?? (() => undefined);
+    const emit = options.onEvent ?? (() => undefined);
     this.#signal = options.signal;
     this.#rounds = createRounds({
       tool,
       server: client.getServerVersion()?.name,
       sources: [options.answers ?? []].flat(),
       most: options.maxRounds ?? 5,
-      emit: this.#emit,
+      emit,
+    });
+    this.#messages = createServerMessages({
+      era: this.#era,
+      capabilities: this.#capabilities,
+      transport,
+      rounds: this.#rounds,
+      emit,
     });
   }
 
@@ -113,14 +112,14 @@ class Call {
         era: this.#era,
         end,
         rounds: this.#rounds.answered,
-        progress: this.#progress,
-        logs: this.#logs,
+        progress: this.#messages.progress,
+        logs: this.#messages.logs,
         durationMs: Math.round(performance.now() - began),
       };
     } finally {
       limit.stop();
       this.#signal?.removeEventListener('abort', stop);
-      for (const question of this.#open.values()) question.abort();
+      this.#messages.stop();
       this.#over.abort();
     }
   }
@@ -143,7 +142,7 @@ class Call {
       // Refused until pages are done, and they are not: the refusal is how it ends.
       const isRefused = collected.answers.some(({ action }) => action !== 'accept');
       if (isRefused && 'error' in answered.message) return { kind: 'error', ...answered.message.error };
-      params = buildRetry(params, answer.pause, collected.answers.map(toWire));
+      params = buildRetry(params, answer.pause, collected.answers);
     }
   }
 
@@ -178,7 +177,12 @@ class Call {
           if (message.id === id) answered.resolve({ message });
           return false;
         }
-        return this.#hear(message, [clock, limit], (end) => answered.resolve(end));
+        return this.#messages.hear(message, {
+          end: (end) => answered.resolve(end),
+          fail: (error) => this.#ended.reject(error as Error),
+          silence: clock,
+          limit,
+        });
       },
       onStreamEnd(ended) {
         if (ended !== id) return;
@@ -202,85 +206,6 @@ class Call {
       await Promise.race([sent, new Promise((resolve) => setImmediate(resolve))]);
     }
   }
-
-  /** What the server says beside its answer. True: it is handled, and no matter of the client's. */
-  #hear(message: JSONRPCMessage, clocks: Clocks, end: (end: CallEnd) => void): boolean {
-    if (!('method' in message)) return false;
-    const params: Record<string, unknown> = { ...message.params };
-    if (message.method === 'notifications/progress') {
-      const progress = toProgress(params);
-      this.#progress.push(progress);
-      this.#emit({ type: 'progress', ...progress });
-      return false;
-    }
-    if (message.method === 'notifications/message') {
-      const line = toLogLine(params);
-      this.#logs.push(line);
-      this.#emit({ type: 'log', ...line });
-      return false;
-    }
-    const read = readServerMessage(message, this.#capabilities);
-    const isRequest = 'id' in message;
-    if (isRequest && message.method !== 'ping' && (this.#era === 'modern' || !read)) {
-      const rule = this.#era === 'modern' ? clauses.noServerRequests : clauses.undeclared;
-      end(fault(`It sent the request "${message.method}" in the middle of the call.`, rule));
-      return true;
-    }
-    switch (read?.kind) {
-      case undefined:
-        return false;
-      case 'question': {
-        if (read.question.request.mode === 'url' && read.question.pageId === undefined) {
-          end(fault('Its url question has no elicitationId.', clauses.elicitationId));
-          return true;
-        }
-        this.#answerPushed(read.question, clocks).then(
-          (unanswered) => unanswered && end(unanswered),
-          (error: unknown) => this.#ended.reject(error as Error),
-        );
-        return true;
-      }
-      case 'unaskable':
-        end(fault(sentence(read.reason), clauseOfPushed(read.reason, params, this.#capabilities)));
-        return true;
-      case 'withdrawn':
-        if (this.#open.has(read.key)) this.#emit({ type: 'withdrawn', key: read.key });
-        this.#open.get(read.key)?.abort();
-        return false;
-      case 'page-done':
-        this.#emit({ type: 'page-done', pageId: read.pageId });
-        return false;
-      default:
-        return read satisfies never;
-    }
-  }
-
-  async #answerPushed(asked: ServerQuestion, clocks: Clocks): Promise<CallEnd | undefined> {
-    const [silence, limit] = clocks;
-    using _silence = silence.pause();
-    using _limit = limit.pause();
-    const withdrawn = new AbortController();
-    this.#open.set(asked.key, withdrawn);
-    try {
-      const collected = await this.#rounds.ask([asked], undefined, withdrawn.signal);
-      if (withdrawn.signal.aborted || this.#over.signal.aborted) return undefined;
-      if (collected.kind === 'unanswered') return collected;
-      const [answer] = collected.answers.map(toWire);
-      if (!answer) return undefined;
-      const { key, ...result } = answer;
-      await this.#transport.send({ jsonrpc: '2.0', id: JSON.parse(key) as string | number, result });
-      return undefined;
-    } catch (error) {
-      if (withdrawn.signal.aborted || this.#over.signal.aborted) return undefined;
-      throw error;
-    } finally {
-      this.#open.delete(asked.key);
-    }
-  }
-}
-
-function toWire({ key, action, content }: QuestionAnswer): QuestionAnswer {
-  return { key, action, ...(content !== undefined && { content }) };
 }
 
 function isResponse(
