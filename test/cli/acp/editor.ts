@@ -106,7 +106,10 @@ export async function playEditor(
     agent,
     connection,
     async newSession() {
-      const { sessionId } = await agent.request(methods.agent.session.new, { cwd: '/work', mcpServers: [] });
+      const { sessionId } = await agent.request(methods.agent.session.new, {
+        cwd: '/project',
+        mcpServers: [],
+      });
       return sessionId;
     },
     prompt: (sessionId: string, text: string) =>

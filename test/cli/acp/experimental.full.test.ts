@@ -54,7 +54,7 @@ async function draftEditor(
     info: { name: 'test', version: '1' },
     capabilities: { elicitation: { form: {}, url: {} } },
   });
-  const { sessionId } = await agent.request(methods.agent.session.new, { cwd: '/work' });
+  const { sessionId } = await agent.request(methods.agent.session.new, { cwd: '/project' });
   service.begun(sessionId);
   const states = () =>
     updates.flatMap((update) => (update.sessionUpdate === 'state_update' ? [update] : [])) as {
@@ -117,7 +117,7 @@ test('v2: cancel ends as cancelled, and a session is resumed with what was said'
   const again = await draftEditor();
   await again.agent.request(methods.agent.session.resume, {
     sessionId,
-    cwd: '/work',
+    cwd: '/project',
     replayFrom: { type: 'start' },
   });
   expect(again.updates.map(({ sessionUpdate }) => sessionUpdate)).toEqual([

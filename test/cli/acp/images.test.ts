@@ -24,7 +24,7 @@ async function open(agent: string | undefined) {
 const image = (data: string, mimeType = 'image/png') => ({ type: 'image' as const, data, mimeType });
 const file = (blob: string, mimeType: string) => ({
   type: 'resource' as const,
-  resource: { uri: 'file:///work/logo', mimeType, blob },
+  resource: { uri: 'file:///project/logo.png', mimeType, blob },
 });
 
 test('images are declared for an agent that takes them, shown to it, and told again when the session is loaded', async () => {
@@ -38,7 +38,7 @@ test('images are declared for an agent that takes them, shown to it, and told ag
 
   const again = await playEditor(createAgentV1(await partsFor(setup.service)));
   onTestFinished(() => again.close());
-  await again.agent.request(methods.agent.session.load, { sessionId, cwd: '/work', mcpServers: [] });
+  await again.agent.request(methods.agent.session.load, { sessionId, cwd: '/project', mcpServers: [] });
   const said = again.updates.flatMap(({ update }) =>
     update.sessionUpdate === 'user_message_chunk' ? [update.content] : [],
   );
@@ -88,7 +88,7 @@ test('the draft has them, too', async () => {
     capabilities: {},
   });
   expect(hello.capabilities?.session?.prompt).toEqual({ embeddedContext: {}, image: {} });
-  const { sessionId } = await agent.request(methods2.agent.session.new, { cwd: '/work' });
+  const { sessionId } = await agent.request(methods2.agent.session.new, { cwd: '/project' });
   const asked = setup.model.next();
   await agent.request(methods2.agent.session.prompt, { sessionId, prompt: [text('What?'), image(png)] });
   expect(JSON.stringify((await asked).body)).toContain(dataUrl(png));

@@ -10,7 +10,7 @@ import { startProgram } from './program.ts';
 import type { Line, Program } from './program.ts';
 
 const setup = useAskingService();
-const folder = { cwd: '/work', mcpServers: [] };
+const folder = { cwd: '/project', mcpServers: [] };
 const hello = { protocolVersion: 1, clientCapabilities: {} };
 
 async function newSession(program: Program): Promise<Line> {

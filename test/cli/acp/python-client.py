@@ -70,7 +70,7 @@ async def main(text, command, *words):
         hello = await agent.initialize(
             protocol_version=PROTOCOL_VERSION, client_capabilities=capabilities
         )
-        session = await agent.new_session(cwd="/work", mcp_servers=[])
+        session = await agent.new_session(cwd="/project", mcp_servers=[])
         end = await agent.prompt(session_id=session.session_id, prompt=[text_block(text)])
         # Notifications are handled beside responses.
         await asyncio.sleep(0.2)

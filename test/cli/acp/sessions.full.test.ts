@@ -18,9 +18,9 @@ const lisbon = { action: 'accept', content: { city: 'Lisbon' } };
 const asking = asks({ city: form('Which city?') });
 const open = (options: Opening = {}) => openEditor(setup.service, options);
 const load = (editor: PlayedEditor, sessionId: string) =>
-  editor.agent.request(session.load, { sessionId, cwd: '/work', mcpServers: [] });
+  editor.agent.request(session.load, { sessionId, cwd: '/project', mcpServers: [] });
 const resume = (editor: PlayedEditor, sessionId: string) =>
-  editor.agent.request(session.resume, { sessionId, cwd: '/work' });
+  editor.agent.request(session.resume, { sessionId, cwd: '/project' });
 const told = (editor: PlayedEditor) => editor.updates.map(({ update }) => update);
 
 test('a session is loaded with all that was said, and goes on', async () => {
@@ -199,8 +199,8 @@ test('whose a session is, the token says: to anybody else it is not there, and n
   await expect(bob.prompt(id, 'hello')).rejects.toMatchObject({ code: -32002 });
   const { sessions } = await bob.agent.request(session.list, {});
   expect(sessions.map(({ sessionId }) => sessionId)).not.toContain(id);
-  const listed = await alice.agent.request(session.list, { cwd: '/work' });
-  expect(listed.sessions).toMatchObject([{ sessionId: id, cwd: '/work', title: 'hello' }]);
+  const listed = await alice.agent.request(session.list, { cwd: '/project' });
+  expect(listed.sessions).toMatchObject([{ sessionId: id, cwd: '/project', title: 'hello' }]);
   expect((await alice.agent.request(session.list, { cwd: '/nowhere' })).sessions).toEqual([]);
   alice.close();
   bob.close();
@@ -220,7 +220,7 @@ test('a session that is closed ends its prompt, and is not there any more', asyn
 
 test('the agent is chosen until the conversation begins', async () => {
   const editor = await open();
-  const created = await editor.agent.request(session.new, { cwd: '/work', mcpServers: [] });
+  const created = await editor.agent.request(session.new, { cwd: '/project', mcpServers: [] });
   const { sessionId } = created;
   setup.service.begun(sessionId);
   expect(created.modes).toMatchObject({
@@ -248,7 +248,7 @@ test('the agent is chosen until the conversation begins', async () => {
 test('calls of a delegated agent are told under an id of their own, which its questions name', async () => {
   setup.server.play(asking);
   const editor = await open({ answer: () => lisbon });
-  const { sessionId } = await editor.agent.request(session.new, { cwd: '/work', mcpServers: [] });
+  const { sessionId } = await editor.agent.request(session.new, { cwd: '/project', mcpServers: [] });
   setup.service.begun(sessionId);
   await editor.agent.request(session.setMode, { sessionId, modeId: 'lead' });
   expect(await editor.prompt(sessionId, `ask the assistant to ${callAsk}`)).toEqual(end);

@@ -14,7 +14,7 @@ import { startProgram } from './program.ts';
 import type { Line, Program } from './program.ts';
 
 const setup = useAskingService();
-const folder = { cwd: '/work', mcpServers: [] };
+const folder = { cwd: '/project', mcpServers: [] };
 const schemaFile = createRequire(import.meta.url).resolve('@agentclientprotocol/sdk/schema/v1/schema.json');
 const ajv = new Ajv2020({ strict: false, validateFormats: false });
 ajv.addSchema(JSON.parse(readFileSync(schemaFile, 'utf8')) as object, 'acp');
@@ -140,7 +140,7 @@ test('LOAD-001 to -003, RESUME-001, -002: what was said is told before the answe
     { sessionUpdate: 'agent_message_chunk' },
   ]);
   const resumedFrom = program.lines.length;
-  const resumed = await ask('session/resume', { sessionId, cwd: '/work' });
+  const resumed = await ask('session/resume', { sessionId, cwd: '/project' });
   expect(valid('ResumeSessionResponse', resumed.result)).toBeNull();
   expect(program.lines.slice(resumedFrom)).toEqual([resumed]);
 });
