@@ -4,6 +4,7 @@
  * when it is told that something happens.
  */
 import { condition, setHandler, sleep, workflowInfo } from '@temporalio/workflow';
+import type { DeliveryReport } from '../turn/delivery-report.ts';
 import { turnNews } from './messages.ts';
 
 const firstPauseMs = 1_000;
@@ -23,21 +24,11 @@ export interface Look<Position> {
   isAwaited: boolean;
 }
 
-interface Report<Position, End> {
-  /**
-   * `working`: more is to come soon. `waiting`: for a person. `busy`: this worker delivers enough already. `limited`: they
-   * want to be left alone for a while. `failed`: they do not answer.
-   */
-  kind: 'working' | 'waiting' | 'busy' | 'limited' | 'failed' | End;
-  position: Position;
-  retryAfterMs?: number;
-}
-
 interface Options<Position, End extends string, Status> extends Progress<Position> {
   /** How long they may fail. */
   deadlineMs: number;
   busyMs: number;
-  look(at: Look<Position>): Promise<Report<Position, End>>;
+  look(at: Look<Position>): Promise<DeliveryReport<Position, End>>;
   /** What it means that nothing is left to do. */
   ends: Record<End, Status>;
 }

@@ -6,12 +6,10 @@ import { randomUUID } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import packageJson from '../../package.json' with { type: 'json' };
-import { startDevelopmentServer } from '../development-server.ts';
-import type { DevelopmentServer } from '../development-server.ts';
 import { startAskingServer } from '../servers/asking-server.ts';
 import type { AskingServer } from '../servers/asking-server.ts';
 import { createEventStore } from '../servers/event-store.ts';
-import { startEverything } from '../servers/everything-server.ts';
+import { everythingFilled, startEverything } from '../servers/everything-server.ts';
 import type { PeerProcess } from '../servers/everything-server.ts';
 import { fastmcpVersions, startFastMCP } from '../servers/fastmcp.ts';
 import type { FastMCPStart } from '../servers/fastmcp.ts';
@@ -20,16 +18,13 @@ import type { V1Server } from '../servers/v1-server.ts';
 import { callOf, startAsking } from '../service/asking.ts';
 import type { Service } from '../service/service.ts';
 import type { ChatOptions } from '../service/user.ts';
+import { useDevelopmentServer } from '../service/use-development-server.ts';
 import { accept, asTurn } from './asking-service.ts';
 import type { AskedTurn } from './asking-service.ts';
 
-let temporal: DevelopmentServer;
+const temporal = useDevelopmentServer();
 let service: Service;
 
-beforeAll(async () => {
-  temporal = await startDevelopmentServer();
-}, 60_000);
-afterAll(() => temporal.stop());
 afterEach(() => service?.stop());
 
 async function begin(
@@ -61,38 +56,22 @@ describe('the reference server with everything', { timeout: 60_000 }, () => {
   });
   afterAll(() => server.stop());
 
-  const filled = {
-    name: 'Alice Liddell',
-    check: true,
-    firstLine: 'Alice was beginning to get very tired.',
-    email: 'alice@example.com',
-    homepage: 'https://example.com/alice',
-    birthdate: '1852-05-04',
-    integer: 7,
-    number: 2.5,
-    untitledSingleSelectEnum: 'Ross',
-    untitledMultipleSelectEnum: ['Piano', 'Drums'],
-    titledSingleSelectEnum: 'hero-3',
-    titledMultipleSelectEnum: ['fish-2'],
-    legacyTitledEnum: 'pet-4',
-  };
-
   test('a form with a field of every kind arrives as it was filled in', async () => {
     const turn = await begin(server.url, ['trigger-elicitation-request']);
     const { requestedSchema } = await turn.question(0);
     const properties = requestedSchema['properties'] as object;
-    expect(Object.keys(properties).toSorted()).toEqual(Object.keys(filled).toSorted());
-    expect(await turn.answer(0, accept({ ...filled, integer: 101, legacyTitledEnum: 'Cats' }))).toMatchObject(
-      {
-        status: 422,
-        body: { errors: [{ pointer: '/content/integer' }, { pointer: '/content/legacyTitledEnum' }] },
-      },
-    );
-    expect((await turn.answer(0, accept(filled))).status).toBe(200);
+    expect(Object.keys(properties).toSorted()).toEqual(Object.keys(everythingFilled).toSorted());
+    expect(
+      await turn.answer(0, accept({ ...everythingFilled, integer: 101, legacyTitledEnum: 'Cats' })),
+    ).toMatchObject({
+      status: 422,
+      body: { errors: [{ pointer: '/content/integer' }, { pointer: '/content/legacyTitledEnum' }] },
+    });
+    expect((await turn.answer(0, accept(everythingFilled))).status).toBe(200);
     const { text } = await turn.end();
     expect(text).toContain('User provided the requested information');
     const raw = /Raw result: (\{.*\})/s.exec(text)?.[1] ?? '{}';
-    expect(JSON.parse(raw)).toEqual({ action: 'accept', content: filled });
+    expect(JSON.parse(raw)).toEqual({ action: 'accept', content: everythingFilled });
   });
 
   test.each(['decline', 'cancel'])('a form that ends with %s', async (action) => {

@@ -14,6 +14,23 @@ export interface PeerProcess {
   stop(): Promise<void>;
 }
 
+/** What its form with a field of every kind accepts. */
+export const everythingFilled = {
+  name: 'Alice Liddell',
+  check: true,
+  firstLine: 'Alice was beginning to get very tired.',
+  email: 'alice@example.com',
+  homepage: 'https://example.com/alice',
+  birthdate: '1852-05-04',
+  integer: 7,
+  number: 2.5,
+  untitledSingleSelectEnum: 'Ross',
+  untitledMultipleSelectEnum: ['Piano', 'Drums'],
+  titledSingleSelectEnum: 'hero-3',
+  titledMultipleSelectEnum: ['fish-2'],
+  legacyTitledEnum: 'pet-4',
+};
+
 export async function startEverything(): Promise<PeerProcess> {
   const port = await freePort();
   return startPeer(process.execPath, [program, 'streamableHttp'], {

@@ -6,7 +6,7 @@ import type { Sent } from '../servers/slack/deliver.ts';
 import type { Entered } from '../servers/slack/entered.ts';
 import { addViews, buttonsOf } from '../servers/slack/views.ts';
 import type { OpenWindow, Press, Submit, Views } from '../servers/slack/views.ts';
-import { startPlayingServer } from '../servers/playing-server.ts';
+import { asks, form, startPlayingServer } from '../servers/playing-server.ts';
 import type { Move, PlayingServer } from '../servers/playing-server.ts';
 import { callOf } from '../service/asking.ts';
 import { createAnswers } from './answers.ts';
@@ -14,6 +14,19 @@ import { noSignIn, useSlackService } from './slack-service.ts';
 import type { SlackService, SlackServiceOptions } from './slack-service.ts';
 
 export const soon = { timeout: 25_000 };
+
+/** One question, `trip`, with one field. */
+export const asksForCity = (message = 'Which city?') => [
+  asks({
+    trip: form(
+      message,
+      { city: { type: 'string', pattern: '^[A-Z][a-z]+$', title: 'City' } },
+      { required: ['city'] },
+    ),
+  }),
+];
+
+export const answerForTrip = ({ calls }: PlayingServer) => calls.at(-1)?.params.inputResponses?.['trip'];
 
 export interface SlackAsking extends SlackService, ReturnType<typeof createAnswers> {
   views: Views;

@@ -3,30 +3,27 @@ import { expect, test } from 'vitest';
 import { asks, form } from '../servers/playing-server.ts';
 import { inputsOf } from '../servers/slack/entered.ts';
 import { slackDeliveryWorkflowId, turnWorkflowId } from '../../src/workflows/messages.ts';
-import { said, soon, untilSaid, untilTaken, useAskingInSlack } from './asking-in-slack.ts';
+import {
+  answerForTrip,
+  asksForCity,
+  said,
+  soon,
+  untilSaid,
+  untilTaken,
+  useAskingInSlack,
+} from './asking-in-slack.ts';
 
 const setup = await useAskingInSlack();
 const { begin, opened, press, openWindow, submit, whispered, chat, server } = setup;
 
-const city = (message = 'Which city?') => [
-  asks({
-    trip: form(
-      message,
-      { city: { type: 'string', pattern: '^[A-Z][a-z]+$', title: 'City' } },
-      { required: ['city'] },
-    ),
-  }),
-];
-const answers = () => server.calls.at(-1)?.params.inputResponses?.['trip'];
-
 test('what was typed is in no history and no message, also where it did not fit', async () => {
-  const asked = await begin(city());
+  const asked = await begin(asksForCity());
   const window = await opened(asked);
   await submit(window, { City: 'ZZ' });
   expect(Object.values(window.errors)).toEqual(['It must match ^[A-Z][a-z]+$.']);
   await submit(window, { City: 'Zanzibar' });
   await asked.end();
-  expect(answers()).toMatchObject({ content: { city: 'Zanzibar' } });
+  expect(answerForTrip(server)).toMatchObject({ content: { city: 'Zanzibar' } });
   const [first] = await setup.logOf(asked.ts);
   const { tenant = '', conversation = '' } =
     (await setup.service.storage.slack.threads.get({
@@ -47,7 +44,7 @@ test('what was typed is in no history and no message, also where it did not fit'
 });
 
 test('two windows and a second press: one answer counts, the same again closes, another is told what counts', async () => {
-  const asked = await begin(city());
+  const asked = await begin(asksForCity());
   const first = await opened(asked);
   const second = await opened(asked);
   await Promise.all([submit(first, { City: 'Lisbon' }), submit(first, { City: 'Lisbon' })]);
@@ -56,12 +53,12 @@ test('two windows and a second press: one answer counts, the same again closes, 
   await untilSaid(second, 'This question is settled already. Answered.');
   expect(inputsOf(second.view)).toEqual([]);
   await asked.end();
-  expect(answers()).toMatchObject({ content: { city: 'Lisbon' } });
+  expect(answerForTrip(server)).toMatchObject({ content: { city: 'Lisbon' } });
   expect(server.calls).toHaveLength(2);
 });
 
 test('a question that was settled elsewhere while its window is open says so in it, and below its button', async () => {
-  const asked = await begin(city());
+  const asked = await begin(asksForCity());
   const window = await opened(asked);
   const { message } = await asked.question();
   await press({ by: 'U1', button: 'Not now', message });
@@ -76,7 +73,7 @@ test('a question that was settled elsewhere while its window is open says so in 
 });
 
 test('a new message takes the place of a turn that waits, and its window says so', async () => {
-  const asked = await begin([...city(), ...city('And which one now?')]);
+  const asked = await begin([...asksForCity(), ...asksForCity('And which one now?')]);
   const window = await opened(asked);
   await setup.write({
     by: 'U1',

@@ -2,7 +2,7 @@
 import { expect, test } from 'vitest';
 import { asks, form } from '../servers/playing-server.ts';
 import { inputsOf } from '../servers/slack/entered.ts';
-import { said, untilTaken, useAskingInSlack } from './asking-in-slack.ts';
+import { answerForTrip, asksForCity, said, untilTaken, useAskingInSlack } from './asking-in-slack.ts';
 
 const setup = await useAskingInSlack();
 const { begin, opened, submit, statusOf, server } = setup;
@@ -18,16 +18,6 @@ const fields = {
   mail: { type: 'string', title: 'Mail', format: 'email' },
 };
 const trip = () => [asks({ trip: form('Where to?', fields, { required: ['city', 'room'] }) })];
-const city = (message = 'Which city?') => [
-  asks({
-    trip: form(
-      message,
-      { city: { type: 'string', pattern: '^[A-Z][a-z]+$', title: 'City' } },
-      { required: ['city'] },
-    ),
-  }),
-];
-const answers = () => server.calls.at(-1)?.params.inputResponses?.['trip'];
 
 test('a form is filled in: its defaults, descriptions and limits are there, and what does not fit is said below its field', async () => {
   const asked = await begin(trip());
@@ -74,7 +64,7 @@ test('a form is filled in: its defaults, descriptions and limits are there, and 
   });
   await untilTaken(window);
   expect(await asked.end()).toEqual(['*Asking*: Answered.', 'done']);
-  expect(answers()).toEqual({
+  expect(answerForTrip(server)).toEqual({
     action: 'accept',
     content: {
       city: 'Lisbon',
@@ -90,7 +80,7 @@ test('a form is filled in: its defaults, descriptions and limits are there, and 
 });
 
 test('only whoever was asked gets anything from a window: another user, another workspace, a window that names another question', async () => {
-  const asked = await begin(city());
+  const asked = await begin(asksForCity());
   const window = await opened(asked);
   const { elicitationId } = window;
   const globex = setup.slack.addWorkspace('T2', 'Globex');

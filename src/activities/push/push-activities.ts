@@ -12,6 +12,7 @@ import type { PushTarget } from '../../credentials/sealing/sealed-push-target.ts
 import { createWebhooks } from '../../network/webhook.ts';
 import type { PushConfig } from '../../storage/ports/push-configs.ts';
 import type { Storage } from '../../storage/storage.ts';
+import type { DeliveryReport } from '../../turn/delivery-report.ts';
 import type { News } from '../../a2a/push-news.ts';
 import type { HeldCallLimit } from '../call-tool/held-call-limit.ts';
 import { heartbeatMs } from '../heartbeat.ts';
@@ -26,16 +27,8 @@ export interface DeliverInput {
   isAwaited: boolean;
 }
 
-export interface PushReport {
-  /**
-   * `working`: more is to come soon. `waiting`: for a person. `busy`: this worker delivers enough already. `failed`: the
-   * target did not take a notification. `ended`: it was told of the end. `removed`: nobody wants to be told any more.
-   */
-  kind: 'working' | 'waiting' | 'busy' | 'failed' | 'ended' | 'removed';
-  position: number | null;
-  /** How long the target asked not to be called. */
-  retryAfterMs?: number;
-}
+/** `failed`: the target did not take a notification. `ended`: it was told of the end. `removed`: nobody wants to be told any more. */
+export type PushReport = DeliveryReport<number | null, 'ended' | 'removed'>;
 
 export type GivenUp = { deliveryId: string };
 

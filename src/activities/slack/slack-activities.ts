@@ -12,6 +12,7 @@ import type { KeyRing } from '../../credentials/sealing/key-ring.ts';
 import { toAnswer } from '../../slack/answer.ts';
 import type { Answer } from '../../slack/answer.ts';
 import type { Storage } from '../../storage/storage.ts';
+import type { DeliveryReport } from '../../turn/delivery-report.ts';
 import type { HeldCallLimit } from '../call-tool/held-call-limit.ts';
 import { heartbeatMs } from '../heartbeat.ts';
 import { slackDeliveryDeadMs } from '../../workflows/messages.ts';
@@ -29,16 +30,8 @@ export interface ShowInput {
   isAwaited: boolean;
 }
 
-export interface ShowReport {
-  /**
-   * `working`: more is to come soon. `waiting`: for a person. `busy`: this worker shows enough answers already.
-   * `limited`: Slack wants to be left alone for a while. `failed`: it does not answer. `ended`: all is shown.
-   * `impossible`: it cannot be shown there.
-   */
-  kind: 'working' | 'waiting' | 'busy' | 'limited' | 'failed' | 'ended' | 'impossible';
-  position: number;
-  retryAfterMs?: number;
-}
+/** `ended`: all is shown. `impossible`: it cannot be shown there. */
+export type ShowReport = DeliveryReport<number, 'ended' | 'impossible'>;
 
 export type GivenUpSlack = { turnId: string };
 

@@ -1,6 +1,7 @@
 /** An editor that speaks ACP v1. */
 import { methods } from '@agentclientprotocol/sdk';
 import type { AgentContext, ClientCapabilities, SessionUpdate } from '@agentclientprotocol/sdk';
+import { untilAborted } from './editor.ts';
 import type { Editor } from './editor.ts';
 import { chunk } from './updates/to-updates.ts';
 
@@ -34,8 +35,4 @@ export function createEditorV1(
       ),
     tellState: async () => undefined,
   };
-}
-
-function untilAborted(signal: AbortSignal) {
-  return { cancellationSignal: signal, stopWaitingOnCancel: true };
 }

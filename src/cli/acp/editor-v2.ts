@@ -9,6 +9,7 @@ import type {
   SessionConfigOption as SessionConfigOptionV2,
   SessionUpdate as SessionUpdateV2,
 } from '@agentclientprotocol/sdk/experimental/v2';
+import { untilAborted } from './editor.ts';
 import type { Editor, SessionState } from './editor.ts';
 
 const { session, elicitation } = methods.client;
@@ -36,10 +37,6 @@ export function createEditorV2(
     notice: (sessionId, title) => update(sessionId, { sessionUpdate: 'notice', severity: 'info', title }),
     tellState: (sessionId, state) => update(sessionId, toStateUpdate(state)),
   };
-}
-
-function untilAborted(signal: AbortSignal) {
-  return { cancellationSignal: signal, stopWaitingOnCancel: true };
 }
 
 /** A call is told and changed in one form there; all else that we tell has the form of v1. */

@@ -29,6 +29,12 @@ export interface Editor {
   notice(sessionId: string, words: string): Promise<void>;
 }
 
+/** The options of a request that ends as `elicit` and `requestPermission` do. */
+export const untilAborted = (signal: AbortSignal) => ({
+  cancellationSignal: signal,
+  stopWaitingOnCancel: true,
+});
+
 export type SessionState =
   | { kind: 'running' | 'requires-action' }
   | { kind: 'idle'; stopReason?: StopReason }

@@ -14,7 +14,7 @@ import type { LongFetch } from './long-fetch.ts';
 import type { ServerAccount } from './sign-in/server-account.ts';
 import { targetInWords } from './target.ts';
 import type { Target } from './target.ts';
-import { unlessAborted } from './unless-aborted.ts';
+import { abortable } from './abortable.ts';
 import { howEnded, whyGone } from './why-gone.ts';
 
 export interface ConnectOptions {
@@ -66,7 +66,7 @@ export async function connectServer(target: Target, options: ConnectOptions): Pr
   );
   await options.onTransport?.(transport);
   try {
-    await unlessAborted(client.connect(transport, { timeout: timeoutMs }), signal);
+    await abortable(client.connect(transport, { timeout: timeoutMs }), signal);
   } catch (error) {
     await client.close().catch(() => undefined);
     const gone = whyGone(transport, requests);

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { startTravelDesk } from '../../../demo/travel/travel.ts';
 import { startAskingServer } from '../../servers/asking-server.ts';
-import { startEverything } from '../../servers/everything-server.ts';
+import { everythingFilled, startEverything } from '../../servers/everything-server.ts';
 import { fastmcpVersions, startFastMCP } from '../../servers/fastmcp.ts';
 import { startNoisyServer } from '../../servers/noisy-server.ts';
 import { startV1Server } from '../../servers/v1-server.ts';
@@ -51,21 +51,7 @@ export const peers: Peer[] = [
     name: 'the reference server with everything',
     era: 'legacy',
     call: ['--tool', 'trigger-elicitation-request'],
-    content: {
-      name: 'Alice Liddell',
-      check: true,
-      firstLine: 'Alice was beginning to get very tired.',
-      email: 'alice@example.com',
-      homepage: 'https://example.com/alice',
-      birthdate: '1852-05-04',
-      integer: 7,
-      number: 2.5,
-      untitledSingleSelectEnum: 'Ross',
-      untitledMultipleSelectEnum: ['Piano', 'Drums'],
-      titledSingleSelectEnum: 'hero-3',
-      titledMultipleSelectEnum: ['fish-2'],
-      legacyTitledEnum: 'pet-4',
-    },
+    content: everythingFilled,
     ends: { accept: [0, /provided the requested/], decline: [0, /declined/], cancel: [0, /cancelled/] },
     repeats: 'bytes',
     start: startEverything,

@@ -2,6 +2,7 @@
 import * as openid from 'openid-client';
 import type { AuthConfig } from '../../../config/config.ts';
 import type { UserPrincipal } from '../../../service/principal.ts';
+import { createIssuerMetadata } from '../issuer-metadata.ts';
 import { userFromClaims, usualTenantClaim } from '../../../service/access-tokens.ts';
 import type { SignIn } from './session.ts';
 
@@ -15,25 +16,16 @@ export interface IdentityClient {
   complete(query: string, signIn: SignIn): Promise<UserPrincipal>;
 }
 
-const timeoutSeconds = 10;
-
 export function createIdentityClient(auth: AuthConfig, redirectUri: string): IdentityClient {
-  let discovered: Promise<openid.Configuration> | undefined;
-
-  /** The issuer's metadata, cached; after a failure the next sign-in fetches it again. */
-  async function configuration(): Promise<openid.Configuration> {
-    discovered ??= discover(auth);
-    try {
-      return await discovered;
-    } catch (error) {
-      discovered = undefined;
-      throw error;
-    }
-  }
+  const metadata = createIssuerMetadata(
+    new URL(auth.issuer),
+    auth.client.id,
+    authentication(auth.client.secret),
+  );
 
   return {
     async begin(elicitationId, { asSomeoneElse }) {
-      const issuer = await configuration();
+      const issuer = await metadata();
       const state = openid.randomState();
       const nonce = openid.randomNonce();
       const codeVerifier = openid.randomPKCECodeVerifier();
@@ -50,7 +42,7 @@ export function createIdentityClient(auth: AuthConfig, redirectUri: string): Ide
     },
 
     async complete(query, { state, nonce, codeVerifier }) {
-      const issuer = await configuration();
+      const issuer = await metadata();
       const tokens = await openid.authorizationCodeGrant(issuer, new URL(`${redirectUri}?${query}`), {
         expectedState: state,
         expectedNonce: nonce,
@@ -70,15 +62,6 @@ export function createIdentityClient(auth: AuthConfig, redirectUri: string): Ide
       return userFromClaims({ ...more, ...claims }, auth);
     },
   };
-}
-
-async function discover({ issuer, client }: AuthConfig): Promise<openid.Configuration> {
-  const isPlainHttp = issuer.startsWith('http:');
-  const found = await openid.discovery(new URL(issuer), client.id, undefined, authentication(client.secret), {
-    timeout: timeoutSeconds,
-    ...(isPlainHttp && { execute: [openid.allowInsecureRequests] }),
-  });
-  return found;
 }
 
 /** OpenID's own default, HTTP Basic, unless the issuer says that it only takes the secret in the body. */

@@ -1,6 +1,7 @@
 /** Sign in with Slack: proves which Slack user of which workspace sits at the browser, and nothing else. */
 import * as openid from 'openid-client';
 import type { SlackConfig } from '../../../config/config.ts';
+import { createIssuerMetadata } from '../issuer-metadata.ts';
 
 export interface SlackIdentity {
   begin(team: string): Promise<{ url: URL; state: string; nonce: string }>;
@@ -11,34 +12,19 @@ export interface SlackIdentity {
   ): Promise<{ team: string; slackUser: string } | null>;
 }
 
-const timeoutSeconds = 10;
-
 export function createSlackIdentity(
   { id, secret }: NonNullable<SlackConfig['client']>,
   apiUrl: string,
   redirectUri: string,
 ): SlackIdentity {
   const issuer = new URL(new URL(apiUrl).origin);
-  let discovered: Promise<openid.Configuration> | undefined;
-
-  async function configuration(): Promise<openid.Configuration> {
-    discovered ??= openid.discovery(issuer, id, undefined, openid.ClientSecretPost(secret), {
-      timeout: timeoutSeconds,
-      ...(issuer.protocol === 'http:' && { execute: [openid.allowInsecureRequests] }),
-    });
-    try {
-      return await discovered;
-    } catch (error) {
-      discovered = undefined;
-      throw error;
-    }
-  }
+  const metadata = createIssuerMetadata(issuer, id, openid.ClientSecretPost(secret));
 
   return {
     async begin(team) {
       const state = openid.randomState();
       const nonce = openid.randomNonce();
-      const url = openid.buildAuthorizationUrl(await configuration(), {
+      const url = openid.buildAuthorizationUrl(await metadata(), {
         redirect_uri: redirectUri,
         scope: 'openid',
         state,
@@ -49,7 +35,7 @@ export function createSlackIdentity(
     },
     async complete(query, { state, nonce }) {
       const tokens = await openid.authorizationCodeGrant(
-        await configuration(),
+        await metadata(),
         new URL(`${redirectUri}?${query}`),
         { expectedState: state, expectedNonce: nonce, idTokenExpected: true },
       );

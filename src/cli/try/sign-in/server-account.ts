@@ -10,7 +10,7 @@ import type { KeptFiles } from '../../login/kept-files.ts';
 import { listenOnLoopback } from '../../login/loopback.ts';
 import { exitCodes, TryError } from '../exit-codes.ts';
 import type { Target } from '../target.ts';
-import { unlessAborted } from '../unless-aborted.ts';
+import { abortable } from '../abortable.ts';
 import { accountName } from './account-file.ts';
 import type { Account } from './account-file.ts';
 import { accountProvider, SignInNeeded } from './account-provider.ts';
@@ -135,7 +135,7 @@ function createServerAccount({ server, kept, clientId, say, open, signal }: Part
       };
       try {
         await auth(provider, where);
-        const { searchParams } = await unlessAborted(returned, signal);
+        const { searchParams } = await abortable(returned, signal);
         if (searchParams.has('error')) throw new Error(`it was refused (${searchParams.get('error')})`);
         const [authorizationCode, iss] = [searchParams.get('code') ?? '', searchParams.get('iss')];
         await auth(provider, { ...where, authorizationCode, ...(iss !== null && { iss }) });

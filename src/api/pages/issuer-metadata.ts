@@ -1,0 +1,24 @@
+/** What an OpenID issuer says of itself: fetched for the first sign-in and kept. After a failure the next one fetches it again. */
+import * as openid from 'openid-client';
+
+const timeoutSeconds = 10;
+
+export function createIssuerMetadata(
+  issuer: URL,
+  clientId: string,
+  authentication: openid.ClientAuth,
+): () => Promise<openid.Configuration> {
+  let discovered: Promise<openid.Configuration> | undefined;
+  return async () => {
+    discovered ??= openid.discovery(issuer, clientId, undefined, authentication, {
+      timeout: timeoutSeconds,
+      ...(issuer.protocol === 'http:' && { execute: [openid.allowInsecureRequests] }),
+    });
+    try {
+      return await discovered;
+    } catch (error) {
+      discovered = undefined;
+      throw error;
+    }
+  };
+}
