@@ -1,5 +1,5 @@
 /** Changed code is deployed while answers in Slack wait for people. */
-import { afterAll, beforeAll, beforeEach, expect, test, vi } from 'vitest';
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { takeStrandedTurns } from '../../src/processes/stranded-turns.ts';
 import { slackDeliveryWorkflowId } from '../../src/workflows/messages.ts';
 import {
@@ -17,6 +17,7 @@ import type { Chat } from '../servers/slack/chat.ts';
 import { startSlackServer } from '../servers/slack/slack-server.ts';
 import type { SlackServer } from '../servers/slack/slack-server.ts';
 import type { Workspace } from '../servers/slack/slack-state.ts';
+import { linkAlice, writeAsAlice } from './alice-in-slack.ts';
 
 /** Its first command is one that a delivery of today does not begin with. */
 const changed = `
@@ -44,26 +45,11 @@ useVersionedWorkers({
   env: () => ({ ...slack.env, SLACK_BOT_TOKEN: acme.botToken, SLACK_TENANT: 'demo' }),
 });
 const soon = { timeout: 40_000 };
-beforeEach(async () => {
-  const { installations, people } = service.storage.slack;
-  await vi.waitFor(async () => {
-    if (!(await installations.get('T1'))) throw new Error('not installed');
-  }, soon);
-  await people.link({ team: 'T1', slackUser: 'U1', tenant: 'demo', user: 'alice', linkedAt: 1 });
-});
+beforeEach(() => linkAlice(service.storage.slack));
 
 /** Somebody is asked in a thread of their own, and the thread says so. */
 async function waitingAnswer() {
-  const ts = slack.nextTs();
-  const event = {
-    type: 'message',
-    channel: 'DU1',
-    channel_type: 'im',
-    user: 'U1',
-    text: 'list my open issues',
-    ts,
-  };
-  expect((await slack.sendEvent(`${service.baseUrl}/slack/events`, event, { team: 'T1' })).status).toBe(200);
+  const ts = await writeAsAlice(slack, service, 'list my open issues');
   await expect.poll(() => chat.texts('DU1', ts).join(), soon).toContain('asks:');
   const { threads } = service.storage.slack;
   const thread = await threads.get({ team: 'T1', channel: 'DU1', threadTs: ts, slackUser: 'U1' });

@@ -10,6 +10,7 @@ import { startAskingServer } from '../servers/asking-server.ts';
 import { createOpenAIServer } from '../servers/openai-server.ts';
 import type { ChatRequest, Reply } from '../servers/openai-server.ts';
 import { buttonsOf } from '../servers/slack/views.ts';
+import { linkAlice } from './alice-in-slack.ts';
 import { createStages, stages } from './killed-stages.ts';
 import type { Stage } from './killed-stages.ts';
 import { createSlackDeployment } from './slack-deployment.ts';
@@ -95,7 +96,7 @@ beforeAll(async () => {
   const { deployment, chat } = setup;
   deployment.defer(() => Promise.all([rounds.stop(), model.stop()]));
   [worker] = await Promise.all([deployment.start('worker'), deployment.start('server')]);
-  await setup.isInstalled();
+  await linkAlice(setup.storage.slack);
   chat.fault = held.faultOf;
   for (const stage of stages) threads.set(stage, await setup.mention(stage.channel, stage.channel));
   await Promise.all(stages.filter(({ isDeclinedEarly }) => isDeclinedEarly).map(decline));

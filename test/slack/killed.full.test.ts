@@ -16,6 +16,7 @@ import type { Workspace } from '../servers/slack/slack-state.ts';
 import { Client, Connection } from '@temporalio/client';
 import { startTcpProxy } from '../servers/tcp-proxy.ts';
 import { slackDeliveryWorkflowId } from '../../src/workflows/messages.ts';
+import { linkAlice } from './alice-in-slack.ts';
 import { holdDeliveries } from './killed-between.ts';
 import { createSlackDeployment } from './slack-deployment.ts';
 import type { SlackDeployment } from './slack-deployment.ts';
@@ -90,13 +91,7 @@ test(
   'an API is killed after it has acknowledged a message, and another one makes it a turn, once',
   { timeout: 60_000 },
   async () => {
-    await storage.slack.people.link({
-      team: 'T1',
-      slackUser: 'U1',
-      tenant: 'demo',
-      user: 'alice',
-      linkedAt: 1,
-    });
+    await linkAlice(storage.slack);
     const asked = Promise.withResolvers<void>();
     const answering = slack.methods.get('users.info') as Method;
     // Slack is asked for a name, and does not answer while this API lives.
@@ -150,13 +145,7 @@ test.each([
   'an API is killed when a turn has begun and there is $stage: its answer is in the thread, once',
   { timeout: 240_000 },
   async ({ channel, hasRow }) => {
-    await storage.slack.people.link({
-      team: 'T1',
-      slackUser: 'U1',
-      tenant: 'demo',
-      user: 'alice',
-      linkedAt: 1,
-    });
+    await linkAlice(storage.slack);
     const connection = await Connection.connect({ address: setup.temporalAddress });
     const temporal = new Client({ connection });
     await using line = await startLine(Number(setup.temporalAddress.split(':')[1]));

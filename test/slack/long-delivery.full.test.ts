@@ -3,7 +3,7 @@
  * finds histories long after a dozen events.
  */
 import { TestWorkflowEnvironment } from '@temporalio/testing';
-import { afterAll, beforeAll, expect, test, vi } from 'vitest';
+import { afterAll, beforeAll, expect, test } from 'vitest';
 import { readTools } from '../../scripts/setup/tools.mjs';
 import { slackDeliveryWorkflowId } from '../../src/workflows/messages.ts';
 import { roundsAgents } from '../asking/asking-service.ts';
@@ -17,6 +17,7 @@ import type { SlackServer } from '../servers/slack/slack-server.ts';
 import { callOf, respond } from '../service/asking.ts';
 import { startService } from '../service/service.ts';
 import type { Service } from '../service/service.ts';
+import { linkAlice, writeAsAlice } from './alice-in-slack.ts';
 
 const longAfter = 12;
 const soon = { timeout: 40_000 };
@@ -51,11 +52,7 @@ beforeAll(async () => {
       ASKING_URL: server.url,
     },
   });
-  const { installations, people } = service.storage.slack;
-  await vi.waitFor(async () => {
-    if (!(await installations.get('T1'))) throw new Error('not installed');
-  }, soon);
-  await people.link({ team: 'T1', slackUser: 'U1', tenant: 'demo', user: 'alice', linkedAt: 1 });
+  await linkAlice(service.storage.slack);
 }, 120_000);
 afterAll(async () => {
   await service.stop();
@@ -67,16 +64,7 @@ afterAll(async () => {
 test('a delivery goes on as a new run when its history is long, between questions that are answered', async () => {
   const cities = ['one', 'two', 'three', 'four'];
   server.play(...cities.map((name) => asks({ trip: form(`Which city, ${name}?`) }, name)));
-  const ts = slack.nextTs();
-  const event = {
-    type: 'message',
-    channel: 'DU1',
-    channel_type: 'im',
-    user: 'U1',
-    text: callOf(['ask', {}]),
-    ts,
-  };
-  expect((await slack.sendEvent(`${service.baseUrl}/slack/events`, event, { team: 'T1' })).status).toBe(200);
+  const ts = await writeAsAlice(slack, service, callOf(['ask', {}]));
   const alice = await service.as('alice');
   let turnId = '';
   for (const name of cities) {

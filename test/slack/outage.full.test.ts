@@ -3,7 +3,7 @@
  * for each test, because that clock may stay locked after whatever passed on it.
  */
 import type { TestWorkflowEnvironment } from '@temporalio/testing';
-import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import { afterEach, beforeEach, expect, test } from 'vitest';
 import { slackDeliveryWorkflowId } from '../../src/workflows/messages.ts';
 import { addChat } from '../servers/slack/chat.ts';
 import type { Chat } from '../servers/slack/chat.ts';
@@ -13,6 +13,7 @@ import type { Workspace } from '../servers/slack/slack-state.ts';
 import { startService } from '../service/service.ts';
 import type { Service } from '../service/service.ts';
 import { createTimeSkipping } from '../time-skipping.ts';
+import { linkAlice, writeAsAlice } from './alice-in-slack.ts';
 
 let environment: TestWorkflowEnvironment;
 let slack: SlackServer;
@@ -34,11 +35,7 @@ beforeEach(async () => {
     temporal: { client: environment.client, connection: environment.nativeConnection },
     env: { ...slack.env, SLACK_BOT_TOKEN: acme.botToken, SLACK_TENANT: 'demo' },
   });
-  const { installations, people } = service.storage.slack;
-  await vi.waitFor(async () => {
-    if (!(await installations.get('T1'))) throw new Error('not installed');
-  }, soon);
-  await people.link({ team: 'T1', slackUser: 'U1', tenant: 'demo', user: 'alice', linkedAt: 1 });
+  await linkAlice(service.storage.slack);
 }, 60_000);
 afterEach(async () => {
   await service.stop();
@@ -46,21 +43,7 @@ afterEach(async () => {
   await environment.teardown();
 });
 
-async function write(text: string, threadTs?: string): Promise<string> {
-  const ts = slack.nextTs();
-  const event = {
-    type: 'message',
-    channel: 'DU1',
-    channel_type: 'im',
-    user: 'U1',
-    text,
-    ts,
-    ...(threadTs !== undefined && { thread_ts: threadTs }),
-  };
-  const sent = await slack.sendEvent(`${service.baseUrl}/slack/events`, event, { team: 'T1' });
-  expect(sent.status).toBe(200);
-  return ts;
-}
+const write = (text: string, threadTs?: string) => writeAsAlice(slack, service, text, threadTs);
 
 /** The turns of the thread, once there are so many and all of them are over. */
 async function turnsOf(threadTs: string, count: number): Promise<string[]> {

@@ -8,6 +8,7 @@ import { slackTokenContext } from '../../src/credentials/sealing/sealed-slack.ts
 import { showOutput, someKeys } from '../e2e/deployment.ts';
 import { freePort } from '../free-port.ts';
 import type { Workspace } from '../servers/slack/slack-state.ts';
+import { linkAlice } from './alice-in-slack.ts';
 import { createSlackDeployment } from './slack-deployment.ts';
 import type { SlackDeployment } from './slack-deployment.ts';
 
@@ -30,7 +31,7 @@ beforeAll(async () => {
     deployment.start('worker'),
     deployment.start('worker'),
   ]);
-  await setup.isInstalled();
+  await linkAlice(setup.storage.slack);
   globex = slack.addWorkspace('T2', 'Globex');
   await storage.slack.installations.put({
     team: 'T2',

@@ -1,6 +1,6 @@
 /** The program as processes, with PostgreSQL and a Temporal of its own, and a fake Slack with the workspace T1 around it. */
 import { pino } from 'pino';
-import { expect, vi } from 'vitest';
+import { expect } from 'vitest';
 import { startTemporalServer } from '../../src/development/temporal-server.ts';
 import { openStorage } from '../../src/storage/open-storage.ts';
 import type { Storage } from '../../src/storage/storage.ts';
@@ -22,8 +22,6 @@ export interface SlackDeployment {
   /** What the processes have, too. */
   storage: Storage;
   temporalAddress: string;
-  /** Resolves once the workspace is known, which the first API sees to. */
-  isInstalled(): Promise<void>;
   /** U1 mentions the app; the message's place is its thread. */
   mention(text: string, channel: string, baseUrl?: string): Promise<string>;
 }
@@ -64,17 +62,6 @@ export async function createSlackDeployment(env: Record<string, string> = {}): P
     chat,
     storage,
     temporalAddress,
-    async isInstalled() {
-      const find = () => storage.slack.installations.get('T1');
-      await vi.waitFor(async () => expect(await find()).not.toBeNull(), { timeout: 20_000 });
-      await storage.slack.people.link({
-        team: 'T1',
-        slackUser: 'U1',
-        tenant: 'demo',
-        user: 'alice',
-        linkedAt: 1,
-      });
-    },
     async mention(text, channel, baseUrl = deployment.baseUrl) {
       const ts = slack.nextTs();
       const event = { type: 'app_mention', channel, user: 'U1', text: `<@${acme.botUser}> ${text}`, ts };
