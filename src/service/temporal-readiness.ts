@@ -1,4 +1,4 @@
-/** What Temporal lacks for turns to go on, in words for operators. */
+/** Why turns cannot go on at Temporal, in words for operators: its namespace is not as it must be, or no worker polls. */
 import type { Client } from '@temporalio/client';
 import type { TemporalConfig } from '../config/config.ts';
 import { isSameVersion, readVersionRouting } from '../temporal/deployment.ts';
@@ -16,16 +16,17 @@ export function createTemporalReadiness(
   temporal: Pick<TemporalConfig, 'namespace' | 'taskQueue'>,
 ): TemporalReadiness {
   const { namespace, taskQueue } = temporal;
+  /** Set up once, and again after a problem; otherwise only looked at. */
   let isPrepared = false;
 
-  async function lackInNamespace(): Promise<string | null> {
+  async function problemOfNamespace(): Promise<string | null> {
     const look = isPrepared ? namespaceProblem : prepareNamespace;
-    const lack = await look(connection, namespace);
-    isPrepared = lack === null;
-    return lack;
+    const problem = await look(connection, namespace);
+    isPrepared = problem === null;
+    return problem;
   }
 
-  async function lackOfWorkers(): Promise<string | null> {
+  async function problemOfWorkers(): Promise<string | null> {
     const { current, polling } = await readVersionRouting(connection, temporal);
     if (polling.some(({ version }) => isSameVersion(version, current))) return null;
     if (polling.length === 0)
@@ -39,7 +40,7 @@ export function createTemporalReadiness(
   }
 
   return {
-    namespace: lackInNamespace,
-    workers: () => lackOfWorkers().catch(() => null),
+    namespace: problemOfNamespace,
+    workers: () => problemOfWorkers().catch(() => null),
   };
 }

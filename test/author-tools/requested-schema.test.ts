@@ -1,3 +1,4 @@
+/** The zod object of a tool's question becomes the JSON Schema of a flat form, or is refused by the name of its field. */
 import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import { readRequestedSchema } from '../../src/elicitation/form/requested-schema.ts';

@@ -25,7 +25,7 @@ interface Options {
   leastMs?: number;
   /** Most time that is waited for more text, in milliseconds, however slow the database is. Default 40. */
   mostMs?: number;
-  /** Unwritten characters at which `write` waits. */
+  /** Unwritten characters at which `write` waits. Default 65,536. */
   bound?: number;
 }
 
@@ -35,22 +35,22 @@ export function createDeltaWriter(
 ): DeltaWriter {
   let waiting: TurnEvent[] = [];
   let waitingLength = 0;
-  let urgent = false;
+  let isFirstOfPart = false;
   let lastPart: string | undefined;
   let lastWriteAt = 0;
   let intervalMs = leastMs;
-  let callOff: (() => void) | undefined;
+  let cancelFlush: (() => void) | undefined;
   let writing: Promise<void> | undefined;
   const failure = new AbortController();
   const failed = failure.signal;
 
   function flush(): void {
-    callOff?.();
-    callOff = undefined;
+    cancelFlush?.();
+    cancelFlush = undefined;
     const batch = waiting;
     waiting = [];
     waitingLength = 0;
-    urgent = false;
+    isFirstOfPart = false;
     lastWriteAt = performance.now();
     writing = append(batch)
       .catch((error: unknown) => failure.abort(error))
@@ -58,14 +58,14 @@ export function createDeltaWriter(
         const tookMs = performance.now() - lastWriteAt;
         intervalMs = Math.min(mostMs, Math.max(leastMs, intervalPerWrite * tookMs));
         writing = undefined;
-        plan();
+        flushWhenDue();
       });
   }
 
-  function plan(): void {
+  function flushWhenDue(): void {
     if (writing || failed.aborted || waiting.length === 0) return;
-    if (urgent) return flush();
-    callOff ??= later(flush, lastWriteAt + intervalMs - performance.now());
+    if (isFirstOfPart) return flush();
+    cancelFlush ??= schedule(flush, lastWriteAt + intervalMs - performance.now());
   }
 
   return {
@@ -73,21 +73,21 @@ export function createDeltaWriter(
     async write(event) {
       failed.throwIfAborted();
       if (isDelta(event)) {
-        urgent ||= event.id !== lastPart;
+        isFirstOfPart ||= event.id !== lastPart;
         lastPart = event.id;
         waitingLength += event.delta.length;
       }
       // The very first event starts the clock: it may be the only one for a while.
       if (lastWriteAt === 0) lastWriteAt = performance.now();
-      push(waiting, event);
-      plan();
+      addTo(waiting, event);
+      flushWhenDue();
       while (waitingLength > bound && writing) await writing;
       failed.throwIfAborted();
     },
 
     async rest() {
-      callOff?.();
-      callOff = undefined;
+      cancelFlush?.();
+      cancelFlush = undefined;
       const events = waiting;
       waiting = [];
       await writing;
@@ -97,8 +97,8 @@ export function createDeltaWriter(
   };
 }
 
-/** After `ms`, or at once except for what is coming in at this moment. Returns how to call it off. */
-function later(work: () => void, ms: number): () => void {
+/** After `ms`, or at once except for what is coming in at this moment. Returns how to cancel it. */
+function schedule(work: () => void, ms: number): () => void {
   if (ms > 0) {
     const timer = setTimeout(work, ms);
     return () => clearTimeout(timer);
@@ -114,7 +114,7 @@ function isDelta(event: TurnEvent): event is Delta {
 }
 
 /** Deltas of one part that wait together become one. */
-function push(events: TurnEvent[], event: TurnEvent): void {
+function addTo(events: TurnEvent[], event: TurnEvent): void {
   const last = events.at(-1);
   if (last && isDelta(last) && isDelta(event) && last.id === event.id) {
     events[events.length - 1] = { ...last, delta: last.delta + event.delta };

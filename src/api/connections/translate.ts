@@ -1,3 +1,4 @@
+/** A caller's account at a server, as the API shows it: no account, one that works, or one that broke. */
 import type { Connection } from '../../contract/connections.ts';
 import type { OwnConnection } from '../../service/connections.ts';
 

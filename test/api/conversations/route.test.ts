@@ -1,3 +1,4 @@
+/** The routes that list a caller's conversations and show one: whose they are, their order, their pages, what is left out. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { ConversationListSchema, ConversationMessagesSchema } from '../../../src/contract/conversations.ts';
 import type { NewEvent } from '../../../src/storage/ports/turn-log.ts';
@@ -31,7 +32,7 @@ async function begin(conversation: string, turnId: string, given: Partial<NewTur
   return turn;
 }
 
-function said(words: string, step = 0): NewEvent[] {
+function eventsOf(words: string, step = 0): NewEvent[] {
   const id = `part-${step}`;
   return [
     { key: `step/${step}`, event: { type: 'start-step', step } },
@@ -45,13 +46,13 @@ function said(words: string, step = 0): NewEvent[] {
   ];
 }
 
-async function over(
+async function addEndedTurn(
   conversation: string,
   turnId: string,
   status: TurnEndStatus = 'completed',
 ): Promise<void> {
   const turn = await begin(conversation, turnId);
-  await api.storage.turnLog.append(turn, said(`Answer of ${turnId}`));
+  await api.storage.turnLog.append(turn, eventsOf(`Answer of ${turnId}`));
   await api.storage.turns.end(turn, status);
 }
 
@@ -141,7 +142,8 @@ describe('the list of conversations', () => {
   });
 
   test('has 20 to a page unless asked otherwise', async () => {
-    for (let number = 0; number < 21; number += 1) await over(`of-many-${number}`, `turn-of-many-${number}`);
+    for (let number = 0; number < 21; number += 1)
+      await addEndedTurn(`of-many-${number}`, `turn-of-many-${number}`);
     const { body } = await get('');
     expect(body.items).toHaveLength(20);
     expect(body.next).toEqual(expect.any(String));
@@ -164,8 +166,8 @@ describe('the list of conversations', () => {
 
 describe('a conversation that is read again', () => {
   test('has what was posted and what was answered, in order', async () => {
-    await over('idle', 'idle-1');
-    await over('idle', 'idle-2', 'superseded');
+    await addEndedTurn('idle', 'idle-1');
+    await addEndedTurn('idle', 'idle-2', 'superseded');
     expect(await read('/idle')).toEqual({
       id: 'idle',
       agent: 'assistant',
@@ -195,9 +197,9 @@ describe('a conversation that is read again', () => {
   });
 
   test("has the live turn's question and not its answer, which comes with the stream", async () => {
-    await over('live', 'live-1');
+    await addEndedTurn('live', 'live-1');
     const turn = await begin('live', 'live-2');
-    await api.storage.turnLog.append(turn, said('So far'));
+    await api.storage.turnLog.append(turn, eventsOf('So far'));
     const { turn: live, messages } = await read('/live');
     expect(live).toEqual({ turnId: 'live-2', status: 'running' });
     expect(messages.items).toEqual([...answered('live-1'), ...answered('live-2').slice(0, 1)]);
@@ -205,7 +207,7 @@ describe('a conversation that is read again', () => {
 
   test('comes in pages of turns, the newest first', async () => {
     const names = ['paged-1', 'paged-2', 'paged-3', 'paged-4', 'paged-5'];
-    for (const name of names) await over('paged', name);
+    for (const name of names) await addEndedTurn('paged', name);
     const whole = names.flatMap(answered);
     for (const limit of [1, 2, 4, 5, 6]) {
       const pages = [];
@@ -222,9 +224,9 @@ describe('a conversation that is read again', () => {
   });
 
   test('keeps its pages while it goes on', async () => {
-    for (const name of ['growing-1', 'growing-2', 'growing-3']) await over('growing', name);
+    for (const name of ['growing-1', 'growing-2', 'growing-3']) await addEndedTurn('growing', name);
     const { messages } = await read('/growing?limit=1');
-    await over('growing', 'growing-4');
+    await addEndedTurn('growing', 'growing-4');
     const older = await read(`/growing?limit=1&cursor=${messages.next}`);
     expect(older.messages.items).toEqual(answered('growing-2'));
   });
@@ -238,7 +240,7 @@ describe('a conversation that is read again', () => {
       { key: 'delta', event: { type: 'text-delta', id: 'void', delta: 'No, ' } },
       { key: 'reset', event: { type: 'reset-step', step: 0 } },
     ]);
-    await log.append(turn, said('Yes').slice(1));
+    await log.append(turn, eventsOf('Yes').slice(1));
     await api.storage.turns.end(turn, 'completed');
     const { messages } = await read('/taken-back');
     expect(messages.items.at(-1)?.parts).toEqual([
@@ -270,7 +272,7 @@ describe('a conversation that is read again', () => {
   });
 
   test('is read only by its owner', async () => {
-    await over('hers', 'hers-1');
+    await addEndedTurn('hers', 'hers-1');
     for (const who of ['bob', 'service', 'stranger'] as const)
       expect(await get('/hers', who)).toMatchObject({
         status: 404,
@@ -284,7 +286,7 @@ describe('a conversation that is read again', () => {
   });
 
   test.each(badCursors)('refuses a cursor that is %s', async (_, text) => {
-    await over('refusing', `refusing-${Math.random()}`);
+    await addEndedTurn('refusing', `refusing-${Math.random()}`);
     const { status, body } = await get(`/refusing?cursor=${text}`);
     expect([status, body]).toMatchObject([
       400,
