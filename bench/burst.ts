@@ -9,6 +9,9 @@ import { breath } from './setup.ts';
 import type { BenchSetup } from './setup.ts';
 import type { User } from './user.ts';
 
+/** Long enough for the ended turns of a burst to be merged. */
+const mergingMs = 500;
+
 /** What became of one burst; all times in milliseconds from its beginning. */
 interface Burst {
   statuses: number[];
@@ -16,6 +19,15 @@ interface Burst {
   resumedMs: number[];
   /** Questions that their workflow settled as they were answered. */
   tookEffect: number;
+  /** Of all processes of the service, for each turn, from its answer to its end. */
+  each: Work;
+}
+
+interface Work {
+  /** Processor time, in milliseconds. */
+  cpu: number;
+  statements: number;
+  commits: number;
 }
 
 export async function burst(setup: BenchSetup): Promise<Section> {
@@ -68,6 +80,20 @@ async function compare(setup: BenchSetup, count: number) {
       ),
       row('half resumed', 'until half of them have', 'ms', ...halves(ours.resumedMs, bare.actedMs)),
       row('last resumed', 'until the last one has', 'ms', last(ours.resumedMs), last(bare.actedMs)),
+      row(
+        'processor time of each',
+        'of all our processes, from the answer to the end of the turn, against the floor for signal, activity and end; hardly depends on other work',
+        'ms',
+        ours.each.cpu,
+        bare.cpu / count,
+      ),
+      row(
+        'statements of each',
+        'in the database, without those around transactions',
+        'statements',
+        ours.each.statements,
+      ),
+      row('commits of each', 'those who write at the same time share one', 'commits', ours.each.commits),
     ],
     aims: [
       {
@@ -99,6 +125,7 @@ async function answerAtOnce(setup: BenchSetup, count: number): Promise<Burst> {
   });
   const arrivals = waiting.map(({ user }) => dependencies.mcp.arrival(user.name));
   await service.connectAccounts(waiting.map(({ user }) => user.name));
+  const before = await workSoFar(service);
   const answeredAt = performance.now();
   const answers = await Promise.all(
     waiting.map(async ({ user, ...question }) => {
@@ -110,12 +137,31 @@ async function answerAtOnce(setup: BenchSetup, count: number): Promise<Burst> {
   // The outcome may be written beside the call.
   for (const { conversation } of waiting)
     while (await service.storage.turns.live({ tenant, conversation })) await sleep(50);
+  // Their logs are merged afterwards.
+  await sleep(mergingMs);
+  const after = await workSoFar(service);
   const rows = await Promise.all(waiting.map(({ question }) => service.storage.elicitations.get(question)));
   return {
     statuses: answers.map(({ status }) => status),
     acknowledgedMs: answers.map(({ at }) => at),
     resumedMs,
     tookEffect: rows.filter((row) => row?.status === 'accept').length,
+    each: {
+      cpu: (after.cpu - before.cpu) / count,
+      statements: (after.statements - before.statements) / count,
+      commits: (after.commits - before.commits) / count,
+    },
+  };
+}
+
+async function workSoFar(service: BenchSetup['service']): Promise<Work> {
+  const cpu = await service.insideAll('cpu');
+  const statements = await service.insideAll('statements');
+  const sum = (numbers: number[]) => numbers.reduce((one, other) => one + other, 0);
+  return {
+    cpu: sum(cpu),
+    statements: sum(statements.map(({ all }) => all)),
+    commits: sum(statements.map(({ commits }) => commits)),
   };
 }
 

@@ -15,6 +15,8 @@ export interface FloorBurst {
   acknowledgedMs: number[];
   /** When each activity began. */
   actedMs: number[];
+  /** Processor time of the floor's process until all have ended, in milliseconds. */
+  cpu: number;
 }
 
 export interface Floor {

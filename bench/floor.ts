@@ -145,6 +145,7 @@ const floor: Floor = {
     const waiting: WorkflowHandle[] = [];
     await eachOf(count, 10, async () => void waiting.push(await beginToWait()));
     const acted = waiting.map(({ workflowId }) => action(workflowId));
+    const before = process.cpuUsage();
     const answeredAt = performance.now();
     const since = () => performance.now() - answeredAt;
     const acknowledgedMs = await Promise.all(
@@ -155,7 +156,8 @@ const floor: Floor = {
     );
     const actedMs = (await Promise.all(acted)).map((at) => at - answeredAt);
     await Promise.all(waiting.map((handle) => handle.result()));
-    return { acknowledgedMs, actedMs };
+    const { user, system } = process.cpuUsage(before);
+    return { acknowledgedMs, actedMs, cpu: (user + system) / 1000 };
   },
 
   async histories() {

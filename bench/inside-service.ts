@@ -8,13 +8,15 @@ export interface Inside {
   memory: MemoryUse;
   /** Processor time used so far, in milliseconds. */
   cpu: number;
-  /** Statements so far: reads of turn logs, and writes to them. */
-  statements: { reads: number; appends: number };
+  /** Statements so far: all but those that begin and end transactions, those, reads of turn logs, and writes to them. */
+  statements: { all: number; commits: number; reads: number; appends: number };
 }
 
-const statements = { reads: 0, appends: 0 };
+const statements = { all: 0, commits: 0, reads: 0, appends: 0 };
 
 function count(text: string | undefined): void {
+  if (/^\s*commit/i.test(text ?? '')) statements.commits += 1;
+  else if (!/^\s*(begin|rollback|savepoint|release|start)/i.test(text ?? '')) statements.all += 1;
   if (/^\s*select/.test(text ?? '') && /from "?turn_events/.test(text ?? '')) statements.reads += 1;
   if (/^\s*insert into "?turn_events/.test(text ?? '')) statements.appends += 1;
 }

@@ -7,7 +7,18 @@ export interface Row {
   ours: number[];
   /** Absent where nothing comparable exists. */
   floor?: number[];
-  unit: 'shift' | 'ms' | 'µs' | 'KiB' | 'events' | 'reads' | 'answers' | 'turns' | '/s';
+  unit:
+    | 'shift'
+    | 'ms'
+    | 'µs'
+    | 'KiB'
+    | 'events'
+    | 'reads'
+    | 'statements'
+    | 'commits'
+    | 'answers'
+    | 'turns'
+    | '/s';
 }
 
 export interface Section {

@@ -60,6 +60,8 @@ export interface Service extends AsyncDisposable {
   connectAccounts(users: string[]): Promise<void>;
   /** What only the process itself can see; the first one, where there are several. */
   inside<Question extends keyof Inside>(question: Question): Promise<Inside[Question]>;
+  /** The same of every process. */
+  insideAll<Question extends keyof Inside>(question: Question): Promise<Inside[Question][]>;
   /** Stops the process and starts it again on the same data: every waiting turn is evicted. */
   restart(): Promise<void>;
 }
@@ -180,17 +182,25 @@ export async function startService(dependencies: Dependencies, client: Client): 
     async inside(question) {
       const [first] = processes;
       if (!first) throw new Error('no process runs');
-      const answer = once(first, 'message');
-      first.send(question);
-      const [answers] = (await answer) as [Inside];
-      return answers[question];
+      return askInside(first, question);
     },
+    insideAll: (question) => Promise.all(processes.map((one) => askInside(one, question))),
     async restart() {
       await end('SIGTERM');
       processes = await start();
     },
     [Symbol.asyncDispose]: () => stack.disposeAsync(),
   };
+}
+
+async function askInside<Question extends keyof Inside>(
+  one: ChildProcess,
+  question: Question,
+): Promise<Inside[Question]> {
+  const answer = once(one, 'message');
+  one.send(question);
+  const [answers] = (await answer) as [Inside];
+  return answers[question];
 }
 
 async function openOwn(database: Config['database']): Promise<Storage & AsyncDisposable> {
