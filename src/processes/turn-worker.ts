@@ -9,6 +9,7 @@ import { createActivities } from '../activities/index.ts';
 import { safeFailures } from '../activities/safe-failures.ts';
 import { openingCodec } from '../temporal/sealed-payloads.ts';
 import type { Version } from '../temporal/deployment.ts';
+import { lightenWorkflowThreads } from '../temporal/workflow-threads.ts';
 import { createCatalogue } from '../remote/catalogue.ts';
 import { logModelWarnings } from '../models/log-warnings.ts';
 import { createModels } from '../models/provider.ts';
@@ -28,6 +29,7 @@ export async function createTurnWorker(
   const { namespace, taskQueue } = config.temporal;
   const catalogue = createCatalogue({ storage, remote, logger });
   logModelWarnings(logger);
+  lightenWorkflowThreads();
   return Worker.create({
     connection,
     namespace,
