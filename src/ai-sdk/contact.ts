@@ -28,7 +28,7 @@ export function openContact({ fetch, headers = {}, giveUpMs, callError }: Contac
   taken.promise.catch(() => undefined);
   const timer = setTimeout(() => {
     const { words, ...facts } = trouble;
-    const message = `Interlude did not take the message within ${giveUpMs / 1000} s: ${words}. Is it running, and is the base URL right?`;
+    const message = `Interlude did not say within ${giveUpMs / 1000} s that it took the message: ${words}. Is it running, and is the base URL right?`;
     const error = callError({ message, ...facts });
     taken.reject(error);
     lost.abort(error);

@@ -22,7 +22,7 @@ interface Delivery {
   turn: Pick<TurnRef, 'turnId' | 'conversation'>;
   /** For the Temporal UI. */
   summary: string;
-  /** What it means that it could not be started. */
+  /** What it means that its start was not confirmed. */
   otherwise: string;
 }
 

@@ -39,7 +39,7 @@ export function createPushDeliveries(parts: Parts): PushDeliveries {
         input,
         turn,
         summary: 'Notifications of a task',
-        otherwise: 'Nobody will be notified.',
+        otherwise: 'Perhaps nobody will be notified.',
       });
     },
     hint(turn) {

@@ -8,14 +8,14 @@ export type Decision = Pick<ElicitationResponse, 'action' | 'content' | 'remembe
 
 /**
  * `settled`: by now or before, as the stream is about to tell. `late`: so it is, and its time or its turn was over.
- * `refused`: the question is still open.
+ * `refused`: it did not count, or nobody knows whether it will, as `detail` says; it may be sent again.
  */
 export type Reception =
   | { kind: 'settled' }
   | { kind: 'late' }
   | { kind: 'refused'; detail: string; errors: FieldError[] };
 
-/** Fails if it did not arrive. */
+/** Fails if nobody said that it arrived. */
 export type Answering = (elicitationId: string, decision: Decision) => Promise<Reception>;
 
 export function answerWith(client: Client, conversationId: string): Answering {

@@ -11,7 +11,7 @@ export interface Answer {
    */
   send(decision: Decision, showAtFields?: (errors: readonly FieldError[]) => boolean): Promise<void>;
   isSending: boolean;
-  /** Why it did not arrive, or was refused. */
+  /** Why it was refused, or that nobody knows whether it arrived. */
   failure: string | null;
   /** The question was over when it arrived. */
   isLate: boolean;

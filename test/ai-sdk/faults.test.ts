@@ -137,7 +137,7 @@ describe('against a service that misbehaves', () => {
     const model = modelAt(server.url, { timing: { ...timing, giveUpMs: 150 } });
     const error = await failureOf(ai7.generateText({ model, prompt: 'hi' }));
     expect(error).toMatchObject({ name: 'AI_APICallError', statusCode: 503, isRetryable: false });
-    expect(String(error)).toContain('did not take the message within 0.15 s: it answers 503');
+    expect(String(error)).toContain('did not say within 0.15 s that it took the message: it answers 503');
   });
 
   test('a service that is not there is an error that says so', async () => {

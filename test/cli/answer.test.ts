@@ -112,6 +112,29 @@ test('a link is not opened by a program: it is said, and left to the person', as
   expect(turn.statuses()).toEqual(['pending']);
 });
 
+test('an answer that arrives although nobody confirms it is not said to be left open', async () => {
+  const turn = await begin([asks({ city: form('Which city?') }, 's1')]);
+  await turn.question(0);
+  const client = createClient({
+    baseUrl: setup.service.baseUrl,
+    token: key,
+    forUser: 'alice',
+    timing: { giveUpMs: 2_000 },
+    // The way back breaks off, each time.
+    async fetch(url, request) {
+      const response = await fetch(url, request);
+      if (typeof url !== 'string' || !url.endsWith('/elicitation-responses')) return response;
+      await response.arrayBuffer();
+      throw new TypeError('the connection broke off');
+    },
+  });
+  expect(await answering([cities], { client })).toBe(3);
+  expect(reports).toMatchObject([{ outcome: 'unconfirmed', by: 'answers.yaml' }]);
+  expect(lines.join('\n')).toContain('not confirmed');
+  expect(lines.join('\n')).not.toContain('left open');
+  expect(await turn.end()).toMatchObject({ text: 'done' });
+});
+
 test('a rule declines whatever is asked', async () => {
   const turn = await begin([asks({ there: page('https://example.com/a') })]);
   const { elicitationId } = await turn.question(0);

@@ -55,7 +55,7 @@ test('an answer that fails after that is told, and can be given again', async ()
   gate = () => open.promise;
   await submit(window, { City: 'Lisbon' });
   open.reject(new Error('the database is gone'));
-  await untilSaid(window, 'Your answer could not be taken. Open the question again.');
+  await untilSaid(window, 'Your answer may not have been taken. Open the question again.');
   gate = async () => undefined;
   const again = await opened(asked);
   await submit(again, { City: 'Porto' });

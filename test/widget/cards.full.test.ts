@@ -117,7 +117,7 @@ describe('an answer', () => {
   test.each([
     { kind: 'a link', text: page },
     { kind: 'a form', text: 'call office__delete {"what":"the lobby"}' },
-  ])('that does not arrive is said in the card of $kind, and can be sent again', async ({ text }) => {
+  ])('that nobody confirms is said in the card of $kind, and can be sent again', async ({ text }) => {
     const visitor = await askedFor(text, { context: await withOwnClock() });
     const { page: window, context, card, leave } = visitor;
     const name = text === page ? 'Not now' : 'Not now';
@@ -131,7 +131,9 @@ describe('an answer', () => {
         return card.locator('.problem').count();
       })
       .toBe(1);
-    expect(await card.locator('.problem').innerText()).toBe('Your answer did not arrive. Try again.');
+    expect(await card.locator('.problem').innerText()).toBe(
+      'It is not known whether your answer arrived. Try again.',
+    );
     expect(await button.getAttribute('aria-disabled')).toBe('false');
     await window.unroute('**/elicitation-responses');
     await button.click();

@@ -81,7 +81,10 @@ async function nangoOf(pages: FastifyInstance, parts: PagesParts): Promise<Nango
 const problemWords: Record<string, [heading: string, explanation: string]> = {
   rate_limited: ['Too many tries', 'Wait a minute, then open the page again.'],
   body_too_large: ['That is too much', 'Nothing was changed. Go back, and send less.'],
-  unavailable: ['Not available right now', 'Nothing was changed. Try again in a moment.'],
+  unavailable: [
+    'Not available right now',
+    'Try again in a moment. What you sent may have arrived nevertheless: the page you came from shows what has come of it.',
+  ],
   unknown_host: ['Not the address of this page', 'Open it by the address that you were given.'],
   unsupported_media_type: ['This form is not understood', 'Open the page you came from again.'],
 };

@@ -25,8 +25,8 @@ export interface QuestionReport {
   elicitationId: string;
   conversationId: string;
   message: string;
-  /** `left`: it is still open, for a person. */
-  outcome: 'accept' | 'decline' | 'cancel' | 'left';
+  /** `left`: it is still open, for a person. `unconfirmed`: nobody said whether the answer arrived. */
+  outcome: 'accept' | 'decline' | 'cancel' | 'left' | 'unconfirmed';
   /** The source, where one answered. */
   by?: string;
   reason?: string;
@@ -59,7 +59,7 @@ export async function runAnswer(options: AnswerOptions): Promise<number> {
     atWork -= 1;
     if (!report) return;
     options.report(report);
-    if (report.outcome === 'left') left += 1;
+    if (report.outcome === 'left' || report.outcome === 'unconfirmed') left += 1;
     if (!isOnce || atWork > 0) return;
     const open = await client.allOpenElicitations({ signal: reading });
     if (open.every(({ elicitationId }) => seen.has(elicitationId))) over.abort();
@@ -111,7 +111,9 @@ async function answerOne(
       line(dim('  – settled elsewhere'));
       return undefined;
     }
-    return leave(error.errors[0]?.detail ?? error.message);
+    if (error.status !== 0 && error.status < 500) return leave(error.errors[0]?.detail ?? error.message);
+    line(`  ✗ not confirmed: ${plain(error.message)}`);
+    return { ...about, outcome: 'unconfirmed', by, reason: error.message };
   }
   line(`  ✓ ${decision.action}, by ${by}`);
   return { ...about, outcome: decision.action, by };

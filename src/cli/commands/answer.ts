@@ -39,7 +39,7 @@ export const answer = defineCommand({
     'Answers what agents ask this user, in all conversations, from when it starts: what is open already, too.',
     'An answer that does not fit is not sent; the question stays open for a person. Answers are in the audit with what gave them.',
     '',
-    'Exit codes: 0 every question was answered, 2 wrong command line, 3 a question was left open, 5 nothing was asked in time.',
+    'Exit codes: 0 every question was answered, 2 wrong command line, 3 a question was left open or an answer not confirmed, 5 nothing was asked in time.',
   ].join('\n'),
   async run({ json, once, timeout, token: given, as, ...values }, _, order) {
     const url = readService(values.service);

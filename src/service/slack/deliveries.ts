@@ -57,7 +57,7 @@ export function createStartedSlackDeliveries(parts: Parts): StartedSlackDeliveri
         input,
         turn: delivery.turn,
         summary: 'Answer in Slack',
-        otherwise: 'The answer will not be shown.',
+        otherwise: 'Its answer may not be shown.',
       });
     },
     hint({ turnId }) {

@@ -74,7 +74,7 @@ async function showLater(
     await show(answer?.response_action === 'update' ? answer.view : noticeModal('Your answer is there.'));
   } catch (error) {
     if (troubleOf(error).kind === 'refused') return;
-    await show(noticeModal('Your answer could not be taken. Open the question again.'));
+    await show(noticeModal('Your answer may not have been taken. Open the question again.'));
     throw error;
   }
 }

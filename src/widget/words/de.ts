@@ -85,7 +85,7 @@ export const de: Words = {
   chooseAtLeast: (count) => `Mindestens ${count} auswählen.`,
   chooseAtMost: (count) => `Höchstens ${count} auswählen.`,
   checkFields: (count) => (count === 1 ? 'Bitte prüfe ein Feld.' : `Bitte prüfe ${count} Felder.`),
-  answerFailed: 'Deine Antwort ist nicht angekommen. Versuch es noch einmal.',
+  answerFailed: 'Ob deine Antwort angekommen ist, ist nicht bekannt. Versuch es noch einmal.',
   missingAccount: (server) => `${server} ist nicht verbunden.`,
   warnings: {
     punycode:

@@ -174,7 +174,7 @@ export const en: Words = {
   chooseAtLeast: (count) => `Choose at least ${count}.`,
   chooseAtMost: (count) => `Choose at most ${count}.`,
   checkFields: (count) => (count === 1 ? 'Please check one field.' : `Please check ${count} fields.`),
-  answerFailed: 'Your answer did not arrive. Try again.',
+  answerFailed: 'It is not known whether your answer arrived. Try again.',
   missingAccount: (server) => `${server} is not connected.`,
   warnings: {
     punycode: 'This address contains look-alike letters. Continue only if you recognise it.',

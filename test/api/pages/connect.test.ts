@@ -167,17 +167,18 @@ test('"not now" on a question that ended meanwhile shows how it ended', async ()
   expect(words(said)).toContain('This question has expired');
 });
 
-test('an answer that cannot be kept is said to be not kept', async () => {
+test('an answer that may have arrived is not said to have changed nothing', async () => {
   const setup = await setUpPages(undefined, {
     answer: async () => {
-      throw new ServiceError('unavailable', 'The database is away.');
+      throw new ServiceError('unavailable', 'The workflow engine cannot be reached.');
     },
   });
   await setup.ask();
   const { browser, page } = await setup.openAs('alice');
   const said = await browser.press(page, { action: 'decline' });
   expect(said.status).toBe(503);
-  expect(words(said)).toContain('Nothing was changed');
+  expect(words(said)).toContain('What you sent may have arrived nevertheless');
+  expect(words(said)).not.toContain('Nothing was');
 });
 
 test('a page that cannot read the database says that it is not available, and leaves the person signed in', async () => {

@@ -18,7 +18,8 @@ import { becomesShared } from '../question/shared-account-pages.ts';
 import { signedIn } from '../signed-in.ts';
 import type { SignedIn } from '../signed-in.ts';
 
-const somethingFailed = 'Something went wrong on the way. Nothing was changed; you can try again.';
+// Nango may have got further than it could say.
+const somethingFailed = 'Something went wrong on the way. You can try again.';
 
 /** `page` is the question, asked for the first time or again. */
 export function questionWithNango(page: Page, view: QuestionView, script: PageScript | null): Page {

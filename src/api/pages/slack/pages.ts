@@ -84,7 +84,7 @@ export function slackAwayPage(again: string): Page {
   return notice(
     502,
     'Slack did not answer as it should',
-    'Nothing was changed. Try again in a moment.',
+    'Nothing was kept here. Try again in a moment.',
     again,
   );
 }

@@ -1,0 +1,116 @@
+/** Temporal takes what the API sends and says nothing any more: nobody is told that nothing was changed, because it was. */
+import { randomUUID } from 'node:crypto';
+import { once } from 'node:events';
+import { connect, createServer } from 'node:net';
+import type { AddressInfo } from 'node:net';
+import { Client, Connection } from '@temporalio/client';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { Browser, words } from '../api/pages/browser.ts';
+import { startDevelopmentServer } from '../development-server.ts';
+import { asks, form, startPlayingServer } from '../servers/playing-server.ts';
+import type { PlayingServer } from '../servers/playing-server.ts';
+import { callOf, startAsking } from '../service/asking.ts';
+import type { Service } from '../service/service.ts';
+import type { Caller } from '../service/user.ts';
+import { accept, asTurn, city, roundsAgents } from './asking-service.ts';
+
+const stack = new AsyncDisposableStack();
+let line: Awaited<ReturnType<typeof startLine>>;
+let server: PlayingServer;
+let service: Service;
+let alice: Caller;
+
+beforeAll(async () => {
+  const temporal = await startDevelopmentServer();
+  stack.defer(() => temporal.stop());
+  line = await startLine(temporal.address);
+  stack.defer(() => line.stop());
+  // Only the API's; the worker has its own.
+  const connection = await Connection.connect({ address: line.address });
+  stack.defer(() => connection.close());
+  const client = new Client({ connection, namespace: 'default' });
+  server = await startPlayingServer();
+  stack.defer(() => server.stop());
+  service = await startAsking({
+    temporal: { client, connection: temporal.connection },
+    url: server.url,
+    env: { INTERLUDE_CONFIG: roundsAgents },
+  });
+  stack.defer(() => service.stop());
+  alice = await service.as('alice');
+}, 60_000);
+afterAll(() => stack.disposeAsync());
+
+/** To Temporal; what comes back can be kept for later. */
+async function startLine(address: string) {
+  const [host = '', port] = address.split(':');
+  let kept: (() => void)[] | null = null;
+  const listener = createServer((near) => {
+    const far = connect(Number(port), host);
+    near.on('data', (chunk) => far.write(chunk)).on('close', () => far.destroy());
+    near.on('error', () => far.destroy());
+    far.on('data', (chunk) => {
+      if (kept) kept.push(() => near.write(chunk));
+      else near.write(chunk);
+    });
+    far.on('error', () => near.destroy()).on('close', () => near.destroy());
+  }).listen(0, '127.0.0.1');
+  await once(listener, 'listening');
+  return {
+    address: `127.0.0.1:${(listener.address() as AddressInfo).port}`,
+    mute: () => void (kept = []),
+    unmute() {
+      for (const say of kept ?? []) say();
+      kept = null;
+    },
+    stop: async () => void listener.close(),
+  };
+}
+
+async function askedForCity() {
+  server.play(asks({ trip: form('Which city?', { city: { type: 'string', title: 'City' } }) }));
+  const turn = await asTurn(alice, randomUUID(), (conversation) =>
+    alice.chat(callOf(['ask']), { conversation }),
+  );
+  return { turn, ...(await turn.question(0)) };
+}
+
+test('an answer that Temporal does not confirm is told so, takes effect, and may be sent again', async () => {
+  const { turn } = await askedForCity();
+  line.mute();
+  const { status, body } = await turn.answer(0, city());
+  line.unmute();
+  expect([status, body['code']]).toEqual([503, 'unavailable']);
+  expect(body['detail']).toContain('It may have arrived nevertheless');
+  expect(body['detail']).not.toMatch(/nothing/i);
+  expect(await turn.end()).toMatchObject({ text: 'done' });
+  expect(await turn.answer(0, accept({ city: 'Lisbon' }))).toMatchObject({
+    status: 200,
+    body: { duplicate: true },
+  });
+});
+
+test('the page says the same of an answer given on it', async () => {
+  const { turn, elicitationId } = await askedForCity();
+  const browser = new Browser();
+  const signIn = await browser.open(`${service.baseUrl}/auth/answer?e=${elicitationId}`);
+  const shown = await browser.press(signIn, { user: 'alice' });
+  line.mute();
+  const said = await browser.press(shown, { action: 'accept' }, { 'f.city': 'Lisbon' });
+  line.unmute();
+  expect(said.status).toBe(503);
+  expect(words(said)).toContain('What you sent may have arrived nevertheless');
+  expect(words(said)).not.toMatch(/nothing/i);
+  expect(await turn.end()).toMatchObject({ text: 'done' });
+});
+
+test('a cancellation that Temporal does not confirm is told so', async () => {
+  const { turn } = await askedForCity();
+  line.mute();
+  const { status, body } = await alice.cancel(turn.conversation);
+  line.unmute();
+  expect([status, body['code']]).toEqual([503, 'unavailable']);
+  expect(body['detail']).not.toMatch(/nothing/i);
+  expect(await alice.cancel(turn.conversation)).toMatchObject({ status: 200 });
+  await turn.end();
+});
