@@ -32,6 +32,7 @@ import { readers } from './readers.ts';
 import { print } from './report.ts';
 import type { Section } from './report.ts';
 import type { Dependencies } from './service.ts';
+import { repeatsSoFar } from './send-until-taken.ts';
 import { setUp } from './setup.ts';
 import type { BenchSetup } from './setup.ts';
 import { streaming } from './streaming.ts';
@@ -127,6 +128,7 @@ if (postgres) {
     'burst',
   ]);
 }
+if (repeatsSoFar() > 0) console.log(`\n${repeatsSoFar()} requests were told 503, and sent again`);
 
 async function measure(title: string, around: Dependencies, names: string[]): Promise<void> {
   const wanted = names.filter((name) => only === undefined || only.includes(name));

@@ -1,6 +1,7 @@
 /** One user at the API, with a clock. All times are milliseconds from the moment the request was made. */
 import { randomUUID } from 'node:crypto';
 import { EventSourceParserStream } from 'eventsource-parser/stream';
+import { sendUntilTaken } from './send-until-taken.ts';
 
 export interface Chat {
   conversation: string;
@@ -37,8 +38,10 @@ export interface User {
   /** As `begin`, until a question is put; resolves with what it takes to answer it. */
   beAsked(text: string, as: { agent: string }): Promise<Question>;
   answer(question: Question, content: object): Promise<void>;
-  /** Answers the question; resolves with the time its answer took, and the status it got. */
-  accept(chat: Pick<Chat, 'conversation' | 'question'>): Promise<{ tookMs: number; status: number }>;
+  /** Answers the question; resolves with the time its answer took, the status it got, and how many 503 came before. */
+  accept(
+    chat: Pick<Chat, 'conversation' | 'question'>,
+  ): Promise<{ tookMs: number; status: number; repeats: number }>;
 }
 
 export interface Question {
@@ -59,11 +62,14 @@ export function createUser(baseUrl: string, name: string, token: string): User {
     'content-type': 'application/json',
     'x-supports-elicitation': 'true',
   };
-  const post = async (path: string, body: object) => {
-    const response = await fetch(baseUrl + path, { method: 'POST', headers, body: JSON.stringify(body) });
-    if (!response.ok) throw new Error(`${path} answered ${response.status}: ${await response.text()}`);
-    return response;
+  const postAgain = async (path: string, body: object) => {
+    const request = { method: 'POST', headers, body: JSON.stringify(body) };
+    const sent = await sendUntilTaken(baseUrl + path, request);
+    const { ok, status } = sent.response;
+    if (!ok) throw new Error(`${path} answered ${status}: ${await sent.response.text()}`);
+    return sent;
   };
+  const post = async (path: string, body: object) => (await postAgain(path, body)).response;
   const message = (conversation: string, text: string) => ({
     id: conversation,
     messages: [{ id: randomUUID(), role: 'user', parts: [{ type: 'text', text }] }],
@@ -169,9 +175,9 @@ export function createUser(baseUrl: string, name: string, token: string): User {
     async accept({ conversation, question }) {
       const askedAt = performance.now();
       const body = { conversationId: conversation, elicitationId: question, action: 'accept' };
-      const response = await post('/run/api/elicitation-responses', body);
+      const { response, repeats } = await postAgain('/run/api/elicitation-responses', body);
       await response.arrayBuffer();
-      return { tookMs: performance.now() - askedAt, status: response.status };
+      return { tookMs: performance.now() - askedAt, status: response.status, repeats };
     },
   };
 }

@@ -1,8 +1,8 @@
 /** Questions that people are asked during the soak: what each is to end as, and whether it did. */
 import assert from 'node:assert/strict';
-import { setTimeout as sleep } from 'node:timers/promises';
 import type { Storage } from '../../src/storage/storage.ts';
 import { tenant } from '../doubles/issuer.ts';
+import { sendUntilTaken } from '../send-until-taken.ts';
 import type { Question, User } from '../user.ts';
 import type { Kind } from './patient-servers.ts';
 
@@ -29,25 +29,15 @@ export async function act(baseUrl: string, asked: Asked): Promise<void> {
       ? [`chat/${conversationId}/cancel`, undefined]
       : ['elicitation-responses', { conversationId, elicitationId, ...responses[fate] }];
   const at = Date.now();
-  const send = async () => {
-    const sent = await fetch(`${baseUrl}/run/api/${path}`, {
-      method: 'POST',
-      headers: body === undefined ? { authorization: user.headers['authorization'] ?? '' } : user.headers,
-      ...(body !== undefined && { body: JSON.stringify(body) }),
-    });
-    await sent.arrayBuffer();
-    return sent;
-  };
-  let response = await send();
-  // As it says: Temporal was too busy to take it in time, and it may be sent again.
-  for (; response.status === unavailable; response = await send()) {
-    asked.repeats += 1;
-    await sleep(1_000);
-  }
+  const { response, repeats } = await sendUntilTaken(`${baseUrl}/run/api/${path}`, {
+    method: 'POST',
+    headers: body === undefined ? { authorization: user.headers['authorization'] ?? '' } : user.headers,
+    ...(body !== undefined && { body: JSON.stringify(body) }),
+  });
+  await response.arrayBuffer();
+  asked.repeats += repeats;
   asked.acted = { at, status: response.status, tookMs: Date.now() - at };
 }
-
-const unavailable = 503;
 
 const responses = {
   accept: { action: 'accept', content: { colour: 'red' } },
