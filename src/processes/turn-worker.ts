@@ -14,6 +14,7 @@ import { createCatalogue } from '../remote/catalogue.ts';
 import { logModelWarnings } from '../models/log-warnings.ts';
 import { createModels } from '../models/provider.ts';
 import type { Dependencies } from './dependencies.ts';
+import { withoutHungThreads } from './hung-threads.ts';
 
 /** Short writes inside workflow tasks, at once. More would only queue for the database's connections. */
 const localWrites = 100;
@@ -30,30 +31,32 @@ export async function createTurnWorker(
   const catalogue = createCatalogue({ storage, remote, logger });
   logModelWarnings(logger);
   lightenWorkflowThreads();
-  return Worker.create({
-    connection,
-    namespace,
-    taskQueue,
-    workflowBundle,
-    activities: createActivities({ ...parts, catalogue, models: createModels(config) }),
-    // What tools in TypeScript report is sealed.
-    dataConverter: { payloadCodecs: [openingCodec(parts.keys)] },
-    interceptors: { activity: [safeFailures(logger)] },
-    // A signal to a turn whose worker was killed goes to another worker after this long (one that shuts down says so). It has to
-    // stay below the ten seconds that a new message waits for the turn before it. Below the length of a burst, turns that
-    // only wait in the queue would be replayed elsewhere, and each replay lengthens the queue.
-    stickyQueueScheduleToStartTimeout: '4s',
-    // The default throttles heartbeats to 80 % of their timeout: one late heartbeat, and the worker counts as dead.
-    maxHeartbeatThrottleInterval: heartbeatMs,
-    // A tool call whose server holds the connection while a person thinks is counted apart, and refused over its limit: it
-    // never takes the slots that others work with.
-    maxConcurrentActivityTaskExecutions: config.worker.calls + config.worker.heldCalls,
-    maxConcurrentLocalActivityExecutions: localWrites,
-    shutdownGraceTime: config.shutdownGraceMs,
-    // Activities that are cancelled after the grace period get five seconds to end.
-    shutdownForceTime: config.shutdownGraceMs + 5_000,
-    ...(version && { workerDeploymentOptions: pinned(version) }),
-  });
+  return withoutHungThreads({ logger }, () =>
+    Worker.create({
+      connection,
+      namespace,
+      taskQueue,
+      workflowBundle,
+      activities: createActivities({ ...parts, catalogue, models: createModels(config) }),
+      // What tools in TypeScript report is sealed.
+      dataConverter: { payloadCodecs: [openingCodec(parts.keys)] },
+      interceptors: { activity: [safeFailures(logger)] },
+      // A signal to a turn whose worker was killed goes to another worker after this long (one that shuts down says so). It has to
+      // stay below the ten seconds that a new message waits for the turn before it. Below the length of a burst, turns that
+      // only wait in the queue would be replayed elsewhere, and each replay lengthens the queue.
+      stickyQueueScheduleToStartTimeout: '4s',
+      // The default throttles heartbeats to 80 % of their timeout: one late heartbeat, and the worker counts as dead.
+      maxHeartbeatThrottleInterval: heartbeatMs,
+      // A tool call whose server holds the connection while a person thinks is counted apart, and refused over its limit: it
+      // never takes the slots that others work with.
+      maxConcurrentActivityTaskExecutions: config.worker.calls + config.worker.heldCalls,
+      maxConcurrentLocalActivityExecutions: localWrites,
+      shutdownGraceTime: config.shutdownGraceMs,
+      // Activities that are cancelled after the grace period get five seconds to end.
+      shutdownForceTime: config.shutdownGraceMs + 5_000,
+      ...(version && { workerDeploymentOptions: pinned(version) }),
+    }),
+  );
 }
 
 /** Running turns stay on the build that started them. */

@@ -10,16 +10,25 @@ import { createFindConnection } from '../../activities/find-connection.ts';
 import { heartbeatMs } from '../../activities/heartbeat.ts';
 import { createElicitationActivities } from '../../activities/questions/questions.ts';
 import { safeFailures } from '../../activities/safe-failures.ts';
+import type { Config } from '../../config/config.ts';
 import { sealingCodec } from '../../temporal/sealed-payloads.ts';
 import { activityPrefix } from '../../workflows/durable-tool/activity-prefix.ts';
 import type { ToolSinks } from '../../workflows/durable-tool/sinks.ts';
 import { toolQueueName } from '../../workflows/tool-queue.ts';
 import type { Dependencies } from '../dependencies.ts';
+import { withoutHungThreads } from '../hung-threads.ts';
 import { loadAuthorActivities } from './author-activities.ts';
 import type { ToolBundle } from '../../tool-bundles/tool-bundle.ts';
 
 /** The SDK cuts a task off after this long without waiting for anything. */
 const longestTaskMs = 5_000;
+
+/** A thread that is silent for so many of them is hung: one step of a call can be more than one task, each cut off by itself. */
+const silentTasks = 4;
+
+/** How long it may take to stop: activities that are cancelled after the grace period get five seconds to end. */
+export const longestStopMs = ({ shutdownGraceMs }: Pick<Config, 'shutdownGraceMs'>) =>
+  shutdownGraceMs + 5_000;
 
 /** `onCutOff`: a task of the call that is this workflow took so long, and was cut off. */
 export async function createToolWorker(
@@ -32,32 +41,37 @@ export async function createToolWorker(
   const { namespace, taskQueue } = config.temporal;
   const progress = createToolProgressWriters(parts.storage);
   const authors = await loadAuthorActivities(bundle);
-  return Worker.create({
-    connection,
-    namespace,
-    taskQueue: toolQueueName(taskQueue, bundle.hash),
-    workflowBundle: { code: bundle.workflows },
-    // A context for each call: in a shared one, what a call changes of a built-in prototype is there for the next, which may be
-    // another user's (docs/decisions/0079-a-context-for-each-call.md).
-    reuseV8Context: false,
-    activities: {
-      ...createElicitationActivities({ ...parts, rounds: createCallRounds(parts) }),
-      ...createFindConnection({ ...parts, servers: config.servers }),
-      ...createDurableToolActivities({ ...parts, progress }),
-      ...Object.fromEntries(
-        [...authors].map(([name, activity]) => [activityPrefix + name, createEffect(parts, name, activity)]),
-      ),
-    },
-    dataConverter: { payloadCodecs: [sealingCodec(keys)] },
-    sinks: sinksOf(parts, progress, onCutOff),
-    interceptors: { activity: [safeFailures(logger)] },
-    // As for turns: see turn-worker.ts.
-    stickyQueueScheduleToStartTimeout: '4s',
-    maxHeartbeatThrottleInterval: heartbeatMs,
-    maxConcurrentActivityTaskExecutions: config.worker.calls,
-    shutdownGraceTime: config.shutdownGraceMs,
-    shutdownForceTime: config.shutdownGraceMs + 5_000,
-  });
+  return withoutHungThreads({ logger, silentMs: silentTasks * longestTaskMs }, () =>
+    Worker.create({
+      connection,
+      namespace,
+      taskQueue: toolQueueName(taskQueue, bundle.hash),
+      workflowBundle: { code: bundle.workflows },
+      // A context for each call: in a shared one, what a call changes of a built-in prototype is there for the next, which may be
+      // another user's (docs/decisions/0079-a-context-for-each-call.md).
+      reuseV8Context: false,
+      activities: {
+        ...createElicitationActivities({ ...parts, rounds: createCallRounds(parts) }),
+        ...createFindConnection({ ...parts, servers: config.servers }),
+        ...createDurableToolActivities({ ...parts, progress }),
+        ...Object.fromEntries(
+          [...authors].map(([name, activity]) => [
+            activityPrefix + name,
+            createEffect(parts, name, activity),
+          ]),
+        ),
+      },
+      dataConverter: { payloadCodecs: [sealingCodec(keys)] },
+      sinks: sinksOf(parts, progress, onCutOff),
+      interceptors: { activity: [safeFailures(logger)] },
+      // As for turns: see turn-worker.ts.
+      stickyQueueScheduleToStartTimeout: '4s',
+      maxHeartbeatThrottleInterval: heartbeatMs,
+      maxConcurrentActivityTaskExecutions: config.worker.calls,
+      shutdownGraceTime: config.shutdownGraceMs,
+      shutdownForceTime: longestStopMs(config),
+    }),
+  );
 }
 
 function sinksOf(
