@@ -19,13 +19,15 @@ import { keepTakingStrandedTurns, takeStrandedTurns } from './stranded-turns.ts'
 import { offerTools } from './tool-workers/offer-tools.ts';
 import { keepLooking } from './tool-workers/keep-looking.ts';
 import { startToolWorkers } from './tool-workers/tool-workers.ts';
-import { createTurnWorker, runWorker } from './turn-worker.ts';
+import { createTurnWorker, discardWorker, runWorker } from './turn-worker.ts';
 import type { WorkflowBundle } from './workflow-bundle.ts';
 
 const lookForStrandedMs = 30_000;
 /** A call that nobody begins within a minute is given up. */
 const lookForCalls = { busyMs: 3_000, quietMs: 30_000, settledAfterMs: 60_000 };
 const timeoutMs = 30_000;
+/** Of what failed there is nothing to end, and its failure was told. */
+const ignore = () => undefined;
 
 interface Options {
   connection: NativeConnection;
@@ -59,11 +61,12 @@ export async function startWorker(
   const offered = new Set([...tools.values()].map((opened) => opened.bundle));
   const offeredTools = offerTools(tools);
   const own = { ...parts, offeredTools, heldCallLimit: createHeldCallLimit(config.worker.heldCalls) };
-  // Each worker loads its threads for a while.
-  const [toolWorkers, turnWorker] = await Promise.all([
-    startToolWorkers(parts, connection, [...offered]),
-    createTurnWorker(own, connection, bundle, version),
-  ]);
+  // Each worker loads its threads for a while. Whatever becomes of one, the other ends with the stack.
+  const starting = startToolWorkers(parts, connection, [...offered]);
+  stack.defer(() => starting.then((workers) => workers.stop(), ignore));
+  const creating = createTurnWorker(own, connection, bundle, version);
+  stack.defer(() => creating.then(discardWorker, ignore));
+  const [toolWorkers, turnWorker] = await Promise.all([starting, creating]);
   await keepLooking(toolWorkers, { intervals: lookForCalls, logger, stack });
   await parts.storage.exposedTools.replace([...config.agents.keys()], exposedTools(tools));
   runWorker(turnWorker, own, stack);

@@ -114,3 +114,11 @@ export function runWorker(
     await running;
   });
 }
+
+/** One that never ran keeps its connection from being closed. Does nothing to one that has run. */
+export async function discardWorker(worker: Worker): Promise<void> {
+  if (worker.getState() !== 'INITIALIZED') return;
+  const running = worker.run();
+  worker.shutdown();
+  await running;
+}

@@ -5,11 +5,12 @@
 import { Client } from '@temporalio/client';
 import type { NativeConnection, Worker } from '@temporalio/worker';
 import type { ToolBundle } from '../../tool-bundles/tool-bundle.ts';
+import { withTimeout } from '../../time/with-timeout.ts';
 import { toolQueueName } from '../../workflows/tool-queue.ts';
 import type { Dependencies } from '../dependencies.ts';
 import { keepBundle, readBundle } from './kept-bundles.ts';
 import { createStuckCalls } from './stuck-calls.ts';
-import { createToolWorker } from './tool-worker.ts';
+import { createToolWorker, longestStopMs } from './tool-worker.ts';
 
 /** How long code is kept that nobody runs and that has no open calls. */
 const keptMs = 7 * 24 * 60 * 60_000;
@@ -19,6 +20,8 @@ const touchEveryMs = 60 * 60_000;
 const restartAfterMs = 1_000;
 /** How often is looked whether one has failed. What it leaves behind comes to an end much later. */
 const lookAtStateMs = 500;
+/** On top of the time that a worker is given to stop: one that still has not has a thread that never answers. */
+const lateMs = 5_000;
 /** Temporal lists what has just begun with a delay: only a second look without open calls is believed. */
 const quietLooks = 2;
 
@@ -80,7 +83,7 @@ export async function startToolWorkers(
       if (running.get(hash)?.worker !== worker) return;
       logger.error({ bundle: hash }, 'a worker of tools has failed, and is started again');
       running.delete(hash);
-      const leaving = over.finally(() => failed.delete(leaving));
+      const leaving = untilOver({ over, hash }).finally(() => failed.delete(leaving));
       failed.add(leaving);
       restartLater();
     }
@@ -112,7 +115,13 @@ export async function startToolWorkers(
     if (!ended) return;
     running.delete(hash);
     if (ended.worker.getState() === 'RUNNING') ended.worker.shutdown();
-    await ended.over;
+    await untilOver({ over: ended.over, hash });
+  }
+
+  async function untilOver({ over, hash }: Pick<Running, 'over'> & { hash: string }): Promise<void> {
+    const isOver = over.then(() => true);
+    if (await withTimeout(isOver, longestStopMs(config) + lateMs, false)) return;
+    logger.error({ bundle: hash }, 'a worker of tools does not stop, and is left behind');
   }
 
   function openCallsOf(hash: string): string {
@@ -147,8 +156,22 @@ export async function startToolWorkers(
     );
   }
 
-  for (const bundle of offered) await keepBundle(parts, bundle);
-  await runOffered();
+  async function stop(): Promise<void> {
+    isStopped = true;
+    clearTimeout(restarting);
+    // One that is just being started again would be left behind.
+    await starting?.catch(() => undefined);
+    await Promise.all([...[...running.keys()].map(end), ...failed]);
+    await stuck.idle();
+  }
+
+  try {
+    for (const bundle of offered) await keepBundle(parts, bundle);
+    await runOffered();
+  } catch (error) {
+    await stop();
+    throw error;
+  }
 
   return {
     async look() {
@@ -169,11 +192,6 @@ export async function startToolWorkers(
       return isBusy ? 'busy' : 'quiet';
     },
     running: () => [...running.keys()],
-    async stop() {
-      isStopped = true;
-      clearTimeout(restarting);
-      await Promise.all([...[...running.keys()].map(end), ...failed]);
-      await stuck.idle();
-    },
+    stop,
   };
 }
