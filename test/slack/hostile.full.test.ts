@@ -1,32 +1,14 @@
 /** What a stranger tries: words that call people, events too large, clicks from another workspace, and a Slack that talks nonsense or not at all. */
 import { afterEach, beforeAll, expect, test } from 'vitest';
-import { parseKeys } from '../../src/credentials/sealing/key-ring.ts';
-import { slackTokenContext } from '../../src/credentials/sealing/sealed-slack.ts';
 import { someKeys } from '../e2e/deployment.ts';
 import { asks, form } from '../servers/playing-server.ts';
 import type { Fault } from '../servers/slack/chat.ts';
-import type { Workspace } from '../servers/slack/slack-state.ts';
 import { said, soon, untilTaken, useAskingInSlack } from './asking-in-slack.ts';
+import { addGlobex } from './globex.ts';
 
 const setup = await useAskingInSlack({ env: { INTERLUDE_KEYS: someKeys } });
 const { begin, opened, press, submit, statusOf, chat, slack, acme, server, views } = setup;
-let globex: Workspace;
-
-/** T2 is of the same tenant; its U1 is bob. */
-beforeAll(async () => {
-  globex = slack.addWorkspace('T2', 'Globex');
-  globex.addUser('U1');
-  await setup.service.storage.slack.installations.put({
-    team: 'T2',
-    teamName: 'Globex',
-    tenant: 'demo',
-    botUser: globex.botUser,
-    scopes: '',
-    installedBy: null,
-    sealed: parseKeys(someKeys).seal(globex.botToken, slackTokenContext('T2')),
-  });
-  await setup.link('U1', 'bob', 'T2');
-});
+beforeAll(() => addGlobex(slack, setup.service.storage.slack));
 afterEach(() => {
   chat.fault = () => undefined;
 });

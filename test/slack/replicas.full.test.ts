@@ -3,12 +3,10 @@
  * one person writes in a thread is answered in its order, each once, and nothing reaches the other workspace.
  */
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
-import { parseKeys } from '../../src/credentials/sealing/key-ring.ts';
-import { slackTokenContext } from '../../src/credentials/sealing/sealed-slack.ts';
-import { showOutput, someKeys } from '../e2e/deployment.ts';
+import { showOutput } from '../e2e/deployment.ts';
 import { freePort } from '../free-port.ts';
-import type { Workspace } from '../servers/slack/slack-state.ts';
 import { linkAlice } from './alice-in-slack.ts';
+import { addGlobex } from './globex.ts';
 import { createSlackDeployment } from './slack-deployment.ts';
 import type { SlackDeployment } from './slack-deployment.ts';
 
@@ -16,7 +14,6 @@ const threadsEach = 4;
 const messagesEach = 4;
 
 let setup: SlackDeployment;
-let globex: Workspace;
 let urls: string[];
 
 beforeAll(async () => {
@@ -31,20 +28,8 @@ beforeAll(async () => {
     deployment.start('worker'),
     deployment.start('worker'),
   ]);
-  await linkAlice(setup.storage.slack);
-  globex = slack.addWorkspace('T2', 'Globex');
-  await storage.slack.installations.put({
-    team: 'T2',
-    teamName: 'Globex',
-    tenant: 'demo',
-    botUser: globex.botUser,
-    scopes: '',
-    installedBy: null,
-    sealed: parseKeys(someKeys).seal(globex.botToken, slackTokenContext('T2')),
-  });
-  // The same id as in the other workspace, and somebody else.
-  globex.addUser('U1');
-  await storage.slack.people.link({ team: 'T2', slackUser: 'U1', tenant: 'demo', user: 'bob', linkedAt: 1 });
+  await linkAlice(storage.slack);
+  await addGlobex(slack, storage.slack);
 }, 120_000);
 afterAll(() => setup.deployment.stop());
 afterEach(showOutput(() => setup.deployment));
