@@ -12,16 +12,11 @@ import { isFromOurPage } from '../csrf.ts';
 import { sendPage } from '../layout.ts';
 import type { Page, Redirect } from '../layout.ts';
 import { loginUrl } from '../login/routes.ts';
-import { displayName, principalOf } from '../login/session.ts';
+import { principalOf } from '../login/session.ts';
 import type { Session } from '../login/session.ts';
-import {
-  foreignFormPage,
-  incompleteFormPage,
-  refusedPage,
-  signInAgainPage,
-  unknownPage,
-} from '../outcome-pages.ts';
+import { foreignFormPage, incompleteFormPage, signInAgainPage, unknownPage } from '../outcome-pages.ts';
 import { keepingReturn } from '../return-url.ts';
+import { somebodyElsesPage } from '../somebody-elses.ts';
 import { answerPage, onwardPage, settledPage } from './pages.ts';
 import { typedIn, withPlainLines } from './form-fields.ts';
 import type { Typed } from './form-fields.ts';
@@ -80,19 +75,14 @@ export function answerRoutes(fastify: FastifyInstance, context: PageContext): vo
 }
 
 async function notTheirs(
-  { config, refusals }: PageContext,
+  context: PageContext,
   asked: Exclude<AskedQuestion, Own>,
   elicitationId: string,
   session: Session,
   request: FastifyRequest,
 ): Promise<Page> {
   if (asked.kind === 'unknown') return unknownPage();
-  const { tenant } = asked;
-  const isSameTenant = tenant === session.tenant;
-  await refusals.record(request, isSameTenant ? 'another user' : 'another tenant', { elicitationId, tenant });
-  // Outside its tenant a question does not exist.
-  if (!isSameTenant) return unknownPage();
-  return refusedPage(displayName(session), loginUrl(config.http.publicUrl, elicitationId, request, 'other'));
+  return somebodyElsesPage(context, { elicitationId, tenant: asked.tenant }, session, request);
 }
 
 function pageFor(

@@ -16,15 +16,15 @@ import {
   finishedPage,
   foreignFormPage,
   incompleteFormPage,
-  refusedPage,
   signInAgainPage,
   unknownPage,
 } from '../outcome-pages.ts';
 import { keepingReturn } from '../return-url.ts';
+import { somebodyElsesPage } from '../somebody-elses.ts';
 import { questionPage } from './pages.ts';
 import { connect, refuse } from './decide.ts';
 import { viewOf } from './view.ts';
-import { displayName, principalOf } from '../login/session.ts';
+import { principalOf } from '../login/session.ts';
 import type { Session } from '../login/session.ts';
 import { sharedQuestionPage } from './shared-account-pages.ts';
 
@@ -93,20 +93,13 @@ async function pageFor(
   session: Session,
   request: FastifyRequest,
 ): Promise<Page> {
-  const { config, refusals, nango, mayChange } = context;
-  const { publicUrl } = config.http;
+  const { config, nango, mayChange } = context;
   switch (found.kind) {
     case 'unknown':
       return unknownPage();
     case 'somebody-elses': {
       const { tenant, id } = found.row;
-      const sameTenant = tenant === session.tenant;
-      const who = sameTenant ? 'another user' : 'another tenant';
-      await refusals.record(request, who, { elicitationId: id, tenant });
-      // Outside its tenant a question does not exist.
-      return sameTenant
-        ? refusedPage(displayName(session), loginUrl(publicUrl, id, request, 'other'))
-        : unknownPage();
+      return somebodyElsesPage(context, { elicitationId: id, tenant }, session, request);
     }
     case 'open': {
       const { server } = found.question;
