@@ -5,10 +5,9 @@
 import type { Browser } from 'playwright-core';
 import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
-import { startDevelopmentServer } from '../development-server.ts';
-import type { DevelopmentServer } from '../development-server.ts';
 import { launchChromium } from '../browsers/chromium.ts';
 import type { ChatStream } from '../service/chat-stream.ts';
+import { useDevelopmentServer } from '../service/use-development-server.ts';
 import { accountOfAlice, startServiceWithNango, until } from './service-with-nango.ts';
 import type { ServiceWithNango } from './service-with-nango.ts';
 import { allow } from './nango-visitor.ts';
@@ -18,16 +17,13 @@ vi.setConfig({ testTimeout: 120_000 });
 const times = timetable('Until the turn has ended (Nango away)');
 const awayMs = 30_000;
 
-let temporal: DevelopmentServer;
+const temporal = useDevelopmentServer();
 let browser: Browser;
 
 beforeAll(async () => {
-  [temporal, browser] = await Promise.all([startDevelopmentServer(), launchChromium({ isStrict: true })]);
+  browser = await launchChromium({ isStrict: true });
 });
-afterAll(async () => {
-  await browser.close();
-  await temporal.stop();
-});
+afterAll(() => browser.close());
 
 const questionsIn = ({ chunks }: ChatStream) =>
   chunks.filter(({ type }) => type === 'data-elicitation-request');

@@ -5,10 +5,9 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
-import { startDevelopmentServer } from '../development-server.ts';
-import type { DevelopmentServer } from '../development-server.ts';
 import { launchChromium } from '../browsers/chromium.ts';
 import type { ChatStream } from '../service/chat-stream.ts';
+import { useDevelopmentServer } from '../service/use-development-server.ts';
 import { accountOfAlice, startServiceWithNango, until } from './service-with-nango.ts';
 import type { ServiceWithNango } from './service-with-nango.ts';
 import { allow, deny } from './nango-visitor.ts';
@@ -17,16 +16,13 @@ import { timetable } from './timetable.ts';
 vi.setConfig({ testTimeout: 120_000 });
 const times = timetable('Until the turn has ended (the life of an account)');
 
-let temporal: DevelopmentServer;
+const temporal = useDevelopmentServer();
 let browser: Browser;
 
 beforeAll(async () => {
-  [temporal, browser] = await Promise.all([startDevelopmentServer(), launchChromium({ isStrict: true })]);
+  browser = await launchChromium({ isStrict: true });
 });
-afterAll(async () => {
-  await browser.close();
-  await temporal.stop();
-});
+afterAll(() => browser.close());
 
 const questionsIn = ({ chunks }: ChatStream) =>
   chunks.filter(({ type }) => type === 'data-elicitation-request');

@@ -4,9 +4,8 @@
  */
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
-import { startDevelopmentServer } from '../development-server.ts';
-import type { DevelopmentServer } from '../development-server.ts';
 import { launchChromium } from '../browsers/chromium.ts';
+import { useDevelopmentServer } from '../service/use-development-server.ts';
 import type { NangoDouble } from '../servers/nango/types.ts';
 import { accountOfAlice, startServiceWithNango, until } from './service-with-nango.ts';
 import type { ServiceWithNango } from './service-with-nango.ts';
@@ -16,16 +15,13 @@ import { timetable } from './timetable.ts';
 vi.setConfig({ testTimeout: 90_000 });
 const times = timetable('From consent at the provider until the turn has ended (whoever told)');
 
-let temporal: DevelopmentServer;
+const temporal = useDevelopmentServer();
 let browser: Browser;
 
 beforeAll(async () => {
-  [temporal, browser] = await Promise.all([startDevelopmentServer(), launchChromium({ isStrict: true })]);
+  browser = await launchChromium({ isStrict: true });
 });
-afterAll(async () => {
-  await browser.close();
-  await temporal.stop();
-});
+afterAll(() => browser.close());
 
 /** One question, its page, and the provider in a window beside it. */
 async function atTheProvider(setup: ServiceWithNango, title = 'Paint') {

@@ -7,8 +7,6 @@ import { turnWorkflowId } from '../../src/workflows/messages.ts';
 import { putAccount } from '../api/connections/accounts.ts';
 import { setUpPages } from '../api/pages/pages-setup.ts';
 import { vaultServer } from '../credentials/vault/vault-store.ts';
-import { startDevelopmentServer } from '../development-server.ts';
-import type { DevelopmentServer } from '../development-server.ts';
 import { sitDown } from '../e2e/person.ts';
 import type { Person } from '../e2e/person.ts';
 import { launchChromium } from '../browsers/chromium.ts';
@@ -18,25 +16,25 @@ import { questionsIn } from '../service/asking.ts';
 import type { ChatStream } from '../service/chat-stream.ts';
 import { startService } from '../service/service.ts';
 import type { Service } from '../service/service.ts';
+import { useDevelopmentServer } from '../service/use-development-server.ts';
 
 const agentsFile = fileURLToPath(new URL('../fixtures/vault-agents.yaml', import.meta.url));
 const firstKey = 'nts_first_0123456789abcdefab12';
 const secondKey = 'nts_second_0123456789abcdezz99';
 
-let temporal: DevelopmentServer;
+const temporal = useDevelopmentServer();
 let browser: Browser;
 let notes: KeyedServer;
 let service: Service;
 let person: Person;
 
 beforeAll(async () => {
-  [temporal, browser] = await Promise.all([startDevelopmentServer(), launchChromium()]);
+  browser = await launchChromium();
   notes = await startKeyedServer({ header: 'x-api-key' });
 });
 afterAll(async () => {
   await browser.close();
   await notes.stop();
-  await temporal.stop();
 });
 let running = new AsyncDisposableStack();
 afterEach(async () => {

@@ -7,14 +7,15 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { startDesk } from '../../demo/desk/desk.ts';
 import type { Desk } from '../../demo/desk/desk.ts';
 import { openToolBundle } from '../../src/tool-bundles/open-tool-bundle.ts';
-import { startDevelopmentServer } from '../development-server.ts';
 import { freePort } from '../free-port.ts';
 import { startService } from '../service/service.ts';
 import type { Service } from '../service/service.ts';
 import type { Caller } from '../service/user.ts';
+import { useDevelopmentServer } from '../service/use-development-server.ts';
 
 const root = path.resolve(import.meta.dirname, '../..');
 const secret = 'a secret of the desk';
+const temporal = useDevelopmentServer();
 const stack = new AsyncDisposableStack();
 let service: Service;
 let desk: Desk;
@@ -23,12 +24,7 @@ let alice: Caller;
 beforeAll(async () => {
   const dataDir = await mkdtemp(path.join(tmpdir(), 'desk-'));
   stack.defer(() => rm(dataDir, { recursive: true }));
-  const [temporal, bundle, port] = await Promise.all([
-    startDevelopmentServer(),
-    openToolBundle(path.join(root, 'demo/desk/tools')),
-    freePort(),
-  ]);
-  stack.defer(() => temporal.stop());
+  const [bundle, port] = await Promise.all([openToolBundle(path.join(root, 'demo/desk/tools')), freePort()]);
   process.env['DEMO_DESK_PORT'] = String(port);
   service = await startService({
     temporal,

@@ -6,23 +6,19 @@ import { launchChromium } from '../browsers/chromium.ts';
 import type { ChatStream, ElicitationData } from '../service/chat-stream.ts';
 import { startService } from '../service/service.ts';
 import type { Service } from '../service/service.ts';
-import { startDevelopmentServer } from '../development-server.ts';
-import type { DevelopmentServer } from '../development-server.ts';
+import { useDevelopmentServer } from '../service/use-development-server.ts';
 import { sitDown } from './person.ts';
 import type { Person } from './person.ts';
 
-let temporal: DevelopmentServer;
+const temporal = useDevelopmentServer();
 let browser: Browser;
 let service: Service;
 let person: Person;
 
 beforeAll(async () => {
-  [temporal, browser] = await Promise.all([startDevelopmentServer(), launchChromium()]);
+  browser = await launchChromium();
 });
-afterAll(async () => {
-  await browser.close();
-  await temporal.stop();
-});
+afterAll(() => browser.close());
 beforeEach(async () => {
   service = await startService({ temporal });
   person = await sitDown(browser);

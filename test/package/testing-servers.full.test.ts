@@ -14,11 +14,11 @@ import { createApiKey } from '../../src/service/api-keys.ts';
 import { asTurn, roundsAgents } from '../asking/asking-service.ts';
 import type { AskedTurn } from '../asking/asking-service.ts';
 import { bareEnvironment } from '../bare-environment.ts';
-import { startDevelopmentServer } from '../development-server.ts';
 import { startBookingServer } from '../servers/booking-server.ts';
 import type { BookingServer } from '../servers/booking-server.ts';
 import { callOf, startAsking } from '../service/asking.ts';
 import type { Service } from '../service/service.ts';
+import { useDevelopmentServer } from '../service/use-development-server.ts';
 import { installPackage, withTools } from './installed.ts';
 import type { Project } from './installed.ts';
 
@@ -43,6 +43,7 @@ const steps = (
   parse(files.get('.github/workflows/tools.yml') ?? '') as { jobs: { tools: { steps: { run?: string }[] } } }
 ).jobs.tools.steps.flatMap(({ run }) => run ?? []);
 
+const temporal = useDevelopmentServer();
 const stack = new AsyncDisposableStack();
 let project: Project;
 let booking: BookingServer;
@@ -51,8 +52,7 @@ let key: string;
 let responder: string;
 
 beforeAll(async () => {
-  const [temporal, installed, server] = await Promise.all([
-    startDevelopmentServer(),
+  const [installed, server] = await Promise.all([
     installPackage([
       'vitest',
       '@modelcontextprotocol/server',
@@ -63,7 +63,6 @@ beforeAll(async () => {
     startBookingServer('rounds'),
   ]);
   [project, booking] = [installed, server];
-  stack.defer(() => temporal.stop());
   stack.defer(() => project.remove());
   stack.defer(() => booking.stop());
   for (const [name, text] of files) {

@@ -6,17 +6,18 @@ import path from 'node:path';
 import { promisify } from 'node:util';
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { startDevelopmentServer } from '../development-server.ts';
 import { launchChromium } from '../browsers/chromium.ts';
 import { startTcpProxy } from '../servers/tcp-proxy.ts';
 import type { TcpProxy } from '../servers/tcp-proxy.ts';
 import { startService } from '../service/service.ts';
 import type { Service } from '../service/service.ts';
+import { useDevelopmentServer } from '../service/use-development-server.ts';
 import { bundle } from './bundle.ts';
 import { installPackage, withTools } from './installed.ts';
 import type { Project } from './installed.ts';
 
 const run = promisify(execFile);
+const temporal = useDevelopmentServer();
 const stack = new AsyncDisposableStack();
 let project: Project;
 let service: Service;
@@ -27,12 +28,7 @@ let origin: string;
 let stranger: string;
 
 beforeAll(async () => {
-  const [temporal, chromium, installed] = await Promise.all([
-    startDevelopmentServer(),
-    launchChromium(),
-    installPackage(['ai']),
-  ]);
-  stack.defer(() => temporal.stop());
+  const [chromium, installed] = await Promise.all([launchChromium(), installPackage(['ai'])]);
   stack.defer(() => installed.remove());
   stack.defer(() => chromium.close());
   browser = chromium;

@@ -5,19 +5,18 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import type { Browser, Frame, Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { startDevelopmentServer } from '../development-server.ts';
-import type { DevelopmentServer } from '../development-server.ts';
 import { launchChromium } from '../browsers/chromium.ts';
 import { createOpenAIServer } from '../servers/openai-server.ts';
 import type { ChatRequest, OpenAIServer, Reply } from '../servers/openai-server.ts';
 import type { Caller } from '../service/user.ts';
+import { useDevelopmentServer } from '../service/use-development-server.ts';
 import { declineElsewhere } from './elsewhere.ts';
 import { picture } from './look.ts';
 import { setUpWidgetPage } from './widget-page.ts';
 import type { Storage } from '../../src/storage/storage.ts';
 import type { WidgetPageSetup } from './widget-page.ts';
 
-let temporal: DevelopmentServer;
+const temporal = useDevelopmentServer();
 let browser: Browser;
 let model: OpenAIServer;
 let setup: WidgetPageSetup;
@@ -26,11 +25,7 @@ let folder: string;
 
 beforeAll(async () => {
   folder = await mkdtemp(path.join(tmpdir(), 'interlude-widget-'));
-  [temporal, browser, model] = await Promise.all([
-    startDevelopmentServer(),
-    launchChromium(),
-    createOpenAIServer({ reply }),
-  ]);
+  [browser, model] = await Promise.all([launchChromium(), createOpenAIServer({ reply })]);
   const env = { MODEL_URL: model.baseURL };
   const agents = 'stages-agents.yaml';
   setup = await setUpWidgetPage({ browser, temporal, folder, env, agents, around: withLateWorker });
@@ -40,7 +35,6 @@ afterAll(async () => {
   await setup.stop();
   await model.stop();
   await browser.close();
-  await temporal.stop();
   await rm(folder, { recursive: true });
 });
 

@@ -4,9 +4,8 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import type { Browser, Frame, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { startDevelopmentServer } from '../development-server.ts';
-import type { DevelopmentServer } from '../development-server.ts';
 import { launchChromium } from '../browsers/chromium.ts';
+import { useDevelopmentServer } from '../service/use-development-server.ts';
 import { startOffice } from '../servers/office-server.ts';
 import type { Office } from '../servers/office-server.ts';
 import { startTcpProxy } from '../servers/tcp-proxy.ts';
@@ -17,7 +16,7 @@ import { setUpWidgetPage } from './widget-page.ts';
 import type { WidgetPageSetup, Visitor } from './widget-page.ts';
 import { tripJourney } from './trip-form.ts';
 
-let temporal: DevelopmentServer;
+const temporal = useDevelopmentServer();
 let browser: Browser;
 let office: Office;
 let setup: WidgetPageSetup;
@@ -26,11 +25,7 @@ let folder: string;
 
 beforeAll(async () => {
   folder = await mkdtemp(path.join(tmpdir(), 'interlude-widget-'));
-  [temporal, browser, office] = await Promise.all([
-    startDevelopmentServer(),
-    launchChromium({ isStrict: true }),
-    startOffice(),
-  ]);
+  [browser, office] = await Promise.all([launchChromium({ isStrict: true }), startOffice()]);
   const env = { OFFICE_URL: office.config.url };
   setup = await setUpWidgetPage({ browser, temporal, folder, env, agents: 'journey-agents.yaml' });
   line = await startTcpProxy({ to: Number(new URL(setup.service.baseUrl).port) });
@@ -40,7 +35,6 @@ afterAll(async () => {
   await setup.stop();
   await office.stop();
   await browser.close();
-  await temporal.stop();
   await rm(folder, { recursive: true });
 });
 

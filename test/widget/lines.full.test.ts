@@ -4,9 +4,8 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { startDevelopmentServer } from '../development-server.ts';
-import type { DevelopmentServer } from '../development-server.ts';
 import { launchChromium } from '../browsers/chromium.ts';
+import { useDevelopmentServer } from '../service/use-development-server.ts';
 import { startTcpProxy } from '../servers/tcp-proxy.ts';
 import type { TcpProxy } from '../servers/tcp-proxy.ts';
 import { declineElsewhere } from './elsewhere.ts';
@@ -14,7 +13,7 @@ import { lostLineJourney } from './question-journeys.ts';
 import { setUpWidgetPage } from './widget-page.ts';
 import type { WidgetPageSetup } from './widget-page.ts';
 
-let temporal: DevelopmentServer;
+const temporal = useDevelopmentServer();
 let browser: Browser;
 let setup: WidgetPageSetup;
 let line: TcpProxy;
@@ -22,7 +21,7 @@ let folder: string;
 
 beforeAll(async () => {
   folder = await mkdtemp(path.join(tmpdir(), 'interlude-widget-'));
-  [temporal, browser] = await Promise.all([startDevelopmentServer(), launchChromium()]);
+  browser = await launchChromium();
   setup = await setUpWidgetPage({ browser, temporal, folder, env: { ELICITATION_TIMEOUT: '6s' } });
   line = await startTcpProxy({ to: Number(new URL(setup.service.baseUrl).port) });
 });
@@ -30,7 +29,6 @@ afterAll(async () => {
   await line.stop();
   await setup.stop();
   await browser.close();
-  await temporal.stop();
   await rm(folder, { recursive: true });
 });
 

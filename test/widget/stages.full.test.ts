@@ -4,9 +4,8 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import type { Browser, BrowserContext, Frame, Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
-import { startDevelopmentServer } from '../development-server.ts';
-import type { DevelopmentServer } from '../development-server.ts';
 import { launchChromium } from '../browsers/chromium.ts';
+import { useDevelopmentServer } from '../service/use-development-server.ts';
 import { createOpenAIServer } from '../servers/openai-server.ts';
 import type { ChatRequest, OpenAIServer, Reply } from '../servers/openai-server.ts';
 import { startTcpProxy } from '../servers/tcp-proxy.ts';
@@ -20,7 +19,7 @@ type Mishap = 'reload' | 'cut' | 'half-closed';
 
 /** What the model waits for, one after the other. */
 let gates: Record<'think' | 'answer' | 'finish', PromiseWithResolvers<void>>;
-let temporal: DevelopmentServer;
+const temporal = useDevelopmentServer();
 let browser: Browser;
 let context: BrowserContext;
 let model: OpenAIServer;
@@ -30,11 +29,7 @@ let folder: string;
 
 beforeAll(async () => {
   folder = await mkdtemp(path.join(tmpdir(), 'interlude-widget-'));
-  [temporal, browser, model] = await Promise.all([
-    startDevelopmentServer(),
-    launchChromium({ isStrict: true }),
-    createOpenAIServer({ reply }),
-  ]);
+  [browser, model] = await Promise.all([launchChromium({ isStrict: true }), createOpenAIServer({ reply })]);
   const env = { MODEL_URL: model.baseURL };
   setup = await setUpWidgetPage({ browser, temporal, folder, env, agents: 'stages-agents.yaml' });
   line = await startTcpProxy({ to: Number(new URL(setup.service.baseUrl).port) });
@@ -47,7 +42,6 @@ afterAll(async () => {
   await setup.stop();
   await model.stop();
   await browser.close();
-  await temporal.stop();
   await rm(folder, { recursive: true });
 });
 

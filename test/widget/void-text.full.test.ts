@@ -4,15 +4,14 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { startDevelopmentServer } from '../development-server.ts';
-import type { DevelopmentServer } from '../development-server.ts';
 import { launchChromium } from '../browsers/chromium.ts';
+import { useDevelopmentServer } from '../service/use-development-server.ts';
 import { createOpenAIServer } from '../servers/openai-server.ts';
 import type { OpenAIServer } from '../servers/openai-server.ts';
 import { setUpWidgetPage } from './widget-page.ts';
 import type { WidgetPageSetup } from './widget-page.ts';
 
-let temporal: DevelopmentServer;
+const temporal = useDevelopmentServer();
 let browser: Browser;
 let model: OpenAIServer;
 let setup: WidgetPageSetup;
@@ -46,13 +45,12 @@ providers: { openai-compatible: { baseURL: ${model.baseURL} } }
 agents: { thinker: { model: 'openai-compatible:any' } }
 `,
   );
-  [temporal, browser] = await Promise.all([startDevelopmentServer(), launchChromium()]);
+  browser = await launchChromium();
   setup = await setUpWidgetPage({ browser, temporal, folder, env: { INTERLUDE_CONFIG: file } });
 });
 afterAll(async () => {
   await setup?.stop();
   await browser?.close();
-  await temporal?.stop();
   await model?.stop();
   await rm(folder, { recursive: true, force: true });
 });

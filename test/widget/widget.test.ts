@@ -4,10 +4,9 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { startDevelopmentServer } from '../development-server.ts';
-import type { DevelopmentServer } from '../development-server.ts';
 import { launchChromium } from '../browsers/chromium.ts';
 import { connectAccount } from '../service/connect-account.ts';
+import { useDevelopmentServer } from '../service/use-development-server.ts';
 import {
   declineJourney,
   dismissJourney,
@@ -18,20 +17,19 @@ import {
 import { setUpWidgetPage } from './widget-page.ts';
 import type { WidgetPageSetup } from './widget-page.ts';
 
-let temporal: DevelopmentServer;
+const temporal = useDevelopmentServer();
 let browser: Browser;
 let setup: WidgetPageSetup;
 let folder: string;
 
 beforeAll(async () => {
   folder = await mkdtemp(path.join(tmpdir(), 'interlude-widget-'));
-  [temporal, browser] = await Promise.all([startDevelopmentServer(), launchChromium()]);
+  browser = await launchChromium();
   setup = await setUpWidgetPage({ browser, temporal, folder });
 });
 afterAll(async () => {
   await setup.stop();
   await browser.close();
-  await temporal.stop();
   await rm(folder, { recursive: true });
 });
 
