@@ -22,7 +22,7 @@ import type { RemoteServers } from './remote-servers.ts';
 import { createToolLists } from './tool-lists.ts';
 import type { ToolLists } from './tool-lists.ts';
 
-export interface Catalogue extends Pick<ToolLists, 'learn' | 'refresh'> {
+export interface Catalogue extends Pick<ToolLists, 'learn' | 'refresh' | 'needsRefresh'> {
   /** What to offer the model, in the order of the servers. */
   toolsFor(owner: TurnOwner, servers: ServerConfig[]): Promise<ModelTool[]>;
   /** Of servers that could not be reached. */
@@ -90,6 +90,7 @@ export function createCatalogue({
       (await Promise.all(servers.map((server) => toolsOf(owner, server)))).flat(),
     learn: lists.learn,
     refresh: lists.refresh,
+    needsRefresh: lists.needsRefresh,
     backoff,
   };
 }

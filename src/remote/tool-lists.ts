@@ -6,7 +6,7 @@ import type { Logger } from 'pino';
 import type { ServerConfig } from '../config/config.ts';
 import { connectionKey } from '../credentials/connection-key.ts';
 import type { Credential } from '../credentials/store.ts';
-import type { ToolList } from '../storage/ports/tool-catalogue.ts';
+import type { KeptToolList } from '../storage/ports/tool-catalogue.ts';
 import type { Storage } from '../storage/storage.ts';
 import type { TurnOwner } from '../turn/turn.ts';
 import type { Backoff } from './backoff.ts';
@@ -26,6 +26,8 @@ export interface ToolLists {
   ): Promise<ListOutcome>;
   /** Lists them again if need be. For use beside other work: it never rejects. */
   refresh(owner: TurnOwner, server: ServerConfig, credential: Credential, when?: RefreshWhen): Promise<void>;
+  /** Whether it would, given what is kept; spares reading that once more. */
+  needsRefresh(known: KeptToolList | null, when: Exclude<RefreshWhen, 'now'>): boolean;
   /** When the refresh that is under way was started; undefined without one. */
   refreshingSince(owner: TurnOwner, server: ServerConfig): number | undefined;
 }
@@ -75,6 +77,7 @@ export function createToolLists(parts: Parts): ToolLists {
   return {
     learn: (owner, server, credential, signal) => learn(parts, { owner, server, credential }, signal),
     refresh,
+    needsRefresh: (known, when) => isWanted(parts, known, when),
     refreshingSince: (owner, server) => underWay.get(refreshKey(owner, server))?.startedAt,
   };
 }
@@ -107,7 +110,7 @@ async function refreshOnce(parts: Parts, subject: Subject, when: RefreshWhen): P
   const failed = `the tools of server "${server.name}" cannot be listed`;
   try {
     const known = await storage.toolCatalogue.get(connectionKey(server, owner));
-    if (known?.isOwn === true && !isDue(parts, known, when)) return;
+    if (!isWanted(parts, known, when)) return;
     if (when !== 'now' && backoff.reason(server) !== null) return;
     const listed = await learn(parts, subject, new AbortController().signal);
     switch (listed.kind) {
@@ -130,11 +133,12 @@ async function refreshOnce(parts: Parts, subject: Subject, when: RefreshWhen): P
   }
 }
 
-function isDue(
-  { freshMs, soonestMs }: Parts,
-  known: ToolList & { updatedAt: number },
+function isWanted(
+  { freshMs, soonestMs }: Pick<Parts, 'freshMs' | 'soonestMs'>,
+  known: KeptToolList | null,
   when: RefreshWhen,
 ): boolean {
+  if (known?.isOwn !== true) return true;
   switch (when) {
     case 'now':
       return true;

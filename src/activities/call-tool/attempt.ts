@@ -7,7 +7,7 @@ import type { RemoteServers } from '../../remote/remote-servers.ts';
 import type { ServerConfig } from '../../config/config.ts';
 import type { Credential, CredentialStore } from '../../credentials/store.ts';
 import type { CallAttempt, ToolCallRow } from '../../storage/ports/tool-calls.ts';
-import type { CatalogueTool } from '../../storage/ports/tool-catalogue.ts';
+import type { CatalogueTool, KeptToolList } from '../../storage/ports/tool-catalogue.ts';
 import type { NewEvent } from '../../storage/ports/turn-log.ts';
 import type { Storage } from '../../storage/storage.ts';
 import type { AttemptResult, ToolCallInput } from '../../turn/tool-call.ts';
@@ -22,6 +22,8 @@ export interface Attempt {
   by: CallAttempt;
   call: ToolCallRow;
   server: ServerConfig;
+  /** What its server lists, as it was kept when the attempt began. */
+  listed: KeptToolList | null;
   /** As its server listed it. */
   known: CatalogueTool | undefined;
   /** Declared read-only or idempotent by its server. */

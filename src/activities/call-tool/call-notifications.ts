@@ -29,7 +29,7 @@ const longestWaitMs = 1_000;
 
 export function createCallNotifications(
   { storage, catalogue, logger }: Parts,
-  { input, by, call, server }: Pick<Attempt, 'input' | 'by' | 'call' | 'server'>,
+  { input, by, call, server, listed }: Pick<Attempt, 'input' | 'by' | 'call' | 'server' | 'listed'>,
   credential: Credential,
 ): CallNotifications {
   const { turn, toolCallId } = input;
@@ -54,7 +54,7 @@ export function createCallNotifications(
   const progress = createProgressWriter(write);
   return {
     listener: {
-      onSent: () => list('missing'),
+      onSent: () => void (catalogue.needsRefresh(listed, 'missing') && list('missing')),
       onProgress: (next) => progress.note(next),
       onToolsChanged: () => list('now'),
       onProcessExit: logProcessExit(logger, server),

@@ -54,9 +54,9 @@ async function callTool(parts: Dependencies, input: ToolCallInput): Promise<Atte
   const server = parts.servers.get(input.server);
   const mayHaveRounds = input.round > 0 || by.attempt > 1;
   // All that may have to be known, at once: somebody waits for the request that goes out after it.
-  const [call, known, credential, listed] = await Promise.all([
+  const [call, listed, credential, allRounds] = await Promise.all([
     requestedToolCall(storage, turn, toolCallId, by),
-    server && knownTool(parts, input, server),
+    server && tool !== null ? storage.toolCatalogue.get(connectionKey(server, turn)) : null,
     server && !isNobodys(server, turn) ? credentialOrError(parts, input, server) : null,
     mayHaveRounds ? rounds.list(turn, toolCallId) : null,
     storage.elicitations.settleAll(input.outcomes ?? []),
@@ -70,8 +70,10 @@ async function callTool(parts: Dependencies, input: ToolCallInput): Promise<Atte
     return finishCall(parts, begun, notAllowedForModel(call.toolName));
   if (!credential) return finishCall(parts, begun, refusalForModel('no-user', server.title));
   // One that nothing was sent for has no rounds: a call that has some goes back to `paused`, not to `requested`.
-  const kept = call.state === 'requested' ? [] : (listed ?? (await rounds.list(turn, toolCallId)));
-  const attempt: Attempt = { ...begun, server, known, isRepeatable: isRepeatable(input, known) };
+  const kept = call.state === 'requested' ? [] : (allRounds ?? (await rounds.list(turn, toolCallId)));
+  // As the model was offered it.
+  const known = listed?.tools.find(({ name }) => name === tool);
+  const attempt: Attempt = { ...begun, server, listed, known, isRepeatable: isRepeatable(input, known) };
   const ended = await endOfEarlierAttempt(parts, attempt, kept);
   // What a remote agent has begun is gone on with, before it has asked anything, too.
   const begunTask = kept[0] && !hasAsked(kept[0]) ? kept[0] : undefined;
@@ -124,16 +126,6 @@ async function credentialOrError(
     if (error instanceof CredentialStoreError) return error;
     throw error;
   }
-}
-
-/** As the model was offered it. */
-async function knownTool(
-  { storage }: Dependencies,
-  { turn, tool }: ToolCallInput,
-  server: ServerConfig,
-): Promise<CatalogueTool | undefined> {
-  const known = tool === null ? null : await storage.toolCatalogue.get(connectionKey(server, turn));
-  return known?.tools.find(({ name }) => name === tool);
 }
 
 /** A user's own account is needed, and the turn has no user. */

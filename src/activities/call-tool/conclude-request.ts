@@ -38,7 +38,9 @@ export async function concludeRequest(
   const { outcome } = request;
   switch (outcome.kind) {
     case 'result':
-      void parts.catalogue.refresh(input.turn, server, request.credential);
+      // A first list was fetched as soon as the request had left.
+      if (attempt.listed?.isOwn && parts.catalogue.needsRefresh(attempt.listed, 'old'))
+        void parts.catalogue.refresh(input.turn, server, request.credential);
       return finishCall(parts, attempt, outcome.result as McpResult, {
         remark: await remarkOn(parts, attempt, request),
       });

@@ -18,11 +18,17 @@ export interface ToolList {
   freshMs: number | null;
 }
 
+/** As it is kept; `isOwn`: of whoever calls with the account that was asked about. */
+export interface KeptToolList extends ToolList {
+  isOwn: boolean;
+  updatedAt: number;
+}
+
 export interface ToolCatalogue {
   /**
    * The own list of whoever calls with this account; else, for they know the server by it, the newest of those in the
    * tenant that may be shown to everybody.
    */
-  get(key: ConnectionKey): Promise<(ToolList & { isOwn: boolean; updatedAt: number }) | null>;
+  get(key: ConnectionKey): Promise<KeptToolList | null>;
   put(key: ConnectionKey, list: ToolList): Promise<void>;
 }

@@ -52,7 +52,7 @@ function beside(kept: Storage = storage) {
   const catalogue = createCatalogue({ storage: kept, remote: createMcpServers(), logger });
   return createCallNotifications(
     { storage: kept, catalogue, logger },
-    { input, by: firstAttempt, call, server: server.config },
+    { input, by: firstAttempt, call, server: server.config, listed: null },
     credential,
   );
 }

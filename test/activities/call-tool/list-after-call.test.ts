@@ -48,7 +48,7 @@ test.each([
   const catalogue = createCatalogue({ storage, remote, logger });
   const beside = createCallNotifications(
     { storage, catalogue, logger },
-    { input, by: firstAttempt, call, server: server.config },
+    { input, by: firstAttempt, call, server: server.config, listed: null },
     credential,
   );
   const signal = new AbortController().signal;
