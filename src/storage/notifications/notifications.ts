@@ -54,6 +54,8 @@ export interface NotificationOptions {
   channel: Channel | null;
   /** The same as before: no other process has written since. Spares the poll where the database can tell. */
   version?: (() => Promise<number>) | undefined;
+  /** The counter of a conversation in which nothing has happened that somebody waits for. Without it, the first poll notifies everybody. */
+  initially?: number;
   /** The counters of these conversations, in any order. */
   lastSeqs: (refs: ConversationRef[]) => Promise<(ConversationRef & { last_seq: number })[]>;
   /** What differs whenever other questions are open, for each of these users; in any order. */
@@ -66,7 +68,7 @@ export interface NotificationOptions {
 interface Topic {
   ref: Followed;
   waiters: Set<() => void>;
-  /** The state at the last poll; unknown before the first, which therefore always notifies. */
+  /** The state at the last poll; unknown before the first, which therefore always notifies, unless it is known from the beginning. */
   seen: number | string | undefined;
 }
 
@@ -74,6 +76,7 @@ export function createNotifications({
   pollMs,
   channel,
   version,
+  initially,
   lastSeqs,
   openQuestions,
   replies,
@@ -142,7 +145,7 @@ export function createNotifications({
     },
     subscribe(ref) {
       const name = topicOf(ref);
-      const topic = topics.get(name) ?? { ref, waiters: new Set(), seen: undefined };
+      const topic = topics.get(name) ?? { ref, waiters: new Set(), seen: initially };
       topics.set(name, topic);
       const { wake, subscription } = createSubscription(() => {
         topic.waiters.delete(wake);

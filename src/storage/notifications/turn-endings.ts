@@ -26,14 +26,17 @@ interface Parts extends Pick<NotificationOptions, 'pollMs' | 'channel' | 'versio
 /** Most work is done sooner, and needs no look. */
 const firstLookMs = 250;
 const retryMs = 1_000;
+/** What a poll finds. */
+const [goesOn, isOver] = [0, 1];
 
 export function createTurnEndings({ query, logger, ...options }: Parts): TurnEndings {
   const notifications: Notifications = createNotifications({
     ...options,
     logger,
+    initially: goesOn,
     async lastSeqs(topics) {
       const over = await ending(topics.map(({ conversation }) => conversation));
-      return topics.map((topic) => ({ ...topic, last_seq: over.has(topic.conversation) ? 1 : 0 }));
+      return topics.map((topic) => ({ ...topic, last_seq: over.has(topic.conversation) ? isOver : goesOn }));
     },
   });
 

@@ -58,3 +58,28 @@ test('the counters of all conversations are looked at only when another process 
   await pollsUntil(polls + 20);
   expect(looks).toBe(4);
 });
+
+test('a poll that finds what was to be expected notifies nobody', async () => {
+  let seq = 0;
+  let polls = 0;
+  const polledThrice = Promise.withResolvers<void>();
+  const notifications = createNotifications({
+    pollMs: 1,
+    channel: null,
+    initially: 0,
+    async lastSeqs(refs) {
+      polls += 1;
+      if (polls > 3) polledThrice.resolve();
+      return refs.map((ref) => ({ ...ref, last_seq: seq }));
+    },
+    logger: pino({ level: 'silent' }),
+  });
+  const subscription = notifications.subscribe({ tenant: 'tenant', conversation: 'conversation' });
+  let isNotified = false;
+  const notified = subscription.notified().then(() => (isNotified = true));
+  await polledThrice.promise;
+  expect(isNotified).toBe(false);
+  seq = 1;
+  await notified;
+  await notifications.close();
+});
