@@ -1,8 +1,8 @@
 /**
  * Ends threads that cannot go on. Temporal's SDK runs workflows in threads, cuts off what keeps one busy for seconds, and
- * counts on a thread that fails to end. V8 drops a cut-off that comes while a promise's hook runs (the SDK has one, which
- * writes down where each promise began): then the code goes on for ever, with or without an error, the end of the thread is
- * dropped as well, and the SDK waits for its answer. Once it has ended, the SDK lets its worker fail.
+ * counts on a thread that fails to end. A cut-off that comes while V8 tells Node of a promise that was rejected before anybody
+ * handles it is dropped there: the code goes on for ever, with or without an error that leaves the thread, a request to end is
+ * dropped in the same way, and the SDK waits for its answer. Once the thread has ended, the SDK lets its worker fail.
  */
 import { AsyncLocalStorage } from 'node:async_hooks';
 import type { Worker } from 'node:worker_threads';
