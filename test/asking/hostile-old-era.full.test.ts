@@ -184,13 +184,12 @@ const cancelled = () =>
     .map(({ params }) => params?.requestId);
 
 test.each(Object.entries(tricks))('%s', async (tool, [expected, count]) => {
-  const { error, asked, conversation, tookMs } = await callTool(alice, tool, {
+  const { error, asked, conversation } = await callTool(alice, tool, {
     server: tool.startsWith('hasty') ? 'hasty' : 'hostile',
   });
   expect(error).toMatch(expected);
   expect(error).not.toContain('secret');
   expect(asked).toHaveLength(count);
-  expect(tookMs).toBeLessThan(10_000);
   expect(await openIn(conversation)).toEqual([]);
   const [call] = server.calls(tool);
   const isAnswered = expected === noError || tool.includes('required') || tool.startsWith('pages_');

@@ -135,7 +135,7 @@ const { server, alice, temporal } = useHostileService({
 });
 
 test.each(Object.entries(refused))('%s is put to nobody', async (tool, [fault]) => {
-  const { error, asked, tookMs } = await callTool(alice, tool);
+  const { error, asked } = await callTool(alice, tool);
   expect(error).toMatch(
     /^Hostile \(127\.0\.0\.1:\d+\) asked for something that could not be put to the user: /,
   );
@@ -143,7 +143,6 @@ test.each(Object.entries(refused))('%s is put to nobody', async (tool, [fault]) 
   expect(error).not.toMatch(/\.\.|secret|undefined is/);
   expect(asked).toEqual([]);
   expect(server.calls(tool)).toHaveLength(1);
-  expect(tookMs).toBeLessThan(10_000);
 });
 
 test('what is shown of a form cannot rewrite the screen, turn words around, or hide who asks', async () => {

@@ -106,14 +106,13 @@ const { server, alice } = useHostileService({
 });
 
 test.each(Object.entries(cases))('%s', async (tool, [expected, count]) => {
-  const { error, asked, conversation, tookMs } = await callTool(alice, tool, {
+  const { error, asked, conversation } = await callTool(alice, tool, {
     server: tool.startsWith('hasty') ? 'hasty' : 'hostile',
   });
   expect(error).toMatch(expected);
   expect(asked).toHaveLength(count);
   expect(server.calls(tool)).toHaveLength(1);
   expect(elsewhere.requests).toBe(0);
-  expect(tookMs).toBeLessThan(10_000);
   const path = `/run/v1/conversations/${conversation}/elicitations?status=pending`;
   expect((await alice.request('GET', path)).body['items']).toEqual([]);
 });

@@ -185,14 +185,13 @@ const { server, alice } = useHostileService({
 test.each(Object.entries(faults))(
   '%s ends the call, and is called by its name',
   async (tool, [name, fault]) => {
-    const { error, asked, tookMs } = await callTool(alice, tool, { server: name });
+    const { error, asked } = await callTool(alice, tool, { server: name });
     expect(error).toMatch(/Hostile \(127\.0\.0\.1:\d+\)/);
     expect(error).toMatch(fault);
     expect(asked).toEqual([]);
     // Redirects within the server are followed, a few of them.
     expect(server.calls(tool)).toHaveLength(tool === 'redirect_loop' ? 6 : 1);
     expect(elsewhere.requests).toBe(0);
-    expect(tookMs).toBeLessThan(8_000);
   },
 );
 

@@ -384,7 +384,6 @@ describe('an answer to one agent, then a new message while another agent still a
   });
 });
 
-// New, as above: later, the service itself would find the turn that is gone, and end it as lost.
 describe('while another agent waits for a user of a new service', () => {
   useService({ into: used });
 
@@ -395,6 +394,8 @@ describe('while another agent waits for a user of a new service', () => {
     await expect.poll(running).toEqual([]);
     expect(await used.service.storage.elicitations.get(elicitationId)).toMatchObject({ status: 'cancel' });
     expect(await used.alice.cancel(conversation)).toMatchObject({ body: { status: 'idle' } });
-    expect((await stream.finished()).at(-1)).toMatchObject({ type: 'abort' });
+    // The service looks for turns that are gone, and may have ended it as failed before it was cancelled.
+    const types = (await stream.finished()).map(({ type }) => type);
+    expect(types).toContainEqual(expect.stringMatching(/^(abort|error)$/));
   });
 });
