@@ -90,7 +90,7 @@ async function compare(setup: BenchSetup, count: number) {
       row('last resumed', 'until the last one has', 'ms', last(ours.resumedMs), last(bare.actedMs)),
       row(
         'processor time of each',
-        'of all our processes, from the answer to the end of the turn, against the floor for signal, activity and end; hardly depends on other work',
+        'of all our processes, from the answer to the end of the turn, against the floor for signal, activity and end; depends far less on other work than rates do',
         'ms',
         ours.each.cpu,
         bare.cpu / count,
