@@ -174,8 +174,11 @@ test('a state that is forged, of another call or of somebody else is refused, an
     ['other arguments', call(alice, { inputResponses, requestState, ...other })],
     ['another tool', call(alice, { inputResponses, requestState, name: 'ask_lead' })],
   ];
-  for (const [words, sent] of refusals)
-    await expect(sent).rejects.toMatchObject({ code: -32602, message: expect.stringContaining(words) });
+  await Promise.all(
+    refusals.map(([words, sent]) =>
+      expect(sent).rejects.toMatchObject({ code: -32602, message: expect.stringContaining(words) }),
+    ),
+  );
   const audit = await setup.service.storage.audit.ofElicitation('');
   expect(audit.map(({ action, actor, detail }) => [action, actor, detail])).toEqual(
     expect.arrayContaining([
