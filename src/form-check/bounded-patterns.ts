@@ -9,32 +9,39 @@ const script = new Script('new RegExp(pattern, "u").test(text)');
 const context = createContext(Object.assign(Object.create(null), { pattern: '', text: '' }));
 const maximalLength = 1000;
 /**
- * A busy machine may take the processor away for longer than a pattern may run, and again at the next try. So each try
- * has twice the time on the clock, up to this many times what it may take. And the collection of garbage in the middle of
- * a try is on the same bill: no try takes more than half of the budget.
+ * A busy machine may take the processor away for longer than a pattern may run, and again at the next try. So the try after
+ * one that got too little of it has twice the time on the clock, up to this many times what it may take.
  */
 const maxTries = 10;
 const maxStretch = 16;
+/**
+ * What else happens in the middle of a try, like the collection of garbage, is on the same bill. No try takes more than
+ * this part of the budget, so that it would have to happen as often in a row.
+ */
+const shares = 4;
 
 /**
  * All patterns of one form share `budgetMs` of processor time. A pattern fits, too, where it cannot be told: it is too
  * long, no JavaScript, or not done in time.
  */
 export function boundedPatterns(budgetMs: number): (pattern: string, text: string) => boolean {
-  const shareMs = budgetMs / 2;
+  const shareMs = budgetMs / shares;
   let leftMs = budgetMs;
   return (pattern, text) => {
     if (pattern.length > maximalLength) return true;
+    let stretch = 1;
     for (let tries = 0; tries < maxTries && leftMs > 0; tries++) {
       const before = process.threadCpuUsage();
       try {
         const clockMs = Math.ceil(Math.min(leftMs, shareMs));
-        return run(pattern, text, clockMs * Math.min(2 ** tries, maxStretch));
+        return run(pattern, text, clockMs * stretch);
       } catch (error) {
         if (!isTimeout(error)) return true;
       } finally {
         const { user, system } = process.threadCpuUsage(before);
-        leftMs -= Math.min((user + system) / 1_000, shareMs);
+        const takenMs = (user + system) / 1_000;
+        leftMs -= Math.min(takenMs, shareMs);
+        if (takenMs < shareMs) stretch = Math.min(stretch * 2, maxStretch);
       }
     }
     return true;
