@@ -9,39 +9,32 @@ const script = new Script('new RegExp(pattern, "u").test(text)');
 const context = createContext(Object.assign(Object.create(null), { pattern: '', text: '' }));
 const maximalLength = 1000;
 /**
- * A busy machine may take the processor away for longer than a pattern may run, and again at the next try. So the try after
- * one that got too little of it has twice the time on the clock, up to this many times what it may take.
+ * A busy machine may take the processor away for longer than a pattern may run, and again at the next try. So each try
+ * has twice the time on the clock, up to this many times what it may take. And the collection of garbage in the middle of
+ * a try is on the same bill: no try takes more than half of the budget.
  */
 const maxTries = 10;
 const maxStretch = 16;
-/**
- * What else happens in the middle of a try, like the collection of garbage, is on the same bill. No try takes more than
- * this part of the budget, so that it would have to happen as often in a row.
- */
-const shares = 4;
 
 /**
  * All patterns of one form share `budgetMs` of processor time. A pattern fits, too, where it cannot be told: it is too
  * long, no JavaScript, or not done in time.
  */
 export function boundedPatterns(budgetMs: number): (pattern: string, text: string) => boolean {
-  const shareMs = budgetMs / shares;
+  const shareMs = budgetMs / 2;
   let leftMs = budgetMs;
   return (pattern, text) => {
     if (pattern.length > maximalLength) return true;
-    let stretch = 1;
     for (let tries = 0; tries < maxTries && leftMs > 0; tries++) {
       const before = process.threadCpuUsage();
       try {
         const clockMs = Math.ceil(Math.min(leftMs, shareMs));
-        return run(pattern, text, clockMs * stretch);
+        return run(pattern, text, clockMs * Math.min(2 ** tries, maxStretch));
       } catch (error) {
         if (!isTimeout(error)) return true;
       } finally {
         const { user, system } = process.threadCpuUsage(before);
-        const takenMs = (user + system) / 1_000;
-        leftMs -= Math.min(takenMs, shareMs);
-        if (takenMs < shareMs) stretch = Math.min(stretch * 2, maxStretch);
+        leftMs -= Math.min((user + system) / 1_000, shareMs);
       }
     }
     return true;
@@ -53,6 +46,12 @@ function run(pattern: string, text: string, timeout: number): boolean {
   return script.runInContext(context, { timeout }) !== false;
 }
 
+/** It comes from the other context, whose `Error` is not ours. */
 function isTimeout(error: unknown): boolean {
-  return error instanceof Error && 'code' in error && error.code === 'ERR_SCRIPT_EXECUTION_TIMEOUT';
+  return (
+    typeof error === 'object' &&
+    error !== null &&
+    'code' in error &&
+    error.code === 'ERR_SCRIPT_EXECUTION_TIMEOUT'
+  );
 }
