@@ -154,6 +154,8 @@ async function problemsWith({ id, responses }: Operation, response: Response): P
 
 describe('a route answers as it is described when it is called with', () => {
   test('each of its examples', async () => {
+    // Temporal may hear a little later that there is a worker.
+    await expect.poll(async () => (await fetch(`${service.baseUrl}/readyz`)).status).toBe(200);
     const operations = operationsOf(document);
     const seen: string[] = [];
     for (const operation of operations) {
