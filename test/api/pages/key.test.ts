@@ -145,7 +145,9 @@ test('a server that is away is no verdict on the key: nothing is kept, and one c
   const again = await enter(goodKey);
   expect(again.status).toBe(502);
   expect(words(again)).toContain('could not be tried at Tracker right now, and was not kept');
-  expect(again.text).not.toMatch(/secret of the server|operator|503/);
+  expect(again.text).not.toContain('secret of the server');
+  // Ports and tokens of the page may have any digits.
+  expect(words(again)).not.toMatch(/operator|503/);
   expect(await row()).toBeNull();
   const logged = log.find((line) => line.includes('an API key was not kept')) ?? '';
   expect(JSON.parse(logged)).toMatchObject({
