@@ -1,6 +1,6 @@
 /**
- * Tells waiting turns that an account is connected. The database has the fact before the first signal, so a
- * signal that gets lost is repeated by `reconcile`, and one that comes twice changes nothing.
+ * Signals the turns that wait for an account that it is connected. The connection is committed before the first signal is
+ * sent, so `reconcile` can repeat a signal that was lost; a repeated signal changes nothing.
  */
 import type { Logger } from 'pino';
 import type { Config } from '../config/config.ts';
@@ -17,49 +17,52 @@ export interface ConnectionAnnouncer {
    * after this look announces it to the question, which is open.
    */
   versionFor(row: ElicitationRow): Promise<number | null>;
-  /** Tells every turn that waits for this account. */
+  /** Signals every turn that waits for this account. */
   announce(key: ConnectionKey, version: number): Promise<void>;
-  /** Tells every other turn that waits for the account of this question. */
+  /** Signals every turn that waits for the account of this question, except the question's own. */
   announceToOthers(row: ElicitationRow, version: number): Promise<void>;
-  /** Repeats what may have been lost: questions still open although their account is connected. */
+  /** Repeats signals that may have been lost: to questions that are open although their account is connected. */
   reconcile(): Promise<void>;
 }
 
 interface Parts {
   storage: Storage;
   config: Pick<Config, 'servers'>;
-  workflows: Pick<TurnWorkflows, 'tellConnected'>;
+  workflows: Pick<TurnWorkflows, 'signalConnected'>;
   logger: Logger;
   /** Milliseconds of a clock that never goes back. */
   now?: () => number;
 }
 
-/** The pause after the first repetition; each next one is twice as long, up to the last. */
-const firstPauseMs = 5_000;
-const lastPauseMs = 600_000;
-/** How many turns are told at the same time. */
-const atOnce = 50;
+/** The backoff after the first repetition; it doubles with each one, up to the longest. */
+const firstBackoffMs = 5_000;
+const longestBackoffMs = 600_000;
+/** How many turns are signalled at the same time. */
+const maxConcurrent = 50;
 
 type Lost = ElicitationRow & { version: number };
 
 export function createConnectionAnnouncer(parts: Parts): ConnectionAnnouncer {
   const { storage, config, workflows, logger, now = () => performance.now() } = parts;
-  /** What was repeated to turns that have not acted on it: their workers are away, and every signal is kept for them. */
-  let repeated = new Map<string, { version: number; until: number; pauseMs: number }>();
+  /** Backoff by question. A turn that does not react has no worker just now, and Temporal keeps every signal for it. */
+  let repeated = new Map<string, { version: number; until: number; backoffMs: number }>();
 
-  async function tell(row: ElicitationRow, version: number): Promise<void> {
+  async function signal(row: ElicitationRow, version: number): Promise<void> {
     try {
-      const delivery = await workflows.tellConnected(row, version);
+      const delivery = await workflows.signalConnected(row, version);
       // Its workflow was ended from outside and could not close its question itself.
       if (delivery === 'gone') await storage.elicitations.settle(row.id, 'cancel', null);
     } catch (error) {
-      logger.warn({ err: error, elicitationId: row.id }, 'a turn could not be told of its connection yet');
+      logger.warn(
+        { err: error, elicitationId: row.id },
+        'the signal that an account is connected could not be sent; it is repeated',
+      );
     }
   }
 
-  async function tellAll(key: ConnectionKey, version: number, except?: string): Promise<void> {
+  async function signalAll(key: ConnectionKey, version: number, except?: string): Promise<void> {
     const waiting = await storage.elicitations.pendingFor(key);
-    await Promise.all(waiting.filter(({ id }) => id !== except).map((row) => tell(row, version)));
+    await Promise.all(waiting.filter(({ id }) => id !== except).map((row) => signal(row, version)));
   }
 
   function keyFor(row: ElicitationRow): ConnectionKey | null {
@@ -67,29 +70,29 @@ export function createConnectionAnnouncer(parts: Parts): ConnectionAnnouncer {
     return server ? connectionKey(server, row) : null;
   }
 
-  /** Those to tell now. Remembers only what is still lost, so the memory does not grow. */
+  /** The questions to signal now. Keeps only the backoff of questions in `rows`, so the map does not grow. */
   function due(rows: Lost[]): Lost[] {
     const at = now();
     const before = repeated;
     repeated = new Map();
     return rows.filter((row) => {
       const last = before.get(row.id);
-      const isOld = last?.version === row.version;
-      if (isOld && at < last.until) {
+      const isRepeated = last?.version === row.version;
+      if (isRepeated && at < last.until) {
         repeated.set(row.id, last);
         return false;
       }
-      const pauseMs = isOld ? Math.min(last.pauseMs * 2, lastPauseMs) : firstPauseMs;
-      repeated.set(row.id, { version: row.version, until: at + pauseMs, pauseMs });
+      const backoffMs = isRepeated ? Math.min(last.backoffMs * 2, longestBackoffMs) : firstBackoffMs;
+      repeated.set(row.id, { version: row.version, until: at + backoffMs, backoffMs });
       return true;
     });
   }
 
   return {
-    announce: (key, version) => tellAll(key, version),
+    announce: (key, version) => signalAll(key, version),
     async announceToOthers(row, version) {
       const key = keyFor(row);
-      if (key) await tellAll(key, version, row.id);
+      if (key) await signalAll(key, version, row.id);
     },
     async versionFor(row) {
       const key = keyFor(row);
@@ -98,8 +101,8 @@ export function createConnectionAnnouncer(parts: Parts): ConnectionAnnouncer {
     },
     async reconcile() {
       const rows = due(await storage.elicitations.connectedButPending());
-      for (let start = 0; start < rows.length; start += atOnce)
-        await Promise.all(rows.slice(start, start + atOnce).map((row) => tell(row, row.version)));
+      for (let start = 0; start < rows.length; start += maxConcurrent)
+        await Promise.all(rows.slice(start, start + maxConcurrent).map((row) => signal(row, row.version)));
     },
   };
 }

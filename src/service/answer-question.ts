@@ -41,7 +41,7 @@ export type AnswerQuestion = (principal: Principal, request: AnswerRequest) => P
 interface Parts {
   storage: Storage;
   keys: KeyRing;
-  workflows: Pick<TurnWorkflows, 'tellAnswer' | 'readElicitation'>;
+  workflows: Pick<TurnWorkflows, 'signalAnswer' | 'readElicitation'>;
   announcer: Pick<ConnectionAnnouncer, 'versionFor' | 'announceToOthers'>;
 }
 
@@ -101,7 +101,7 @@ export function createAnswerQuestion({ storage, keys, workflows, announcer }: Pa
     }
     if (!isOpen) return conclude(fromRow(row), { responseId, response, duplicate: true });
 
-    const delivery = await workflows.tellAnswer(row, {
+    const delivery = await workflows.signalAnswer(row, {
       responseId,
       action,
       user: principal.user,

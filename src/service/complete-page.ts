@@ -28,7 +28,7 @@ export type CompletePage = (report: PageReport) => Promise<PageCompleted | null>
 interface Parts {
   storage: Pick<Storage, 'elicitations' | 'audit'>;
   config: Pick<Config, 'agents' | 'secret'>;
-  workflows: Pick<TurnWorkflows, 'tellPageDone'>;
+  workflows: Pick<TurnWorkflows, 'signalPageDone'>;
 }
 
 /** How long a page waits for the workflow's word. */
@@ -47,7 +47,7 @@ export function createCompletePage({ storage, config, workflows }: Parts): Compl
       return null;
     }
     if (row.status !== 'pending') return outcomeOf(row, true);
-    const delivery = await workflows.tellPageDone(row);
+    const delivery = await workflows.signalPageDone(row);
     if (delivery === 'gone') await elicitations.settle(row.id, 'cancel', null);
     const [settled] = await Promise.all([
       elicitations.untilSettled(row, AbortSignal.timeout(confirmWithinMs)),

@@ -1,4 +1,4 @@
-/** Repeats, as long as the process runs, announcements of connections that may have been lost. */
+/** Repeats, as long as the process runs, signals about connections that may have been lost. */
 import type { Logger } from 'pino';
 import type { ConnectionAnnouncer } from './announce-connection.ts';
 
@@ -10,7 +10,7 @@ export interface RepeatedAnnouncements {
 
 const everyMs = 5_000;
 
-/** One round at a time; a failed one is the next one's business. */
+/** One round at a time; what a failed round has left, the next one does. */
 export function repeatAnnouncements(
   announcer: Pick<ConnectionAnnouncer, 'reconcile'>,
   logger: Logger,
@@ -20,7 +20,7 @@ export function repeatAnnouncements(
   const next = () => {
     round = announcer
       .reconcile()
-      .catch((error: unknown) => logger.warn({ err: error }, 'lost news could not be looked for'));
+      .catch((error: unknown) => logger.warn({ err: error }, 'lost signals could not be repeated'));
     void round.then(() => {
       if (timer) timer = setTimeout(next, everyMs).unref();
     });

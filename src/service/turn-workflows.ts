@@ -1,4 +1,4 @@
-/** The workflows of turns, as use cases see them: started, stopped, told, and asked what became of a question. */
+/** The workflows of turns, as use cases see them: started, cancelled, signalled, and queried about their questions. */
 import type { Client, WorkflowHandle } from '@temporalio/client';
 import { WorkflowNotFoundError } from '@temporalio/client';
 import type { Logger } from 'pino';
@@ -33,15 +33,15 @@ export interface TurnWorkflows extends Pick<TemporalCalls, 'readiness' | 'idle'>
   ): Promise<{ status: 'cancelling' | 'idle'; turnId?: string }>;
   /** The turn whose workflow is open right now, also when it has not begun to work yet. */
   current(conversation: ConversationRef): Promise<string | null>;
-  tellAnswer(row: ElicitationRow, answer: Omit<AnswerElicitation, 'elicitationId'>): Promise<Delivery>;
-  tellConnected(row: ElicitationRow, version: number): Promise<Delivery>;
-  /** That the page is done to which the question has sent its user. */
-  tellPageDone(row: ElicitationRow): Promise<Delivery>;
+  signalAnswer(row: ElicitationRow, answer: Omit<AnswerElicitation, 'elicitationId'>): Promise<Delivery>;
+  signalConnected(row: ElicitationRow, version: number): Promise<Delivery>;
+  /** The page that the question sent its user to is done. */
+  signalPageDone(row: ElicitationRow): Promise<Delivery>;
   /** The question as its workflow knows it; `null` when that workflow never asked it, `unknown` without an answer in time. */
   readElicitation(row: ElicitationRow): Promise<Elicitation | null | 'unknown'>;
-  /** Of notifications. What is done here to a turn is hinted to them. */
+  /** Workflows that deliver push notifications; each cancel and signal to a turn is hinted to them. */
   deliveries: PushDeliveries;
-  /** Of answers to Slack. */
+  /** The same for workflows that show answers in Slack. */
   slackDeliveries: StartedSlackDeliveries;
 }
 
@@ -65,7 +65,7 @@ export function createTurnWorkflows({ client, storage, config, logger }: Parts):
   };
   const signals = createQuestionSignals(client, (call) => within(signalDeadlineMs, call));
 
-  /** Whatever a call fails with is a 503. One that ran out of time may have arrived; ours may all be sent twice. */
+  /** Any failure of a call to Temporal is a 503. A call that timed out may have arrived; all calls here may be repeated. */
   async function orUnavailable<T>(calling: Promise<T>): Promise<T> {
     try {
       return await calling;
@@ -77,13 +77,13 @@ export function createTurnWorkflows({ client, storage, config, logger }: Parts):
     }
   }
 
-  async function tell(row: ElicitationRow, signal: Promise<Delivery>): Promise<Delivery> {
+  async function deliver(row: ElicitationRow, signal: Promise<Delivery>): Promise<Delivery> {
     const delivery = await orUnavailable(signal);
     hint(row);
     return delivery;
   }
 
-  /** False when it is gone. */
+  /** False when the workflow has ended or does not exist. */
   async function stop(handle: WorkflowHandle): Promise<boolean> {
     try {
       await within(signalDeadlineMs, () => handle.cancel());
@@ -124,14 +124,14 @@ export function createTurnWorkflows({ client, storage, config, logger }: Parts):
       const open = await within(queryDeadlineMs, () => openTurn(conversation)).catch(() => null);
       return open?.kind === 'live' ? open.turnId : null;
     },
-    tellAnswer: (row, answer) =>
-      tell(row, signals.answered(row.workflowId, { elicitationId: row.id, ...answer })),
-    async tellConnected(row, version) {
+    signalAnswer: (row, answer) =>
+      deliver(row, signals.answered(row.workflowId, { elicitationId: row.id, ...answer })),
+    async signalConnected(row, version) {
       const { workflowId, server } = row;
-      return server === null ? 'delivered' : tell(row, signals.connected(workflowId, { server, version }));
+      return server === null ? 'delivered' : deliver(row, signals.connected(workflowId, { server, version }));
     },
-    tellPageDone: (row) =>
-      tell(row, signals.updated(row.workflowId, { elicitationIds: [row.id], news: 'page_done' })),
+    signalPageDone: (row) =>
+      deliver(row, signals.updated(row.workflowId, { elicitationIds: [row.id], news: 'page_done' })),
     async readElicitation({ workflowId, id }) {
       try {
         return await within(queryDeadlineMs, () =>
@@ -139,7 +139,7 @@ export function createTurnWorkflows({ client, storage, config, logger }: Parts):
         );
       } catch (error) {
         if (error instanceof WorkflowNotFoundError) return null;
-        logger.warn({ err: error, elicitationId: id }, 'no worker said what became of an answer');
+        logger.warn({ err: error, elicitationId: id }, 'no worker answered the query about a question');
         return 'unknown';
       }
     },

@@ -24,7 +24,7 @@ async function unheard() {
     storage,
     config: { servers: new Map() },
     workflows: {
-      async tellConnected(_, version) {
+      async signalConnected(_, version) {
         told.push([nowMs / 1000, version]);
         return 'delivered';
       },
