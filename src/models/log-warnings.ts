@@ -15,7 +15,7 @@ export function logModelWarnings(logger: Pick<Logger, 'warn'>): void {
       const key = JSON.stringify([provider, model, warning]);
       if (seen.has(key)) continue;
       seen.add(key);
-      logger.warn({ provider, model, warning }, 'a model does not heed what its agent is configured with');
+      logger.warn({ provider, model, warning }, 'a model ignores a setting of its agent');
     }
   };
   globalThis.AI_SDK_LOG_WARNINGS = log;

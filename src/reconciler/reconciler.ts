@@ -67,7 +67,7 @@ export function startReconciler(
     const row = await turns.get(turn);
     if (!row || row.endedAt !== null) return;
     hasFound = true;
-    logger.warn({ turnId: turn.turnId, fate: runStatus }, 'a turn could not end itself');
+    logger.warn({ turnId: turn.turnId, runStatus }, 'a turn could not end itself');
     const status = runStatus === 'cancelled' ? 'cancelled' : 'failed';
     // It never began, so that there is nothing in the log to end. To begin it now would end another that has begun since.
     if (row.status === 'starting') return void (await turns.end(row, status));

@@ -14,7 +14,7 @@ export function logProcessExit(
   return ({ exitCode, signal, stderrBytes, stderrEnd, isFailure }) => {
     const facts = { server, exitCode, signal, stderrBytes };
     if (!isFailure || !process) {
-      logger.debug(facts, 'process of a server has ended');
+      logger.debug(facts, 'the process of a stdio server has ended');
       return;
     }
     const lines = redactSecrets(plainText(stderrEnd), process).split('\n');

@@ -175,7 +175,10 @@ export function createOwnConnections({ config, storage, stores, mayChange, logge
     const { revocation } = ended;
     await audit('disconnected', auditWords[revocation.kind]);
     if (revocation.kind === 'failed')
-      logger.warn({ server, reason: revocation.reason }, 'an account was disconnected here only');
+      logger.warn(
+        { server, reason: revocation.reason },
+        'an account was disconnected, but not revoked at its provider',
+      );
     const revokedAtProvider = revocation.kind === 'not-offered' ? null : revocation.kind === 'revoked';
     return { serverTitle: own.serverTitle, wasThere: true, wasKey: isKey(own.state), revokedAtProvider };
   }

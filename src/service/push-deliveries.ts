@@ -44,7 +44,7 @@ export function createPushDeliveries(parts: Parts): PushDeliveries {
     },
     hint(turn) {
       signal(turn).catch((error: unknown) =>
-        logger.debug({ err: error, turnId: turn.turnId }, 'notifications come a little later'),
+        logger.debug({ err: error, turnId: turn.turnId }, 'notifications are delayed'),
       );
     },
   };

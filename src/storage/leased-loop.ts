@@ -38,7 +38,7 @@ export function startLeasedLoop<Item>(
   let freed = Promise.withResolvers<void>();
   let isWoken = false;
   let endPause = () => undefined as void;
-  const warn = (error: unknown) => logger.warn({ err: error, loop: name }, 'a loop met trouble');
+  const warn = (error: unknown) => logger.warn({ err: error, loop: name }, 'a step of a loop failed');
 
   function begin(item: Item): void {
     const aborted = new AbortController();

@@ -75,7 +75,7 @@ export function createPushActivities({ storage, keys, config, heldCallLimit, log
         case 'failed': {
           const { host } = new URL(target.url);
           const { turnId } = push.turn;
-          logger.warn({ turnId, host, reason: posted.reason }, 'a target did not take a notification');
+          logger.warn({ turnId, host, reason: posted.reason }, 'a target did not accept a notification');
           return {
             kind: 'failed',
             position: null,
@@ -153,7 +153,7 @@ export function createPushActivities({ storage, keys, config, heldCallLimit, log
       await storage.pushConfigs.removeDelivery(deliveryId);
       logger.error(
         { turnId: push.turn.turnId },
-        'a target took no notification until the deadline and is not told any more',
+        'a target accepted no notification before the deadline and gets no more',
       );
     },
   };

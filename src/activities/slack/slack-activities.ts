@@ -123,7 +123,7 @@ export function createSlackActivities({ storage, keys, config, heldCallLimit, lo
         case 'rate-limited':
           return { kind: 'limited', position, retryAfterMs: trouble.retryAfterMs };
         case 'unavailable':
-          logger.warn({ turnId: input.turnId, reason: message }, 'Slack did not take an answer');
+          logger.warn({ turnId: input.turnId, reason: message }, 'an answer could not be sent to Slack');
           return { kind: 'failed', position };
         case 'refused':
           logger.error(
@@ -159,7 +159,7 @@ export function createSlackActivities({ storage, keys, config, heldCallLimit, lo
 
     async giveUpSlack({ turnId }: GivenUpSlack): Promise<void> {
       await storage.slack.deliveries.end(turnId);
-      logger.error({ turnId }, 'Slack took no answer until the deadline, and it is given up');
+      logger.error({ turnId }, 'an answer could not be sent to Slack before its deadline');
     },
   };
 }

@@ -59,11 +59,11 @@ export async function nangoWebhook(fastify: FastifyInstance, parts: NangoWebhook
       const why = error instanceof CredentialStoreError ? { reason: error.message } : { err: error };
       logger.warn(
         { connectionId, ...why },
-        'a webhook of Nango could not be followed; it is looked for later',
+        'a webhook of Nango could not be followed; polling finds the connection',
       );
     },
     dropped: ({ connectionId }) =>
-      logger.warn({ connectionId }, 'too many webhooks of Nango at once; it is looked for later'),
+      logger.warn({ connectionId }, 'too many webhooks of Nango at once; polling finds the connection'),
   });
   fastify.addHook('onClose', () => hints.close());
 

@@ -35,7 +35,7 @@ export function openSocketMode({ slack, appToken, logger }: Parts): () => Promis
       try {
         await connection();
       } catch (error) {
-        logger.warn({ err: error }, 'Slack: the socket is tried again');
+        logger.warn({ err: error }, 'Slack: the socket failed; connecting again');
       }
       await sleep(againMs, undefined, { signal: closing.signal, ref: false }).catch(() => undefined);
     }
@@ -53,7 +53,7 @@ export function openSocketMode({ slack, appToken, logger }: Parts): () => Promis
       socket.on('error', reject);
       socket.on('message', (data: Buffer) => {
         receive(socket, data.toString()).catch((error: unknown) =>
-          logger.warn({ err: error }, 'Slack: what the socket brought could not be taken; it comes again'),
+          logger.warn({ err: error }, 'Slack: an event could not be stored; Slack sends it again'),
         );
       });
     }).finally(() => closing.signal.removeEventListener('abort', end));

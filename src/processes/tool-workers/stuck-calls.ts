@@ -35,7 +35,7 @@ export function createStuckCalls({ client, logger }: Parts): StuckCalls {
     const { memo } = await client.workflow.getHandle(workflowId).describe();
     logger.error(
       { turnId: memo?.['turnId'], tool: memo?.['toolName'], toolCallId: workflowId.split('/tool/').at(-1) },
-      'a tool was ended, because its code ran for seconds on end without waiting for anything: look for an endless loop',
+      'a tool was ended, because its code ran for seconds without waiting for anything: look for an endless loop',
     );
   }
 

@@ -121,7 +121,7 @@ export async function startToolWorkers(
   async function untilOver({ over, hash }: Pick<Running, 'over'> & { hash: string }): Promise<void> {
     const isOver = over.then(() => true);
     if (await withTimeout(isOver, longestStopMs(config) + lateMs, false)) return;
-    logger.error({ bundle: hash }, 'a worker of tools does not stop, and is left behind');
+    logger.error({ bundle: hash }, 'a worker of tools does not stop, and is no longer waited for');
   }
 
   function openCallsOf(hash: string): string {
@@ -152,7 +152,7 @@ export async function startToolWorkers(
     await run(bundle);
     logger.info(
       { bundle: hash },
-      'calls of tools are open that began with code of another time: it runs, too',
+      'open calls of tools began with another version of the code: a worker for it is started',
     );
   }
 
@@ -180,7 +180,7 @@ export async function startToolWorkers(
       for (const kept of await storage.toolBundles.list()) {
         if (own.has(kept.hash)) continue;
         const isNeeded = await lookAfter(kept).catch((err: unknown) => {
-          logger.error({ err, bundle: kept.hash }, 'could not look after code of tools');
+          logger.error({ err, bundle: kept.hash }, 'the bundle of tools could not be checked or started');
           return true;
         });
         isBusy ||= isNeeded;

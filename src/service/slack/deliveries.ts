@@ -39,7 +39,7 @@ export function createStartedSlackDeliveries(parts: Parts): StartedSlackDeliveri
 
   function hintTo(turnId: string): void {
     signal(turnId).catch((error: unknown) =>
-      logger.debug({ err: error, turnId }, 'an answer in Slack comes a little later'),
+      logger.debug({ err: error, turnId }, 'an answer in Slack is delayed'),
     );
   }
 

@@ -35,7 +35,7 @@ export function createInteractivity(parts: Parts): SlackInteractivity {
   const begin = (what: string, work: Promise<unknown>) => {
     const ended = work
       .then(() => undefined)
-      .catch((err: unknown) => logger.warn({ err, what }, 'Slack: what somebody asks for could not be done'))
+      .catch((err: unknown) => logger.warn({ err, what }, 'Slack: an interaction could not be handled'))
       .finally(() => atWork.delete(ended));
     atWork.add(ended);
   };

@@ -169,7 +169,7 @@ async function refused({ logger }: Parts, wanted: Wanted, error: ServiceError): 
       await notify(workspace, message, busyWords, withStopButton(busyWords, message.threadTs));
     return { kind: 'later', ms: Math.min(firstBusyPauseMs * 2 ** (work.tries - 1), busyPauseMs) };
   }
-  logger.warn({ team: work.team, eventId: work.eventId, code }, 'a message in Slack could not be a turn');
+  logger.warn({ team: work.team, eventId: work.eventId, code }, 'a message in Slack could not start a turn');
   await notify(workspace, message, `I could not take this: ${error.message}`);
   return done;
 }

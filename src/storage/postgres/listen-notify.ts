@@ -53,7 +53,7 @@ export function createPostgresCarrier({ channel, pool, connect, logger }: Postgr
       const client = connect();
       const ended = new Promise<void>((resolve) => client.once('end', () => resolve()));
       client.on('error', (error) =>
-        logger.warn({ err: error }, 'lost the connection that hears of turn events'),
+        logger.warn({ err: error }, 'lost the connection that listens for turn events'),
       );
       client.on('notification', ({ payload = '' }) => {
         const [sender, topic] = payload.split(' ');
