@@ -1,17 +1,17 @@
 import { heartbeat } from '@temporalio/activity';
 
 /**
- * Each is an action that Temporal Cloud bills. Nothing waits for one: that its turn ends, an activity hears from the
- * database. They tell that the worker is alive, which is given up after `heartbeatTimeout`.
+ * Heartbeats only say that the worker is alive: after `heartbeatTimeout` without one, Temporal starts another attempt. That
+ * its turn ends, an activity learns from the database, so they need not be frequent; Temporal Cloud bills each one.
  */
 export const heartbeatMs = 5_000;
 
-/** Tells Temporal now and then that this worker is alive. */
+/** Sends heartbeats until `work` has ended. */
 export async function whileHeartbeating<T>(work: () => Promise<T>): Promise<T> {
-  const beat = setInterval(heartbeat, heartbeatMs);
+  const timer = setInterval(heartbeat, heartbeatMs);
   try {
     return await work();
   } finally {
-    clearInterval(beat);
+    clearInterval(timer);
   }
 }

@@ -1,8 +1,8 @@
 /**
- * Ends threads that cannot go on. Temporal's SDK runs workflows in threads, cuts off what keeps one busy for seconds, and
- * counts on a thread that fails to end. A cut-off that comes while V8 tells Node of a promise that was rejected before anybody
- * handles it is dropped there: the code goes on for ever, with or without an error that leaves the thread, a request to end is
- * dropped in the same way, and the SDK waits for its answer. Once the thread has ended, the SDK lets its worker fail.
+ * Terminates threads that hang. Temporal's SDK runs workflows in threads, cuts off code that keeps one busy for seconds, and
+ * relies on a failing thread to exit. V8 drops a cut-off that arrives while it notifies Node of a promise that is rejected and
+ * has no handler yet: the code keeps running, with or without an error from the thread, a request to terminate is dropped in
+ * the same way, and the SDK waits for the thread's reply. Once the thread has exited, the SDK lets its worker fail.
  */
 import { AsyncLocalStorage } from 'node:async_hooks';
 import type { Worker } from 'node:worker_threads';
@@ -10,17 +10,17 @@ import type { Logger } from 'pino';
 
 interface Options {
   logger: Pick<Logger, 'error'>;
-  /** A thread that neither rests nor says anything for so long is ended. Well above what one task of a workflow may take. */
+  /** A thread that is neither idle nor sends a message for so long is terminated. Well above what a workflow task may take. */
   silentMs?: number;
 }
 
 const looks = 20;
-/** The end of a thread is dropped like a cut-off, so it is asked for until it comes. */
+/** A request to terminate can be dropped like a cut-off, so it is repeated until the thread exits. */
 const askAgainMs = 50;
 
 const starting = new AsyncLocalStorage<Required<Options>>();
 
-/** Looks after the threads that `start` starts, until they end. */
+/** Watches the threads that `start` starts, until they exit. */
 export function withoutHungThreads<T>({ logger, silentMs = 30_000 }: Options, start: () => T): T {
   if (!process.listeners('worker').includes(onStarted)) process.on('worker', onStarted);
   return starting.run({ logger, silentMs }, start);
@@ -44,7 +44,7 @@ function lookAfter(thread: Worker, { logger, silentMs }: Required<Options>): voi
     idle = idleNow;
     silentLooks = isBusy ? silentLooks + 1 : 0;
     if (silentLooks < looks) return;
-    logger.error({ threadId, silentMs }, 'a thread of workflows does not come to an end, and is ended');
+    logger.error({ threadId, silentMs }, 'a thread of workflows hangs and is terminated');
     end();
   }, silentMs / looks).unref();
 

@@ -25,7 +25,7 @@ interface Dependencies extends OpenRoundsDependencies {
 
 export function createAbandonCall({ rounds, servers, storeOf, remote }: Dependencies) {
   return {
-    /** Resolves when it has read the call's round: the end of the turn, which deletes that, may be written then. */
+    /** Resolves when it has read the call's round: only then may the end of the turn be written, which deletes rounds. */
     async abandonCall({ turn, toolCallId, server: name, round: number }: RoundRef): Promise<void> {
       const server = servers.get(name);
       const round = (await rounds.list(turn, toolCallId))[number - 1];
@@ -36,8 +36,9 @@ export function createAbandonCall({ rounds, servers, storeOf, remote }: Dependen
 }
 
 /**
- * At the end of a turn, before its rows are deleted. Of a task that was followed by a worker that died, the workflow knows
- * nothing: it has heard of no round. `states`: of calls whose tasks nobody else tells.
+ * Abandons a turn's remote tasks; called at its end, before its rows are deleted. The workflow cannot do it for a task whose
+ * worker died while it followed it: no round was ever reported to the workflow. `states`: of the calls to look at; tasks of
+ * calls in other states are abandoned elsewhere.
  */
 export function createAbandonTasks({ storage, states, rounds, servers, storeOf, remote }: TaskDependencies) {
   return async (turn: Turn): Promise<void> => {
@@ -56,7 +57,7 @@ interface TaskDependencies extends Dependencies {
   states: ToolCallRow['state'][];
 }
 
-/** Of a turn whose workflow is gone: it cannot tell anybody itself, not even of questions that it had open. */
+/** For a turn whose workflow was ended from outside: it could abandon none of its calls, not even those with open questions. */
 export function createAbandonLostTasks(
   parts: Pick<TaskDependencies, 'storage' | 'storeOf' | 'remote'> & { config: Config; keys: KeyRing },
 ) {

@@ -1,4 +1,7 @@
-/** Ends calls of tools in TypeScript that nobody runs, or runs any more. For the workers of turns. */
+/**
+ * Activities for calls of tools in TypeScript: permit them, and end those that no worker began, that were lost, or whose code
+ * does not yield. They run on the workers of turns, so that they work when there is no worker for the tools.
+ */
 import { activityInfo, getClient } from '@temporalio/activity';
 import type { Logger } from 'pino';
 import type { KeyRing } from '../../credentials/sealing/key-ring.ts';
@@ -28,7 +31,7 @@ export function createDurableCallActivities(parts: Dependencies) {
       return permitCall(parts, turn, await requestedToolCall(storage, turn, toolCallId));
     },
 
-    /** Its workflow has ended without a result of its own. */
+    /** Writes the result of a call whose workflow has ended without one. */
     async finishLostTool({ turn, toolCallId }: DurableCallRef): Promise<void> {
       const call = await requestedToolCall(storage, turn, toolCallId);
       const { state, toolName } = call;
@@ -42,7 +45,7 @@ export function createDurableCallActivities(parts: Dependencies) {
       await finishToolCall(storage, turn, call, { kind: 'error', text: words(toolName) });
     },
 
-    /** True: no worker has begun it, and none will; or its code does not give control back, and it was ended. */
+    /** True when the call is over: no worker had begun it and none will, or its code did not yield and it was terminated. */
     async withdrawUnbegunTool({ turn, toolCallId }: DurableCallRef): Promise<boolean> {
       const call = await requestedToolCall(storage, turn, toolCallId);
       const { state, toolName } = call;
@@ -58,7 +61,7 @@ export function createDurableCallActivities(parts: Dependencies) {
           await finishToolCall(storage, turn, call, { kind: 'error', text: stuckToolForModel(toolName) });
           logger.error(
             { turnId: turn.turnId, toolCallId, tool: toolName },
-            'a tool was ended, because its code ran for seconds on end without waiting for anything: look for an endless loop',
+            'a tool was ended, because its code ran for seconds without waiting for anything: look for an endless loop',
           );
           return true;
         }
@@ -67,7 +70,7 @@ export function createDurableCallActivities(parts: Dependencies) {
   };
 }
 
-/** Under the agent's, whose activity asks. */
+/** The tool's workflow; its id begins with that of the agent's workflow, to which the running activity belongs. */
 function workflowOf(toolCallId: string): string {
   return `${activityInfo().workflowExecution?.workflowId}/tool/${toolCallId}`;
 }

@@ -1,4 +1,4 @@
-/** Brings a thread to what the answer is by now, part after part. Again it comes to the same. */
+/** Brings a Slack thread up to date with an answer, part by part. Idempotent: what is shown already is left alone. */
 import type { ElicitationEvent } from '../../elicitation/elicitation.ts';
 import type { Answer, AnswerPart } from '../../slack/answer.ts';
 import { escapeText } from '../../slack/text/mrkdwn.ts';
