@@ -1,4 +1,4 @@
-/** On the way to a server's provider, whoever sends the person there. */
+/** The page on the way to a server's provider: it names the provider, and takes the person there. */
 import { CredentialStoreError } from '../../service/accounts.ts';
 import type { Accounts, BeginInput } from '../../service/accounts.ts';
 import type { NangoAttempts, NangoBegin } from '../../service/nango-attempts.ts';
@@ -14,19 +14,19 @@ export async function leaveTo(
 ): Promise<Page> {
   const { url } = await accounts.beginAuthorization(input);
   const address = webAddress(url);
-  const way = html`You sign in at <strong>${address.host}</strong> and come back here.`;
-  return leavingPage(input.server.title, address, way);
+  const explanation = html`You sign in at <strong>${address.host}</strong> and come back here.`;
+  return leavingPage(input.server.title, address, explanation);
 }
 
-/** The same for Nango, which sends nobody back. */
+/** The same by way of Nango, which does not redirect back. */
 export async function leaveByNango(nango: Pick<NangoAttempts, 'begin'>, input: NangoBegin): Promise<Page> {
   const { pageUrl } = await nango.begin(input);
   const address = new URL(pageUrl);
   const goesOn =
     input.elicitationId === null ? 'open your connections again' : 'your conversation goes on by itself';
-  const way = html`You go there by way of <strong>${address.host}</strong>. When its page says that you are
+  const explanation = html`You go there by way of <strong>${address.host}</strong>. When its page says that you are
     done, close it: ${goesOn}.`;
-  return leavingPage(input.server.title, address, way);
+  return leavingPage(input.server.title, address, explanation);
 }
 
 /** The address comes from the authorization server's own metadata: anything but a web page is refused. */
@@ -37,8 +37,8 @@ function webAddress(url: string): URL {
   return address;
 }
 
-/** The answer to a Connect form. Not a redirect: `form-action` would stop it at the provider's door. */
-function leavingPage(serverTitle: string, providerUrl: URL, way: Html): Page {
+/** The response to a Connect form. Not a redirect: `form-action` of our Content-Security-Policy would block it. */
+function leavingPage(serverTitle: string, providerUrl: URL, explanation: Html): Page {
   return {
     status: 200,
     title: `Going to ${serverTitle}`,
@@ -46,7 +46,7 @@ function leavingPage(serverTitle: string, providerUrl: URL, way: Html): Page {
     body: html`
       ${monogram(serverTitle)}
       <h1>Taking you to ${serverTitle}</h1>
-      <p class="lead">${way}</p>
+      <p class="lead">${explanation}</p>
       <div class="actions"><a class="button" href="${providerUrl.href}">Continue</a></div>
     `,
   };

@@ -1,4 +1,4 @@
-/** Who looks at a page, and the way out. */
+/** The line that says who is signed in on a page, with the form to sign out. */
 import { html } from './html.ts';
 import type { Html } from './html.ts';
 import { displayName } from './login/session.ts';
@@ -26,7 +26,7 @@ export function signedIn(view: SignedIn, elicitationId: string | null): Html {
     </form>`;
 }
 
-/** How a session appears on its pages. */
+/** What the pages show of a session. */
 export function signedInAs(session: Session, publicUrl: string): SignedIn {
   const { tenant, csrf, returnUrl } = session;
   return { signedInAs: displayName(session), tenant, csrf, publicUrl, returnUrl };

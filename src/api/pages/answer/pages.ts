@@ -209,7 +209,7 @@ function outcome(mark: Html, heading: string, explanation: string): Page {
   };
 }
 
-/** The answer to “Open”. Not a redirect: `form-action` would stop it at the other page's door. */
+/** The response to “Open”. Not a redirect: `form-action` of our Content-Security-Policy would block it. */
 export function onwardPage({ url, host }: Extract<Asked, { kind: 'link' }>): Page {
   return {
     status: 200,

@@ -6,7 +6,7 @@ import type { PageContext } from '../context.ts';
 import { isFromOurPage } from '../csrf.ts';
 import { createIdentityClient } from './identity-client.ts';
 import { sendPage } from '../layout.ts';
-import { queryOf } from '../query.ts';
+import { rawQueryOf } from '../query.ts';
 import { foreignFormPage, notice, signedOutPage, unknownPage } from '../outcome-pages.ts';
 import { keepingReturn } from '../return-url.ts';
 import { otherGoals } from './session.ts';
@@ -75,7 +75,7 @@ export function loginRoutes(
       return sendPage(reply, notice(403, 'You are not signed in', 'The sign-in was not completed.', again));
     }
     try {
-      sessions.start(reply, await identity.complete(queryOf(request), signIn));
+      sessions.start(reply, await identity.complete(rawQueryOf(request), signIn));
     } catch (error) {
       logger.warn({ issuer: config.auth.issuer, reason: reasonOf(error) }, 'a sign-in failed');
       await refusals.record(request, 'a sign-in whose answer cannot be used');

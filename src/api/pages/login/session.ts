@@ -12,7 +12,7 @@ import type { SealedText } from '../../../service/sealed-text.ts';
 
 const sessionLifeMs = 3_600_000;
 const signInLifeMs = 600_000;
-/** Enough for the tabs of one person, and little enough that a server still takes the browser's headers. */
+/** Enough for the tabs of one person, and small enough that all cookies fit into a server's limit for headers. */
 const maxSignIns = 8;
 const maxSignInBytes = 8_000;
 
@@ -26,14 +26,14 @@ const sessionSchema = z.object({
   expiresAt: z.number(),
 });
 
-/** Where a sign-in may lead that no question is about. */
+/** The pages that a sign-in may lead to when it is not for a question. */
 export const otherGoals = ['connections', 'playground', 'slack-link', 'slack-install'] as const;
 
 const signInSchema = z.object({
   state: z.string(),
   nonce: z.string(),
   codeVerifier: z.string(),
-  /** The question it leads to; null: to one of our other pages. */
+  /** The question it leads to; null when it leads to the page that `to` names. */
   elicitationId: z.string().nullable(),
   to: z.enum(otherGoals).default('connections'),
   returnUrl: z.string().nullable().default(null),
@@ -41,14 +41,14 @@ const signInSchema = z.object({
 });
 
 export type Session = z.infer<typeof sessionSchema> & {
-  /** Of this request, not of the cookie: where the person wants to go back to. */
+  /** Where the person wants to go back to: taken from the request, not from the cookie. */
   returnUrl: string | null;
 };
 export type SignIn = z.infer<typeof signInSchema>;
 
 export interface Sessions {
   read(request: FastifyRequest): Session | undefined;
-  /** Always a new session id, so that nothing from before the sign-in carries over. */
+  /** Always a new session id, so that a session planted before the sign-in is worth nothing (session fixation). */
   start(reply: FastifyReply, principal: UserPrincipal): void;
   end(reply: FastifyReply): void;
   /** One cookie per sign-in: two tabs may sign in at once. The oldest make room when there are too many. */
@@ -64,14 +64,14 @@ export function createSessions(sealedText: SealedText, publicUrl: string): Sessi
   const signInCookie = (state: string) => `${signInPrefix}${hash('sha256', state).slice(0, 12)}`;
   const options: CookieSerializeOptions = { path: '/', httpOnly: true, sameSite: 'lax', secure };
 
-  /** Answers with how long it has become. */
+  /** Returns the length of the cookie's value. */
   function write(reply: FastifyReply, cookie: string, value: { expiresAt: number }, lifeMs: number): number {
     const sealed = sealedText.seal(JSON.stringify(value), cookie);
     reply.setCookie(cookie, sealed, { ...options, maxAge: lifeMs / 1000 });
     return sealed.length;
   }
 
-  /** A cookie that is missing, old, changed or sealed with a key that is gone is simply no cookie. */
+  /** Undefined for a cookie that is missing, expired, changed, or sealed with a key that was removed. */
   function read<T extends { expiresAt: number }>(
     request: FastifyRequest,
     cookie: string,

@@ -1,13 +1,13 @@
 /**
- * `/auth/nango/callback`: where providers send browsers back to, on their way to Nango, once the environment at Nango has
- * this as its callback address. Nango itself takes whoever comes: here only a signed-in person goes on who has begun to
- * connect something, so that a provider's page that is forwarded to somebody else brings nobody's account to anybody.
+ * `/auth/nango/callback`: where providers redirect browsers to, on their way to Nango, once the environment at Nango has this
+ * as its callback address. Nango itself accepts any browser. Here only a signed-in person with an open attempt to connect an
+ * account passes, so that whoever is sent somebody else's provider link cannot connect their own account to that user.
  */
 import type { FastifyInstance } from 'fastify';
 import type { PageContext } from '../context.ts';
 import { sendPage } from '../layout.ts';
 import { notice } from '../outcome-pages.ts';
-import { queryOf } from '../query.ts';
+import { rawQueryOf } from '../query.ts';
 
 const nangoCallbackPath = '/auth/nango/callback';
 
@@ -29,7 +29,7 @@ export function nangoCallback(
       await refusals.record(request, 'a provider’s answer that nobody here has begun');
       return sendPage(reply, notBegunHere);
     }
-    // A redirect of the browser: it may carry a cookie of Nango's, which is checked there.
-    return reply.redirect(`${nango.publicUrl}/oauth/callback?${queryOf(request)}`, 303);
+    // The browser is redirected, rather than the request forwarded: Nango checks a cookie that only the browser has.
+    return reply.redirect(`${nango.publicUrl}/oauth/callback?${rawQueryOf(request)}`, 303);
   });
 }

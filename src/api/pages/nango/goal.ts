@@ -1,4 +1,4 @@
-/** What somebody at a page with Nango's script connects for: a question, or because they want to. */
+/** What a person connects an account for, on a page with Nango's script: a question, or a row of their settings page. */
 import type { FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import type { ServerConfig } from '../../../config/config.ts';
@@ -33,7 +33,7 @@ export type GoalState =
   /** Reached, or not to be reached any more: the page at `url` says which. */
   | { kind: 'over'; url: string };
 
-/** Answers from our own records. Whoever has no such goal is refused, and that is audited. */
+/** Reads our own records only. A goal that is not this person's is refused, and the refusal is audited. */
 export function findGoal(
   context: PageContext,
   goal: Goal,

@@ -1,4 +1,4 @@
-/** What the buttons of a question do. Each answers with the page to show next. */
+/** What the buttons of a question's page do. Each function returns the page to show next, or a redirect to it. */
 import { connectionsAddress } from '../../../elicitation/account-pages.ts';
 import { CredentialStoreError } from '../../../service/accounts.ts';
 import type { ConnectionKey } from '../../../service/accounts.ts';
@@ -18,7 +18,7 @@ import { keepingReturn } from '../return-url.ts';
 import { failedPage } from './pages.ts';
 import { viewOf } from './view.ts';
 
-/** Who presses a button, and from where. */
+/** Who pressed the button, and the IP address for the audit. */
 export interface Person {
   session: Session;
   address: string;
@@ -59,7 +59,7 @@ async function connectByOAuth(
   }
 }
 
-/** The way without a script, or for a browser that opens no windows. */
+/** In this window: for browsers that run no scripts or block pop-ups. */
 async function connectByNango(
   context: PageContext,
   nango: NangoConnecting,
@@ -69,8 +69,8 @@ async function connectByNango(
   const { row, server } = question;
   const key = keyOf(question);
   try {
-    const begun = await nango.lookBack(key, row.id, address);
-    if (begun.length > 0 && (await context.accounts.findQuestion(row.id, session)).kind !== 'open')
+    const attempts = await nango.lookBack(key, row.id, address);
+    if (attempts.length > 0 && (await context.accounts.findQuestion(row.id, session)).kind !== 'open')
       return toOutcome(context, row.id, session);
     const { scopes } = row.request.context;
     return await leaveByNango(nango, {
@@ -107,7 +107,7 @@ async function giveKey(
   return refused ? show(keyProblemOf(refused)) : toOutcome(context, row.id, session);
 }
 
-/** What an answer is refused with once its question has ended. */
+/** The errors of an answer whose question is settled. */
 const settled: ServiceErrorCode[] = ['already_answered', 'expired', 'turn_over'];
 
 export async function refuse(
@@ -150,7 +150,7 @@ function toOutcome({ config }: PageContext, elicitationId: string, session: Sess
   return { redirectTo: keepingReturn(address, session) };
 }
 
-/** The asked user's own: what everybody shares is connected on another page. */
+/** The key of the asked user's own account: shared accounts are connected on another page. */
 function keyOf({ row: { tenant, user }, server: { name: server } }: ConnectionQuestion): ConnectionKey {
   return { tenant, server, user };
 }

@@ -13,7 +13,7 @@ import { sendPage } from '../layout.ts';
 import { principalOf, sessionHash } from '../login/session.ts';
 import type { Session } from '../login/session.ts';
 import { foreignFormPage, signInAgainPage } from '../outcome-pages.ts';
-import { queryOf } from '../query.ts';
+import { rawQueryOf } from '../query.ts';
 import { signedInAs } from '../signed-in.ts';
 import type { SlackCookies } from './cookies.ts';
 import {
@@ -112,7 +112,7 @@ export function linkRoutes(fastify: FastifyInstance, parts: LinkParts): void {
     if (!found) return sendPage(reply, spentLinkPage());
     let proved: Awaited<ReturnType<SlackIdentity['complete']>>;
     try {
-      proved = await identity.complete(queryOf(request), proof);
+      proved = await identity.complete(rawQueryOf(request), proof);
     } catch (error) {
       logger.warn({ reason: nameOf(error) }, 'a sign-in with Slack failed');
       return sendPage(reply, slackAwayPage(linkUrl));
