@@ -1,6 +1,6 @@
 /**
- * What the neutral feed says, event by event. Known types are checked; a type that is not known here is let
- * through, because there will be more. So is every member that is not named.
+ * The schemas of the feed's events. Events of known types are checked; unknown types and unknown members pass, because newer
+ * services will send more of both.
  */
 import { z } from 'zod';
 import { FormRequestSchema, open, UrlRequestSchema } from './elicitation.ts';
@@ -63,7 +63,7 @@ export const KnownEventSchema = z.discriminatedUnion('type', [
 
 const known = new Set(KnownEventSchema.options.flatMap((option) => typesOf(option)));
 
-/** Excludes the known types: what is malformed must not slip through as unknown. */
+/** Excludes the known types: a malformed event of a known type must not pass as unknown. */
 const UnknownEventSchema = z.looseObject({
   type: z.string().refine((type) => !known.has(type), { error: 'malformed', abort: true }),
 });

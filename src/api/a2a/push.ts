@@ -1,4 +1,7 @@
-/** Where a caller wants to be notified of a task, in the types of the SDK. What is secret is taken and never given back. */
+/**
+ * Push notification configs of A2A: translates between the SDK's types and the service's. Secrets (`token`, `credentials`) are
+ * write-only: they are stored and never returned.
+ */
 import type { TaskPushNotificationConfig } from '@a2a-js/sdk';
 import { RequestMalformedError, TaskNotFoundError } from '@a2a-js/sdk/errors';
 import type { A2ARequestHandler, ServerCallContext } from '@a2a-js/sdk/server';
@@ -63,14 +66,14 @@ export async function keepConfig(
   return toConfig(await pushes.put(principal, turn, wanted), turn);
 }
 
-/** Before a message is taken: nothing begins that its sender would not hear of as they asked. */
+/** Called before a message is accepted: no turn starts whose notifications cannot be sent as its sender asked. */
 export function checkConfig({ pushes }: PushService, config: TaskPushNotificationConfig | undefined): void {
   if (!config) return;
   if (config.id !== '') checkId(config.id);
   pushes.check(targetOf(config));
 }
 
-/** Clients with one target leave its name out. */
+/** A client with one target per task may leave the id out: it is the task's id then. */
 function idOf({ id }: { id: string | undefined }, { turnId }: OwnTurn): string {
   if (id === '' || id === undefined) return turnId;
   checkId(id);
@@ -84,7 +87,7 @@ function checkId(id: string): void {
 
 function targetOf({ url, token, authentication }: TaskPushNotificationConfig): WantedPush['target'] {
   const { scheme = '', credentials = '' } = authentication ?? {};
-  // A scheme without credentials leaves them to us: our signature, where there is a key.
+  // A scheme without credentials: the notification is authorized by the service's own signature, if it has a key.
   return { url, token, authentication: credentials === '' ? null : { scheme, credentials } };
 }
 

@@ -1,19 +1,19 @@
 /**
- * A document's components as its readers want them: only what something refers to, each under its own name. The
- * generator writes every schema twice, as `X` for what goes out and as `XInput` for what comes in. Pure.
+ * Tidies the schemas of an OpenAPI document. The generator writes each one twice, as `X` for responses and as `XInput` for
+ * requests: what nothing refers to is dropped, and a schema that is left without its twin loses the suffix. Pure.
  */
 type Schemas = Record<string, unknown>;
 
 const prefix = '#/components/schemas/';
-const twin = /Input$/;
+const inputSuffix = /Input$/;
 
 export function tidyComponents<Document extends object>(document: Document): Document {
   const { components = {}, ...rest }: { components?: { schemas?: Schemas } } = document;
   const { schemas = {} } = components;
   const used = reachable(rest, schemas);
   const nameOf = (name: string) => {
-    const plain = name.replace(twin, '');
-    return used.has(plain) ? name : plain;
+    const base = name.replace(inputSuffix, '');
+    return used.has(base) ? name : base;
   };
   const kept = Object.fromEntries([...used].toSorted().map((name) => [nameOf(name), schemas[name]]));
   const tidy = { ...document, components: { ...components, schemas: kept } };

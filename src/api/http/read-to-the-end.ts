@@ -1,7 +1,7 @@
 /**
- * A client that still writes its body would never see an answer after which the connection is closed: the reset that
- * follows takes the answer away (RFC 9112 §9.6). The connection stays, and the rest of the body is read and dropped,
- * for as long as a request may take to arrive.
+ * Keeps the connection open when a response is sent before the request's body has arrived. A client that is still sending
+ * might never see the response: closing makes TCP reset the connection, which discards it (RFC 9112 §9.6). The rest of the
+ * body is read and dropped, for as long as a request may take to arrive.
  */
 import type { FastifyInstance } from 'fastify';
 

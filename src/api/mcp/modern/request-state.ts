@@ -1,7 +1,7 @@
 /**
- * What a call that is not over gives its client to bring along again: sealed, so that nobody reads or makes one, and bound
- * to who called which tool with which arguments. It only says where to look; what counts is what the turn's workflow
- * decided, so bringing one along twice does no harm.
+ * The `requestState` of a call that is not over (MCP 2026-07-28), which its client sends back when it makes the call again.
+ * Sealed, so that nobody can read or forge one, and bound to the caller, the tool and the arguments. It only says where to
+ * look: the turn's workflow decides, so a client that sends one twice does no harm.
  */
 import { z } from 'zod';
 import { rateLimitKey } from '../../../service/principal.ts';
@@ -13,11 +13,11 @@ import type { Caller, ToolCall } from '../tools/tool.ts';
 const StateSchema = z.object({
   conversation: z.string(),
   turnId: z.string(),
-  /** Asked with the result that carried this. */
+  /** Ids of the questions in the result that carried this state. */
   asked: z.array(z.string()),
-  /** Answered before, and still open. */
+  /** Ids of questions whose answers were sent earlier, and that are still open. */
   answered: z.array(z.string()),
-  /** How many results asked to come again, this one included. */
+  /** How many results have asked the client to call again, this one included. */
   rounds: z.number(),
 });
 
@@ -37,9 +37,9 @@ export type OpenedState =
   /** `detail` goes into the audit, `words` to the client. */
   | { kind: 'refused'; detail: string; words: string };
 
-/** Nobody comes back later than this after the last question has run out. */
-const afterwardsMs = 60 * 60 * 1000;
-const use = 'MCP request state';
+/** How long after the deadline of its last question a state is still accepted. */
+const validAfterDeadlineMs = 60 * 60 * 1000;
+const purpose = 'MCP request state';
 
 export function sealState(
   { sealedText }: Pick<Service, 'sealedText'>,
@@ -51,9 +51,9 @@ export function sealState(
     state,
     owner: rateLimitKey(principal),
     call: digestOfCall(call),
-    expires: last + afterwardsMs,
+    expires: last + validAfterDeadlineMs,
   };
-  return sealedText.seal(JSON.stringify(sealed), use);
+  return sealedText.seal(JSON.stringify(sealed), purpose);
 }
 
 export function openState(
@@ -61,7 +61,7 @@ export function openState(
   { principal, call }: Bound,
   given: string,
 ): OpenedState {
-  const text = sealedText.open(given, use);
+  const text = sealedText.open(given, purpose);
   if (text === null)
     return refused('forged request state', 'The requestState is not one of this service, or was changed.');
   const { state, owner, call: digest, expires } = SealedSchema.parse(JSON.parse(text));

@@ -1,6 +1,6 @@
 /**
- * Questions to the user of a client that cannot be asked: as the result of the call, to the model behind the client, which
- * asks in its own words and answers with `sendElicitationResult`. Pure.
+ * The fallback for clients that cannot show a question (they do not declare its mode, or fail to show it): the question is the
+ * result of the call. The client's model asks its user in its own words, and answers with `sendElicitationResult`. Pure.
  */
 import { fieldsAsText } from '../../../elicitation/question-as-text.ts';
 import { wantsSecret } from '../../../elicitation/form/secret-fields.ts';
@@ -14,7 +14,7 @@ import type { ToolResult } from './tool.ts';
 
 export const fallbackTool = 'sendElicitationResult';
 
-/** What is known beside the question: what was wrong with an answer, or that a page was agreed to and is not done. */
+/** Remarks by question id: what was wrong with an answer, or that a page was agreed to and is not done. */
 export type Notes = ReadonlyMap<string, string>;
 
 /** For a client that declares every kind of question, and failed to show this one: the fallback is not in its list of tools. */
@@ -69,7 +69,7 @@ function whatToDo(question: Question): string {
   if (question.mode === 'url') {
     const inspected = inspectUrl(question.url);
     const host = inspected.kind === 'ok' ? ` (it leads to ${inspected.host})` : '';
-    // A question about an account leads to a page of ours already.
+    // The link of a question about an account leads to a page of ours already.
     const own =
       question.context.trigger === 'credential_required'
         ? ''
