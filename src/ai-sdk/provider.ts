@@ -17,11 +17,11 @@ export interface InterludeOptions {
   /** Where the service is, as in `https://interlude.example`. */
   baseURL: string;
   /**
-   * The user's, or an API key. A function is asked for every call, and again when the service no longer accepts what
-   * it gave. A header `authorization` of a call counts instead.
+   * An access token of the user, or an API key. A function is called for every call, and again when the service no longer
+   * accepts the token it returned. A call's own header `authorization` takes precedence.
    */
   token: Token;
-  /** Answers questions where no person looks on; without it they stay open until somebody answers or their deadline. */
+  /** Answers questions where no person is watching; without it they stay open until somebody answers or they expire. */
   onElicitation?: OnElicitation;
   /**
    * Which questions you can put in front of a person; those you cannot are never asked. All with `onElicitation`,
@@ -34,7 +34,7 @@ export interface InterludeOptions {
    */
   onAbort?: 'leave' | 'cancel';
   fetch?: typeof globalThis.fetch;
-  /** In milliseconds. A call fails when nobody has taken its message within `giveUpMs`. */
+  /** In milliseconds. A call fails when the service has not accepted its message within `giveUpMs`. */
   timing?: Partial<Timing>;
 }
 
@@ -78,7 +78,7 @@ export function createInterlude({
     case 'v3':
       return versioned(specificationVersion, (id) => toVersion3(id, agentOf(id)));
     case 'v2':
-      // In that version, providers have none.
+      // Providers of version 2 have no `specificationVersion`.
       return provide((id) => toVersion2(id, agentOf(id)));
     default: {
       specificationVersion satisfies never;

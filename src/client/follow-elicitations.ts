@@ -27,7 +27,7 @@ export async function* followElicitations(
     return response;
   }
 
-  yield* reconnecting({ ...follow, connect }, async function* (response, { alive, gotOn }) {
+  yield* reconnecting({ ...follow, connect }, async function* (response, { alive, advanced }) {
     const body = streamOf(response);
     const lookedUp = new Set(settled.map(({ elicitationId }) => elicitationId));
     for (const elicitation of settled) {
@@ -42,7 +42,7 @@ export async function* followElicitations(
       if (status === 'pending') open.set(elicitationId, elicitation);
       else open.delete(elicitationId);
       if (isTold) continue;
-      gotOn();
+      advanced();
       yield elicitation;
     }
     return 'cut';

@@ -30,7 +30,7 @@ interface FollowFeed extends Omit<Reconnect, 'connect'> {
 export async function* followFeed(feed: FollowFeed): AsyncGenerator<FeedItem, void> {
   let { after } = feed;
   const connect = (signal: AbortSignal) => feed.connect(after, signal);
-  yield* reconnecting({ ...feed, connect }, async function* (response, { alive, gotOn }) {
+  yield* reconnecting({ ...feed, connect }, async function* (response, { alive, advanced }) {
     // What has no position of its own belongs to the next event that has one, and comes again with it after a cut.
     let held: StreamEvent[] = [];
     for await (const { id, data } of readMessages(streamOf(response), alive)) {
@@ -41,7 +41,7 @@ export async function* followFeed(feed: FollowFeed): AsyncGenerator<FeedItem, vo
       const items = held.map((one, index) => ({ seq: index < held.length - 1 ? seq - 1 : seq, event: one }));
       held = [];
       if (typeof after === 'number' && seq <= after) continue;
-      gotOn();
+      advanced();
       yield* items;
       after = seq;
     }

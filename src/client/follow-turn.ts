@@ -35,7 +35,7 @@ export async function* followTurn(follow: Follow): AsyncGenerator<TurnView, void
   let seen: Fold | undefined;
 
   try {
-    yield* reconnecting(reconnect, async function* (response, { alive, gotOn }) {
+    yield* reconnecting(reconnect, async function* (response, { alive, advanced }) {
       const turnId = response.headers.get('x-turn-id');
       if (response.status === 204 || (seen && seen.view.turnId !== turnId)) {
         if (seen) yield { ...seen.view, status: 'unseen' };
@@ -54,7 +54,7 @@ export async function* followTurn(follow: Follow): AsyncGenerator<TurnView, void
         const hasChanged = !seen || !isSameView(seen.view, view);
         seen = fold;
         if (!hasChanged) continue;
-        gotOn();
+        advanced();
         questions.see(view);
         yield view;
         if (view.status !== 'running') return 'over';

@@ -1,6 +1,6 @@
 /**
- * One stream after the other, for as long as it takes: what a connection was cut off from, the next one reads.
- * A stream that merely ends says nothing; only its reader knows whether there is more to come.
+ * Reads an event stream over as many connections as it takes, with exponential backoff between them. That a response has
+ * ended does not say that the stream is complete: only its reader knows whether there is more to come.
  */
 import { unexpectedResponse } from './interlude-error.ts';
 import { pause, retryDelayMs } from './retry.ts';
@@ -13,7 +13,7 @@ export type ConnectionStatus = 'reconnecting' | 'connected';
 export interface ReadOptions {
   /** Stops reading, not the turn. */
   signal?: AbortSignal;
-  /** Hears of `reconnecting` once per interruption, and of `connected` when it is over. */
+  /** Called with `reconnecting` once per interruption, and with `connected` when it is over. */
   onStatus?: (status: ConnectionStatus) => void;
 }
 
@@ -23,10 +23,10 @@ export interface Reconnect extends ReadOptions {
 }
 
 interface Progress {
-  /** A byte came. */
+  /** Bytes arrived: the connection is not silent. */
   alive(): void;
-  /** Something came that was not there before, so that the next interruption is the first one again. */
-  gotOn(): void;
+  /** Something new arrived: the backoff of the next interruption starts over. */
+  advanced(): void;
 }
 
 /** Yields what `read` yields from each stream, until `read` returns that it is over. */
@@ -36,7 +36,7 @@ export async function* reconnecting<T>(
 ): AsyncGenerator<T, void> {
   let attempt = 0;
   let isLost = false;
-  const gotOn = () => void (attempt = 0);
+  const advanced = () => void (attempt = 0);
 
   for (;;) {
     signal?.throwIfAborted();
@@ -47,7 +47,7 @@ export async function* reconnecting<T>(
       const response = await connect(watch.signal);
       if (isLost) onStatus?.('connected');
       isLost = false;
-      if ((yield* read(response, { alive: watch.alive, gotOn })) === 'over') return;
+      if ((yield* read(response, { alive: watch.alive, advanced })) === 'over') return;
     } catch (error) {
       signal?.throwIfAborted();
       if (!(error instanceof ConnectionLost)) throw error;
@@ -57,7 +57,7 @@ export async function* reconnecting<T>(
     }
     if (!isLost) onStatus?.('reconnecting');
     isLost = true;
-    // A connection that held for a while was a good one, though nothing happened on it.
+    // A connection that lasted this long was healthy, even if nothing new arrived: the backoff starts over.
     if (Date.now() - openedAt > timing.lastRetryMs) attempt = 0;
     await pause(Math.max(retryAfterMs, retryDelayMs(attempt, timing)), signal);
     attempt += 1;
