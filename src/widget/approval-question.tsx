@@ -1,9 +1,9 @@
-/** A tool call that waits for a yes: what would be sent, and how long a yes counts. */
+/** The question whether a tool call may be made: the arguments that would be sent, and for how long an approval counts. */
 import { useId, useState } from 'react';
 import type { FormEvent } from 'react';
 import type { CardProps } from './card-props.ts';
 
-/** More than a person says in a card; the service takes no more. */
+/** The service's limit for a reason, in characters. */
 const longestReason = 1000;
 
 export function ApprovalQuestion({ question, answer, words }: CardProps) {
@@ -57,7 +57,7 @@ export function ApprovalQuestion({ question, answer, words }: CardProps) {
           </label>
           <textarea
             id={`${id}-reason`}
-            // Whoever asked for it wants to write now.
+            // The field appears when its person presses “Decline and say why”.
             autoFocus
             maxLength={longestReason}
             value={reason}

@@ -19,7 +19,7 @@ import type { Phase } from './use-conversation.ts';
 import { wordsFor } from './words.ts';
 import type { Words } from './words.ts';
 
-/** Somebody may import this where pages are rendered on a server. */
+/** On servers that render pages there is no `HTMLElement`; importing the module must work there. */
 const Base = (globalThis.HTMLElement ?? Object) as typeof HTMLElement;
 
 export class InterludeChat extends Base implements InterludeChatElement {
@@ -28,18 +28,20 @@ export class InterludeChat extends Base implements InterludeChatElement {
   #context: PageContext = '';
   #texts: Partial<Words> = {};
   #suggestions: readonly string[] = [];
+  /** Id of the conversation that this element begins itself, shown when the attribute names none. */
   #own: string | undefined;
-  /** Whether the service knows the own one. */
+  /** Whether the service knows `#own`. */
   #isBegun = false;
-  /** From before a reload: it may be gone, or of somebody else who was signed in then. */
+  /** Whether `#own` is from before a reload: it may be gone, or belong to whoever was signed in then. */
   #isRecalled = false;
-  /** Counts who signed in, so that nothing on the screen is taken over. */
+  /** Counts changes of the user: a part of the chat's key, so that no state of one user is shown to the next. */
   #signIn = 0;
   #root: Root | undefined;
   #client: { api: string; client: Client } | undefined;
   #announce = announceTo(this);
+  /** How many questions are open. */
   #waiting = 0;
-  /** Whose conversation, and which; nobody's at first. */
+  /** The key of the rendered chat: user, service and conversation. Empty while none is rendered. */
   #shown = '';
 
   #changed = (messages: readonly Message[], phase: Phase): void => {
@@ -64,7 +66,7 @@ export class InterludeChat extends Base implements InterludeChatElement {
     this.#token = token;
     this.#client = undefined;
     this.#render();
-    // Last: what is taken away leaves its drafts.
+    // Last: a chat that is unmounted saves its draft.
     if (isAnother) forgetDrafts();
   }
 
@@ -84,12 +86,12 @@ export class InterludeChat extends Base implements InterludeChatElement {
   }
 
   get conversation(): string {
-    return this.getAttribute('conversation') || this.#ownOne();
+    return this.getAttribute('conversation') || this.#ownId();
   }
 
-  #ownOne(): string {
+  #ownId(): string {
     if (this.#own === undefined) {
-      const recalled = recallOwn(this.#place());
+      const recalled = recallOwn(this.#memoryKey());
       this.#isRecalled = recalled !== undefined;
       this.#isBegun = this.#isRecalled;
       this.#own = recalled ?? randomId();
@@ -98,8 +100,8 @@ export class InterludeChat extends Base implements InterludeChatElement {
     return this.#own;
   }
 
-  /** Which one of a page's elements this is, in words that are the same after a reload. */
-  #place(): string {
+  /** Tells the elements of a page apart, and is the same after a reload. */
+  #memoryKey(): string {
     return [this.#api(), this.getAttribute('agent') ?? '', this.id].join(' ');
   }
 
@@ -109,7 +111,7 @@ export class InterludeChat extends Base implements InterludeChatElement {
 
   #begun(): void {
     this.#isBegun = true;
-    if (this.#own !== undefined && this.conversation === this.#own) rememberOwn(this.#place(), this.#own);
+    if (this.#own !== undefined && this.conversation === this.#own) rememberOwn(this.#memoryKey(), this.#own);
   }
 
   #unknown = (): void => {
@@ -119,8 +121,8 @@ export class InterludeChat extends Base implements InterludeChatElement {
   };
 
   startAnew(): void {
-    // Also one that it remembers, and has not shown yet.
-    this.#ownOne();
+    // Recalls it first if it was not shown yet, so that it is forgotten, too.
+    this.#ownId();
     this.#leaveOwn();
     this.removeAttribute('conversation');
     this.#render();
@@ -143,7 +145,7 @@ export class InterludeChat extends Base implements InterludeChatElement {
   }
 
   connectedCallback(): void {
-    for (const name of ['token', 'context', 'texts', 'suggestions']) this.#takeOver(name);
+    for (const name of ['token', 'context', 'texts', 'suggestions']) this.#upgradeProperty(name);
     const shadow = this.shadowRoot ?? this.attachShadow({ mode: 'open', delegatesFocus: true });
     const sheet = new CSSStyleSheet();
     sheet.replaceSync(style);
@@ -169,26 +171,26 @@ export class InterludeChat extends Base implements InterludeChatElement {
       tell(this, now === null ? 'closed' : 'opened', {});
   }
 
-  /** What was given to the element before it was one. */
-  #takeOver(name: string): void {
+  /** Applies a property that was set before the element was defined: it hides the accessor until it is deleted. */
+  #upgradeProperty(name: string): void {
     if (!Object.hasOwn(this, name)) return;
     const given: unknown = Reflect.get(this, name);
     Reflect.deleteProperty(this, name);
     Reflect.set(this, name, given);
   }
 
-  /** For a new one. */
+  /** Forgets `#own`, and makes the id of a new conversation. */
   #leaveOwn(): void {
     if (this.#own === undefined) return;
     setShown(this.#own, false);
-    rememberOwn(this.#place(), undefined);
+    rememberOwn(this.#memoryKey(), undefined);
     this.#own = randomId();
     setShown(this.#own, this.isConnected);
     this.#isBegun = false;
     this.#isRecalled = false;
   }
 
-  /** Of whoever was signed in. */
+  /** Forgets what belongs to the user who was signed in. */
   #forget(): void {
     this.#signIn += 1;
     this.#leaveOwn();
@@ -198,7 +200,7 @@ export class InterludeChat extends Base implements InterludeChatElement {
   #render(): void {
     const before = this.#shown;
     this.#draw();
-    // Whatever it was at work on is out of sight.
+    // The conversation that was working is no longer shown.
     if (this.#shown !== before) this.#announce([], 'idle');
   }
 

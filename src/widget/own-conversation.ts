@@ -6,15 +6,15 @@ const prefix = 'interlude-conversation:';
 /** Shown in this page by now: two elements that are told apart by nothing do not share one. */
 const shown = new Set<string>();
 
-/** `place` tells the elements of a page apart. */
-export function recallOwn(place: string): string | undefined {
-  const id = recall(prefix + place);
+/** `key` tells the elements of a page apart. */
+export function recallOwn(key: string): string | undefined {
+  const id = recall(prefix + key);
   return id !== undefined && shown.has(id) ? undefined : id;
 }
 
 /** `undefined` forgets it. */
-export function rememberOwn(place: string, id: string | undefined): void {
-  remember(prefix + place, id);
+export function rememberOwn(key: string, id: string | undefined): void {
+  remember(prefix + key, id);
 }
 
 export function setShown(id: string, isShown: boolean): void {

@@ -1,4 +1,4 @@
-/** One conversation on the screen: what was said before, the turn that is live, and what is done to it elsewhere. */
+/** The state of the conversation on the screen: its history, the live turn, and changes made to it in other windows. */
 import { useChat } from '@ai-sdk/react';
 import { useMemo, useRef, useState } from 'react';
 import type { Client } from '../client/client.ts';
@@ -11,36 +11,36 @@ import { createTransport } from './transport.ts';
 import { useHistory } from './use-history.ts';
 import { useRequests } from './use-requests.ts';
 
-/** `loading` until it is known what was said before; `sending` until the service has the message. */
+/** `loading` until the history is there; `sending` until the service has accepted the message. */
 export type Phase = 'loading' | 'idle' | 'sending' | 'working';
 
 export interface Conversation {
   messages: Message[];
   phase: Phase;
   isReconnecting: boolean;
-  /** Nobody has taken the turn up yet, for longer than that usually takes. */
+  /** No worker has started the turn yet, for longer than that usually takes. */
   isUnattended: boolean;
   failure: Failure | null;
   send(text: string): void;
-  /** Ends the turn; while its message is still on its way, gives that up. */
+  /** Cancels the turn; while its message is still being sent, gives that up instead. */
   stop(): void;
-  /** Absent when the beginning is on the screen. */
+  /** Loads older messages; absent when the beginning is on the screen. */
   showEarlier: (() => Promise<void>) | undefined;
 }
 
 export interface ConversationOptions {
   client: Client;
   conversationId: string;
-  /** The service has never heard of it, so there is nothing to ask for. */
+  /** The service does not know it yet, so there is no history to load. */
   isNew: boolean;
   agent: string | undefined;
-  /** What the page shows, asked with every message. */
+  /** What the page shows: called for every message, and sent with it. */
   context: () => PageContext;
-  /** For a conversation that may be gone, or somebody else's: it is not shown at all then. */
+  /** Set for a conversation that may be gone, or somebody else's: called instead of showing a failure. */
   onUnknown: (() => void) | undefined;
 }
 
-/** `giveBack` gets the text of a message that was not taken: whoever wrote it has it again. */
+/** `giveBack` gets the text of a message that the service did not accept, for the input field. */
 export function useConversation(
   options: ConversationOptions,
   giveBack: (text: string) => void,
@@ -55,7 +55,7 @@ export function useConversation(
   const [trouble, setTrouble] = useState<Failure | null>(null);
   const requests = useRequests();
   const { onRequest } = requests;
-  /** Whoever wrote it has it again, instead of a message that nobody got. */
+  /** Removes a message that the service did not accept, and gives its text back. */
   const takeBack = useRef<(message: Message) => void>(() => undefined);
   const transport = useMemo(
     () =>
@@ -94,7 +94,7 @@ export function useConversation(
     giveBack(textOf(message));
   };
 
-  /** A word to stop that is still on its way would stop the next turn. */
+  /** Aborts a cancel request when the next message is sent: arriving late, it would cancel that message's turn. */
   const stopping = useRef(new AbortController());
 
   function send(text: string) {
@@ -111,7 +111,7 @@ export function useConversation(
 
   function stop() {
     if (sending) {
-      // Nobody has the message, as far as we know; should it have arrived, its turn is there to be seen.
+      // The service may have got the message all the same: its turn is then found by watching the conversation.
       void chat.stop();
       takeBack.current(sending);
       return setKnown(true);

@@ -17,7 +17,7 @@ interface Options {
   chat: Pick<UseChatHelpers<Message>, 'messages' | 'setMessages' | 'resumeStream'>;
   /** A turn that is followed here tells of itself: nothing is read over it. */
   requests: Pick<Requests, 'isUnderWay' | 'count'>;
-  /** For a conversation that may be gone, or somebody else's: it is not shown at all then. */
+  /** Set for a conversation that may be gone, or somebody else's: called instead of showing a failure. */
   onUnknown: (() => void) | undefined;
 }
 

@@ -20,7 +20,7 @@ export function useKeptFocus(
   }, [changing, fallback]);
 }
 
-/** Works too while the window is in the background. */
+/** Works while the window is in the background, too. */
 function focusedIn(element: HTMLElement): Element | null {
   const root = element.getRootNode() as ShadowRoot | Document;
   return root.activeElement === document.body ? null : root.activeElement;
