@@ -6,7 +6,7 @@ import { plainText } from '../../elicitation/plain-text.ts';
 export const dim = (text: string): string => styleText('dim', text);
 export const bold = (text: string): string => styleText('bold', text);
 
-/** Without what could rewrite the screen, turn words around, or hide where a link leads. */
+/** Removes what could rewrite the screen, reverse text, or disguise where a link leads. */
 export const plain = plainText;
 
 export function promptLabel(who: string): string {
@@ -81,14 +81,14 @@ function capitalised(text: string): string {
   return text.charAt(0).toUpperCase() + text.slice(1);
 }
 
-/** Where what the agent said before its model call was repeated cannot be taken away. */
+/** Printed when a model call is repeated: its void text is already on the screen and cannot be removed. */
 export const cutOff = dim('  That was cut off; the agent begins again.');
 
 export function trouble(text: string): string {
   return `  ${styleText('red', '✗')} ${plain(text)}`;
 }
 
-/** In one line, whatever it was written in. */
+/** As `plain`, with all white space as single spaces. */
 export function oneLine(text: string): string {
   return plain(text).replaceAll(/\s+/g, ' ').trim();
 }

@@ -1,4 +1,7 @@
-/** Where the people of a service sign in, as the service says it of itself (RFC 9728), and what the program is there. */
+/**
+ * Finds the sign-in server (OpenID issuer) of a service by the service's protected resource metadata (RFC 9728), and the
+ * OAuth client that the program uses there.
+ */
 import * as openid from 'openid-client';
 import { z } from 'zod';
 import { isLoopbackHost } from '../../elicitation/loopback-host.ts';
@@ -13,7 +16,7 @@ const MetadataSchema = z.object({
 export interface SignInService {
   service: string;
   issuer: string;
-  /** Absent: the program registers itself. */
+  /** Absent: the program registers itself (RFC 7591). */
   clientId: string | undefined;
   scope: string | undefined;
 }
@@ -26,7 +29,7 @@ export interface ProgramAt {
 const timeoutMs = 10_000;
 const usualScope = ['openid', 'profile', 'offline_access'];
 
-/** Without a slash at its end; what is sent there must not be read on its way. */
+/** Without a trailing slash. Throws for plain http to another machine: tokens are sent to this address. */
 export function serviceAddress(given: string): string {
   const { origin, pathname, hostname, protocol } = new URL(given);
   requireConfidential({ protocol, hostname }, given);
@@ -49,7 +52,7 @@ export async function findSignIn(service: string): Promise<SignInService> {
   const issuer = data?.authorization_servers[0];
   if (!data || issuer === undefined)
     throw new Error(`${service} does not say where to sign in; is it an Interlude service?`);
-  // Otherwise a stranger's service could be given tokens for this one.
+  // RFC 9728 §3.3: otherwise another service could name this one's address and be given tokens for it.
   if (data.resource !== service)
     throw new Error(`The service at ${service} calls itself ${data.resource}; use that address.`);
   const { protocol, hostname } = new URL(issuer);
@@ -84,7 +87,7 @@ export async function programAt(
     return { at, clientId: at.clientMetadata().client_id };
   } catch (cause) {
     throw new Error(
-      `${issuer} lets no program register itself. The operator of the service has to set AUTH_PROGRAM_CLIENT_ID.`,
+      `${issuer} does not let programs register themselves. The operator of the service has to set AUTH_PROGRAM_CLIENT_ID.`,
       { cause },
     );
   }
@@ -92,7 +95,7 @@ export async function programAt(
 
 const deviceGrant = 'urn:ietf:params:oauth:grant-type:device_code';
 
-/** What both ways of signing in ask for. */
+/** Parameters of the authorization request, the same in the browser flow and in the device flow. */
 export function authorizationParameters(
   { service, scope }: SignInService,
   { at }: ProgramAt,

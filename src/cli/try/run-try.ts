@@ -43,12 +43,12 @@ export interface TryOptions {
   maxTimeMs: number;
   env: NodeJS.ProcessEnv;
   isJson: boolean;
-  /** Somebody sits at the terminal who can be asked what to do. */
+  /** Whether somebody at the terminal can be prompted for a tool and its arguments. */
   canPrompt: boolean;
-  /** A file. */
+  /** The file that the session is recorded in, as a cassette. */
   record: string | undefined;
   replay: Cassette | undefined;
-  /** At a server that wants to know who one is. */
+  /** For a server that requires a sign-in. */
   account: ServerAccount | undefined;
   terminal: Terminal;
   /** For what can be piped: the list, the result, the JSON. */
@@ -82,7 +82,7 @@ export async function runTry(options: TryOptions): Promise<number> {
   }
 }
 
-/** The recorded calls once more, at a server under test. */
+/** Repeats the recorded calls at a server under test, and prints what differs. */
 async function replayAt(options: TryOptions, connected: Connected, cassette: Cassette): Promise<number> {
   const { target, terminal, sources, timeoutMs, maxTimeMs, capabilities, signal, isJson, print } = options;
   const { replayCalls } = await import('../../testing/cassette/replay.ts');
@@ -148,7 +148,7 @@ async function callOne(options: TryOptions, connected: Connected, tool: ListedTo
   const { name, inputSchema, outputSchema } = tool;
   const call = { name, arguments: input, inputSchema, outputSchema };
   const onEvent = createCallPrinter(terminal);
-  // Some servers let anybody list their tools.
+  // Again: some servers require a sign-in for calls only, not for the list of tools.
   const report = await withAccount(options.account, canPrompt, () =>
     callTool(connected.client, call, {
       answers: sources,

@@ -1,4 +1,4 @@
-/** The name of a session: the words that it began with. Pure. */
+/** The title of a session: the user's first words. Pure. */
 import type { ConversationMessages } from '../../../contract/conversations.ts';
 
 type UiMessage = ConversationMessages['messages']['items'][number];
@@ -9,7 +9,7 @@ export function titleOf(text: string): string {
   return text.replaceAll(/\s+/g, ' ').trim().slice(0, longest);
 }
 
-/** Of what was said, oldest first; undefined where nobody has said anything in words. */
+/** `messages`: oldest first. Undefined while the user has sent no text. */
 export function titleFrom(messages: readonly UiMessage[]): string | undefined {
   const texts = messages
     .filter(({ role }) => role === 'user')
