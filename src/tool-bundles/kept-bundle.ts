@@ -1,6 +1,6 @@
 /**
- * The bundle that a folder of tools keeps: in a file of the folder, so that it goes wherever the folder goes. It is as
- * trusted as the code beside it.
+ * The cached bundle of a folder of tools: a file in the folder itself, so that it is deployed with it, and used while none of
+ * its inputs has changed. It is trusted as much as the code beside it.
  */
 import { createHash } from 'node:crypto';
 import { existsSync } from 'node:fs';
@@ -14,12 +14,12 @@ const root = path.resolve(import.meta.dirname, '../..');
 const lockfiles = ['package-lock.json', 'pnpm-lock.yaml', 'yarn.lock', 'bun.lock', 'package.json'];
 
 interface Kept {
-  /** Which files of the folder are modules: a new one changes nothing in the old ones. */
+  /** The folder's modules: a file that was added would not show in the hashes of the others. */
   modules: string[];
-  /** Contents of what it was made from: of the author, relative to the folder; of the service, relative to its root. */
+  /** Hashes of the files it was made from: the author's by path from the folder, the service's by path from its root. */
   authored: Record<string, string>;
   runtime: Record<string, string>;
-  /** Of the author's lockfile, wherever above the folder it is: packages change only together with it. */
+  /** Hash of the author's lockfile, in the folder or above it: packages change only together with it. */
   packages: string;
   bundle: ToolBundle;
 }
@@ -29,7 +29,7 @@ interface Inputs {
   runtime: string[];
 }
 
-/** Undefined where there is none, or one that was made of something else than what is there now. */
+/** Undefined where there is none, or where one of its inputs has changed. */
 export async function readKeptBundle(files: ToolFiles): Promise<ToolBundle | undefined> {
   try {
     const kept = JSON.parse(await readFile(path.join(files.folder, bundleFile), 'utf8')) as Kept;
@@ -59,7 +59,7 @@ export async function keepBundle(files: ToolFiles, bundle: ToolBundle, inputs: I
     await writeFile(draft, JSON.stringify(kept));
     await rename(draft, path.join(folder, bundleFile));
   } catch {
-    // A folder that cannot be written to: it is bundled again the next time.
+    // The folder is read-only: the tools are bundled again at the next start.
   }
 }
 

@@ -1,6 +1,6 @@
 /**
- * A remote agent as it stands in the agents file: under `agents`, like those that run here, and known by its `card`. It has
- * accounts and limits like a server.
+ * The schema of a remote agent in the agents file: it is listed under `agents`, like those that run here, and recognised by
+ * its `card`. It has accounts and limits like a server.
  */
 import { z } from 'zod';
 import { duration } from '../duration.ts';
@@ -34,7 +34,7 @@ export const remoteAgentSchema = entrySchema
 
 export type RemoteAgentEntry = z.infer<typeof remoteAgentSchema>;
 
-/** Entries of `agents` that have a card are of another kind, and are checked by themselves. */
+/** Moves the entries of `agents` that have a `card` to `$remoteAgents`, so that each kind is checked by its own schema. */
 export function withRemoteAgentsApart(document: unknown): unknown {
   if (!isObject(document) || !isObject(document['agents'])) return document;
   const entries = Object.entries(document['agents']);
@@ -46,7 +46,7 @@ export function withRemoteAgentsApart(document: unknown): unknown {
   };
 }
 
-/** A path of the document that `withRemoteAgentsApart` made, as the reader of the file knows it. */
+/** Turns a path of the document that `withRemoteAgentsApart` made into one of the file, for messages about mistakes. */
 export function writtenPath([section, ...rest]: PropertyKey[]): PropertyKey[] {
   return section === undefined ? [] : [section === '$remoteAgents' ? 'agents' : section, ...rest];
 }

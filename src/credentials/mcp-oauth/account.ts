@@ -1,4 +1,4 @@
-/** The account that a connection keeps sealed: made of a token response, opened, and what it is worth. */
+/** The account that a connection's row holds, sealed: made from a token response, sealed and opened, and its status. */
 import type { OAuthTokens } from '@modelcontextprotocol/client';
 import { z } from 'zod';
 import type { ServerConfig } from '../../config/config.ts';
@@ -50,7 +50,7 @@ export function tryOpenAccount(
   }
 }
 
-/** A list, so that no tenant or user name can be made to look like another pair. */
+/** The additional authenticated data. A JSON list, so that two different keys never give the same text. */
 export function accountContext({ tenant, server, user }: ConnectionKey): string {
   return JSON.stringify(['connection', tenant, server, user]);
 }
@@ -63,22 +63,22 @@ export function accountFrom(
 ): Account {
   const usable = tokens.token_type.toLowerCase() === 'bearer' && fitsInHeader(tokens.access_token);
   if (!usable) throw new Error('not a bearer token');
-  const life = tokens.expires_in;
+  const lifetimeS = tokens.expires_in;
   return {
     accessToken: tokens.access_token,
     ...(tokens.refresh_token !== undefined && { refreshToken: tokens.refresh_token }),
     obtainedAt: now,
-    expiresAt: life === undefined || !(life > 0) ? null : now + life * 1000,
+    expiresAt: lifetimeS === undefined || !(lifetimeS > 0) ? null : now + lifetimeS * 1000,
     ...rest,
   };
 }
 
-/** Null when it does not end. */
+/** Until when the access token is used without a renewal; null when it does not expire. */
 export function freshUntil({ obtainedAt, expiresAt }: Account): number | null {
   return expiresAt === null ? null : renewAt({ from: obtainedAt, expiresAt });
 }
 
-/** What it is worth without asking anybody: what the next call would make of it. */
+/** The status that the next call would find, read from the row alone: no server is asked. */
 export function accountStatusOf(
   keys: KeyRing,
   row: ConnectionRow,
@@ -93,6 +93,6 @@ export function accountStatusOf(
   // What was connected for another address is never sent to this one.
   if (serverUrl !== server?.url) return { host, status: 'broken', reason: 'server_changed' };
   if (row.status === 'broken') return brokenStatus(row, host);
-  const isOver = expiresAt !== null && now >= expiresAt && refreshToken === undefined;
-  return isOver ? { host, status: 'broken', reason: 'rejected' } : { host, status: 'active' };
+  const isExpired = expiresAt !== null && now >= expiresAt && refreshToken === undefined;
+  return isExpired ? { host, status: 'broken', reason: 'rejected' } : { host, status: 'active' };
 }

@@ -1,6 +1,6 @@
 /**
- * Asks Nango what came of attempts to connect an account, for when neither its page nor its webhook said so. Of two
- * connections of one attempt, the newest is kept.
+ * Asks Nango whether attempts to connect an account have succeeded, for when neither its page nor its webhook reported it.
+ * Of two connections of one attempt, the newer one is kept.
  */
 import type { Config, ServerConfig } from '../../config/config.ts';
 import type { ConnectAttempt } from '../../storage/ports/connect-attempts.ts';
@@ -17,10 +17,10 @@ interface AttemptParts extends RecordParts {
   confirmFound: ConfirmFound;
 }
 
-/** Called with every account that was found here and not before. */
+/** Called once for every account that is found here first. */
 export type ConfirmFound = (found: Connected) => Promise<void>;
 
-/** Somebody with more attempts at one account has given up on the older ones. */
+/** How many open attempts at one account are looked at, newest first: a person who began more has given up the older ones. */
 const mostAttempts = 10;
 
 interface Found {
@@ -59,7 +59,7 @@ export async function catchUp(
   const attempts = await parts.storage.connectAttempts.openOf(connectionKey(server, owner));
   if (attempts.length === 0) return;
   const found = await list(parts, server, attempts.slice(0, mostAttempts));
-  // Nobody else will: whoever connected has left, and no webhook came.
+  // No page and no webhook has reported these, so nobody else confirms them.
   for (const one of await recordFound(parts, server, found)) await parts.confirmFound(one);
 }
 
@@ -69,7 +69,7 @@ async function findAttempt({ storage, servers }: AttemptParts, attemptId: string
   return attempt && server?.store === 'nango' ? { attempt, server } : null;
 }
 
-/** What came of the attempts, oldest first. */
+/** The connections at Nango that came of the attempts, oldest first. */
 async function list(
   { client, installation }: AttemptParts,
   server: ServerConfig,
@@ -90,7 +90,7 @@ async function list(
   }
 }
 
-/** Records what is new, oldest first, and ends what has been replaced. Answers with what was new, in this order. */
+/** Records new connections, oldest first, and deletes replaced ones at Nango. Returns the new ones, in this order. */
 async function recordFound(parts: AttemptParts, server: ServerConfig, found: Found[]): Promise<Connected[]> {
   const connected: Connected[] = [];
   for (const { attempt, listed } of found) {

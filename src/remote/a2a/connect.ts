@@ -1,4 +1,4 @@
-/** A remote agent, ready to be spoken to: what its card says, and the SDK's client for one operation. */
+/** Connects to a remote agent: reads its card, and makes the SDK's client for one operation. */
 import { ClientFactory, JsonRpcTransportFactory, RestTransportFactory } from '@a2a-js/sdk/client';
 import { ServiceParameters, withA2AExtensions } from '@a2a-js/sdk/client';
 import type { Client, RequestOptions } from '@a2a-js/sdk/client';
@@ -16,7 +16,7 @@ export interface ConnectedAgent {
   kind: 'connected';
   server: ServerConfig;
   client: Client;
-  /** Of every request. */
+  /** Passed with every request. */
   options: RequestOptions;
   isStreaming: boolean;
   isStructured: boolean;

@@ -1,6 +1,6 @@
 /**
- * How a task that is over ends the call, in MCP's content blocks, which the rest of the turn knows. All words of the agent
- * are content or quoted: none can pass for ours. Pure.
+ * Translates the end of a remote agent's task into the outcome of the tool call, in MCP's content blocks, which the rest of
+ * the turn uses. Text of the agent is content or quoted, so that none of it can pass for the service's own words. Pure.
  */
 import type { Message, Part, Task } from '@a2a-js/sdk';
 import { TaskState } from '@a2a-js/sdk';
@@ -13,13 +13,13 @@ type Block = NonNullable<Result['content']>[number];
 
 const longestQuote = 2_000;
 
-/** `name`: how people and the model read of the agent. */
+/** `name`: the agent's name as people and the model know it. */
 export function outcomeOfTask(name: string, { artifacts, status }: Task): CallOutcome {
   const said = status?.message && (textOf(status.message) ?? '');
   switch (status?.state) {
     case TaskState.TASK_STATE_COMPLETED: {
       const made = artifacts.flatMap(({ parts }) => parts.flatMap(toBlock));
-      // What it said before, in its history, was about its work.
+      // Earlier messages, in the task's history, are reports of its progress.
       return outcomeOfMessage(name, made.length > 0 ? { blocks: made } : (status.message ?? { parts: [] }));
     }
     case TaskState.TASK_STATE_FAILED:
@@ -29,7 +29,7 @@ export function outcomeOfTask(name: string, { artifacts, status }: Task): CallOu
     case TaskState.TASK_STATE_CANCELED:
       return failed(`${name} cancelled the task before it was done${quoted(said)}.`);
     default:
-      return { kind: 'unknown', message: `${name} ended the task in a way that is not known here.` };
+      return { kind: 'unknown', message: `${name} ended the task in a state that is not known here.` };
   }
 }
 

@@ -1,4 +1,4 @@
-/** What is said of how a call ended, as one text. */
+/** The end of a call as one text: what matchers compare with, and what their messages quote. */
 import type { CallEnd } from '../call/call-events.ts';
 
 export function textOfEnd(end: CallEnd): string {
