@@ -1,4 +1,4 @@
-/** The service and one server that plays what a test puts on; both live as long as the test file. */
+/** The service, and one MCP server that plays the moves a test gives it; both live as long as the test file. */
 import { randomUUID } from 'node:crypto';
 import { fileURLToPath } from 'node:url';
 import { startPlayingServer } from '../servers/playing-server.ts';
@@ -11,12 +11,12 @@ import { useService } from '../service/use-service.ts';
 import type { UsedService } from '../service/use-service.ts';
 import type { Caller, ChatOptions, Reply } from '../service/user.ts';
 
-/** One server `asking` with at most five rounds; an agent `assistant` that has it, and `lead`, who hands on to that. */
+/** One server `asking` with at most five rounds; an agent `assistant` that has it, and `lead`, which delegates to that one. */
 export const roundsAgents = fileURLToPath(new URL('../fixtures/rounds-agents.yaml', import.meta.url));
 
 export interface AskingService extends UsedService {
   server: PlayingServer;
-  /** Alice has the tool `ask` called, and its server does as it is told. */
+  /** Starts a turn of Alice's that calls the tool `ask`; the server plays `moves`. */
   begin(
     moves: Move[],
     options?: ChatOptions & { input?: object; text?: string; by?: Caller },
@@ -29,11 +29,11 @@ export interface AskedTurn {
   /** The nth question (from 0), as it opened. */
   question(n: number): Promise<AskedForm>;
   answer(n: number, response: Response): Promise<Reply>;
-  /** Several questions of one round come in any order. */
+  /** By its message, because questions of one round open in any order. */
   answerTo(message: string, response: Response): Promise<Reply>;
-  /** How each question stands. */
+  /** The status of each question. */
   statuses(): string[];
-  /** What the agent said in the end, or what its tool was told went wrong. */
+  /** Waits for the end of the turn: the agent's text, and the error of the tool if there was one. */
   end(): Promise<{ text: string; error: string | undefined; questions: ElicitationData[] }>;
 }
 

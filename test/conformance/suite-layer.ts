@@ -1,4 +1,7 @@
-/** A tool layer in memory, for the suite's tools: everything that speaks the protocol is the production's. */
+/**
+ * A tool layer in memory, for the tools of the MCP conformance suite. The code above it, which speaks the protocol, is the
+ * product's.
+ */
 import { randomUUID } from 'node:crypto';
 import { EventEmitter, once } from 'node:events';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -26,7 +29,7 @@ interface Running {
 
 type Ended = { status: 'completed' | 'failed'; result: ToolResult } | { status: 'cancelled' };
 
-/** What the older era asks of the service itself: questions by their id. */
+/** What the code of the older MCP era calls on the service directly: questions by their id. */
 type Questions = Pick<Service, 'findQuestion' | 'answerQuestion'>;
 
 export function createSuiteLayer(): { layer: ToolLayer; questions: Questions } {
@@ -79,7 +82,7 @@ export function createSuiteLayer(): { layer: ToolLayer; questions: Questions } {
     return turn;
   }
 
-  /** A string says what does not fit. */
+  /** A string is the reason why the content does not fit; null means there is no such question. */
   function answer(
     { questions }: Running,
     elicitationId: string,
@@ -115,10 +118,10 @@ export function createSuiteLayer(): { layer: ToolLayer; questions: Questions } {
       const running = runningOf(turn);
       if (!running) throw new Error('no such turn');
       const until = AbortSignal.any([signal, AbortSignal.timeout(holdMs)]);
-      const isStill = () => running.ended === undefined && running.questions.size === 0;
-      while (isStill() && !until.aborted)
+      const isUnchanged = () => running.ended === undefined && running.questions.size === 0;
+      while (isUnchanged() && !until.aborted)
         await once(running.changed, 'change', { signal: until }).catch(() => undefined);
-      // Questions that are asked side by side.
+      // Time for questions that are asked in parallel.
       await delay(20);
       for (const words of running.words.splice(0)) onProgress?.(words);
       return stageOf(running);
@@ -126,13 +129,13 @@ export function createSuiteLayer(): { layer: ToolLayer; questions: Questions } {
     watch(turn, { signal, onNews, onProgress }) {
       const running = runningOf(turn);
       if (!running) throw new Error('no such turn');
-      const tell = () => {
+      const report = () => {
         for (const words of running.words.splice(0)) onProgress(words);
         onNews();
       };
-      running.changed.on('change', tell);
-      signal.addEventListener('abort', () => running.changed.off('change', tell));
-      tell();
+      running.changed.on('change', report);
+      signal.addEventListener('abort', () => running.changed.off('change', report));
+      report();
       return { stage: (answered) => stageOf(running, answered) };
     },
     async cancel(_, turn) {

@@ -1,4 +1,4 @@
-/** What has been done to pages like ours, done to ours: each time refused, nothing changed, and in the audit. */
+/** Known attacks on sign-in and consent pages, tried on ours: each is refused, changes nothing, and is audited. */
 import { describe, expect, test } from 'vitest';
 import { issuerTag } from '../../src/credentials/mcp-oauth/client-metadata.ts';
 import type { AuditEntry } from '../../src/storage/ports/audit.ts';
@@ -12,9 +12,9 @@ import type { AttackedPages } from './attacked-pages.ts';
 interface Attack {
   name: string;
   status: number;
-  /** The line it leaves in the audit; null where nothing was asked that could be refused. */
+  /** The audit entry; null where nothing is refused, so that there is none. */
   audit: Partial<AuditEntry> | null;
-  /** Does what comes before, and answers with the attack itself. */
+  /** Prepares the attack, and returns it as a function. */
   arrange(setup: AttackedPages): Promise<() => Promise<Shown>>;
 }
 
@@ -291,7 +291,7 @@ const attacks: Attack[] = [
 
   /* ---- what is not theirs ----------------------------------------------------------------------------- */
   {
-    name: 'connecting a server that is none',
+    name: 'connecting a server that does not exist',
     status: 404,
     audit: { ...alice, detail: 'connecting what is not a connection of their own' },
     async arrange({ publicUrl, at }) {
@@ -301,7 +301,7 @@ const attacks: Attack[] = [
     },
   },
   {
-    name: 'disconnecting a server that is none',
+    name: 'disconnecting a server that does not exist',
     status: 404,
     audit: { ...alice, detail: 'disconnecting what is not a connection of their own' },
     async arrange({ publicUrl, at }) {
@@ -373,7 +373,7 @@ function foreignForms(path: string, button: Record<string, string>, elicitationI
   ];
   return ways.map(([name, status, detail, init]) => ({
     name: `${what} with ${name}`,
-    // The sign-out form says nothing of a question, and what it says of an incomplete form is that there is nothing.
+    // The sign-out form is not about a question, and answers an incomplete form with 404.
     status: path === '/auth/logout' && status === 400 ? 404 : status,
     audit: { ...alice, elicitationId: detail === 'form from another page' ? elicitationId : '', detail },
     async arrange({ at, publicUrl }) {

@@ -1,6 +1,6 @@
 /**
- * Nango is away, has too much to do, or answers nothing. Nobody is asked to connect because of it: what waits goes on
- * when it is back, and what cannot wait says why, in words. Each of these takes half a minute, all at once.
+ * Nango is down, limits the rate, or does not answer. Nobody is asked to connect because of it: what can wait goes on when
+ * Nango is back, and what cannot ends with an error that says why. Each test takes half a minute; they run concurrently.
  */
 import type { Browser } from 'playwright-core';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -28,7 +28,7 @@ afterAll(() => browser.close());
 const questionsIn = ({ chunks }: ChatStream) =>
   chunks.filter(({ type }) => type === 'data-elicitation-request');
 
-/** Connected, with tokens that are worth so little that every call has to ask Nango. */
+/** Connected, with tokens that have expired, so that every call has to ask Nango. */
 async function openConnected(): Promise<ServiceWithNango> {
   const setup = await startServiceWithNango({ temporal, nango: { tokenLifeMs: 1_000 } });
   await setup.isConnected();

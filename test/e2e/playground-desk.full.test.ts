@@ -1,4 +1,4 @@
-/** The Desk of the demo, as a stranger finds it in the playground. */
+/** The demo's agent `desk`, whose tools are written in TypeScript, used in the playground's page. */
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { say, startPlayground } from './playground-process.ts';

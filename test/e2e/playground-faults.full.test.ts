@@ -1,4 +1,4 @@
-/** What goes wrong around the playground, and what becomes of the conversation in it. */
+/** Faults around the playground (lost addresses, ended sign-ins, failing requests), and how the conversation recovers. */
 import type { BrowserContext, Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import { ask, events, look, openRequests, say, startPlayground } from './playground-process.ts';
@@ -6,7 +6,8 @@ import type { PlaygroundProcess } from './playground-process.ts';
 
 let setup: PlaygroundProcess;
 let alice: BrowserContext;
-const complaints: string[] = [];
+/** Uncaught errors of the pages: any fails its test. */
+const pageErrors: string[] = [];
 
 beforeAll(async () => {
   setup = await startPlayground();
@@ -15,12 +16,12 @@ beforeAll(async () => {
 afterAll(() => setup.stop());
 afterEach(async () => {
   for (const page of alice.pages()) await page.close();
-  if (complaints.length > 0) throw new Error(complaints.splice(0).join('\n'));
+  if (pageErrors.length > 0) throw new Error(pageErrors.splice(0).join('\n'));
 });
 
 async function open(address = '/', context = alice): Promise<Page> {
   const page = await context.newPage();
-  page.on('pageerror', ({ message }) => complaints.push(message));
+  page.on('pageerror', ({ message }) => pageErrors.push(message));
   await page.goto(setup.baseUrl + address);
   return page;
 }
@@ -74,7 +75,7 @@ test('a conversation comes back with its agent, and so does the next one', async
   await page.locator('aside').getByText('researcher').first().waitFor();
 });
 
-test('whoever signs in at the door comes to the conversation in its address', async () => {
+test('a person who signs in first comes to the conversation in the address', async () => {
   const context = await setup.signIn('Alice');
   const page = await open('/', context);
   await ask(page);
@@ -92,7 +93,7 @@ test('whoever signs in at the door comes to the conversation in its address', as
   await context.close();
 });
 
-test('somebody else who signs in at the door comes to a conversation of their own', async () => {
+test('somebody else who signs in first comes to a conversation of their own', async () => {
   const page = await open();
   await ask(page);
   const { hash } = new URL(page.url());
@@ -106,7 +107,7 @@ test('somebody else who signs in at the door comes to a conversation of their ow
   await context.close();
 });
 
-/** What the service no longer accepts, as after an hour. */
+/** Makes the service refuse the page's access token, as when it has expired. */
 async function spoilTokens(page: Page): Promise<void> {
   await page.route(/\/run\//, (route) =>
     route.continue({ headers: { ...route.request().headers(), authorization: 'Bearer spoilt' } }),
@@ -157,7 +158,7 @@ test('a window goes on by itself when its sign-in is renewed in another, and not
   await context.close();
 });
 
-test('events leave a reader where they read, and take along whoever is at their end', async () => {
+test('new events do not move a list that was scrolled up, and keep one at its end there', async () => {
   const page = await open();
   await page.setViewportSize({ width: 1100, height: 320 });
   await page.locator('select').selectOption('researcher');

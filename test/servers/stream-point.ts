@@ -1,9 +1,9 @@
-/** A point in a stream of bytes: so many, or right after a text (which may be split over chunks) has come so often. */
+/** A point in a byte stream: after `bytes`, or after the nth occurrence of a text, which may be split over chunks. */
 export type StreamPoint = { bytes: number } | { after: string; times?: number; plusBytes?: number };
 
 /**
- * To be asked with every chunk of a stream, once: where in this chunk the point lies, or undefined when it does not. A
- * point at a chunk's end is in that chunk.
+ * Call the result once with every chunk, in order: it returns the offset of the point in this chunk, or undefined when the
+ * point lies elsewhere. A point at a chunk's end is in that chunk.
  */
 export function createLocator(point: StreamPoint): (chunk: Buffer) => number | undefined {
   let left = 'bytes' in point ? point.bytes : undefined;

@@ -1,4 +1,4 @@
-/** Which errors of the real drivers are the database's trouble, and which are mistakes. */
+/** Which errors of the real drivers are transient, so that the work is retried, and which are bugs. */
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
@@ -47,9 +47,9 @@ test('SQLite: a file that is busy, that cannot be written, or is closed', async 
 });
 
 test('PostgreSQL: one that is not there, ends a connection, or lets a deadlock lose', async () => {
-  const nowhere = openPostgres(`postgres://u:p@localhost:${await freePort()}/none`, logger);
-  expect(isDatabaseTrouble(await errorOf(sql`select 1`.execute(nowhere.query)))).toBe(true);
-  await nowhere.close();
+  const unreachable = openPostgres(`postgres://u:p@localhost:${await freePort()}/none`, logger);
+  expect(isDatabaseTrouble(await errorOf(sql`select 1`.execute(unreachable.query)))).toBe(true);
+  await unreachable.close();
 
   const backend = openPostgres(await postgresUrl(), logger);
   const { query } = backend;

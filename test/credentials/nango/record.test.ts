@@ -1,9 +1,9 @@
-/** Whose a connection is: by Nango's word alone, once, whoever says so and however often. */
+/** Recording a connection made at Nango: its tags there decide whose it is, and it is recorded once, whichever source reports it. */
 import { describe, expect, test } from 'vitest';
 import { comeBack, decide, goToProvider } from '../../servers/nango/walk.ts';
 import { alice, bob, connectedIn, setUpNangoStore, failureOf, tokenIn } from './nango-store.ts';
 
-test('a connection is recorded with its account, its scopes and its question, and is news once', async () => {
+test('a connection is recorded with its account, its scopes and its question, and is new once', async () => {
   const { begin, visit, store, row, resolve, nango } = await setUpNangoStore();
   const attempt = await begin();
   expect(await store.look(attempt.id)).toEqual({ kind: 'nothing-yet' });
@@ -28,7 +28,7 @@ test('a connection is recorded with its account, its scopes and its question, an
   expect(nango.provider.holder(tokenIn(await resolve()))).toMatchObject({ person: 'alice' });
 });
 
-test('looking finds what nobody told of', async () => {
+test('a look finds a connection that nothing has reported', async () => {
   const { begin, visit, store } = await setUpNangoStore();
   const attempt = await begin();
   await visit(attempt);
@@ -46,7 +46,7 @@ test("somebody else's connection is not recorded, whoever says its id", async ()
   expect(await row()).toBeNull();
 });
 
-test('an account connected through an attempt is of whoever the attempt is of, whoever says so', async () => {
+test('an account connected through an attempt belongs to the attempt’s user, whoever reports it', async () => {
   const { begin, visit, store, row } = await setUpNangoStore();
   const mine = await begin();
   const theirs = await begin({ key: bob, elicitationId: 'q2' });
@@ -75,7 +75,7 @@ test.each<[string, (tags: Record<string, string>) => Record<string, string>]>([
   ['of another installation', (tags) => ({ ...tags, interlude_installation: 'another' })],
   ['of another attempt', (tags) => ({ ...tags, interlude_attempt: 'another' })],
 ])(
-  'a connection whose tags are %s is not recorded, neither when told of nor when looked for',
+  'a connection whose tags are %s is not recorded, neither when reported nor when looked for',
   async (_, change) => {
     const { begin, visit, store, nango } = await setUpNangoStore();
     const attempt = await begin();
@@ -138,7 +138,7 @@ test('an account that is connected two days late is there for the next turn', as
   await comeBack(await decide(there), there);
   expect(await resolve()).toMatchObject({ kind: 'credential', version: 1 });
   await resolve();
-  // Nobody was there to say it, so that whoever noticed has written it down, once.
+  // No page was open to report it, so the call that found it has audited it, once.
   expect(await storage.audit.ofElicitation('q1')).toMatchObject([
     { tenant: 'acme', actor: 'alice', action: 'connected', detail: 'tracker', address: null },
   ]);
@@ -160,14 +160,14 @@ describe.each(['sqlite', 'postgres'] as const)('on %s', (database) => {
       other.look(attempt.id),
     ]);
     await caughtUp;
-    const told = found.map(connectedIn);
-    expect(told.map(({ version }) => version)).toEqual([1, 1, 1, 1, 1, 1]);
-    expect(told.filter(({ isNew }) => isNew).length).toBeLessThanOrEqual(1);
+    const reported = found.map(connectedIn);
+    expect(reported.map(({ version }) => version)).toEqual([1, 1, 1, 1, 1, 1]);
+    expect(reported.filter(({ isNew }) => isNew).length).toBeLessThanOrEqual(1);
     expect(await row()).toMatchObject({ version: 1, account: 'alice@acme.test' });
     expect(nango.connections()).toHaveLength(1);
   });
 
-  test('two accounts of two windows, told of at once in two processes: the newer one stays', async () => {
+  test('two accounts of two windows, reported at once to two processes: the newer one stays', async () => {
     const { begin, visit, store, another, row, nango, later } = await setUpNangoStore({ database });
     const attempt = await begin();
     const first = await visit(attempt, 'alice');
@@ -203,7 +203,7 @@ test('of two accounts connected in two windows the newer one stays, and the othe
   expect(await row()).toMatchObject({ version: 1, account: 'bob@acme.test' });
 });
 
-test('the newer one wins in whatever order they are told of', async () => {
+test('the newer one wins in whatever order they are reported', async () => {
   const { begin, visit, store, row, nango, later } = await setUpNangoStore();
   const attempt = await begin();
   const first = await visit(attempt, 'alice');
@@ -216,20 +216,20 @@ test('the newer one wins in whatever order they are told of', async () => {
   expect(await row()).toMatchObject({ version: 2 });
 });
 
-test('of two connections of the same millisecond the one that was told of first stays', async () => {
+test('of two connections of the same millisecond the one that was reported first stays', async () => {
   const { begin, visit, store, nango } = await setUpNangoStore();
   const attempt = await begin();
-  const told = [await visit(attempt, 'alice'), await visit(attempt, 'bob')];
+  const connectionIds = [await visit(attempt, 'alice'), await visit(attempt, 'bob')];
   const createdAt = Date.now();
   for (const connection of nango.connections()) connection.createdAt = connection.updatedAt = createdAt;
-  for (const connectionId of told)
+  for (const connectionId of connectionIds)
     expect(await store.confirm(attempt.id, connectionId)).toMatchObject({
       version: 1,
       account: 'alice@acme.test',
     });
 });
 
-test('two connections of the same millisecond are no endless news', async () => {
+test('two connections of the same millisecond are not new again and again', async () => {
   const { begin, visit, store, row, nango } = await setUpNangoStore();
   const attempt = await begin();
   await visit(attempt, 'alice');
@@ -268,7 +268,7 @@ test('duplicates stay where our key may not delete them, and that is tried once'
   expect(lines.join('')).toContain('could not be ended');
 });
 
-test('connecting again is news of its own, though the connection is the same', async () => {
+test('connecting again counts as new, though the connection is the same', async () => {
   const { connect, begin, visit, store, storage, row } = await setUpNangoStore();
   const first = await connect();
   await storage.connections.markBroken(alice, 1, 'revoked');
@@ -360,7 +360,7 @@ test('an account without a name is recorded all the same, and so is one whose cr
   expect(await store.confirm(attempt.id, connectionId)).toMatchObject({ kind: 'connected', account: null });
 });
 
-test('catching up asks Nango nothing where nobody is on the way', async () => {
+test('catching up asks Nango nothing where no attempt is open', async () => {
   const { store, catchUp, nango } = await setUpNangoStore();
   await catchUp(store);
   expect(nango.requests).toEqual([]);

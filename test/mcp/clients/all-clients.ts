@@ -1,4 +1,4 @@
-/** Every program of others that the tests have call our agents, and how it is opened. */
+/** The third-party MCP clients that call our agents in the tests, and how each is started. */
 import { beforeEach } from 'vitest';
 import type { Service } from '../../service/service.ts';
 import { startAISDK } from './ai-sdk.ts';
@@ -11,11 +11,11 @@ import { startSdkV2 } from './sdk-v2.ts';
 export interface Row {
   name: string;
   start: StartClient;
-  /** Of the 2026-07-28 revision: it comes again with what its user answered, when that is known. */
+  /** Speaks revision 2026-07-28: it makes the call again with its user's answers. */
   comesAgain?: true;
-  /** What a failing handler comes to: the question goes to the model, or the program gives the call up. */
+  /** What follows when its handler fails: the question goes to its model as text, or the client gives the call up. */
   whenUnable: 'in words' | 'gives up';
-  /** Knows forms only, and is used so: links go to its model. */
+  /** Declares form mode only: questions with a link go to its model. */
   showsNoLinks?: true;
   /** Why it cannot be run on this machine. */
   missing?: () => Promise<string | undefined>;
@@ -50,7 +50,7 @@ export const unable: Pick<Row, 'name' | 'start' | 'missing'>[] = [
 
 interface Opened extends OtherClient {
   asked: AskedOfUser[];
-  /** Ids of links whose page is done, as far as the program is told. */
+  /** Ids of url questions that the service has notified the client of as complete. */
   pagesDone: string[];
 }
 
@@ -61,7 +61,7 @@ type OpenClient = (
   shows?: { form?: true; url?: true },
 ) => Promise<Opened>;
 
-/** As Alice, at a service that is there by the time a test runs. */
+/** Opens clients as Alice. `service` is called when a test runs, because it is started after this. */
 export function opening(service: () => Service): OpenClient {
   return async (start, answers, shows = { form: true, url: true }) => {
     const asked: AskedOfUser[] = [];

@@ -1,8 +1,8 @@
-/** The provider's page: who one is, and whether one allows it. Plain HTML, no script. */
+/** The page of the provider behind the Nango double, where a person signs in and allows or denies. Plain HTML, no script. */
 const head = (title: string) =>
   `<!doctype html><html lang="en"><meta charset="utf-8"><meta name="viewport" content="width=device-width"><title>${title}</title>`;
 
-/** Carries what it was asked along in the form, so that it remembers nobody. */
+/** Stateless: the parameters of the request come back as hidden fields of the form. */
 export function authorizePage(params: URLSearchParams): string {
   const carried = [...params]
     .map(([name, value]) => `<input type="hidden" name="${escape(name)}" value="${escape(value)}">`)
