@@ -2,7 +2,8 @@
  * Measures Interlude against what it stands on: `npm run bench`, `-- --quick` for a short run, `-- --postgres` to
  * repeat it on PostgreSQL (the server at DATABASE_URL, or one that is started for the run).
  *
- * Every number is a ratio to a floor taken next to it, because no machine is the same twice. Nothing fails.
+ * Every number is a ratio to a floor measured in the same run, because times differ between machines and between runs. No
+ * missed aim fails the run.
  */
 import { mkdtemp, rm } from 'node:fs/promises';
 import { availableParallelism, loadavg, tmpdir } from 'node:os';
@@ -109,7 +110,7 @@ The service (API and worker) runs in one process, the floor in another; both on 
 In production's shape the service is four processes.`);
 await measure('SQLite, embedded', dependencies, Object.keys(measurements));
 if (postgres) {
-  // A database each: every service comes with keys of its own.
+  // A database for each service, because each generates encryption keys of its own.
   const onPostgres = async (): Promise<Dependencies> => ({
     ...dependencies,
     databaseUrl: await postgres.createDatabase(),
@@ -128,7 +129,7 @@ if (postgres) {
     'burst',
   ]);
 }
-if (repeatsSoFar() > 0) console.log(`\n${repeatsSoFar()} requests were told 503, and sent again`);
+if (repeatsSoFar() > 0) console.log(`\n${repeatsSoFar()} requests got a 503 and were repeated`);
 
 async function measure(title: string, around: Dependencies, names: string[]): Promise<void> {
   const wanted = names.filter((name) => only === undefined || only.includes(name));
@@ -141,7 +142,7 @@ async function measure(title: string, around: Dependencies, names: string[]): Pr
   }
 }
 
-/** Code that has run a few times is what a service runs. */
+/** The first samples would measure code that V8 has not optimized yet. */
 async function warmUp(setup: BenchSetup): Promise<void> {
   const quickly = { ...setup, samples: 5 };
   await firstText(quickly);

@@ -33,7 +33,7 @@ export async function askWhoYouAre(
   response.writeHead(303, { location }).end();
 }
 
-/** Which program on which machine. One with a code was named on the page where the code was entered. */
+/** What signs in, if it is the program `interlude`. The device flow has no redirect URI: its code was entered on a page. */
 function programIn({
   client_id: client,
   redirect_uri: redirect,

@@ -1,4 +1,4 @@
-/** The travel desk as an MCP server, for whoever can reach it: it knows no accounts. */
+/** The Travel Desk as an MCP server without accounts: whoever can reach it may call its tools. */
 import { McpServer } from '@modelcontextprotocol/server';
 import { z } from 'zod';
 import { bookTrip } from './book-trip.ts';

@@ -1,6 +1,6 @@
 /**
- * What every step of the set-up shares: it talks on standard error (standard output belongs to the command that
- * follows), says what it does before it takes long, and how long it took. Steps that are done say nothing.
+ * What the steps of the set-up share. A step logs to standard error (standard output belongs to the command that follows)
+ * what it does before it takes long, and how long it took; a step that is done already logs nothing.
  */
 import { spawn } from 'node:child_process';
 import {
@@ -77,8 +77,8 @@ export function onPath(name) {
 }
 
 /**
- * Fills `folder` once: built under another name, then renamed, so that whoever sees it sees it whole. Two set-ups at
- * the same time (of any checkout) take turns instead of building twice.
+ * Fills `folder` once and atomically: it is built under another name, then renamed. A lock keeps two set-ups (of any
+ * checkout) from building at the same time; the second finds the folder filled.
  * @param {string} folder @param {(draft: string) => Promise<void>} build
  */
 export async function installInto(folder, build) {
