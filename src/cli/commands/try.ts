@@ -12,7 +12,7 @@ export const tryServer = defineCommand({
     'Sources of answers are tried in the order given. Where nothing answers, nothing is sent.',
     '',
     'Exit codes: 0 done, 1 the tool failed, 2 wrong command line or no such server, 3 a question was not answered,',
-    '4 the server breaks the protocol, 5 it said nothing for too long. More: docs/testing-servers.md',
+    '4 the server breaks the protocol, 5 it sent nothing for too long. More: docs/testing-servers.md',
   ].join('\n'),
   async run(values, words, order) {
     const { stdin, stdout, stderr, env } = process;
