@@ -88,7 +88,7 @@ async function isStillAsked(
   task: RemoteTask,
   asked: AskedByTask,
 ): Promise<boolean> {
-  const deadline = Date.now() + (call.mayBeSent ? settlingMs : 0);
+  const waitUntil = Date.now() + (call.mayBeSent ? settlingMs : 0);
   for (;;) {
     const now = await agent.client
       .getTask({ tenant: '', id: task.taskId, historyLength: 0 }, agent.options)
@@ -96,7 +96,7 @@ async function isStillAsked(
     // What went wrong shows when it is followed.
     if (!now?.status || !isAsking(now.status) || fingerprintOf(now.status) !== asked.fingerprint)
       return false;
-    if (Date.now() >= deadline) return true;
+    if (Date.now() >= waitUntil) return true;
     await sleep(300, undefined, { signal: agent.options.signal });
   }
 }

@@ -1,6 +1,6 @@
 /**
- * The life of an account at a provider that forgives nothing: a refresh token that is used twice ends the grant, and
- * an MCP server that asks what a token is worth notices at once.
+ * The life of an account at a strict provider: a refresh token that is used twice ends the grant, and the MCP server asks the
+ * provider about every token (introspection), so that it notices at once.
  */
 import { openAccount } from '../../../src/credentials/mcp-oauth/account.ts';
 import { fork } from 'node:child_process';
@@ -52,15 +52,15 @@ async function setup(options: PeerOptions = {}) {
     },
     refuse: (refused: Credential, { status, challenge }: Refused, store = setup.store) =>
       store.reject(config, alice, { ...refused, status, challenge }),
-    /** The refreshes that were asked for, and what came of them. */
+    /** The error of each refresh request, oldest first; null for one that succeeded. */
     refreshes: () =>
       authorization.tokenRequests
         .filter(({ grantType }) => grantType === 'refresh_token')
         .map(({ error }) => error),
-    /** The provider does what it is asked next, and its answer never arrives. */
+    /** The provider handles the next token request, and its response is lost. */
     loseAnswer: () => void (isLost = true),
     row: async () => (await setup.storage.connections.get(alice))!,
-    /** As a turn calls it. */
+    /** Calls a tool of the server, as a turn does. */
     use: (held: Credential, tool = 'look') =>
       remote.callTool(config, held, {
         name: tool,
