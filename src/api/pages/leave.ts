@@ -24,8 +24,8 @@ export async function leaveByNango(nango: Pick<NangoAttempts, 'begin'>, input: N
   const address = new URL(pageUrl);
   const goesOn =
     input.elicitationId === null ? 'open your connections again' : 'your conversation goes on by itself';
-  const explanation = html`You go there by way of <strong>${address.host}</strong>. When its page says that you are
-    done, close it: ${goesOn}.`;
+  const explanation = html`You go there by way of <strong>${address.host}</strong>. When its page says that
+    you are done, close it: ${goesOn}.`;
   return leavingPage(input.server.title, address, explanation);
 }
 
