@@ -34,18 +34,20 @@ interface Parts {
   now?: () => number;
 }
 
-/** The backoff after the first repetition; it doubles with each one, up to the longest. */
+/** Doubles with each repetition, up to the longest. */
 const firstBackoffMs = 5_000;
 const longestBackoffMs = 600_000;
 /** How many turns are signalled at the same time. */
 const maxConcurrent = 50;
 
 type Lost = ElicitationRow & { version: number };
+/** By question. `until`: not to be signalled before; `nextMs`: how long not to, after that. */
+type Backoffs = Map<string, { version: number; until: number; nextMs: number }>;
 
 export function createConnectionAnnouncer(parts: Parts): ConnectionAnnouncer {
   const { storage, config, workflows, logger, now = () => performance.now() } = parts;
-  /** Backoff by question. A turn that does not react has no worker just now, and Temporal keeps every signal for it. */
-  let repeated = new Map<string, { version: number; until: number; backoffMs: number }>();
+  /** A turn that does not react has no worker just now, and Temporal keeps every signal for it. Null before the first round. */
+  let repeated: Backoffs | null = null;
 
   async function signal(row: ElicitationRow, version: number): Promise<void> {
     try {
@@ -70,20 +72,36 @@ export function createConnectionAnnouncer(parts: Parts): ConnectionAnnouncer {
     return server ? connectionKey(server, row) : null;
   }
 
-  /** The questions to signal now. Keeps only the backoff of questions in `rows`, so the map does not grow. */
+  /**
+   * The questions to signal now. A connection that is new since the last round was signalled a moment ago: it is repeated
+   * once a later round still finds it. What the first round finds may have been lost with another process. Keeps only the
+   * backoff of questions in `rows`, so the map does not grow.
+   */
   function due(rows: Lost[]): Lost[] {
     const at = now();
-    const before = repeated;
-    repeated = new Map();
-    return rows.filter((row) => {
-      const last = before.get(row.id);
-      const isRepeated = last?.version === row.version;
-      if (isRepeated && at < last.until) {
-        repeated.set(row.id, last);
+    const isFirstRound = repeated === null;
+    const before: Backoffs = repeated ?? new Map();
+    const after: Backoffs = new Map();
+    repeated = after;
+    return rows.filter(({ id, version }) => {
+      const last = before.get(id);
+      if (last?.version !== version) {
+        after.set(id, {
+          version,
+          until: at + firstBackoffMs,
+          nextMs: firstBackoffMs * (isFirstRound ? 2 : 1),
+        });
+        return isFirstRound;
+      }
+      if (at < last.until) {
+        after.set(id, last);
         return false;
       }
-      const backoffMs = isRepeated ? Math.min(last.backoffMs * 2, longestBackoffMs) : firstBackoffMs;
-      repeated.set(row.id, { version: row.version, until: at + backoffMs, backoffMs });
+      after.set(id, {
+        version,
+        until: at + last.nextMs,
+        nextMs: Math.min(last.nextMs * 2, longestBackoffMs),
+      });
       return true;
     });
   }

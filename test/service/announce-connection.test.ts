@@ -45,13 +45,17 @@ test('news is repeated ever more slowly to a turn that does not act on it', asyn
   expect(told.length).toBeLessThan(10);
 });
 
-test('fresh news is told at once, also to a turn that did not act on the old', async () => {
+test('a connection that is new since the last round is repeated by the next one, also to a turn that did not act on the old', async () => {
   const { told, pass, establish } = await unheard();
   await pass(300);
   await establish();
   const before = told.length;
-  await pass(5);
-  expect(told.slice(before)).toEqual([[300, 2]]);
+  await pass(30);
+  expect(told.slice(before)).toEqual([
+    [305, 2],
+    [310, 2],
+    [320, 2],
+  ]);
 });
 
 test('a question that is settled is forgotten', async () => {
