@@ -13,7 +13,7 @@ import { troubleOf } from '../../slack/client.ts';
 import type { AnswerQuestion } from '../answer-question.ts';
 import { ServiceError } from '../service-error.ts';
 import { findAsked, modalPartsOf, refusalWords } from './find-asked.ts';
-import type { AskedParts, FoundAsked } from './find-asked.ts';
+import type { AskedParts, OwnQuestion } from './find-asked.ts';
 import type { SlackLinks } from './links.ts';
 import { notify } from './notice.ts';
 import { stopInThread, stopWords } from './stop.ts';
@@ -71,10 +71,10 @@ async function look(parts: Parts, workspace: SlackWorkspace, click: SlackClick):
   const say = (words: string) => notify(workspace, placeOf(click), words);
   const found = await findAsked(parts, workspace, { ...click, elicitationId });
   if (found.kind !== 'own') return void (await say(refusalWords[found.kind]));
-  const { row } = found;
-  const modalParts = modalPartsOf(parts.config, row);
-  const isOpen = row.status === 'pending';
-  const settled = isOpen ? null : await settledSince(parts, row);
+  const { question } = found;
+  const modalParts = modalPartsOf(parts.config, found);
+  const isOpen = question.status === 'pending';
+  const settled = isOpen ? null : await settledSince(parts, question);
   const view = settled === null ? questionModal(modalParts) : noticeModal(settled);
   const isForPage = askedInSlack(modalParts.question).kind === 'page';
   if (isOpen && isForPage) await noteLed(parts, found, click.address);
@@ -92,13 +92,13 @@ async function look(parts: Parts, workspace: SlackWorkspace, click: SlackClick):
 /** What becomes of it on its page was then not done elsewhere. */
 function noteLed(
   { storage }: AskedParts,
-  { row, principal }: FoundAsked & { kind: 'own' },
+  { question, principal }: OwnQuestion,
   address: string | null,
 ): Promise<void> {
   return storage.audit.record({
     at: Date.now(),
-    tenant: row.tenant,
-    elicitationId: row.id,
+    tenant: principal.tenant,
+    elicitationId: question.id,
     actor: principal.user,
     action: 'opened',
     detail: 'in Slack, on its page',
@@ -108,10 +108,10 @@ function noteLed(
 
 async function decline(parts: Parts, workspace: SlackWorkspace, click: SlackClick): Promise<string> {
   const { value: elicitationId, address } = click;
-  const found: FoundAsked = await findAsked(parts, workspace, { ...click, elicitationId });
+  const found = await findAsked(parts, workspace, { ...click, elicitationId });
   if (found.kind !== 'own') return refusalWords[found.kind];
-  const { row, principal } = found;
-  if (row.status !== 'pending') return settledSince(parts, row);
+  const { question, principal } = found;
+  if (question.status !== 'pending') return settledSince(parts, question);
   try {
     await parts.answerQuestion(principal, {
       elicitationId,

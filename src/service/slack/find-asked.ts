@@ -8,16 +8,25 @@ import { answerAddress } from '../../elicitation/account-pages.ts';
 import { whoAsks } from '../../elicitation/asker.ts';
 import type { ElicitationRequest } from '../../elicitation/elicitation.ts';
 import type { ModalParts } from '../../slack/blocks/question-modal.ts';
-import type { ElicitationRow } from '../../storage/ports/elicitations.ts';
 import type { Storage } from '../../storage/storage.ts';
 import type { UserPrincipal } from '../principal.ts';
+import { askedQuestion } from '../questions.ts';
+import type { Question } from '../questions.ts';
+import { createRecordRefusal } from '../record-refusal.ts';
 import type { SlackLinks } from './links.ts';
 
 export type FoundAsked =
   | { kind: 'not-linked' }
   | { kind: 'unknown' }
   | { kind: 'somebody-elses' }
-  | { kind: 'own'; row: ElicitationRow; principal: UserPrincipal };
+  | OwnQuestion;
+
+export interface OwnQuestion {
+  kind: 'own';
+  question: Question;
+  isAboutAccount: boolean;
+  principal: UserPrincipal;
+}
 
 export interface AskedParts {
   storage: Pick<Storage, 'elicitations' | 'audit' | 'slack'>;
@@ -39,21 +48,24 @@ export async function findAsked(
 ): Promise<FoundAsked> {
   const person = await links.linked({ team, slackUser });
   if (person?.tenant !== tenant) return { kind: 'not-linked' };
-  const row = await storage.elicitations.get(elicitationId);
-  if (!row || row.tenant !== tenant) return { kind: 'unknown' };
-  if (row.user !== person.user) {
-    await storage.audit.record({
-      at: Date.now(),
-      tenant,
-      elicitationId,
-      actor: person.user,
-      action: 'refused',
-      detail: 'another user, in Slack',
-      address,
-    });
-    return { kind: 'somebody-elses' };
+  const { user } = person;
+  const principal: UserPrincipal = { kind: 'user', tenant, user };
+  const asked = await askedQuestion(storage, principal, elicitationId);
+  switch (asked.kind) {
+    case 'own':
+      return { ...asked, principal };
+    case 'unknown':
+      return { kind: 'unknown' };
+    case 'somebody-elses': {
+      // Of another tenant: nothing is said of it, not even that it is there.
+      if (asked.tenant !== tenant) return { kind: 'unknown' };
+      const detail = 'another user, in Slack';
+      await createRecordRefusal(storage.audit)({ tenant, elicitationId, actor: user, detail, address });
+      return { kind: 'somebody-elses' };
+    }
+    default:
+      return asked satisfies never;
   }
-  return { kind: 'own', row, principal: { kind: 'user', tenant, user: person.user } };
 }
 
 export const refusalWords = {
@@ -64,10 +76,10 @@ export const refusalWords = {
 
 export function modalPartsOf(
   config: AskedParts['config'],
-  { id, request, deadline, server }: ElicitationRow,
+  { question: { id, request, deadline }, isAboutAccount }: OwnQuestion,
 ): ModalParts {
   return {
-    question: { id, request, deadline, isAboutAccount: server !== null },
+    question: { id, request, deadline, isAboutAccount },
     askedBy: titlesOfAskers(config, request),
     page: answerAddress(config.http.publicUrl, id),
   };

@@ -14,15 +14,15 @@ import { noticeModal, onwardModal } from '../../slack/blocks/notice-modal.ts';
 import { approvalBlocks, decisions, fieldBlock } from '../../slack/blocks/question-modal.ts';
 import { settledWords } from '../../slack/blocks/question-message.ts';
 import { troubleOf } from '../../slack/client.ts';
-import type { ElicitationRow } from '../../storage/ports/elicitations.ts';
 import type { AnswerQuestion } from '../answer-question.ts';
 import { fitContent } from '../answer-content.ts';
 import type { Answered } from '../conclude-answer.ts';
-import type { UserPrincipal } from '../principal.ts';
+import { askedQuestion } from '../questions.ts';
+import type { Question } from '../questions.ts';
 import { ServiceError } from '../service-error.ts';
 import { withTimeout } from '../../time/with-timeout.ts';
 import { findAsked, modalPartsOf, refusalWords } from './find-asked.ts';
-import type { AskedParts, Asking } from './find-asked.ts';
+import type { AskedParts, Asking, OwnQuestion } from './find-asked.ts';
 
 export interface SlackSubmission extends Asking {
   viewId: string;
@@ -80,8 +80,7 @@ async function showLater(
 }
 
 interface ReadAnswer {
-  row: ElicitationRow;
-  principal: UserPrincipal;
+  found: OwnQuestion;
   asked: AskedInSlack;
   response: ElicitationResponse;
 }
@@ -94,28 +93,28 @@ async function readAnswer(
 ): Promise<ReadAnswer | { window: WindowAnswer }> {
   const found = await findAsked(parts, workspace, submission);
   if (found.kind !== 'own') return { window: says(refusalWords[found.kind]) };
-  const { row, principal } = found;
-  const asked = askedInSlack(modalPartsOf(parts.config, row).question);
+  const asked = askedInSlack(modalPartsOf(parts.config, found).question);
   const response = responseOf(asked, submission.values);
   if (response === null) return { window: undecided(asked) };
   try {
-    fitContent(row.request, response);
+    fitContent(found.question.request, response);
   } catch (error) {
     if (error instanceof ServiceError) return { window: misfits(asked, error) };
     throw error;
   }
-  return { row, principal, asked, response };
+  return { found, asked, response };
 }
 
 async function take(
   parts: Parts,
   workspace: SlackWorkspace,
   { slackUser, address }: SlackSubmission,
-  { row, principal, asked, response }: ReadAnswer,
+  { found, asked, response }: ReadAnswer,
 ): Promise<WindowAnswer | undefined> {
+  const { question, principal } = found;
   try {
     const answered = await parts.answerQuestion(principal, {
-      elicitationId: row.id,
+      elicitationId: question.id,
       response,
       address,
       surface: 'slack',
@@ -123,8 +122,9 @@ async function take(
     return concluded(asked, answered, response);
   } catch (error) {
     if (!(error instanceof ServiceError) || error.code === 'unavailable') throw error;
-    const now = await parts.storage.elicitations.get(row.id);
-    return says(now && now.status !== 'pending' ? await settledSince(parts, now) : error.message);
+    const now = await askedQuestion(parts.storage, principal, question.id);
+    const isSettled = now.kind === 'own' && now.question.status !== 'pending';
+    return says(isSettled ? await settledSince(parts, now.question) : error.message);
   } finally {
     parts.onAnswered(workspace, slackUser);
   }
@@ -133,7 +133,7 @@ async function take(
 /** Elsewhere, by the clock, or by what came next in the conversation. */
 export async function settledSince(
   { storage }: Pick<AskedParts, 'storage'>,
-  { id, request, status, because }: ElicitationRow,
+  { id, request, status, because }: Question,
 ): Promise<string> {
   const isElsewhere = await storage.slack.questions.wasSettledElsewhere(id);
   const settled = { ...request, status, ...(because !== null && { because }) };
