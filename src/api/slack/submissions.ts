@@ -3,7 +3,7 @@
  * below its field, and what was settled meanwhile is said instead of the window's contents.
  */
 import type { ModalView } from '@slack/types';
-import type { SlackWorkspace } from '../../credentials/slack-clients.ts';
+import type { SlackWorkspace } from '../../service/slack/slack-service.ts';
 import type { ElicitationResponse } from '../../elicitation/elicitation.ts';
 import { coerceContent } from '../../elicitation/form/coerce-content.ts';
 import { askedInSlack } from '../../slack/asked.ts';
@@ -12,17 +12,16 @@ import { enteredText, typedIn } from '../../slack/blocks/field-values.ts';
 import type { ViewValues } from '../../slack/blocks/field-values.ts';
 import { noticeModal, onwardModal } from '../../slack/blocks/notice-modal.ts';
 import { approvalBlocks, decisions, fieldBlock } from '../../slack/blocks/question-modal.ts';
-import { settledWords } from '../../slack/blocks/question-message.ts';
 import { troubleOf } from '../../slack/client.ts';
-import type { AnswerQuestion } from '../answer-question.ts';
-import { fitContent } from '../answer-content.ts';
-import type { Answered } from '../conclude-answer.ts';
-import { askedQuestion } from '../questions.ts';
-import type { Question } from '../questions.ts';
-import { ServiceError } from '../service-error.ts';
+import { fitContent } from '../../service/answer-content.ts';
+import type { Answered } from '../../service/conclude-answer.ts';
+import { ServiceError } from '../../service/service-error.ts';
+import type { Asking, OwnQuestion } from '../../service/slack/questions.ts';
 import { withTimeout } from '../../time/with-timeout.ts';
-import { findAsked, modalPartsOf, refusalWords } from './find-asked.ts';
-import type { AskedParts, Asking, OwnQuestion } from './find-asked.ts';
+import type { SlackContext } from './context.ts';
+import { modalPartsOf } from './modal-parts.ts';
+import { notShownWords } from './refusals.ts';
+import { settledSince } from './settled-since.ts';
 
 export interface SlackSubmission extends Asking {
   viewId: string;
@@ -34,8 +33,7 @@ export type WindowAnswer =
   | { response_action: 'errors'; errors: Record<string, string> }
   | { response_action: 'update'; view: ModalView };
 
-interface Parts extends AskedParts {
-  answerQuestion: AnswerQuestion;
+interface Parts extends SlackContext {
   /** Something of theirs was settled. */
   onAnswered(workspace: SlackWorkspace, slackUser: string): void;
 }
@@ -91,9 +89,9 @@ async function readAnswer(
   workspace: SlackWorkspace,
   submission: SlackSubmission,
 ): Promise<ReadAnswer | { window: WindowAnswer }> {
-  const found = await findAsked(parts, workspace, submission);
-  if (found.kind !== 'own') return { window: says(refusalWords[found.kind]) };
-  const asked = askedInSlack(modalPartsOf(parts.config, found).question);
+  const found = await parts.slack.questions.find(workspace, submission);
+  if (found.kind !== 'own') return { window: says(notShownWords[found.kind]) };
+  const asked = askedInSlack(modalPartsOf(parts, found).question);
   const response = responseOf(asked, submission.values);
   if (response === null) return { window: undecided(asked) };
   try {
@@ -113,7 +111,7 @@ async function take(
 ): Promise<WindowAnswer | undefined> {
   const { question, principal } = found;
   try {
-    const answered = await parts.answerQuestion(principal, {
+    const answered = await parts.service.answerQuestion(principal, {
       elicitationId: question.id,
       response,
       address,
@@ -122,22 +120,12 @@ async function take(
     return concluded(asked, answered, response);
   } catch (error) {
     if (!(error instanceof ServiceError) || error.code === 'unavailable') throw error;
-    const now = await askedQuestion(parts.storage, principal, question.id);
+    const now = await parts.service.askedQuestion(principal, question.id);
     const isSettled = now.kind === 'own' && now.question.status !== 'pending';
-    return says(isSettled ? await settledSince(parts, now.question) : error.message);
+    return says(isSettled ? await settledSince(parts.slack, now.question) : error.message);
   } finally {
     parts.onAnswered(workspace, slackUser);
   }
-}
-
-/** Elsewhere, by the clock, or by what came next in the conversation. */
-export async function settledSince(
-  { storage }: Pick<AskedParts, 'storage'>,
-  { id, request, status, because }: Question,
-): Promise<string> {
-  const isElsewhere = await storage.slack.questions.wasSettledElsewhere(id);
-  const settled = { ...request, status, ...(because !== null && { because }) };
-  return `This question is settled already. ${settledWords(settled, isElsewhere)}`;
 }
 
 /** Null: there is nothing to decide with. */
