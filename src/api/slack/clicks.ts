@@ -2,7 +2,6 @@
  * Buttons, below a question, in a window or in the app's home. Only the person it was put to gets further than a word that
  * nobody else sees.
  */
-import { ServiceError } from '../../service/service-error.ts';
 import type { SlackWorkspace } from '../../service/slack/slack-service.ts';
 import { askedInSlack } from '../../slack/asked.ts';
 import { homeActions } from '../../slack/blocks/home-view.ts';
@@ -15,7 +14,7 @@ import type { SlackContext } from './context.ts';
 import { modalPartsOf } from './modal-parts.ts';
 import { notify } from './notice.ts';
 import { offerLink } from './offer-link.ts';
-import { notShownWords, stopWords } from './refusals.ts';
+import { notShownWords, refusalOf, stopWords } from './refusals.ts';
 import { settledSince } from './settled-since.ts';
 
 export interface SlackClick {
@@ -98,8 +97,7 @@ async function decline(parts: Parts, workspace: SlackWorkspace, click: SlackClic
     });
     return 'Noted: not now.';
   } catch (error) {
-    if (error instanceof ServiceError) return error.message;
-    throw error;
+    return refusalOf(error).words;
   }
 }
 

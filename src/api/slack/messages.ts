@@ -1,7 +1,6 @@
 /** A message in Slack becomes a turn of whoever wrote it, in the conversation that they have in its thread. */
 import { rateLimitKey } from '../../service/principal.ts';
 import type { UserPrincipal } from '../../service/principal.ts';
-import { ServiceError } from '../../service/service-error.ts';
 import { patienceMs } from '../../service/slack/inbox.ts';
 import type { Handled, InboxEvent } from '../../service/slack/inbox.ts';
 import type { SlackWorkspace } from '../../service/slack/slack-service.ts';
@@ -14,7 +13,8 @@ import { profileOf } from '../../slack/profile.ts';
 import type { SlackContext } from './context.ts';
 import { notify } from './notice.ts';
 import { offerLink } from './offer-link.ts';
-import { strangerWords } from './refusals.ts';
+import { refusalOf, strangerWords } from './refusals.ts';
+import type { Refusal } from './refusals.ts';
 import { createStartLimit } from './start-limit.ts';
 
 const done: Handled = { kind: 'done' };
@@ -116,24 +116,23 @@ async function startTurn(context: SlackContext, wanted: Wanted): Promise<Handled
     await context.slack.deliver({ turn, team, channel, threadTs, slackUser });
     return done;
   } catch (error) {
-    if (!(error instanceof ServiceError)) throw error;
-    return refused(context, wanted, error);
+    return refused(context, wanted, refusalOf(error));
   }
 }
 
 export const busyWords = 'I am still at work on what you wrote before; this comes next.';
 
 /** One message at a time: the next one waits until the agent has answered. What cannot be is said once. */
-async function refused({ logger }: SlackContext, wanted: Wanted, error: ServiceError): Promise<Handled> {
+async function refused({ logger }: SlackContext, wanted: Wanted, refusal: Refusal): Promise<Handled> {
   const { work, workspace, message } = wanted;
-  const { code } = error;
+  const { kind, code, words } = refusal;
   const isTooOld = Date.now() - work.receivedAt > patienceMs;
-  if ((code === 'turn_in_progress' || code === 'unavailable') && !isTooOld) {
-    if (code === 'turn_in_progress' && work.tries === saidAtTry)
+  if ((kind === 'busy' || kind === 'away') && !isTooOld) {
+    if (kind === 'busy' && work.tries === saidAtTry)
       await notify(workspace, message, busyWords, withStopButton(busyWords, message.threadTs));
     return { kind: 'later', ms: Math.min(firstBusyPauseMs * 2 ** (work.tries - 1), busyPauseMs) };
   }
   logger.warn({ team: work.team, eventId: work.eventId, code }, 'a message in Slack could not be a turn');
-  await notify(workspace, message, `I could not take this: ${error.message}`);
+  await notify(workspace, message, `I could not take this: ${words}`);
   return done;
 }

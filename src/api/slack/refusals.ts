@@ -1,4 +1,6 @@
-/** What a person in Slack reads when something is refused. Pure. */
+/** What a person in Slack reads when something is refused. One table says what becomes of each code of `ServiceError`. Pure. */
+import { ServiceError } from '../../service/service-error.ts';
+import type { Issue, ServiceErrorCode } from '../../service/service-error.ts';
 import type { FoundAsked } from '../../service/slack/questions.ts';
 import type { Stopped } from '../../service/slack/stop.ts';
 import type { SlackProfile } from '../../slack/profile.ts';
@@ -23,3 +25,56 @@ export const strangerWords = {
   external:
     'I answer members of this workspace only. Somebody who looks after it can send you a link with `/interlude link @you`.',
 } satisfies Partial<Record<SlackProfile['kind'], string>>;
+
+interface Line {
+  /**
+   * `said`: the words, once. `misfit`: below the fields that they are about. `settled`: how the question ended. `busy`:
+   * what was written waits for its turn. `away`: nothing is decided, and the same is tried again.
+   */
+  kind: 'said' | 'misfit' | 'settled' | 'busy' | 'away';
+  /** In place of the service's own. */
+  words?: string;
+}
+
+const said: Line = { kind: 'said' };
+const misfit: Line = { kind: 'misfit' };
+const settled: Line = { kind: 'settled' };
+
+const lines = {
+  invalid_request: misfit,
+  invalid_content: misfit,
+  unauthenticated: said,
+  forbidden: said,
+  cannot_act_for_users: said,
+  person_required: said,
+  unknown_agent: said,
+  unknown_server: said,
+  conversation_not_found: said,
+  turn_in_progress: { kind: 'busy' },
+  message_id_reused: said,
+  idempotency_key_reused: said,
+  elicitation_not_found: { kind: 'said', words: notShownWords.unknown },
+  approval_not_found: said,
+  not_your_question: { kind: 'said', words: notShownWords['somebody-elses'] },
+  already_answered: settled,
+  expired: settled,
+  images_not_taken: said,
+  too_many_hops: said,
+  turn_over: settled,
+  unavailable: { kind: 'away' },
+} satisfies Record<ServiceErrorCode, Line>;
+
+export interface Refusal {
+  kind: Line['kind'];
+  code: ServiceErrorCode;
+  words: string;
+  issues: Issue[];
+}
+
+/** Throws what no use case refused. */
+export function refusalOf(error: unknown): Refusal {
+  if (!(error instanceof ServiceError)) throw error;
+  const { code, message, details } = error;
+  const { kind, words = message }: Line = lines[code];
+  return { kind, code, words, issues: details.issues ?? [] };
+}

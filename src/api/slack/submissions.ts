@@ -15,12 +15,12 @@ import { approvalBlocks, decisions, fieldBlock } from '../../slack/blocks/questi
 import { troubleOf } from '../../slack/client.ts';
 import { fitContent } from '../../service/answer-content.ts';
 import type { Answered } from '../../service/conclude-answer.ts';
-import { ServiceError } from '../../service/service-error.ts';
 import type { Asking, OwnQuestion } from '../../service/slack/questions.ts';
 import { withTimeout } from '../../time/with-timeout.ts';
 import type { SlackContext } from './context.ts';
 import { modalPartsOf } from './modal-parts.ts';
-import { notShownWords } from './refusals.ts';
+import { notShownWords, refusalOf } from './refusals.ts';
+import type { Refusal } from './refusals.ts';
 import { settledSince } from './settled-since.ts';
 
 export interface SlackSubmission extends Asking {
@@ -97,8 +97,7 @@ async function readAnswer(
   try {
     fitContent(found.question.request, response);
   } catch (error) {
-    if (error instanceof ServiceError) return { window: misfits(asked, error) };
-    throw error;
+    return { window: misfits(asked, refusalOf(error)) };
   }
   return { found, asked, response };
 }
@@ -119,10 +118,11 @@ async function take(
     });
     return concluded(asked, answered, response);
   } catch (error) {
-    if (!(error instanceof ServiceError) || error.code === 'unavailable') throw error;
-    const now = await parts.service.askedQuestion(principal, question.id);
-    const isSettled = now.kind === 'own' && now.question.status !== 'pending';
-    return says(isSettled ? await settledSince(parts.slack, now.question) : error.message);
+    const { kind, words } = refusalOf(error);
+    if (kind === 'away') throw error;
+    const now = kind === 'settled' ? await parts.service.askedQuestion(principal, question.id) : null;
+    const isSettled = now?.kind === 'own' && now.question.status !== 'pending';
+    return says(isSettled ? await settledSince(parts.slack, now.question) : words);
   } finally {
     parts.onAnswered(workspace, slackUser);
   }
@@ -182,14 +182,14 @@ function concluded(
 }
 
 /** About no field in particular: below the first one. */
-function misfits(asked: AskedInSlack, { message, details }: ServiceError): WindowAnswer {
+function misfits(asked: AskedInSlack, { words, issues }: Refusal): WindowAnswer {
   const fields = asked.kind === 'form' ? asked.fields : [];
-  const said = (details.issues ?? []).flatMap(({ path, detail }) => {
+  const said = issues.flatMap(({ path, detail }) => {
     const index = fields.findIndex(({ name }) => name === path.at(-1));
     return index === -1 ? [] : [[fieldBlock(index), `It ${detail}.`] as const];
   });
   if (said.length > 0) return errors(Object.fromEntries(said));
-  return fields.length > 0 ? errors({ [fieldBlock(0)]: message }) : says(message);
+  return fields.length > 0 ? errors({ [fieldBlock(0)]: words }) : says(words);
 }
 
 function errors(given: Record<string, string>): WindowAnswer {
