@@ -146,11 +146,13 @@ const rules: { name: string; about: (file: string) => boolean; allows: (found: I
     allows: ({ to }) => !isIn(to, 'remote'),
   },
   {
-    name: 'service/ knows no transport and no surface, and of workflows only their messages',
+    name: 'service/ knows no transport, no surface and no wire format, and of workflows only their messages',
     about: (file) => isIn(file, 'service'),
     allows: ({ to }) =>
-      !/^(?:fastify$|@fastify\/|node:https?$)/.test(to) &&
-      !['api', 'activities'].some((folder) => isIn(to, folder)) &&
+      !/^(?:fastify$|@fastify\/|@slack\/|@a2a-js\/|node:https?$)/.test(to) &&
+      !['api', 'activities', 'a2a'].some((folder) => isIn(to, folder)) &&
+      // To ask Slack who somebody is, or whose a token is.
+      (!isIn(to, 'slack') || ['src/slack/client.ts', 'src/slack/profile.ts'].includes(to)) &&
       (!isIn(to, 'workflows') || to === 'src/workflows/messages.ts'),
   },
   {
@@ -251,6 +253,10 @@ describe('a planted violation is found:', () => {
     ['src/service/planted.ts', "import type { FastifyReply } from 'fastify';"],
     ['src/service/planted.ts', "import rateLimit from '@fastify/rate-limit';"],
     ['src/service/planted.ts', "import { toProblem } from '../api/http/problems.ts';"],
+    ['src/service/planted.ts', "import type { ModalView } from '@slack/types';"],
+    ['src/service/slack/planted.ts', "import { WebClient } from '@slack/web-api';"],
+    ['src/service/slack/planted.ts', "import { homeView } from '../../slack/blocks/home-view.ts';"],
+    ['src/service/planted.ts', "import { toTask } from '../a2a/task-view.ts';"],
     ['src/service/planted.ts', "import { agentTurn } from '../workflows/agent-turn.ts';"],
     ['src/api/chat/planted.ts', "import { openStorage } from '../../storage/database.ts';"],
     ['src/api/chat/planted.ts', "import type { Client } from '@temporalio/client';"],

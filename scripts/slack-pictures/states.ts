@@ -1,8 +1,8 @@
 /** What people see in Slack, state by state, made by the code that makes it there. Pure. */
 import type { Context, ElicitationEvent, ElicitationRequest } from '../../src/elicitation/elicitation.ts';
-import { busyWords } from '../../src/service/slack/messages.ts';
-import { refusalWords } from '../../src/service/slack/find-asked.ts';
-import { offerText } from '../../src/service/slack/links.ts';
+import { busyWords } from '../../src/api/slack/messages.ts';
+import { offerText } from '../../src/api/slack/offer-link.ts';
+import { notShownWords } from '../../src/api/slack/refusals.ts';
 import { homeView, unlinkedHomeView } from '../../src/slack/blocks/home-view.ts';
 import { noticeModal, onwardModal } from '../../src/slack/blocks/notice-modal.ts';
 import { questionMessage } from '../../src/slack/blocks/question-message.ts';
@@ -156,7 +156,7 @@ export const states: State[] = [
     name: 'private-words',
     alt: 'Words that one person sees: the question is for somebody else; the agent is still at work, with a button Stop; noted, not now',
     messages: [
-      whispered(refusalWords['somebody-elses']),
+      whispered(notShownWords['somebody-elses']),
       whispered(busyWords, withStopButton(busyWords, '1')),
       whispered('Noted: not now.'),
     ],

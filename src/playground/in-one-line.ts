@@ -1,5 +1,6 @@
 /** An event of the feed in one line for people; null for those that say nothing by themselves. Pure. */
 import type { StreamEvent } from '../contract/stream-event.ts';
+import { askerTitle } from '../elicitation/asker.ts';
 
 export interface Line {
   type: string;
@@ -24,11 +25,9 @@ export function inOneLine(event: StreamEvent): Line | null {
     case 'error':
       return line(String(event['errorText']), 'bad');
     case 'elicitation-request': {
-      const { serverTitle, server, agent, trigger } = Object(event['context']) as Record<
-        string,
-        string | undefined
-      >;
-      const asker = serverTitle ?? server ?? agent ?? 'The agent';
+      const context = Object(event['context']) as Record<string, string | undefined>;
+      const { trigger } = context;
+      const asker = askerTitle(context) ?? 'The agent';
       const isOpen = event['status'] === 'pending';
       return line(
         `${asker}, ${trigger === 'approval' ? trigger : String(event['mode'])}: ${String(event['status'])}`,

@@ -57,8 +57,8 @@ import { createSealedText } from './sealed-text.ts';
 import type { SealedText } from './sealed-text.ts';
 import { createAuthenticate } from './authenticate.ts';
 import type { Authenticate } from './authenticate.ts';
-import { createSlackApp } from './slack/app.ts';
-import type { SlackApp } from './slack/app.ts';
+import { createSlackService } from './slack/slack-service.ts';
+import type { SlackService } from './slack/slack-service.ts';
 import { startTurn } from './start-turn.ts';
 import type { TurnRequest } from './turn-request.ts';
 import { questionAnsweredUnder, turnSoFar } from './turn-so-far.ts';
@@ -128,7 +128,7 @@ export interface Service {
   /** Where callers want to be told of their turns. */
   pushes: OwnPushes;
   /** Absent: not configured. */
-  slack: SlackApp | undefined;
+  slack: SlackService | undefined;
   /** Tools in TypeScript that clients may call themselves, by name. */
   exposedTools(): Promise<ExposedTool[]>;
   authenticate: Authenticate;
@@ -167,16 +167,12 @@ export function createService({ config, storage, client, keys, stores, logger }:
   const connections = createOwnConnections({ config, storage, stores, mayChange, logger });
   const slack =
     config.slack &&
-    createSlackApp({
+    createSlackService({
       storage,
       keys,
       config,
       slack: config.slack,
-      startTurn: (principal, request) => startTurn(parts, principal, request),
-      questionsOf: (principal) => questionsOf(storage, principal),
-      connectionsOf: connections.list,
       cancelTurn: (principal, of) => cancelTurn(parts, principal, of),
-      answerQuestion,
       deliver: workflows.slackDeliveries.start,
       logger,
     });

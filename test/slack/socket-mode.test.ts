@@ -6,9 +6,9 @@ import { WebSocketServer } from 'ws';
 import type { WebSocket } from 'ws';
 import type { AddressInfo } from 'node:net';
 import { openSocketMode } from '../../src/api/slack/socket-mode.ts';
-import type { SlackClick } from '../../src/service/slack/clicks.ts';
-import type { SlackSubmission } from '../../src/service/slack/submissions.ts';
-import type { SlackApp } from '../../src/service/slack/app.ts';
+import type { SlackClick } from '../../src/api/slack/clicks.ts';
+import type { SlackSubmission } from '../../src/api/slack/submissions.ts';
+import type { SlackApp } from '../../src/api/slack/app.ts';
 import { startSlackServer } from '../servers/slack/slack-server.ts';
 
 test('events, commands, buttons and windows come over the socket, and over the next one when it ends', async () => {

@@ -63,6 +63,36 @@ test('a question of several lines is a quotation, of which no line passes for a 
   expect(lines.filter((line) => !line.startsWith('> '))).toEqual([]);
 });
 
+test.each<[who: string, context: Context]>([
+  ['Assistant', { trigger: 'model_question', agent: 'Assistant', toolName: 'ask_user' }],
+  ['The agent', { trigger: 'model_question', toolName: 'ask_user' }],
+  ['Deploy', { trigger: 'tool_elicitation', agent: 'Assistant', toolName: 'deploy', toolTitle: 'Deploy' }],
+  ['Wiki', { trigger: 'mcp_elicitation', agent: 'Assistant', toolName: 'edit', serverTitle: 'Wiki' }],
+])('%s asks, in a thread, a window and the home', (who, context) => {
+  const request: ElicitationRequest = { ...formOf({ city: { type: 'string' } }), context };
+  const event = { type: 'elicitation-request', elicitationId: 'q1', expiresAt: '', ...request } as const;
+  const whose = { slackUser: 'U9', isElsewhere: false };
+  expect(questionMessage({ ...event, status: 'pending' }, whose).text).toBe(
+    `<@U9> *${who}* asks: Fill it in`,
+  );
+  expect(questionMessage({ ...event, status: 'accept' }, whose).text).toBe(`*${who}*: Answered.`);
+  expect(JSON.stringify(windowOf(request, []))).toContain(`"*${who}* asks:"`);
+  const home = { questions: [{ question: question(request), askedBy: [] }], connections: [] };
+  expect(JSON.stringify(homeView({ ...home, publicUrl: 'https://agents.example.com' }))).toContain(
+    `"*${who}* asks: Fill it in"`,
+  );
+});
+
+test('an approval of a tool without a title is called by the name of the tool', () => {
+  const context: Context = { trigger: 'approval', agent: 'Assistant', toolName: 'deploy' };
+  const event = { type: 'elicitation-request', elicitationId: 'q1', expiresAt: '' } as const;
+  const { text } = questionMessage(
+    { ...event, ...formOf({}), context, status: 'accept' },
+    { slackUser: 'U9', isElsewhere: false },
+  );
+  expect(text).toBe('*deploy*: Approved.');
+});
+
 test.each(hostile)('whatever a stranger writes, Slack takes it and nobody is called: %#', (text) => {
   const context: Context = { trigger: 'mcp_elicitation', serverTitle: text, agent: text, path: [text] };
   const field = { type: 'string', title: text.slice(0, 1_900), description: text.slice(0, 1_900) };

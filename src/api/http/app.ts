@@ -133,7 +133,7 @@ export function createApp(parts: AppParts): FastifyInstance {
     app.register(nangoWebhook, { attempts: accounts.nango, signingKey, recordRefusal, logger });
 
   const { slack } = service;
-  if (slack) app.register(slackSurface, { slack, recordRefusal, ping: service.ping, logger });
+  if (slack) app.register(slackSurface, { slack, service, http: config.http, logger });
 
   app.addHook('onReady', async () => service.start());
   app.addHook('onClose', () => service.close());

@@ -1,7 +1,7 @@
 /** A slash command as it comes, over HTTP or the socket, and its answer, which only its author sees. */
 import { z } from 'zod';
 import { parseInput, ProblemError } from '../http/problems.ts';
-import type { SlackApp } from '../../service/slack/app.ts';
+import type { SlackApp } from './app.ts';
 
 const id = z.string().min(1).max(100);
 const commandSchema = z.object({

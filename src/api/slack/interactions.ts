@@ -3,10 +3,10 @@
  */
 import { z } from 'zod';
 import { ElicitationIdSchema } from '../../contract/ids.ts';
-import type { SlackApp } from '../../service/slack/app.ts';
-import type { WindowAnswer } from '../../service/slack/submissions.ts';
 import { viewValuesSchema } from '../../slack/blocks/field-values.ts';
 import { questionCallback } from '../../slack/blocks/question-modal.ts';
+import type { SlackApp } from './app.ts';
+import type { WindowAnswer } from './submissions.ts';
 
 const id = z.string().min(1).max(100);
 const whose = { team: z.object({ id }), user: z.object({ id }) };

@@ -1,32 +1,27 @@
 /** What Slack sends: `/slack/events`, `/slack/commands` and `/slack/interactivity`, each signed. People come to the pages instead. */
 import type { FastifyInstance } from 'fastify';
-import type { Logger } from 'pino';
 import { explainDatabaseTrouble } from '../http/database-trouble.ts';
 import { ProblemError } from '../http/problems.ts';
-import type { RecordRefusal } from '../../service/record-refusal.ts';
-import type { SlackApp } from '../../service/slack/app.ts';
+import type { Service } from '../../service/service.ts';
 import { readEnvelope } from '../../slack/read-event.ts';
+import { createSlackApp } from './app.ts';
 import { answerCommand, notInstalled } from './commands.ts';
+import type { SlackContext } from './context.ts';
 import { takeInteraction } from './interactions.ts';
 import { bodyLimit, formOf, jsonIn, jsonOf, requireSignature } from './signed.ts';
 import { openSocketMode } from './socket-mode.ts';
 
-export interface SlackSurfaceParts {
-  slack: SlackApp;
-  recordRefusal: RecordRefusal;
-  logger: Logger;
-  /** Rejects when the database does not answer. */
-  ping(): Promise<void>;
+export interface SlackSurfaceParts extends SlackContext {
+  service: SlackContext['service'] & Pick<Service, 'ping' | 'recordRefusal'>;
 }
 
 /** A Fastify plugin: `fastify.register(slackSurface, parts)`. */
-export async function slackSurface(
-  fastify: FastifyInstance,
-  { slack, recordRefusal, ping, logger }: SlackSurfaceParts,
-): Promise<void> {
-  explainDatabaseTrouble(fastify, { ping });
-  const { signingSecret } = slack.settings;
-  await requireSignature(fastify, { signingSecret, recordRefusal });
+export async function slackSurface(fastify: FastifyInstance, parts: SlackSurfaceParts): Promise<void> {
+  const { service, logger } = parts;
+  const { signingSecret, appToken } = parts.slack.settings;
+  const slack = createSlackApp(parts);
+  explainDatabaseTrouble(fastify, service);
+  await requireSignature(fastify, { signingSecret, recordRefusal: service.recordRefusal });
 
   fastify.post('/slack/events', { bodyLimit }, async (request, reply) => {
     const envelope = readEnvelope(jsonOf(request));
@@ -53,11 +48,13 @@ export async function slackSurface(
     return reply.code(200).send(answer);
   });
 
-  const { appToken } = slack.settings;
-  if (appToken === undefined) return;
   let endSocket: (() => Promise<void>) | undefined;
   fastify.addHook('onReady', async () => {
-    endSocket = openSocketMode({ slack, appToken, logger });
+    slack.start();
+    if (appToken !== undefined) endSocket = openSocketMode({ slack, appToken, logger });
   });
-  fastify.addHook('onClose', () => endSocket?.());
+  fastify.addHook('onClose', async () => {
+    await endSocket?.();
+    await slack.idle();
+  });
 }

@@ -6,9 +6,9 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from 'pino';
 import { WebSocket } from 'ws';
 import { z } from 'zod';
-import type { SlackApp } from '../../service/slack/app.ts';
 import { createSlackClient } from '../../slack/client.ts';
 import { readEnvelope } from '../../slack/read-event.ts';
+import type { SlackApp } from './app.ts';
 import { answerCommand } from './commands.ts';
 import { takeInteraction } from './interactions.ts';
 

@@ -7,7 +7,6 @@ import type { Logger } from 'pino';
 import type { KeyRing } from '../../credentials/sealing/key-ring.ts';
 import { slackEventContext } from '../../credentials/sealing/sealed-slack.ts';
 import { troubleOf } from '../../slack/client.ts';
-import type { SlackEventBody } from '../../slack/read-event.ts';
 import { groupWrites } from './group-writes.ts';
 import type { LeasedLoop } from '../../storage/leased-loop.ts';
 import { startLeasedLoop } from '../../storage/leased-loop.ts';
@@ -20,23 +19,31 @@ export type Handled =
   | { kind: 'parked' }
   | { kind: 'later'; ms: number };
 
+/** As Slack sent it: whoever handles it reads it. */
+interface EventBody {
+  type: string;
+  [member: string]: unknown;
+}
+
 export interface InboxEvent extends Omit<SlackEvent, 'sealed'> {
-  event: SlackEventBody;
+  event: EventBody;
 }
 
 export interface SlackInbox {
   /** Rejects where it could not be kept: Slack sends it again. */
-  receive(event: Omit<NewSlackEvent, 'sealed'> & { event: SlackEventBody }): Promise<void>;
+  receive(event: Omit<NewSlackEvent, 'sealed'> & { event: EventBody }): Promise<void>;
+  /** Whether another event of its lane waits for its sender. */
+  waitsInLane(event: InboxEvent): Promise<boolean>;
   /** Something is due. */
   wake(): void;
-  start(): void;
+  /** Rejects where the event is to be handled again. */
+  start(handle: (event: InboxEvent) => Promise<Handled>): void;
   close(): Promise<void>;
 }
 
 interface Parts {
   storage: Pick<Storage, 'slack'>;
   keys: Pick<KeyRing, 'seal' | 'open'>;
-  handle(event: InboxEvent): Promise<Handled>;
   logger: Logger;
 }
 
@@ -58,12 +65,13 @@ export const patienceMs = 60 * 60 * 1000;
 const keptMs = 24 * 60 * 60 * 1000;
 const forgetEveryMs = 10 * 60 * 1000;
 
-export function createSlackInbox({ storage, keys, handle, logger }: Parts): SlackInbox {
+export function createSlackInbox({ storage, keys, logger }: Parts): SlackInbox {
   const { events } = storage.slack;
   const add = groupWrites<NewSlackEvent>(mostAtOnce, async (some) => {
     if ((await events.addAll(some)) > 0) loop?.wake();
   });
   let loop: LeasedLoop | undefined;
+  let handle: (event: InboxEvent) => Promise<Handled>;
   let forgetting: NodeJS.Timeout | undefined;
   let arriving = 0;
   let crowdedSince = 0;
@@ -107,8 +115,8 @@ export function createSlackInbox({ storage, keys, handle, logger }: Parts): Slac
     loop?.wake();
   }
 
-  function open(event: Omit<SlackEvent, 'sealed'>, sealed: string): SlackEventBody {
-    return JSON.parse(keys.open(sealed, slackEventContext(event))) as SlackEventBody;
+  function open(event: Omit<SlackEvent, 'sealed'>, sealed: string): EventBody {
+    return JSON.parse(keys.open(sealed, slackEventContext(event))) as EventBody;
   }
 
   const forget = () =>
@@ -128,8 +136,10 @@ export function createSlackInbox({ storage, keys, handle, logger }: Parts): Slac
         if (arriving === crowd - 1) loop?.wake();
       }
     },
+    waitsInLane: (event) => events.waitsInLane(event),
     wake: () => loop?.wake(),
-    start() {
+    start(handler) {
+      handle = handler;
       const claim = async (free: number) => (isCrowded() ? [] : events.claim(free, leaseMs));
       const renew = {
         everyMs: renewEveryMs,

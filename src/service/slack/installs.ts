@@ -20,6 +20,8 @@ export interface SlackInstalls {
     from: { state: string; code: string; redirectUri: string; address: string },
     principal: UserPrincipal,
   ): Promise<InstallOutcome>;
+  /** Who the app is in the workspace; null: it is not installed there. */
+  botUserOf(team: string): Promise<string | null>;
   /** The app may have been taken out of the workspace: asks Slack, and forgets the workspace if so. */
   check(workspace: SlackWorkspace): Promise<void>;
   /** The installation of the environment is there, or there is none. */
@@ -115,6 +117,9 @@ export function createSlackInstalls({ storage, keys, slack, logger }: Parts): Sl
         address,
       });
       return { kind: 'installed', teamName };
+    },
+    async botUserOf(team) {
+      return (await installations.get(team))?.botUser ?? null;
     },
     async check({ team, tenant, client }) {
       const trouble = await client.auth.test().then(() => null, troubleOf);

@@ -3,26 +3,27 @@
  * signed in, and says so, is that person from then on, and what they had asked goes on.
  */
 import { hash, randomBytes } from 'node:crypto';
-import type { SlackClients, SlackWorkspace } from '../../credentials/slack-clients.ts';
+import type { SlackClients } from '../../credentials/slack-clients.ts';
+import { profileOf } from '../../slack/profile.ts';
 import type { LinkedPerson, SlackPerson } from '../../storage/ports/slack.ts';
 import type { Storage } from '../../storage/storage.ts';
 import type { UserPrincipal } from '../principal.ts';
 import { patienceMs } from './inbox.ts';
-import { notify } from './notice.ts';
-import type { Place } from './notice.ts';
-import { profileOf } from './who.ts';
 
 export interface SlackLinks {
   /**
-   * Hands a link to the person, unless they were just given one; with `again` also then: they ask for it, or it may not
-   * have reached them. Rejects where it may be tried again.
+   * What they come back with, for their hands only; null: they were just given one. With `again` also then: they ask for
+   * it, or it may not have reached them.
    */
-  offer(workspace: SlackWorkspace, place: Place, again: boolean): Promise<void>;
+  issue(person: SlackPerson, again: boolean): Promise<string | null>;
+  /** Nobody has it: the next try hands out another. */
+  takeBack(token: string): Promise<void>;
   /** Whom the link in somebody's hands is for; null: it was used, replaced, or is too old. */
   find(token: string): Promise<FoundLink | null>;
   /** False: somebody was faster, or it is too late. */
   accept(found: FoundLink, principal: UserPrincipal, address: string): Promise<boolean>;
-  linked(person: SlackPerson): Promise<LinkedPerson | null>;
+  /** As whom they act in a workspace of this tenant; null: nobody knows. */
+  principalOf(person: SlackPerson, tenant: string): Promise<UserPrincipal | null>;
   /** Everything that acts as this user, with what Slack calls it. */
   ofUser(principal: UserPrincipal): Promise<ShownLink[]>;
   /** Only one's own. False: there is none. */
@@ -42,8 +43,7 @@ export interface ShownLink extends LinkedPerson {
 
 interface Parts {
   storage: Pick<Storage, 'slack' | 'audit'>;
-  clients: SlackClients;
-  publicUrl: string;
+  workspaces: SlackClients;
   /** What waited for a person is due. */
   wake(): void;
 }
@@ -52,7 +52,7 @@ const lifeMs = 30 * 60 * 1000;
 /** Who writes again so soon has the link in front of them. */
 const quietMs = 60_000;
 
-export function createSlackLinks({ storage, clients, publicUrl, wake }: Parts): SlackLinks {
+export function createSlackLinks({ storage, workspaces, wake }: Parts): SlackLinks {
   const { people, tickets, events, installations } = storage.slack;
   const record = (
     action: 'connected' | 'disconnected',
@@ -71,24 +71,21 @@ export function createSlackLinks({ storage, clients, publicUrl, wake }: Parts): 
     });
 
   return {
-    async offer(workspace, place, again) {
-      const person = { team: workspace.team, slackUser: place.slackUser };
+    async issue(person, again) {
       const until = again ? null : await tickets.until(person);
-      if (until !== null && until - lifeMs + quietMs > Date.now()) return;
+      if (until !== null && until - lifeMs + quietMs > Date.now()) return null;
       const token = randomBytes(32).toString('base64url');
+      const { team, slackUser } = person;
       const digest = digestOf(token);
-      await tickets.issue({ ...person, digest, purpose: 'link', expiresAt: Date.now() + lifeMs });
-      try {
-        await notify(workspace, place, offerText(`${publicUrl}/slack/link?t=${token}`));
-      } catch (error) {
-        // Nobody has it: the next try hands out another.
-        await tickets.use(digest);
-        throw error;
-      }
+      await tickets.issue({ team, slackUser, digest, purpose: 'link', expiresAt: Date.now() + lifeMs });
+      return token;
+    },
+    async takeBack(token) {
+      await tickets.use(digestOf(token));
     },
     async find(token) {
       const ticket = await tickets.find(digestOf(token), 'link');
-      const workspace = ticket && (await clients.of(ticket.team));
+      const workspace = ticket && (await workspaces.of(ticket.team));
       if (!workspace) return null;
       const { team, slackUser } = ticket;
       const { name } = await profileOf(workspace, slackUser);
@@ -107,7 +104,10 @@ export function createSlackLinks({ storage, clients, publicUrl, wake }: Parts): 
       wake();
       return true;
     },
-    linked: (person) => people.get(person),
+    async principalOf(person, tenant) {
+      const linked = await people.get(person);
+      return linked?.tenant === tenant ? { kind: 'user', tenant, user: linked.user } : null;
+    },
     async ofUser(principal) {
       const own = await people.ofUser(principal);
       const names = new Map(
@@ -127,8 +127,4 @@ export function createSlackLinks({ storage, clients, publicUrl, wake }: Parts): 
 
 export function digestOf(token: string): string {
   return hash('sha256', token);
-}
-
-export function offerText(address: string): string {
-  return `Before I can help, I have to know who you are. <${address}|Connect your account> – this link is only for you, and works for 30 minutes. What you asked goes on by itself then.`;
 }

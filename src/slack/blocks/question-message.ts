@@ -5,7 +5,7 @@
 import type { Button, KnownBlock } from '@slack/types';
 import { isApproval } from '../../elicitation/approval.ts';
 import type { ClosedBecause, ElicitationEvent } from '../../elicitation/elicitation.ts';
-import { whoAsks } from '../../elicitation/asker.ts';
+import { askerTitle, whoAsks } from '../../elicitation/asker.ts';
 import { inline, literal, marked, quoted } from './texts.ts';
 
 /** The `action_id`s of its buttons; their value is the question's id, and nothing else. */
@@ -61,15 +61,10 @@ export function asks({ context }: Pick<ElicitationEvent, 'context'>): string {
   return isApproval(context) ? '' : ' asks';
 }
 
+/** A tool without a title is called by its name; that of a model's own question is ours, and says nothing to people. */
 export function askerOf({ context }: Pick<ElicitationEvent, 'context'>): string {
-  return (
-    context.serverTitle ??
-    context.server ??
-    context.toolTitle ??
-    context.toolName ??
-    context.agent ??
-    'The agent'
-  );
+  const toolName = context.trigger === 'model_question' ? undefined : context.toolName;
+  return askerTitle({ ...context, agent: undefined }) ?? toolName ?? context.agent ?? 'The agent';
 }
 
 function lookWords({ context, mode }: Pick<ElicitationEvent, 'context' | 'mode'>): string {

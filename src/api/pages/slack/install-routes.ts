@@ -5,7 +5,7 @@
 import type { FastifyInstance } from 'fastify';
 import { z } from 'zod';
 import { botScopes } from '../../../slack/scopes.ts';
-import type { SlackApp } from '../../../service/slack/app.ts';
+import type { SlackService } from '../../../service/slack/slack-service.ts';
 import type { InstallOutcome } from '../../../service/slack/installs.ts';
 import type { PageContext } from '../context.ts';
 import { isFromOurPage } from '../csrf.ts';
@@ -26,7 +26,7 @@ const callbackQuery = z.object({
 
 export interface InstallParts {
   context: PageContext;
-  slack: SlackApp;
+  slack: SlackService;
   /** Of the app, at Slack. */
   clientId: string;
   cookies: SlackCookies;

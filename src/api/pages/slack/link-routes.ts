@@ -5,7 +5,7 @@
  */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
-import type { SlackApp } from '../../../service/slack/app.ts';
+import type { SlackService } from '../../../service/slack/slack-service.ts';
 import type { FoundLink } from '../../../service/slack/links.ts';
 import type { PageContext } from '../context.ts';
 import { isFromOurPage } from '../csrf.ts';
@@ -33,7 +33,7 @@ const callbackQuery = z.object({ state: z.string() });
 
 export interface LinkParts {
   context: PageContext;
-  slack: SlackApp;
+  slack: SlackService;
   cookies: SlackCookies;
   /** Null: the app has no client at Slack. */
   identity: SlackIdentity | null;

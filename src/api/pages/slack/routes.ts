@@ -1,6 +1,6 @@
 /** The pages of the Slack app: linking people, adding workspaces, and what is linked among the settings. */
 import type { FastifyInstance } from 'fastify';
-import type { SlackApp } from '../../../service/slack/app.ts';
+import type { SlackService } from '../../../service/slack/slack-service.ts';
 import type { PageContext } from '../context.ts';
 import { createSlackCookies } from './cookies.ts';
 import { installRoutes } from './install-routes.ts';
@@ -8,7 +8,7 @@ import { linkRoutes } from './link-routes.ts';
 import { createSlackIdentity } from './slack-identity.ts';
 import { unlinkRoute } from './unlink-route.ts';
 
-export function slackPages(fastify: FastifyInstance, context: PageContext, slack: SlackApp): void {
+export function slackPages(fastify: FastifyInstance, context: PageContext, slack: SlackService): void {
   const { client, apiUrl } = slack.settings;
   const cookies = createSlackCookies(context);
   const { publicUrl } = context.config.http;

@@ -1,7 +1,7 @@
 /** `/connections/slack` (POST): somebody's name in Slack acts as them no longer. */
 import type { FastifyInstance } from 'fastify';
 import { z } from 'zod';
-import type { SlackApp } from '../../../service/slack/app.ts';
+import type { SlackService } from '../../../service/slack/slack-service.ts';
 import type { PageContext } from '../context.ts';
 import { principalOf } from '../login/session.ts';
 import { readSignedForm } from '../settings/signed-form.ts';
@@ -9,7 +9,7 @@ import { readSignedForm } from '../settings/signed-form.ts';
 const id = z.string().min(1).max(100);
 const form = z.object({ team: id, slackUser: id, csrf: z.string() });
 
-export function unlinkRoute(fastify: FastifyInstance, context: PageContext, slack: SlackApp): void {
+export function unlinkRoute(fastify: FastifyInstance, context: PageContext, slack: SlackService): void {
   fastify.post('/connections/slack', async (request, reply) => {
     const read = await readSignedForm(context, form, request, reply);
     if (!read) return reply;

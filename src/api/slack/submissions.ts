@@ -3,7 +3,7 @@
  * below its field, and what was settled meanwhile is said instead of the window's contents.
  */
 import type { ModalView } from '@slack/types';
-import type { SlackWorkspace } from '../../credentials/slack-clients.ts';
+import type { SlackWorkspace } from '../../service/slack/slack-service.ts';
 import type { ElicitationResponse } from '../../elicitation/elicitation.ts';
 import { coerceContent } from '../../elicitation/form/coerce-content.ts';
 import { askedInSlack } from '../../slack/asked.ts';
@@ -12,17 +12,16 @@ import { enteredText, typedIn } from '../../slack/blocks/field-values.ts';
 import type { ViewValues } from '../../slack/blocks/field-values.ts';
 import { noticeModal, onwardModal } from '../../slack/blocks/notice-modal.ts';
 import { approvalBlocks, decisions, fieldBlock } from '../../slack/blocks/question-modal.ts';
-import { settledWords } from '../../slack/blocks/question-message.ts';
 import { troubleOf } from '../../slack/client.ts';
-import type { ElicitationRow } from '../../storage/ports/elicitations.ts';
-import type { AnswerQuestion } from '../answer-question.ts';
-import { fitContent } from '../answer-content.ts';
-import type { Answered } from '../conclude-answer.ts';
-import type { UserPrincipal } from '../principal.ts';
-import { ServiceError } from '../service-error.ts';
+import { fitContent } from '../../service/answer-content.ts';
+import type { Answered } from '../../service/conclude-answer.ts';
+import type { Asking, OwnQuestion } from '../../service/slack/questions.ts';
 import { withTimeout } from '../../time/with-timeout.ts';
-import { findAsked, modalPartsOf, refusalWords } from './find-asked.ts';
-import type { AskedParts, Asking } from './find-asked.ts';
+import type { SlackContext } from './context.ts';
+import { modalPartsOf } from './modal-parts.ts';
+import { notShownWords, refusalOf } from './refusals.ts';
+import type { Refusal } from './refusals.ts';
+import { settledSince } from './settled-since.ts';
 
 export interface SlackSubmission extends Asking {
   viewId: string;
@@ -34,8 +33,7 @@ export type WindowAnswer =
   | { response_action: 'errors'; errors: Record<string, string> }
   | { response_action: 'update'; view: ModalView };
 
-interface Parts extends AskedParts {
-  answerQuestion: AnswerQuestion;
+interface Parts extends SlackContext {
   /** Something of theirs was settled. */
   onAnswered(workspace: SlackWorkspace, slackUser: string): void;
 }
@@ -80,8 +78,7 @@ async function showLater(
 }
 
 interface ReadAnswer {
-  row: ElicitationRow;
-  principal: UserPrincipal;
+  found: OwnQuestion;
   asked: AskedInSlack;
   response: ElicitationResponse;
 }
@@ -92,52 +89,43 @@ async function readAnswer(
   workspace: SlackWorkspace,
   submission: SlackSubmission,
 ): Promise<ReadAnswer | { window: WindowAnswer }> {
-  const found = await findAsked(parts, workspace, submission);
-  if (found.kind !== 'own') return { window: says(refusalWords[found.kind]) };
-  const { row, principal } = found;
-  const asked = askedInSlack(modalPartsOf(parts.config, row).question);
+  const found = await parts.slack.questions.find(workspace, submission);
+  if (found.kind !== 'own') return { window: says(notShownWords[found.kind]) };
+  const asked = askedInSlack(modalPartsOf(parts, found).question);
   const response = responseOf(asked, submission.values);
   if (response === null) return { window: undecided(asked) };
   try {
-    fitContent(row.request, response);
+    fitContent(found.question.request, response);
   } catch (error) {
-    if (error instanceof ServiceError) return { window: misfits(asked, error) };
-    throw error;
+    return { window: misfits(asked, refusalOf(error)) };
   }
-  return { row, principal, asked, response };
+  return { found, asked, response };
 }
 
 async function take(
   parts: Parts,
   workspace: SlackWorkspace,
   { slackUser, address }: SlackSubmission,
-  { row, principal, asked, response }: ReadAnswer,
+  { found, asked, response }: ReadAnswer,
 ): Promise<WindowAnswer | undefined> {
+  const { question, principal } = found;
   try {
-    const answered = await parts.answerQuestion(principal, {
-      elicitationId: row.id,
+    const answered = await parts.service.answerQuestion(principal, {
+      elicitationId: question.id,
       response,
       address,
       surface: 'slack',
     });
     return concluded(asked, answered, response);
   } catch (error) {
-    if (!(error instanceof ServiceError) || error.code === 'unavailable') throw error;
-    const now = await parts.storage.elicitations.get(row.id);
-    return says(now && now.status !== 'pending' ? await settledSince(parts, now) : error.message);
+    const { kind, words } = refusalOf(error);
+    if (kind === 'away') throw error;
+    const now = kind === 'settled' ? await parts.service.askedQuestion(principal, question.id) : null;
+    const isSettled = now?.kind === 'own' && now.question.status !== 'pending';
+    return says(isSettled ? await settledSince(parts.slack, now.question) : words);
   } finally {
     parts.onAnswered(workspace, slackUser);
   }
-}
-
-/** Elsewhere, by the clock, or by what came next in the conversation. */
-export async function settledSince(
-  { storage }: Pick<AskedParts, 'storage'>,
-  { id, request, status, because }: ElicitationRow,
-): Promise<string> {
-  const isElsewhere = await storage.slack.questions.wasSettledElsewhere(id);
-  const settled = { ...request, status, ...(because !== null && { because }) };
-  return `This question is settled already. ${settledWords(settled, isElsewhere)}`;
 }
 
 /** Null: there is nothing to decide with. */
@@ -194,14 +182,14 @@ function concluded(
 }
 
 /** About no field in particular: below the first one. */
-function misfits(asked: AskedInSlack, { message, details }: ServiceError): WindowAnswer {
+function misfits(asked: AskedInSlack, { words, issues }: Refusal): WindowAnswer {
   const fields = asked.kind === 'form' ? asked.fields : [];
-  const said = (details.issues ?? []).flatMap(({ path, detail }) => {
+  const said = issues.flatMap(({ path, detail }) => {
     const index = fields.findIndex(({ name }) => name === path.at(-1));
     return index === -1 ? [] : [[fieldBlock(index), `It ${detail}.`] as const];
   });
   if (said.length > 0) return errors(Object.fromEntries(said));
-  return fields.length > 0 ? errors({ [fieldBlock(0)]: message }) : says(message);
+  return fields.length > 0 ? errors({ [fieldBlock(0)]: words }) : says(words);
 }
 
 function errors(given: Record<string, string>): WindowAnswer {

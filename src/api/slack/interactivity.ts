@@ -1,13 +1,9 @@
 /** What people press and send in Slack, begun at once: Slack waits for nobody. What fails is logged. */
-import type { Logger } from 'pino';
-import type { SlackClients, SlackWorkspace } from '../../credentials/slack-clients.ts';
-import type { AnswerQuestion } from '../answer-question.ts';
+import type { SlackWorkspace } from '../../service/slack/slack-service.ts';
 import { createClicks } from './clicks.ts';
 import type { SlackClick } from './clicks.ts';
+import type { SlackContext } from './context.ts';
 import { publishHome } from './home.ts';
-import type { HomeService } from './home.ts';
-import type { SlackLinks } from './links.ts';
-import type { StopParts } from './stop.ts';
 import { createSubmissions } from './submissions.ts';
 import type { SlackSubmission, WindowAnswer } from './submissions.ts';
 
@@ -20,17 +16,8 @@ export interface SlackInteractivity {
   idle(): Promise<void>;
 }
 
-interface Parts extends HomeService, StopParts {
-  storage: HomeService['storage'] & StopParts['storage'];
-  config: HomeService['config'] & StopParts['config'];
-  clients: SlackClients;
-  links: Pick<SlackLinks, 'linked' | 'offer'>;
-  answerQuestion: AnswerQuestion;
-  logger: Logger;
-}
-
-export function createInteractivity(parts: Parts): SlackInteractivity {
-  const { clients, logger } = parts;
+export function createInteractivity(context: SlackContext): SlackInteractivity {
+  const { slack, logger } = context;
   const atWork = new Set<Promise<void>>();
   const begin = (what: string, work: Promise<unknown>) => {
     const ended = work
@@ -40,19 +27,19 @@ export function createInteractivity(parts: Parts): SlackInteractivity {
     atWork.add(ended);
   };
   const onAnswered = (workspace: SlackWorkspace, slackUser: string) =>
-    begin('home', publishHome(parts, workspace, slackUser));
-  const clicks = createClicks({ ...parts, onAnswered });
-  const submissions = createSubmissions({ ...parts, onAnswered }, (work) => begin('submission', work));
+    begin('home', publishHome(context, workspace, slackUser));
+  const clicks = createClicks({ ...context, onAnswered });
+  const submissions = createSubmissions({ ...context, onAnswered }, (work) => begin('submission', work));
 
   return {
     click(team, click) {
       begin(
         click.action,
-        clients.of(team).then((workspace) => workspace && clicks(workspace, click)),
+        slack.workspaces.of(team).then((workspace) => workspace && clicks(workspace, click)),
       );
     },
     async submit(team, submission) {
-      const workspace = await clients.of(team);
+      const workspace = await slack.workspaces.of(team);
       return workspace ? submissions(workspace, submission) : undefined;
     },
     async idle() {

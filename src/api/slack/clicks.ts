@@ -2,7 +2,7 @@
  * Buttons, below a question, in a window or in the app's home. Only the person it was put to gets further than a word that
  * nobody else sees.
  */
-import type { SlackWorkspace } from '../../credentials/slack-clients.ts';
+import type { SlackWorkspace } from '../../service/slack/slack-service.ts';
 import { askedInSlack } from '../../slack/asked.ts';
 import { homeActions } from '../../slack/blocks/home-view.ts';
 import { noticeModal } from '../../slack/blocks/notice-modal.ts';
@@ -10,15 +10,12 @@ import { questionActions } from '../../slack/blocks/question-message.ts';
 import { questionModal } from '../../slack/blocks/question-modal.ts';
 import { stopAction } from '../../slack/blocks/stop-button.ts';
 import { troubleOf } from '../../slack/client.ts';
-import type { AnswerQuestion } from '../answer-question.ts';
-import { ServiceError } from '../service-error.ts';
-import { findAsked, modalPartsOf, refusalWords } from './find-asked.ts';
-import type { AskedParts, FoundAsked } from './find-asked.ts';
-import type { SlackLinks } from './links.ts';
+import type { SlackContext } from './context.ts';
+import { modalPartsOf } from './modal-parts.ts';
 import { notify } from './notice.ts';
-import { stopInThread, stopWords } from './stop.ts';
-import type { StopParts } from './stop.ts';
-import { settledSince } from './submissions.ts';
+import { offerLink } from './offer-link.ts';
+import { notShownWords, refusalOf, stopWords } from './refusals.ts';
+import { settledSince } from './settled-since.ts';
 
 export interface SlackClick {
   action: string;
@@ -32,11 +29,7 @@ export interface SlackClick {
   address: string | null;
 }
 
-interface Parts extends AskedParts, StopParts {
-  storage: AskedParts['storage'] & StopParts['storage'];
-  config: AskedParts['config'] & StopParts['config'];
-  links: Pick<SlackLinks, 'linked' | 'offer'>;
-  answerQuestion: AnswerQuestion;
+interface Parts extends SlackContext {
   /** What their home shows may have changed. */
   onAnswered(workspace: SlackWorkspace, slackUser: string): void;
 }
@@ -56,7 +49,7 @@ export function createClicks(parts: Parts): HandleClick {
         await say(await stop(parts, workspace, click));
         return;
       case homeActions.link:
-        return parts.links.offer(workspace, placeOf(click), true);
+        return offerLink(parts, workspace, placeOf(click), { again: true });
       default:
     }
   };
@@ -69,51 +62,34 @@ function placeOf({ channel, threadTs, slackUser }: SlackClick) {
 async function look(parts: Parts, workspace: SlackWorkspace, click: SlackClick): Promise<void> {
   const { value: elicitationId, triggerId } = click;
   const say = (words: string) => notify(workspace, placeOf(click), words);
-  const found = await findAsked(parts, workspace, { ...click, elicitationId });
-  if (found.kind !== 'own') return void (await say(refusalWords[found.kind]));
-  const { row } = found;
-  const modalParts = modalPartsOf(parts.config, row);
-  const isOpen = row.status === 'pending';
-  const settled = isOpen ? null : await settledSince(parts, row);
+  const found = await parts.slack.questions.find(workspace, { ...click, elicitationId });
+  if (found.kind !== 'own') return void (await say(notShownWords[found.kind]));
+  const { question } = found;
+  const modalParts = modalPartsOf(parts, found);
+  const isOpen = question.status === 'pending';
+  const settled = isOpen ? null : await settledSince(parts.slack, question);
   const view = settled === null ? questionModal(modalParts) : noticeModal(settled);
   const isForPage = askedInSlack(modalParts.question).kind === 'page';
-  if (isOpen && isForPage) await noteLed(parts, found, click.address);
+  if (isOpen && isForPage) await parts.slack.questions.noteLed(found, click.address);
   try {
     await workspace.client.views.open({ trigger_id: triggerId, view });
   } catch (error) {
     // Too late for Slack, which wants it within three seconds, or more than it shows.
     if (troubleOf(error).kind !== 'refused') throw error;
-    if (isOpen && !isForPage) await noteLed(parts, found, click.address);
+    if (isOpen && !isForPage) await parts.slack.questions.noteLed(found, click.address);
     await say(settled ?? `You answer it on this page, signed in as yourself: ${modalParts.page}`);
   }
   if (!isOpen) parts.onAnswered(workspace, click.slackUser);
 }
 
-/** What becomes of it on its page was then not done elsewhere. */
-function noteLed(
-  { storage }: AskedParts,
-  { row, principal }: FoundAsked & { kind: 'own' },
-  address: string | null,
-): Promise<void> {
-  return storage.audit.record({
-    at: Date.now(),
-    tenant: row.tenant,
-    elicitationId: row.id,
-    actor: principal.user,
-    action: 'opened',
-    detail: 'in Slack, on its page',
-    address,
-  });
-}
-
 async function decline(parts: Parts, workspace: SlackWorkspace, click: SlackClick): Promise<string> {
   const { value: elicitationId, address } = click;
-  const found: FoundAsked = await findAsked(parts, workspace, { ...click, elicitationId });
-  if (found.kind !== 'own') return refusalWords[found.kind];
-  const { row, principal } = found;
-  if (row.status !== 'pending') return settledSince(parts, row);
+  const found = await parts.slack.questions.find(workspace, { ...click, elicitationId });
+  if (found.kind !== 'own') return notShownWords[found.kind];
+  const { question, principal } = found;
+  if (question.status !== 'pending') return settledSince(parts.slack, question);
   try {
-    await parts.answerQuestion(principal, {
+    await parts.service.answerQuestion(principal, {
       elicitationId,
       response: { action: 'decline' },
       address,
@@ -121,22 +97,15 @@ async function decline(parts: Parts, workspace: SlackWorkspace, click: SlackClic
     });
     return 'Noted: not now.';
   } catch (error) {
-    if (error instanceof ServiceError) return error.message;
-    throw error;
+    return refusalOf(error).words;
   }
 }
 
 async function stop(
-  parts: Parts,
-  workspace: SlackWorkspace,
+  { slack }: Parts,
+  { team, tenant }: SlackWorkspace,
   { channel, value: threadTs, slackUser }: SlackClick,
 ): Promise<string> {
   if (channel === null) return stopWords['not-theirs'];
-  const stopped = await stopInThread(parts, workspace, {
-    team: workspace.team,
-    channel,
-    threadTs,
-    slackUser,
-  });
-  return stopWords[stopped];
+  return stopWords[await slack.stop.inThread(tenant, { team, channel, threadTs, slackUser })];
 }

@@ -1,46 +1,38 @@
 /** The app's home: shown when somebody opens it, and again after what they do in Slack. */
 import type { View } from '@slack/types';
-import type { SlackWorkspace } from '../../credentials/slack-clients.ts';
+import type { SlackWorkspace } from '../../service/slack/slack-service.ts';
 import { homeView, strangerHomeView, unlinkedHomeView } from '../../slack/blocks/home-view.ts';
 import type { HomeConnection } from '../../slack/blocks/home-view.ts';
-import type { OwnConnection } from '../connections.ts';
-import type { Principal, UserPrincipal } from '../principal.ts';
-import type { Question } from '../questions.ts';
-import { titlesOfAskers } from './find-asked.ts';
-import type { AskedParts } from './find-asked.ts';
-import { strangerWords } from './messages.ts';
-import { profileOf } from './who.ts';
-
-export interface HomeService extends AskedParts {
-  questionsOf(principal: Principal): Promise<Question[]>;
-  connectionsOf(principal: Principal): Promise<OwnConnection[]>;
-}
+import type { OwnConnection } from '../../service/connections.ts';
+import type { UserPrincipal } from '../../service/principal.ts';
+import { profileOf } from '../../slack/profile.ts';
+import type { SlackContext } from './context.ts';
+import { titlesOfAskers } from './modal-parts.ts';
+import { strangerWords } from './refusals.ts';
 
 export async function publishHome(
-  parts: HomeService,
+  context: SlackContext,
   workspace: SlackWorkspace,
   slackUser: string,
 ): Promise<void> {
-  const person = await parts.links.linked({ team: workspace.team, slackUser });
-  const view =
-    person?.tenant === workspace.tenant
-      ? await ownView(parts, { kind: 'user', tenant: person.tenant, user: person.user })
-      : await viewForStranger(workspace, slackUser);
+  const { team, tenant } = workspace;
+  const principal = await context.slack.links.principalOf({ team, slackUser }, tenant);
+  const view = principal ? await ownView(context, principal) : await viewForStranger(workspace, slackUser);
   if (view) await workspace.client.views.publish({ user_id: slackUser, view });
 }
 
-async function ownView(parts: HomeService, principal: UserPrincipal): Promise<View> {
+async function ownView({ service, http }: SlackContext, principal: UserPrincipal): Promise<View> {
   const [questions, connections] = await Promise.all([
-    parts.questionsOf(principal),
-    parts.connectionsOf(principal),
+    service.questionsOf(principal),
+    service.connections.list(principal),
   ]);
   return homeView({
     questions: questions.toReversed().map(({ id, request, deadline }) => ({
       question: { id, request, deadline },
-      askedBy: titlesOfAskers(parts.config, request),
+      askedBy: titlesOfAskers(service, request),
     })),
     connections: connections.filter(({ isInUse }) => isInUse).map(toHome),
-    publicUrl: parts.config.http.publicUrl,
+    publicUrl: http.publicUrl,
   });
 }
 

@@ -1,6 +1,6 @@
 /** Says something to one person only, where they wrote: as an ephemeral message, or in their direct messages with us. */
 import type { KnownBlock } from '@slack/types';
-import type { SlackWorkspace } from '../../credentials/slack-clients.ts';
+import type { SlackWorkspace } from '../../service/slack/slack-service.ts';
 import { troubleOf } from '../../slack/client.ts';
 
 export interface Place {

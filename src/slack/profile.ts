@@ -1,6 +1,6 @@
 /** Who somebody is in Slack, as Slack says now. */
-import type { SlackWorkspace } from '../../credentials/slack-clients.ts';
-import { troubleOf } from '../../slack/client.ts';
+import { troubleOf } from './client.ts';
+import type { WebClient } from './client.ts';
 
 export interface SlackProfile {
   name: string;
@@ -10,7 +10,11 @@ export interface SlackProfile {
   isAdmin: boolean;
 }
 
-export async function profileOf({ client, team }: SlackWorkspace, slackUser: string): Promise<SlackProfile> {
+/** As seen from a workspace, by a client of it. */
+export async function profileOf(
+  { client, team }: { client: WebClient; team: string },
+  slackUser: string,
+): Promise<SlackProfile> {
   try {
     const { user } = await client.users.info({ user: slackUser });
     if (!user) return unknown;

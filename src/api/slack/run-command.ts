@@ -1,15 +1,11 @@
 /** `/interlude …` in Slack: what its words do. Answers are shown to whoever typed it, and to nobody else. */
-import type { Config } from '../../config/config.ts';
-import type { SlackWorkspace } from '../../credentials/slack-clients.ts';
+import type { SlackWorkspace } from '../../service/slack/slack-service.ts';
 import { mentionsIn } from '../../slack/message-text.ts';
-import type { LinkedPerson } from '../../storage/ports/slack.ts';
-import type { Principal } from '../principal.ts';
-import type { Question } from '../questions.ts';
-import { refusalWords } from './find-asked.ts';
-import type { SlackLinks } from './links.ts';
-import { stopInChannel, stopWords } from './stop.ts';
-import type { StopParts } from './stop.ts';
-import { profileOf } from './who.ts';
+import type { UserPrincipal } from '../../service/principal.ts';
+import { profileOf } from '../../slack/profile.ts';
+import type { SlackContext } from './context.ts';
+import { offerLink } from './offer-link.ts';
+import { notShownWords, stopWords } from './refusals.ts';
 
 export interface SlackCommand {
   channel: string;
@@ -17,28 +13,22 @@ export interface SlackCommand {
   text: string;
 }
 
-interface Parts extends StopParts {
-  config: Pick<Config, 'agents' | 'http'>;
-  links: SlackLinks;
-  questionsOf(principal: Principal): Promise<Question[]>;
-}
-
 export type RunCommand = (workspace: SlackWorkspace, command: SlackCommand) => Promise<string>;
 
-export function createCommands(parts: Parts): RunCommand {
+export function createCommands(context: SlackContext): RunCommand {
   return async (workspace, command) => {
     const [word = '', ...rest] = command.text.trim().split(/\s+/);
     switch (word.toLowerCase()) {
       case 'agent':
-        return agent(parts, workspace, command, rest.join(' '));
+        return agent(context, workspace, command, rest.join(' '));
       case 'link':
-        return link(parts, workspace, command);
+        return link(context, workspace, command);
       case 'unlink':
-        return unlink(parts, workspace, command);
+        return unlink(context, workspace, command);
       case 'stop':
-        return stop(parts, workspace, command);
+        return stop(context, workspace, command);
       case 'questions':
-        return questions(parts, workspace, command);
+        return questions(context, workspace, command);
       default:
         return help;
     }
@@ -54,96 +44,93 @@ const help = [
 ].join('\n');
 
 async function agent(
-  { storage, config, links }: Parts,
+  context: SlackContext,
   workspace: SlackWorkspace,
   { channel, slackUser }: SlackCommand,
   name: string,
 ): Promise<string> {
-  const { threads } = storage.slack;
+  const { threads } = context.slack;
+  const { agents } = context.service;
   const { team } = workspace;
-  const [first = ''] = config.agents.keys();
-  const titleOf = (agentName: string) => config.agents.get(agentName)?.title ?? agentName;
+  const titleOf = (agentName: string) => agents.get(agentName)?.title ?? agentName;
   if (name === '') {
-    const current = (await threads.agentOf(team, channel)) ?? first;
-    const list = [...config.agents.values()].map((one) => `\`${one.name}\` (${one.title})`).join(', ');
+    const current = await threads.agentOf(team, channel);
+    const list = [...agents.values()].map((one) => `\`${one.name}\` (${one.title})`).join(', ');
     return `Here answers ${titleOf(current)}. There are: ${list}.`;
   }
-  if (!(await linkedHere(links, workspace, slackUser))) return notLinked;
+  if (!(await linkedHere(context, workspace, slackUser))) return notLinked;
   if (!(await profileOf(workspace, slackUser)).isAdmin)
     return 'Only admins of this workspace choose who answers in a channel.';
-  if (!config.agents.has(name))
-    return `There is no agent of this name. There are: ${[...config.agents.keys()].join(', ')}.`;
-  await threads.setAgent(team, channel, name === first ? null : name);
+  if (!agents.has(name))
+    return `There is no agent of this name. There are: ${[...agents.keys()].join(', ')}.`;
+  await threads.chooseAgent(team, channel, name);
   return `New threads in this channel are answered by ${titleOf(name)}.`;
 }
 
 async function link(
-  { links }: Parts,
+  context: SlackContext,
   workspace: SlackWorkspace,
   { channel, slackUser, text }: SlackCommand,
 ): Promise<string> {
   const [other] = mentionsIn(text);
   if (other === undefined || other === slackUser) {
-    await links.offer(workspace, { channel, slackUser, threadTs: null, isDirect: false }, true);
+    const place = { channel, slackUser, threadTs: null, isDirect: false };
+    await offerLink(context, workspace, place, { again: true });
     return 'Open the link that only you see here. It works for 30 minutes.';
   }
-  if (!(await linkedHere(links, workspace, slackUser))) return notLinked;
+  if (!(await linkedHere(context, workspace, slackUser))) return notLinked;
   if (!(await profileOf(workspace, slackUser)).isAdmin)
     return 'Only admins of this workspace send links to others.';
   const { channel: direct } = await workspace.client.conversations.open({ users: other });
   if (direct?.id === undefined) return 'I cannot write to them.';
-  await links.offer(
-    workspace,
-    { channel: direct.id, slackUser: other, threadTs: null, isDirect: true },
-    true,
-  );
+  const place = { channel: direct.id, slackUser: other, threadTs: null, isDirect: true };
+  await offerLink(context, workspace, place, { again: true });
   return `I have sent a link to <@${other}>, in our direct messages.`;
 }
 
 async function unlink(
-  { links }: Parts,
+  context: SlackContext,
   workspace: SlackWorkspace,
   { slackUser }: SlackCommand,
 ): Promise<string> {
-  const person = await linkedHere(links, workspace, slackUser);
-  if (!person) return notLinked;
-  await links.remove(person, { kind: 'user', tenant: person.tenant, user: person.user }, null);
+  const principal = await linkedHere(context, workspace, slackUser);
+  if (!principal) return notLinked;
+  await context.slack.links.remove({ team: workspace.team, slackUser }, principal, null);
   return 'I do not know you any more. What you wrote to me from here on needs a new link.';
 }
 
 async function questions(
-  { config, links, questionsOf }: Parts,
+  context: SlackContext,
   workspace: SlackWorkspace,
   { slackUser }: SlackCommand,
 ): Promise<string> {
-  const person = await linkedHere(links, workspace, slackUser);
-  if (!person) return notLinked;
-  const open = await questionsOf({ kind: 'user', tenant: person.tenant, user: person.user });
-  const page = `<${config.http.publicUrl}/connections|your page>`;
+  const principal = await linkedHere(context, workspace, slackUser);
+  if (!principal) return notLinked;
+  const open = await context.service.questionsOf(principal);
+  const page = `<${context.http.publicUrl}/connections|your page>`;
   if (open.length === 0) return `Nothing waits for you. What you have connected is on ${page}.`;
   const count = open.length === 1 ? 'One question waits' : `${open.length} questions wait`;
   return `${count} for you: in the threads where they were asked, and on ${page}.`;
 }
 
 async function stop(
-  parts: Parts,
+  context: SlackContext,
   workspace: SlackWorkspace,
   { channel, slackUser }: SlackCommand,
 ): Promise<string> {
-  const person = await linkedHere(parts.links, workspace, slackUser);
-  if (!person) return notLinked;
-  const principal = { kind: 'user', tenant: person.tenant, user: person.user } as const;
-  const count = await stopInChannel(parts, workspace, { principal, channel, slackUser });
+  const principal = await linkedHere(context, workspace, slackUser);
+  if (!principal) return notLinked;
+  const { team } = workspace;
+  const count = await context.slack.stop.inChannel(principal, { team, channel, slackUser });
   return count === 0 ? stopWords.idle : stopWords.stopped;
 }
 
-const notLinked = refusalWords['not-linked'];
+const notLinked = notShownWords['not-linked'];
 
-async function linkedHere(
-  links: SlackLinks,
+function linkedHere(
+  { slack }: SlackContext,
   { team, tenant }: SlackWorkspace,
   slackUser: string,
-): Promise<LinkedPerson | null> {
-  const person = await links.linked({ team, slackUser });
-  return person?.tenant === tenant ? person : null;
+): Promise<UserPrincipal | null> {
+  return slack.links.principalOf({ team, slackUser }, tenant);
 }
