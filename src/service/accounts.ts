@@ -4,9 +4,11 @@
  * person and the operator.
  */
 import type { Logger } from 'pino';
-import type { Config } from '../config/config.ts';
+import type { Config, ServerConfig } from '../config/config.ts';
 import type { BeginInput } from '../credentials/mcp-oauth/begin.ts';
+import { storeOf } from '../credentials/stores.ts';
 import type { Stores } from '../credentials/stores.ts';
+import type { ConnectedBy } from '../elicitation/elicitation.ts';
 import type { ConnectionKey } from '../storage/ports/connections.ts';
 import type { Storage } from '../storage/storage.ts';
 import type { MayChange } from './account-rights.ts';
@@ -25,6 +27,8 @@ export { permissionsAmong } from '../credentials/oauth/scopes.ts';
 export type { BeginInput, ConnectionKey };
 
 export interface Accounts {
+  /** How a person gives an account of this server. */
+  connectedBy(server: ServerConfig): ConnectedBy;
   findQuestion(elicitationId: string, person: { tenant: string; user: string }): Promise<FoundQuestion>;
   /** Whether the account works by now, and is a later version than this one. */
   isConnectedSince(key: ConnectionKey, version: number): Promise<boolean>;
@@ -41,8 +45,8 @@ export interface AccountsParts {
   storage: Pick<Storage, 'elicitations' | 'connections' | 'connectAttempts'>;
   /** What is needed of each: a way there, and what to do with what comes back. */
   stores: Pick<Stores, 'nango'> & {
-    oauth: Pick<Stores['oauth'], 'begin' | 'complete'>;
-    vault: Pick<Stores['vault'], 'keep'>;
+    oauth: Pick<Stores['oauth'], 'connectedBy' | 'begin' | 'complete'>;
+    vault: Pick<Stores['vault'], 'connectedBy' | 'keep'>;
   };
   mayChange: MayChange;
   confirmConnection: ConfirmConnection;
@@ -55,6 +59,7 @@ export function createAccounts(parts: AccountsParts): Accounts {
   const { servers } = config;
   const { connectAttempts } = storage;
   return {
+    connectedBy: (server) => storeOf(stores, server).connectedBy,
     findQuestion: (elicitationId, person) => findConnectionQuestion(parts, elicitationId, person),
     async isConnectedSince(key, version) {
       const row = await storage.connections.get(key);

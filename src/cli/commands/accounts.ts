@@ -73,7 +73,7 @@ export const connect = defineCommand({
   run: ({ tenant, as }, [name = '']) =>
     printFrom((parts) => {
       const server = sharedServer(parts.config, name);
-      return server.store === 'vault'
+      return parts.storeOf(server).connectedBy === 'key'
         ? keepGivenKey(parts, tenant, server)
         : givePermit(parts, { tenant, server: server.name, user: as });
     }),

@@ -59,6 +59,7 @@ export function createOAuthStore(options: Options): OAuthStore {
   const renew = createRenew({ storage, keys, discovery, registrations, outbound, revoke, now });
   const resolver = { storage, keys, discovery, renew, now };
   return {
+    connectedBy: 'sign-in',
     resolve: (server, key) => resolve(resolver, server, key),
     reject: (server, key, refusal) => reject(resolver, server, key, refusal),
     statusOf: (row, server) => accountStatusOf(keys, row, server, now()),

@@ -62,6 +62,7 @@ export function createNangoStore(options: Options): NangoStore {
   const catchUpWith: ResolverParts['catchUp'] = (server, key) => catchUp(finding, server, key);
   const resolver = { storage, keys, tokens, catchUp: catchUpWith, logger, now };
   return {
+    connectedBy: 'window',
     confirm: (attemptId, connectionId) => confirm(finding, attemptId, connectionId),
     look: (attemptId) => look(finding, attemptId),
     catchUp: catchUpWith,

@@ -52,6 +52,7 @@ export function createVaultStore({ storage, keys, listTools }: Options): VaultSt
   }
 
   return {
+    connectedBy: 'key',
     resolve,
     async reject(server, wanted, { version, status, challenge }) {
       if (server.credentialScope === 'none') return connectionRequired('rejected', version);
