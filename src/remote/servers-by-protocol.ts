@@ -4,14 +4,17 @@ import { createA2aAgents } from './a2a/a2a-agents.ts';
 import { createMcpServers } from './mcp/mcp-servers.ts';
 import type { RemoteServers } from './remote-servers.ts';
 
-const protocols = { mcp: () => createMcpServers(), a2a: () => createA2aAgents() };
+type Protocol = 'mcp' | 'a2a';
 
-function protocolOf({ agent }: ServerConfig): keyof typeof protocols {
+function protocolOf({ agent }: ServerConfig): Protocol {
   return agent ? 'a2a' : 'mcp';
 }
 
 export function createServersByProtocol(): RemoteServers {
-  const byProtocol = { mcp: createMcpServers(), a2a: createA2aAgents() } satisfies Record<string, RemoteServers>;
+  const byProtocol: Record<Protocol, RemoteServers> = {
+    mcp: createMcpServers(),
+    a2a: createA2aAgents(),
+  };
   const of = (server: ServerConfig) => byProtocol[protocolOf(server)];
   return {
     listTools: (server, ...rest) => of(server).listTools(server, ...rest),
