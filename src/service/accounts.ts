@@ -55,7 +55,7 @@ export interface AccountsParts {
 
 export function createAccounts(parts: AccountsParts): Accounts {
   const { config, storage, stores, mayChange, confirmConnection, logger } = parts;
-  const { oauth, vault, nango } = stores;
+  const { oauth, nango } = stores;
   const { servers } = config;
   const { connectAttempts } = storage;
   return {
@@ -65,9 +65,21 @@ export function createAccounts(parts: AccountsParts): Accounts {
       const row = await storage.connections.get(key);
       return row?.status === 'active' && row.version > version;
     },
-    beginAuthorization: (input) => oauth.begin(input),
+    async beginAuthorization(input) {
+      const store = storeOf(stores, input.server);
+      if (store.connectedBy !== 'sign-in') throw new Error(`Nobody signs in for ${input.server.name}`);
+      return store.begin(input);
+    },
     completeAuthorization: createCompleteAuthorization({ oauth, servers, mayChange, confirmConnection }),
-    giveKey: createGiveKey({ vault, confirmConnection, logger }),
+    giveKey: createGiveKey({
+      async keep(server, key, entered) {
+        const store = storeOf(stores, server);
+        if (store.connectedBy !== 'key') throw new Error(`Nobody enters a key for ${server.name}`);
+        return store.keep(server, key, entered);
+      },
+      confirmConnection,
+      logger,
+    }),
     nango: nango && createNangoAttempts({ store: nango, connectAttempts, confirmConnection }),
   };
 }

@@ -25,6 +25,7 @@ import { createRevoke } from './revoke.ts';
 import { createTrustedIssuers } from './trusted-issuers.ts';
 
 export interface OAuthStore extends CredentialStore {
+  readonly connectedBy: 'sign-in';
   /** Where to send the person. Throws `CredentialStoreError`, whose message may be shown. */
   begin(input: BeginInput): Promise<{ url: string }>;
   /** What came back. Failures of the provider are answers; only our own database throws. */

@@ -21,6 +21,7 @@ import type { ResolverParts } from './resolve.ts';
 import { createTokens } from './tokens.ts';
 
 export interface NangoStore extends CredentialStore {
+  readonly connectedBy: 'window';
   /** Lets somebody go there. The attempt that a question has already is taken up again. Throws `CredentialStoreError`. */
   begin(input: NangoBegin): Promise<NangoAttempt>;
   /**
