@@ -40,14 +40,18 @@ export interface Accounts {
   nango: NangoAttempts | null;
 }
 
+/** What is needed of a store: a way there, and what to do with what comes back. */
+type Connecting<Store> = Store extends null
+  ? null
+  : Pick<
+      Store,
+      Extract<keyof Store, 'connectedBy' | 'begin' | 'complete' | 'confirm' | 'look' | 'discard' | 'keep'>
+    >;
+
 export interface AccountsParts {
   config: Pick<Config, 'servers'>;
   storage: Pick<Storage, 'elicitations' | 'connections' | 'connectAttempts'>;
-  /** What is needed of each: a way there, and what to do with what comes back. */
-  stores: Pick<Stores, 'nango'> & {
-    oauth: Pick<Stores['oauth'], 'connectedBy' | 'begin' | 'complete'>;
-    vault: Pick<Stores['vault'], 'connectedBy' | 'keep'>;
-  };
+  stores: { [Name in keyof Stores]: Connecting<Stores[Name]> };
   mayChange: MayChange;
   confirmConnection: ConfirmConnection;
   logger: Logger;

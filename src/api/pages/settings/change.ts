@@ -62,15 +62,20 @@ export async function connect(
   const connectedBy = accounts.connectedBy(server);
   if (connectedBy === 'key') return giveKey(context, target, session, entered, request);
   try {
-    if (connectedBy === 'window')
-      return await connectByNango(context, requireNango(context), target, session, request);
-    return await leaveTo(accounts, {
-      server,
-      key,
-      elicitationId: null,
-      sessionHash: sessionHash(session),
-      returnUrl: session.returnUrl,
-    });
+    switch (connectedBy) {
+      case 'window':
+        return await connectByNango(context, requireNango(context), target, session, request);
+      case 'sign-in':
+        return await leaveTo(accounts, {
+          server,
+          key,
+          elicitationId: null,
+          sessionHash: sessionHash(session),
+          returnUrl: session.returnUrl,
+        });
+      default:
+        return connectedBy satisfies never;
+    }
   } catch (error) {
     return couldNotBegin(context, target, session, error);
   }
