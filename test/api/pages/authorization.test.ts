@@ -105,8 +105,6 @@ test('an authorization address that is no web page is never put on a page', asyn
         begin: async () => ({ url }),
         complete: async () => ({ kind: 'unknown-state' }),
       },
-      vault: { connectedBy: 'key', keep: async () => ({ kind: 'refused', message: 'no', reason: 'no' }) },
-      nango: null,
     },
   });
   await setup.ask();
