@@ -2,7 +2,7 @@
  * The interface of a credential store, which keeps users' accounts at servers. Everything outside `credentials/` knows
  * stores only by this: resolve a credential for one call, or return why a person has to act.
  */
-import type { ConnectionReason } from '../elicitation/elicitation.ts';
+import type { ConnectedBy, ConnectionReason } from '../elicitation/elicitation.ts';
 import type { ConnectionKey, ConnectionRow } from '../storage/ports/connections.ts';
 import type { ServerConfig } from '../config/config.ts';
 
@@ -52,6 +52,8 @@ export type Revocation =
 export type Disconnected = { kind: 'nothing-there' } | { kind: 'removed'; revocation: Revocation };
 
 export interface CredentialStore {
+  /** What pages and questions show follows from it. */
+  readonly connectedBy: ConnectedBy;
   /** Fresh headers, refreshing under a lock when needed. Throws `CredentialStoreError` when the store cannot tell. */
   resolve(server: ServerConfig, key: ConnectionKey): Promise<Credential | ConnectionRequired>;
   /**

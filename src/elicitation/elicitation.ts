@@ -47,6 +47,9 @@ export type Trigger =
 /** Why an account has to be connected (again). */
 export type ConnectionReason = 'missing' | 'rejected' | 'insufficient_scope' | 'revoked';
 
+/** How a person gives an account: at its provider, as a key that they enter, or in a window of the system that keeps it. */
+export type ConnectedBy = 'sign-in' | 'key' | 'window';
+
 export type UrlWarning = 'punycode' | 'userinfo' | 'ip_host' | 'plain_http';
 
 /**

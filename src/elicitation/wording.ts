@@ -2,17 +2,17 @@
  * What people and models are told, in words. One place, so that decline, cancel and expiry stay three
  * different things all the way into the model's next sentence.
  */
-import type { ConnectionReason, Outcome } from './elicitation.ts';
+import type { ConnectedBy, ConnectionReason, Outcome } from './elicitation.ts';
 
 /**
  * The question above the Connect button. `tool` is absent when all tools of the server wait for the account; `by` is
- * what people give for it.
+ * how people give it.
  */
 export function connectionMessage(
   serverTitle: string,
   reason: ConnectionReason,
   tool: string | undefined,
-  by: 'account' | 'key' = 'account',
+  by: ConnectedBy = 'sign-in',
 ): string {
   const aim = tool === undefined ? 'before its tools can be used' : `to ${inWords(tool)}`;
   if (by === 'key') return keyMessage(serverTitle, reason, aim);

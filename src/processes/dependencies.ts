@@ -3,15 +3,10 @@ import type { Logger } from 'pino';
 import type { Config, ServerConfig } from '../config/config.ts';
 import { proveKeys } from '../credentials/sealing/key-proofs.ts';
 import { openKeys } from '../credentials/sealing/key-file.ts';
-import { createOAuthStore } from '../credentials/mcp-oauth/store.ts';
 import type { KeyRing } from '../credentials/sealing/key-ring.ts';
-import { loadNangoSdk } from '../credentials/nango/client.ts';
-import type { Connected } from '../credentials/nango/record.ts';
-import { createNangoStore } from '../credentials/nango/store.ts';
 import type { CredentialStore } from '../credentials/store.ts';
-import { storeOf } from '../credentials/stores.ts';
+import { openStores, storeOf } from '../credentials/stores.ts';
 import type { Stores } from '../credentials/stores.ts';
-import { createVaultStore } from '../credentials/vault/store.ts';
 import { createServersByProtocol } from '../remote/servers-by-protocol.ts';
 import type { RemoteServers } from '../remote/remote-servers.ts';
 import { createConfirmConnection } from '../service/confirm-connection.ts';
@@ -31,33 +26,29 @@ export interface Dependencies {
 }
 
 export async function openDependencies(config: Config, logger: Logger): Promise<Dependencies> {
-  // At start rather than in the middle of somebody's turn.
-  if ([...config.servers.values()].some(({ store }) => store === 'nango')) await loadNangoSdk();
   const keys = await openKeys(config);
   const storage = await openStorage(config.database, {
     logger,
     questions: createQuestionLog(logger, config.servers),
   });
+  const remote = createServersByProtocol();
+  const confirm = createConfirmConnection({ audit: storage.audit, announce: null, logger });
   try {
     const problem = await proveKeys(storage, keys);
     if (problem !== null) throw new WrongKeys(problem);
+    const stores = await openStores({
+      config,
+      storage,
+      keys,
+      listTools: remote.listTools,
+      confirmFound: (found) => confirm(toConfirmed(found, null)),
+      logger,
+    });
+    return { config, storage, keys, stores, remote, storeOf: (server) => storeOf(stores, server), logger };
   } catch (error) {
     await storage.close();
     throw error;
   }
-  const { nango, servers } = config;
-  const { publicUrl } = config.http;
-  const remote = createServersByProtocol();
-  const confirm = createConfirmConnection({ audit: storage.audit, announce: null, logger });
-  const confirmFound = (found: Connected) => confirm(toConfirmed(found, null));
-  const stores: Stores = {
-    oauth: createOAuthStore({ storage, keys, publicUrl, servers, secret: config.secret }),
-    vault: createVaultStore({ storage, keys, listTools: remote.listTools }),
-    nango: nango
-      ? createNangoStore({ storage, keys, nango, publicUrl, servers, logger, confirmFound })
-      : null,
-  };
-  return { config, storage, keys, stores, remote, storeOf: (server) => storeOf(stores, server), logger };
 }
 
 class WrongKeys extends Error {

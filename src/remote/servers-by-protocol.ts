@@ -4,15 +4,23 @@ import { createA2aAgents } from './a2a/a2a-agents.ts';
 import { createMcpServers } from './mcp/mcp-servers.ts';
 import type { RemoteServers } from './remote-servers.ts';
 
+type Protocol = 'mcp' | 'a2a';
+
+function protocolOf({ agent }: ServerConfig): Protocol {
+  return agent ? 'a2a' : 'mcp';
+}
+
 export function createServersByProtocol(): RemoteServers {
-  const mcp = createMcpServers();
-  const a2a = createA2aAgents();
-  const of = ({ agent }: ServerConfig) => (agent ? a2a : mcp);
+  const byProtocol: Record<Protocol, RemoteServers> = {
+    mcp: createMcpServers(),
+    a2a: createA2aAgents(),
+  };
+  const of = (server: ServerConfig) => byProtocol[protocolOf(server)];
   return {
     listTools: (server, ...rest) => of(server).listTools(server, ...rest),
     callTool: (server, ...rest) => of(server).callTool(server, ...rest),
     cancelCall: (access, open) => of(access.server).cancelCall(access, open),
     observeCall: (access, ...rest) => of(access.server).observeCall(access, ...rest),
-    close: async () => void (await Promise.all([mcp.close(), a2a.close()])),
+    close: async () => void (await Promise.all(Object.values(byProtocol).map((servers) => servers.close()))),
   };
 }

@@ -9,6 +9,7 @@ import { connectionKey } from '../credentials/connection-key.ts';
 import type { Disconnected, AccountStatus } from '../credentials/store.ts';
 import { keeperOf } from '../credentials/stores.ts';
 import type { Stores } from '../credentials/stores.ts';
+import type { ConnectedBy } from '../elicitation/elicitation.ts';
 import type { ConnectionKey, ConnectionRow } from '../storage/ports/connections.ts';
 import type { Storage } from '../storage/storage.ts';
 import type { MayChange } from './account-rights.ts';
@@ -30,14 +31,14 @@ export interface OwnConnection {
   contact: string | undefined;
   /** In the agents file, so that it can be connected (again). */
   isInUse: boolean;
-  /** The store that accounts of this server are kept in: as configured, or as it was while it still was. */
-  store: string;
-  state: { status: 'missing' } | ({ row: ConnectionRow } & AccountStatus);
+  /** As its server is configured, or was while it still was; null when nobody can tell. */
+  connectedBy: ConnectedBy | null;
+  state: { status: 'missing' } | ({ row: ConnectionRow; isKey: boolean } & AccountStatus);
 }
 
 /** What is connected is a key that its owner entered. */
 export function isKey(state: OwnConnection['state']): boolean {
-  return state.status !== 'missing' && state.row.store === 'vault';
+  return state.status !== 'missing' && state.isKey;
 }
 
 export interface OwnConnections {
@@ -97,8 +98,14 @@ export function createOwnConnections({ config, storage, stores, mayChange, logge
     row?: ConnectionRow,
   ): Promise<OwnConnection> {
     const isTheirs = await mayChange(principal, key);
+    const wayTo = (kept: Pick<ConnectionRow, 'store'> | undefined) =>
+      (kept && keeperOf(stores, kept)?.connectedBy) ?? null;
     const state = row
-      ? { row: isTheirs ? row : withoutWhom(row), ...accountStatusOf(row, server) }
+      ? {
+          row: isTheirs ? row : withoutWhom(row),
+          isKey: wayTo(row) === 'key',
+          ...accountStatusOf(row, server),
+        }
       : { status: 'missing' as const };
     const ownHost = server ? new URL(server.url).host : null;
     return {
@@ -109,7 +116,7 @@ export function createOwnConnections({ config, storage, stores, mayChange, logge
       mayChange: isTheirs,
       contact: server?.contact,
       isInUse: server !== undefined,
-      store: server?.store ?? row?.store ?? '',
+      connectedBy: wayTo(server ?? row),
       state,
     };
   }

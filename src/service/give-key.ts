@@ -20,14 +20,14 @@ export interface GivenKey {
 export type GiveKey = (given: GivenKey) => Promise<Exclude<Kept, { kind: 'kept' }> | null>;
 
 interface Parts {
-  vault: Pick<VaultStore, 'keep'>;
+  keep: VaultStore['keep'];
   confirmConnection: ConfirmConnection;
   logger: Logger;
 }
 
-export function createGiveKey({ vault, confirmConnection, logger }: Parts): GiveKey {
+export function createGiveKey({ keep, confirmConnection, logger }: Parts): GiveKey {
   return async ({ server, key, entered, actor, address, elicitationId }) => {
-    const kept = await vault.keep(server, key, entered);
+    const kept = await keep(server, key, entered);
     if (kept.kind !== 'kept') {
       if ('reason' in kept)
         logger.warn({ server: server.name, elicitationId, reason: kept.reason }, 'an API key was not kept');

@@ -3,6 +3,7 @@ import type { Config, ServerConfig } from '../../config/config.ts';
 import { connectionKey } from '../../credentials/connection-key.ts';
 import { openAnswer } from '../../credentials/sealing/sealed-answer.ts';
 import type { KeyRing } from '../../credentials/sealing/key-ring.ts';
+import type { CredentialStore } from '../../credentials/store.ts';
 import { approvalRefusedForModel } from '../../elicitation/approval-wording.ts';
 import { connectionsAddress } from '../../elicitation/account-pages.ts';
 import {
@@ -26,6 +27,7 @@ interface Dependencies {
   storage: Pick<Storage, 'toolCalls' | 'toolCatalogue' | 'elicitations'>;
   keys: KeyRing;
   servers: Config['servers'];
+  storeOf(server: ServerConfig): CredentialStore;
   config: Pick<Config, 'http'>;
 }
 
@@ -79,15 +81,18 @@ async function reasonOf(
 
 /** The person is there, only their client cannot show the question: they can connect the account elsewhere. */
 async function accountMissing(
-  { storage, config }: Dependencies,
+  { storage, storeOf, config }: Dependencies,
   turn: Turn,
   call: ToolCallRow,
   server: ServerConfig,
 ): Promise<NewEvent> {
   const address = connectionsAddress(config.http.publicUrl);
-  const by = server.store === 'vault' ? 'key' : 'account';
   const known = await storage.toolCatalogue.get(connectionKey(server, turn));
   const tool = known?.tools.find(({ name }) => modelNameOf(server.name, name) === call.toolName)?.name;
-  const message = elsewhere(connectionMessage(server.title, 'missing', tool, by), false, address);
+  const message = elsewhere(
+    connectionMessage(server.title, 'missing', tool, storeOf(server).connectedBy),
+    false,
+    address,
+  );
   return accountNotice(call, server, message, address);
 }

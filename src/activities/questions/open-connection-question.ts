@@ -51,8 +51,8 @@ function requestOf(
     ...(ask.toolCallId !== undefined && { toolCallId: ask.toolCallId }),
     ...(ask.scopes && { scopes: ask.scopes }),
   };
-  const what = server.store === 'vault' ? 'key' : 'account';
-  const message = connectionMessage(server.title, ask.reason, ask.tool, what);
+  const { connectedBy } = parts.storeOf(server);
+  const message = connectionMessage(server.title, ask.reason, ask.tool, connectedBy);
   const url = questionAddress(parts.config.http.publicUrl, elicitationId);
   return { mode: 'url', message, url, context };
 }

@@ -38,6 +38,12 @@ export interface PageContext extends PagesParts {
   nango: NangoConnecting | null;
 }
 
+/** A server keeps its accounts there only where it is configured. */
+export function requireNango({ nango }: Pick<PageContext, 'nango'>): NangoConnecting {
+  if (!nango) throw new Error('Nango is not configured');
+  return nango;
+}
+
 export interface NangoConnecting extends NangoAttempts {
   /** Null: the pages do without. */
   script: PageScript | null;

@@ -6,6 +6,8 @@
 import { text } from 'node:stream/consumers';
 import { pino } from 'pino';
 import type { Config, ServerConfig } from '../../config/config.ts';
+import { storeOf } from '../../credentials/stores.ts';
+import type { VaultStore } from '../../credentials/vault/store.ts';
 import { readConfig } from '../../processes/read-config.ts';
 import { openDependencies } from '../../processes/dependencies.ts';
 import type { Dependencies } from '../../processes/dependencies.ts';
@@ -73,8 +75,9 @@ export const connect = defineCommand({
   run: ({ tenant, as }, [name = '']) =>
     printFrom((parts) => {
       const server = sharedServer(parts.config, name);
-      return server.store === 'vault'
-        ? keepGivenKey(parts, tenant, server)
+      const store = storeOf(parts.stores, server);
+      return store.connectedBy === 'key'
+        ? keepGivenKey(parts, tenant, server, store)
         : givePermit(parts, { tenant, server: server.name, user: as });
     }),
 });
@@ -107,13 +110,14 @@ function sharedServer({ servers }: Config, wanted: string): ServerConfig {
 }
 
 async function keepGivenKey(
-  { stores, storage, logger }: Dependencies,
+  { storage, logger }: Dependencies,
   tenant: string,
   server: ServerConfig,
+  store: Pick<VaultStore, 'keep'>,
 ): Promise<string> {
   if (process.stdin.isTTY) throw new Error(`Write the key on stdin: … connect ${server.name} < key.txt`);
   const key = { tenant, server: server.name, user: null };
-  const kept = await stores.vault.keep(server, key, (await text(process.stdin)).trim());
+  const kept = await store.keep(server, key, (await text(process.stdin)).trim());
   if (kept.kind !== 'kept') throw new Error(kept.message);
   const { version } = kept;
   const confirm = createConfirmConnection({ audit: storage.audit, announce: null, logger });

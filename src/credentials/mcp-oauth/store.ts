@@ -25,6 +25,7 @@ import { createRevoke } from './revoke.ts';
 import { createTrustedIssuers } from './trusted-issuers.ts';
 
 export interface OAuthStore extends CredentialStore {
+  readonly connectedBy: 'sign-in';
   /** Where to send the person. Throws `CredentialStoreError`, whose message may be shown. */
   begin(input: BeginInput): Promise<{ url: string }>;
   /** What came back. Failures of the provider are answers; only our own database throws. */
@@ -59,6 +60,7 @@ export function createOAuthStore(options: Options): OAuthStore {
   const renew = createRenew({ storage, keys, discovery, registrations, outbound, revoke, now });
   const resolver = { storage, keys, discovery, renew, now };
   return {
+    connectedBy: 'sign-in',
     resolve: (server, key) => resolve(resolver, server, key),
     reject: (server, key, refusal) => reject(resolver, server, key, refusal),
     statusOf: (row, server) => accountStatusOf(keys, row, server, now()),

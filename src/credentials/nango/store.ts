@@ -21,6 +21,7 @@ import type { ResolverParts } from './resolve.ts';
 import { createTokens } from './tokens.ts';
 
 export interface NangoStore extends CredentialStore {
+  readonly connectedBy: 'window';
   /** Lets somebody go there. The attempt that a question has already is taken up again. Throws `CredentialStoreError`. */
   begin(input: NangoBegin): Promise<NangoAttempt>;
   /**
@@ -62,6 +63,7 @@ export function createNangoStore(options: Options): NangoStore {
   const catchUpWith: ResolverParts['catchUp'] = (server, key) => catchUp(finding, server, key);
   const resolver = { storage, keys, tokens, catchUp: catchUpWith, logger, now };
   return {
+    connectedBy: 'window',
     confirm: (attemptId, connectionId) => confirm(finding, attemptId, connectionId),
     look: (attemptId) => look(finding, attemptId),
     catchUp: catchUpWith,

@@ -15,6 +15,7 @@ import { tryKey } from './try-key.ts';
 import type { ListTools, NotAccepted } from './try-key.ts';
 
 export interface VaultStore extends CredentialStore {
+  readonly connectedBy: 'key';
   /**
    * Tries what a person entered at its server, if that is configured, and keeps it in place of the key before.
    * Failures of the server are answers.
@@ -52,6 +53,7 @@ export function createVaultStore({ storage, keys, listTools }: Options): VaultSt
   }
 
   return {
+    connectedBy: 'key',
     resolve,
     async reject(server, wanted, { version, status, challenge }) {
       if (server.credentialScope === 'none') return connectionRequired('rejected', version);

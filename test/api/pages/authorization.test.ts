@@ -100,9 +100,11 @@ test('an authorization address that is no web page is never put on a page', asyn
   const url = 'javascript:alert(document.domain)';
   const setup = await setUpPages(undefined, {
     stores: {
-      oauth: { begin: async () => ({ url }), complete: async () => ({ kind: 'unknown-state' }) },
-      vault: { keep: async () => ({ kind: 'refused', message: 'no', reason: 'no' }) },
-      nango: null,
+      oauth: {
+        connectedBy: 'sign-in',
+        begin: async () => ({ url }),
+        complete: async () => ({ kind: 'unknown-state' }),
+      },
     },
   });
   await setup.ask();

@@ -23,12 +23,9 @@ import { createMayChange } from '../../../src/service/account-rights.ts';
 import { createOwnApprovals } from '../../../src/service/approvals.ts';
 import { askedQuestion, questionsOf } from '../../../src/service/questions.ts';
 import { createOwnConnections } from '../../../src/service/connections.ts';
-import { createOAuthStore } from '../../../src/credentials/mcp-oauth/store.ts';
 import { generateKey, parseKeys } from '../../../src/credentials/sealing/key-ring.ts';
-import type { Stores } from '../../../src/credentials/stores.ts';
-import { createNangoStore } from '../../../src/credentials/nango/store.ts';
+import { openStores } from '../../../src/credentials/stores.ts';
 import { toConfirmed } from '../../../src/service/nango-attempts.ts';
-import { createVaultStore } from '../../../src/credentials/vault/store.ts';
 import type { Action, ElicitationRequest } from '../../../src/elicitation/elicitation.ts';
 import { openStorage } from '../../../src/storage/open-storage.ts';
 import type { ConnectionKey } from '../../../src/storage/ports/connections.ts';
@@ -63,8 +60,10 @@ export interface Asked {
   server?: string | null;
 }
 
-type PagesChanges = Partial<PagesParts> &
-  Partial<Pick<AccountsParts, 'stores'>> & { announce?: ConnectionAnnouncer['announce'] };
+type PagesChanges = Partial<PagesParts> & {
+  stores?: Partial<AccountsParts['stores']>;
+  announce?: ConnectionAnnouncer['announce'];
+};
 
 export async function setUpPages(
   server: ServerConfig = serverConfig('http://127.0.0.1:9/mcp'),
@@ -92,24 +91,8 @@ export async function setUpPages(
   const log: string[] = [];
 
   const servers = new Map([[server.name, server], ...moreServers.map((one) => [one.name, one] as const)]);
-  const oauthStore = createOAuthStore({ storage, keys, publicUrl });
   const logger = pino({ level: 'info' }, { write: (line) => log.push(line) });
   const confirm = createConfirmConnection({ audit: storage.audit, announce: null, logger });
-  const stores: Stores = {
-    oauth: oauthStore,
-    vault: createVaultStore({ storage, keys, listTools: remote.listTools }),
-    nango: nango
-      ? createNangoStore({
-          storage,
-          keys,
-          nango,
-          publicUrl,
-          servers,
-          logger,
-          confirmFound: (found) => confirm(toConfirmed(found, null)),
-        })
-      : null,
-  };
   const mayChange = createMayChange(storage);
   const app = fastifyFactory({
     serverFactory: (handler) => listener.on('request', handler),
@@ -128,6 +111,14 @@ export async function setUpPages(
     openRequests: { perUser: 100, perAddress: 2_000 },
     ...changesOfHttp,
   };
+  const stores = await openStores({
+    config: { http, nango, servers, secret: () => undefined },
+    storage,
+    keys,
+    listTools: remote.listTools,
+    confirmFound: (found) => confirm(toConfirmed(found, null)),
+    logger,
+  });
   await app.register(connectPages, {
     config: {
       http,
@@ -145,7 +136,7 @@ export async function setUpPages(
     accounts: createAccounts({
       config: { servers },
       storage,
-      stores: givenStores ?? stores,
+      stores: { ...stores, ...givenStores },
       mayChange,
       confirmConnection: createConfirmConnection({
         audit: storage.audit,
@@ -239,7 +230,6 @@ export async function setUpPages(
     identity,
     storage,
     keys,
-    oauthStore,
     stores,
     answers,
     announced,

@@ -93,7 +93,7 @@ async function ofUser(
   const { tenant } = session;
   const key = { tenant, server: name, user: scope === 'project' ? null : session.user };
   const isTheirs = await mayChange(principalOf(session), key);
-  if (server?.store !== 'nango' || server.credentialScope !== scope || !isTheirs) {
+  if (!server || accounts.connectedBy(server) !== 'window' || server.credentialScope !== scope || !isTheirs) {
     await refusals.record(request, 'connecting what is not a connection of their own');
     throw new ProblemError('unknown_server', 'You have no such connection to change.');
   }

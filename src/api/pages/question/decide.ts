@@ -5,6 +5,7 @@ import type { ConnectionKey } from '../../../service/accounts.ts';
 import type { ConnectionQuestion } from '../../../service/connection-question.ts';
 import { ServiceError } from '../../../service/service-error.ts';
 import type { ServiceErrorCode } from '../../../service/service-error.ts';
+import { requireNango } from '../context.ts';
 import type { NangoConnecting, PageContext } from '../context.ts';
 import { keyProblemOf, keyQuestionPage } from '../key/pages.ts';
 import type { KeyProblem } from '../key/pages.ts';
@@ -31,11 +32,17 @@ export function connect(
   person: Person,
   entered: string | undefined,
 ): Promise<Page | Redirect> {
-  const { store } = question.server;
-  if (store === 'vault') return giveKey(context, question, person, entered);
-  const { nango } = context;
-  if (nango && store === 'nango') return connectByNango(context, nango, question, person);
-  return connectByOAuth(context, question, person);
+  const connectedBy = context.accounts.connectedBy(question.server);
+  switch (connectedBy) {
+    case 'key':
+      return giveKey(context, question, person, entered);
+    case 'window':
+      return connectByNango(context, requireNango(context), question, person);
+    case 'sign-in':
+      return connectByOAuth(context, question, person);
+    default:
+      return connectedBy satisfies never;
+  }
 }
 
 async function connectByOAuth(

@@ -93,7 +93,7 @@ async function pageFor(
   session: Session,
   request: FastifyRequest,
 ): Promise<Page> {
-  const { config, nango, mayChange } = context;
+  const { config, accounts, nango, mayChange } = context;
   switch (found.kind) {
     case 'unknown':
       return unknownPage();
@@ -104,9 +104,17 @@ async function pageFor(
     case 'open': {
       const { server } = found.question;
       const view = viewOf(found.question, config, session);
-      if (server.store === 'vault') return keyQuestionPage(view, server.vault?.hint);
-      const page = questionPage(view);
-      return server.store === 'nango' ? questionWithNango(page, view, nango?.script ?? null) : page;
+      const connectedBy = accounts.connectedBy(server);
+      switch (connectedBy) {
+        case 'key':
+          return keyQuestionPage(view, server.vault?.hint);
+        case 'window':
+          return questionWithNango(questionPage(view), view, nango?.script ?? null);
+        case 'sign-in':
+          return questionPage(view);
+        default:
+          return connectedBy satisfies never;
+      }
     }
     case 'shared': {
       const { server, row } = found.question;

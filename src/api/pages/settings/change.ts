@@ -5,6 +5,7 @@ import { CredentialStoreError } from '../../../service/accounts.ts';
 import type { ConnectionKey } from '../../../service/accounts.ts';
 import type { OwnConnection, Scope } from '../../../service/connections.ts';
 import { ServiceError } from '../../../service/service-error.ts';
+import { requireNango } from '../context.ts';
 import type { NangoConnecting, PageContext } from '../context.ts';
 import { keyPage, keyProblemOf } from '../key/pages.ts';
 import type { KeyProblem } from '../key/pages.ts';
@@ -48,7 +49,7 @@ export async function connect(
   { which, entered }: { which: Which; entered: string | undefined },
   request: FastifyRequest,
 ): Promise<Page | Redirect> {
-  const { config, accounts, nango, refusals } = context;
+  const { config, accounts, refusals } = context;
   const own = await findOwn(context, session, which);
   const server = config.servers.get(which.server);
   if (!own?.isInUse || !server) {
@@ -58,17 +59,23 @@ export async function connect(
   const { tenant, user } = session;
   const key = { tenant, server: server.name, user: own.scope === 'project' ? null : user };
   const target = { own, server, key };
-  if (server.store === 'vault') return giveKey(context, target, session, entered, request);
+  const connectedBy = accounts.connectedBy(server);
+  if (connectedBy === 'key') return giveKey(context, target, session, entered, request);
   try {
-    if (nango && server.store === 'nango')
-      return await connectByNango(context, nango, target, session, request);
-    return await leaveTo(accounts, {
-      server,
-      key,
-      elicitationId: null,
-      sessionHash: sessionHash(session),
-      returnUrl: session.returnUrl,
-    });
+    switch (connectedBy) {
+      case 'window':
+        return await connectByNango(context, requireNango(context), target, session, request);
+      case 'sign-in':
+        return await leaveTo(accounts, {
+          server,
+          key,
+          elicitationId: null,
+          sessionHash: sessionHash(session),
+          returnUrl: session.returnUrl,
+        });
+      default:
+        return connectedBy satisfies never;
+    }
   } catch (error) {
     return couldNotBegin(context, target, session, error);
   }
@@ -113,7 +120,7 @@ function couldNotBegin(
   const why = { kind: 'failed', message: error.message, canRetry: true } as const;
   const view = signedInAs(session, config.http.publicUrl);
   const page = notConnectedPage(view, own, why);
-  return server.store === 'nango' ? connectWithNango(page, view, own, nango?.script ?? null) : page;
+  return own.connectedBy === 'window' ? connectWithNango(page, view, own, nango?.script ?? null) : page;
 }
 
 function isConnected(context: PageContext, { name }: ServerConfig, request: FastifyRequest): Redirect {

@@ -94,16 +94,16 @@ const pagesOfOne: Record<string, PageOfOne> = {
 
   '/connections/key': ({ config }, own, view) => {
     const server = config.servers.get(own.server);
-    return server?.store === 'vault' ? keyPage(view, own, server.vault?.hint) : null;
+    return server && own.connectedBy === 'key' ? keyPage(view, own, server.vault?.hint) : null;
   },
 
   '/connections/connect': ({ config, nango }, own, view) => {
     const server = config.servers.get(own.server);
     // Whoever gives an account to everybody is told so before.
-    if (!server || server.store === 'vault' || (server.store === 'oauth' && own.scope === 'user'))
-      return null;
-    const isNango = server.store === 'nango';
-    const scopes = (isNango ? server.nango : server.oauth)?.scopes ?? [];
-    return connectPage(view, own, scopes, isNango ? (nango?.script ?? null) : null);
+    const { connectedBy, scope } = own;
+    if (!server || connectedBy === 'key' || (connectedBy === 'sign-in' && scope === 'user')) return null;
+    const isByWindow = connectedBy === 'window';
+    const scopes = (isByWindow ? server.nango : server.oauth)?.scopes ?? [];
+    return connectPage(view, own, scopes, isByWindow ? (nango?.script ?? null) : null);
   },
 };

@@ -69,8 +69,8 @@ function connectedNotice({ connections, justConnected }: SettingsView): Html | f
 }
 
 function item(view: SignedIn, connection: OwnConnection): Html {
-  const { serverTitle, host, store, state } = connection;
-  const place = [host, store === 'vault' && 'API key'].filter(Boolean).join(' · ');
+  const { serverTitle, host, connectedBy, state } = connection;
+  const place = [host, connectedBy === 'key' && 'API key'].filter(Boolean).join(' · ');
   return html`<li>
     <div class="head">
       ${monogram(serverTitle)}
@@ -111,7 +111,10 @@ function remark(connection: OwnConnection): Html {
 
 type BrokenReason = Extract<OwnConnection['state'], { status: 'broken' }>['reason'];
 
-function brokenWords({ serverTitle, isInUse, store, state }: OwnConnection, reason: BrokenReason): string {
+function brokenWords(
+  { serverTitle, isInUse, connectedBy, state }: OwnConnection,
+  reason: BrokenReason,
+): string {
   switch (reason) {
     case 'rejected':
       return `${serverTitle} does not accept this ${isKey(state) ? 'key' : 'access'} any more.`;
@@ -120,7 +123,7 @@ function brokenWords({ serverTitle, isInUse, store, state }: OwnConnection, reas
     case 'revoked':
       return `Access was withdrawn at ${serverTitle}, or has run out.`;
     case 'server_changed':
-      if (store === 'vault' && !isKey(state)) return `${serverTitle} is used with an API key now.`;
+      if (connectedBy === 'key' && !isKey(state)) return `${serverTitle} is used with an API key now.`;
       return isInUse
         ? `${serverTitle} has moved to another address since you connected it.`
         : 'No agent uses this server any more. Disconnect it, and its access is forgotten.';
@@ -152,17 +155,32 @@ function details({
 }
 
 function actions(view: SignedIn, own: OwnConnection): Html | false {
-  const { serverTitle, scope, mayChange, isInUse, store, state } = own;
+  const { serverTitle, mayChange, isInUse, connectedBy, state } = own;
   if (!mayChange) return false;
   const { status } = state;
-  const again = store === 'vault' && isKey(state) ? 'Replace key' : 'Reconnect';
+  const again = connectedBy === 'key' && isKey(state) ? 'Replace key' : 'Reconnect';
   const verb = status === 'missing' ? 'Connect' : again;
   const confirmUrl = keepingReturn(`${view.publicUrl}/connections/disconnect?${queryOf(own)}`, view);
   const of = html`<span class="unseen"> ${serverTitle}</span>`;
-  const way =
-    { vault: keyLink, nango: connectLink }[store] ?? (scope === 'project' ? connectLink : connectForm);
   return html`<div class="choices">
-    ${isInUse && way(view, own, html`${verb}${of}`, status === 'active')}
+    ${isInUse && connectControl(view, own, html`${verb}${of}`, status === 'active')}
     ${status !== 'missing' && html`<a class="button quiet" href="${confirmUrl}">Disconnect${of}</a>`}
   </div>`;
+}
+
+/** Whoever gives an account to everybody is told so on a page of its own. */
+function connectControl(view: SignedIn, own: OwnConnection, words: Html, isQuiet: boolean): Html | false {
+  const { connectedBy, scope } = own;
+  switch (connectedBy) {
+    case 'key':
+      return keyLink(view, own, words, isQuiet);
+    case 'window':
+      return connectLink(view, own, words, isQuiet);
+    case 'sign-in':
+      return (scope === 'project' ? connectLink : connectForm)(view, own, words, isQuiet);
+    case null:
+      return false;
+    default:
+      return connectedBy satisfies never;
+  }
 }
