@@ -5,13 +5,14 @@
 import type { Artifact, StreamResponse, Task, TaskStatus } from '@a2a-js/sdk';
 import { TaskState } from '@a2a-js/sdk';
 import type { ElicitationEvent } from '../elicitation/elicitation.ts';
-import type { LogEntry, TurnEvent } from '../turn/event.ts';
-import { operationOf } from '../turn/operations.ts';
+import type { LogEntry } from '../turn/event.ts';
 import type { TurnEndStatus, TurnRef } from '../turn/turn.ts';
 import { saidTexts } from '../turn/said-texts.ts';
+import { answerIn, foldIn, openIn, unfoldedTurn } from './folded-turn.ts';
+import type { FoldedTurn } from './folded-turn.ts';
 import { agentMessage, textPart, userMessage } from './parts.ts';
 import { questionMessage, stateOf } from './question.ts';
-import type { ShownQuestion } from './question.ts';
+import type { Shown, ShownQuestion } from './question.ts';
 
 export interface TaskFacts {
   turn: Pick<TurnRef, 'conversation' | 'turnId'>;
@@ -43,113 +44,31 @@ export interface ViewOptions {
   pageOf(elicitationId: string): string;
 }
 
-const answerId = 'answer';
-
 export function createTaskView(facts: TaskFacts, { isStructured, pageOf }: ViewOptions): TaskView {
   const ids = { taskId: facts.turn.turnId, contextId: facts.turn.conversation };
-  const blocks = new Map<string, { step: number; text: string }>();
-  const questions = new Map<string, ElicitationEvent>();
+  const turn = unfoldedTurn(facts.createdAt, facts.status);
   const answered = new Set<string>();
-  let step = 0;
-  let at = facts.createdAt;
-  let progress: string | undefined;
-  let failure: string | undefined;
-  let isRefused = false;
-  let end: TurnEndStatus | null =
-    facts.status === 'starting' || facts.status === 'running' ? null : facts.status;
-  let hasBegun = facts.status !== 'starting';
   let misfit: { elicitationId: string; reasons: string } | undefined;
   let toldText = '';
   let toldStatus = '';
 
-  const open = () => [...questions.values()].filter(({ status }) => status === 'pending');
-  const unanswered = () => open().filter(({ elicitationId }) => !answered.has(elicitationId));
-  const text = () =>
-    [...blocks.values()]
-      .map((block) => block.text)
-      .join('\n\n')
-      .trim();
+  const unanswered = () => openIn(turn).filter(({ elicitationId }) => !answered.has(elicitationId));
 
-  function apply({ at: time, event }: LogEntry): void {
-    at = Math.max(at, time);
-    hasBegun = true;
-    if (event.type === 'elicitation-request') questions.set(event.elicitationId, event);
-    if (event.path === undefined) applyOwn(event);
-  }
-
-  /** What delegated agents say is for the agent that asked them. */
-  function applyOwn(event: TurnEvent): void {
-    switch (event.type) {
-      case 'start-step':
-        step = event.step;
-        break;
-      case 'text-delta': {
-        const block = blocks.get(event.id) ?? { step, text: '' };
-        blocks.set(event.id, { ...block, text: block.text + event.delta });
-        break;
-      }
-      case 'reset-step':
-        for (const [id, block] of blocks) if (block.step === event.step) blocks.delete(id);
-        break;
-      case 'finish-step':
-        isRefused = event.finish === 'refused';
-        break;
-      case 'error':
-        failure = event.errorText;
-        break;
-      case 'turn-ended':
-        end = event.status;
-        break;
-      default:
-    }
-  }
-
-  function status(): TaskStatus {
-    const timestamp = new Date(at).toISOString();
-    if (end !== null) {
-      const words = failure ?? wordsFor(end);
-      const isAnswer = end === 'completed' && !isRefused;
-      const message = isAnswer || words === undefined ? undefined : say(`${ids.taskId}/end`, words);
-      return { state: endState(end, isRefused), message, timestamp };
-    }
+  function shownQuestion(): ShownQuestion | null {
     const [question, ...rest] = unanswered();
-    if (question) {
-      const reasons = misfit?.elicitationId === question.elicitationId ? misfit.reasons : undefined;
-      const page = pageOf(question.elicitationId);
-      const shown: ShownQuestion = { question, waiting: rest.length, misfit: reasons, page };
-      return {
-        state: stateOf(question, { isStructured }),
-        message: questionMessage(shown, { ...ids, isStructured }),
-        timestamp,
-      };
-    }
-    const state = hasBegun ? TaskState.TASK_STATE_WORKING : TaskState.TASK_STATE_SUBMITTED;
-    return {
-      state,
-      message: progress === undefined ? undefined : say(`${ids.taskId}/work`, progress),
-      timestamp,
-    };
+    if (!question || turn.end !== null) return null;
+    const reasons = misfit?.elicitationId === question.elicitationId ? misfit.reasons : undefined;
+    return { question, waiting: rest.length, misfit: reasons, page: pageOf(question.elicitationId) };
   }
 
-  const say = (messageId: string, words: string) => agentMessage(ids, messageId, [textPart(words)]);
-
-  function artifact(words: string): Artifact {
-    return {
-      artifactId: answerId,
-      name: answerId,
-      description: '',
-      parts: [textPart(words)],
-      metadata: undefined,
-      extensions: [],
-    };
-  }
+  const status = () => statusOf(turn, shownQuestion(), { ...ids, isStructured });
 
   /** Text that only grows is appended; what the model took back is replaced as a whole. */
   function textUpdate(): StreamResponse | null {
-    const now = text();
+    const now = answerIn(turn);
     if (now === toldText) return null;
     const append = toldText !== '' && now.startsWith(toldText);
-    const update = artifact(append ? now.slice(toldText.length) : now);
+    const update = artifactOf(append ? now.slice(toldText.length) : now);
     toldText = now;
     const value = { ...ids, artifact: update, append, lastChunk: false, metadata: undefined };
     return { payload: { $case: 'artifactUpdate', value } };
@@ -157,7 +76,7 @@ export function createTaskView(facts: TaskFacts, { isStructured, pageOf }: ViewO
 
   function statusUpdate(): StreamResponse | null {
     const now = status();
-    const fingerprint = JSON.stringify({ ...now, timestamp: null });
+    const fingerprint = fingerprintOf(now);
     if (fingerprint === toldStatus) return null;
     toldStatus = fingerprint;
     return { payload: { $case: 'statusUpdate', value: { ...ids, status: now, metadata: undefined } } };
@@ -165,33 +84,66 @@ export function createTaskView(facts: TaskFacts, { isStructured, pageOf }: ViewO
 
   return {
     add(entries) {
-      for (const entry of entries) {
-        apply(entry);
-        progress = operationOf(entry, '')?.label ?? progress;
-      }
+      for (const entry of entries) foldIn(turn, entry);
       return [textUpdate(), statusUpdate()].filter((update) => update !== null);
     },
     task() {
-      toldText = text();
       const now = status();
-      toldStatus = JSON.stringify({ ...now, timestamp: null });
+      toldText = answerIn(turn);
+      toldStatus = fingerprintOf(now);
       return {
         id: ids.taskId,
         contextId: ids.contextId,
         status: now,
-        artifacts: toldText === '' ? [] : [artifact(toldText)],
+        artifacts: toldText === '' ? [] : [artifactOf(toldText)],
         history: [userMessage(ids, facts.clientMessageId, saidTexts(facts.given).map(textPart))],
         metadata: undefined,
       };
     },
     state: () => status().state,
-    shown: () => (end === null ? (unanswered()[0] ?? null) : null),
-    open: () => (end === null ? open() : []),
+    shown: () => shownQuestion()?.question ?? null,
+    open: () => (turn.end === null ? openIn(turn) : []),
     answered: (elicitationId) => void answered.add(elicitationId),
     misfit(reasons) {
       const [question] = unanswered();
       if (question) misfit = { elicitationId: question.elicitationId, reasons };
     },
+  };
+}
+
+function statusOf(turn: FoldedTurn, asked: ShownQuestion | null, shown: Shown): TaskStatus {
+  const { isStructured, ...ids } = shown;
+  const timestamp = new Date(turn.at).toISOString();
+  const say = (messageId: string, words: string | undefined) =>
+    words === undefined ? undefined : agentMessage(ids, messageId, [textPart(words)]);
+  if (turn.end !== null) {
+    const state = endState(turn.end, turn.isRefused);
+    const isAnswered = state === TaskState.TASK_STATE_COMPLETED;
+    const words = isAnswered ? undefined : (turn.failure ?? wordsFor(turn.end));
+    return { state, message: say(`${ids.taskId}/end`, words), timestamp };
+  }
+  if (asked) {
+    const state = stateOf(asked.question, { isStructured });
+    return { state, message: questionMessage(asked, shown), timestamp };
+  }
+  const state = turn.hasBegun ? TaskState.TASK_STATE_WORKING : TaskState.TASK_STATE_SUBMITTED;
+  return { state, message: say(`${ids.taskId}/work`, turn.progress), timestamp };
+}
+
+/** The same for a status that says the same at another time. */
+function fingerprintOf(status: TaskStatus): string {
+  return JSON.stringify({ ...status, timestamp: null });
+}
+
+/** There is one, under one name: the answer. */
+function artifactOf(words: string): Artifact {
+  return {
+    artifactId: 'answer',
+    name: 'answer',
+    description: '',
+    parts: [textPart(words)],
+    metadata: undefined,
+    extensions: [],
   };
 }
 

@@ -11,7 +11,6 @@ import type { Stores } from '../credentials/stores.ts';
 import { answerAddress } from '../elicitation/account-pages.ts';
 import type { Status } from '../elicitation/elicitation.ts';
 import type { ExposedTool } from '../storage/ports/exposed-tools.ts';
-import type { McpSessions } from '../storage/ports/mcp-sessions.ts';
 import type { Storage } from '../storage/storage.ts';
 import type { LogEntry } from '../turn/event.ts';
 import { createAccounts } from './accounts.ts';
@@ -39,6 +38,8 @@ import { askedQuestion, findQuestion, followQuestions, listQuestions, questionsO
 import type { AskedQuestion, FoundQuestion, Question } from './questions.ts';
 import { listTurns } from './list-turns.ts';
 import type { TurnFilter, TurnPage, TurnPosition } from './list-turns.ts';
+import { createOwnMcpSessions } from './mcp-sessions.ts';
+import type { OwnMcpSessions } from './mcp-sessions.ts';
 import { findTurn } from './own-turn.ts';
 import type { FoundTurn, OwnTurn, TurnIds } from './own-turn.ts';
 import type { Principal } from './principal.ts';
@@ -66,7 +67,6 @@ import type { TurnSoFar } from './turn-so-far.ts';
 import { createTurnWorkflows } from './turn-workflows.ts';
 
 export type { ExposedTool } from '../storage/ports/exposed-tools.ts';
-export type { McpReply, McpSession } from '../storage/ports/mcp-sessions.ts';
 
 export interface Service {
   /** By name, in the order of the agents file. */
@@ -124,7 +124,7 @@ export interface Service {
   oauthClient: OAuthClient;
   recordRefusal: RecordRefusal;
   sealedText: SealedText;
-  mcpSessions: McpSessions;
+  mcpSessions: OwnMcpSessions;
   /** Where callers want to be told of their turns. */
   pushes: OwnPushes;
   /** Absent: not configured. */
@@ -207,7 +207,7 @@ export function createService({ config, storage, client, keys, stores, logger }:
     oauthClient: createOAuthClient(config),
     recordRefusal,
     sealedText: createSealedText(keys),
-    mcpSessions: storage.mcpSessions,
+    mcpSessions: createOwnMcpSessions({ mcpSessions: storage.mcpSessions, recordRefusal }),
     pushes: createOwnPushes({ storage, keys, config, deliveries: workflows.deliveries }),
     slack,
     async exposedTools() {

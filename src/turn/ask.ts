@@ -120,6 +120,39 @@ export function accountOf(ask: Ask): Omit<ExpectedConnection, 'turn'> | null {
   }
 }
 
+/** Until when whoever asks waits for the answer, in epoch milliseconds; null where only the turn's limit counts. */
+export function expiresAtOf(ask: Ask): number | null {
+  switch (ask.kind) {
+    case 'server':
+      return ask.expiresAt ?? null;
+    case 'connection':
+    case 'approval':
+    case 'tool-approval':
+    case 'model':
+    case 'tool':
+      return null;
+    default:
+      return ask satisfies never;
+  }
+}
+
+/** Of a url: that its page is done is reported here, and only that settles the question. */
+export function isReported(ask: Ask): boolean {
+  switch (ask.kind) {
+    case 'server':
+      return ask.isReported === true;
+    case 'tool':
+      return ask.mode === 'url';
+    case 'connection':
+    case 'approval':
+    case 'tool-approval':
+    case 'model':
+      return false;
+    default:
+      return ask satisfies never;
+  }
+}
+
 /** A question to be opened. */
 export interface NewQuestion<Kind extends Ask = Ask> {
   turn: Turn;

@@ -1,4 +1,5 @@
 /** What the page around the widget hears of it, as events of the element. Nothing that was said is in them. */
+import type { ElicitationNews } from './interlude-chat.ts';
 import { questionsIn } from './message.ts';
 import type { Message } from './message.ts';
 import type { Phase } from './use-conversation.ts';
@@ -16,7 +17,8 @@ export function announceTo(element: HTMLElement) {
       known.set(elicitationId, status);
       // What was settled before anybody saw it here is no news.
       if (before === status || (before === undefined && status !== 'pending')) continue;
-      tell(element, 'elicitation', { elicitationId, mode, status, server: context.server });
+      const news: ElicitationNews = { elicitationId, mode, status, server: context.server };
+      tell(element, 'elicitation', news);
     }
     const before = asked;
     if (phase === 'working') asked = messages.findLast(({ role }) => role === 'user')?.id;

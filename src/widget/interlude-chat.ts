@@ -34,7 +34,8 @@ export interface InterludeChatElement extends HTMLElement {
 
 /** Of the event `elicitation`: a question was opened, or its status changed. */
 export type ElicitationNews = Pick<ElicitationRequest, 'elicitationId' | 'mode' | 'status'> & {
-  server: string;
+  /** The name of the server that the question is about; a question of the agent, or of its own tools, has none. */
+  server?: string | undefined;
 };
 
 declare global {

@@ -5,7 +5,7 @@
 import { CancellationScope, uuid4, workflowInfo } from '@temporalio/workflow';
 import { canPresent } from '../elicitation/capabilities.ts';
 import type { Elicitation } from '../elicitation/lifecycle.ts';
-import { accountOf, askedBy, modeOf } from '../turn/ask.ts';
+import { accountOf, askedBy, expiresAtOf, isReported, modeOf } from '../turn/ask.ts';
 import type { Ask, AskResult, NewQuestion, Opened, ToolRequest } from '../turn/ask.ts';
 import { openElicitation } from './activities.ts';
 import { createDeadlines } from './deadlines.ts';
@@ -44,8 +44,7 @@ export function createElicit(
     if (!canPresent(modeOf(ask), turn.capabilities)) return 'unsupported';
     const { elicitationTimeoutMs: longest } = turn.limits;
     const ours = Date.now() + Math.min(own?.timeoutMs ?? longest, longest);
-    const theirs = ask.kind === 'server' ? ask.expiresAt : undefined;
-    const deadline = Math.min(ours, theirs ?? ours);
+    const deadline = Math.min(ours, expiresAtOf(ask) ?? ours);
     const asked: NewQuestion = {
       turn,
       workflowId: workflowInfo().workflowId,
@@ -120,11 +119,6 @@ export class PageCannotReport extends Error {
       'nobody was sent to its page, because that page could never report that it is done: the agents file names no secret for it (tools.completionSecretEnv). An operator has to add one.',
     );
   }
-}
-
-/** Consent to open the page is remembered, and only the page's end settles the question. */
-function isReported(ask: Ask): boolean {
-  return ask.kind === 'server' ? ask.isReported === true : ask.kind === 'tool' && ask.mode === 'url';
 }
 
 function toElicitation({ elicitationId, user, ask, deadline }: NewQuestion): Elicitation {

@@ -9,6 +9,7 @@ import { withSchemas } from '../../src/api/http/validation.ts';
 import { mcpSurface } from '../../src/api/mcp/route.ts';
 import type { McpParts } from '../../src/api/mcp/route.ts';
 import { generateKey, parseKeys } from '../../src/credentials/sealing/key-ring.ts';
+import { createOwnMcpSessions } from '../../src/service/mcp-sessions.ts';
 import { createSealedText } from '../../src/service/sealed-text.ts';
 import { openStorage } from '../../src/storage/open-storage.ts';
 import { createSuiteLayer } from './suite-layer.ts';
@@ -29,12 +30,13 @@ export async function startSuiteServer(): Promise<{ url: string; stop(): Promise
   const folder = await mkdtemp(path.join(tmpdir(), 'conformance-server-'));
   const storage = await openStorage({ kind: 'sqlite', path: path.join(folder, 'interlude.db') });
   const { layer, questions } = createSuiteLayer();
+  const recordRefusal = async () => undefined;
   const service = {
     ...questions,
-    mcpSessions: storage.mcpSessions,
+    mcpSessions: createOwnMcpSessions({ mcpSessions: storage.mcpSessions, recordRefusal }),
     agents: new Map([['assistant', { name: 'assistant', title: 'Assistant' }]]),
     sealedText: createSealedText(parseKeys(generateKey('suite'))),
-    recordRefusal: async () => undefined,
+    recordRefusal,
     listConversations: async () => ({ items: [], next: null }),
   } as unknown as McpParts['service'];
   mcpSurface(withSchemas(fastify), { service, readers, http, layer });

@@ -28,6 +28,5 @@ export async function openApprovalQuestion(
       arguments: shownArguments(call.input),
     },
   };
-  const opened = await openQuestion(parts, input, { request, server: null, seenVersion: null }, undefined);
-  return opened.kind === 'opened' ? { ...opened, connectedVersion: null } : opened;
+  return openQuestion(parts, input, { request, server: null, seenVersion: null }, undefined);
 }

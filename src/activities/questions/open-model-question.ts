@@ -22,6 +22,5 @@ export async function openModelQuestion(
     toolCallId: ask.toolCallId,
   };
   const request = { mode: 'form' as const, ...read.question, context };
-  const opened = await openQuestion(parts, input, { request, server: null, seenVersion: null }, undefined);
-  return opened.kind === 'opened' ? { ...opened, connectedVersion: null } : opened;
+  return openQuestion(parts, input, { request, server: null, seenVersion: null }, undefined);
 }

@@ -7,7 +7,7 @@ import { placeOf } from '../../remote/server-name.ts';
 import type { ElicitationRow } from '../../storage/ports/elicitations.ts';
 import type { NewPoll } from '../../storage/ports/polls.ts';
 import type { Storage } from '../../storage/storage.ts';
-import type { NewQuestion } from '../../turn/ask.ts';
+import type { NewQuestion, OpenResult } from '../../turn/ask.ts';
 import type { Turn } from '../../turn/turn.ts';
 import type { CallRounds } from '../call-tool/rounds.ts';
 
@@ -24,13 +24,22 @@ export async function openQuestion(
   { turn, workflowId, elicitationId, user, deadline }: NewQuestion,
   question: Pick<ElicitationRow, 'request' | 'server' | 'seenVersion'>,
   poll: NewPoll | undefined,
-): Promise<{ kind: 'opened' } | { kind: 'too-many-open'; of?: 'turn' }> {
+): Promise<OpenResult> {
   const { tenant, conversation, turnId, agent } = turn;
   const salt = randomBytes(16).toString('base64url');
   const row = { tenant, conversation, turnId, agent, id: elicitationId, workflowId, user, salt, deadline };
   const { maxOpen: perUser, maxOpenPerTurn: perTurn } = config.elicitation;
   const opened = await storage.elicitations.open({ ...row, ...question }, { perUser, perTurn }, poll);
-  return opened === 'too-many-in-turn' ? { kind: 'too-many-open', of: 'turn' } : { kind: opened };
+  switch (opened) {
+    case 'opened':
+      return { kind: 'opened', connectedVersion: null };
+    case 'too-many-open':
+      return { kind: 'too-many-open' };
+    case 'too-many-in-turn':
+      return { kind: 'too-many-open', of: 'turn' };
+    default:
+      return opened satisfies never;
+  }
 }
 
 export function serverOf({ config }: QuestionParts, name: string): ServerConfig {

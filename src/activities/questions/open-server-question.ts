@@ -32,6 +32,5 @@ export async function openServerQuestion(
   };
   const request = { ...asked, context };
   const poll = pollOfRound({ turn, toolCallId, server, round: number }, round);
-  const opened = await openQuestion(parts, input, { request, server: null, seenVersion: null }, poll);
-  return opened.kind === 'opened' ? { ...opened, connectedVersion: null } : opened;
+  return openQuestion(parts, input, { request, server: null, seenVersion: null }, poll);
 }

@@ -27,6 +27,5 @@ export async function openToolApprovalQuestion(
       arguments: shownArguments(call.input),
     },
   };
-  const opened = await openQuestion(parts, input, { request, server: null, seenVersion: null }, undefined);
-  return opened.kind === 'opened' ? { ...opened, connectedVersion: null } : opened;
+  return openQuestion(parts, input, { request, server: null, seenVersion: null }, undefined);
 }

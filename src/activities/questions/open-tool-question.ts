@@ -25,8 +25,8 @@ export async function openToolQuestion(
   };
   const request: ElicitationRequest = { ...question, context };
   const opened = await openQuestion(parts, input, { request, server: null, seenVersion: null }, undefined);
-  if (opened.kind === 'too-many-open') return opened;
+  if (opened.kind !== 'opened') return opened;
   // Its author may have chosen the id, and somebody else's question has it.
   const row = await parts.storage.elicitations.get(elicitationId);
-  return row?.workflowId === workflowId ? { ...opened, connectedVersion: null } : { kind: 'call-ended' };
+  return row?.workflowId === workflowId ? opened : { kind: 'call-ended' };
 }

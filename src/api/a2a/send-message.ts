@@ -10,7 +10,7 @@ import {
 import { ClientIdSchema } from '../../contract/ids.ts';
 import { cannotAsk } from '../../elicitation/capabilities.ts';
 import type { ElicitationEvent, ElicitationResponse } from '../../elicitation/elicitation.ts';
-import { ServiceError } from '../../service/service-error.ts';
+import { refusedAnswer } from '../../service/refused-answer.ts';
 import type { Service } from '../../service/service.ts';
 import { readHops } from '../../turn/hops.ts';
 import { plainAnswer, structuredAnswer } from './answer.ts';
@@ -184,18 +184,17 @@ async function give(
     await service.answerQuestion(principal, { elicitationId, response, address, idempotencyKey });
     return null;
   } catch (error) {
-    if (!(error instanceof ServiceError)) throw error;
-    const { code, message, details } = error;
-    switch (code) {
-      case 'invalid_content':
-      case 'invalid_request': {
-        const issues = details.issues?.map(({ path, detail }) => `${path.slice(1).join('.')}: ${detail}`);
-        return issues ? `${issues.join('; ')}.` : message;
-      }
-      case 'person_required':
-        return mode === 'url' ? null : message;
-      default:
+    const refused = refusedAnswer(error);
+    if (!refused) throw error;
+    switch (refused.kind) {
+      case 'misfit':
+        return refused.reasons;
+      case 'person':
+        return mode === 'url' ? null : refused.message;
+      case 'over':
         throw error;
+      default:
+        return refused satisfies never;
     }
   }
 }

@@ -8,6 +8,7 @@ import { RequestError } from '@agentclientprotocol/sdk';
 import type { PromptRequest, SessionInfo } from '@agentclientprotocol/sdk';
 import { createClient } from '../../client/client.ts';
 import type { Client } from '../../client/client.ts';
+import { withTimeout } from '../../time/with-timeout.ts';
 import { configOptions, modes } from './agent-options.ts';
 import type { Editor } from './editor.ts';
 import type { Identity } from './identity.ts';
@@ -61,10 +62,9 @@ export class Connection {
       const agents = await this.#client.agents({ signal });
       return (agent === undefined ? agents[0] : agents.find(({ id }) => id === agent))?.images === true;
     };
-    const late = new Promise<boolean>((resolve) =>
-      signal.addEventListener('abort', () => resolve(false), { once: true }),
-    );
-    return Promise.race([ask().catch(() => false), late]);
+    // What is waited for before that request takes no signal.
+    const answer = ask().catch(() => false);
+    return withTimeout(answer, greetingTimeoutMs, false, { ref: false });
   }
 
   async login(methodId: string): Promise<object> {

@@ -8,8 +8,8 @@ import type { ConnectionKey } from '../../storage/ports/connections.ts';
 import { connectionKey } from '../connection-key.ts';
 import type { Listed } from './answers.ts';
 import { toStoreError } from './failure.ts';
-import { integrationOf, isFor, isOfAttempt, openLink, tagsOf } from './link.ts';
-import { record, recordedAs } from './record.ts';
+import { integrationOf, isFor, isOfAttempt, tagsOf } from './link.ts';
+import { confirmationOf, readStored, recordConnection } from './record.ts';
 import type { Confirmation, Connected, RecordParts } from './record.ts';
 
 interface AttemptParts extends RecordParts {
@@ -35,7 +35,9 @@ export async function confirm(
   connectionId: string,
 ): Promise<Confirmation> {
   const known = await findAttempt(parts, attemptId);
-  return known ? record(parts, known.attempt, known.server, connectionId) : { kind: 'unknown-attempt' };
+  return known
+    ? recordConnection(parts, known.attempt, known.server, connectionId)
+    : { kind: 'unknown-attempt' };
 }
 
 /** See `NangoStore.look`. */
@@ -43,11 +45,11 @@ export async function look(parts: AttemptParts, attemptId: string): Promise<Conf
   const known = await findAttempt(parts, attemptId);
   if (!known) return { kind: 'unknown-attempt' };
   const { attempt, server } = known;
-  const connected = await recordFound(parts, server, await list(parts, server, [attempt]));
+  const connected = await recordNew(parts, server, await list(parts, server, [attempt]));
   const newest = connected.at(-1);
   if (newest) return newest;
-  const { row, link } = await recorded(parts, attempt);
-  return row && link?.attemptId === attemptId ? recordedAs(attempt, row) : { kind: 'nothing-yet' };
+  const { row, link } = await readStored(parts, attempt);
+  return row && link?.attemptId === attemptId ? confirmationOf(attempt, row) : { kind: 'nothing-yet' };
 }
 
 /** See `CredentialStore.catchUp`. */
@@ -60,7 +62,7 @@ export async function catchUp(
   if (attempts.length === 0) return;
   const found = await list(parts, server, attempts.slice(0, mostAttempts));
   // No page and no webhook has reported these, so nobody else confirms them.
-  for (const one of await recordFound(parts, server, found)) await parts.confirmFound(one);
+  for (const one of await recordNew(parts, server, found)) await parts.confirmFound(one);
 }
 
 async function findAttempt({ storage, servers }: AttemptParts, attemptId: string) {
@@ -91,25 +93,19 @@ async function list(
 }
 
 /** Records new connections, oldest first, and deletes replaced ones at Nango. Returns the new ones, in this order. */
-async function recordFound(parts: AttemptParts, server: ServerConfig, found: Found[]): Promise<Connected[]> {
+async function recordNew(parts: AttemptParts, server: ServerConfig, found: Found[]): Promise<Connected[]> {
   const connected: Connected[] = [];
   for (const { attempt, listed } of found) {
     const { connectionId, createdAt } = listed;
-    const { link } = await recorded(parts, attempt);
+    const { link } = await readStored(parts, attempt);
     if (link?.connectionId === connectionId && link.attemptId === attempt.id) continue;
     const isReplaced =
       link && link.connectionId !== connectionId && createdAt <= link.since && isFor(link, server);
     if (isReplaced) await parts.removeUnused(link.integration, connectionId);
     else {
-      const confirmation = await record(parts, attempt, server, connectionId);
+      const confirmation = await recordConnection(parts, attempt, server, connectionId);
       if (confirmation.kind === 'connected' && confirmation.isNew) connected.push(confirmation);
     }
   }
   return connected;
-}
-
-async function recorded({ storage, keys }: AttemptParts, key: ConnectionKey) {
-  const row = await storage.connections.get(key);
-  const opened = openLink(keys, row);
-  return { row, link: opened.kind === 'link' ? opened.link : null };
 }

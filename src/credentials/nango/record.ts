@@ -54,7 +54,7 @@ interface Recorded {
 /** Longer than one request to Nango may take. */
 const lockWaitMs = 15_000;
 
-export async function record(
+export async function recordConnection(
   parts: RecordParts,
   attempt: ConnectAttempt,
   server: ServerConfig,
@@ -82,28 +82,26 @@ async function recordUnderLock(
   server: ServerConfig,
   connectionId: string,
 ): Promise<Recorded> {
-  const { connections, connectAttempts } = parts.storage;
   // Whoever disconnected meanwhile does not want what still comes of it.
-  if (!(await connectAttempts.get(attempt.id))) return { confirmation: { kind: 'unknown-attempt' } };
-  const row = await connections.get(attempt);
-  const opened = openLink(parts.keys, row);
-  const link = opened.kind === 'link' ? opened.link : null;
+  if (!(await parts.storage.connectAttempts.get(attempt.id)))
+    return { confirmation: { kind: 'unknown-attempt' } };
+  const { row, link } = await readStored(parts, attempt);
   const isRecorded = link?.connectionId === connectionId && link.attemptId === attempt.id;
   const read = await readBack(parts.client, server, connectionId);
   // What is recorded stays so while Nango cannot say more about it.
   if (read.kind === 'unknown') {
     if (!row || !isRecorded) throw read.error;
-    return { confirmation: recordedAs(attempt, row) };
+    return { confirmation: confirmationOf(attempt, row) };
   }
   if (read.kind === 'other' || !isOfAttempt(read.connection.tags, parts.installation, attempt.id))
     return { confirmation: { kind: 'not-of-this-attempt' } };
 
   const { connection } = read;
   if (row && isRecorded && (row.status === 'broken' || !isAnotherAccount(row, connection)))
-    return { confirmation: recordedAs(attempt, row) };
+    return { confirmation: confirmationOf(attempt, row) };
   if (row && link && isFor(link, server) && isOlder(connection, link)) {
     const { integration } = connection;
-    return { confirmation: recordedAs(attempt, row), surplus: { integration, connectionId } };
+    return { confirmation: confirmationOf(attempt, row), surplus: { integration, connectionId } };
   }
   const version = await establish(parts, attempt, server, { connection, before: link });
   const account = nameIn(connection);
@@ -113,6 +111,13 @@ async function recordUnderLock(
     confirmation: { kind: 'connected', key, elicitationId, actor, version, account, isNew: true },
     ...(link && link.connectionId !== connectionId && { surplus: link }),
   };
+}
+
+/** The row of an account, and its link if it has one that can be read. */
+export async function readStored({ storage, keys }: RecordParts, key: ConnectionKey) {
+  const row = await storage.connections.get(key);
+  const opened = openLink(keys, row);
+  return { row, link: opened.kind === 'link' ? opened.link : null };
 }
 
 type ReadBack =
@@ -157,8 +162,8 @@ async function establish(
   });
 }
 
-/** What is recorded already. */
-export function recordedAs(attempt: ConnectAttempt, row: ConnectionRow): Confirmation {
+/** Of what is recorded already. */
+export function confirmationOf(attempt: ConnectAttempt, row: ConnectionRow): Confirmation {
   if (row.status === 'broken') return { kind: 'nothing-yet' };
   const { version, account } = row;
   const { elicitationId, actor } = attempt;

@@ -3,25 +3,19 @@
  * has open calls. A call goes on with the code that it began with, so somebody has to run that until the last one is over.
  */
 import { Client } from '@temporalio/client';
-import type { NativeConnection, Worker } from '@temporalio/worker';
+import type { NativeConnection } from '@temporalio/worker';
 import type { ToolBundle } from '../../tool-bundles/tool-bundle.ts';
-import { withTimeout } from '../../time/with-timeout.ts';
 import { toolQueueName } from '../../workflows/tool-queue.ts';
 import type { Dependencies } from '../dependencies.ts';
 import { keepBundle, readBundle } from './kept-bundles.ts';
+import { createRunningWorkers } from './running-workers.ts';
 import { createStuckCalls } from './stuck-calls.ts';
-import { createToolWorker, longestStopMs } from './tool-worker.ts';
+import { createToolWorker } from './tool-worker.ts';
 
 /** How long code is kept that nobody runs and that has no open calls. */
 const keptMs = 7 * 24 * 60 * 60_000;
 /** How often it is written down that code runs. */
 const touchEveryMs = 60 * 60_000;
-/** A worker that failed is started again after this. */
-const restartAfterMs = 1_000;
-/** How often is looked whether one has failed. What it leaves behind comes to an end much later. */
-const lookAtStateMs = 500;
-/** On top of the time that a worker is given to stop: one that still has not has a thread that never answers. */
-const lateMs = 5_000;
 /** Temporal lists what has just begun with a delay: only a second look without open calls is believed. */
 const quietLooks = 2;
 
@@ -37,13 +31,6 @@ export interface ToolWorkers {
   stop(): Promise<void>;
 }
 
-interface Running {
-  worker: Worker;
-  over: Promise<void>;
-  /** How many looks in a row have found no open call. */
-  quiet: number;
-}
-
 /** Runs `offered` until it is stopped. */
 export async function startToolWorkers(
   parts: Dependencies,
@@ -53,90 +40,35 @@ export async function startToolWorkers(
   const { config, storage, logger } = parts;
   const { namespace, taskQueue } = config.temporal;
   const client = new Client({ connection, namespace });
-  const running = new Map<string, Running>();
-  const own = new Set(offered.map(({ hash }) => hash));
+  const openCallsOf = (hash: string) =>
+    `TaskQueue = '${toolQueueName(taskQueue, hash)}' AND ExecutionStatus = 'Running'`;
   const stuck = createStuckCalls({ client, logger });
-  /** Workers that have failed, and have not stopped yet. */
-  const failed = new Set<Promise<void>>();
+  const workers = createRunningWorkers({
+    config,
+    logger,
+    offered,
+    async create(bundle) {
+      const worker = await createToolWorker(parts, connection, bundle, stuck.check);
+      stuck.checkAll(openCallsOf(bundle.hash));
+      return worker;
+    },
+  });
+  const own = new Set(offered.map(({ hash }) => hash));
+  /** Of code that runs: how many looks in a row have found no open call. */
+  const quiet = new Map<string, number>();
   // Starting it writes it down, too.
   let touchedAt = Date.now();
-  let isStopped = false;
-  let starting: Promise<void> | undefined;
-  let restarting: NodeJS.Timeout | undefined;
-
-  async function run(bundle: ToolBundle): Promise<void> {
-    const { hash } = bundle;
-    const worker = await createToolWorker(parts, connection, bundle, stuck.check);
-    const watch = setInterval(() => {
-      if (worker.getState() !== 'RUNNING') replace();
-    }, lookAtStateMs);
-    const over = worker
-      .run()
-      .catch((err: unknown) => logger.error({ err, bundle: hash }, 'a worker of tools stopped'))
-      .finally(replace);
-    running.set(hash, { worker, over, quiet: 0 });
-    stuck.checkAll(openCallsOf(hash));
-
-    function replace(): void {
-      clearInterval(watch);
-      // It was told to stop, or is replaced already.
-      if (running.get(hash)?.worker !== worker) return;
-      logger.error({ bundle: hash }, 'a worker of tools has failed, and is started again');
-      running.delete(hash);
-      const leaving = untilOver({ over, hash }).finally(() => failed.delete(leaving));
-      failed.add(leaving);
-      restartLater();
-    }
-  }
-
-  /** Those that do not run: at the start all of them, later one whose worker has failed. */
-  function runOffered(): Promise<void> {
-    starting ??= start().finally(() => (starting = undefined));
-    return starting;
-
-    async function start(): Promise<void> {
-      for (const bundle of offered) if (!isStopped && !running.has(bundle.hash)) await run(bundle);
-    }
-  }
-
-  function restartLater(): void {
-    clearTimeout(restarting);
-    if (isStopped) return;
-    const restart = () =>
-      void runOffered().catch((err: unknown) => {
-        logger.error({ err }, 'a worker of tools could not be started again');
-        restartLater();
-      });
-    restarting = setTimeout(restart, restartAfterMs);
-  }
-
-  async function end(hash: string): Promise<void> {
-    const ended = running.get(hash);
-    if (!ended) return;
-    running.delete(hash);
-    if (ended.worker.getState() === 'RUNNING') ended.worker.shutdown();
-    await untilOver({ over: ended.over, hash });
-  }
-
-  async function untilOver({ over, hash }: Pick<Running, 'over'> & { hash: string }): Promise<void> {
-    const isOver = over.then(() => true);
-    if (await withTimeout(isOver, longestStopMs(config) + lateMs, false)) return;
-    logger.error({ bundle: hash }, 'a worker of tools does not stop, and is no longer waited for');
-  }
-
-  function openCallsOf(hash: string): string {
-    return `TaskQueue = '${toolQueueName(taskQueue, hash)}' AND ExecutionStatus = 'Running'`;
-  }
 
   /** Whether it has to be looked after again soon. */
   async function lookAfter({ hash, usedAt }: { hash: string; usedAt: number }): Promise<boolean> {
     const open = (await client.workflow.count(openCallsOf(hash))).count;
-    const ran = running.get(hash);
-    if (ran) {
-      ran.quiet = open > 0 ? 0 : ran.quiet + 1;
-      if (ran.quiet >= quietLooks) await end(hash);
-      return running.has(hash);
+    if (workers.isRunning(hash)) {
+      const looks = open > 0 ? 0 : (quiet.get(hash) ?? 0) + 1;
+      quiet.set(hash, looks);
+      if (looks >= quietLooks) await workers.end(hash);
+      return workers.isRunning(hash);
     }
+    quiet.delete(hash);
     if (open > 0) {
       await runAgain(hash);
       return true;
@@ -149,7 +81,7 @@ export async function startToolWorkers(
   async function runAgain(hash: string): Promise<void> {
     const bundle = await readBundle(parts, hash);
     if (!bundle) return;
-    await run(bundle);
+    await workers.run(bundle);
     logger.info(
       { bundle: hash },
       'open calls of tools began with another version of the code: a worker for it is started',
@@ -157,17 +89,13 @@ export async function startToolWorkers(
   }
 
   async function stop(): Promise<void> {
-    isStopped = true;
-    clearTimeout(restarting);
-    // One that is just being started again would be left behind.
-    await starting?.catch(() => undefined);
-    await Promise.all([...[...running.keys()].map(end), ...failed]);
+    await workers.stop();
     await stuck.idle();
   }
 
   try {
     for (const bundle of offered) await keepBundle(parts, bundle);
-    await runOffered();
+    await workers.runOffered();
   } catch (error) {
     await stop();
     throw error;
@@ -175,7 +103,7 @@ export async function startToolWorkers(
 
   return {
     async look() {
-      await runOffered();
+      await workers.runOffered();
       let isBusy = false;
       for (const kept of await storage.toolBundles.list()) {
         if (own.has(kept.hash)) continue;
@@ -186,12 +114,12 @@ export async function startToolWorkers(
         isBusy ||= isNeeded;
       }
       if (Date.now() - touchedAt >= touchEveryMs) {
-        await storage.toolBundles.touch([...running.keys()]);
+        await storage.toolBundles.touch(workers.hashes());
         touchedAt = Date.now();
       }
       return isBusy ? 'busy' : 'quiet';
     },
-    running: () => [...running.keys()],
+    running: workers.hashes,
     stop,
   };
 }

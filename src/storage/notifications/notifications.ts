@@ -1,11 +1,12 @@
 /**
- * Notifies followers that a conversation's log has grown, that the questions to a user have changed, or that an MCP client has
- * said something about a question. A notification is
- * a hint, never the truth: whoever is notified reads the log, or the questions.
+ * Notifies followers that a conversation's log has grown, that the questions to a user have changed, or that an MCP client
+ * has said something about a question. A notification is a hint, never the truth: whoever is notified reads the log, the
+ * questions or what was said.
  *
- * Writers in this process notify directly; other processes over the channel (LISTEN/NOTIFY on
- * PostgreSQL, none on SQLite). Because a hint can get lost, one query per process looks at the counters of all
- * followed conversations, one at the questions to all followed users, and one at what clients said, from time to time: an idle follower costs nothing of its own.
+ * Writers in this process notify directly; other processes over the channel (LISTEN/NOTIFY on PostgreSQL, none on SQLite).
+ * Because a hint can get lost, three queries per process look from time to time: one at the counters of all followed
+ * conversations, one at the questions to all followed users, and one at what clients said. An idle follower costs nothing
+ * of its own.
  */
 import { hash } from 'node:crypto';
 import type { Logger } from 'pino';
@@ -121,19 +122,12 @@ export function createNotifications({
 
   const readStates = async () => {
     const followed = [...topics.values()].map(({ ref }) => ref);
-    const users = followed.filter((ref) => 'askedUser' in ref);
-    const conversations = followed.filter((ref) => 'conversation' in ref);
-    const sessions = followed.filter((ref) => 'mcpSession' in ref);
-    const [logs, questions, said] = await Promise.all([
-      conversations.length > 0 ? lastSeqs(conversations) : [],
-      users.length > 0 ? openQuestions?.(users) : [],
-      sessions.length > 0 ? replies?.(sessions) : [],
+    const states = await Promise.all([
+      readStatesOf(followed.filter(isConversation), lastSeqs, (row) => row.last_seq),
+      readStatesOf(followed.filter(isUser), openQuestions, (row) => row.open),
+      readStatesOf(followed.filter(isSession), replies, (row) => row.replies),
     ]);
-    return [
-      ...logs.map((row) => ({ name: topicOf(row), state: row.last_seq })),
-      ...(questions ?? []).map((row) => ({ name: topicOf(row), state: row.open })),
-      ...(said ?? []).map((row) => ({ name: topicOf(row), state: row.replies })),
-    ];
+    return states.flat();
   };
 
   return {
@@ -178,6 +172,20 @@ function createSubscription(close: () => void): { wake: () => void; subscription
       close,
     },
   };
+}
+
+const isConversation = (ref: Followed) => 'conversation' in ref;
+const isUser = (ref: Followed) => 'askedUser' in ref;
+const isSession = (ref: Followed) => 'mcpSession' in ref;
+
+/** Of one kind of what is followed, with one query; none where nothing of that kind is. */
+async function readStatesOf<Ref extends Followed, Row extends Ref>(
+  refs: Ref[],
+  read: ((refs: Ref[]) => Promise<Row[]>) | undefined,
+  stateOf: (row: Row) => number | string,
+): Promise<{ name: string; state: number | string }[]> {
+  const rows = refs.length > 0 ? await read?.(refs) : undefined;
+  return (rows ?? []).map((row) => ({ name: topicOf(row), state: stateOf(row) }));
 }
 
 function topicOf(ref: Followed): string {

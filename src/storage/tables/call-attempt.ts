@@ -2,7 +2,7 @@
  * Which attempt at a tool call counts. A call is made in executions, one after another: first of all, again once an
  * account is connected, again for each round of answers. Each is an activity of its own, with attempts of its own.
  */
-import type { ExpressionBuilder, Kysely } from 'kysely';
+import type { Expression, ExpressionBuilder, Kysely, SqlBool } from 'kysely';
 import type { TurnRef } from '../../turn/turn.ts';
 import type { CallAttempt, ToolCallRow } from '../ports/tool-calls.ts';
 import type { Tables } from '../schema.ts';
@@ -16,12 +16,15 @@ export function numberOf({ execution, attempt }: CallAttempt): number {
   return execution * attemptsEach + attempt;
 }
 
-/** Condition on the row of a call whose turn goes on. `number`: of the attempt; without it, whoever it is. */
+/**
+ * For `where`: the row of this call, while its turn goes on and no newer attempt has taken it over. `number`: of the attempt;
+ * without it, whoever it is.
+ */
 export function openTo(
   { turnId, toolCallId }: { turnId: string; toolCallId: string },
   number: number | undefined,
-) {
-  return (row: ExpressionBuilder<Tables, 'tool_calls'>) =>
+): (row: ExpressionBuilder<Tables, 'tool_calls'>) => Expression<SqlBool> {
+  return (row) =>
     row.and([
       row('tool_calls.turn_id', '=', turnId),
       row('tool_call_id', '=', toolCallId),

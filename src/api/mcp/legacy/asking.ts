@@ -1,6 +1,6 @@
 /** Which questions one stream has asked, and what it says next: after news of the turn, or a word of the client. Pure. */
 import { questionWords } from '../../../elicitation/question-words.ts';
-import type { McpReply } from '../../../service/service.ts';
+import type { McpReply } from '../../../service/mcp-sessions.ts';
 import type { Capabilities } from '../../../elicitation/capabilities.ts';
 import type { CallStage, Question } from '../tools/follow-call.ts';
 import { isShowable } from '../tools/showable.ts';

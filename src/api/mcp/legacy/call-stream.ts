@@ -4,8 +4,9 @@
  * somebody is asked nothing is read: the log and the client's replies announce what is new.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
+import type { McpSession } from '../../../service/mcp-sessions.ts';
 import type { OwnTurn } from '../../../service/own-turn.ts';
-import type { McpSession, Service } from '../../../service/service.ts';
+import type { Service } from '../../../service/service.ts';
 import { pendingResult, unshownResult } from '../tools/fallback.ts';
 import { gatheringMs } from '../tools/follow-call.ts';
 import type { CallStage } from '../tools/follow-call.ts';

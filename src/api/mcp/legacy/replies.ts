@@ -1,9 +1,9 @@
 /** What clients send to our questions, at whatever process it arrives; whoever follows the turn sees what comes of it. */
 import { ElicitationIdSchema } from '../../../contract/ids.ts';
 import type { ElicitationResponse } from '../../../elicitation/elicitation.ts';
+import type { McpReply, McpSession } from '../../../service/mcp-sessions.ts';
 import { ServiceError } from '../../../service/service-error.ts';
 import type { Service } from '../../../service/service.ts';
-import type { McpReply, McpSession } from '../../../service/service.ts';
 import { toResponse } from '../modern/input-required.ts';
 import { answerQuestion } from '../tools/answers.ts';
 import type { Caller } from '../tools/tool.ts';

@@ -1,8 +1,8 @@
 /** Requests of clients up to 2025-11-25, at whatever process they arrive. */
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import packageJson from '../../../../package.json' with { type: 'json' };
+import type { McpSession } from '../../../service/mcp-sessions.ts';
 import type { Service } from '../../../service/service.ts';
-import type { McpSession } from '../../../service/service.ts';
 import { sendEventStream } from '../../http/event-stream.ts';
 import { conversationTemplate, listConversations, readConversation } from '../conversations.ts';
 import type { Arrived } from '../modern/caller.ts';
@@ -15,11 +15,10 @@ import { errorMessage, idIn, readMessage, requestIdIn, resultMessage } from './m
 import type { Message, Request } from './messages.ts';
 import { takeReply } from './replies.ts';
 import type { ReplyService } from './replies.ts';
-import { findSession, isVersion, openSession, versions } from './session.ts';
+import { isVersion, openSession, versions } from './session.ts';
 
 export interface LegacyParts extends CallStreamParts {
-  service: ReplyService &
-    Pick<Service, 'recordRefusal' | 'agents' | 'listConversations' | 'readConversation'>;
+  service: ReplyService & Pick<Service, 'agents' | 'listConversations' | 'readConversation'>;
 }
 
 interface Arriving {
@@ -56,7 +55,7 @@ export async function serveLegacy(parts: LegacyParts, arriving: Arriving): Promi
     return refuse(`MCP-Protocol-Version is none of ${versions.join(', ')}.`);
   const id = request.headers['mcp-session-id'];
   if (typeof id !== 'string') return refuse('Send initialize first, then its Mcp-Session-Id.');
-  const session = await findSession(parts.service, arrived, id);
+  const session = await parts.service.mcpSessions.find(arrived.principal, id, arrived.address);
   // The specification's word for it: the client begins anew.
   if (!session)
     return reply.code(404).send(errorMessage(messageId, code.noSession, 'There is no such session.'));

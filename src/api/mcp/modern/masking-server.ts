@@ -6,6 +6,7 @@ import { ProtocolError, ProtocolErrorCode, Server } from '@modelcontextprotocol/
 import type { ServerOptions } from '@modelcontextprotocol/server';
 import { z } from 'zod';
 import { ServiceError } from '../../../service/service-error.ts';
+import type { ServiceErrorCode } from '../../../service/service-error.ts';
 
 // The high-level one makes tool results of protocol errors.
 // oxlint-disable-next-line typescript/no-deprecated
@@ -34,12 +35,38 @@ export class MaskingServer extends Server {
   }
 }
 
+const { InternalError, InvalidParams } = ProtocolErrorCode;
+
+/** What a refusal of a use case is in JSON-RPC; its own code goes along in `data`. */
+const protocolCodes = {
+  invalid_request: InvalidParams,
+  unauthenticated: InvalidParams,
+  forbidden: InvalidParams,
+  cannot_act_for_users: InvalidParams,
+  person_required: InvalidParams,
+  unknown_agent: InvalidParams,
+  unknown_server: InvalidParams,
+  conversation_not_found: InvalidParams,
+  turn_in_progress: InvalidParams,
+  message_id_reused: InvalidParams,
+  idempotency_key_reused: InvalidParams,
+  elicitation_not_found: InvalidParams,
+  approval_not_found: InvalidParams,
+  not_your_question: InvalidParams,
+  invalid_content: InvalidParams,
+  already_answered: InvalidParams,
+  expired: InvalidParams,
+  images_not_taken: InvalidParams,
+  too_many_hops: InvalidParams,
+  turn_over: InvalidParams,
+  unavailable: InternalError,
+} satisfies Record<ServiceErrorCode, ProtocolErrorCode>;
+
 function toProtocolError(method: string, error: unknown, failed: (error: unknown) => void): ProtocolError {
   if (error instanceof ProtocolError) return error;
-  const { InternalError, InvalidParams } = ProtocolErrorCode;
   if (error instanceof ServiceError) {
     const { code, message } = error;
-    return new ProtocolError(code === 'unavailable' ? InternalError : InvalidParams, message, { code });
+    return new ProtocolError(protocolCodes[code], message, { code });
   }
   const misfit = misfitIn(error);
   if (misfit !== null)

@@ -1,6 +1,6 @@
 /** Answers of a client to questions of a call, each under the id of its question. */
 import type { ElicitationResponse } from '../../../elicitation/elicitation.ts';
-import { ServiceError } from '../../../service/service-error.ts';
+import { refusedAnswer } from '../../../service/refused-answer.ts';
 import type { Service } from '../../../service/service.ts';
 import type { Question } from './follow-call.ts';
 import type { Caller } from './tool.ts';
@@ -28,23 +28,18 @@ export async function answerQuestion(
     });
     return { kind: answered.kind === 'recorded' ? 'settled' : 'awaited' };
   } catch (error) {
-    if (!(error instanceof ServiceError)) throw error;
-    const { code, message, details } = error;
-    switch (code) {
-      case 'invalid_content':
-      case 'invalid_request': {
-        const issues = details.issues?.map(({ path, detail }) => `${path.slice(1).join('.')}: ${detail}`);
-        return { kind: 'misfit', reasons: issues ? `${issues.join('; ')}.` : message };
-      }
-      case 'person_required':
+    const refused = refusedAnswer(error);
+    if (!refused) throw error;
+    switch (refused.kind) {
+      case 'misfit':
+        return { kind: 'misfit', reasons: refused.reasons };
+      case 'person':
         // The program has shown the link; the person goes on from there.
-        return question.mode === 'url' ? { kind: 'awaited' } : { kind: 'misfit', reasons: message };
-      case 'already_answered':
-      case 'expired':
-      case 'turn_over':
-        return { kind: 'late', words: message };
+        return question.mode === 'url' ? { kind: 'awaited' } : { kind: 'misfit', reasons: refused.message };
+      case 'over':
+        return { kind: 'late', words: refused.message };
       default:
-        throw error;
+        return refused satisfies never;
     }
   }
 }

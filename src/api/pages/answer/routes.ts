@@ -6,7 +6,7 @@ import type { ElicitationResponse } from '../../../elicitation/elicitation.ts';
 import { coerceContent } from '../../../elicitation/form/coerce-content.ts';
 import { questionAddress } from '../../../elicitation/account-pages.ts';
 import type { AskedQuestion, Question } from '../../../service/questions.ts';
-import { ServiceError } from '../../../service/service-error.ts';
+import { refusedAnswer } from '../../../service/refused-answer.ts';
 import type { PageContext } from '../context.ts';
 import { isFromOurPage } from '../csrf.ts';
 import { sendPage } from '../layout.ts';
@@ -120,24 +120,23 @@ async function answer(
     if (given.action === 'accept' && view.asked.kind === 'link') return onwardPage(view.asked);
     return settledPage(view, answered.kind === 'recorded' ? answered.outcome : 'received', 'now');
   } catch (error) {
-    if (!(error instanceof ServiceError)) throw error;
-    switch (error.code) {
-      case 'invalid_content':
-      case 'invalid_request': {
-        const issues = error.details.issues ?? [];
-        const problems = new Map(issues.map(({ path, detail }) => [path.at(-1) ?? '', detail]));
+    const refused = refusedAnswer(error);
+    if (!refused) throw error;
+    switch (refused.kind) {
+      case 'misfit': {
+        const problems = new Map(refused.issues.map(({ path, detail }) => [path.at(-1) ?? '', detail]));
         const known = view.asked.kind === 'form' && view.asked.fields.some(({ name }) => problems.has(name));
-        return answerPage(view, { typed, problems, ...(!known && { problem: error.message }) });
+        return answerPage(view, { typed, problems, ...(!known && { problem: refused.message }) });
       }
-      case 'already_answered':
-      case 'expired':
-      case 'turn_over': {
+      case 'over': {
         // Something else settled the question while the page was open.
         const now = await askedQuestion(principalOf(session), question.id);
         return now.kind === 'own' ? pageFor(context, now, session) : unknownPage();
       }
-      default:
+      case 'person':
         throw error;
+      default:
+        return refused satisfies never;
     }
   }
 }

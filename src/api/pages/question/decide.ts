@@ -3,8 +3,7 @@ import { connectionsAddress } from '../../../elicitation/account-pages.ts';
 import { CredentialStoreError } from '../../../service/accounts.ts';
 import type { ConnectionKey } from '../../../service/accounts.ts';
 import type { ConnectionQuestion } from '../../../service/connection-question.ts';
-import { ServiceError } from '../../../service/service-error.ts';
-import type { ServiceErrorCode } from '../../../service/service-error.ts';
+import { refusedAnswer } from '../../../service/refused-answer.ts';
 import { requireNango } from '../context.ts';
 import type { NangoConnecting, PageContext } from '../context.ts';
 import { keyProblemOf, keyQuestionPage } from '../key/pages.ts';
@@ -114,9 +113,6 @@ async function giveKey(
   return refused ? show(keyProblemOf(refused)) : toOutcome(context, row.id, session);
 }
 
-/** The errors of an answer whose question is settled. */
-const settled: ServiceErrorCode[] = ['already_answered', 'expired', 'turn_over'];
-
 export async function refuse(
   context: PageContext,
   question: ConnectionQuestion,
@@ -131,7 +127,7 @@ export async function refuse(
     const connectionsUrl = keepingReturn(connectionsAddress(context.config.http.publicUrl), session);
     return refusedQuestionPage(action, server.title, connectionsUrl);
   } catch (error) {
-    if (!(error instanceof ServiceError) || !settled.includes(error.code)) throw error;
+    if (refusedAnswer(error)?.kind !== 'over') throw error;
     // Something else settled the question while the page was open.
     const found = await context.accounts.findQuestion(row.id, session);
     if (found.kind === 'connected') return connectedPage(server.title, found.account, found.tooLate);
