@@ -14,6 +14,9 @@ export function failureOf(error: unknown): TurnFailure {
   };
 }
 
+/** Of each activity that is given to `retryUntilDatabaseAnswers`. */
+export const maximumAttempts = 5;
+
 /** Runs `work` again every 10 s for as long as it fails, its own attempts used up, because the database is away. */
 export async function retryUntilDatabaseAnswers<T>(work: () => Promise<T>): Promise<T> {
   for (;;) {
