@@ -55,7 +55,7 @@ export function createToolActivities(
     const activity = run[activityPrefix + name];
     if (!activity) throw new Error(`There is no activity ${name}.`);
     try {
-      return await retryUntilDatabaseAnswers(() => activity(input));
+      return await retryUntilDatabaseAnswers((again) => activity({ ...input, ...again }));
     } catch (error) {
       if (isCancellation(error) || !(error instanceof ActivityFailure)) throw error;
       return { kind: 'unknown', reason: 'it did not say what became of it, so it may or may not have run.' };
