@@ -1,8 +1,9 @@
 /** Input and result of the activity `callModel`: one model step. Recorded in workflow history: ids and names, no text. */
+import type { Repetition } from './repetition.ts';
 import type { ToolCall } from './tool-call.ts';
 import type { Turn } from './turn.ts';
 
-export interface ModelCallInput {
+export interface ModelCallInput extends Repetition {
   turn: Turn;
   /** Counts the turn's model calls from 0. */
   step: number;

@@ -13,6 +13,7 @@ import type {
   ServerAsk,
   ToolApprovalAsk,
 } from './ask.ts';
+import type { Repetition } from './repetition.ts';
 import type { Turn } from './turn.ts';
 
 export type ToolCall = ServerCall | DelegatedCall | QuestionCall | DurableCall;
@@ -65,7 +66,7 @@ export function readToolCall(call: ToolCall | CallWithoutKind): ToolCall {
 }
 
 /** Input of the activity `callTool`: one attempt at a server's tool. */
-export interface ToolCallInput {
+export interface ToolCallInput extends Repetition {
   turn: Turn;
   toolCallId: string;
   server: string;

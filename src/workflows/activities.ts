@@ -6,18 +6,9 @@
  */
 import { ActivityCancellationType, proxyActivities, proxyLocalActivities } from '@temporalio/workflow';
 import type { Activities } from '../activities/index.ts';
+import { maximumAttempts } from './failures.ts';
+import { shortWrites } from './short-writes.ts';
 
-const databaseRetry = {
-  initialInterval: '100ms',
-  backoffCoefficient: 2,
-  maximumInterval: '10s',
-} as const;
-
-/**
- * Local activities, run inside the workflow task: one marker in history, no round trip, and no activity slot (calls that
- * wait for a person may hold all of them). A failure that the database did not cause is thrown as non-retryable by the
- * activity itself (see activities/safe-failures.ts).
- */
 export const {
   announceEnd,
   abandonCall,
@@ -27,28 +18,26 @@ export const {
   finishDelegation,
   finishModelQuestion,
   endTurn,
-} = proxyLocalActivities<
-  Pick<
-    Activities,
-    | 'announceEnd'
-    | 'abandonCall'
-    | 'openElicitation'
-    | 'settleElicitations'
-    | 'refuseToolCall'
-    | 'finishDelegation'
-    | 'finishModelQuestion'
-    | 'endTurn'
-  >
->({
-  startToCloseTimeout: '10s',
-  retry: databaseRetry,
-});
+} =
+  proxyLocalActivities<
+    Pick<
+      Activities,
+      | 'announceEnd'
+      | 'abandonCall'
+      | 'openElicitation'
+      | 'settleElicitations'
+      | 'refuseToolCall'
+      | 'finishDelegation'
+      | 'finishModelQuestion'
+      | 'endTurn'
+    >
+  >(shortWrites);
 
 export const { callModel } = proxyActivities<Pick<Activities, 'callModel'>>({
   startToCloseTimeout: '10m',
   // How long a dead worker goes unnoticed; then another one takes the call.
   heartbeatTimeout: '12s',
-  retry: { initialInterval: '1s', backoffCoefficient: 2, maximumInterval: '30s', maximumAttempts: 5 },
+  retry: { initialInterval: '1s', backoffCoefficient: 2, maximumInterval: '30s', maximumAttempts },
   cancellationType: ActivityCancellationType.TRY_CANCEL,
 });
 
@@ -60,7 +49,7 @@ export const { callTool } = proxyActivities<Pick<Activities, 'callTool'>>({
   // Only a default: each call passes `limits.toolCallMs`. Servers of the old era keep the request open while people think.
   startToCloseTimeout: '1h',
   heartbeatTimeout: '12s',
-  retry: { initialInterval: '500ms', backoffCoefficient: 2, maximumInterval: '10s', maximumAttempts: 5 },
+  retry: { initialInterval: '500ms', backoffCoefficient: 2, maximumInterval: '10s', maximumAttempts },
   cancellationType: ActivityCancellationType.WAIT_CANCELLATION_COMPLETED,
 });
 

@@ -42,8 +42,8 @@ export async function agentTurn(turn: TurnInput): Promise<TurnResult | Delegatio
     for (let step = 0; step < turn.limits.maxSteps; step++) {
       const summary = `model step ${step + 1}`;
       showModelStep(summary);
-      const result = await retryUntilDatabaseAnswers(() =>
-        callModel.executeWithOptions({ summary }, [{ turn, step }]),
+      const result = await retryUntilDatabaseAnswers((again) =>
+        callModel.executeWithOptions({ summary }, [{ turn, step, ...again }]),
       );
       if (result.finish === 'withdrawn') return 'withdrawn';
       isBegun = true;

@@ -6,13 +6,11 @@ import { refuseToolCall } from './activities.ts';
 import type { Children } from './children.ts';
 import { runTool } from './durable-calls.ts';
 import type { TurnInput } from './messages.ts';
+import { shortWrites } from './short-writes.ts';
 import { askForApproval } from './tool-call.ts';
 import type { ToolCallParts } from './tool-call.ts';
 
-const { permitDurableCall } = proxyLocalActivities<DurableCallActivities>({
-  startToCloseTimeout: '10s',
-  retry: { initialInterval: '100ms', backoffCoefficient: 2, maximumInterval: '10s' },
-});
+const { permitDurableCall } = proxyLocalActivities<DurableCallActivities>(shortWrites);
 
 type Parts = Pick<ToolCallParts, 'whileAsking' | 'elicit' | 'questions' | 'unwritten'> & {
   children: Pick<Children, 'run' | 'ended'>;

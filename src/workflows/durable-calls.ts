@@ -15,12 +15,10 @@ import { childOptions } from './child-options.ts';
 import type { Children } from './children.ts';
 import { durableToolWorkflow } from './messages.ts';
 import type { DurableToolEnd, DurableToolInput, TurnInput } from './messages.ts';
+import { shortWrites } from './short-writes.ts';
 import { toolQueueName } from './tool-queue.ts';
 
-const { finishLostTool, withdrawUnbegunTool } = proxyLocalActivities<DurableCallActivities>({
-  startToCloseTimeout: '10s',
-  retry: { initialInterval: '100ms', backoffCoefficient: 2, maximumInterval: '10s' },
-});
+const { finishLostTool, withdrawUnbegunTool } = proxyLocalActivities<DurableCallActivities>(shortWrites);
 
 /** After this long without a worker the call is withdrawn. Workers look every few seconds for code that they are to run. */
 const unclaimedAfter = '1m';

@@ -40,8 +40,8 @@ export async function attemptToolCall(
   try {
     return await unwritten.writtenBy((outcomes) =>
       scope.run(() =>
-        retryUntilDatabaseAnswers(() =>
-          withGracePeriod(callTool.executeWithOptions(options, [{ ...input, outcomes }]), () =>
+        retryUntilDatabaseAnswers((again) =>
+          withGracePeriod(callTool.executeWithOptions(options, [{ ...input, outcomes, ...again }]), () =>
             fromServer.abandon(),
           ),
         ),

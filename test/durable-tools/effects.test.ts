@@ -3,6 +3,7 @@ import { mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { MockActivityEnvironment } from '@temporalio/testing';
+import { DefaultLogger } from '@temporalio/worker';
 import { afterAll, beforeEach, expect, test } from 'vitest';
 import { createEffect } from '../../src/activities/durable-tools/effects.ts';
 import type { AuthorActivity, EffectCall, EffectResult } from '../../src/activities/durable-tools/effects.ts';
@@ -29,12 +30,14 @@ beforeEach(async () => {
 });
 
 /** One attempt at the same call. */
-async function attempt(activity: AuthorActivity, input: Partial<EffectCall> = {}): Promise<EffectResult> {
-  const environment = new MockActivityEnvironment({
-    activityId: String(activityIds),
-    workflowExecution: { workflowId, runId: 'run' },
-  });
-  const effect = createEffect({ storage, keys }, 'deletePage', (...args) => {
+async function attempt(
+  activity: AuthorActivity,
+  input: Partial<EffectCall> = {},
+  toolEffects = storage.toolEffects,
+): Promise<EffectResult> {
+  const info = { activityId: String(activityIds), workflowExecution: { workflowId, runId: 'run' } };
+  const environment = new MockActivityEnvironment(info, { logger: new DefaultLogger('ERROR') });
+  const effect = createEffect({ storage: { ...storage, toolEffects }, keys }, 'deletePage', (...args) => {
     runs += 1;
     return activity(...args);
   });
@@ -55,6 +58,29 @@ test('a repeated attempt is given what the first one came to', async () => {
   expect(await attempt((page) => `deleted ${String(page)}`)).toEqual({ kind: 'done', value: 'deleted Home' });
   expect(await attempt(() => 'again')).toEqual({ kind: 'done', value: 'deleted Home' });
   expect(runs).toBe(1);
+});
+
+test('what its attempts could not keep is not done again by the activity that repeats them', async () => {
+  const refused = () =>
+    Promise.reject(Object.assign(new Error('connect ECONNREFUSED'), { code: 'ECONNREFUSED' }));
+  const first = String(activityIds);
+  const unkept = { ...storage.toolEffects, finish: () => Promise.reject(new Error('given up')) };
+  await expect(attempt(() => 'deleted', {}, unkept)).rejects.toThrow('given up');
+  const away = { ...unkept, claim: refused };
+  await expect(attempt(() => 'deleted', {}, away)).rejects.toThrow('ECONNREFUSED');
+
+  activityIds += 1;
+  const repeats = { activityId: first, attempts: 5 };
+  await expect(attempt(() => 'again', { repeats }, away)).rejects.toThrow('ECONNREFUSED');
+  expect(await attempt(() => 'again', { repeats })).toMatchObject({ kind: 'unknown' });
+  expect(runs).toBe(1);
+  activityIds += 1;
+  expect(await attempt(() => 'more', { repeats, isIdempotent: true })).toEqual({
+    kind: 'done',
+    value: 'more',
+  });
+  activityIds += 1;
+  expect(await attempt(() => 'never', { repeats })).toEqual({ kind: 'done', value: 'more' });
 });
 
 test('an error of the author’s is a result, too, and stays the same', async () => {

@@ -1,9 +1,14 @@
 /** A database that is away for longer than a call is tried: the turn waits for it. A clock of its own, which does not. */
 import { randomUUID } from 'node:crypto';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
 import type { TestWorkflowEnvironment } from '@temporalio/testing';
-import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
+import { afterAll, afterEach, beforeAll, expect, onTestFinished, test } from 'vitest';
 import type { Storage } from '../../src/storage/storage.ts';
 import { turnWorkflowId } from '../../src/workflows/messages.ts';
+import { bundleTools } from '../durable-tools/bundle-tools.ts';
+import { respond } from '../service/asking.ts';
 import { startService } from '../service/service.ts';
 import type { Service } from '../service/service.ts';
 import { createTimeSkipping } from '../time-skipping.ts';
@@ -20,10 +25,11 @@ afterEach(() => service.stop());
 /** Each call is tried five times at once. */
 const failures = 12;
 
+const refused = () => Object.assign(new Error('connect ECONNREFUSED'), { code: 'ECONNREFUSED' });
+
 /** Fails so many times, as a database does that is away, and then as it always did. */
 function away<A extends unknown[], R>(work: (...args: A) => Promise<R>): (...args: A) => Promise<R> {
   let left = failures;
-  const refused = () => Object.assign(new Error('connect ECONNREFUSED'), { code: 'ECONNREFUSED' });
   return (...args) => (left-- > 0 ? Promise.reject(refused()) : work(...args));
 }
 
@@ -33,8 +39,19 @@ test.each<[string, (storage: Storage) => Storage]>([
     (storage) => ({ ...storage, turns: { ...storage.turns, begin: away(storage.turns.begin) } }),
   ],
   [
-    'when a tool is called',
+    'before a call has an attempt',
     (storage) => ({ ...storage, toolCalls: { ...storage.toolCalls, take: away(storage.toolCalls.take) } }),
+  ],
+  [
+    'when a step has had attempts',
+    (storage) => ({ ...storage, steps: { ...storage.steps, append: away(storage.steps.append) } }),
+  ],
+  [
+    'when a call has had attempts',
+    (storage) => ({
+      ...storage,
+      elicitations: { ...storage.elicitations, settleAll: away(storage.elicitations.settleAll) },
+    }),
   ],
 ])('a database that is away %s is waited for', async (_, around) => {
   const { client, nativeConnection: connection } = environment;
@@ -48,3 +65,35 @@ test.each<[string, (storage: Storage) => Storage]>([
   const [error] = chunks.flatMap(({ type, errorText }) => (type === 'tool-output-error' ? [errorText] : []));
   expect(error).toContain('nobody was asked');
 });
+
+test('what an author’s activity has done is not done again after a database that was away', async () => {
+  const folder = mkdtempSync(path.join(tmpdir(), 'interlude-notes-'));
+  onTestFinished(() => rmSync(folder, { recursive: true }));
+  const notesFile = path.join(folder, 'notes');
+  process.env['INTERLUDE_TEST_NOTES'] = notesFile;
+  const { client, nativeConnection: connection } = environment;
+  /** From when the first effect is to be kept. */
+  let left: number | undefined;
+  const around = ({ toolEffects, ...storage }: Storage): Storage => ({
+    ...storage,
+    toolEffects: {
+      ...toolEffects,
+      claim: (...args) =>
+        left !== undefined && left-- > 0 ? Promise.reject(refused()) : toolEffects.claim(...args),
+      finish: (...args) =>
+        (left = (left ?? failures) - 1) >= 0 ? Promise.reject(refused()) : toolEffects.finish(...args),
+    },
+  });
+  const tools = { assistant: await bundleTools() };
+  service = await startService({ temporal: { client, connection }, around, tools });
+  const alice = await service.as('alice');
+  const conversation = randomUUID();
+  const stream = await alice.chat('call wizard {"steps":1}', { conversation });
+  const question = await stream.question('pending');
+  await respond(alice, conversation, question, { action: 'accept', content: { word: 'once' } });
+  await client.workflow.getHandle(turnWorkflowId({ tenant: 'demo', conversation })).result();
+  await stream.finished();
+  expect(left).toBeLessThan(0);
+  expect(readFileSync(notesFile, 'utf8')).toBe('1: once\n');
+  expect(stream.text()).toContain('note: it had begun');
+}, 90_000);

@@ -6,7 +6,7 @@
  * model. An attempt that finds words of an earlier, unfinished one declares them void before it speaks, and from
  * then on the earlier one, should it still be alive, is refused. Temporal's history receives ids and names only.
  */
-import { ApplicationFailure, activityInfo } from '@temporalio/activity';
+import { ApplicationFailure } from '@temporalio/activity';
 import { ApplicationFailureCategory } from '@temporalio/common';
 import type { Logger } from 'pino';
 import type { AgentConfig, Config } from '../../config/config.ts';
@@ -19,6 +19,7 @@ import type { ModelCallInput, ModelCallResult, StepFinish, StepResult } from '..
 import type { Turn } from '../../turn/turn.ts';
 import type { OfferedTools } from '../durable-tools/offered-tools.ts';
 import { whileHeartbeating } from '../heartbeat.ts';
+import { attemptNumber } from '../repetition.ts';
 import { withStopSignal } from '../stop-signal.ts';
 import { createAgentTools } from './agent-tools.ts';
 import { directCallOf, makeDirectCall } from './make-direct-call.ts';
@@ -51,9 +52,10 @@ export function createCallModel(dependencies: Dependencies) {
   };
 }
 
-async function callModel(parts: Parts, { turn, step }: ModelCallInput): Promise<ModelCallResult> {
+async function callModel(parts: Parts, input: ModelCallInput): Promise<ModelCallResult> {
   const { storage } = parts;
-  const { attempt } = activityInfo();
+  const { turn, step } = input;
+  const attempt = attemptNumber(input);
   const isFirst = step === 0 && !turn.delegation;
   if (isFirst && !(await beginTurn(parts, turn, attempt))) return { finish: 'withdrawn' };
   const agent = agentOf(parts, turn);

@@ -1,5 +1,4 @@
 /** What every part of one attempt at a tool call works with, and how the call ends. */
-import { activityInfo } from '@temporalio/activity';
 import type { Logger } from 'pino';
 import type { Catalogue } from '../../remote/catalogue.ts';
 import type { Continuation } from '../../remote/tool-call.ts';
@@ -12,6 +11,7 @@ import type { NewEvent } from '../../storage/ports/turn-log.ts';
 import type { Storage } from '../../storage/storage.ts';
 import type { AttemptResult, ToolCallInput } from '../../turn/tool-call.ts';
 import type { McpResult, ToolResult } from '../../turn/tool-result.ts';
+import { attemptNumber } from '../repetition.ts';
 import { finishToolCall } from '../tool-results.ts';
 import type { HeldCallLimit } from './held-call-limit.ts';
 import type { CallRounds, Round } from './rounds.ts';
@@ -60,8 +60,9 @@ export interface CallServerParts extends CallParts {
 }
 
 /** Each connect, each round of answers and an approval lets the activity be executed once more. */
-export function attemptAt({ connects, round, approval }: ToolCallInput): CallAttempt {
-  return { execution: connects + round + (approval ? 1 : 0), attempt: activityInfo().attempt };
+export function attemptAt(input: ToolCallInput): CallAttempt {
+  const { connects, round, approval } = input;
+  return { execution: connects + round + (approval ? 1 : 0), attempt: attemptNumber(input) };
 }
 
 /** Words are an error for the model. `remark` as in a tool's result; `notice`: for the person, beside what the model is told. */

@@ -11,7 +11,9 @@ import type { KeyRing } from '../../credentials/sealing/key-ring.ts';
 import type { EffectRef } from '../../storage/ports/tool-effects.ts';
 import type { Storage } from '../../storage/storage.ts';
 import { isDatabaseTrouble } from '../../storage/transient-errors.ts';
+import type { Repetition } from '../../turn/repetition.ts';
 import { whileHeartbeating } from '../heartbeat.ts';
+import { firstActivityId } from '../repetition.ts';
 import { stopped, stopSignal, withStopSignal } from '../stop-signal.ts';
 import type { DurableCallRef } from './durable-calls.ts';
 
@@ -22,7 +24,7 @@ export type EffectResult =
   | { kind: 'failed'; name: string; message: string }
   | { kind: 'unknown'; reason: string };
 
-export interface EffectCall {
+export interface EffectCall extends Repetition {
   call: DurableCallRef;
   args: unknown[];
   timeoutMs: number;
@@ -49,9 +51,10 @@ export function createEffect(
   return (input) =>
     whileHeartbeating(() => withStopSignal(storage.turns, input.call.turn, () => runOnce(input)));
 
-  async function runOnce({ call, args, timeoutMs, isIdempotent }: EffectCall): Promise<EffectResult> {
-    const { activityId, workflowExecution } = activityInfo();
-    const effect = { workflowId: workflowExecution?.workflowId ?? '', activityId };
+  async function runOnce(input: EffectCall): Promise<EffectResult> {
+    const { call, args, timeoutMs, isIdempotent } = input;
+    const { workflowId = '' } = activityInfo().workflowExecution ?? {};
+    const effect = { workflowId, activityId: firstActivityId(input) };
     const claim = await storage.toolEffects.claim(effect, { turn: call.turn, name });
     switch (claim.kind) {
       case 'finished':

@@ -1,10 +1,17 @@
 import { sql } from 'kysely';
-import type { Transaction } from 'kysely';
+import type { RawBuilder, Transaction } from 'kysely';
 import { keyOfStep } from '../../turn/step-keys.ts';
 import type { TurnRef } from '../../turn/turn.ts';
 import { keyOf } from '../tables/delegation.ts';
 import type { NewEvent } from '../ports/turn-log.ts';
 import type { Tables } from '../schema.ts';
+
+/** Condition on `turn_events`: it was said in this step, whichever attempt has said it. */
+export function isSaidIn(turn: TurnRef, step: number): RawBuilder<boolean> {
+  const prefix = keyOf(turn, keyOfStep(step));
+  // Not by a range of keys: how PostgreSQL sorts them depends on its locale.
+  return sql<boolean>`substr(key, 1, ${sql.lit(prefix.length)}) = ${prefix}`;
+}
 
 /**
  * Deletes the output of a step's earlier attempts when its `reset-step` is among the events just written. Sequence
@@ -18,12 +25,10 @@ export async function removeVoidText(
 ): Promise<void> {
   for (const { key, event } of written) {
     if (event.type !== 'reset-step') continue;
-    const prefix = keyOf(turn, keyOfStep(event.step));
     await write
       .deleteFrom('turn_events')
       .where('turn_id', '=', turn.turnId)
-      // Not by a range of keys: how PostgreSQL sorts them depends on its locale.
-      .where(sql<string>`substr(key, 1, ${sql.lit(prefix.length)})`, '=', prefix)
+      .where(isSaidIn(turn, event.step))
       .where('seq', '<', ({ selectFrom }) =>
         selectFrom('turn_events').select('seq').where('turn_id', '=', turn.turnId).where('key', '=', key),
       )

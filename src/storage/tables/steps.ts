@@ -6,11 +6,11 @@
  * The row of the turn is locked before the row of the step, and that before the row of its conversation.
  */
 import type { Selectable, Transaction } from 'kysely';
-import { keyOfOutput } from '../../turn/step-keys.ts';
 import type { TurnRef } from '../../turn/turn.ts';
 import { chunks, isConversation, stepKey, writeToConversation } from '../log/append.ts';
+import { isSaidIn } from '../log/void-text.ts';
 import { compileOnce } from '../compile-once.ts';
-import { columnOf, keyOf } from './delegation.ts';
+import { columnOf } from './delegation.ts';
 import type { StepFinish } from '../../turn/step.ts';
 import type { StepAttempt, StepStart, Steps } from '../ports/steps.ts';
 import type { Database } from '../database.ts';
@@ -102,8 +102,6 @@ async function beginAgain(write: Transaction<Tables>, turn: TurnRef, of: StepAtt
     .set((row) => ({ created_at: row.ref('created_at') }))
     .where(isConversation(turn))
     .execute();
-  const older = Array.from({ length: of.attempt - 1 }, (_, index) => index + 1);
-  const firsts = older.map((attempt) => keyOf(turn, keyOfOutput(of.step, attempt, 0)));
   const { status, said } = await write
     .selectFrom('turns')
     .select((row) => [
@@ -112,7 +110,7 @@ async function beginAgain(write: Transaction<Tables>, turn: TurnRef, of: StepAtt
         .selectFrom('turn_events')
         .select((count) => count.fn.countAll<number>().as('said'))
         .where('turn_id', '=', turnId)
-        .where('key', 'in', firsts)
+        .where(isSaidIn(turn, of.step))
         .as('said'),
     ])
     .where('turns.turn_id', '=', turnId)

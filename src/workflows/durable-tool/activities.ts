@@ -1,8 +1,7 @@
 /** The activities of a tool's own workflow, run by the workers of its code: their inputs and results are sealed in history. */
 import { proxyLocalActivities } from '@temporalio/workflow';
 import type { DurableToolActivities } from '../../activities/durable-tools/durable-tools.ts';
+import { shortWrites } from '../short-writes.ts';
 
-export const { beginTool, readToolAnswer, finishTool } = proxyLocalActivities<DurableToolActivities>({
-  startToCloseTimeout: '10s',
-  retry: { initialInterval: '100ms', backoffCoefficient: 2, maximumInterval: '10s' },
-});
+export const { beginTool, readToolAnswer, finishTool } =
+  proxyLocalActivities<DurableToolActivities>(shortWrites);

@@ -6,7 +6,7 @@ import {
   proxyActivities,
 } from '@temporalio/workflow';
 import type { EffectCall, EffectResult } from '../../activities/durable-tools/effects.ts';
-import { retryUntilDatabaseAnswers } from '../failures.ts';
+import { maximumAttempts, retryUntilDatabaseAnswers } from '../failures.ts';
 import { activityPrefix } from './activity-prefix.ts';
 import type { ActivityOptions, ToolRunContext } from './tool-code.ts';
 import { toJson } from './tool-result.ts';
@@ -28,7 +28,7 @@ export function createToolActivities(
     // A worker that dies is noticed after this long.
     heartbeatTimeout: '12s',
     // Attempts after the first look at what the first one left behind, and repeat nothing that may have run.
-    retry: { initialInterval: '500ms', backoffCoefficient: 2, maximumInterval: '10s', maximumAttempts: 5 },
+    retry: { initialInterval: '500ms', backoffCoefficient: 2, maximumInterval: '10s', maximumAttempts },
     cancellationType: ActivityCancellationType.WAIT_CANCELLATION_COMPLETED,
   });
 
@@ -55,7 +55,7 @@ export function createToolActivities(
     const activity = run[activityPrefix + name];
     if (!activity) throw new Error(`There is no activity ${name}.`);
     try {
-      return await retryUntilDatabaseAnswers(() => activity(input));
+      return await retryUntilDatabaseAnswers((again) => activity({ ...input, ...again }));
     } catch (error) {
       if (isCancellation(error) || !(error instanceof ActivityFailure)) throw error;
       return { kind: 'unknown', reason: 'it did not say what became of it, so it may or may not have run.' };

@@ -6,7 +6,7 @@ import { MockActivityEnvironment } from '@temporalio/testing';
 import { DefaultLogger } from '@temporalio/worker';
 import { pino } from 'pino';
 import { createCallModel } from '../../../src/activities/call-model/call-model.ts';
-import type { ModelCallResult, StepResult } from '../../../src/turn/step.ts';
+import type { ModelCallInput, ModelCallResult, StepResult } from '../../../src/turn/step.ts';
 import type { AgentConfig, Config } from '../../../src/config/config.ts';
 import type { ModelTool } from '../../../src/remote/model-tools.ts';
 import { createBackoff } from '../../../src/remote/backoff.ts';
@@ -55,6 +55,8 @@ const connectNotes: ModelTool = { ...listIssues, modelName: 'connect_notes', ser
 
 export interface CallOptions {
   attempt?: number;
+  /** Where the workflow runs the activity again as another one. */
+  repeats?: ModelCallInput['repeats'];
   step?: number;
   model?: string;
   agents?: Map<string, AgentConfig>;
@@ -123,7 +125,8 @@ export async function openModelStep(...replies: (Reply | Promise<Reply>)[]): Pro
         silenceLimits: { firstMs: silenceMs, nextMs: silenceMs },
       });
       const environment = options.environment ?? activityEnvironment(attempt);
-      const input = { turn: options.of ?? turn, step };
+      const { repeats } = options;
+      const input: ModelCallInput = { turn: options.of ?? turn, step, ...(repeats && { repeats }) };
       const result: ModelCallResult = await environment.run(activities.callModel, input);
       if (result.finish === 'withdrawn') throw new Error('This turn has begun.');
       return result;

@@ -110,6 +110,8 @@ export function stepsContract(subject: () => Subject): void {
       expect(await storage.steps.begin(turn, of(2))).toEqual({ kind: 'begun', isRepeat: false });
       await say(storage, turn, 2, 0);
       expect(await storage.steps.begin(turn, of(3))).toEqual({ kind: 'begun', isRepeat: true });
+      // The database was away for days.
+      expect(await storage.steps.begin(turn, of(100_000))).toEqual({ kind: 'begun', isRepeat: true });
       expect(await storage.steps.begin(turn, of(2, 1))).toEqual({ kind: 'begun', isRepeat: false });
     });
 
