@@ -2,7 +2,6 @@
 import { turnEntries } from '../storage/log/turn-entries.ts';
 import type { Storage } from '../storage/storage.ts';
 import type { LogEntry } from '../turn/event.ts';
-import { withoutVoidText } from '../turn/void-text.ts';
 import { responseIdOf } from './answer-record.ts';
 import type { FoundTurn, OwnTurn } from './own-turn.ts';
 
@@ -35,7 +34,7 @@ export async function turnSoFar(
     endedAt,
     given,
     clientMessageId,
-    entries: withoutVoidText(entries),
+    entries,
     position,
   };
 }

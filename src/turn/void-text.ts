@@ -1,6 +1,7 @@
 /**
  * Void text: what a model step had produced before its model call was repeated. The log deletes it when `reset-step` is
- * written; this removes it from entries that were read into memory before that. Pure.
+ * written; this removes it from entries that were read into memory before that, and nothing from those that were read
+ * since. Pure.
  */
 import type { LogEntry } from './event.ts';
 
@@ -16,13 +17,14 @@ export function withoutVoidItems<T>(items: T[], entryOf: (item: T) => LogEntry):
     if (event.type === 'reset-step') {
       const isSameAgent = (entry: LogEntry) =>
         entry.turnId === turnId && entry.event.parentToolCallId === event.parentToolCallId;
-      const start = kept.findLastIndex((earlier) => {
+      // Not from the last `start-step` on: the log may have deleted it, and the one before is of a step that counts.
+      const finished = kept.findLastIndex((earlier) => {
         const entry = entryOf(earlier);
-        return entry.event.type === 'start-step' && isSameAgent(entry);
+        return entry.event.type === 'finish-step' && isSameAgent(entry);
       });
       kept = kept.filter((earlier, index) => {
         const entry = entryOf(earlier);
-        return index < start || !isSameAgent(entry) || !isModelOutput(entry);
+        return index < finished || !isSameAgent(entry) || !isModelOutput(entry);
       });
     }
     kept.push(item);

@@ -2,6 +2,7 @@
 import { afterAll, afterEach, beforeAll, expect, test, vi } from 'vitest';
 import { createOpenAIServer } from '../servers/openai-server.ts';
 import type { Reply } from '../servers/openai-server.ts';
+import type { Fault } from '../servers/slack/chat.ts';
 import { createAnswers } from './answers.ts';
 import { useSlackService } from './slack-service.ts';
 
@@ -20,6 +21,7 @@ acme.addUser('U1');
 beforeAll(() => setup.link('U1', 'alice'));
 afterEach(() => {
   vi.useRealTimers();
+  chat.fault = () => undefined;
   slack.calls.length = 0;
 });
 
@@ -56,4 +58,26 @@ test('words of a model call that broke off are taken back, and what it says then
   expect(calls).toBe(2);
   expect(result).toEqual({ status: 'delivered' });
   expect(chat.texts('C1', ts)).toEqual(['Words that count.']);
+}, 60_000);
+
+test('words of an earlier step stay when a later model call was repeated and the thread is looked at anew', async () => {
+  let calls = 0;
+  async function* brokenOff() {
+    yield 'Words that are void.';
+    await slack.until(({ args }) => JSON.stringify(args).includes('Words that are void.'));
+    throw new Error('the connection breaks');
+  }
+  reply = () => {
+    calls += 1;
+    if (calls === 1)
+      return { kind: 'tool-calls', say: 'Words before.', calls: [{ name: 'nobody__has', arguments: '{}' }] };
+    return { kind: 'text', chunks: calls === 2 ? brokenOff() : ['Words that count.'] };
+  };
+  const faults: Fault[] = [{ kind: 'limited', seconds: 1 }];
+  chat.fault = ({ args }) =>
+    JSON.stringify(args).includes('Words that count.') ? faults.shift() : undefined;
+  const { ts, result } = await ask('tell me');
+  expect([calls, faults]).toEqual([3, []]);
+  expect(result).toEqual({ status: 'delivered' });
+  expect(chat.texts('C1', ts).map((text) => text.trim())).toEqual(['Words before.\n\nWords that count.']);
 }, 60_000);

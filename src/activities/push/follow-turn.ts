@@ -6,7 +6,6 @@ import { answerAddress } from '../../elicitation/account-pages.ts';
 import type { PushConfig } from '../../storage/ports/push-configs.ts';
 import { turnEntries } from '../../storage/log/turn-entries.ts';
 import type { Storage } from '../../storage/storage.ts';
-import { withoutVoidText } from '../../turn/void-text.ts';
 
 export interface TurnNews {
   /** What is known by now and was not told up to the position. */
@@ -37,7 +36,7 @@ export async function followNews(
   const view = createTaskView(facts, { isStructured, pageOf: (id) => answerAddress(publicUrl, id) });
   const feed = createNewsFeed(view);
   let position = await turnLog.latest(turn);
-  const entries = withoutVoidText(await turnEntries(turnLog, turn, position));
+  const entries = await turnEntries(turnLog, turn, position);
   const told = after ?? config.position;
   view.add(entries.filter(({ seq }) => seq <= config.position));
   const known = [feed.first(config.position)];

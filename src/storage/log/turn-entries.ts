@@ -3,7 +3,10 @@ import type { LogEntry } from '../../turn/event.ts';
 import type { TurnRef } from '../../turn/turn.ts';
 import type { Storage } from '../storage.ts';
 
-/** `last`: a position that the log has reached. Nothing when the turn had not begun by then. */
+/**
+ * `last`: a position that the log has reached, and so none of the text that was void by then is there. Nothing when the
+ * turn had not begun by then.
+ */
 export async function turnEntries(
   turnLog: Pick<Storage['turnLog'], 'startOf' | 'read'>,
   turn: TurnRef,

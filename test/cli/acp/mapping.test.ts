@@ -192,6 +192,24 @@ test('what a delegated agent says is its caller’s result, and what was cut off
   expect(toUpdates(event({ type: 'weather-changed' }))).toEqual([]);
 });
 
+const begins = { type: 'start-step', step: 0 };
+const speaks = { type: 'text-delta', id: 't', delta: 'Once' };
+const finishes = { type: 'finish-step', step: 0 };
+const delegated = { path: ['researcher'], parentToolCallId: 'c' };
+const resets = { type: 'reset-step', step: 1 };
+
+test.each([
+  ['of a step that was finished', [begins, speaks, finishes, resets, { ...begins, step: 1 }], 0],
+  ['though a delegate finished a step', [begins, speaks, { ...finishes, ...delegated }, resets], 1],
+  ['of a delegate', [{ ...begins, ...delegated }, { ...speaks, ...delegated }, resets], 0],
+  ['once, though the model call was repeated twice', [begins, speaks, resets, resets], 1],
+  ['of a turn that is over', [begins, speaks, { type: 'turn-ended', status: 'cancelled' }, resets], 0],
+])('that something was cut off is said only where it was: %s', (_, events, times) => {
+  const { toUpdates } = createToUpdates();
+  const told = JSON.stringify(events.map((one) => toUpdates(event(one))));
+  expect(told.split('That was cut off').length - 1).toBe(times);
+});
+
 test('results are shown as what they are', () => {
   const content = [
     { type: 'text', text: 'one\u202Etwo' },

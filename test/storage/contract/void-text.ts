@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import type { NewEvent } from '../../../src/storage/ports/turn-log.ts';
 import { keyOfReset, keyOfOutput } from '../../../src/turn/step-keys.ts';
+import { withoutVoidText } from '../../../src/turn/void-text.ts';
 import type { Subject } from '../contract.ts';
 import { begunTurn, deltas, followToEnd, text, upTo } from './fixtures.ts';
 
@@ -77,6 +78,26 @@ export function voidTextContract(subject: () => Subject): void {
         'turn before',
         ...kept.filter((words) => words !== 'own'),
       ]);
+    });
+
+    test('leaves nothing to be left out: whoever reads it later finds all that counts', async () => {
+      const { storage } = subject();
+      const turn = await begunTurn(storage);
+      const delegate = { ...turn, delegation: { toolCallId: 'c', path: ['researcher'] } };
+      const finish = (step: number): NewEvent => ({
+        key: `step/${step}/finish`,
+        event: { type: 'finish-step', step },
+      });
+      await storage.turnLog.append(turn, [...speech(0, 1, ['own']), finish(0)]);
+      await storage.turnLog.append(delegate, [...speech(0, 1, ['delegated']), finish(0)]);
+      await storage.turnLog.append(delegate, speech(1, 1, ['void']));
+      await storage.turnLog.append(delegate, [reset(1, 2), ...speech(1, 2, ['found']), finish(1)]);
+      await storage.turnLog.append(turn, speech(1, 1, ['void']));
+      await storage.turnLog.append(turn, [reset(1, 2), ...speech(1, 2, ['void too'])]);
+      await storage.turnLog.append(turn, [reset(1, 3), ...speech(1, 3, ['done']), finish(1)]);
+      const entries = await storage.turnLog.read(turn, 0);
+      expect(await deltas(storage, turn)).toEqual(['own', 'delegated', 'found', 'done']);
+      expect(withoutVoidText(entries)).toEqual(entries);
     });
 
     test('is taken back once: the same event again leaves what was said since', async () => {

@@ -71,6 +71,38 @@ describe.each(['sqlite', 'postgres'] as const)('the tail of a conversation on %s
     for (const follower of [lagging, eager, inside]) await follower.leave();
   });
 
+  test('what the step before a repeated one said is kept for whoever has not read it', async () => {
+    const turn = await begunTurn(log.other);
+    const said = (number: number, attempt: number, words: string[]): NewEvent[] => [
+      { key: keyOfOutput(number, attempt, 0), event: { type: 'start-step', step: number } },
+      ...words.map((delta, index) => text(keyOfOutput(number, attempt, index + 1), delta)),
+    ];
+    const finish: NewEvent = { key: 'step/0/finish', event: { type: 'finish-step', step: 0 } };
+    const again = (attempt: number): NewEvent[] => [
+      { key: keyOfReset(1, attempt), event: { type: 'reset-step', step: 1 } },
+      ...said(1, attempt, ['again']),
+    ];
+    const [lagging, eager] = [new Follower(log.turnLog.follow, turn), new Follower(log.turnLog.follow, turn)];
+    await Promise.all([lagging.until(1), eager.until(1)]);
+    await log.turnLog.append(turn, [...said(0, 1, ['one']), finish]);
+    await eager.until(4);
+    await log.turnLog.append(turn, said(1, 1, ['void']));
+    // Read after it was deleted, and so never in memory.
+    await log.turnLog.append(turn, again(2));
+    await eager.until(9);
+    await log.turnLog.append(turn, again(3));
+    await eager.until(12);
+    log.reads();
+    const types = ['turn-started', 'start-step', 'text-delta', 'finish-step', 'reset-step', 'reset-step'];
+    expect((await lagging.until(12)).map(({ event }) => event.type)).toEqual([
+      ...types,
+      'start-step',
+      'text-delta',
+    ]);
+    expect(log.reads(), 'from memory').toBe(0);
+    for (const follower of [lagging, eager]) await follower.leave();
+  });
+
   test('a hundred followers cost as many reads as one', async () => {
     const turn = await begunTurn(log.other);
     const followers = upTo(100).map(() => new Follower(log.turnLog.follow, turn));

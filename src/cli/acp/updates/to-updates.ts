@@ -26,6 +26,7 @@ type ToolEvent = Of<'tool-input-available' | 'tool-output-available' | 'tool-out
 export function createToUpdates(): ToUpdates {
   /** By agent and the call's own id. */
   const told = new Map<string, string>();
+  /** The step that is not finished has said something that the editor was told, and was not told to be void. */
   let hasSpoken = false;
 
   function speak(event: Of<'text-delta' | 'reasoning-delta'>): SessionUpdate[] {
@@ -63,14 +64,15 @@ export function createToUpdates(): ToUpdates {
       case 'text-delta':
       case 'reasoning-delta':
         return speak(event);
-      case 'start-step':
+      case 'finish-step':
+      case 'turn-ended':
         if (event.path === undefined) hasSpoken = false;
         return [];
       case 'reset-step':
+        if (event.path !== undefined || !hasSpoken) return [];
+        hasSpoken = false;
         // It cannot be taken back.
-        return event.path === undefined && hasSpoken
-          ? [chunk('agent_message_chunk', `\n\n${cutOff}\n\n`, `${event.turnId}:reset-${event.step}`)]
-          : [];
+        return [chunk('agent_message_chunk', `\n\n${cutOff}\n\n`, `${event.turnId}:reset-${event.step}`)];
       case 'tool-input-available':
         return begin(event);
       case 'tool-progress':
@@ -91,16 +93,15 @@ export function createToUpdates(): ToUpdates {
           chunk('agent_message_chunk', `${noticeInWords(event)}\n\n`, `${event.turnId}:${event.toolCallId}`),
         ];
       case 'turn-started':
+      case 'start-step':
       case 'text-start':
       case 'text-end':
       case 'reasoning-start':
       case 'reasoning-end':
       case 'elicitation-request':
       case 'elicitation-consented':
-      case 'finish-step':
       case 'data-operation':
       case 'error':
-      case 'turn-ended':
         return [];
       default:
         event satisfies never;
