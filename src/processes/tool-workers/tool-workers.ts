@@ -10,6 +10,7 @@ import { toolQueueName } from '../../workflows/tool-queue.ts';
 import type { Dependencies } from '../dependencies.ts';
 import { keepBundle, readBundle } from './kept-bundles.ts';
 import { createStuckCalls } from './stuck-calls.ts';
+import { discardWorker } from '../turn-worker.ts';
 import { createToolWorker, longestStopMs } from './tool-worker.ts';
 
 /** How long code is kept that nobody runs and that has no open calls. */
@@ -33,7 +34,7 @@ export interface ToolWorkers {
   look(): Promise<'busy' | 'quiet'>;
   /** The hashes of the code that runs here. */
   running(): string[];
-  /** Waits for what is under way. */
+  /** Takes nothing new from now on, and waits for what is under way. Again waits for the same. */
   stop(): Promise<void>;
 }
 
@@ -60,13 +61,14 @@ export async function startToolWorkers(
   const failed = new Set<Promise<void>>();
   // Starting it writes it down, too.
   let touchedAt = Date.now();
-  let isStopped = false;
+  let stopping: Promise<void> | undefined;
   let starting: Promise<void> | undefined;
   let restarting: NodeJS.Timeout | undefined;
 
   async function run(bundle: ToolBundle): Promise<void> {
     const { hash } = bundle;
     const worker = await createToolWorker(parts, connection, bundle, stuck.check);
+    if (stopping) return discardWorker(worker);
     const watch = setInterval(() => {
       if (worker.getState() !== 'RUNNING') replace();
     }, lookAtStateMs);
@@ -95,13 +97,13 @@ export async function startToolWorkers(
     return starting;
 
     async function start(): Promise<void> {
-      for (const bundle of offered) if (!isStopped && !running.has(bundle.hash)) await run(bundle);
+      for (const bundle of offered) if (!stopping && !running.has(bundle.hash)) await run(bundle);
     }
   }
 
   function restartLater(): void {
     clearTimeout(restarting);
-    if (isStopped) return;
+    if (stopping) return;
     const restart = () =>
       void runOffered().catch((err: unknown) => {
         logger.error({ err }, 'a worker of tools could not be started again');
@@ -130,6 +132,7 @@ export async function startToolWorkers(
 
   /** Whether it has to be looked after again soon. */
   async function lookAfter({ hash, usedAt }: { hash: string; usedAt: number }): Promise<boolean> {
+    if (stopping) return false;
     const open = (await client.workflow.count(openCallsOf(hash))).count;
     const ran = running.get(hash);
     if (ran) {
@@ -156,12 +159,16 @@ export async function startToolWorkers(
     );
   }
 
-  async function stop(): Promise<void> {
-    isStopped = true;
+  function stop(): Promise<void> {
+    stopping ??= endAll();
+    return stopping;
+  }
+
+  async function endAll(): Promise<void> {
     clearTimeout(restarting);
-    // One that is just being started again would be left behind.
-    await starting?.catch(() => undefined);
-    await Promise.all([...[...running.keys()].map(end), ...failed]);
+    // One that is just being started again is not left behind.
+    const started = starting?.catch(() => undefined);
+    await Promise.all([...[...running.keys()].map(end), ...failed, started]);
     await stuck.idle();
   }
 
