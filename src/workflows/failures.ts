@@ -20,10 +20,14 @@ export async function retryUntilDatabaseAnswers<T>(work: () => Promise<T>): Prom
     try {
       return await work();
     } catch (error) {
-      if (causeOf(error)?.type !== databaseTrouble) throw error;
+      if (!isDatabaseAway(error)) throw error;
     }
     await sleep('10s', { summary: 'the database is away' });
   }
+}
+
+export function isDatabaseAway(error: unknown): boolean {
+  return causeOf(error)?.type === databaseTrouble;
 }
 
 function causeOf(error: unknown): ApplicationFailure | null {
