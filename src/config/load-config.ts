@@ -8,6 +8,7 @@ import { ConfigError } from './config-error.ts';
 import type { AuthConfig, Config, NangoConfig, SlackConfig } from './config.ts';
 import { isOurVariable, readEnvironment } from './environment.ts';
 import type { Environment } from './environment-schema.ts';
+import { usualEffectMs } from '../turn/tool-call.ts';
 import { readSecretFiles } from './secret-files.ts';
 import { temporalFrom } from './temporal-settings.ts';
 
@@ -45,6 +46,8 @@ export function loadConfig(env: Record<string, string | undefined>, cwd: string)
   );
   // A task of a remote agent goes on there, whichever of our processes follows it.
   const callTimeouts = [...servers.values()].flatMap(({ agent, timeout }) => (agent ? [] : [timeout]));
+  // What authors say themselves stands in their code, which not every process reads.
+  if (Object.values(file.agents).some(({ tools }) => tools)) callTimeouts.push(usualEffectMs);
   return {
     http: {
       port: values.PORT,

@@ -9,6 +9,8 @@ export async function runApiProcess(): Promise<void> {
   await runProcess({ isReadable: false, checksIssuer: true }, async (config, logger, stack) => {
     const parts = await openDependencies(requireAuth(config), logger);
     stack.defer(() => parts.storage.close());
+    // A key that somebody enters is tried at its server.
+    stack.defer(() => parts.remote.close());
     const { client, close } = connectClient(config.temporal, parts.keys);
     stack.defer(close);
     const notReadyReasons = await serveApi(parts, client, stack);

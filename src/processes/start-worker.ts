@@ -70,6 +70,8 @@ export async function startWorker(
   await keepLooking(toolWorkers, { intervals: lookForCalls, logger, stack });
   await parts.storage.exposedTools.replace([...config.agents.keys()], exposedTools(tools));
   runWorker(turnWorker, own, stack);
+  // The workers stop at once, each with the whole grace period.
+  stack.defer(() => void toolWorkers.stop());
   const polling = startPolling(parts, createQuestionSignals(client));
   stack.defer(() => polling.stop());
 

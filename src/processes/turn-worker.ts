@@ -88,9 +88,12 @@ function pinoLevel(level: LogLevel): 'trace' | 'debug' | 'info' | 'warn' | 'erro
   return level.toLowerCase() as Lowercase<LogLevel>;
 }
 
-/** Runs until the stack is disposed, which waits for what is under way. A worker that fails ends the process. */
+/**
+ * Runs until the stack is disposed, which waits for what is under way. A worker that fails ends the process, unless it is
+ * stopping: then the rest of the stack is still to be closed.
+ */
 export function runWorker(
-  worker: Worker,
+  worker: Pick<Worker, 'run' | 'getStatus' | 'getState' | 'shutdown'>,
   {
     logger,
     config,
@@ -98,11 +101,17 @@ export function runWorker(
   }: Pick<Dependencies, 'logger' | 'config'> & { heldCallLimit: HeldCallLimit },
   stack: AsyncDisposableStack,
 ): void {
+  let isStopping = false;
   const running = worker.run().catch((error: unknown) => {
+    if (isStopping) {
+      logger.error({ err: error }, 'the worker did not stop in time; what it has begun is left');
+      return;
+    }
     logger.fatal({ err: error }, 'the worker stopped');
     process.exit(1);
   });
   stack.defer(async () => {
+    isStopping = true;
     heldCallLimit.end();
     const underWay = worker.getStatus().numInFlightActivities;
     if (underWay > 0) {

@@ -8,17 +8,19 @@ import type { TemporalCalls } from './temporal-calls.ts';
 
 const startDeadlineMs = 5_000;
 const hintDeadlineMs = 2_000;
+/** A backstop: a delivery ends by itself, at the deadline of those who fail after the turn's end at the latest. */
+const marginMs = 24 * 60 * 60_000;
 
 export interface DeliveryParts {
   client: Client;
   calls: Pick<TemporalCalls, 'within' | 'unavailable'>;
-  config: Pick<Config, 'temporal'>;
+  config: Pick<Config, 'temporal' | 'turn'>;
 }
 
 interface Delivery {
   workflow: string;
   workflowId: string;
-  input: object;
+  input: { deadlineMs: number };
   turn: Pick<TurnRef, 'turnId' | 'conversation'>;
   /** For the Temporal UI. */
   summary: string;
@@ -38,6 +40,7 @@ export async function startDelivery(
         workflowIdConflictPolicy: 'USE_EXISTING',
         workflowIdReusePolicy: 'REJECT_DUPLICATE',
         taskQueue: config.temporal.taskQueue,
+        workflowExecutionTimeout: config.turn.timeoutMs + input.deadlineMs + marginMs,
         args: [input],
         staticSummary: summary,
         staticDetails: `Turn \`${turn.turnId}\` of conversation \`${turn.conversation}\``,

@@ -17,7 +17,7 @@ export interface PushDeliveries {
 
 interface Parts extends DeliveryParts {
   storage: Pick<Storage, 'pushConfigs'>;
-  config: Pick<Config, 'temporal' | 'a2a'>;
+  config: DeliveryParts['config'] & Pick<Config, 'a2a'>;
   logger: Logger;
 }
 

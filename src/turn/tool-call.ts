@@ -16,6 +16,9 @@ import type {
 import type { Repetition } from './repetition.ts';
 import type { Turn } from './turn.ts';
 
+/** What an activity of a tool in TypeScript may take where its author says nothing else. */
+export const usualEffectMs = 60_000;
+
 export type ToolCall = ServerCall | DelegatedCall | QuestionCall | DurableCall;
 
 /** A tool of an MCP server. */

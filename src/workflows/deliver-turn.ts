@@ -3,13 +3,29 @@
  * gone, or they have failed for too long. Nothing is held while a person thinks: it looks again now and then, and at once
  * when it is told that something happens.
  */
-import { condition, setHandler, sleep, workflowInfo } from '@temporalio/workflow';
+import {
+  ActivityFailure,
+  condition,
+  isCancellation,
+  setHandler,
+  sleep,
+  workflowInfo,
+} from '@temporalio/workflow';
 import type { DeliveryReport } from '../turn/delivery-report.ts';
+import { isDatabaseAway } from './failures.ts';
 import { turnNews } from './messages.ts';
 
 const firstPauseMs = 1_000;
 const longestPauseMs = 60_000;
 const longestLookMs = 30_000;
+
+/** A look that has failed so often is a failure like one that they report. */
+export const lookRetry = {
+  initialInterval: '500ms',
+  backoffCoefficient: 2,
+  maximumInterval: '10s',
+  maximumAttempts: 5,
+} as const;
 
 /** How far it has come; what a run hands to the next one when its history has become long. */
 interface Progress<Position> {
@@ -53,7 +69,7 @@ export async function deliverTurn<Position, End extends string, Status>(
   while (!workflowInfo().continueAsNewSuggested) {
     const wasAwaited = isAwaited;
     isAwaited = false;
-    const report = await look({ position, isAwaited: wasAwaited });
+    const report = await reportOf(look({ position, isAwaited: wasAwaited }), position);
     if (report.position !== position) {
       pauseMs = firstPauseMs;
       failingSince = null;
@@ -72,16 +88,17 @@ export async function deliverTurn<Position, End extends string, Status>(
         pauseMs = Math.min(2 * pauseMs, longestLookMs);
         break;
       case 'limited':
-        failingSince = null;
-        await sleep(report.retryAfterMs ?? firstPauseMs);
-        break;
       case 'failed': {
         failingSince ??= Date.now();
         const left = failingSince + deadlineMs - Date.now();
         if (left <= 0) return { kind: 'overdue' };
+        const isLimited = report.kind === 'limited';
+        const wanted = isLimited
+          ? (report.retryAfterMs ?? firstPauseMs)
+          : Math.max(pauseMs, report.retryAfterMs ?? 0);
         // The last try is at the deadline.
-        await sleep(Math.min(Math.max(pauseMs, report.retryAfterMs ?? 0), left));
-        pauseMs = Math.min(2 * pauseMs, longestPauseMs);
+        await sleep(Math.min(wanted, left));
+        if (!isLimited) pauseMs = Math.min(2 * pauseMs, longestPauseMs);
         break;
       }
       default:
@@ -89,4 +106,17 @@ export async function deliverTurn<Position, End extends string, Status>(
     }
   }
   return { kind: 'unfinished', progress: { position, failingSince } };
+}
+
+/** A look that came to nothing is theirs to answer for, so that it has an end; a database that is away is not. */
+async function reportOf<Position, End extends string>(
+  looking: Promise<DeliveryReport<Position, End>>,
+  position: Position,
+): Promise<DeliveryReport<Position, End>> {
+  try {
+    return await looking;
+  } catch (error) {
+    if (isCancellation(error) || !(error instanceof ActivityFailure)) throw error;
+    return { kind: isDatabaseAway(error) ? 'busy' : 'failed', position };
+  }
 }

@@ -28,7 +28,7 @@ export async function retryUntilDatabaseAnswers<T>(run: (again: Repetition) => P
     try {
       return await run(again);
     } catch (error) {
-      if (!(error instanceof ActivityFailure) || causeOf(error)?.type !== databaseTrouble) throw error;
+      if (!(error instanceof ActivityFailure) || !isDatabaseAway(error)) throw error;
       const { activityId = error.activityId, attempts = 0 } = again.repeats ?? {};
       // Not known only where the type says so; then nothing is repeated that might be done twice.
       if (activityId === undefined) throw error;
@@ -36,6 +36,10 @@ export async function retryUntilDatabaseAnswers<T>(run: (again: Repetition) => P
     }
     await sleep('10s', { summary: 'the database is away' });
   }
+}
+
+export function isDatabaseAway(error: unknown): boolean {
+  return causeOf(error)?.type === databaseTrouble;
 }
 
 function causeOf(error: unknown): ApplicationFailure | null {

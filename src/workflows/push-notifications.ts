@@ -1,7 +1,8 @@
 /** The workflow that delivers notifications of one turn to one target. */
 import { continueAsNew, proxyActivities } from '@temporalio/workflow';
 import type { Activities } from '../activities/index.ts';
-import { deliverTurn } from './deliver-turn.ts';
+import { deliverTurn, lookRetry } from './deliver-turn.ts';
+import { retryUntilDatabaseAnswers } from './failures.ts';
 import type { PushInput, PushResult } from './messages.ts';
 
 const { deliverNotifications, giveUpDelivery } = proxyActivities<
@@ -10,7 +11,7 @@ const { deliverNotifications, giveUpDelivery } = proxyActivities<
   // A target may take ten seconds for each of a handful of notifications.
   startToCloseTimeout: '5m',
   heartbeatTimeout: '12s',
-  retry: { initialInterval: '500ms', backoffCoefficient: 2, maximumInterval: '10s' },
+  retry: lookRetry,
 });
 
 const ends = { ended: 'delivered', removed: 'removed' } as const;
@@ -27,7 +28,7 @@ export async function pushNotifications(input: PushInput): Promise<PushResult> {
     case 'over':
       return { status: outcome.status };
     case 'overdue':
-      await giveUpDelivery({ deliveryId });
+      await retryUntilDatabaseAnswers(() => giveUpDelivery({ deliveryId }));
       return { status: 'given-up' };
     case 'unfinished':
       return continueAsNew<typeof pushNotifications>({ deliveryId, deadlineMs, ...outcome.progress });

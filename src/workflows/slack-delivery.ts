@@ -1,14 +1,15 @@
 /** The workflow that shows one turn's answer in its thread in Slack. */
 import { continueAsNew, proxyActivities } from '@temporalio/workflow';
 import type { Activities } from '../activities/index.ts';
-import { deliverTurn } from './deliver-turn.ts';
+import { deliverTurn, lookRetry } from './deliver-turn.ts';
+import { retryUntilDatabaseAnswers } from './failures.ts';
 import type { SlackDeliveryInput, SlackDeliveryResult } from './messages.ts';
 
 const { showInSlack, giveUpSlack } = proxyActivities<Pick<Activities, 'showInSlack' | 'giveUpSlack'>>({
   // A long answer is many messages, each of which Slack may take ten seconds for.
   startToCloseTimeout: '10m',
   heartbeatTimeout: '12s',
-  retry: { initialInterval: '500ms', backoffCoefficient: 2, maximumInterval: '10s' },
+  retry: lookRetry,
 });
 
 const ends = { ended: 'delivered', impossible: 'given-up' } as const;
@@ -25,7 +26,7 @@ export async function slackDelivery(input: SlackDeliveryInput): Promise<SlackDel
     case 'over':
       return { status: outcome.status };
     case 'overdue':
-      await giveUpSlack({ turnId });
+      await retryUntilDatabaseAnswers(() => giveUpSlack({ turnId }));
       return { status: 'given-up' };
     case 'unfinished':
       return continueAsNew<typeof slackDelivery>({ turnId, deadlineMs, ...outcome.progress });

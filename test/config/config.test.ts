@@ -49,6 +49,24 @@ test('nothing has to be configured', () => {
   expect(config.agents.get('assistant')).toMatchObject({ title: 'assistant', maxSteps: 20 });
 });
 
+test('a process that stops waits as long as a call may take that its worker has begun', () => {
+  const graceWith = (timeout: string, agent: string, env = {}) =>
+    load(
+      env,
+      `
+providers: { scripted: { script: ./script.ts } }
+servers: { tracker: { url: "http://127.0.0.1:3002/mcp", timeout: ${timeout} } }
+agents: { assistant: { model: scripted, ${agent} } }
+`,
+    ).shutdownGraceMs;
+  expect(graceWith('20s', 'servers: [tracker]')).toBe(20_000);
+  expect(graceWith('1s', 'servers: [tracker]')).toBe(10_000);
+  // Activities of tools have a minute unless their authors say otherwise.
+  expect(graceWith('20s', 'tools: { folder: . }')).toBe(60_000);
+  expect(graceWith('2m', 'tools: { folder: . }')).toBe(120_000);
+  expect(graceWith('20s', 'tools: { folder: . }', { SHUTDOWN_GRACE_PERIOD: '5s' })).toBe(5_000);
+});
+
 test('each default steps aside on its own', () => {
   const keys = { INTERLUDE_KEYS: `k1:${'A'.repeat(43)}=` };
   expect(load({ DATABASE_URL: 'postgres://db/interlude', ...keys })).toMatchObject({

@@ -5,6 +5,7 @@
 import type { TestWorkflowEnvironment } from '@temporalio/testing';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { slackDeliveryWorkflowId } from '../../src/workflows/messages.ts';
+import { SealingError } from '../../src/credentials/sealing/key-ring.ts';
 import { addChat } from '../servers/slack/chat.ts';
 import type { Chat } from '../servers/slack/chat.ts';
 import { startSlackServer } from '../servers/slack/slack-server.ts';
@@ -20,12 +21,15 @@ let slack: SlackServer;
 let acme: Workspace;
 let chat: Chat;
 let service: Service;
+/** What is thrown where an answer is about to be shown. */
+let thrown: Error | null;
 
 const tenMinutesMs = 10 * 60_000;
 const dayMs = 24 * 60 * 60_000;
 const soon = { timeout: 20_000 };
 
 beforeEach(async () => {
+  thrown = null;
   environment = await createTimeSkipping();
   slack = await startSlackServer();
   acme = slack.addWorkspace('T1', 'Acme');
@@ -34,6 +38,14 @@ beforeEach(async () => {
   service = await startService({
     temporal: { client: environment.client, connection: environment.nativeConnection },
     env: { ...slack.env, SLACK_BOT_TOKEN: acme.botToken, SLACK_TENANT: 'demo' },
+    around: (storage) => {
+      const { deliveries } = storage.slack;
+      const messages = async (turnId: string) => {
+        if (thrown) throw thrown;
+        return deliveries.messages(turnId);
+      };
+      return { ...storage, slack: { ...storage.slack, deliveries: { ...deliveries, messages } } };
+    },
   });
   await linkAlice(service.storage.slack);
 }, 60_000);
@@ -110,6 +122,40 @@ test.each(['chat.startStream', 'chat.postMessage'])(
     expect(chat.texts('DU1', threadTs)).toEqual(['You said: hello']);
   },
 );
+
+test.each([
+  ['a mistake of ours', new TypeError('undefined is no function')],
+  ['a token whose key is gone', new SealingError('unknown-key', 'sealed with another key')],
+])(
+  '%s: the answer is given up after a day, and is not tried for ever',
+  { timeout: 300_000 },
+  async (_, error) => {
+    thrown = error;
+    const [turnId = ''] = await turnsOf(await write('one'), 1);
+    const began = await environment.currentTimeMs();
+    expect(await deliveryOf(turnId).result()).toEqual({ status: 'given-up' });
+    const tookMs = (await environment.currentTimeMs()) - began;
+    expect(tookMs).toBeGreaterThanOrEqual(dayMs);
+    expect(tookMs).toBeLessThan(dayMs + tenMinutesMs);
+  },
+);
+
+test('limits one after the other: the answer is given up after a day, and its workflow could not outlive it for long', async () => {
+  chat.fault = ({ method }) =>
+    method.startsWith('chat.') ? { kind: 'limited', seconds: tenMinutesMs / 1000 } : undefined;
+  const [turnId = ''] = await turnsOf(await write('one'), 1);
+  const began = await environment.currentTimeMs();
+  const delivery = deliveryOf(turnId);
+  expect(await delivery.result()).toEqual({ status: 'given-up' });
+  const tookMs = (await environment.currentTimeMs()) - began;
+  expect(tookMs).toBeGreaterThanOrEqual(dayMs);
+  expect(tookMs).toBeLessThan(dayMs + tenMinutesMs);
+  // The turn may take a day, too.
+  const { raw } = await delivery.describe();
+  const { seconds } = raw.executionConfig?.workflowExecutionTimeout ?? {};
+  expect(Number(seconds) * 1000).toBeGreaterThan(2 * dayMs);
+  expect(Number(seconds) * 1000).toBeLessThan(4 * dayMs);
+}, 300_000);
 
 test('a day without Slack: its answer is given up, the turn and the conversation are not', async () => {
   let isAway = true;

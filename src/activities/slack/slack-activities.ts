@@ -8,6 +8,7 @@ import { Context, heartbeat } from '@temporalio/activity';
 import type { Logger } from 'pino';
 import type { Config } from '../../config/config.ts';
 import { createSlackClients } from '../../credentials/slack-clients.ts';
+import { SealingError } from '../../credentials/sealing/key-ring.ts';
 import type { KeyRing } from '../../credentials/sealing/key-ring.ts';
 import { toAnswer } from '../../slack/answer.ts';
 import type { Answer } from '../../slack/answer.ts';
@@ -116,8 +117,13 @@ export function createSlackActivities({ storage, keys, config, heldCallLimit, lo
     try {
       return await show(input, at);
     } catch (error) {
-      if (!(error instanceof SlackCallFailed)) throw error;
       const { position } = at;
+      // A key may be put back.
+      if (error instanceof SealingError) {
+        logger.error({ err: error, turnId: input.turnId }, 'the token of a workspace cannot be read');
+        return { kind: 'failed', position };
+      }
+      if (!(error instanceof SlackCallFailed)) throw error;
       const { trouble, message } = error;
       switch (trouble.kind) {
         case 'rate-limited':

@@ -6,6 +6,7 @@ import type { Worker } from '@temporalio/worker';
 import { withTimeout } from '../../time/with-timeout.ts';
 import type { ToolBundle } from '../../tool-bundles/tool-bundle.ts';
 import type { Dependencies } from '../dependencies.ts';
+import { discardWorker } from '../turn-worker.ts';
 import { longestStopMs } from './tool-worker.ts';
 
 /** A worker that failed is started again after this. */
@@ -47,6 +48,7 @@ export function createRunningWorkers({ config, logger, offered, create }: Parts)
   async function run(bundle: ToolBundle): Promise<void> {
     const { hash } = bundle;
     const worker = await create(bundle);
+    if (isStopped) return discardWorker(worker);
     const watch = setInterval(() => {
       if (worker.getState() !== 'RUNNING') replace();
     }, lookAtStateMs);
@@ -111,9 +113,9 @@ export function createRunningWorkers({ config, logger, offered, create }: Parts)
     async stop() {
       isStopped = true;
       clearTimeout(restarting);
-      // One that is just being started again would be left behind.
-      await starting?.catch(() => undefined);
-      await Promise.all([...[...running.keys()].map(end), ...failed]);
+      // One that is just being started again is not left behind.
+      const started = starting?.catch(() => undefined);
+      await Promise.all([...[...running.keys()].map(end), ...failed, started]);
     },
   };
 }

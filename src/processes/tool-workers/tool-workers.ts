@@ -27,7 +27,7 @@ export interface ToolWorkers {
   look(): Promise<'busy' | 'quiet'>;
   /** The hashes of the code that runs here. */
   running(): string[];
-  /** Waits for what is under way. */
+  /** Takes nothing new from now on, and waits for what is under way. Again waits for the same. */
   stop(): Promise<void>;
 }
 
@@ -58,9 +58,11 @@ export async function startToolWorkers(
   const quiet = new Map<string, number>();
   // Starting it writes it down, too.
   let touchedAt = Date.now();
+  let stopping: Promise<void> | undefined;
 
   /** Whether it has to be looked after again soon. */
   async function lookAfter({ hash, usedAt }: { hash: string; usedAt: number }): Promise<boolean> {
+    if (stopping) return false;
     const open = (await client.workflow.count(openCallsOf(hash))).count;
     if (workers.isRunning(hash)) {
       const looks = open > 0 ? 0 : (quiet.get(hash) ?? 0) + 1;
@@ -88,7 +90,12 @@ export async function startToolWorkers(
     );
   }
 
-  async function stop(): Promise<void> {
+  function stop(): Promise<void> {
+    stopping ??= endAll();
+    return stopping;
+  }
+
+  async function endAll(): Promise<void> {
     await workers.stop();
     await stuck.idle();
   }

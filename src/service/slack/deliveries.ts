@@ -25,7 +25,7 @@ export interface StartedSlackDeliveries {
 
 interface Parts extends DeliveryParts {
   storage: Pick<Storage, 'slack'>;
-  config: Pick<Config, 'temporal' | 'slack'>;
+  config: DeliveryParts['config'] & Pick<Config, 'slack'>;
   logger: Logger;
 }
 

@@ -6,13 +6,12 @@ import {
   proxyActivities,
 } from '@temporalio/workflow';
 import type { EffectCall, EffectResult } from '../../activities/durable-tools/effects.ts';
+import { usualEffectMs } from '../../turn/tool-call.ts';
 import { maximumAttempts, retryUntilDatabaseAnswers } from '../failures.ts';
 import { activityPrefix } from './activity-prefix.ts';
 import type { ActivityOptions, ToolRunContext } from './tool-code.ts';
 import { toJson } from './tool-result.ts';
 
-/** What one call of an activity may take where its author says nothing else. */
-const usualTimeoutMs = 60_000;
 /** For its row, before and after. */
 const marginMs = 15_000;
 
@@ -20,7 +19,7 @@ type Run = (call: EffectCall) => Promise<EffectResult>;
 
 export function createToolActivities(
   { turn, toolCallId }: EffectCall['call'],
-  { timeoutMs = usualTimeoutMs, idempotent = [] }: ActivityOptions = {},
+  { timeoutMs = usualEffectMs, idempotent = [] }: ActivityOptions = {},
   whileWorking: <T>(work: () => Promise<T>) => Promise<T>,
 ): ToolRunContext['activities'] {
   const run = proxyActivities<Record<string, Run>>({
