@@ -30,8 +30,15 @@ export function FormQuestion({
   function show(found: Problems) {
     setProblems(found);
     const first = fields.findIndex(({ name }) => found.has(name));
-    // After the messages are there, so that they are read with the field.
-    requestAnimationFrame(() => inputOf(first)?.focus());
+    const focused = focusedElement();
+    // After the messages are there, so that they are read with the field; unless somebody has moved on meanwhile.
+    requestAnimationFrame(() => {
+      if (focusedElement() === focused) inputOf(first)?.focus();
+    });
+  }
+
+  function focusedElement(): Element | null | undefined {
+    return (form.current?.getRootNode() as Document | ShadowRoot | undefined)?.activeElement;
   }
 
   function inputOf(index: number): HTMLInputElement | null | undefined {
