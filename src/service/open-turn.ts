@@ -25,8 +25,6 @@ export type LiveTurn = Extract<OpenTurn, { kind: 'live' }>;
 /** Whether it is about to end. `unknown`: no worker says so, and it will be seen. */
 export type Leaving = 'yes' | 'no' | 'unknown';
 
-/** Longer than any start takes, so that clocks may differ a little; a turn that hears of it later goes on. */
-const supersedeWithinMs = 30_000;
 const reportDeadlineMs = 1_000;
 
 export type OpenTurns = ReturnType<typeof createOpenTurns>;
@@ -61,15 +59,21 @@ export function createOpenTurns(client: Client, turns: Pick<Turns, 'get'>) {
     }
   }
 
-  /** Whether the turn is about to end, for all that is known. That it only waits for a person is for its workflow to say. */
-  async function makeRoom({ handle, isEnding }: LiveTurn, onBusy: OnBusy): Promise<Leaving> {
+  /**
+   * Whether the turn is about to end, for all that is known. That it only waits for a person is for its workflow to say,
+   * until `until` (epoch milliseconds): one that reads the signal later goes on.
+   */
+  async function makeRoom(
+    { handle, isEnding }: LiveTurn,
+    { onBusy, until }: { onBusy: OnBusy; until: number },
+  ): Promise<Leaving> {
     if (isEnding) return 'yes';
     try {
       if (onBusy === 'cancel') {
         await handle.cancel();
         return 'yes';
       }
-      await handle.signal(supersede, { until: Date.now() + supersedeWithinMs });
+      await handle.signal(supersede, { until });
       return await isLeaving(handle);
     } catch (error) {
       if (error instanceof WorkflowNotFoundError) return 'yes';
@@ -78,7 +82,10 @@ export function createOpenTurns(client: Client, turns: Pick<Turns, 'get'>) {
   }
 
   /** Whether a turn that was about to end still is: one whose delegated agent was just given its answer goes on. */
-  async function stillLeaves({ handle, isEnding }: LiveTurn, onBusy: OnBusy): Promise<Leaving> {
+  async function stillLeaves(
+    { handle, isEnding }: LiveTurn,
+    { onBusy }: { onBusy: OnBusy },
+  ): Promise<Leaving> {
     return isEnding || onBusy === 'cancel' ? 'yes' : isLeaving(handle);
   }
 

@@ -19,8 +19,13 @@ import type { TemporalCalls } from './temporal-calls.ts';
 
 // The client's own retries may overrun a deadline by a second; callers are answered within five.
 const startDeadlineMs = 3_500;
-/** For a start that waits for a turn that is ending, which waits for its calls for two seconds at most. */
+/**
+ * For a start that waits for a turn that is ending, which waits for its calls for two seconds at most; and for one whose
+ * worker was killed just now, which another worker takes over after `stickyQueueScheduleToStartTimeout`.
+ */
 const stopAndStartDeadlineMs = 10_000;
+/** A turn that may end for the message has to begin so long before that deadline: its end takes time, and clocks differ. */
+const endingMs = 2_000;
 /** How long another request with the same message is left to start the turn that it prepared. */
 const otherRequestMs = 1_000;
 /** Left of the start's deadline when a turn that is to make room has not: enough to say so. */
@@ -87,9 +92,10 @@ export function createStartWorkflow(parts: Parts): StartWorkflow {
       if (open.kind === 'live') {
         if (open.turnId === turn.turnId) return { kind: 'started', turn };
         const leaves = leaving.has(open.turnId) ? stillLeaves : makeRoom;
-        const outlook = await inTime(() => leaves(open, onBusy));
-        // Its questions are closed by now: to refuse the message that closed them would leave its sender with nothing.
-        if (outlook === 'yes') deadline = begunAt + stopAndStartDeadlineMs;
+        const until = begunAt + stopAndStartDeadlineMs - endingMs;
+        const outlook = await inTime(() => leaves(open, { onBusy, until }));
+        // It closes its questions, or may still do so: to refuse the message then would leave its sender with nothing.
+        if (outlook !== 'no') deadline = begunAt + stopAndStartDeadlineMs;
         if (outlook === 'no' || Date.now() > deadline - marginMs) {
           await storage.turns.withdraw(turn);
           return { kind: 'busy', turnId: open.turnId, isEnding: outlook === 'yes' };

@@ -114,8 +114,9 @@ export class Phase {
   }
 
   #report(): TurnReport {
-    const isEnding = this.#superseding.isUnderWay() && this.#status !== 'ended';
-    return { turnId: this.#turn.turnId, phase: isEnding ? 'ending' : this.#status };
+    const isEnding = this.#superseding.isUnderWay() || this.#parts.scope.consideredCancelled;
+    const phase = isEnding && this.#status !== 'ended' ? 'ending' : this.#status;
+    return { turnId: this.#turn.turnId, phase };
   }
 
   #endCall(): void {

@@ -88,17 +88,17 @@ test(
   },
 );
 
-test(
-  'a turn whose worker is killed while it holds a question makes room, long before anybody knows that the worker is dead',
+test.each([{ onBusy: 'cancel' }, {}] as const)(
+  'a turn whose worker is killed while it holds a question makes room, long before anybody knows that the worker is dead: %j',
   { timeout: 90_000 },
-  async () => {
-    const held = begin(alice, 'held', 'book', 'Pau');
+  async (options) => {
+    const held = begin(alice, 'held', 'book', 'onBusy' in options ? 'Pau' : 'Dax');
     await held.card();
     const other = await deployment.start('worker');
     await worker.kill('SIGKILL');
     worker = other;
     const { conversationId } = held.turn.message;
-    const next = say(alice, 'hello', { conversationId, onBusy: 'cancel' });
+    const next = say(alice, 'hello', { conversationId, ...options });
     expect(textOf(await next.end())).toContain('You said: hello');
     // Nobody hears what the call would have to say of itself: that its turn has ended is what the model is told.
     expect(await held.end()).toMatchObject({

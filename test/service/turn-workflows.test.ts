@@ -40,6 +40,18 @@ beforeAll(async () => {
 });
 afterAll(() => stack.disposeAsync());
 
+/** Until when each of them lets the turn make room, in epoch milliseconds. */
+async function supersedeSignals(conversation: string): Promise<number[]> {
+  const { events } = await client.workflow.getHandle(turnWorkflowId({ tenant, conversation })).fetchHistory();
+  return (events ?? [])
+    .map(({ workflowExecutionSignaledEventAttributes: signal }) => signal)
+    .filter((signal) => signal?.signalName === 'supersede')
+    .map((signal) => {
+      const [payload] = signal?.input?.payloads ?? [];
+      return (JSON.parse(Buffer.from(payload?.data ?? '').toString()) as { until: number }).until;
+    });
+}
+
 async function chat(conversation: string, messageId: string) {
   const hangUp = new AbortController();
   const response = await fetch(`${url}/run/api/chat`, {
@@ -120,6 +132,9 @@ describe('a message', () => {
       body: { code: 'turn_in_progress', turnId: first.turnId },
     });
     expect(await api.storage.turns.byClientMessage({ tenant, conversation }, 'm2')).toBeNull();
+    // A worker that comes back now no longer ends it for the message that was refused.
+    const [until] = await supersedeSignals(conversation);
+    expect(until).toBeLessThan(Date.now());
   });
 
   test('never joins the turn of somebody who was quicker to use the same ids', async () => {
