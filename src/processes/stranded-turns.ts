@@ -1,7 +1,7 @@
 /**
  * Turns of a version that no worker runs any more: nothing would ever make them go on. A turn whose history the current
- * code can replay is moved to it; any other is terminated, and its user can ask again. The same for what brings turns to
- * somebody outside, except that an answer in Slack begins again: it is compared with its thread, so nothing comes twice.
+ * code can replay is moved to it; any other is terminated, and its user can ask again. What brings turns to somebody outside
+ * begins again instead: an answer in Slack is compared with its thread, and notifications have the ids that they had.
  */
 import { randomUUID } from 'node:crypto';
 import type { Client } from '@temporalio/client';
@@ -10,7 +10,7 @@ import type { WorkflowBundleOption } from '@temporalio/worker';
 import type { Logger } from 'pino';
 import type { KeyRing } from '../credentials/sealing/key-ring.ts';
 import type { TemporalConfig } from '../config/config.ts';
-import { slackDeliveryWorkflow } from '../workflows/messages.ts';
+import { pushWorkflow, slackDeliveryWorkflow } from '../workflows/messages.ts';
 import { isSameVersion, readVersionRouting } from '../temporal/deployment.ts';
 import { openingCodec } from '../temporal/sealed-payloads.ts';
 import type { VersionRouting, Version } from '../temporal/deployment.ts';
@@ -81,17 +81,18 @@ async function take(parts: Parts, workflowId: string, runId: string): Promise<ke
     await Worker.runReplayHistory({ workflowBundle, dataConverter }, history, workflowId);
   } catch {
     const started = history.events?.[0]?.workflowExecutionStartedEventAttributes;
-    if (started?.workflowType?.name !== slackDeliveryWorkflow) {
+    const type = started?.workflowType?.name;
+    if (type !== slackDeliveryWorkflow && type !== pushWorkflow) {
       await handle.terminate(reasonOfEnd);
       return 'ended';
     }
     await client.workflowService.startWorkflowExecution({
       namespace: temporal.namespace,
       workflowId,
-      workflowType: started.workflowType,
+      workflowType: { name: type },
       taskQueue: { name: temporal.taskQueue },
       // Sealed, as it is.
-      input: started.input ?? null,
+      input: started?.input ?? null,
       requestId: randomUUID(),
       workflowIdReusePolicy: allowDuplicate,
       workflowIdConflictPolicy: terminateExisting,

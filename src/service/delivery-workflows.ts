@@ -28,7 +28,7 @@ interface Delivery {
   otherwise: string;
 }
 
-/** Again is a no-op, also when it has ended. */
+/** Again is a no-op while it is at work, and when it has come to its own end; one that was ended from outside begins again. */
 export async function startDelivery(
   { client, calls, config }: DeliveryParts,
   { workflow, workflowId, input, turn, summary, otherwise }: Delivery,
@@ -38,7 +38,7 @@ export async function startDelivery(
       client.workflow.start(workflow, {
         workflowId,
         workflowIdConflictPolicy: 'USE_EXISTING',
-        workflowIdReusePolicy: 'REJECT_DUPLICATE',
+        workflowIdReusePolicy: 'ALLOW_DUPLICATE_FAILED_ONLY',
         taskQueue: config.temporal.taskQueue,
         workflowExecutionTimeout: config.turn.timeoutMs + input.deadlineMs + marginMs,
         args: [input],

@@ -9,7 +9,7 @@ import { hintDelivery, startDelivery } from './delivery-workflows.ts';
 import type { DeliveryParts } from './delivery-workflows.ts';
 
 export interface PushDeliveries {
-  /** Again is a no-op, also when it has ended. */
+  /** Again is a no-op, unless it was ended from outside: then it begins again. */
   start(push: Pick<PushConfig, 'deliveryId' | 'turn'>): Promise<void>;
   /** Nobody waits for it, and it may be lost: deliveries look by themselves, too. */
   hint(turn: PushConfig['turn']): void;

@@ -3,7 +3,12 @@ import { WorkflowNotFoundError, isGrpcServiceError } from '@temporalio/client';
 import type { Client, WorkflowExecutionInfo } from '@temporalio/client';
 import type { Elicitation } from '../elicitation/lifecycle.ts';
 import type { ConversationRef, TurnRef } from '../turn/turn.ts';
-import { agentTurnWorkflow, elicitationQuery, turnWorkflowId } from '../workflows/messages.ts';
+import {
+  agentTurnWorkflow,
+  durableToolWorkflow,
+  elicitationQuery,
+  turnWorkflowId,
+} from '../workflows/messages.ts';
 
 /** `unknown`: Temporal does not answer. `lost`: it does, and knows of no such run. */
 export type RunStatus = 'open' | 'unknown' | 'lost' | 'cancelled' | 'terminated' | 'timed-out';
@@ -12,7 +17,7 @@ export interface ClosedRun {
   runId: string;
   workflowId: string;
   conversation: ConversationRef;
-  /** Null for a delegated agent's run. */
+  /** Null for the run of a delegated agent or of a tool. */
   turnId: string | null;
   runStatus: RunStatus;
 }
@@ -23,8 +28,8 @@ const queryDeadlineMs = 2_000;
 /** Lists lag behind what they list, by seconds on some clusters. */
 const lagMs = 30_000;
 
-/** A turn that ends itself, however it ends, has completed as a workflow. */
-const closedFromOutside = `WorkflowType = '${agentTurnWorkflow}' AND ExecutionStatus IN ('Failed', 'Canceled', 'Terminated', 'TimedOut')`;
+/** A turn or a tool that ends itself, however it ends, has completed as a workflow. */
+const closedFromOutside = `WorkflowType IN ('${agentTurnWorkflow}', '${durableToolWorkflow}') AND ExecutionStatus IN ('Failed', 'Canceled', 'Terminated', 'TimedOut')`;
 
 export type TurnRuns = ReturnType<typeof createTurnRuns>;
 

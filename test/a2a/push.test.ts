@@ -67,6 +67,20 @@ test('a target is told how its task stands, of the question, and of its end, in 
     expect(history).not.toContain(said);
 });
 
+test('a delivery that was ended from outside begins again when its config is sent again', async () => {
+  setup.server.play(asks({ city: form('Which city?', named) }));
+  const agent = await connectAgent(setup.service);
+  const asked = await agent.send('call asking__ask {}', { push: config() });
+  await target.until(isTold('INPUT_REQUIRED', asked.id));
+  const of = { tenant: 'demo', turnId: asked.id };
+  const [deliveryId = ''] = await setup.service.storage.pushConfigs.deliveriesOf(of);
+  await setup.temporal.client.workflow.getHandle(`push/${deliveryId}`).terminate('by an operator');
+  await agent.client.createTaskPushNotificationConfig(config({ taskId: asked.id, id: asked.id }));
+  expect(await setup.service.storage.pushConfigs.deliveriesOf(of)).toEqual([deliveryId]);
+  await agent.send('Lisbon', { taskId: asked.id });
+  await target.until(isTold('COMPLETED', asked.id));
+});
+
 test('a notification is signed with the key that the service publishes, for this target and body', async () => {
   const agent = await connectAgent(setup.service);
   const { id } = await agent.send('hello', { push: config() });

@@ -11,7 +11,7 @@ import { createTurnRuns } from '../../src/service/turn-runs.ts';
 import { openStorage } from '../../src/storage/open-storage.ts';
 import type { Storage } from '../../src/storage/storage.ts';
 import type { TurnRef } from '../../src/turn/turn.ts';
-import { agentTurnWorkflow, turnWorkflowId } from '../../src/workflows/messages.ts';
+import { agentTurnWorkflow, durableToolWorkflow, turnWorkflowId } from '../../src/workflows/messages.ts';
 import { city, useAskingService } from '../asking/asking-service.ts';
 import { freePort } from '../free-port.ts';
 import { asks, form } from '../servers/playing-server.ts';
@@ -168,6 +168,29 @@ test('an overdue question of an agent that was ended from outside is closed, whi
   await agent.terminate();
   await own.looks(client, 1);
   expect(await storage.elicitations.get(overdue.id)).not.toMatchObject({ status: 'pending' });
+  expect(await storage.turns.get(turn)).toMatchObject({ status: 'running' });
+  await workflow.terminate();
+});
+
+test('the question of a tool that was ended from outside is closed at once, while its turn goes on', async () => {
+  await using own = await ownStorage();
+  const { storage } = own;
+  const turn = await begunTurn(storage);
+  const { client } = setup.temporal;
+  const options = { taskQueue: randomUUID(), memo: { turnId: turn.turnId } };
+  const workflow = await client.workflow.start(agentTurnWorkflow, {
+    ...options,
+    workflowId: turnWorkflowId(turn),
+  });
+  const toolId = `${turnWorkflowId(turn)}/tool/call`;
+  const tool = await client.workflow.start(durableToolWorkflow, { ...options, workflowId: toolId });
+  const asked = question(turn, { workflowId: toolId });
+  await storage.elicitations.open(asked, { perUser: 20 });
+  await tool.terminate();
+  const loop = startReconciler({ storage, logger }, createTurnRuns(client));
+  const status = async () => (await storage.elicitations.get(asked.id))?.status;
+  await expect.poll(status, { timeout: 20_000 }).toBe('cancel');
+  await loop.stop();
   expect(await storage.turns.get(turn)).toMatchObject({ status: 'running' });
   await workflow.terminate();
 });

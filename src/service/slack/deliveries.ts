@@ -17,7 +17,7 @@ import type { DeliveryParts } from '../delivery-workflows.ts';
 const deadlineMs = 24 * 60 * 60 * 1000;
 
 export interface StartedSlackDeliveries {
-  /** Again is a no-op, also when it has ended. */
+  /** Again is a no-op, unless it was ended from outside: then it begins again. */
   start(delivery: NewSlackDelivery): Promise<void>;
   /** Nobody waits for it, and it may be lost: deliveries look by themselves, too. */
   hint(turn: Pick<TurnRef, 'turnId'>): void;
