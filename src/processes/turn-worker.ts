@@ -9,6 +9,7 @@ import { createActivities } from '../activities/index.ts';
 import { safeFailures } from '../activities/safe-failures.ts';
 import { openingCodec } from '../temporal/sealed-payloads.ts';
 import type { Version } from '../temporal/deployment.ts';
+import { stickyQueueScheduleToStartTimeout } from '../temporal/sticky-queue.ts';
 import { lightenWorkflowThreads } from '../temporal/workflow-threads.ts';
 import { createCatalogue } from '../remote/catalogue.ts';
 import { logModelWarnings } from '../models/log-warnings.ts';
@@ -41,10 +42,7 @@ export async function createTurnWorker(
       // What tools in TypeScript report is sealed.
       dataConverter: { payloadCodecs: [openingCodec(parts.keys)] },
       interceptors: { activity: [safeFailures(logger)] },
-      // A signal to a turn whose worker was killed goes to another worker after this long (one that shuts down says so). It has to
-      // stay below the ten seconds that a new message waits for the turn before it. Below the length of a burst, turns that
-      // only wait in the queue would be replayed elsewhere, and each replay lengthens the queue.
-      stickyQueueScheduleToStartTimeout: '4s',
+      stickyQueueScheduleToStartTimeout,
       // The default throttles heartbeats to 80 % of their timeout: one late heartbeat, and the worker counts as dead.
       maxHeartbeatThrottleInterval: heartbeatMs,
       // A tool call whose server holds the connection while a person thinks is counted apart, and refused over its limit: it
