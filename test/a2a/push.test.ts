@@ -6,6 +6,7 @@ import type { JSONWebKeySet } from 'jose';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { useAskingService } from '../asking/asking-service.ts';
 import { asks, form } from '../servers/playing-server.ts';
+import { sendRubbish } from '../workflows/rubbish.ts';
 import { connectAgent } from './a2a-client.ts';
 import { isTold, startPushTarget, storyOf } from './push-target.ts';
 import type { PushTargetServer } from './push-target.ts';
@@ -74,7 +75,11 @@ test('a delivery that was ended from outside begins again when its config is sen
   await target.until(isTold('INPUT_REQUIRED', asked.id));
   const of = { tenant: 'demo', turnId: asked.id };
   const [deliveryId = ''] = await setup.service.storage.pushConfigs.deliveriesOf(of);
-  await setup.temporal.client.workflow.getHandle(`push/${deliveryId}`).terminate('by an operator');
+  const delivery = setup.temporal.client.workflow.getHandle(`push/${deliveryId}`);
+  // Whatever it is sent leaves it alone.
+  await sendRubbish(delivery, { elicitationId: 'none', toolCallId: 'none' });
+  expect((await delivery.describe()).status.name).toBe('RUNNING');
+  await delivery.terminate('by an operator');
   await agent.client.createTaskPushNotificationConfig(config({ taskId: asked.id, id: asked.id }));
   expect(await setup.service.storage.pushConfigs.deliveriesOf(of)).toEqual([deliveryId]);
   await agent.send('Lisbon', { taskId: asked.id });

@@ -8,6 +8,7 @@ import { turnWorkflowId } from '../../src/workflows/messages.ts';
 import { Browser } from '../api/pages/browser.ts';
 import { respond } from '../service/asking.ts';
 import { useService } from '../service/use-service.ts';
+import { sendRubbish } from '../workflows/rubbish.ts';
 import { bundleTools } from './bundle-tools.ts';
 
 const notesFile = path.join(mkdtempSync(path.join(tmpdir(), 'interlude-notes-')), 'notes');
@@ -196,6 +197,17 @@ describe('a tool that asks', () => {
         timeout: 20_000,
       })
       .toBe('cancel');
+  });
+
+  test('goes on as if nothing had come when it is sent rubbish', async () => {
+    const stream = await call('wizard', { steps: 1 });
+    const { elicitationId } = await stream.question('pending');
+    const row = await used.service.storage.elicitations.get(elicitationId);
+    const handle = used.temporal.client.workflow.getHandle(row?.workflowId ?? '');
+    await sendRubbish(handle, { elicitationId, toolCallId: 'call_1' });
+    await answer(elicitationId, 'accept', { word: 'Zanzibar' });
+    await stream.finished();
+    expect(stream.text()).toBe('Zanzibar');
   });
 
   test('leaves no word of what was said in any history', async () => {
