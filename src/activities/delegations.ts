@@ -11,6 +11,8 @@ import { finishToolCall, requestedToolCall } from './tool-results.ts';
 interface Dependencies {
   storage: Pick<Storage, 'messages' | 'toolCalls'>;
   agents: Config['agents'];
+  /** Tells servers that nobody waits any more for what this agent called. */
+  abandonLostCalls: (turn: Turn, agent: Delegation) => Promise<void>;
 }
 
 interface EndOfDelegation {
@@ -21,11 +23,13 @@ interface EndOfDelegation {
 }
 
 export function createDelegationActivities(parts: Dependencies) {
-  const { storage } = parts;
+  const { storage, abandonLostCalls } = parts;
   return {
     /** The answer is the last thing that the other agent said. */
     async finishDelegation(input: EndOfDelegation): Promise<void> {
-      const { turn, delegation } = input;
+      const { turn, delegation, end } = input;
+      // Only an agent that was ended from outside does not say why it failed.
+      if (end.status === 'failed' && !end.failure) await abandonLostCalls(turn, delegation);
       const call = await requestedToolCall(storage, turn, delegation.toolCallId);
       await finishToolCall(storage, turn, call, await resultOf(parts, input));
     },
@@ -33,7 +37,7 @@ export function createDelegationActivities(parts: Dependencies) {
 }
 
 async function resultOf(
-  { storage, agents }: Dependencies,
+  { storage, agents }: Pick<Dependencies, 'storage' | 'agents'>,
   { turn, delegation, end }: EndOfDelegation,
 ): Promise<ToolResult> {
   const name = delegation.path.at(-1) ?? '';

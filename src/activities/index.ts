@@ -7,7 +7,7 @@ import type { Catalogue } from '../remote/catalogue.ts';
 import type { RemoteServers } from '../remote/remote-servers.ts';
 import type { Models } from '../models/provider.ts';
 import type { Storage } from '../storage/storage.ts';
-import { createAbandonCall, createAbandonTasks } from './call-tool/abandon-call.ts';
+import { createAbandonCall, createAbandonLostCalls, createAbandonTasks } from './call-tool/abandon-call.ts';
 import { createCallModel } from './call-model/call-model.ts';
 import { createCallRounds } from './call-tool/rounds.ts';
 import { createToolActivities } from './call-tool/call-tool.ts';
@@ -44,9 +44,13 @@ export function createActivities(dependencies: ActivityDependencies) {
   return {
     ...createTurnActivities({
       ...dependencies,
-      abandonTasks: createAbandonTasks({ ...dependencies, rounds, servers, states: ['started'] }),
+      abandonCalls: createAbandonTasks({ ...dependencies, rounds, servers }),
     }),
-    ...createDelegationActivities({ ...dependencies, agents }),
+    ...createDelegationActivities({
+      ...dependencies,
+      agents,
+      abandonLostCalls: createAbandonLostCalls({ ...dependencies, rounds, servers }),
+    }),
     ...createElicitationActivities({ ...dependencies, rounds }),
     ...createToolActivities({ ...dependencies, rounds, agents, servers }),
     ...createFinishModelQuestion(dependencies),

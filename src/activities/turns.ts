@@ -21,11 +21,11 @@ export interface EndTurnInput extends TurnEnd {
 interface Dependencies {
   storage: Storage;
   logger: Logger;
-  /** Tells remote agents that nobody waits for tasks that no worker follows any more. */
-  abandonTasks?: (turn: Turn) => Promise<void>;
+  /** Tells servers that nobody waits for calls that the turn's workflow could not abandon. */
+  abandonCalls?: (turn: Turn) => Promise<void>;
 }
 
-export function createTurnActivities({ storage, logger, abandonTasks }: Dependencies) {
+export function createTurnActivities({ storage, logger, abandonCalls }: Dependencies) {
   return {
     /** Whoever works for the turn stops: its end is only waiting for them. */
     announceEnd: ({ turn }: { turn: Turn }): Promise<void> => storage.turns.announceEnd(turn),
@@ -33,7 +33,7 @@ export function createTurnActivities({ storage, logger, abandonTasks }: Dependen
     /** Closes everything that is still open and says why. The log is made smaller afterwards, which nobody waits for. */
     async endTurn({ turn, status, failure, outcomes, isBegun }: EndTurnInput): Promise<void> {
       if (!isBegun) await storage.turns.begin(turn);
-      if (status !== 'completed') await abandonTasks?.(turn);
+      if (status !== 'completed') await abandonCalls?.(turn);
       const ended = await storage.turns.end(turn, status, {
         outcomes,
         resultOf: (call) => toCallResult(turn, call, unfinished(call, status)),

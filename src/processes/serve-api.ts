@@ -1,6 +1,6 @@
 /** What an API process runs: the HTTP server, listening, and the watch for turns that lost their workflow. */
 import type { Client } from '@temporalio/client';
-import { createAbandonLostTasks } from '../activities/call-tool/abandon-call.ts';
+import { createAbandonLostTurn } from '../activities/call-tool/abandon-call.ts';
 import { createApp } from '../api/http/app.ts';
 import type { AppParts } from '../api/http/app.ts';
 import type { AuthConfig, Config } from '../config/config.ts';
@@ -29,7 +29,7 @@ export async function serveApi(
   });
   stack.defer(() => app.close());
   const lostTurns = startReconciler(
-    { ...parts, abandonTasks: createAbandonLostTasks(parts) },
+    { ...parts, abandonCalls: createAbandonLostTurn(parts) },
     createTurnRuns(client),
   );
   stack.defer(() => lostTurns.stop());

@@ -42,16 +42,16 @@ const failures: Record<Exclude<RunStatus, 'open' | 'unknown' | 'cancelled'>, Tur
 interface Parts {
   storage: Storage;
   logger: Logger;
-  /** Tells remote agents that nobody waits for the turn's tasks. */
-  abandonTasks?: (turn: Turn) => Promise<void>;
+  /** Tells servers that nobody waits for the turn's calls any more. */
+  abandonCalls?: (turn: Turn) => Promise<void>;
 }
 
 export function startReconciler(
-  { storage, logger, abandonTasks }: Parts,
+  { storage, logger, abandonCalls }: Parts,
   runs: TurnRuns,
 ): Pick<LeasedLoop, 'stop'> {
   const { turns, turnLog, elicitations } = storage;
-  const { endTurn } = createTurnActivities({ storage, logger, ...(abandonTasks && { abandonTasks }) });
+  const { endTurn } = createTurnActivities({ storage, logger, ...(abandonCalls && { abandonCalls }) });
   const closedRuns = runs.createClosed();
   let hasFound = false;
 

@@ -1,7 +1,7 @@
 /**
  * Tools as the model sees them. Names are `<server>__<tool>`, cut and cleaned to what every provider accepts
  * (64 characters of letters, digits, `_` and `-`); a name that had to be changed carries a digest, so that two
- * tools never share one. The way back is the list itself, not the spelling.
+ * tools never share one. The way back to the tool is the list itself, not the spelling.
  */
 import { hash } from 'node:crypto';
 import type { ServerConfig } from '../config/config.ts';
@@ -60,4 +60,9 @@ export function modelNameOf(server: string, tool: string): string {
   if (clean === plain && plain.length <= longest) return plain;
   const digest = hash('sha256', plain).slice(0, 8);
   return `${clean.slice(0, longest - digest.length - 1)}_${digest}`;
+}
+
+/** Of a tool with this name, if it is a server's: names of servers are never cut, and have no two underscores in a row. */
+export function serverNameIn(modelName: string): string {
+  return modelName.slice(0, Math.max(0, modelName.indexOf('__')));
 }

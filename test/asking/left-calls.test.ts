@@ -6,22 +6,24 @@ import type { AskingServer } from '../servers/asking-server.ts';
 import { createEventStore } from '../servers/event-store.ts';
 import { askingEnv, callOf } from '../service/asking.ts';
 import { useService } from '../service/use-service.ts';
-import { asTurn } from './asking-service.ts';
+import { asTurn, roundsAgents } from './asking-service.ts';
 import type { AskedTurn } from './asking-service.ts';
 
 let server: AskingServer;
-const { alice } = useService({
+const { temporal, service, alice } = useService({
   async needs(stack) {
     server = await startAskingServer({ era: 'legacy', eventStore: createEventStore() });
     stack.defer(() => server.stop());
-    return { env: askingEnv(server.config.url) };
+    return { env: { ...askingEnv(server.config.url), INTERLUDE_CONFIG: roundsAgents } };
   },
 });
 beforeEach(() => void server.requests.splice(0));
 
-async function begin(): Promise<AskedTurn> {
-  const text = callOf(['book', { city: 'Oslo' }]);
-  const turn = await asTurn(alice, randomUUID(), (conversation) => alice.chat(text, { conversation }));
+async function begin(agentId = 'assistant'): Promise<AskedTurn> {
+  const call = callOf(['book', { city: 'Oslo' }]);
+  const text = agentId === 'lead' ? `ask the assistant to ${call}` : call;
+  const chat = (conversation: string) => alice.chat(text, { conversation, agentId });
+  const turn = await asTurn(alice, randomUUID(), chat);
   await turn.question(0);
   return turn;
 }
@@ -41,5 +43,14 @@ test('a new message takes the place of its turn', async () => {
   const turn = await begin();
   const next = await alice.chat('hello', { conversation: turn.conversation });
   await next.finished();
+  await told('notifications/cancelled');
+});
+
+test.each(['assistant', 'lead'])('its workflow is ended from outside: %s', async (agentId) => {
+  const turn = await begin(agentId);
+  const { elicitationId } = await turn.question(0);
+  const asked = await service.storage.elicitations.get(elicitationId);
+  await temporal.client.workflow.getHandle(asked?.workflowId ?? '').terminate('by an operator');
+  await turn.end();
   await told('notifications/cancelled');
 });

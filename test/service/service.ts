@@ -7,7 +7,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { Client } from '@temporalio/client';
 import type { NativeConnection } from '@temporalio/worker';
-import { createAbandonLostTasks } from '../../src/activities/call-tool/abandon-call.ts';
+import { createAbandonLostTurn } from '../../src/activities/call-tool/abandon-call.ts';
 import { createHeldCallLimit } from '../../src/activities/call-tool/held-call-limit.ts';
 import { demoToken } from '../../src/development/demo-token.ts';
 import type { Tracker } from '../../demo/tracker/tracker.ts';
@@ -117,7 +117,7 @@ export async function startService({
   });
   stack.defer(() => app.close());
   const lostTurns = startReconciler(
-    { ...parts, abandonTasks: createAbandonLostTasks(parts) },
+    { ...parts, abandonCalls: createAbandonLostTurn(parts) },
     createTurnRuns(client),
   );
   stack.defer(() => lostTurns.stop());

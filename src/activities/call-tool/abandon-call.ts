@@ -1,18 +1,19 @@
 /**
  * Tells a server that a call which it still keeps open is abandoned: one that waits at the server for answers, one whose
- * worker died while it held the connection, or one whose worker died while it followed a remote agent's task. Best
- * effort: not awaited, not retried.
+ * worker died while it held the connection or followed a remote agent's task, or one whose workflow was ended from outside.
+ * Best effort: not awaited, not retried.
  */
 import type { Config, ServerConfig } from '../../config/config.ts';
 import type { KeyRing } from '../../credentials/sealing/key-ring.ts';
 import type { CredentialStore } from '../../credentials/store.ts';
+import { serverNameIn } from '../../remote/model-tools.ts';
 import { sendBestEffort } from '../../remote/best-effort.ts';
 import type { Resume } from '../../remote/input-required.ts';
 import type { RemoteServers } from '../../remote/remote-servers.ts';
 import type { RoundRef } from '../../turn/tool-call.ts';
-import type { ToolCallRow } from '../../storage/ports/tool-calls.ts';
+import type { UnfinishedCall } from '../../storage/ports/tool-calls.ts';
 import type { Storage } from '../../storage/storage.ts';
-import type { Turn } from '../../turn/turn.ts';
+import type { Delegation, Turn } from '../../turn/turn.ts';
 import { remoteAgentOf } from '../call-model/delegate-tool.ts';
 import type { OpenRoundsDependencies } from './open-rounds.ts';
 import { createCallRounds } from './rounds.ts';
@@ -37,37 +38,65 @@ export function createAbandonCall({ rounds, servers, storeOf, remote }: Dependen
 
 /**
  * Abandons a turn's remote tasks; called at its end, before its rows are deleted. The workflow cannot do it for a task whose
- * worker died while it followed it: no round was ever reported to the workflow. `states`: of the calls to look at; tasks of
- * calls in other states are abandoned elsewhere.
+ * worker died while it followed it: no round was ever reported to the workflow. Calls with open questions it abandons itself.
  */
-export function createAbandonTasks({ storage, states, rounds, servers, storeOf, remote }: TaskDependencies) {
+export function createAbandonTasks(parts: LeftCallsDependencies) {
   return async (turn: Turn): Promise<void> => {
-    const calls = await storage.toolCalls.unfinished(turn);
-    for (const { toolCallId, toolName, state } of calls) {
-      const server = states.includes(state) ? remoteAgentOf(servers, toolName) : undefined;
-      const round = server && (await rounds.list(turn, toolCallId)).at(-1);
-      if (!server || round?.resume.kind !== 'task') continue;
-      void sendBestEffort(abandon({ remote, store: storeOf(server), server, turn }, round.resume));
+    for (const { call, server, resume } of await leftCalls(parts, turn)) {
+      if (call.state !== 'started' || resume.kind !== 'task') continue;
+      void sendBestEffort(abandon({ ...parts, store: parts.storeOf(server), server, turn }, resume));
     }
   };
 }
 
-interface TaskDependencies extends Dependencies {
-  storage: Storage;
-  states: ToolCallRow['state'][];
+/**
+ * For a turn whose workflow was ended from outside, or for one of its agents: that workflow could abandon none of its calls,
+ * not even those with open questions.
+ */
+export function createAbandonLostCalls(parts: LeftCallsDependencies) {
+  /** `agent`: only its own calls. */
+  return async (turn: Turn, agent?: Delegation): Promise<void> => {
+    for (const { call, server, resume } of await leftCalls(parts, turn)) {
+      if (agent && call.delegation?.toolCallId !== agent.toolCallId) continue;
+      void sendBestEffort(abandon({ ...parts, store: parts.storeOf(server), server, turn }, resume));
+    }
+  };
 }
 
-/** For a turn whose workflow was ended from outside: it could abandon none of its calls, not even those with open questions. */
-export function createAbandonLostTasks(
-  parts: Pick<TaskDependencies, 'storage' | 'storeOf' | 'remote'> & { config: Config; keys: KeyRing },
-) {
+/** For processes that run no activities. */
+export function createAbandonLostTurn(
+  parts: Pick<Dependencies, 'storeOf' | 'remote'> & { storage: Storage; config: Config; keys: KeyRing },
+): (turn: Turn) => Promise<void> {
   const { servers } = parts.config;
-  return createAbandonTasks({
-    ...parts,
-    servers,
-    rounds: createCallRounds(parts),
-    states: ['started', 'paused'],
+  return createAbandonLostCalls({ ...parts, servers, rounds: createCallRounds(parts) });
+}
+
+interface LeftCallsDependencies extends Dependencies {
+  storage: Pick<Storage, 'toolCalls'>;
+}
+
+interface LeftCall {
+  call: UnfinishedCall;
+  server: ServerConfig;
+  resume: Resume;
+}
+
+/** Of a turn: the calls that servers keep open. */
+async function leftCalls(
+  { storage, rounds, servers }: LeftCallsDependencies,
+  turn: Turn,
+): Promise<LeftCall[]> {
+  const calls = await storage.toolCalls.unfinished(turn);
+  const left = calls.map(async (call) => {
+    const server = serverOf(servers, call.toolName);
+    const round = server && (await rounds.list(turn, call.toolCallId)).at(-1);
+    return server && round && isLeftOpen(round) ? [{ call, server, resume: round.resume }] : [];
   });
+  return (await Promise.all(left)).flat();
+}
+
+function serverOf(servers: Config['servers'], toolName: string): ServerConfig | undefined {
+  return remoteAgentOf(servers, toolName) ?? servers.get(serverNameIn(toolName));
 }
 
 interface Abandoned extends Pick<Dependencies, 'remote'> {

@@ -1,4 +1,4 @@
-import type { TurnRef } from '../../turn/turn.ts';
+import type { Delegation, TurnRef } from '../../turn/turn.ts';
 import type { NewEvent } from './turn-log.ts';
 import type { StoredMessage } from './conversations.ts';
 
@@ -11,6 +11,11 @@ export interface ToolCallRow {
    * `paused` is between two rounds: the server has asked, and nothing is under way until people have answered.
    */
   state: 'requested' | 'started' | 'paused' | 'finished';
+}
+
+export interface UnfinishedCall extends ToolCallRow {
+  /** The agent that made it; absent for the root agent. */
+  delegation?: Delegation;
 }
 
 /** What the server asked in the middle of a call, and how the call goes on; sealed by the caller. Numbered from 1. */
@@ -77,5 +82,5 @@ export interface ToolCalls {
     by?: CallAttempt,
   ): Promise<boolean>;
   /** The turn's calls that are not finished yet, those of delegated agents included. */
-  unfinished(turn: TurnRef): Promise<ToolCallRow[]>;
+  unfinished(turn: TurnRef): Promise<UnfinishedCall[]>;
 }

@@ -64,9 +64,6 @@ const deleteRounds = compileOnce((write, { turnId, toolCallId }: CallId) =>
 );
 
 export function createToolCalls({ query, notifications, now }: Database): ToolCalls {
-  const select = ({ turnId }: TurnRef) =>
-    query.selectFrom('tool_calls').select(columns).where('turn_id', '=', turnId);
-
   const find = async ({ turnId }: TurnRef, toolCallId: string) => {
     const { rows } = await selectOne(query, { turnId, toolCallId });
     return rows[0];
@@ -192,12 +189,15 @@ export function createToolCalls({ query, notifications, now }: Database): ToolCa
       return finished;
     },
     async unfinished(turn) {
-      const rows = await select(turn)
+      const rows = await query
+        .selectFrom('tool_calls')
+        .select([...columns, 'delegation'])
+        .where('turn_id', '=', turn.turnId)
         .where('state', '!=', 'finished')
         .orderBy('created_at')
         .orderBy('tool_call_id')
         .execute();
-      return rows.map(toToolCall);
+      return rows.map((row) => ({ ...toToolCall(row), ...fromColumn(row.delegation) }));
     },
   };
 }

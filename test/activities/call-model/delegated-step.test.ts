@@ -153,7 +153,11 @@ describe('an agent with a task', () => {
   test('leaves its last words to the one that asked, once', async () => {
     await using it = await handedOver({ kind: 'text', chunks: ['Fou', 'nd.'] });
     await it.callModel({ agents, of: delegated('a') });
-    const { finishDelegation } = createDelegationActivities({ storage: it.storage, agents });
+    const { finishDelegation } = createDelegationActivities({
+      storage: it.storage,
+      agents,
+      abandonLostCalls: () => Promise.resolve(),
+    });
     const input = { turn, delegation: { toolCallId: 'a', path: ['researcher'] } };
     const finish = (status: 'completed' | 'failed') =>
       activityEnvironment().run(finishDelegation, { ...input, end: { status } });

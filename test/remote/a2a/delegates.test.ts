@@ -9,7 +9,7 @@ import { useService } from '../../service/use-service.ts';
 
 let agent: PlayingAgent;
 
-const { alice } = useService({
+const { temporal, service, alice } = useService({
   async needs(stack) {
     agent = await startPlayingAgent();
     stack.defer(() => agent.stop());
@@ -67,6 +67,17 @@ test('the end of the turn is the end of the task', async () => {
   await turn.question(0);
   await alice.cancel(turn.conversation);
   await turn.end();
+  await expect.poll(() => agent.cancelled).toContain(agent.tasks.at(-1));
+});
+
+test('an agent that is ended from outside while its task asks: the remote task is cancelled, and the turn goes on', async () => {
+  const turn = await asTurn(alice, randomUUID(), (conversation) =>
+    alice.chat('ask the lead to ask the flights to ask Which city?', { conversation }),
+  );
+  const { elicitationId } = await turn.question(0);
+  const asked = await service.storage.elicitations.get(elicitationId);
+  await temporal.client.workflow.getHandle(asked?.workflowId ?? '').terminate('by an operator');
+  expect((await turn.end()).text).toContain('Lead did not finish the task');
   await expect.poll(() => agent.cancelled).toContain(agent.tasks.at(-1));
 });
 

@@ -53,7 +53,10 @@ export function delegationsContract(subject: () => Subject): void {
       await keptStep(storage, turn, { calls: [call('c0')] });
       await keptStep(storage, delegated, { calls: [call('c1')] });
       const open = await storage.toolCalls.unfinished(turn);
-      expect(open.map(({ toolCallId }) => toolCallId)).toEqual(['c0', 'c1']);
+      expect(open.map(({ toolCallId, delegation }) => [toolCallId, delegation])).toEqual([
+        ['c0', undefined],
+        ['c1', delegated.delegation],
+      ]);
       for (const { toolCallId } of open) await storage.toolCalls.finish(turn, toolCallId, result(toolCallId));
       expect((await storage.messages.list(turn)).at(-1)).toMatchObject({ id: 'result/c0' });
       expect(await storage.messages.list(delegated)).toMatchObject([{ id: 'result/c1' }]);
