@@ -93,6 +93,7 @@ async function take(parts: Parts, workflowId: string, runId: string): Promise<ke
       taskQueue: { name: temporal.taskQueue },
       // Sealed, as it is.
       input: started?.input ?? null,
+      workflowExecutionTimeout: started?.workflowExecutionTimeout ?? null,
       requestId: randomUUID(),
       workflowIdReusePolicy: allowDuplicate,
       workflowIdConflictPolicy: terminateExisting,

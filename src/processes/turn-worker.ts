@@ -102,7 +102,7 @@ export function runWorker(
   let isStopping = false;
   const running = worker.run().catch((error: unknown) => {
     if (isStopping) {
-      logger.error({ err: error }, 'the worker did not stop in time; what it has begun is left');
+      logger.error({ err: error }, 'the worker failed while it was stopping; what it has begun is left');
       return;
     }
     logger.fatal({ err: error }, 'the worker stopped');

@@ -14,7 +14,7 @@ import type { DueTurn } from '../storage/ports/turns.ts';
 import type { Storage } from '../storage/storage.ts';
 import type { Turn, TurnFailure, TurnRef } from '../turn/turn.ts';
 import { turnWorkflowId } from '../workflows/messages.ts';
-import { decidedOutcomes } from './decided-outcomes.ts';
+import { decidedOutcome, decidedOutcomes } from './decided-outcomes.ts';
 import type { ClosedRun, RunStatus, TurnRuns } from '../service/turn-runs.ts';
 
 const everyMs = 2_000;
@@ -90,8 +90,12 @@ export function startReconciler(
   async function close({ turnId, conversation, workflowId, runStatus }: ClosedRun): Promise<void> {
     if (runStatus === 'open' || runStatus === 'unknown') return;
     if (turnId !== null) return end({ ...conversation, turnId }, runStatus);
-    for (const question of await elicitations.ofConversation(conversation, 'pending'))
-      if (question.workflowId === workflowId) await elicitations.settle(question.id, 'cancel', null);
+    for (const question of await elicitations.ofConversation(conversation, 'pending')) {
+      if (question.workflowId !== workflowId) continue;
+      const outcome = await decidedOutcome(runs, question);
+      if (outcome) await elicitations.settleAll([outcome]);
+      else await elicitations.settle(question.id, 'cancel', null);
+    }
   }
 
   const loops = [

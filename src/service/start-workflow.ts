@@ -17,7 +17,8 @@ import { startOptions } from './start-options.ts';
 import type { StartConfig } from './start-options.ts';
 import type { TemporalCalls } from './temporal-calls.ts';
 
-// The client's own retries may overrun a deadline by a second; callers are answered within five.
+// The client's own retries may overrun a deadline by a second; callers are answered within five, or within eleven where the
+// turn before theirs ends or says nothing.
 const startDeadlineMs = 3_500;
 /**
  * For a start that waits for a turn that is ending, which waits for its calls for two seconds at most; and for one whose
@@ -25,7 +26,7 @@ const startDeadlineMs = 3_500;
  */
 const stopAndStartDeadlineMs = 10_000;
 /** A turn that may end for the message has to begin so long before that deadline: its end takes time, and clocks differ. */
-const endingMs = 2_000;
+const endingMs = 2_500;
 /** How long another request with the same message is left to start the turn that it prepared. */
 const otherRequestMs = 1_000;
 /** Left of the start's deadline when a turn that is to make room has not: enough to say so. */

@@ -27,10 +27,10 @@ export function FormQuestion({
     setProblems((before) => new Map([...before].filter(([other]) => other !== name)));
   }
 
-  function show(found: Problems) {
+  /** `focused`: what had the focus when the form was sent. */
+  function show(found: Problems, focused: Element | null | undefined) {
     setProblems(found);
     const first = fields.findIndex(({ name }) => found.has(name));
-    const focused = focusedElement();
     // After the messages are there, so that they are read with the field; unless somebody has moved on meanwhile.
     requestAnimationFrame(() => {
       if (focusedElement() === focused) inputOf(first)?.focus();
@@ -48,12 +48,13 @@ export function FormQuestion({
   async function send(event: FormEvent) {
     event.preventDefault();
     if (isSending) return;
+    const focused = focusedElement();
     const unfinished = fields.filter((_, index) => inputOf(index)?.validity.badInput);
     const found = problemsIn(fields, draft, words, new Set(unfinished.map(({ name }) => name)));
-    if (found.size > 0) return show(found);
+    if (found.size > 0) return show(found, focused);
     await answer.send({ action: 'accept', content: contentOf(fields, draft) }, (errors) => {
       const refused = problemsFrom(errors, fields);
-      if (refused) show(refused);
+      if (refused) show(refused, focused);
       return refused !== null;
     });
   }

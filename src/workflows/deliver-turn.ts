@@ -108,7 +108,7 @@ export async function deliverTurn<Position, End extends string, Status>(
   return { kind: 'unfinished', progress: { position, failingSince } };
 }
 
-/** A look that came to nothing is theirs to answer for, so that it has an end; a database that is away is not. */
+/** A failed look counts against the deadline; one that the database failed does not. */
 async function reportOf<Position, End extends string>(
   looking: Promise<DeliveryReport<Position, End>>,
   position: Position,

@@ -15,7 +15,7 @@ export function failureOf(error: unknown): TurnFailure {
   };
 }
 
-/** Of each activity that is given to `retryUntilDatabaseAnswers`. */
+/** The attempts of each activity that is passed to `retryUntilDatabaseAnswers`. */
 export const maximumAttempts = 5;
 
 /**

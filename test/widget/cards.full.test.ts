@@ -242,6 +242,38 @@ describe('a form', () => {
     await leave();
   });
 
+  test('that the service refuses leaves the focus with somebody who has moved on since they sent it', async () => {
+    const visitor = await askedToFill({ city: { type: 'string', title: 'City' } }, ['city']);
+    const { card, view, page: shown, leave } = visitor;
+    const released = Promise.withResolvers<void>();
+    await shown.route(/elicitation-responses$/, async (route) => {
+      if (route.request().method() !== 'POST') return route.continue();
+      await released.promise;
+      await route.fulfill({
+        status: 422,
+        headers: { 'access-control-allow-origin': '*', 'content-type': 'application/problem+json' },
+        json: {
+          status: 422,
+          code: 'invalid_content',
+          detail: 'Check the city.',
+          errors: [{ pointer: '/content/city', detail: 'There is no such city.' }],
+        },
+      });
+    });
+    await card.getByLabel('City').fill('Atlantis');
+    await press(visitor, 'Send');
+    const composer = view.locator('textarea');
+    await composer.focus();
+    released.resolve();
+    await card.getByText('There is no such city.').waitFor();
+    // One frame later the field would have the focus.
+    await shown.evaluate(
+      () => new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(resolve))),
+    );
+    expect(await isFocused(composer)).toBe(true);
+    await leave(/status of 422/);
+  });
+
   test('with names of several words and quotes reads help and problem out with each field', async () => {
     const names = ['full name', 'a "quoted" name', "o'clock", 'x]y', 'a\\b'];
     const field = (name: string) => ({

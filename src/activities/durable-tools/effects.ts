@@ -62,7 +62,8 @@ export function createEffect(
           ? unknown('it has run before, and its result is gone.')
           : opened(effect, claim.sealed);
       case 'started':
-        if (!isIdempotent) return unknown('it had begun when its worker stopped, and was not repeated.');
+        if (!isIdempotent)
+          return unknown('it had begun, its result was not stored, and it was not repeated.');
         return keep(effect, await outcomeOf(args, timeoutMs));
       case 'claimed':
         return keep(effect, await outcomeOf(args, timeoutMs));

@@ -12,6 +12,7 @@ import type { PushTarget } from '../../credentials/sealing/sealed-push-target.ts
 import { createWebhooks } from '../../network/webhook.ts';
 import type { PushConfig } from '../../storage/ports/push-configs.ts';
 import type { Storage } from '../../storage/storage.ts';
+import { isDatabaseTrouble } from '../../storage/transient-errors.ts';
 import type { DeliveryReport } from '../../turn/delivery-report.ts';
 import type { News } from '../../a2a/push-news.ts';
 import type { HeldCallLimit } from '../call-tool/held-call-limit.ts';
@@ -141,6 +142,10 @@ export function createPushActivities({ storage, keys, config, heldCallLimit, log
       const beat = setInterval(() => heartbeat({ position: at.position }), heartbeatMs);
       try {
         return await deliver({ ...input, position: at.position }, at);
+      } catch (error) {
+        // Kept, before attempts are used up: the next look would begin where this one began, and tell all of it again.
+        if (!isDatabaseTrouble(error) || at.position === input.position) throw error;
+        return { kind: 'busy', position: at.position };
       } finally {
         clearInterval(beat);
         underWay -= 1;

@@ -11,7 +11,7 @@ import { longestStopMs } from './tool-worker.ts';
 
 /** A worker that failed is started again after this. */
 const restartAfterMs = 1_000;
-/** How often is looked whether one has failed. What it leaves behind comes to an end much later. */
+/** How often the state of the workers is checked: one that has failed stops much later. */
 const lookAtStateMs = 500;
 /** On top of the time that a worker is given to stop: one that still has not has a thread that never answers. */
 const lateMs = 5_000;
