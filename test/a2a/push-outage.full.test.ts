@@ -33,8 +33,9 @@ test(
   { timeout: 90_000 },
   async () => {
     const released = Promise.withResolvers<void>();
+    const result = done('late');
     setup.server.play((message, response) => {
-      void released.promise.then(() => answer(message, response, done('late')));
+      void released.promise.then(() => answer(message, response, result));
     });
     const agent = await connectAgent(setup.service);
     const push = { tenant: '', id: '', taskId: '', url: target.url, token: '', authentication: undefined };
