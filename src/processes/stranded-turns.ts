@@ -13,6 +13,7 @@ import type { TemporalConfig } from '../config/config.ts';
 import { pushWorkflow, slackDeliveryWorkflow } from '../workflows/messages.ts';
 import { isSameVersion, readVersionRouting } from '../temporal/deployment.ts';
 import { openingCodec } from '../temporal/sealed-payloads.ts';
+import { unreadableAsNull } from '../temporal/unreadable-payloads.ts';
 import type { VersionRouting, Version } from '../temporal/deployment.ts';
 
 interface Parts {
@@ -77,7 +78,7 @@ async function take(parts: Parts, workflowId: string, runId: string): Promise<ke
   const handle = client.workflow.getHandle(workflowId, runId);
   const history = await handle.fetchHistory();
   try {
-    const dataConverter = { payloadCodecs: [openingCodec(parts.keys)] };
+    const dataConverter = { payloadCodecs: [unreadableAsNull(openingCodec(parts.keys))] };
     await Worker.runReplayHistory({ workflowBundle, dataConverter }, history, workflowId);
   } catch {
     const started = history.events?.[0]?.workflowExecutionStartedEventAttributes;

@@ -8,6 +8,7 @@ import type { OfferedTools } from '../activities/durable-tools/offered-tools.ts'
 import { createActivities } from '../activities/index.ts';
 import { safeFailures } from '../activities/safe-failures.ts';
 import { openingCodec } from '../temporal/sealed-payloads.ts';
+import { unreadableAsNull } from '../temporal/unreadable-payloads.ts';
 import type { Version } from '../temporal/deployment.ts';
 import { stickyQueueScheduleToStartTimeout } from '../temporal/sticky-queue.ts';
 import { lightenWorkflowThreads } from '../temporal/workflow-threads.ts';
@@ -40,7 +41,7 @@ export async function createTurnWorker(
       workflowBundle,
       activities: createActivities({ ...parts, catalogue, models: createModels(config) }),
       // What tools in TypeScript report is sealed.
-      dataConverter: { payloadCodecs: [openingCodec(parts.keys)] },
+      dataConverter: { payloadCodecs: [unreadableAsNull(openingCodec(parts.keys))] },
       interceptors: { activity: [safeFailures(logger)] },
       stickyQueueScheduleToStartTimeout,
       // The default throttles heartbeats to 80 % of their timeout: one late heartbeat, and the worker counts as dead.

@@ -1,10 +1,16 @@
 /** Whoever may signal a workflow can send it anything. Whatever that is, the turn goes on as if nothing had come. */
 import { randomUUID } from 'node:crypto';
 import { beforeEach, describe, expect, test } from 'vitest';
-import { turnNews, turnWorkflowId } from '../../src/workflows/messages.ts';
+import {
+  agentTurnWorkflow,
+  pushWorkflow,
+  slackDeliveryWorkflow,
+  turnNews,
+  turnWorkflowId,
+} from '../../src/workflows/messages.ts';
 import { connectAccount } from '../service/connect-account.ts';
 import { useService } from '../service/use-service.ts';
-import { namesOf, sendRubbish, sensible } from './rubbish.ts';
+import { namesOf, payloads, sendRubbish, sensible } from './rubbish.ts';
 
 const { temporal, service, alice } = useService({ per: 'test' });
 let conversation: string;
@@ -70,4 +76,37 @@ describe('rubbish at every signal and query leaves alone', () => {
     await stream.finished();
     expect(stream.text()).toContain('Here they are');
   });
+
+  test.each([
+    [pushWorkflow, { deliveryId: 'none', position: null }, 'removed'],
+    [slackDeliveryWorkflow, { turnId: 'none', position: 0 }, 'given-up'],
+  ])('%s, where it comes with the start and cannot be read', async (workflow, input, status) => {
+    const taskQueue = await queueOfTurns();
+    const args = [{ ...input, deadlineMs: 1, failingSince: null }];
+    const signal = turnNews.name;
+    const ends = payloads.map(async (payload) => {
+      const options = { workflowId: randomUUID(), taskQueue, args, signal, signalArgs: [payload] };
+      return (await temporal.client.workflow.signalWithStart(workflow, options)).result();
+    });
+    expect(await Promise.all(ends)).toEqual(payloads.map(() => ({ status })));
+  });
 });
+
+test.each([agentTurnWorkflow, pushWorkflow, slackDeliveryWorkflow])(
+  '%s does not begin with an input that cannot be read',
+  async (workflow) => {
+    const options = { workflowId: randomUUID(), taskQueue: await queueOfTurns(), args: [payloads[0]] };
+    const started = await temporal.client.workflow.start(workflow, options);
+    const events = async () => (await started.fetchHistory()).events ?? [];
+    const failed = async () => (await events()).some((event) => event.workflowTaskFailedEventAttributes);
+    await expect.poll(failed).toBe(true);
+    expect((await started.describe()).status.name).toBe('RUNNING');
+    await started.terminate();
+  },
+);
+
+async function queueOfTurns(): Promise<string> {
+  const stream = await alice.chat('hello', { conversation });
+  await stream.finished();
+  return (await handle().describe()).taskQueue;
+}

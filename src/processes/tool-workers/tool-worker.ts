@@ -12,6 +12,7 @@ import { createElicitationActivities } from '../../activities/questions/question
 import { safeFailures } from '../../activities/safe-failures.ts';
 import type { Config } from '../../config/config.ts';
 import { sealingCodec } from '../../temporal/sealed-payloads.ts';
+import { unreadableAsNull } from '../../temporal/unreadable-payloads.ts';
 import { stickyQueueScheduleToStartTimeout } from '../../temporal/sticky-queue.ts';
 import { activityPrefix } from '../../workflows/durable-tool/activity-prefix.ts';
 import type { ToolSinks } from '../../workflows/durable-tool/sinks.ts';
@@ -62,7 +63,7 @@ export async function createToolWorker(
           ]),
         ),
       },
-      dataConverter: { payloadCodecs: [sealingCodec(keys)] },
+      dataConverter: { payloadCodecs: [unreadableAsNull(sealingCodec(keys))] },
       sinks: sinksOf(parts, progress, onCutOff),
       interceptors: { activity: [safeFailures(logger)] },
       stickyQueueScheduleToStartTimeout,
