@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { turnWorkflowId } from '../../src/workflows/messages.ts';
+import { turnQuery, turnWorkflowId } from '../../src/workflows/messages.ts';
 import type { Chunk, ElicitationData } from '../service/chat-stream.ts';
 import { connectAccount } from '../service/connect-account.ts';
 import { createFreshServices } from '../service/fresh-services.ts';
@@ -209,4 +209,35 @@ test('cancelling the turn closes its question and ends the stream', async () => 
   expect(next.text()).toBe('You said: hello');
   await temporal.client.workflow.getHandle(turnWorkflowId({ tenant: 'demo', conversation })).result();
   expect(await alice.cancel(conversation)).toMatchObject({ status: 200, body: { status: 'idle' } });
+});
+
+test('a message that follows a cancellation waits for the end, although the row does not tell of it yet', async () => {
+  service = await startService({
+    temporal,
+    around: (storage) => ({
+      ...storage,
+      turns: {
+        ...storage.turns,
+        async get(turn) {
+          const row = await storage.turns.get(turn);
+          return row && { ...row, endingAt: null };
+        },
+      },
+    }),
+  });
+  alice = await service.as('alice');
+  const first = await alice.chat(listing, { conversation });
+  await connectAccount('alice', (await first.question('pending')).url);
+  await first.finished();
+  const held = service.tracker.faults.hold('before');
+  const working = await alice.chat(listing, { conversation });
+  await held.arrived;
+  await alice.cancel(conversation);
+  const handle = temporal.client.workflow.getHandle(turnWorkflowId({ tenant: 'demo', conversation }));
+  expect(await handle.query(turnQuery)).toMatchObject({ phase: 'ending' });
+  const answered = await post('hello');
+  held.release();
+  expect(answered).toMatchObject({ status: 200, body: { status: 'completed' } });
+  await working.finished();
+  expect(await statusOf(working.turnId)).toBe('cancelled');
 });
