@@ -209,5 +209,6 @@ test('what a server says in its questions stays out of workflow history', async 
     Buffer.from(data, 'base64').toString(),
   );
   expect(payloads).toContain('spoofed_form');
-  expect(payloads).not.toMatch(/Tracker asks|evil\.example|Low/);
+  // As a title: three letters alone stand in many an id.
+  expect(payloads).not.toMatch(/Tracker asks|evil\.example|\bLow\b/);
 });

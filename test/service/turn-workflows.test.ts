@@ -290,7 +290,7 @@ describe('an answer', () => {
       { tenant, server: 'tracker', user: 'alice' },
       { store: 'oauth', account: null, scopes: [], sealed: '', freshUntil: null },
     );
-    // What the connect page would have signalled; here only the repetition is left to do it.
+    // What the connect page would have signalled; here only the repetition is left to do it, in its second round from now.
     await expect
       .poll(
         async () =>
@@ -298,7 +298,7 @@ describe('an answer', () => {
             ({ workflowExecutionSignaledEventAttributes: signal }) =>
               signal?.signalName === 'connectionEstablished',
           ),
-        { timeout: 10_000 },
+        { timeout: 20_000 },
       )
       .toBe(true);
     expect(turn.conversation).toBe(conversation);
