@@ -47,7 +47,10 @@ export function refusedAnswer(error: unknown): RefusedAnswer | null {
   }
 }
 
-/** By their names in the form: whoever answers knows nothing of the `content` around them. */
+/** By their names in the form: whoever answers knows nothing of the `content` around them. What is about all of it has none. */
 function inOneText(issues: Issue[]): string {
-  return `${issues.map(({ path, detail }) => `${path.slice(1).join('.')}: ${detail}`).join('; ')}.`;
+  const texts = issues.map(({ path, detail }) =>
+    path.length > 1 ? `${path.slice(1).join('.')}: ${detail}` : detail,
+  );
+  return `${texts.join('; ')}.`;
 }

@@ -1,4 +1,4 @@
-/** A question of the service's as a window shows it. Pure. */
+/** Builds what a Slack window shows of a question. Pure. */
 import { answerAddress } from '../../elicitation/account-pages.ts';
 import { whoAsks } from '../../elicitation/asker.ts';
 import type { ElicitationRequest } from '../../elicitation/elicitation.ts';

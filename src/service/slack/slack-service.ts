@@ -35,7 +35,7 @@ export interface SlackService {
   threads: SlackThreads;
   questions: SlackQuestions;
   stop: SlackStop;
-  /** Begins to show a turn in its thread. Again is a no-op. */
+  /** Begins to show a turn in its thread. Again is a no-op, unless it was ended from outside: then it begins again. */
   deliver: StartedSlackDeliveries['start'];
   start(): void;
   close(): Promise<void>;
