@@ -21,15 +21,20 @@ export async function serveApi(
 ): Promise<NotReadyReasons> {
   const config = requireAuth(parts.config);
   const { port, host } = config.http;
+  const service = createService({ ...parts, client });
   const app = createApp({
     config,
-    service: createService({ ...parts, client }),
+    service,
     logger: parts.logger,
     playground: parts.playground,
   });
   stack.defer(() => app.close());
   const lostTurns = startReconciler(
-    { ...parts, abandonCalls: createAbandonLostTurn(parts) },
+    {
+      ...parts,
+      abandonCalls: createAbandonLostTurn(parts),
+      resumeDeliveries: (turn) => service.resumeDeliveries(turn),
+    },
     createTurnRuns(client),
   );
   stack.defer(() => lostTurns.stop());

@@ -44,10 +44,12 @@ interface Parts {
   logger: Logger;
   /** Tells servers that nobody waits for the turn's calls any more. */
   abandonCalls?: (turn: Turn) => Promise<void>;
+  /** Starts what tells somebody outside of the turn's end, and may be lost as well. */
+  resumeDeliveries?: (turn: TurnRef) => Promise<void>;
 }
 
 export function startReconciler(
-  { storage, logger, abandonCalls }: Parts,
+  { storage, logger, abandonCalls, resumeDeliveries }: Parts,
   runs: TurnRuns,
 ): Pick<LeasedLoop, 'stop'> {
   const { turns, turnLog, elicitations } = storage;
@@ -74,6 +76,12 @@ export function startReconciler(
     const why = runStatus !== 'cancelled' && { failure: failures[runStatus] };
     const outcomes = runStatus === 'lost' ? [] : await decidedOutcomes(runs, elicitations, row);
     await endTurn({ turn: row, status, ...why, outcomes, isBegun: true });
+    await resumeDeliveries?.(row).catch((err: unknown) =>
+      logger.warn(
+        { err, turnId: turn.turnId },
+        'whoever is told of turns elsewhere may not hear of the end of one',
+      ),
+    );
   }
 
   /** Of a delegated agent that was ended from outside: its turn goes on, and would leave the question open till its own end. */

@@ -11,6 +11,8 @@ import type { DeliveryParts } from './delivery-workflows.ts';
 export interface PushDeliveries {
   /** Again is a no-op, unless it was ended from outside: then it begins again. */
   start(push: Pick<PushConfig, 'deliveryId' | 'turn'>): Promise<void>;
+  /** Starts all of a turn's, for a turn that may have been lost together with them. */
+  resume(turn: PushConfig['turn']): Promise<void>;
   /** Nobody waits for it, and it may be lost: deliveries look by themselves, too. */
   hint(turn: PushConfig['turn']): void;
 }
@@ -29,18 +31,24 @@ export function createPushDeliveries(parts: Parts): PushDeliveries {
       await hintDelivery(parts, pushWorkflowId(deliveryId));
   }
 
+  function start({ deliveryId, turn }: Pick<PushConfig, 'deliveryId' | 'turn'>): Promise<void> {
+    const { pushDeadlineMs: deadlineMs } = config.a2a;
+    const input: PushInput = { deliveryId, deadlineMs, position: null, failingSince: null };
+    return startDelivery(parts, {
+      workflow: pushWorkflow,
+      workflowId: pushWorkflowId(deliveryId),
+      input,
+      turn,
+      summary: 'Notifications of a task',
+      otherwise: 'Perhaps nobody will be notified.',
+    });
+  }
+
   return {
-    start({ deliveryId, turn }) {
-      const { pushDeadlineMs: deadlineMs } = config.a2a;
-      const input: PushInput = { deliveryId, deadlineMs, position: null, failingSince: null };
-      return startDelivery(parts, {
-        workflow: pushWorkflow,
-        workflowId: pushWorkflowId(deliveryId),
-        input,
-        turn,
-        summary: 'Notifications of a task',
-        otherwise: 'Perhaps nobody will be notified.',
-      });
+    start,
+    async resume(turn) {
+      for (const deliveryId of await storage.pushConfigs.deliveriesOf(turn))
+        await start({ deliveryId, turn });
     },
     hint(turn) {
       signal(turn).catch((error: unknown) =>

@@ -13,6 +13,7 @@ import type { Status } from '../elicitation/elicitation.ts';
 import type { ExposedTool } from '../storage/ports/exposed-tools.ts';
 import type { Storage } from '../storage/storage.ts';
 import type { LogEntry } from '../turn/event.ts';
+import type { TurnRef } from '../turn/turn.ts';
 import { createAccounts } from './accounts.ts';
 import type { Accounts } from './accounts.ts';
 import { createMayChange } from './account-rights.ts';
@@ -129,6 +130,11 @@ export interface Service {
   pushes: OwnPushes;
   /** Absent: not configured. */
   slack: SlackService | undefined;
+  /**
+   * Starts whatever brings the turn to somebody outside, where it does not run: it may have been lost with the turn, and they
+   * have not heard of its end. For the reconciler, which has ended the turn.
+   */
+  resumeDeliveries(turn: TurnRef): Promise<void>;
   /** Tools in TypeScript that clients may call themselves, by name. */
   exposedTools(): Promise<ExposedTool[]>;
   authenticate: Authenticate;
@@ -210,6 +216,7 @@ export function createService({ config, storage, client, keys, stores, logger }:
     mcpSessions: createOwnMcpSessions({ mcpSessions: storage.mcpSessions, recordRefusal }),
     pushes: createOwnPushes({ storage, keys, config, deliveries: workflows.deliveries }),
     slack,
+    resumeDeliveries: workflows.resumeDeliveries,
     async exposedTools() {
       const tools = await storage.exposedTools.list();
       // Of agents that were in a file once, nothing can be called any more.

@@ -43,6 +43,7 @@ export interface TurnWorkflows extends Pick<TemporalCalls, 'readiness' | 'idle'>
   deliveries: PushDeliveries;
   /** The same for workflows that show answers in Slack. */
   slackDeliveries: StartedSlackDeliveries;
+  resumeDeliveries(turn: TurnRef): Promise<void>;
 }
 
 interface Parts {
@@ -145,6 +146,9 @@ export function createTurnWorkflows({ client, storage, config, logger }: Parts):
     },
     deliveries,
     slackDeliveries,
+    async resumeDeliveries(turn) {
+      await Promise.all([deliveries.resume(turn), slackDeliveries.resume(turn)]);
+    },
     readiness,
     idle,
   };

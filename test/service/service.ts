@@ -110,14 +110,15 @@ export async function startService({
   const { auth } = config;
   if (!auth) throw new Error('the test configures an issuer');
   const client = readingClient(temporal.client, parts.keys);
-  const app = createApp({
-    logger,
-    config: { ...config, auth },
-    service: createService({ ...parts, client }),
-  });
+  const service = createService({ ...parts, client });
+  const app = createApp({ logger, config: { ...config, auth }, service });
   stack.defer(() => app.close());
   const lostTurns = startReconciler(
-    { ...parts, abandonCalls: createAbandonLostTurn(parts) },
+    {
+      ...parts,
+      abandonCalls: createAbandonLostTurn(parts),
+      resumeDeliveries: (turn) => service.resumeDeliveries(turn),
+    },
     createTurnRuns(client),
   );
   stack.defer(() => lostTurns.stop());

@@ -19,6 +19,8 @@ const deadlineMs = 24 * 60 * 60 * 1000;
 export interface StartedSlackDeliveries {
   /** Again is a no-op, unless it was ended from outside: then it begins again. */
   start(delivery: NewSlackDelivery): Promise<void>;
+  /** Starts the turn's, if it is shown in Slack, for a turn that may have been lost together with it. */
+  resume(turn: Pick<TurnRef, 'turnId'>): Promise<void>;
   /** Nobody waits for it, and it may be lost: deliveries look by themselves, too. */
   hint(turn: Pick<TurnRef, 'turnId'>): void;
 }
@@ -43,6 +45,19 @@ export function createStartedSlackDeliveries(parts: Parts): StartedSlackDeliveri
     );
   }
 
+  function startWorkflow(turn: NewSlackDelivery['turn']): Promise<void> {
+    const { turnId } = turn;
+    const input: SlackDeliveryInput = { turnId, deadlineMs, position: 0, failingSince: null };
+    return startDelivery(parts, {
+      workflow: slackDeliveryWorkflow,
+      workflowId: slackDeliveryWorkflowId(turnId),
+      input,
+      turn,
+      summary: 'Answer in Slack',
+      otherwise: 'Its answer may not be shown.',
+    });
+  }
+
   return {
     async start(delivery) {
       await storage.slack.deliveries.begin(delivery);
@@ -50,15 +65,11 @@ export function createStartedSlackDeliveries(parts: Parts): StartedSlackDeliveri
       // What it has made way for may be told at once, and waits for nobody any more.
       for (const earlier of await storage.slack.deliveries.earlier(turnId, slackDeliveryDeadMs))
         hintTo(earlier);
-      const input: SlackDeliveryInput = { turnId, deadlineMs, position: 0, failingSince: null };
-      await startDelivery(parts, {
-        workflow: slackDeliveryWorkflow,
-        workflowId: slackDeliveryWorkflowId(turnId),
-        input,
-        turn: delivery.turn,
-        summary: 'Answer in Slack',
-        otherwise: 'Its answer may not be shown.',
-      });
+      await startWorkflow(delivery.turn);
+    },
+    async resume({ turnId }) {
+      const delivery = config.slack && (await storage.slack.deliveries.get(turnId));
+      if (delivery) await startWorkflow(delivery.turn);
     },
     hint({ turnId }) {
       if (config.slack) hintTo(turnId);
