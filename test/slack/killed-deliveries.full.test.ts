@@ -54,6 +54,9 @@ async function* spoken(stage: Stage) {
   yield first;
   await held.begun(stage);
   yield* others;
+  // All is shown before it is known to be all.
+  if (stage.kind === 'cut-off')
+    await until(() => texts(stage).join() === paragraphs.join(''), `text of ${stage.name}`);
 }
 
 const until = (isSo: () => boolean, what: string) =>

@@ -26,6 +26,8 @@ export interface Messages {
   stop(row: SlackMessageRow, markdown: string): Promise<boolean>;
   /** Ends a stream where it is one. */
   rewrite(row: SlackMessageRow, to: Partial<NewMessage>, contents: Contents): Promise<void>;
+  /** Of one that shows all it ever will, and is no stream. */
+  finish(row: SlackMessageRow): Promise<void>;
   remove(row: SlackMessageRow): Promise<void>;
   /** Finds out where a message is that may have been posted; null: it was not. `isLike`: whether this text may be it. */
   locate(row: SlackMessageRow, isLike: (text: string) => boolean): Promise<SlackMessageRow | null>;
@@ -147,6 +149,7 @@ export function createMessages({ storage, calls, delivery, holder, rows }: Parts
       }
       await put(row, { isSure: true });
     },
+    finish: (row) => put(row, { isOpen: false }),
     async remove(row) {
       if (row.isStream) await stop(row, '');
       try {

@@ -94,6 +94,7 @@ async function grow(messages: Messages, row: SlackMessageRow, text: ShownText): 
         { ends: full, digest: digest(markdown, row.begins, full), isOpen },
         contentsOf(markdown, row.begins, full),
       );
+    else if (!isOpen) await messages.finish(row);
     return row.ends;
   }
   const isOld = Date.now() - row.startedAt > rotateMs;
