@@ -10,6 +10,7 @@ import {
 import { ClientIdSchema } from '../../contract/ids.ts';
 import { cannotAsk } from '../../elicitation/capabilities.ts';
 import type { ElicitationEvent, ElicitationResponse } from '../../elicitation/elicitation.ts';
+import { fittedResponse } from '../../service/fitted-response.ts';
 import { refusedAnswer } from '../../service/refused-answer.ts';
 import type { Service } from '../../service/service.ts';
 import { readHops } from '../../turn/hops.ts';
@@ -158,13 +159,9 @@ function readAnswer(
     elicitationId === undefined
       ? shown
       : view.open().find((candidate) => candidate.elicitationId === elicitationId);
-  return question ? { question, answer: { kind: 'response', response: fitted(question, response) } } : null;
-}
-
-/** Clients differ in what they send where there is no content to give. */
-function fitted({ mode }: ElicitationEvent, response: ElicitationResponse): ElicitationResponse {
-  const { content = {}, ...rest } = response;
-  return mode === 'form' && response.action === 'accept' ? { ...rest, content } : rest;
+  return question
+    ? { question, answer: { kind: 'response', response: fittedResponse(question, response) } }
+    : null;
 }
 
 interface Given {

@@ -1,5 +1,6 @@
 /** Answers of a client to questions of a call, each under the id of its question. */
 import type { ElicitationResponse } from '../../../elicitation/elicitation.ts';
+import { fittedResponse } from '../../../service/fitted-response.ts';
 import { refusedAnswer } from '../../../service/refused-answer.ts';
 import type { Service } from '../../../service/service.ts';
 import type { Question } from './follow-call.ts';
@@ -23,7 +24,7 @@ export async function answerQuestion(
   try {
     const answered = await service.answerQuestion(principal, {
       elicitationId: question.elicitationId,
-      response: fittedTo(question, response),
+      response: fittedResponse(question, response),
       address,
     });
     return { kind: answered.kind === 'recorded' ? 'settled' : 'awaited' };
@@ -42,9 +43,4 @@ export async function answerQuestion(
         return refused satisfies never;
     }
   }
-}
-
-/** Clients differ in what they send where there is no content to give. */
-function fittedTo({ mode }: Question, { action, content = {} }: ElicitationResponse): ElicitationResponse {
-  return mode === 'form' && action === 'accept' ? { action, content } : { action };
 }
