@@ -42,8 +42,9 @@ export function createAbandonCall({ rounds, servers, storeOf, remote }: Dependen
  */
 export function createAbandonTasks(parts: LeftCallsDependencies) {
   return async (turn: Turn): Promise<void> => {
-    for (const { call, server, resume } of await leftCalls(parts, turn)) {
-      if (call.state !== 'started' || resume.kind !== 'task') continue;
+    const started = (call: UnfinishedCall) => call.state === 'started';
+    for (const { server, resume } of await leftCalls(parts, turn, started)) {
+      if (resume.kind !== 'task') continue;
       void sendBestEffort(abandon({ ...parts, store: parts.storeOf(server), server, turn }, resume));
     }
   };
@@ -56,10 +57,10 @@ export function createAbandonTasks(parts: LeftCallsDependencies) {
 export function createAbandonLostCalls(parts: LeftCallsDependencies) {
   /** `agent`: only its own calls. */
   return async (turn: Turn, agent?: Delegation): Promise<void> => {
-    for (const { call, server, resume } of await leftCalls(parts, turn)) {
-      if (agent && call.delegation?.toolCallId !== agent.toolCallId) continue;
+    const isItsOwn = ({ delegation }: UnfinishedCall) =>
+      !agent || delegation?.toolCallId === agent.toolCallId;
+    for (const { server, resume } of await leftCalls(parts, turn, isItsOwn))
       void sendBestEffort(abandon({ ...parts, store: parts.storeOf(server), server, turn }, resume));
-    }
   };
 }
 
@@ -76,21 +77,21 @@ interface LeftCallsDependencies extends Dependencies {
 }
 
 interface LeftCall {
-  call: UnfinishedCall;
   server: ServerConfig;
   resume: Resume;
 }
 
-/** Of a turn: the calls that servers keep open. */
+/** Of the turn's calls that are meant: those that servers keep open. */
 async function leftCalls(
   { storage, rounds, servers }: LeftCallsDependencies,
   turn: Turn,
+  isMeant: (call: UnfinishedCall) => boolean,
 ): Promise<LeftCall[]> {
   const calls = await storage.toolCalls.unfinished(turn);
-  const left = calls.map(async (call) => {
+  const left = calls.filter(isMeant).map(async (call) => {
     const server = serverOf(servers, call.toolName);
     const round = server && (await rounds.list(turn, call.toolCallId)).at(-1);
-    return server && round && isLeftOpen(round) ? [{ call, server, resume: round.resume }] : [];
+    return server && round && isLeftOpen(round) ? [{ server, resume: round.resume }] : [];
   });
   return (await Promise.all(left)).flat();
 }
