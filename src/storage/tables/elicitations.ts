@@ -44,11 +44,7 @@ function pendingOf(query: Kysely<Tables>, { tenant, server }: { tenant: string; 
 
 export function createElicitations(database: Database, logger: Logger): Elicitations {
   const { query, notifications, questions, now } = database;
-  const select = () => query.selectFrom('elicitations').selectAll('elicitations');
-  const get = async (id: string): Promise<ElicitationRow | null> => {
-    const { rows } = await selectOne(query, { id });
-    return rows[0] ? toElicitation(rows[0]) : null;
-  };
+  const get = (id: string) => find(query, id);
 
   async function settleAll(settlements: Settlement[]): Promise<ElicitationRow[]> {
     if (settlements.length === 0) return [];
@@ -79,24 +75,11 @@ export function createElicitations(database: Database, logger: Logger): Elicitat
     },
     settleAll,
     get,
-    async untilSettled({ id, ...conversation }, signal) {
-      const subscription = notifications.subscribe(conversation);
-      const { promise: given, resolve: giveUp } = Promise.withResolvers<void>();
-      signal.addEventListener('abort', () => giveUp(), { once: true });
-      try {
-        while (!signal.aborted && !notifications.closed) {
-          subscription.reset();
-          const row = await get(id);
-          if (row && row.status !== 'pending') return row;
-          await Promise.race([subscription.notified(), given]);
-        }
-        return null;
-      } finally {
-        subscription.close();
-      }
-    },
+    untilSettled: (asked, signal) => untilSettled(database, asked, signal),
     async ofConversation({ tenant, conversation }, status) {
-      const rows = await select()
+      const rows = await query
+        .selectFrom('elicitations')
+        .selectAll()
         .where('tenant', '=', tenant)
         .where('conversation', '=', conversation)
         .$if(status !== undefined, (some) => some.where('status', '=', status ?? 'pending'))
@@ -114,41 +97,11 @@ export function createElicitations(database: Database, logger: Logger): Elicitat
           : await selectPendingOf(query, { tenant, server, user });
       return rows.map(toElicitation);
     },
-    async connectedButPending() {
-      const rows = await select()
-        .innerJoin('connections', (join) =>
-          join
-            .onRef('connections.tenant', '=', 'elicitations.tenant')
-            .onRef('connections.server', '=', 'elicitations.server')
-            .on((row) =>
-              row.or([
-                row('connections.user_id', '=', row.ref('elicitations.user_id')),
-                row('connections.user_id', '=', ''),
-              ]),
-            ),
-        )
-        .select('connections.version')
-        .where('elicitations.status', '=', 'pending')
-        .where('elicitations.deadline', '>', now())
-        .where('connections.status', '=', 'active')
-        .whereRef('connections.version', '>', 'elicitations.seen_version')
-        .execute();
-      return rows.map((row) => ({ ...toElicitation(row), version: row.version }));
-    },
-    async noteConsent({ id, request, ...turn }) {
+    connectedButPending: () => connectedButPending(database),
+    async noteConsent(question) {
       const at = now();
-      await query.transaction().execute(async (write) => {
-        // Also locks it: nobody settles it in between.
-        const { numUpdatedRows } = await write
-          .updateTable('elicitations')
-          .set({ status: 'pending' })
-          .where('id', '=', id)
-          .where('status', '=', 'pending')
-          .executeTakeFirstOrThrow();
-        if (numUpdatedRows > 0)
-          await writeToConversation(write, turn, { events: [consentOf({ id, request })] }, at);
-      });
-      notifications.announce(turn);
+      await query.transaction().execute((write) => noteConsent(write, question, at));
+      notifications.announce(question);
     },
     async storeAnswer(elicitationId, { responseId, action, sealedContent, receivedAt, surface }) {
       const { numAffectedRows } = await insertAnswer(query, {
@@ -173,6 +126,72 @@ export function createElicitations(database: Database, logger: Logger): Elicitat
       return { responseId, action, sealedContent, receivedAt, ...(surface !== null && { surface }) };
     },
   };
+}
+
+async function find(query: Kysely<Tables>, id: string): Promise<ElicitationRow | null> {
+  const { rows } = await selectOne(query, { id });
+  return rows[0] ? toElicitation(rows[0]) : null;
+}
+
+async function untilSettled(
+  { query, notifications }: Database,
+  { id, ...conversation }: Parameters<Elicitations['untilSettled']>[0],
+  signal: AbortSignal,
+): Promise<ElicitationRow | null> {
+  const subscription = notifications.subscribe(conversation);
+  const { promise: given, resolve: giveUp } = Promise.withResolvers<void>();
+  signal.addEventListener('abort', () => giveUp(), { once: true });
+  try {
+    while (!signal.aborted && !notifications.closed) {
+      subscription.reset();
+      const row = await find(query, id);
+      if (row && row.status !== 'pending') return row;
+      await Promise.race([subscription.notified(), given]);
+    }
+    return null;
+  } finally {
+    subscription.close();
+  }
+}
+
+async function connectedButPending({ query, now }: Database) {
+  const rows = await query
+    .selectFrom('elicitations')
+    .selectAll('elicitations')
+    .innerJoin('connections', (join) =>
+      join
+        .onRef('connections.tenant', '=', 'elicitations.tenant')
+        .onRef('connections.server', '=', 'elicitations.server')
+        .on((row) =>
+          row.or([
+            row('connections.user_id', '=', row.ref('elicitations.user_id')),
+            row('connections.user_id', '=', ''),
+          ]),
+        ),
+    )
+    .select('connections.version')
+    .where('elicitations.status', '=', 'pending')
+    .where('elicitations.deadline', '>', now())
+    .where('connections.status', '=', 'active')
+    .whereRef('connections.version', '>', 'elicitations.seen_version')
+    .execute();
+  return rows.map((row) => ({ ...toElicitation(row), version: row.version }));
+}
+
+async function noteConsent(
+  write: Transaction<Tables>,
+  { id, request, ...turn }: Parameters<Elicitations['noteConsent']>[0],
+  at: number,
+): Promise<void> {
+  // Also locks it: nobody settles it in between.
+  const { numUpdatedRows } = await write
+    .updateTable('elicitations')
+    .set({ status: 'pending' })
+    .where('id', '=', id)
+    .where('status', '=', 'pending')
+    .executeTakeFirstOrThrow();
+  if (numUpdatedRows > 0)
+    await writeToConversation(write, turn, { events: [consentOf({ id, request })] }, at);
 }
 
 async function open(

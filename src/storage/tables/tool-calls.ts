@@ -1,4 +1,5 @@
 /** What the model asked for, kept so that no call runs twice: every change of state is a compare-and-set. */
+import type { Transaction } from 'kysely';
 import type { TurnRef } from '../../turn/turn.ts';
 import { numberOf, openTo, stateUnlessRefused } from './call-attempt.ts';
 import { compileOnce } from '../compile-once.ts';
@@ -6,6 +7,7 @@ import { writeToConversation } from '../log/append.ts';
 import { fromColumn } from './delegation.ts';
 import type { ToolCallRow, ToolCalls } from '../ports/tool-calls.ts';
 import { fromJson } from '../schema.ts';
+import type { Tables } from '../schema.ts';
 import type { Database } from '../database.ts';
 import { WriteRefused } from '../write-refused.ts';
 
@@ -112,40 +114,11 @@ export function createToolCalls({ query, notifications, now }: Database): ToolCa
         .executeTakeFirst();
       if (result.numUpdatedRows === 0n) await stateUnlessRefused(query, turn, toolCallId, by);
     },
-    async keepRound(turn, toolCallId, { round, sealed }, state, by) {
-      return query.transaction().execute(async (write) => {
-        const call = await write
-          .updateTable('tool_calls')
-          .set({ state })
-          .where(openTo({ ...turn, toolCallId }, by && numberOf(by)))
-          .where('state', '=', 'started')
-          .executeTakeFirst();
-        if (call.numUpdatedRows === 0n) {
-          await stateUnlessRefused(write, turn, toolCallId, by);
-          return false;
-        }
-        const kept = await write
-          .insertInto('tool_call_rounds')
-          .values({ turn_id: turn.turnId, tool_call_id: toolCallId, round, sealed, created_at: now() })
-          .onConflict((conflict) => conflict.columns(['turn_id', 'tool_call_id', 'round']).doNothing())
-          .executeTakeFirst();
-        return Number(kept.numInsertedOrUpdatedRows) > 0;
-      });
-    },
-    async noteProgress(turn, toolCallId, progress, event, by) {
+    keepRound: (...given) => query.transaction().execute((write) => keepRound(write, given, now())),
+    async noteProgress(...given) {
+      const [turn] = given;
       const at = now();
-      const noting = query.transaction().execute(async (write) => {
-        const call = await write
-          .updateTable('tool_calls')
-          .set({ progress })
-          .where(openTo({ ...turn, toolCallId }, by && numberOf(by)))
-          .where('state', '!=', 'finished')
-          .where((row) => row.or([row('progress', 'is', null), row('progress', '<', progress)]))
-          .executeTakeFirst();
-        if (call.numUpdatedRows === 0n) return false;
-        await writeToConversation(write, turn, { events: [event] }, at);
-        return true;
-      });
+      const noting = query.transaction().execute((write) => noteProgress(write, given, at));
       const hasGrown = await noting.catch((error: unknown) => {
         if (error instanceof WriteRefused) return false;
         throw error;
@@ -161,30 +134,10 @@ export function createToolCalls({ query, notifications, now }: Database): ToolCa
         .where('tool_call_id', '=', toolCallId)
         .orderBy('round')
         .execute(),
-    async finish(turn, toolCallId, { message, event, notice }, by) {
+    async finish(...given) {
+      const [turn] = given;
       const at = now();
-      const finished = await query.transaction().execute(async (write) => {
-        const { tenant, conversation, turnId } = turn;
-        const {
-          rows: [row],
-        } = by
-          ? await updateFinishedBy(write, { turnId, toolCallId, number: numberOf(by) })
-          : await updateFinished(write, { turnId, toolCallId });
-        if (!row) {
-          await stateUnlessRefused(write, turn, toolCallId, by);
-          return false;
-        }
-        await deleteRounds(write, { turnId, toolCallId });
-        // Whoever ends the call, its result goes to the agent that made it.
-        const caller = { tenant, conversation, turnId, ...fromColumn(row.delegation) };
-        await writeToConversation(
-          write,
-          caller,
-          { messages: [message], events: [...(notice ? [notice] : []), event] },
-          at,
-        );
-        return true;
-      });
+      const finished = await query.transaction().execute((write) => finish(write, given, at));
       if (finished) notifications.announce(turn);
       return finished;
     },
@@ -200,6 +153,69 @@ export function createToolCalls({ query, notifications, now }: Database): ToolCa
       return rows.map((row) => ({ ...toToolCall(row), ...fromColumn(row.delegation) }));
     },
   };
+}
+
+async function keepRound(
+  write: Transaction<Tables>,
+  [turn, toolCallId, { round, sealed }, state, by]: Parameters<ToolCalls['keepRound']>,
+  at: number,
+): Promise<boolean> {
+  const call = await write
+    .updateTable('tool_calls')
+    .set({ state })
+    .where(openTo({ ...turn, toolCallId }, by && numberOf(by)))
+    .where('state', '=', 'started')
+    .executeTakeFirst();
+  if (call.numUpdatedRows === 0n) {
+    await stateUnlessRefused(write, turn, toolCallId, by);
+    return false;
+  }
+  const kept = await write
+    .insertInto('tool_call_rounds')
+    .values({ turn_id: turn.turnId, tool_call_id: toolCallId, round, sealed, created_at: at })
+    .onConflict((conflict) => conflict.columns(['turn_id', 'tool_call_id', 'round']).doNothing())
+    .executeTakeFirst();
+  return Number(kept.numInsertedOrUpdatedRows) > 0;
+}
+
+async function noteProgress(
+  write: Transaction<Tables>,
+  [turn, toolCallId, progress, event, by]: Parameters<ToolCalls['noteProgress']>,
+  at: number,
+): Promise<boolean> {
+  const call = await write
+    .updateTable('tool_calls')
+    .set({ progress })
+    .where(openTo({ ...turn, toolCallId }, by && numberOf(by)))
+    .where('state', '!=', 'finished')
+    .where((row) => row.or([row('progress', 'is', null), row('progress', '<', progress)]))
+    .executeTakeFirst();
+  if (call.numUpdatedRows === 0n) return false;
+  await writeToConversation(write, turn, { events: [event] }, at);
+  return true;
+}
+
+async function finish(
+  write: Transaction<Tables>,
+  [turn, toolCallId, { message, event, notice }, by]: Parameters<ToolCalls['finish']>,
+  at: number,
+): Promise<boolean> {
+  const { tenant, conversation, turnId } = turn;
+  const {
+    rows: [row],
+  } = by
+    ? await updateFinishedBy(write, { turnId, toolCallId, number: numberOf(by) })
+    : await updateFinished(write, { turnId, toolCallId });
+  if (!row) {
+    await stateUnlessRefused(write, turn, toolCallId, by);
+    return false;
+  }
+  await deleteRounds(write, { turnId, toolCallId });
+  // Whoever ends the call, its result goes to the agent that made it.
+  const caller = { tenant, conversation, turnId, ...fromColumn(row.delegation) };
+  const events = [...(notice ? [notice] : []), event];
+  await writeToConversation(write, caller, { messages: [message], events }, at);
+  return true;
 }
 
 export function toToolCall(row: {
