@@ -65,11 +65,10 @@ await mkdir(folder, { recursive: true });
 if (wanted.length === 0)
   for (const file of await readdir(folder)) if (file.endsWith('.json')) await rm(path.join(folder, file));
 
+const asked = { agentId: 'asked' };
 const impatient = await deployment.start('start', { ELICITATION_TIMEOUT: '1s' });
 await turn('question-expired', bob, listing);
-await turn('server-question-expired', bob, 'call rounds__book {"city":"Oslo"}', undefined, {
-  agentId: 'asked',
-});
+await turn('server-question-expired', bob, 'call rounds__book {"city":"Oslo"}', undefined, asked);
 await impatient.kill('SIGTERM');
 const embedded = await deployment.start('start');
 
@@ -77,10 +76,7 @@ const embedded = await deployment.start('start');
 await turn('question-connected', alice, listing, connectAs('alice'));
 await turn('question-declined', bob, listing, answerAs('decline'));
 await turn('question-dismissed', bob, listing, answerAs('cancel'));
-await turn('cancelled-while-waiting', bob, listing, async (stream, conversation) => {
-  await stream.question('pending');
-  await bob.cancel(conversation);
-});
+await turn('cancelled-while-waiting', bob, listing, hangUp);
 await turn('nobody-can-be-asked', bob, listing, undefined, { supports: null });
 await turn('two-calls-one-question', bob, 'list open and closed', connectAs('bob'));
 await turn('plain-answer', alice, 'hello');
@@ -99,10 +95,6 @@ await turn('task-not-finished', alice, 'ask the researcher to go round in circle
 deployment.tracker.revoke('bob');
 await turn('task-handed-on', bob, handedOn, connectAs('bob'), lead);
 deployment.tracker.revoke('bob');
-const hangUp: Meanwhile = async (stream, conversation) => {
-  await stream.question('pending');
-  await bob.cancel(conversation);
-};
 await turn('task-cancelled', bob, handedOn, hangUp, lead);
 const sayMore: Meanwhile = async (stream, conversation) => {
   await stream.question('pending');
@@ -124,7 +116,7 @@ await turn('task-shared-account', bob, twoTasks, connectAs('bob'), lead);
 deployment.tracker.revoke('bob');
 await turn('connected-again', bob, listing, connectAs('bob'));
 
-const asked = { agentId: 'asked' };
+const bookRome = 'call rounds__book {"city":"Rome"}';
 for (const server of ['rounds', 'held', 'detached']) {
   await turn(`${server}-wizard`, alice, `call ${server}__wizard`, fillIn(3), asked);
   await turn(`${server}-two-questions`, alice, `call ${server}__compare`, fillIn(2), asked);
@@ -146,17 +138,14 @@ const done: Meanwhile = async (stream) => {
   await pages.finishPage();
 };
 await turn('page-done', alice, 'call pages__gate', done, asked);
-await turn('task-with-a-question', alice, 'ask the asked to call rounds__book {"city":"Rome"}', fillIn(1), {
-  agentId: 'asker',
-});
+await turn('task-with-a-question', alice, `ask the asked to ${bookRome}`, fillIn(1), { agentId: 'asker' });
 
 const failing = randomUUID();
-const text = { type: 'text', text: 'hello' };
 await alice.request('POST', '/run/api/chat', {
   id: failing,
   agentId: 'writer',
   stream: false,
-  messages: [{ id: randomUUID(), role: 'user', parts: [text] }],
+  messages: [{ id: randomUUID(), role: 'user', parts: [{ type: 'text', text: 'hello' }] }],
 });
 if (isWanted('failed-model')) await keep('failed-model', rootOf(failing));
 
@@ -182,7 +171,6 @@ await elsewhere.kill('SIGTERM');
 const approving = await deployment.start('start', { ROUNDS_APPROVAL: 'always' });
 // Its tools are learnt.
 await (await alice.chat('hello', asked)).finished();
-const bookRome = 'call rounds__book {"city":"Rome"}';
 const remembering = { ...asked, conversation: randomUUID() };
 await turn('approval-refused', alice, bookRome, answerEach({ action: 'decline', reason: 'Not now.' }), asked);
 await turn('approval-dismissed', alice, bookRome, answerEach({ action: 'cancel' }), asked);
@@ -227,6 +215,11 @@ async function turn(
   await meanwhile?.(stream, conversation);
   await stream.finished();
   await keep(name, rootOf(conversation), runId);
+}
+
+async function hangUp(stream: ChatStream, conversation: string): Promise<void> {
+  await stream.question('pending');
+  await bob.cancel(conversation);
 }
 
 function connectAs(user: 'alice' | 'bob'): Meanwhile {
