@@ -1,9 +1,9 @@
 /** The examples of docs/tools.md, bundled as workers bundle them and called in whole turns. */
 import { randomUUID } from 'node:crypto';
-import { mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { beforeEach, expect, test } from 'vitest';
+import { afterAll, beforeEach, expect, test } from 'vitest';
 import { openToolBundle } from '../../src/tool-bundles/open-tool-bundle.ts';
 import { signCompletion } from '../../src/tools/sign-completion.ts';
 import { useService } from '../service/use-service.ts';
@@ -12,6 +12,7 @@ const root = path.resolve(import.meta.dirname, '../..');
 const secret = 'a secret of the payment page';
 const notebook = path.join(mkdtempSync(path.join(tmpdir(), 'interlude-desk-')), 'notebook');
 process.env['DESK_NOTEBOOK'] = notebook;
+afterAll(() => rmSync(path.dirname(notebook), { recursive: true }));
 const notes = () => readFileSync(notebook, 'utf8').split('\n').slice(0, -1);
 
 const bundle = await openToolBundle(path.join(root, 'examples/tools'));

@@ -1,5 +1,5 @@
 /** What an author's activity does happens once, whatever becomes of the worker that has begun it. */
-import { mkdtempSync } from 'node:fs';
+import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { MockActivityEnvironment } from '@temporalio/testing';
@@ -13,6 +13,7 @@ import type { Turn } from '../../src/turn/turn.ts';
 import { begunTurn } from '../storage/contract/fixtures.ts';
 
 const file = path.join(mkdtempSync(path.join(tmpdir(), 'interlude-effects-')), 'interlude.db');
+afterAll(() => rmSync(path.dirname(file), { recursive: true }));
 const storage = await openStorage({ kind: 'sqlite', path: file });
 afterAll(() => storage.close());
 const keys = parseKeys(generateKey('k1'));

@@ -135,6 +135,24 @@ test(
 );
 
 test(
+  'no worker lives when another message comes: it is refused, and the question waits for its answer as before',
+  { timeout: 90_000 },
+  async () => {
+    const open = begin(alice, 'streams', 'book', 'Lens');
+    await open.card();
+    await worker.kill('SIGKILL');
+    const { conversationId } = open.turn.message;
+    const refused = say(alice, 'hello', { conversationId });
+    await expect(refused.end()).rejects.toMatchObject({ cause: { status: 409, code: 'turn_in_progress' } });
+    // What it asked of the turn is there when a worker is, and comes too late.
+    worker = await deployment.start('worker');
+    await open.answer(3);
+    await expectBooked(desks, open, 3);
+    expect(textOf(await say(alice, 'hello', { conversationId }).end())).toContain('You said: hello');
+  },
+);
+
+test(
   'a deploy: the old worker leaves in an orderly way, and the new one goes on, also with what a server is at work on',
   { timeout: 90_000 },
   async () => {

@@ -198,11 +198,19 @@ test('agents that could not be read are asked for once more', async () => {
 test('events that could not be read are asked for once more', async () => {
   const page = await open();
   const failing = /\/events(?:\?|$)/;
-  await page.route(failing, (route) => route.fulfill({ status: 500, body: 'out of order' }));
+  // The page tries again by itself when there is news of the turn, so the fault lasts until the button is pressed.
+  await page.route(failing, async (route) => {
+    const isPressed = await page.evaluate(() => document.body.dataset['pressed'] !== undefined);
+    return isPressed ? route.fallback() : route.fulfill({ status: 500, body: 'out of order' });
+  });
+  await page.evaluate(() => {
+    const press = ({ target }: Event) => {
+      if ((target as Element).closest('aside')) document.body.dataset['pressed'] = '';
+    };
+    document.addEventListener('click', press, { capture: true });
+  });
   await ask(page);
   const retry = page.locator('aside').getByRole('button', { name: 'Try again' });
-  await retry.waitFor();
-  await page.unroute(failing);
   await retry.click();
   await page.locator('aside').getByText('elicitation-request').waitFor();
   expect(await retry.count()).toBe(0);
