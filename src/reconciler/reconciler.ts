@@ -72,16 +72,23 @@ export function startReconciler(
     logger.warn({ turnId: turn.turnId, runStatus }, 'a turn could not end itself');
     const status = runStatus === 'cancelled' ? 'cancelled' : 'failed';
     // It never began, so that there is nothing in the log to end. To begin it now would end another that has begun since.
-    if (row.status === 'starting') return void (await turns.end(row, status));
+    if (row.status === 'starting') {
+      await turns.end(row, status);
+      return resume(row);
+    }
     const why = runStatus !== 'cancelled' && { failure: failures[runStatus] };
     const outcomes = runStatus === 'lost' ? [] : await decidedOutcomes(runs, elicitations, row);
     await endTurn({ turn: row, status, ...why, outcomes, isBegun: true });
-    await resumeDeliveries?.(row).catch((err: unknown) =>
-      logger.warn(
-        { err, turnId: turn.turnId },
-        'whoever is told of turns elsewhere may not hear of the end of one',
-      ),
-    );
+    await resume(row);
+  }
+
+  async function resume(turn: TurnRef): Promise<void> {
+    try {
+      await resumeDeliveries?.(turn);
+    } catch (err) {
+      const { turnId } = turn;
+      logger.warn({ err, turnId }, 'whoever is told of turns elsewhere may not hear of the end of one');
+    }
   }
 
   /** Of a delegated agent that was ended from outside: its turn goes on, and would leave the question open till its own end. */

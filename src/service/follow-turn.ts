@@ -2,10 +2,10 @@
  * A turn as a reader sees it: its log entries from the first to `turn-ended`, whenever the reader arrives.
  * Shared by every surface that shows one turn.
  */
+import { unloggedEnd } from '../storage/log/unlogged-end.ts';
 import type { Storage } from '../storage/storage.ts';
 import type { TurnRow } from '../storage/ports/turns.ts';
 import type { LogEntry } from '../turn/event.ts';
-import type { TurnEndStatus } from '../turn/turn.ts';
 import { withoutVoidText } from '../turn/void-text.ts';
 import type { OwnTurn } from './own-turn.ts';
 import { invalidInput } from './service-error.ts';
@@ -34,10 +34,11 @@ export interface FollowTurn {
  * early when `signal` aborts.
  */
 export async function* followTurn(
-  { turnLog, turns }: Pick<Storage, 'turnLog' | 'turns'>,
+  storage: Pick<Storage, 'turnLog' | 'turns'>,
   turn: OwnTurn,
   { signal, after: seen, onWaiting }: FollowTurn,
 ): AsyncGenerator<LogEntry[]> {
+  const { turnLog, turns } = storage;
   // In this order: a turn that begins, or ends, between the reads does so after `latest`.
   const latest = await turnLog.latest(turn);
   if (seen !== undefined && seen > latest)
@@ -47,17 +48,11 @@ export async function* followTurn(
   const end = seen === undefined ? null : await turnLog.endOf(turn);
   if (end !== null && after >= end) return;
   const stillborn = new AbortController();
-  let endStatus: TurnEndStatus = 'cancelled';
   const look = async () => {
-    const [row, start] = await Promise.all([turns.get(turn), turnLog.startOf(turn)]);
-    // Not in the log, and no longer about to begin: nothing will ever be logged.
-    if (start !== null) return;
-    if (row?.status === 'starting' || row?.status === 'running') {
-      if (Date.now() - row.createdAt >= waitsAfterMs) onWaiting?.(row);
-      return;
-    }
-    endStatus = row?.status ?? endStatus;
-    stillborn.abort();
+    const unlogged = await unloggedEnd(storage, turn, latest);
+    if (unlogged) return stillborn.abort(unlogged);
+    const row = onWaiting && (await turns.get(turn));
+    if (row?.status === 'starting' && Date.now() - row.createdAt >= waitsAfterMs) onWaiting?.(row);
   };
   // While the database is away, nothing is known; the next look tells.
   const watch = setInterval(() => void look().catch(() => undefined), lookEveryMs);
@@ -72,11 +67,7 @@ export async function* followTurn(
   } finally {
     clearInterval(watch);
   }
-  // Cancelled or withdrawn before its workflow took it up. The log has no word about it, so its end is told here.
-  if (stillborn.signal.aborted)
-    yield [
-      { seq: latest, turnId: turn.turnId, at: Date.now(), event: { type: 'turn-ended', status: endStatus } },
-    ];
+  if (stillborn.signal.aborted) yield [stillborn.signal.reason as LogEntry];
 }
 
 /** All of a turn, when it is over: what the model took back is left out, however late it did. Shorter when `signal` aborts. */

@@ -84,7 +84,9 @@ function wordsOf(
     case 'superseded':
       return 'I left this for what you wrote next.';
     case 'failed':
-      return failure === undefined ? 'I could not finish this.' : `I could not finish this: ${failure}`;
+      return failure === undefined
+        ? 'I could not begin with this. Send it again.'
+        : `I could not finish this: ${failure}`;
     default:
       return end satisfies never;
   }

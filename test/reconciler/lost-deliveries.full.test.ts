@@ -1,13 +1,46 @@
-/** Temporal loses turns together with what brings them to somebody outside: they hear of the end nevertheless. */
+/** Temporal loses turns, together with what brings them to somebody outside or before they begin: they hear of the end all the same. */
 import { expect, test } from 'vitest';
 import { pushWorkflowId, slackDeliveryWorkflowId, turnWorkflowId } from '../../src/workflows/messages.ts';
+import type { Storage } from '../../src/storage/storage.ts';
+import type { TurnRef } from '../../src/turn/turn.ts';
 import { connectAgent } from '../a2a/a2a-client.ts';
-import { isTold, startPushTarget } from '../a2a/push-target.ts';
+import { isTold, startPushTarget, storyOf } from '../a2a/push-target.ts';
 import { asks, form } from '../servers/playing-server.ts';
+import { nextTs } from '../servers/slack/slack-state.ts';
 import { buttonsOf } from '../servers/slack/views.ts';
 import { asksForCity, soon, useAskingInSlack } from '../slack/asking-in-slack.ts';
 
-const setup = await useAskingInSlack({ env: { A2A_PUSH_TARGETS: 'local' } });
+/** Called with a turn that is about to begin, which it does once this resolves. */
+let beforeBeginning: (turn: TurnRef) => Promise<void> | undefined = () => undefined;
+const setup = await useAskingInSlack({
+  env: { A2A_PUSH_TARGETS: 'local' },
+  around: (storage) => {
+    const begin: Storage['turns']['begin'] = async (turn) => {
+      await beforeBeginning(turn);
+      return storage.turns.begin(turn);
+    };
+    return { ...storage, turns: { ...storage.turns, begin } };
+  },
+});
+
+/** The next turn, terminated before it begins. */
+async function terminateUnbegun(start: () => Promise<unknown>): Promise<TurnRef> {
+  const held = Promise.withResolvers<TurnRef>();
+  const released = Promise.withResolvers<void>();
+  beforeBeginning = (turn) => {
+    held.resolve(turn);
+    return released.promise;
+  };
+  const starting = start();
+  const turn = await held.promise;
+  beforeBeginning = () => undefined;
+  await setup.temporal.client.workflow.getHandle(turnWorkflowId(turn)).terminate();
+  const status = async () => (await setup.service.storage.turns.get(turn))?.status;
+  await expect.poll(status, soon).toBe('failed');
+  released.resolve();
+  await starting;
+  return turn;
+}
 
 /** As after the loss of its database: Temporal does not know of them, and its lists do not either. */
 async function lose(...workflowIds: string[]): Promise<void> {
@@ -58,3 +91,31 @@ test(
     expect(new Set(told.map(([, text]) => text)).size).toBe(new Map(told).size);
   },
 );
+
+test(
+  'a thread whose turn never began says so, and its next message is answered',
+  { timeout: 60_000 },
+  async () => {
+    const threadTs = nextTs();
+    const say = (ts: string) =>
+      setup.write({
+        by: 'U1',
+        text: `<@${setup.acme.botUser}> hello`,
+        ts,
+        ...(ts !== threadTs && { threadTs }),
+      });
+    await terminateUnbegun(() => say(threadTs));
+    await say(nextTs());
+    const said = ['I could not begin with this. Send it again.', 'You said: hello'];
+    await expect.poll(() => setup.chat.texts('C1', threadTs), soon).toEqual(said);
+  },
+);
+
+test('a push target is told that a task has failed which never began', { timeout: 60_000 }, async () => {
+  await using target = await startPushTarget();
+  const agent = await connectAgent(setup.service);
+  const push = { tenant: '', id: '', taskId: '', url: target.url, token: '', authentication: undefined };
+  const { turnId } = await terminateUnbegun(() => agent.send('hello', { push }));
+  const received = await target.until(isTold('FAILED', turnId));
+  expect(storyOf(received, turnId)).toEqual(['task SUBMITTED', 'FAILED']);
+});

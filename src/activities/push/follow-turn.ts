@@ -5,6 +5,7 @@ import { createTaskView, isInterrupted, isTerminal } from '../../a2a/task-view.t
 import { answerAddress } from '../../elicitation/account-pages.ts';
 import type { PushConfig } from '../../storage/ports/push-configs.ts';
 import { turnEntries } from '../../storage/log/turn-entries.ts';
+import { unloggedEnd } from '../../storage/log/unlogged-end.ts';
 import type { Storage } from '../../storage/storage.ts';
 
 export interface TurnNews {
@@ -18,10 +19,11 @@ export interface TurnNews {
 
 /** `after`: up to where the target has been told; null before the first notification. Null: the turn was withdrawn. */
 export async function followNews(
-  { turnLog, turns }: Pick<Storage, 'turnLog' | 'turns'>,
+  storage: Pick<Storage, 'turnLog' | 'turns'>,
   config: Pick<PushConfig, 'turn' | 'isStructured' | 'position'>,
   { after, publicUrl }: { after: number | null; publicUrl: string },
 ): Promise<TurnNews | null> {
+  const { turnLog, turns } = storage;
   const { turn, isStructured } = config;
   const row = await turns.get(turn);
   if (!row) return null;
@@ -41,6 +43,9 @@ export async function followNews(
   view.add(entries.filter(({ seq }) => seq <= config.position));
   const known = [feed.first(config.position)];
   known.push(...feed.next(entries.filter(({ seq }) => seq > config.position)));
+  // The log will not go on from where the target was told.
+  const unlogged = entries.length === 0 && (await unloggedEnd(storage, turn, told + 1));
+  if (unlogged) known.push(...feed.next([unlogged]));
   const isNew = ({ position: at }: News) => at > told;
   return {
     known: after === null ? known : known.slice(1).filter(isNew),

@@ -1,6 +1,7 @@
 /** A turn's log, read from its beginning and followed from there. */
 import type { SlackDelivery } from '../../storage/ports/slack-deliveries.ts';
 import { turnEntries } from '../../storage/log/turn-entries.ts';
+import { unloggedEnd } from '../../storage/log/unlogged-end.ts';
 import type { Storage } from '../../storage/storage.ts';
 import type { LogEntry } from '../../turn/event.ts';
 
@@ -13,13 +14,16 @@ export interface OpenTurn extends AsyncDisposable {
 }
 
 export async function openTurn(
-  { turnLog }: Pick<Storage, 'turnLog'>,
+  storage: Pick<Storage, 'turnLog' | 'turns'>,
   turn: SlackDelivery['turn'],
   until: AbortSignal,
 ): Promise<OpenTurn> {
+  const { turnLog } = storage;
   const closing = new AbortController();
   let position = await turnLog.latest(turn);
   const entries = await turnEntries(turnLog, turn, position);
+  const unlogged = entries.length === 0 && (await unloggedEnd(storage, turn, position));
+  if (unlogged) entries.push(unlogged);
   const add = (batch: LogEntry[]) => {
     position = batch.at(-1)?.seq ?? position;
     entries.push(...batch.filter(({ turnId }) => turnId === turn.turnId));
