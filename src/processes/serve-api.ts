@@ -6,6 +6,7 @@ import type { AppParts } from '../api/http/app.ts';
 import type { AuthConfig, Config } from '../config/config.ts';
 import { ConfigError } from '../config/config-error.ts';
 import { createService } from '../service/service.ts';
+import type { Service } from '../service/service.ts';
 import { createTurnRuns } from '../service/turn-runs.ts';
 import { startReconciler } from '../reconciler/reconciler.ts';
 import { isLocalHost } from '../network/addresses.ts';
@@ -29,14 +30,7 @@ export async function serveApi(
     playground: parts.playground,
   });
   stack.defer(() => app.close());
-  const lostTurns = startReconciler(
-    {
-      ...parts,
-      abandonCalls: createAbandonLostTurn(parts),
-      resumeDeliveries: (turn) => service.resumeDeliveries(turn),
-    },
-    createTurnRuns(client),
-  );
+  const lostTurns = startLostTurns(parts, client, service);
   stack.defer(() => lostTurns.stop());
   try {
     await app.listen({ port, host });
@@ -52,6 +46,16 @@ export async function serveApi(
     const { notReady = [] } = (await app.inject('/readyz')).json<{ notReady?: { detail: string }[] }>();
     return notReady.map(({ detail }) => detail);
   };
+}
+
+/** The watch for turns that lost their workflow. */
+export function startLostTurns(
+  parts: Dependencies,
+  client: Client,
+  { resumeDeliveries }: Pick<Service, 'resumeDeliveries'>,
+): ReturnType<typeof startReconciler> {
+  const abandonCalls = createAbandonLostTurn(parts);
+  return startReconciler({ ...parts, abandonCalls, resumeDeliveries }, createTurnRuns(client));
 }
 
 /** Outside the demo nobody is signed in by accident: an API without an issuer does not start. */

@@ -7,19 +7,17 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { Client } from '@temporalio/client';
 import type { NativeConnection } from '@temporalio/worker';
-import { createAbandonLostTurn } from '../../src/activities/call-tool/abandon-call.ts';
 import { createHeldCallLimit } from '../../src/activities/call-tool/held-call-limit.ts';
 import { demoToken } from '../../src/development/demo-token.ts';
 import type { Tracker } from '../../demo/tracker/tracker.ts';
 import { createApiKey } from '../../src/service/api-keys.ts';
 import { createApp } from '../../src/api/http/app.ts';
 import { createQuestionSignals } from '../../src/service/question-signals.ts';
+import { startLostTurns } from '../../src/processes/serve-api.ts';
 import { createService } from '../../src/service/service.ts';
-import { createTurnRuns } from '../../src/service/turn-runs.ts';
 import { loadConfig } from '../../src/config/load-config.ts';
 import { createLogger } from '../../src/telemetry/logger.ts';
 import { startPolling } from '../../src/polling/polling.ts';
-import { startReconciler } from '../../src/reconciler/reconciler.ts';
 import { openDependencies } from '../../src/processes/dependencies.ts';
 import type { KeyRing } from '../../src/credentials/sealing/key-ring.ts';
 import type { ApprovalSettings } from '../../src/elicitation/approval.ts';
@@ -113,14 +111,7 @@ export async function startService({
   const service = createService({ ...parts, client });
   const app = createApp({ logger, config: { ...config, auth }, service });
   stack.defer(() => app.close());
-  const lostTurns = startReconciler(
-    {
-      ...parts,
-      abandonCalls: createAbandonLostTurn(parts),
-      resumeDeliveries: (turn) => service.resumeDeliveries(turn),
-    },
-    createTurnRuns(client),
-  );
+  const lostTurns = startLostTurns(parts, client, service);
   stack.defer(() => lostTurns.stop());
   await app.listen(config.http);
 
