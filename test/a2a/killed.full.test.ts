@@ -15,7 +15,7 @@ import { postgresUrl } from '../postgres.ts';
 import { asks, form, page, startPlayingServer } from '../servers/playing-server.ts';
 import type { PlayingServer } from '../servers/playing-server.ts';
 import { answerOf, connectAgent, readStream, stateOf } from './a2a-client.ts';
-import { isTold, startPushTarget, storyOf } from './push-target.ts';
+import { isTold, pushTo, startPushTarget, storyOf } from './push-target.ts';
 import type { PushTargetServer } from './push-target.ts';
 
 let deployment: Deployment;
@@ -63,14 +63,7 @@ async function killEverything(): Promise<void> {
 const at = (baseUrl: string) => connectAgent({ baseUrl, token: async () => deployment.token('alice') });
 const here = () => at(deployment.baseUrl);
 const there = () => at(other.PUBLIC_URL);
-const push = () => ({
-  tenant: '',
-  id: '',
-  taskId: '',
-  url: target.url,
-  token: '',
-  authentication: undefined,
-});
+const push = () => pushTo(target);
 const question = { city: form('Which city?', { city: { type: 'string' } }) };
 
 test(

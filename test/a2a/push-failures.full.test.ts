@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { useAskingService } from '../asking/asking-service.ts';
 import { asks, form } from '../servers/playing-server.ts';
 import { connectAgent, stateOf } from './a2a-client.ts';
-import { isTold, startPushTarget, storyOf } from './push-target.ts';
+import { isTold, pushTo, startPushTarget, storyOf } from './push-target.ts';
 import type { PushTargetServer } from './push-target.ts';
 
 const setup = useAskingService({ env: { A2A_PUSH_TARGETS: 'local', A2A_PUSH_DEADLINE: '1500ms' } });
@@ -14,15 +14,7 @@ beforeAll(async () => {
 });
 afterAll(() => target[Symbol.asyncDispose]());
 
-const config = (more = {}) => ({
-  tenant: '',
-  id: '',
-  taskId: '',
-  url: target.url,
-  token: '',
-  authentication: undefined,
-  ...more,
-});
+const config = (more?: Parameters<typeof pushTo>[1]) => pushTo(target, more);
 
 test('a target that fails for a while is told everything once it takes it', async () => {
   target.answer(503, { status: 429, headers: { 'retry-after': '0' } });

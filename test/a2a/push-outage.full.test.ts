@@ -4,7 +4,7 @@ import { useAskingService } from '../asking/asking-service.ts';
 import { done } from '../servers/playing-server.ts';
 import { answer } from '../servers/raw-mcp-server.ts';
 import { connectAgent } from './a2a-client.ts';
-import { isTold, startPushTarget } from './push-target.ts';
+import { isTold, pushTo, startPushTarget } from './push-target.ts';
 import type { PushTargetServer } from './push-target.ts';
 
 /** As many reads fail as a look has attempts. */
@@ -38,7 +38,7 @@ test(
       void released.promise.then(() => answer(message, response, result));
     });
     const agent = await connectAgent(setup.service);
-    const push = { tenant: '', id: '', taskId: '', url: target.url, token: '', authentication: undefined };
+    const push = pushTo(target);
     const sent = agent.send('call asking__ask {}', { push });
     const [first] = await target.until((received) => received.length >= 2);
     const taskId = (first?.body.task ?? first?.body.statusUpdate)?.id ?? '';

@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { IncomingHttpHeaders, RequestListener } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import type { TaskPushNotificationConfig } from '@a2a-js/sdk';
 
 export interface Received {
   path: string;
@@ -81,6 +82,14 @@ export async function startPushTarget(): Promise<PushTargetServer> {
       server.close();
     },
   };
+}
+
+/** Asks for notifications there. */
+export function pushTo(
+  { url }: Pick<PushTargetServer, 'url'>,
+  more: Partial<TaskPushNotificationConfig> = {},
+): TaskPushNotificationConfig {
+  return { tenant: '', id: '', taskId: '', url, token: '', authentication: undefined, ...more };
 }
 
 /** What was told of one task, in short. */

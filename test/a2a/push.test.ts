@@ -8,7 +8,7 @@ import { useAskingService } from '../asking/asking-service.ts';
 import { asks, form } from '../servers/playing-server.ts';
 import { sendRubbish } from '../workflows/rubbish.ts';
 import { connectAgent } from './a2a-client.ts';
-import { isTold, startPushTarget, storyOf } from './push-target.ts';
+import { isTold, pushTo, startPushTarget, storyOf } from './push-target.ts';
 import type { PushTargetServer } from './push-target.ts';
 
 const key = generateKeyPairSync('ec', { namedCurve: 'P-256' }).privateKey.export({ format: 'jwk' });
@@ -22,15 +22,7 @@ beforeAll(async () => {
 afterAll(() => target[Symbol.asyncDispose]());
 
 const named = { city: { type: 'string' } };
-const config = (more = {}) => ({
-  tenant: '',
-  id: '',
-  taskId: '',
-  url: target.url,
-  token: '',
-  authentication: undefined,
-  ...more,
-});
+const config = (more?: Parameters<typeof pushTo>[1]) => pushTo(target, more);
 
 test('a target is told how its task stands, of the question, and of its end, in this order', async () => {
   setup.server.play(asks({ city: form('Which city?', named) }));

@@ -4,7 +4,7 @@ import { pushWorkflowId, slackDeliveryWorkflowId, turnWorkflowId } from '../../s
 import type { Storage } from '../../src/storage/storage.ts';
 import type { TurnRef } from '../../src/turn/turn.ts';
 import { connectAgent } from '../a2a/a2a-client.ts';
-import { isTold, startPushTarget, storyOf } from '../a2a/push-target.ts';
+import { isTold, pushTo, startPushTarget, storyOf } from '../a2a/push-target.ts';
 import { asks, form } from '../servers/playing-server.ts';
 import { nextTs } from '../servers/slack/slack-state.ts';
 import { buttonsOf } from '../servers/slack/views.ts';
@@ -78,7 +78,7 @@ test(
     await using target = await startPushTarget();
     setup.server.play(asks({ city: form('Which city?', { city: { type: 'string' } }) }));
     const agent = await connectAgent(setup.service);
-    const push = { tenant: '', id: '', taskId: '', url: target.url, token: '', authentication: undefined };
+    const push = pushTo(target);
     const { id, contextId } = await agent.send('call asking__ask {}', { push });
     await target.until(isTold('INPUT_REQUIRED', id));
     const { storage } = setup.service;
@@ -114,7 +114,7 @@ test(
 test('a push target is told that a task has failed which never began', { timeout: 60_000 }, async () => {
   await using target = await startPushTarget();
   const agent = await connectAgent(setup.service);
-  const push = { tenant: '', id: '', taskId: '', url: target.url, token: '', authentication: undefined };
+  const push = pushTo(target);
   const { turnId } = await terminateUnbegun(() => agent.send('hello', { push }));
   const received = await target.until(isTold('FAILED', turnId));
   expect(storyOf(received, turnId)).toEqual(['task SUBMITTED', 'FAILED']);

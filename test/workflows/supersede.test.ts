@@ -2,6 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, afterEach, beforeEach, describe, expect, test } from 'vitest';
+import type { Turns } from '../../src/storage/ports/turns.ts';
 import { turnQuery, turnWorkflowId } from '../../src/workflows/messages.ts';
 import type { Chunk, ElicitationData } from '../service/chat-stream.ts';
 import { connectAccount } from '../service/connect-account.ts';
@@ -24,6 +25,15 @@ beforeEach(async () => {
   conversation = randomUUID();
 });
 afterEach(() => services.giveBack(service));
+
+/** A service whose table of turns has something changed. */
+async function startWith(changed: (turns: Turns) => Partial<Turns>): Promise<void> {
+  service = await startService({
+    temporal,
+    around: (storage) => ({ ...storage, turns: { ...storage.turns, ...changed(storage.turns) } }),
+  });
+  alice = await service.as('alice');
+}
 
 const listing = 'list my open issues';
 const statusesIn = (chunks: Chunk[]) =>
@@ -114,23 +124,15 @@ describe('while the turn only waits for a person, a new message', () => {
 test('a turn that takes long to make room is waited for: its question is closed, so the message counts', async () => {
   const announced = Promise.withResolvers<void>();
   const released = Promise.withResolvers<void>();
-  service = await startService({
-    temporal,
-    around: (storage) => ({
-      ...storage,
-      turns: {
-        ...storage.turns,
-        async end(turn, status, ...rest) {
-          if (status === 'superseded') {
-            announced.resolve();
-            await released.promise;
-          }
-          return storage.turns.end(turn, status, ...rest);
-        },
-      },
-    }),
-  });
-  alice = await service.as('alice');
+  await startWith((turns) => ({
+    async end(turn, status, ...rest) {
+      if (status === 'superseded') {
+        announced.resolve();
+        await released.promise;
+      }
+      return turns.end(turn, status, ...rest);
+    },
+  }));
   const waiting = await alice.chat(listing, { conversation });
   await waiting.question('pending');
   const answered = post('hello');
@@ -212,20 +214,12 @@ test('cancelling the turn closes its question and ends the stream', async () => 
 });
 
 test('a message that follows a cancellation waits for the end, although the row does not tell of it yet', async () => {
-  service = await startService({
-    temporal,
-    around: (storage) => ({
-      ...storage,
-      turns: {
-        ...storage.turns,
-        async get(turn) {
-          const row = await storage.turns.get(turn);
-          return row && { ...row, endingAt: null };
-        },
-      },
-    }),
-  });
-  alice = await service.as('alice');
+  await startWith((turns) => ({
+    async get(turn) {
+      const row = await turns.get(turn);
+      return row && { ...row, endingAt: null };
+    },
+  }));
   const first = await alice.chat(listing, { conversation });
   await connectAccount('alice', (await first.question('pending')).url);
   await first.finished();
