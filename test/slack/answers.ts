@@ -1,8 +1,6 @@
 /** What the tests of answers in Slack ask of the service and of the fake. */
 import { expect } from 'vitest';
 import { slackDeliveryWorkflowId } from '../../src/workflows/messages.ts';
-import type { Fault } from '../servers/slack/chat.ts';
-import type { MethodCall } from '../servers/slack/methods.ts';
 import type { SlackService } from './slack-service.ts';
 
 export function createAnswers(setup: SlackService) {
@@ -34,10 +32,4 @@ export function createAnswers(setup: SlackService) {
   }
 
   return { logOf, deliveryOf, ask };
-}
-
-/** Of the calls of a method, the first ones go wrong like this. */
-export function failing(method: string, ...faults: Fault[]): (call: MethodCall) => Fault | undefined {
-  const left = [...faults];
-  return (call) => (call.method === method ? left.shift() : undefined);
 }
