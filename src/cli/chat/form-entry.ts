@@ -4,7 +4,7 @@
  */
 import { defaultsOf } from '../../elicitation/form/requested-schema.ts';
 import type { Field } from '../../elicitation/form/field.ts';
-import { readAnswer } from './read-answer.ts';
+import { notWithoutAnswer, readAnswer } from './read-answer.ts';
 
 export interface FormEntry {
   fields: readonly Field[];
@@ -77,19 +77,17 @@ export function correct(entry: FormEntry, problems: ReadonlyMap<string, string>)
 
 function enterAnswer(entry: FormEntry, field: Field, text: string): Step {
   if (text === '-') {
-    if (field.isRequired && !mayBeNone(field)) return { kind: 'wrong', why: needed };
+    if (field.isRequired && !mayBeNone(field)) return { kind: 'wrong', why: notWithoutAnswer(field) };
     return answered(entry, field, field.isRequired ? [] : undefined);
   }
   if (text === '') {
     const value = emptyLineValue(entry, field) ?? (field.isRequired && mayBeNone(field) ? [] : undefined);
-    if (value === undefined && field.isRequired) return { kind: 'wrong', why: needed };
+    if (value === undefined && field.isRequired) return { kind: 'wrong', why: notWithoutAnswer(field) };
     return answered(entry, field, value);
   }
   const read = readAnswer(field, text);
   return read.kind === 'wrong' ? read : answered(entry, field, read.value);
 }
-
-const needed = 'This one has to be answered.';
 
 /** Where any number of choices will do, none of them is an answer. */
 function mayBeNone(field: Field): boolean {

@@ -46,7 +46,7 @@ function inWords(field: Field, violation: Violation): string {
   switch (violation.kind) {
     case 'missing':
     case 'unknown-field':
-      return 'This one has to be answered.';
+      return notWithoutAnswer(field);
     case 'limit':
       return limitInWords(violation);
     case 'fraction':
@@ -85,6 +85,11 @@ function limitInWords({ keyword, limit }: Extract<Violation, { kind: 'limit' }>)
   }
 }
 
+/** To somebody who left out what may not be left out. */
+export function notWithoutAnswer(field: Field): string {
+  return `This one has to be answered. ${whatItIsFor(field)}`;
+}
+
 function whatItIsFor(field: Field): string {
   switch (field.kind) {
     case 'text':
@@ -104,7 +109,7 @@ function whatItIsFor(field: Field): string {
 function formatInWords(format: TextFormat | undefined): string {
   switch (format) {
     case 'email':
-      return 'That is not an email address.';
+      return 'Write an email address, like alice@example.com.';
     case 'uri':
       return 'Write a complete address, like https://example.com';
     case 'date':

@@ -64,7 +64,7 @@ describe('one line for one field', () => {
   test.each<[object, string, string]>([
     [{ type: 'string', minLength: 3 }, 'Al', 'That is too short: at least 3 characters.'],
     [{ type: 'string', maxLength: 1 }, 'Al', 'That is too long: at most 1 character.'],
-    [{ type: 'string', format: 'email' }, 'alice', 'That is not an email address.'],
+    [{ type: 'string', format: 'email' }, 'alice', 'Write an email address, like alice@example.com.'],
     [{ type: 'string', format: 'uri' }, 'example.com', 'Write a complete address, like https://example.com'],
     [{ type: 'string', format: 'date' }, '2027-02-29', 'Write a day like 2027-03-14.'],
     [{ type: 'string', format: 'date' }, 'tomorrow', 'Write a day like 2027-03-14.'],
@@ -161,6 +161,16 @@ describe('a form, line by line', () => {
   ])('%s', (_, lines, expected) => {
     const { entry, last } = type(lines);
     expect(last?.kind === 'send' ? last.content : whereIs(entry)).toStrictEqual(expected);
+  });
+
+  test.each<[object, string]>([
+    [{ type: 'string' }, 'Write a text.'],
+    [{ type: 'string', format: 'email' }, 'Write an email address, like alice@example.com.'],
+    [colours, 'Choose one of the list by its number, 1 to 2.'],
+  ])('%j is not left out: says what an answer looks like', (schema, how) => {
+    const entry = beginForm([{ ...fieldOf(schema), isRequired: true }]);
+    const why = `This one has to be answered. ${how}`;
+    for (const line of ['', '-']) expect(enterLine(entry, line)).toEqual({ kind: 'wrong', why });
   });
 
   test('what the service refuses is asked again, field by field, and everything else is kept', () => {
