@@ -109,6 +109,7 @@ function createAgent(turn: TurnInput) {
     children,
     reportAs,
     pending: questions.pending,
+    heldAnswers: questions.held,
     areAllPending,
   });
   const parts: ToolCallParts = {

@@ -98,6 +98,11 @@ export class Children {
     for (const child of this.#running.values()) send(child, [supersede, { until }]);
   }
 
+  /** The turn goes on, after all. */
+  withdraw(until: number): void {
+    for (const child of this.#running.values()) send(child, [supersede, { until: 0, withdrawn: until }]);
+  }
+
   /** Whether each has agreed to end for the new message that `supersede` was called with. */
   allAgreeTo(until: number): boolean {
     return [...this.#running.values()].every(({ agreesTo }) => agreesTo === until);

@@ -77,6 +77,11 @@ export const connectionEstablished = defineSignal<[ConnectionEstablished]>('conn
  */
 export interface Supersede {
   until: number;
+  /**
+   * To a child that has agreed: the turn goes on, after all. The `until` of that request; its own is then 0, so that tools of
+   * earlier releases ignore it.
+   */
+  withdrawn?: number;
 }
 export const supersede = defineSignal<[Supersede]>('supersede');
 

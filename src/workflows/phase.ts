@@ -6,6 +6,7 @@ import { CancelledFailure, setHandler } from '@temporalio/workflow';
 import type { CancellationScope } from '@temporalio/workflow';
 import type { Elicitation } from '../elicitation/lifecycle.ts';
 import type { Children } from './children.ts';
+import type { HeldAnswers } from './held-answers.ts';
 import { supersede, turnQuery } from './messages.ts';
 import type { TurnInput, TurnReport } from './messages.ts';
 import { showPhase } from './operator-view.ts';
@@ -16,7 +17,8 @@ import { Superseding } from './superseding.ts';
 interface Parts {
   /** Cancelled when the agent is to stop. */
   scope: CancellationScope;
-  children: Pick<Children, 'waiting' | 'supersede' | 'allAgreeTo' | 'listen'>;
+  children: Pick<Children, 'waiting' | 'supersede' | 'allAgreeTo' | 'withdraw' | 'listen'>;
+  heldAnswers: HeldAnswers;
   /** The call of the parent agent that this is; absent for the root agent. */
   reportAs: string | undefined;
   /** The open questions. */
@@ -42,6 +44,7 @@ export class Phase {
     this.#reportToParent = report;
     this.#superseding = new Superseding({
       children: parts.children,
+      heldAnswers: parts.heldAnswers,
       mayEnd: () => this.#status === 'waiting' && parts.areAllPending(),
       agree: turn.supersededByParent && report ? (until) => void report('waiting', until) : null,
       end: () => parts.scope.cancel(),

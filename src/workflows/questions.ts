@@ -8,6 +8,8 @@ import { advance, settlementOf } from '../elicitation/lifecycle.ts';
 import type { Elicitation, LifecycleEvent } from '../elicitation/lifecycle.ts';
 import { createEarlyAnswers } from './early-answers.ts';
 import type { Answer } from './early-answers.ts';
+import { createHeldAnswers } from './held-answers.ts';
+import type { HeldAnswers } from './held-answers.ts';
 import { answerElicitation, connectionEstablished, elicitationQuery } from './messages.ts';
 import { readAnswer, readConnection } from './read-signal.ts';
 
@@ -23,22 +25,27 @@ export interface Questions {
   settlement(id: string): Settlement | undefined;
   /** The open questions. */
   pending(): Elicitation[];
+  /** Of answers that would settle a question. */
+  held: HeldAnswers;
 }
 
 export function createQuestions(): Questions {
   const questions = new Map<string, Elicitation>();
   const early = createEarlyAnswers();
+  const held = createHeldAnswers();
 
   function apply(id: string, event: LifecycleEvent): void {
     const question = questions.get(id);
     if (question) questions.set(id, advance(question, event));
   }
 
-  function answer(id: string, { responseId, action, user, connected: version }: Answer): void {
-    apply(id, { type: 'answered', responseId, action, user });
+  function answer(id: string, given: Answer): void {
     const question = questions.get(id);
-    if (!question || question.user !== user || version === undefined) return;
-    apply(id, { type: 'connected', server: question.server, version });
+    if (!question) return;
+    const answered = afterAnswer(question, given);
+    const isSettled = question.state.kind === 'pending' && answered.state.kind === 'settled';
+    if (isSettled && held.isHolding()) held.keep(() => answer(id, given));
+    else questions.set(id, answered);
   }
 
   const isPending = (id: string) => questions.get(id)?.state.kind === 'pending';
@@ -73,5 +80,15 @@ export function createQuestions(): Questions {
       );
     },
     pending: () => [...questions.values()].filter(({ id }) => isPending(id)),
+    held,
   };
+}
+
+function afterAnswer(
+  question: Elicitation,
+  { responseId, action, user, connected: version }: Answer,
+): Elicitation {
+  const answered = advance(question, { type: 'answered', responseId, action, user });
+  if (question.user !== user || version === undefined) return answered;
+  return advance(answered, { type: 'connected', server: question.server, version });
 }

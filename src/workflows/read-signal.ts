@@ -29,8 +29,9 @@ export function readConnection(message: unknown): ConnectionEstablished | null {
 }
 
 export function readSupersede(message: unknown): Supersede | null {
-  const { until } = fieldsOf(message);
-  return typeof until === 'number' ? { until } : null;
+  const { until, withdrawn } = fieldsOf(message);
+  if (typeof until !== 'number') return null;
+  return { until, ...(typeof withdrawn === 'number' && { withdrawn }) };
 }
 
 export function readDelegatePhase(message: unknown): DelegatePhase | null {

@@ -375,9 +375,12 @@ describe('an answer to one agent, then a new message while another agent still a
     const { parentToolCallId: toolCallId } = (await eventsBy('researcher'))[0] ?? {};
     await handle().signal('delegatePhase', { toolCallId, phase: 'waiting' });
     await expect(ask('hello')).rejects.toThrow('turn_in_progress');
+    // The other agent, which had agreed, hears that the turn goes on.
+    await handle().signal('delegatePhase', { toolCallId, phase: 'working' });
     held.release();
     const elicitationId = city?.elicitationId ?? '';
-    await used.alice.answer({ conversationId: conversation, elicitationId, action: 'decline' });
+    const answer = { conversationId: conversation, elicitationId, action: 'decline' };
+    expect(await used.alice.answer(answer)).toMatchObject({ status: 200, body: { status: 'decline' } });
     await stream.finished();
     expect(stream.text()).toContain('Here they are');
     expect(await statusOf(stream.turnId)).toBe('completed');

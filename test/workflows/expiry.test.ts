@@ -4,7 +4,7 @@ import type { TestWorkflowEnvironment } from '@temporalio/testing';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
 import { startService } from '../service/service.ts';
 import type { Service } from '../service/service.ts';
-import { turnQuery, turnWorkflowId } from '../../src/workflows/messages.ts';
+import { supersede, turnQuery, turnWorkflowId } from '../../src/workflows/messages.ts';
 import { createTimeSkipping } from '../time-skipping.ts';
 
 let environment: TestWorkflowEnvironment;
@@ -65,6 +65,36 @@ test('a delegate’s delegate’s question expires for all agents that wait for 
   const chunks = await stream.finished();
   expect(chunks.filter(({ type }) => type === 'data-elicitation-request')).toHaveLength(2);
   expect(stream.text().match(/nobody answered|Tracker/g)?.length).toBeGreaterThanOrEqual(2);
+  expect(service.tracker.requests).toBe(0);
+});
+
+test('an answer to a delegate that has agreed to end waits for the turn’s word, and counts when none comes', async () => {
+  const alice = await service.as('alice');
+  const conversation = randomUUID();
+  const stream = await alice.chat('ask the researcher to list my open issues', {
+    conversation,
+    agentId: 'lead',
+  });
+  const { elicitationId } = await stream.question('pending');
+  await expect
+    .poll(() =>
+      waiting(conversation).then(
+        () => true,
+        () => false,
+      ),
+    )
+    .toBe(true);
+  const { workflowId = '' } = (await service.storage.elicitations.get(elicitationId)) ?? {};
+  // Of a root whose worker is gone before it has decided.
+  const until = (await environment.currentTimeMs()) + 8_000;
+  await environment.client.workflow.getHandle(workflowId).signal(supersede, { until });
+  const answer = { conversationId: conversation, elicitationId, action: 'decline' };
+  expect(await alice.answer(answer)).toMatchObject({ status: 202 });
+  await environment.sleep(until + 2_000 - (await environment.currentTimeMs()));
+  expect(await service.storage.elicitations.get(elicitationId)).toMatchObject({ status: 'pending' });
+  await environment.sleep('5 seconds');
+  await stream.question('decline');
+  await stream.finished();
   expect(service.tracker.requests).toBe(0);
 });
 

@@ -53,12 +53,13 @@ async function runTool(
   const questions = createQuestions();
   listenToPages(questions);
   const { elicit, areAllPending } = createElicit(turn, { questions, unwritten });
-  const { pending } = questions;
+  const { pending, held: heldAnswers } = questions;
   const phase = new Phase(turn, {
     scope: running,
     children: noChildren,
     reportAs: toolCallId,
     pending,
+    heldAnswers,
     areAllPending,
   });
   const sayings = createSayings(call);
@@ -131,6 +132,7 @@ const noChildren = {
   waiting: () => [],
   supersede: () => undefined,
   allAgreeTo: () => true,
+  withdraw: () => undefined,
   listen: () => undefined,
 };
 
