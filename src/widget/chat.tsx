@@ -16,20 +16,23 @@ import { useDraft } from './use-draft.ts';
 import { useStickToEnd } from './use-stick-to-end.ts';
 import type { Words } from './words.ts';
 
-export interface ChatProps extends ConversationOptions {
+export interface ChatProps extends Omit<ConversationOptions, 'onUnknown'> {
+  /** As in `ConversationOptions`, with what is being written. */
+  onUnknown: ((written: string) => void) | undefined;
   words: Words;
   suggestions: readonly string[];
   /** Every change of the conversation, for the page around it. */
   onChange?: (messages: readonly Message[], phase: Phase) => void;
 }
 
-export function Chat({ words, suggestions, onChange, ...options }: ChatProps) {
-  const { client, conversationId } = options;
-  const back = useRef<(text: string) => void>(() => undefined);
-  const conversation = useConversation(options, (text) => back.current(text));
+export function Chat({ words, suggestions, onChange, onUnknown, ...given }: ChatProps) {
+  const { client, conversationId } = given;
+  const writing = useRef({ text: '', giveBack: (_: string) => {} });
+  const options = { ...given, onUnknown: onUnknown && (() => onUnknown(writing.current.text)) };
+  const conversation = useConversation(options, (text) => writing.current.giveBack(text));
   const { messages, phase, isReconnecting, isUnattended, failure } = conversation;
   const draft = useDraft(conversationId, phase !== 'loading');
-  back.current = draft.giveBack;
+  writing.current = draft;
   const answering = useMemo(() => answerWith(client, conversationId), [client, conversationId]);
   const chat = useRef<HTMLDivElement>(null);
   const log = useRef<HTMLDivElement>(null);

@@ -114,10 +114,15 @@ export class InterludeChat extends Base implements InterludeChatElement {
     if (this.#own !== undefined && this.conversation === this.#own) rememberOwn(this.#memoryKey(), this.#own);
   }
 
-  #unknown = (): void => {
+  /** What is written there by now was written by whoever is signed in, and goes along. */
+  #unknown = (written: string): void => {
+    const input = this.shadowRoot?.querySelector('textarea');
+    const isWriting = input != null && input === this.shadowRoot?.activeElement;
     if (this.#own !== undefined) keepDraft(this.#own, '');
     this.#leaveOwn();
+    if (this.#own !== undefined) keepDraft(this.#own, written);
     this.#render();
+    if (isWriting) this.shadowRoot?.querySelector('textarea')?.focus();
   };
 
   startAnew(): void {

@@ -10,7 +10,7 @@ export interface Draft {
 
 /** What is being written. What was kept of it is shown once the conversation is known to be one's own. */
 export function useDraft(conversationId: string, isKnown: boolean): Draft {
-  const [text, setText] = useState('');
+  const [text, setText] = useState(() => (isKnown ? readDraft(conversationId) : ''));
   const now = useRef('');
   now.current = text;
   useEffect(() => {

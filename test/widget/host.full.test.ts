@@ -330,6 +330,30 @@ describe('as an element of a page', () => {
     await leave(/status of 404/);
   });
 
+  test('what they begin to write before that is known stays under their hands', async () => {
+    const { page, api, leave } = await open("chat.token = fetchToken('bob')");
+    await say(page, 'hello');
+    await page.getByText('You said: hello').waitFor();
+    await page.locator('textarea').fill('my secret');
+    await page.reload();
+    const released = Promise.withResolvers<void>();
+    await page.route('**/conversations/**', async (route) => {
+      await released.promise;
+      await route.continue();
+    });
+    await load(page, api, "chat.token = fetchToken('alice')");
+    await page.locator('textarea').focus();
+    await page.keyboard.type('good ');
+    released.resolve();
+    await page.getByText('What can I do for you?').waitFor();
+    await page.keyboard.type('day');
+    expect(await page.locator('textarea').inputValue()).toBe('good day');
+    await page.keyboard.press('Enter');
+    await page.getByText('You said: good day').waitFor();
+    expect(await page.evaluate(() => JSON.stringify(sessionStorage))).not.toMatch(/my secret|good day/);
+    await leave(/status of 404/);
+  });
+
   test('two that nothing tells apart do not become one', async () => {
     const given = "chat.token = fetchToken('bob')";
     const { page, api, leave } = await open(given);
