@@ -4,7 +4,8 @@ import { useAskingService } from '../asking/asking-service.ts';
 import { asks, form, page } from '../servers/playing-server.ts';
 import { answerOf, connectAgent, elicitationExtension, readStream, stateOf, wordsOf } from './a2a-client.ts';
 
-const setup = useAskingService({ env: { ELICITATION_TIMEOUT: '3s' } });
+const setup = useAskingService();
+const hasty = useAskingService({ env: { ELICITATION_TIMEOUT: '2s' } });
 const question = asks({ city: form('Which city?', { city: { type: 'string' } }) });
 const callAsk = 'call asking__ask {}';
 
@@ -23,16 +24,16 @@ test('a newer message in the context takes the place of a task that only waits',
 });
 
 test('nobody answers in time: the model is told, and the task goes on in a stream that waits', async () => {
-  setup.server.play(asks({ there: page('https://example.com/a') }));
-  const agent = await connectAgent(setup.service);
+  hasty.server.play(asks({ there: page('https://example.com/a') }));
+  const agent = await connectAgent(hasty.service);
   const { states } = await readStream(agent.stream(callAsk));
   expect(states).toContain('AUTH_REQUIRED');
   expect(states.at(-1)).toBe('COMPLETED');
 });
 
 test('an answer that comes too late is refused', async () => {
-  setup.server.play(question);
-  const agent = await connectAgent(setup.service);
+  hasty.server.play(question);
+  const agent = await connectAgent(hasty.service);
   const { id } = await agent.send(callAsk);
   await expect.poll(async () => stateOf(await agent.get(id)), { timeout: 15_000 }).toBe('COMPLETED');
   await expect(agent.send('Lisbon', { taskId: id })).rejects.toThrow(/over/);

@@ -167,9 +167,11 @@ test('a link that leads nowhere says so', async () => {
 test('a question that expired while its page was open says so', async () => {
   await service.stop();
   service = await startService({ temporal, env: { ELICITATION_TIMEOUT: '5s' } });
+  await signIn('Alice', `${service.baseUrl}/connections`);
+  await person.sees('Your connections');
   const { stream, question } = await ask();
-  await signIn('Alice', question.url);
-  await person.page.getByRole('button', { name: 'Connect Tracker' }).waitFor();
+  await person.open(question.url);
+  await person.sees('Connect Tracker');
   await stream.question('expired');
   await person.press('Connect Tracker');
   await person.sees('This question has expired');

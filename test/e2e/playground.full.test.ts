@@ -49,7 +49,7 @@ const longTimeout = { timeout: 90_000 };
 
 test('from the first page to an answer that needed an account', longTimeout, async () => {
   const { page } = person;
-  expect(service.output()).toMatch(new RegExp(`Playground +${baseUrl}`));
+  await expect.poll(() => service.output()).toMatch(new RegExp(`Playground +${baseUrl}`));
   await person.open(baseUrl);
   await person.sees('Interlude');
   await person.follow('Sign in');

@@ -103,7 +103,7 @@ test(
     expect(view.status).toBe('completed');
     expect(questionsIn(view)).toMatchObject([{ status: 'accept' }]);
     expect(callsIn(view)).toEqual(['connect_tracker: done', 'tracker__list_issues: done']);
-    expect(workers[1 - keeper]?.output()).toContain(turnId);
+    await expect.poll(() => workers[1 - keeper]?.output()).toContain(turnId);
     expect(deployment.tracker.calls).toHaveLength(1);
     expectOneStory(turn);
     await expectSameForNewcomer(other, turn);

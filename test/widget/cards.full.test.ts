@@ -197,6 +197,18 @@ describe('an answer', () => {
   });
 });
 
+test('a question that nobody answered says so, and can be asked again', async () => {
+  const { page, say, leave } = await hasty.visit({ user: 'bob' });
+  await say('list my open issues');
+  await page.locator('.countdown[data-soon=true]').waitFor();
+  await page.getByText('Tracker: Nobody answered in time').waitFor();
+  await page.getByRole('button', { name: 'Ask again' }).click();
+  await page.locator('.card').waitFor();
+  await page.getByRole('button', { name: 'Not now' }).click();
+  await page.getByText('Tracker: You said “not now”').waitFor();
+  await leave();
+});
+
 describe('a form', () => {
   test('with a day or a time that is none says so at the field, and is sent when it is one', async () => {
     const moment = { type: 'string', format: 'date-time' };

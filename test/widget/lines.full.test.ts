@@ -22,7 +22,7 @@ let folder: string;
 beforeAll(async () => {
   folder = await mkdtemp(path.join(tmpdir(), 'interlude-widget-'));
   browser = await launchChromium();
-  setup = await setUpWidgetPage({ browser, temporal, folder, env: { ELICITATION_TIMEOUT: '6s' } });
+  setup = await setUpWidgetPage({ browser, temporal, folder });
   line = await startTcpProxy({ to: Number(new URL(setup.service.baseUrl).port) });
 });
 afterAll(async () => {
@@ -91,17 +91,5 @@ test('a message that cannot be sent is given up on demand, and is there to be se
   const { body } = await bob.request('GET', `/run/v1/conversations/${await conversation()}`);
   const { items } = (body as { messages: { items: { role: string }[] } }).messages;
   expect(items.map(({ role }) => role)).toEqual(['user', 'assistant', 'user', 'assistant']);
-  await leave();
-});
-
-test('a question that nobody answered says so, and can be asked again', async () => {
-  const { page, say, leave } = await setup.visit({ user: 'bob' });
-  await say('list my open issues');
-  await page.locator('.countdown[data-soon=true]').waitFor();
-  await page.getByText('Tracker: Nobody answered in time').waitFor();
-  await page.getByRole('button', { name: 'Ask again' }).click();
-  await page.locator('.card').waitFor();
-  await page.getByRole('button', { name: 'Not now' }).click();
-  await page.getByText('Tracker: You said “not now”').waitFor();
   await leave();
 });

@@ -4,7 +4,8 @@ import { connectAccount } from '../../service/connect-account.ts';
 import { useService } from '../../service/use-service.ts';
 import { openEditor } from './open-editor.ts';
 
-const { service } = useService({ env: { ELICITATION_TIMEOUT: '5s' } });
+const { service } = useService();
+const hasty = useService({ env: { ELICITATION_TIMEOUT: '2s' } });
 
 const listing = 'list my open issues';
 const end = { stopReason: 'end_turn' };
@@ -20,7 +21,7 @@ test('without links, nobody is asked, and the words say where accounts are conne
 });
 
 test('a link whose time is up is taken away, is not told as done, and the prompt goes on', async () => {
-  const editor = await openEditor(service, { answer: () => new Promise(() => undefined) });
+  const editor = await openEditor(hasty.service, { answer: () => new Promise(() => undefined) });
   const id = await editor.newSession();
   expect(await editor.prompt(id, listing)).toEqual(end);
   expect([editor.elicitations.length, editor.withdrawn, editor.completed]).toEqual([1, 1, []]);

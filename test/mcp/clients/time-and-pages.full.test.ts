@@ -10,7 +10,7 @@ import { asking, opening, skipWhere, unable } from './all-clients.ts';
 const lisbon = { action: 'accept', content: { city: 'Lisbon' } } as const;
 
 describe('a question that expires', { timeout: 120_000 }, () => {
-  const setup = useAskingService({ env: { ELICITATION_TIMEOUT: '2s' } });
+  const setup = useAskingService({ env: { ELICITATION_TIMEOUT: '4s' } });
   const open = opening(() => setup.service);
   const begin = { message: 'call asking__ask {}' };
   const openQuestions = async () =>
