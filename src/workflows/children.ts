@@ -31,10 +31,12 @@ interface Child extends NewChild {
   phase: DelegatePhase['phase'];
   /** As in `DelegatePhase`. */
   agreesTo: number | null;
+  refuses: number | null;
   /** Null until it has started. */
   handle: ChildWorkflowHandle<Workflow> | null;
-  /** Signals that are to be sent when it has started. */
+  /** Signals that are to be sent when it has started, and has the one before. */
   unsent: Message[];
+  isSending: boolean;
 }
 
 /** A signal and its argument. */
@@ -108,14 +110,27 @@ export class Children {
     return [...this.#running.values()].every(({ agreesTo }) => agreesTo === until);
   }
 
+  /** Whether one may not. */
+  isRefused(until: number): boolean {
+    return [...this.#running.values()].some(({ refuses }) => refuses === until);
+  }
+
   async #runRegistered<T>(child: NewChild, { start, follow = asItIs }: RunOptions<T>): Promise<T> {
     const { toolCallId } = child;
-    const running: Child = { ...child, phase: 'working', agreesTo: null, handle: null, unsent: [] };
+    const running: Child = {
+      ...child,
+      phase: 'working',
+      agreesTo: null,
+      refuses: null,
+      handle: null,
+      unsent: [],
+      isSending: false,
+    };
     this.#running.set(toolCallId, running);
     try {
       const handle = await start();
       running.handle = handle;
-      for (const message of running.unsent.splice(0)) send(running, message);
+      sendNext(running);
       return await follow(handle.result() as Promise<T>);
     } finally {
       this.#running.delete(toolCallId);
@@ -128,14 +143,29 @@ export class Children {
     if (!child) return;
     child.phase = report.phase;
     child.agreesTo = report.agreesTo ?? null;
+    child.refuses = report.refuses ?? null;
     this.#listener?.onPhase();
   }
 }
 
-/** A signal to a child that has ended meanwhile fails: then it does not matter any more. */
-function send({ handle, unsent }: Child, message: Message): void {
-  if (handle) handle.signal(...message).catch(() => undefined);
-  else unsent.push(message);
+function send(child: Child, message: Message): void {
+  child.unsent.push(message);
+  sendNext(child);
+}
+
+/** One after the other: signals that are sent at once may arrive in any order. One to a child that has ended does not matter. */
+function sendNext(child: Child): void {
+  if (!child.handle || child.isSending) return;
+  const message = child.unsent.shift();
+  if (!message) return;
+  child.isSending = true;
+  void child.handle
+    .signal(...message)
+    .catch(() => undefined)
+    .then(() => {
+      child.isSending = false;
+      sendNext(child);
+    });
 }
 
 function asItIs<T>(result: Promise<T>): Promise<T> {

@@ -2,7 +2,7 @@
  * Asks a person one question, durably: opens it, waits until something settles it or its deadline passes, and hands its
  * outcome to `unwritten`, also when asking fails or is cancelled.
  */
-import { CancellationScope, uuid4, workflowInfo } from '@temporalio/workflow';
+import { CancellationScope, condition, uuid4, workflowInfo } from '@temporalio/workflow';
 import { canPresent } from '../elicitation/capabilities.ts';
 import type { Elicitation } from '../elicitation/lifecycle.ts';
 import { accountOf, askedBy, expiresAtOf, isReported, modeOf } from '../turn/ask.ts';
@@ -100,6 +100,9 @@ export function createElicit(
     const account = accountOf(ask);
     const summary = `elicitation: ${requestedAction({ mode: modeOf(ask), server: askedBy(ask), isConnection: account !== null })}`;
     if (await deadlines.wait(deadline, isSettled, summary)) return;
+    // An answer that came in time is held.
+    if (questions.held.holds(id)) await condition(() => !questions.held.holds(id));
+    if (isSettled()) return;
     if (account && opened.mayGoUnnoticed) {
       const version = await findLateConnection({ turn, ...account });
       if (version !== null) connected(version);

@@ -78,7 +78,7 @@ export const connectionEstablished = defineSignal<[ConnectionEstablished]>('conn
 export interface Supersede {
   until: number;
   /**
-   * To a child that has agreed: the turn goes on, after all. The `until` of that request; its own is then 0, so that tools of
+   * To children that were asked: the turn goes on, after all. The `until` of that request; its own is then 0, so that tools of
    * earlier releases ignore it.
    */
   withdrawn?: number;
@@ -91,6 +91,8 @@ export interface DelegatePhase {
   phase: 'working' | 'waiting';
   /** The `until` of a new message for which it may be ended: nothing had been answered when it was asked. */
   agreesTo?: number;
+  /** The `until` of one for which it may not, or may not any more: somebody has answered. */
+  refuses?: number;
 }
 export const delegatePhase = defineSignal<[DelegatePhase]>('delegatePhase');
 

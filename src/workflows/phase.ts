@@ -17,7 +17,7 @@ import { Superseding } from './superseding.ts';
 interface Parts {
   /** Cancelled when the agent is to stop. */
   scope: CancellationScope;
-  children: Pick<Children, 'waiting' | 'supersede' | 'allAgreeTo' | 'withdraw' | 'listen'>;
+  children: Pick<Children, 'waiting' | 'supersede' | 'withdraw' | 'allAgreeTo' | 'isRefused' | 'listen'>;
   heldAnswers: HeldAnswers;
   /** The call of the parent agent that this is; absent for the root agent. */
   reportAs: string | undefined;
@@ -45,8 +45,12 @@ export class Phase {
     this.#superseding = new Superseding({
       children: parts.children,
       heldAnswers: parts.heldAnswers,
-      mayEnd: () => this.#status === 'waiting' && parts.areAllPending(),
-      agree: turn.supersededByParent && report ? (until) => void report('waiting', until) : null,
+      isWaiting: () => this.#status === 'waiting',
+      areAllPending: parts.areAllPending,
+      reply:
+        turn.supersededByParent && report
+          ? (until, mayEnd) => void report('waiting', mayEnd ? { agreesTo: until } : { refuses: until })
+          : null,
       end: () => parts.scope.cancel(),
     });
     setHandler(turnQuery, () => this.#report());
@@ -54,7 +58,7 @@ export class Phase {
     parts.children.listen({
       onPhase: () => {
         this.#update();
-        this.#superseding.onChildAgrees();
+        this.#superseding.onReply();
       },
       onSuperseded: () => this.#superseding.end(),
     });

@@ -25,7 +25,7 @@ export interface Questions {
   settlement(id: string): Settlement | undefined;
   /** The open questions. */
   pending(): Elicitation[];
-  /** Of answers that would settle a question. */
+  /** Of answers that would settle a question, and what comes after them. */
   held: HeldAnswers;
 }
 
@@ -36,7 +36,9 @@ export function createQuestions(): Questions {
 
   function apply(id: string, event: LifecycleEvent): void {
     const question = questions.get(id);
-    if (question) questions.set(id, advance(question, event));
+    if (!question) return;
+    if (held.holds(id) && event.type !== 'abandoned') held.keep(id, () => apply(id, event));
+    else questions.set(id, advance(question, event));
   }
 
   function answer(id: string, given: Answer): void {
@@ -44,7 +46,7 @@ export function createQuestions(): Questions {
     if (!question) return;
     const answered = afterAnswer(question, given);
     const isSettled = question.state.kind === 'pending' && answered.state.kind === 'settled';
-    if (isSettled && held.isHolding()) held.keep(() => answer(id, given));
+    if (held.holds(id) || (isSettled && held.isHolding())) held.keep(id, () => answer(id, given));
     else questions.set(id, answered);
   }
 

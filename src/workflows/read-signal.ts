@@ -35,9 +35,10 @@ export function readSupersede(message: unknown): Supersede | null {
 }
 
 export function readDelegatePhase(message: unknown): DelegatePhase | null {
-  const { toolCallId, phase, agreesTo } = fieldsOf(message);
+  const { toolCallId, phase, agreesTo, refuses } = fieldsOf(message);
   if (!isText(toolCallId) || (phase !== 'working' && phase !== 'waiting')) return null;
-  return { toolCallId, phase, ...(isCount(agreesTo) && phase === 'waiting' && { agreesTo }) };
+  if (phase === 'working') return { toolCallId, phase };
+  return { toolCallId, phase, ...(isCount(agreesTo) && { agreesTo }), ...(isCount(refuses) && { refuses }) };
 }
 
 export function readAccountWanted(message: unknown): AccountWanted | null {

@@ -4,10 +4,13 @@ import { delegatePhase } from './messages.ts';
 import type { DelegatePhase } from './messages.ts';
 
 /**
- * Resolves when the signal is delivered or has failed; a phase that was reported last is not sent again. `agreesTo`: as in
- * `DelegatePhase`.
+ * Resolves when the signal is delivered or has failed; a phase that was reported last is not sent again, unless it comes with
+ * a reply to a new message.
  */
-export type ReportToParent = (phase: DelegatePhase['phase'], agreesTo?: number) => Promise<void>;
+export type ReportToParent = (
+  phase: DelegatePhase['phase'],
+  reply?: Pick<DelegatePhase, 'agreesTo' | 'refuses'>,
+) => Promise<void>;
 
 /** Null for the root agent, which has no parent. */
 export function createReportToParent(toolCallId: string | undefined): ReportToParent | null {
@@ -17,16 +20,10 @@ export function createReportToParent(toolCallId: string | undefined): ReportToPa
   // One after the other: signals that are sent concurrently may arrive in any order.
   let delivered = Promise.resolve();
   let last: DelegatePhase['phase'] = 'working';
-  return (phase, agreesTo) => {
-    if (phase !== last || agreesTo !== undefined)
+  return (phase, reply) => {
+    if (phase !== last || reply)
       delivered = delivered
-        .then(() =>
-          parentWorkflow.signal(delegatePhase, {
-            toolCallId,
-            phase,
-            ...(agreesTo !== undefined && { agreesTo }),
-          }),
-        )
+        .then(() => parentWorkflow.signal(delegatePhase, { toolCallId, phase, ...reply }))
         .catch(() => undefined);
     last = phase;
     return delivered;

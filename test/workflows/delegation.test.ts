@@ -375,12 +375,11 @@ describe('an answer to one agent, then a new message while another agent still a
     const { parentToolCallId: toolCallId } = (await eventsBy('researcher'))[0] ?? {};
     await handle().signal('delegatePhase', { toolCallId, phase: 'waiting' });
     await expect(ask('hello')).rejects.toThrow('turn_in_progress');
-    // The other agent, which had agreed, hears that the turn goes on.
-    await handle().signal('delegatePhase', { toolCallId, phase: 'working' });
-    held.release();
+    // The other agent has agreed, and nobody has told it that the turn goes on: it takes that back.
     const elicitationId = city?.elicitationId ?? '';
     const answer = { conversationId: conversation, elicitationId, action: 'decline' };
     expect(await used.alice.answer(answer)).toMatchObject({ status: 200, body: { status: 'decline' } });
+    held.release();
     await stream.finished();
     expect(stream.text()).toContain('Here they are');
     expect(await statusOf(stream.turnId)).toBe('completed');

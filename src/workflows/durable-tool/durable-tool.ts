@@ -132,6 +132,7 @@ const noChildren = {
   waiting: () => [],
   supersede: () => undefined,
   allAgreeTo: () => true,
+  isRefused: () => false,
   withdraw: () => undefined,
   listen: () => undefined,
 };
