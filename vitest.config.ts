@@ -16,6 +16,7 @@ export default defineConfig({
     setupFiles: [
       'test/setup/no-group-signals.ts',
       'test/setup/file-folder.ts',
+      'test/setup/patient-waits.ts',
       'test/setup/workflows-in-process.ts',
     ],
     testTimeout: 30_000,
@@ -39,6 +40,9 @@ export default defineConfig({
         test: {
           name: 'full',
           include: [full],
+          // Processes, browsers and long sequences, on a machine that is busy with them.
+          testTimeout: 120_000,
+          hookTimeout: 120_000,
           sequence: { groupOrder: 1 },
         },
       },

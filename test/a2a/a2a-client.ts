@@ -137,6 +137,18 @@ function textOf(parts: Part[] = []): string {
   return parts.map(({ content }) => (content?.$case === 'text' ? content.value : '')).join('');
 }
 
+/** Resolves once the stream has begun, so that it sees whatever comes next. `end`: as of `readStream`. */
+export async function watch(
+  stream: AsyncGenerator<StreamResponse>,
+): Promise<{ end: ReturnType<typeof readStream> }> {
+  const first = await stream.next();
+  async function* all() {
+    if (!first.done) yield first.value;
+    yield* stream;
+  }
+  return { end: readStream(all()) };
+}
+
 /** The states of a stream in order, and the answer as a reader of it puts it together. */
 export async function readStream(stream: AsyncIterable<StreamResponse>) {
   const states: string[] = [];

@@ -3,7 +3,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { useDevelopmentServer } from '../service/use-development-server.ts';
-import { answerOf, connectAgent, readStream, stateOf } from './a2a-client.ts';
+import { answerOf, connectAgent, readStream, stateOf, watch } from './a2a-client.ts';
 import { startConformanceProfile } from './conformance-profile.ts';
 
 const stack = new AsyncDisposableStack();
@@ -83,13 +83,13 @@ describe.each(['JSONRPC', 'HTTP+JSON'] as const)('a scenario of the kit over %s:
   test('all streams of a task get the same in the same order, and one that is closed harms none', async () => {
     const agent = await connect();
     const { id } = await agent.send('x', named('tck-input-required'));
-    const watch = () => agent.client.resubscribeTask({ id, tenant: '' });
-    const closed = watch();
+    const subscribed = () => agent.client.resubscribeTask({ id, tenant: '' });
+    const closed = subscribed();
     await closed.next();
-    const two = [watch(), watch()].map((stream) => readStream(stream));
+    const two = await Promise.all([watch(subscribed()), watch(subscribed())]);
     await closed.return(undefined);
     await agent.send('go on', { taskId: id });
-    const [one, other] = await Promise.all(two);
+    const [one, other] = await Promise.all(two.map(({ end }) => end));
     expect(one?.states.at(-1)).toBe('COMPLETED');
     expect(other?.states.at(-1)).toBe('COMPLETED');
   });

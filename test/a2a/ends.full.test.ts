@@ -2,7 +2,15 @@
 import { expect, test } from 'vitest';
 import { useAskingService } from '../asking/asking-service.ts';
 import { asks, form, page } from '../servers/playing-server.ts';
-import { answerOf, connectAgent, elicitationExtension, readStream, stateOf, wordsOf } from './a2a-client.ts';
+import {
+  answerOf,
+  connectAgent,
+  elicitationExtension,
+  readStream,
+  stateOf,
+  wordsOf,
+  watch,
+} from './a2a-client.ts';
 
 const setup = useAskingService();
 const hasty = useAskingService({ env: { ELICITATION_TIMEOUT: '2s' } });
@@ -58,9 +66,9 @@ test('“no” to a link is a refusal, also in the stream that waits', async () 
   const agent = await connectAgent(setup.service);
   const asked = await agent.send(callAsk);
   expect(stateOf(asked)).toBe('AUTH_REQUIRED');
-  const watching = readStream(agent.client.resubscribeTask({ id: asked.id, tenant: '' }));
+  const watching = await watch(agent.client.resubscribeTask({ id: asked.id, tenant: '' }));
   await agent.send('not now', { taskId: asked.id });
-  expect((await watching).states.at(-1)).toBe('COMPLETED');
+  expect((await watching.end).states.at(-1)).toBe('COMPLETED');
   expect(setup.server.calls[1]?.params.inputResponses).toEqual({ there: { action: 'decline' } });
 });
 

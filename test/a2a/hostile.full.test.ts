@@ -5,7 +5,7 @@ import { expect, test } from 'vitest';
 import { useAskingService } from '../asking/asking-service.ts';
 import { asks, form } from '../servers/playing-server.ts';
 import { turnWorkflowId } from '../../src/workflows/messages.ts';
-import { answerOf, connectAgent, readStream, stateOf, wordsOf } from './a2a-client.ts';
+import { answerOf, connectAgent, readStream, stateOf, wordsOf, watch } from './a2a-client.ts';
 
 const setup = useAskingService({
   env: { RATE_LIMIT_PER_MINUTE: '100000', OPEN_REQUESTS_PER_USER: '1000' },
@@ -75,12 +75,11 @@ test('fifty watch one task, and all are told the same', { timeout: 60_000 }, asy
   setup.server.play(question);
   const agent = await connectAgent(setup.service);
   const { id } = await agent.send('call asking__ask {}');
-  const watchers = Array.from({ length: 50 }, () =>
-    readStream(agent.client.resubscribeTask({ id, tenant: '' })),
+  const watchers = await Promise.all(
+    Array.from({ length: 50 }, () => watch(agent.client.resubscribeTask({ id, tenant: '' }))),
   );
-  await expect.poll(async () => stateOf(await agent.get(id))).toBe('INPUT_REQUIRED');
   await agent.send('Lisbon', { taskId: id });
-  for (const { states, answer } of await Promise.all(watchers))
+  for (const { states, answer } of await Promise.all(watchers.map(({ end }) => end)))
     expect([states.at(-1), answer]).toEqual(['COMPLETED', 'done']);
 });
 
@@ -157,10 +156,10 @@ test('a workflow that is terminated from outside is a failed task, and who watch
   setup.server.play(question);
   const agent = await connectAgent(setup.service);
   const { id, contextId } = await agent.send('call asking__ask {}');
-  const watching = readStream(agent.client.resubscribeTask({ id, tenant: '' }));
+  const watching = await watch(agent.client.resubscribeTask({ id, tenant: '' }));
   const workflowId = turnWorkflowId({ tenant: 'demo', conversation: contextId });
   await setup.temporal.client.workflow.getHandle(workflowId).terminate('from outside');
-  expect((await watching).states.at(-1)).toBe('FAILED');
+  expect((await watching.end).states.at(-1)).toBe('FAILED');
   const task = await agent.get(id);
   expect([stateOf(task), wordsOf(task)]).toEqual(['FAILED', expect.stringContaining('ended from outside')]);
   expect(stateOf(await agent.send('hello', { contextId }))).toBe('COMPLETED');

@@ -14,7 +14,7 @@ import { freePort } from '../free-port.ts';
 import { postgresUrl } from '../postgres.ts';
 import { asks, form, page, startPlayingServer } from '../servers/playing-server.ts';
 import type { PlayingServer } from '../servers/playing-server.ts';
-import { answerOf, connectAgent, readStream, stateOf } from './a2a-client.ts';
+import { answerOf, connectAgent, stateOf, watch } from './a2a-client.ts';
 import { isTold, pushTo, startPushTarget, storyOf } from './push-target.ts';
 import type { PushTargetServer } from './push-target.ts';
 
@@ -78,10 +78,10 @@ test(
     await killEverything();
     const agent = await there();
     expect(stateOf(await agent.get(asked.id))).toBe('INPUT_REQUIRED');
-    const watching = readStream(agent.client.resubscribeTask({ id: asked.id, tenant: '' }));
+    const watching = await watch(agent.client.resubscribeTask({ id: asked.id, tenant: '' }));
     const answered = await (await here()).send('Lisbon', { taskId: asked.id });
     expect(answerOf(answered)).toBe('done');
-    expect((await watching).states.at(-1)).toBe('COMPLETED');
+    expect((await watching.end).states.at(-1)).toBe('COMPLETED');
     expect(server.calls).toHaveLength(2);
     const told = storyOf(await target.until(isTold('COMPLETED', asked.id)), asked.id);
     expect(told[0]).toMatch(/^task/);
@@ -98,10 +98,10 @@ test(
     const asked = await (await here()).send('call asking__ask {}', { push: push() });
     expect(stateOf(asked)).toBe('AUTH_REQUIRED');
     await killEverything();
-    const watching = readStream((await there()).client.resubscribeTask({ id: asked.id, tenant: '' }));
+    const watching = await watch((await there()).client.resubscribeTask({ id: asked.id, tenant: '' }));
     const agreed = await (await here()).send('done', { taskId: asked.id });
     expect(['AUTH_REQUIRED', 'WORKING', 'COMPLETED']).toContain(stateOf(agreed));
-    const { states } = await watching;
+    const { states } = await watching.end;
     expect([states[0], states.at(-1)]).toEqual(['AUTH_REQUIRED', 'COMPLETED']);
     expect(server.calls).toHaveLength(2);
     await target.until(isTold('COMPLETED', asked.id));
@@ -115,12 +115,12 @@ test(
     server.play(asks(question));
     const agent = await here();
     const asked = await agent.send('call asking__ask {}', { push: push() });
-    const watching = readStream(agent.client.resubscribeTask({ id: asked.id, tenant: '' }));
+    const watching = await watch(agent.client.resubscribeTask({ id: asked.id, tenant: '' }));
     const cancelled = await (
       await there()
     ).client.cancelTask({ id: asked.id, tenant: '', metadata: undefined });
     expect(stateOf(cancelled)).toBe('CANCELED');
-    expect((await watching).states.at(-1)).toBe('CANCELED');
+    expect((await watching.end).states.at(-1)).toBe('CANCELED');
     expect(stateOf(await agent.get(asked.id))).toBe('CANCELED');
     await target.until(isTold('CANCELED', asked.id));
   },
@@ -133,8 +133,8 @@ test(
     server.play(asks(question));
     const agent = await here();
     const asked = await agent.send('call asking__ask {}', { push: push() });
-    const watching = readStream(agent.client.resubscribeTask({ id: asked.id, tenant: '' }));
-    const elsewhere = readStream((await there()).client.resubscribeTask({ id: asked.id, tenant: '' }));
+    const watching = await watch(agent.client.resubscribeTask({ id: asked.id, tenant: '' }));
+    const elsewhere = await watch((await there()).client.resubscribeTask({ id: asked.id, tenant: '' }));
     const frozen = processes.slice(0, 2);
     for (const { pid } of frozen) process.kill(pid, 'SIGSTOP');
     const thawed = delay(60_000).then(() => {
@@ -143,7 +143,7 @@ test(
     // Nobody can say yet what comes of it.
     const answered = (await there()).send('Lisbon', { taskId: asked.id }).catch(() => undefined);
     expect(stateOf(await (await there()).get(asked.id))).toBe('INPUT_REQUIRED');
-    const [seenHere, seenThere] = await Promise.all([watching, elsewhere, thawed]);
+    const [seenHere, seenThere] = await Promise.all([watching.end, elsewhere.end, thawed]);
     for (const { states } of [seenHere, seenThere]) expect(states.at(-1)).toBe('COMPLETED');
     expect(stateOf(await untilOver(asked.id))).toBe('COMPLETED');
     await answered;

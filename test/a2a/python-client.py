@@ -30,10 +30,12 @@ def request(text, number, task_id=''):
     )
 
 
-async def read(stream):
-    """The states, the answer's text and the task of a stream."""
+async def read(stream, begun=None):
+    """The states, the answer's text and the task of a stream. `begun` is set once its first event is there."""
     states, answer, task_id = [], '', ''
     async for event in stream:
+        if begun is not None:
+            begun.set()
         kind = event.WhichOneof('payload')
         if kind == 'task':
             task_id = event.task.id
@@ -63,8 +65,10 @@ async def main(url, token, binding, version):
         config = ClientConfig(httpx_client=http, supported_protocol_bindings=[binding])
         client = ClientFactory(config).create(card)
         asked, _, task_id = await read(client.send_message(request('call asking__ask {}', 1)))
-        subscribed = read(client.subscribe(SubscribeToTaskRequest(id=task_id)))
+        begun = asyncio.Event()
+        subscribed = read(client.subscribe(SubscribeToTaskRequest(id=task_id)), begun)
         watching = asyncio.create_task(subscribed)
+        await asyncio.wait_for(begun.wait(), 30)
         answered, answer, _ = await read(client.send_message(request('Lisbon', 2, task_id)))
         watched, _, _ = await watching
         got = await client.get_task(GetTaskRequest(id=task_id))

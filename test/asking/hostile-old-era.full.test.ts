@@ -195,7 +195,7 @@ test.each(Object.entries(tricks))('%s', async (tool, [expected, count]) => {
   const isAnswered = expected === noError || tool.includes('required') || tool.startsWith('pages_');
   const toBeTold = isAnswered ? [] : [call?.id];
   const untold = () => toBeTold.filter((id) => !cancelled().includes(id));
-  await expect.poll(untold, { timeout: 5_000 }).toEqual([]);
+  await expect.poll(untold).toEqual([]);
 });
 
 test('what was never offered is refused by the protocol, and the call goes on', async () => {

@@ -7,7 +7,7 @@ import type { Storage } from '../../src/storage/storage.ts';
 import { connectAccount } from '../service/connect-account.ts';
 import { startService } from '../service/service.ts';
 import type { Service } from '../service/service.ts';
-import { createTimeSkipping } from '../time-skipping.ts';
+import { createWarmTimeSkipping } from '../service/warm-time-skipping.ts';
 import { createChatClient, versions } from './chat-client.ts';
 import type { ChatClient, Version } from './chat-client.ts';
 
@@ -30,7 +30,7 @@ async function start(around: (storage: Storage) => Storage = (storage) => storag
 }
 
 beforeAll(async () => {
-  environment = await createTimeSkipping();
+  environment = await createWarmTimeSkipping();
 });
 afterAll(() => environment.teardown());
 beforeEach(() => start());

@@ -6,7 +6,7 @@ import { connectAccount } from '../service/connect-account.ts';
 import { createFreshServices } from '../service/fresh-services.ts';
 import { startService } from '../service/service.ts';
 import type { Service } from '../service/service.ts';
-import { createTimeSkipping } from '../time-skipping.ts';
+import { createWarmTimeSkipping } from '../service/warm-time-skipping.ts';
 import { brittleFetch } from './brittle-fetch.ts';
 import { createChatClient } from './chat-client.ts';
 import type { ChatClient, ChatClientOptions, Version } from './chat-client.ts';
@@ -18,7 +18,7 @@ export function testUseChat(versions: readonly Version[]): void {
   let service: Service;
 
   beforeAll(async () => {
-    environment = await createTimeSkipping();
+    environment = await createWarmTimeSkipping();
   });
   afterAll(() => environment.teardown());
   const services = createFreshServices(() => {

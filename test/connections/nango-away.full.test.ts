@@ -30,9 +30,9 @@ const questionsIn = ({ chunks }: ChatStream) =>
 
 /** Connected, with tokens that have expired, so that every call has to ask Nango. */
 async function openConnected(): Promise<ServiceWithNango> {
-  const setup = await startServiceWithNango({ temporal, nango: { tokenLifeMs: 1_000 } });
+  const setup = await startServiceWithNango({ temporal, nango: { tokenLifeMs: 3_000 } });
   await setup.isConnected();
-  await delay(1_000);
+  await delay(3_000);
   return setup;
 }
 
@@ -120,7 +120,7 @@ test.concurrent('too much to do (429): it is asked again when it said, and nobod
   const over = times.start('429 with Retry-After: 4');
   const stream = await setup.say('Paint');
   await until(() => double.count('GET', '/connections/*') > before);
-  await delay(2_500);
+  await delay(1_000);
   expect(double.count('GET', '/connections/*')).toBe(before + 1);
   double.rateLimit(null);
   await stream.finished();

@@ -75,7 +75,8 @@ test('nobody tells, the windows are closed right after consent: it is found, and
   await visitor.page.close();
   const looks = () => double.count('GET', '/connections');
   const [before, looked] = [await setup.historyLength(waiting.conversation), looks()];
-  await until(() => looks() >= looked + 3);
+  // They become rare: the third may be half a minute away.
+  await until(() => looks() >= looked + 3, 60_000);
   expect(await setup.historyLength(waiting.conversation)).toBe(before);
   const over = times.start('windows closed after consent, no webhook');
   await allow(beside);

@@ -153,7 +153,7 @@ export function envOf(nango: NangoUnderTest, mcp: ProtectedMcp): Record<string, 
 }
 
 /** Looks until it holds; what is awaited has no event of its own. */
-export async function until(holds: () => boolean | Promise<boolean>, timeoutMs = 15_000): Promise<void> {
+export async function until(holds: () => boolean | Promise<boolean>, timeoutMs = 30_000): Promise<void> {
   for (const deadline = Date.now() + timeoutMs; ; await delay(25)) {
     if (await holds()) return;
     if (Date.now() > deadline) throw new Error('it did not come to that in time');

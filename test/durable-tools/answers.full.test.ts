@@ -4,6 +4,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterAll, beforeEach, expect, test } from 'vitest';
+import { untilSettled } from '../service/asking.ts';
 import { useService } from '../service/use-service.ts';
 import { bundleTools } from './bundle-tools.ts';
 
@@ -35,7 +36,7 @@ const used = useService({
 
 async function accept(conversation: string, elicitationId: string, word: string): Promise<void> {
   const given = { conversationId: conversation, elicitationId, action: 'accept', content: { word } };
-  expect(await used.alice.answer(given)).toMatchObject({ status: 200 });
+  expect(await untilSettled(() => used.alice.answer(given))).toMatchObject({ status: 200 });
 }
 
 test('eight questions at once, answered in 50 shuffled orders, each get their own answer', async () => {

@@ -1,13 +1,13 @@
 /** How a tool's question may end, with a clock that passes ten minutes in no time: of an agent, and of one three levels below. */
 import { randomUUID } from 'node:crypto';
 import type { TestWorkflowEnvironment } from '@temporalio/testing';
-import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { questionsIn, respond } from '../service/asking.ts';
 import type { ChatStream } from '../service/chat-stream.ts';
 import { startService } from '../service/service.ts';
 import type { Service } from '../service/service.ts';
 import type { Caller } from '../service/user.ts';
-import { createTimeSkipping } from '../time-skipping.ts';
+import { createWarmTimeSkipping } from '../service/warm-time-skipping.ts';
 import { bundleTools } from './bundle-tools.ts';
 
 let environment: TestWorkflowEnvironment;
@@ -26,14 +26,11 @@ describe.each([
   ['a tool of a delegate three levels below', 'lead', threeBelow, ['publisher', 'editor', 'researcher']],
 ])('%s', (_, agentId, words, path) => {
   beforeAll(async () => {
-    environment = await createTimeSkipping();
+    environment = await createWarmTimeSkipping();
     const temporal = { client: environment.client, connection: environment.nativeConnection };
     const bundle = await bundleTools();
     service = await startService({ temporal, tools: { assistant: bundle, researcher: bundle } });
     alice = await service.as('alice');
-    // Java takes seconds for its first workflow on a busy machine, longer than the service waits for a start.
-    const greet = () => alice.chat('hello', { conversation: randomUUID() });
-    await (await vi.waitFor(greet, { timeout: 50_000, interval: 500 })).finished();
   });
   afterAll(async () => {
     await service.stop();

@@ -27,10 +27,11 @@ async function greeted(): Promise<string> {
   return stream.text();
 }
 
-function openCalls(): Promise<number> {
-  return used.temporal.client.workflow
-    .count(`WorkflowType = 'durableTool' AND ExecutionStatus = 'Running'`)
-    .then(({ count }) => count);
+async function openCalls(conversation: string): Promise<number> {
+  const { count } = await used.temporal.client.workflow.count(
+    `WorkflowType = 'durableTool' AND ExecutionStatus = 'Running' AND InterludeConversation = '${conversation}'`,
+  );
+  return count;
 }
 
 test('a tool that asks and asks is told when it is enough', async () => {
@@ -78,10 +79,11 @@ test('a loop that begins after an answer is ended, and others that waited beside
 
 test('a loop whose turn was cancelled is ended, too', async () => {
   const { stream, conversation } = await call('loops for ever');
-  await expect.poll(openCalls).toBe(1);
+  const open = () => openCalls(conversation);
+  await expect.poll(open).toBe(1);
   await used.alice.cancel(conversation);
   await stream.finished();
-  expect(await openCalls()).toBe(1);
-  await expect.poll(openCalls, { timeout: 60_000, interval: 500 }).toBe(0);
+  expect(await open()).toBe(1);
+  await expect.poll(open, { timeout: 60_000, interval: 500 }).toBe(0);
   expect(await greeted()).toBe('Hello, Ada.');
 }, 150_000);

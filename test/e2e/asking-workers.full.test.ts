@@ -98,8 +98,15 @@ test.each([{ onBusy: 'cancel' }, {}] as const)(
     await worker.kill('SIGKILL');
     worker = other;
     const { conversationId } = held.turn.message;
-    const next = say(alice, 'hello', { conversationId, ...options });
-    expect(textOf(await next.end())).toContain('You said: hello');
+    // The dead worker keeps the task for six seconds, and the message gives up after ten: it may be refused, and counts then.
+    const hello = () => say(alice, 'hello', { conversationId, ...options }).end();
+    const isBusy = (error: Error) =>
+      (error.cause as { code?: string } | undefined)?.code === 'turn_in_progress';
+    const next = await hello().catch((error: Error) => {
+      if (!isBusy(error)) throw error;
+      return hello();
+    });
+    expect(textOf(next)).toContain('You said: hello');
     // Nobody hears what the call would have to say of itself: that its turn has ended is what the model is told.
     expect(await held.end()).toMatchObject({
       status: 'cancelled',

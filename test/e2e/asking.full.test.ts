@@ -207,7 +207,7 @@ test(
     const [again, once] = [begin(alice, 'held', 'plan', 'Split'), begin(alice, 'held', 'book', 'Zadar')];
     await Promise.all([again, once].map((booking) => booking.card()));
     expect(await service.kill('SIGTERM')).toEqual({ code: 0, signal: null });
-    expect(desks.held.sessions.size).toBe(0);
+    await expect.poll(() => desks.held.sessions.size).toBe(0);
 
     service = await deployment.start('start');
     await again.answer(4);
@@ -232,8 +232,8 @@ test(
     const stoppedAt = Date.now();
     expect(await service.kill('SIGTERM')).toEqual({ code: 0, signal: null });
     expect(Date.now() - stoppedAt).toBeLessThan(20_000);
-    expect(desks.held.sessions.size).toBe(0);
-    expect(desks.streams.sessions.size).toBe(2);
+    await expect.poll(() => desks.held.sessions.size).toBe(0);
+    await expect.poll(() => desks.streams.sessions.size).toBe(2);
     stop.release();
     service = await deployment.start('start');
 

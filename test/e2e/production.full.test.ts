@@ -85,8 +85,8 @@ test(
     const turn = say(alice, 'list my open issues');
     const { url, elicitationId } = await turn.question();
     const { turnId } = turn.views[0]!;
+    await expect.poll(() => workerOf(turnId)).not.toBe(-1);
     const keeper = workerOf(turnId);
-    expect(keeper).not.toBe(-1);
 
     await Promise.all([apis[0]?.kill('SIGKILL'), workers[keeper]?.kill('SIGKILL')]);
     await vi.waitFor(() => expect(turn.line).toEqual(['reconnecting', 'connected']), 10_000);

@@ -13,7 +13,13 @@ export type Reply =
       finish?: 'stop' | 'length' | 'content_filter';
     }
   | { kind: 'reasoning'; thoughts: string[]; chunks: string[] }
-  | { kind: 'tool-calls'; calls: { id?: string; name: string; arguments: string }[]; say?: string }
+  | {
+      kind: 'tool-calls';
+      calls: { id?: string; name: string; arguments: string }[];
+      say?: string;
+      /** Comes between what is said and the calls. */
+      between?: Promise<unknown> | undefined;
+    }
   | { kind: 'status'; status: number; headers?: Record<string, string>; body?: unknown }
   /** An error object in the middle of a stream that began well. */
   | { kind: 'error-chunk'; chunks: string[]; error: Record<string, unknown> }
@@ -116,6 +122,7 @@ async function answer(response: ServerResponse, reply: Reply, model: string): Pr
       return finish('stop');
     case 'tool-calls':
       if (reply.say !== undefined) delta({ content: reply.say });
+      await reply.between;
       for (const [index, call] of reply.calls.entries()) {
         const { id = `call_${index}`, name } = call;
         const half = Math.ceil(call.arguments.length / 2);

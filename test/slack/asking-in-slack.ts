@@ -135,14 +135,17 @@ export async function useAskingInSlack({ env, ...options }: SlackServiceOptions 
   });
 }
 
-/** Sent, and done with: where an answer takes long, its window says so first. */
+/** Where an answer takes longer than Slack waits, and where its turn takes longer than that. */
+export const taken = /Your answer is (?:there|on record)\./;
+
+/** Sent, and done with. */
 export async function untilTaken(window: OpenWindow): Promise<void> {
-  await expect.poll(() => !window.isOpen || said(window).includes('Your answer is there.'), soon).toBe(true);
+  await expect.poll(() => !window.isOpen || taken.test(said(window)), soon).toBe(true);
 }
 
 /** What it comes to say. */
-export async function untilSaid(window: OpenWindow, words: string): Promise<void> {
-  await expect.poll(() => said(window), soon).toContain(words);
+export async function untilSaid(window: OpenWindow, words: string | RegExp): Promise<void> {
+  await expect.poll(() => said(window), soon).toMatch(words);
 }
 
 export const said = (window: Pick<OpenWindow, 'view'>) => JSON.stringify(window.view);

@@ -47,7 +47,7 @@ test.each<[PlannedFault]>([
   [['chat.appendStream', { kind: 'refused', code: 'message_not_in_streaming_state' }]],
   [['chat.stopStream', { kind: 'lost' }]],
   [['chat.stopStream', { kind: 'refused', code: 'message_not_in_streaming_state' }]],
-])('%j once: the text is there once', { timeout: 8_000 }, async (fault) => {
+])('%j once: the text is there once', async (fault) => {
   const { ts } = await answerWith('chat.startStream', [fault]);
   expect(chat.texts('C1', ts).join('')).toBe('You said: hello');
 });
@@ -65,7 +65,7 @@ describe('where Slack does not stream', () => {
         ['conversations.replies', { kind: 'down' }],
       ],
     ],
-  ])('%j: the text is there once', { timeout: 8_000 }, async (faults) => {
+  ])('%j: the text is there once', async (faults) => {
     chat.streamsInChannels = false;
     const { ts } = await answerWith('chat.postMessage', faults);
     expect(chat.texts('C1', ts)).toEqual(['You said: hello']);

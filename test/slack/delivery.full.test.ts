@@ -39,6 +39,6 @@ test('a delivery whose workflow is ended from outside leaves the turn alone', as
   const [{ conversationId, elicitationId } = { conversationId: '', elicitationId: '' }] = await asked();
   await delivery.terminate();
   const { status } = await setup.alice.answer({ conversationId, elicitationId, action: 'decline' });
-  expect(status).toBe(200);
+  expect(status).toBeLessThan(300);
   await expect.poll(async () => (await logOf(ts)).at(-1)?.event.type, { timeout: 10_000 }).toBe('turn-ended');
 }, 30_000);

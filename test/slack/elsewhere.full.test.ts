@@ -15,7 +15,7 @@ async function answerElsewhere(elicitationId: string, response: Record<string, u
   const row = await setup.service.storage.elicitations.get(elicitationId);
   const alice = await setup.service.as('alice');
   const { status } = await respond(alice, row?.conversation ?? '', { elicitationId }, response as never);
-  expect(status).toBe(200);
+  expect(status).toBeLessThan(300);
 }
 
 test.each([

@@ -3,6 +3,7 @@ import { expect, test } from 'vitest';
 import { asks, form } from '../servers/playing-server.ts';
 import type { Move } from '../servers/playing-server.ts';
 import { buttonsOf } from '../servers/slack/views.ts';
+import type { MethodCall } from '../servers/slack/methods.ts';
 import { soon, untilTaken, useAskingInSlack } from './asking-in-slack.ts';
 
 const setup = await useAskingInSlack();
@@ -13,9 +14,10 @@ const home = (of: string, team = 'T1') => JSON.stringify(views.homes.get(`${team
 
 async function openHome(user: string, tab = 'home'): Promise<void> {
   const event = { type: 'app_home_opened', user, channel: `D${user}`, tab, event_ts: '1.1' };
-  const before = slack.calls.filter(({ method }) => method === 'views.publish').length;
+  const isTheirs = ({ method, args }: MethodCall) => method === 'views.publish' && args['user_id'] === user;
+  const before = slack.calls.filter(isTheirs).length;
   await slack.sendEvent(`${setup.service.baseUrl}/slack/events`, event, { team: 'T1' });
-  if (tab === 'home') await slack.until(({ method }) => method === 'views.publish', before + 1);
+  if (tab === 'home') await slack.until(isTheirs, before + 1);
 }
 
 test('the home lists one’s own questions with their buttons, and what is connected; answered there, it changes', async () => {
@@ -49,7 +51,12 @@ test('the home lists one’s own questions with their buttons, and what is conne
 test('a question of somebody else, put into a home’s button, stays theirs', async () => {
   const mine = await begin(city());
   const { elicitationId, message } = await mine.question();
-  await write({ by: 'U2', channel: 'C1', text: `<@${setup.acme.botUser}> call asking__ask {}` });
+  const theirs = await write({
+    by: 'U2',
+    channel: 'C1',
+    text: `<@${setup.acme.botUser}> call asking__ask {}`,
+  });
+  await expect.poll(() => chat.texts('C1', theirs.ts).at(-1), soon).toContain('done');
   await openHome('U1');
   views.homes.set('T1 U2', structuredClone(views.homes.get('T1 U1') as never));
   const before = views.opened.length;

@@ -21,7 +21,8 @@ const city = (message = 'Which city?', title = 'City') => [
 
 test('names, questions and answers that would call people call nobody', async () => {
   acme.addUser('UE', { name: evil });
-  const { message, elicitationId } = await (await begin(city(evil, evil))).question();
+  const asked = await begin(city(evil, evil));
+  const { message, elicitationId } = await asked.question();
   expect(message.text).toContain('your bank');
   expect(JSON.stringify(message)).not.toMatch(callsSomebody);
   const window = await setup.openWindow({ by: 'U1', button: 'Answer', message });
@@ -36,6 +37,7 @@ test('names, questions and answers that would call people call nobody', async ()
   expect(marked).not.toMatch(callsSomebody);
   await submit(window, { [evil]: evil });
   await untilTaken(window);
+  await asked.end();
   expect(await statusOf(elicitationId)).toBe('accept');
   // A name that a message mentions, and what the model makes of it, in a stream and as a whole.
   for (const channel of ['C1', 'C2']) {
@@ -130,14 +132,19 @@ test('a Slack that answers with pages, breaks or is silent for a minute: the ans
   const { message, elicitationId } = await asked.question();
   const open = slack.methods.get('views.open');
   const silent = Promise.withResolvers<Record<string, unknown>>();
-  slack.methods.set('views.open', () => silent.promise);
+  const called = Promise.withResolvers<void>();
+  slack.methods.set('views.open', () => {
+    called.resolve();
+    return silent.promise;
+  });
   await press({ by: 'U1', button: 'Answer', message });
+  await called.promise;
   if (open) slack.methods.set('views.open', open);
   const window = await setup.openWindow({ by: 'U1', button: 'Answer', message });
   silent.resolve({});
   expect(said(window)).toContain('Which city?');
   await submit(window, { City: 'Oslo' });
   await untilTaken(window);
-  expect(await statusOf(elicitationId)).toBe('accept');
   await asked.end();
+  expect(await statusOf(elicitationId)).toBe('accept');
 }, 120_000);

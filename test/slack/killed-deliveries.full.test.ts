@@ -39,6 +39,7 @@ async function reply({ messages }: ChatRequest): Promise<Reply> {
     return {
       kind: 'tool-calls',
       say: 'I have to ask.',
+      between: held.begun(stage),
       calls: [{ name: 'rounds__book', arguments: '{"city":"Rome"}' }],
     };
   return { kind: 'text', chunks: stage.kind === 'cut-off' && isFirst ? cutOff() : spoken(stage) };

@@ -78,9 +78,12 @@ export async function useSlackService({
       ...options.env,
     },
     prepare: () =>
-      vi.waitFor(async () => {
-        if (!(await setup.service.storage.slack.installations.get('T1'))) throw new Error('not installed');
-      }),
+      vi.waitFor(
+        async () => {
+          if (!(await setup.service.storage.slack.installations.get('T1'))) throw new Error('not installed');
+        },
+        { timeout: 40_000 },
+      ),
   });
   afterAll(() => slack[Symbol.asyncDispose]());
   return Object.assign(setup, {

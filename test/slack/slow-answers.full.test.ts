@@ -2,7 +2,7 @@
 import { afterEach, expect, test } from 'vitest';
 import type { Storage } from '../../src/storage/storage.ts';
 import { asks, form } from '../servers/playing-server.ts';
-import { said, untilSaid, untilTaken, useAskingInSlack } from './asking-in-slack.ts';
+import { said, taken, untilSaid, untilTaken, useAskingInSlack } from './asking-in-slack.ts';
 
 /** Stands before an answer is written down. */
 let gate: () => Promise<void> = async () => undefined;
@@ -43,7 +43,7 @@ test('an answer that takes longer than Slack waits is taken, and its window says
   expect(said(window)).toContain('Your answer is on its way.');
   expect(await statusOf(window.elicitationId)).toBe('pending');
   open.resolve();
-  await untilSaid(window, 'Your answer is there.');
+  await untilSaid(window, taken);
   expect(await asked.end()).toContain('done');
   expect(answer()).toEqual({ action: 'accept', content: { city: 'Lisbon' } });
 });

@@ -33,7 +33,7 @@ beforeAll(async () => {
   stack.defer(() => setup.stop());
   hasty = await setUpWidgetPage({
     ...setting,
-    env: { OFFICE_URL: office.config.url, ELICITATION_TIMEOUT: '6s' },
+    env: { OFFICE_URL: office.config.url, ELICITATION_TIMEOUT: '12s' },
   });
   stack.defer(() => hasty.stop());
 });

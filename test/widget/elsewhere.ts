@@ -11,5 +11,6 @@ export async function declineElsewhere({ service }: WidgetPageSetup, conversatio
   const [question] = (body as { items: { elicitationId: string }[] }).items;
   const elicitationId = question?.elicitationId ?? '';
   const answer = { conversationId, elicitationId, action: 'decline' };
-  expect(await bob.request('POST', '/run/api/elicitation-responses', answer)).toMatchObject({ status: 200 });
+  const { status } = await bob.request('POST', '/run/api/elicitation-responses', answer);
+  expect(status).toBeLessThan(300);
 }

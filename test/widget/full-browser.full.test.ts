@@ -91,7 +91,7 @@ test.each(['while the page is away', 'in the page that has come back'])(
     await page.goto('about:blank');
     if (where === 'while the page is away') await declineElsewhere(setup, asked);
     await page.goBack({ waitUntil: 'commit' });
-    expect(await page.evaluate(() => (globalThis as never)['returns'])).toEqual([true]);
+    await expect.poll(() => page.evaluate(() => (globalThis as never)['returns'])).toEqual([true]);
     if (where !== 'while the page is away') await page.getByRole('button', { name: 'Not now' }).click();
     await page.getByText('Tracker: You said “not now”').waitFor();
     await page.getByRole('button', { name: 'Stop' }).waitFor({ state: 'detached' });

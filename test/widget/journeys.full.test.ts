@@ -72,6 +72,8 @@ test('with the keyboard alone, from the first word to the answer, nobody loses t
   await window.close();
   await view.locator('.markdown').getByText(issue).waitFor();
   expect(await focusIsKept(page)).toBe(true);
+  // Enter says nothing while the agent is at work.
+  await view.getByRole('button', { name: 'Stop' }).waitFor({ state: 'detached' });
   await tabTo(page, view.locator('textarea'));
   await page.keyboard.type('thanks');
   await page.keyboard.press('Enter');

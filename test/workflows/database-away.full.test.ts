@@ -11,13 +11,13 @@ import { bundleTools } from '../durable-tools/bundle-tools.ts';
 import { respond } from '../service/asking.ts';
 import { startService } from '../service/service.ts';
 import type { Service } from '../service/service.ts';
-import { createTimeSkipping } from '../time-skipping.ts';
+import { createWarmTimeSkipping } from '../service/warm-time-skipping.ts';
 
 let environment: TestWorkflowEnvironment;
 let service: Service;
 
 beforeAll(async () => {
-  environment = await createTimeSkipping();
+  environment = await createWarmTimeSkipping();
 });
 afterAll(() => environment.teardown());
 afterEach(() => service.stop());

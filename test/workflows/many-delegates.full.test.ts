@@ -21,7 +21,10 @@ const publisher =
 const rootId = () => turnWorkflowId({ tenant: 'demo', conversation });
 const workflow = (id: string) => used.temporal.client.workflow.getHandle(id);
 const ask = (calls: string[]) => used.alice.chat(calls.join('\n'), { conversation, agentId: 'lead' });
-const allWait = () => expect.poll(() => workflow(rootId()).query('turn')).toMatchObject({ phase: 'waiting' });
+const allWait = () =>
+  expect
+    .poll(() => workflow(rootId()).query('turn'), { timeout: 90_000 })
+    .toMatchObject({ phase: 'waiting' });
 const questionsIn = ({ chunks }: ChatStream) =>
   chunks.flatMap(({ type, data }) => (type === 'data-elicitation-request' ? [data as ElicitationData] : []));
 const pendingIn = (stream: ChatStream) => questionsIn(stream).filter(({ status }) => status === 'pending');

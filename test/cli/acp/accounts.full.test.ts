@@ -5,7 +5,7 @@ import { useService } from '../../service/use-service.ts';
 import { openEditor } from './open-editor.ts';
 
 const { service } = useService();
-const hasty = useService({ env: { ELICITATION_TIMEOUT: '2s' } });
+const hasty = useService({ env: { ELICITATION_TIMEOUT: '6s' } });
 
 const listing = 'list my open issues';
 const end = { stopReason: 'end_turn' };

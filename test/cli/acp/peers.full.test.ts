@@ -77,7 +77,7 @@ describe.each([acpx, pythonClient])('$name', { timeout: 120_000 }, ({ missing, p
 });
 
 describe('time is up', { timeout: 120_000 }, () => {
-  const hurried = useAskingService({ env: { ELICITATION_TIMEOUT: '2s' } });
+  const hurried = useAskingService({ env: { ELICITATION_TIMEOUT: '8s' } });
 
   test.for([acpx, pythonClient])(
     '$name: the dialog is taken away, and the prompt goes on',

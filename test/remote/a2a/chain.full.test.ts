@@ -108,7 +108,7 @@ test.each([
   expect(await left.question(0)).toMatchObject({ mode: 'url', url: 'https://example.com/a' });
   await alice.cancel(left.conversation);
   await left.end();
-  await expect.poll(questionStatusAtFar, { timeout: 5_000 }).toBe('cancel');
+  await expect.poll(questionStatusAtFar).toBe('cancel');
 });
 
 test.each(['decline', 'cancel'])('“%s” arrives at the server as what it is', async (action) => {
@@ -141,7 +141,7 @@ test('the end of the first turn is the end of the second', async () => {
   await turn.question(0);
   await alice.cancel(turn.conversation);
   await turn.end();
-  await expect.poll(questionStatusAtFar, { timeout: 5_000 }).toBe('cancel');
+  await expect.poll(questionStatusAtFar).toBe('cancel');
 });
 
 async function questionStatusAtFar(): Promise<unknown> {

@@ -78,7 +78,7 @@ test('a newer message takes the place of a task that waits for an answer, and th
   const waiting = agent.tasks.at(-1);
   const next = await ask('playing', 'answer three', turn.conversation);
   expect((await next.end()).text).toBe('I was told: three');
-  await expect.poll(() => agent.cancelled, { timeout: 5_000 }).toContain(waiting);
+  await expect.poll(() => agent.cancelled).toContain(waiting);
 });
 
 async function terminate({ conversation, stream }: Awaited<ReturnType<typeof ask>>): Promise<void> {
