@@ -22,7 +22,9 @@ export function Playground({ client, signIn, userName, temporalUi, suggestions }
   const [changes, setChanges] = useState(0);
   const tell = useCallback(() => setChanges((before) => before + 1), []);
   const agent = opened.kind === 'looking' ? undefined : opened.agent;
-  const isGone = agent !== undefined && !agents.ids.includes(agent);
+  const isListed = agent === undefined || agents.ids.includes(agent);
+  // Not while nobody knows yet.
+  const isGone = !isListed && agents.ids.length > 0;
   const conversation = opened.kind === 'begun' ? opened.conversation : undefined;
 
   return (
@@ -35,7 +37,7 @@ export function Playground({ client, signIn, userName, temporalUi, suggestions }
             value={agent ?? agents.ids[0] ?? ''}
             onChange={(event) => startAnew(event.currentTarget.value)}
           >
-            {isGone && <option>{agent}</option>}
+            {!isListed && <option>{agent}</option>}
             {agents.ids.map((name) => (
               <option key={name}>{name}</option>
             ))}

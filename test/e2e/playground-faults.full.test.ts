@@ -75,6 +75,27 @@ test('a conversation comes back with its agent, and so does the next one', async
   await page.locator('aside').getByText('researcher').first().waitFor();
 });
 
+test('the next conversation has the same agent also while the list of agents is on its way', async () => {
+  const page = await open();
+  await expect.poll(() => page.locator('select').inputValue()).toBe('assistant');
+  await page.locator('select').selectOption('researcher');
+  await say(page, 'Thanks!');
+  await page.getByText('welcome').waitFor();
+  const released = Promise.withResolvers<void>();
+  await page.route('**/run/v1/models', async (route) => {
+    await released.promise;
+    await route.continue();
+  });
+  await page.reload();
+  await page.getByText('welcome').waitFor();
+  expect(await page.locator('select').inputValue()).toBe('researcher');
+  await page.getByRole('button', { name: 'New conversation' }).click();
+  await page.getByText('What can I do for you?').waitFor();
+  released.resolve();
+  await page.locator('option', { hasText: 'assistant' }).waitFor({ state: 'attached' });
+  expect(await page.locator('select').inputValue()).toBe('researcher');
+});
+
 test('a person who signs in first comes to the conversation in the address', async () => {
   const context = await setup.signIn('Alice');
   const page = await open('/', context);
