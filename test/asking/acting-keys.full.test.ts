@@ -23,14 +23,17 @@ test('two hundred answers at once, each of them also tried for somebody else', a
         program.chat(callOf(['ask']), { conversation }),
       );
       const { elicitationId } = await turn.question(0);
-      return { n, turn, elicitationId };
+      return { n, program, turn, elicitationId };
     }),
   );
   const settled = await Promise.all(
-    asked.map(async ({ n, turn, elicitationId }) => {
+    asked.map(async ({ n, program, turn, elicitationId }) => {
       const other = service.actingFor(nameOf(n + 1), key);
-      const foreign = { conversationId: turn.conversation, elicitationId, action: 'decline' };
-      const [stolen, own] = await Promise.all([other.answer(foreign), turn.answer(0, city(`City ${n}`))]);
+      const question = { conversationId: turn.conversation, elicitationId };
+      const [stolen, own] = await Promise.all([
+        other.answer({ ...question, action: 'decline' }),
+        program.request('POST', '/run/api/elicitation-responses', { ...question, ...city(`City ${n}`) }),
+      ]);
       const end = await turn.end();
       // 202: stored, and the busy machine's worker has not said so within two seconds.
       return { stolen: stolen.body['code'], isTaken: own.status < 300, text: end.text };

@@ -17,7 +17,7 @@ let agent: PlayingAgent;
 let keyed: RawAgent;
 let hurried: RawAgent;
 
-const { temporal, alice } = useService({
+const { temporal, service, alice } = useService({
   async needs(stack) {
     agent = await startPlayingAgent();
     stack.defer(() => agent.stop());
@@ -95,9 +95,10 @@ test('a workflow that is terminated by hand while its task waits for an answer: 
 });
 
 test('a workflow that is terminated by hand while its task is at work: the remote task is cancelled', async () => {
-  const before = agent.tasks.length;
   const turn = await ask('playing', 'wait');
-  await expect.poll(() => agent.tasks.length, { timeout: 15_000 }).toBeGreaterThan(before);
+  // What it says of its work is noted once it is kept which task it is.
+  const log = () => service.storage.turnLog.read({ tenant: 'demo', conversation: turn.conversation }, 0);
+  await expect.poll(async () => JSON.stringify(await log())).toContain('Looking it up');
   await terminate(turn);
   await expect.poll(() => agent.cancelled, { timeout: 15_000 }).toContain(agent.tasks.at(-1));
 });

@@ -75,6 +75,23 @@ async function begin(text: string): Promise<string> {
   return conversation;
 }
 
+/** Begins a task that waits; resolves once it is kept here which one it is, so that it is only followed from then on. */
+async function atWork(): Promise<string> {
+  const conversation = randomUUID();
+  await (await near.caller('alice')).chat('ask the playing to wait', { conversation });
+  // What it says of its work comes after that.
+  const feed = await fetch(`${near.baseUrl}/run/v1/conversations/${conversation}/events`, {
+    headers: { authorization: `Bearer ${await near.token('alice')}` },
+  });
+  let heard = '';
+  for await (const text of feed.body?.pipeThrough(new TextDecoderStream()) ?? []) {
+    heard += text;
+    if (heard.includes('Looking it up')) break;
+  }
+  expect(heard).toContain('Looking it up');
+  return conversation;
+}
+
 /** A call whose worker died is made again once its heartbeats are missed; two services that start beside others take longer than that. */
 const soon = { timeout: 60_000, interval: 200 };
 const opened = async (conversation: string) => {
@@ -85,8 +102,7 @@ const ended = (conversation: string, words: string) =>
   expect.poll(async () => (await state(near, conversation)).text, soon).toContain(words);
 
 test('while it works, here: it is followed again, and not sent again', { timeout: 180_000 }, async () => {
-  const conversation = await begin('ask the playing to wait');
-  await expect.poll(() => agent.tasks.length, soon).toBe(1);
+  const conversation = await atWork();
   await killAndStart([near]);
   agent.finish();
   await ended(conversation, 'I was told: Waited.');
@@ -98,8 +114,7 @@ test(
   { timeout: 180_000 },
   async () => {
     const before = agent.tasks.length;
-    const conversation = await begin('ask the playing to wait');
-    await expect.poll(() => agent.tasks.length, soon).toBe(before + 1);
+    const conversation = await atWork();
     await killAndStart([near]);
     await (await near.caller('alice')).cancel(conversation);
     await expect.poll(() => agent.cancelled, soon).toContain(agent.tasks[before]);
