@@ -9,6 +9,7 @@ import { Chat } from './chat.tsx';
 import { forgetDrafts, keepDraft } from './drafts.ts';
 import { announceTo, tell } from './host-events.ts';
 import type { InterludeChatElement } from './interlude-chat.ts';
+import { keepWriting } from './keep-writing.ts';
 import { openQuestions } from './message.ts';
 import type { Message } from './message.ts';
 import { recallOwn, rememberOwn, setShown } from './own-conversation.ts';
@@ -116,13 +117,10 @@ export class InterludeChat extends Base implements InterludeChatElement {
 
   /** What is written there by now was written by whoever is signed in, and goes along. */
   #unknown = (written: string): void => {
-    const input = this.shadowRoot?.querySelector('textarea');
-    const isWriting = input != null && input === this.shadowRoot?.activeElement;
     if (this.#own !== undefined) keepDraft(this.#own, '');
     this.#leaveOwn();
     if (this.#own !== undefined) keepDraft(this.#own, written);
-    this.#render();
-    if (isWriting) this.shadowRoot?.querySelector('textarea')?.focus();
+    keepWriting(this.shadowRoot, () => this.#render());
   };
 
   startAnew(): void {
