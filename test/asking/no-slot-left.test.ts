@@ -93,7 +93,8 @@ describe('an answer whose call goes on with it and never gets a slot is on recor
     const turn = await withoutSlots(env, modern.config, 2);
     const { alice, conversation, stream, question } = turn;
     const { elicitationId } = question;
-    await respond(alice, conversation, question, given);
+    // Once: nothing more is said of it than that it is on record.
+    await alice.answer({ conversationId: conversation, elicitationId, ...given });
     const workflow = temporal.client.workflow.getHandle(turnWorkflowId({ tenant: 'demo', conversation }));
     const decided = () => workflow.query(elicitationQuery, elicitationId);
     await expect.poll(decided).toMatchObject({ state: { kind: 'settled', outcome: 'accept' } });
