@@ -1,7 +1,7 @@
 /** What ten minutes do to a question. A file and a clock of its own: nothing but these tests moves the time. */
 import { randomUUID } from 'node:crypto';
 import type { TestWorkflowEnvironment } from '@temporalio/testing';
-import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
+import { afterAll, afterEach, beforeAll, beforeEach, expect, test, vi } from 'vitest';
 import { startService } from '../service/service.ts';
 import type { Service } from '../service/service.ts';
 import { supersede, turnQuery, turnWorkflowId } from '../../src/workflows/messages.ts';
@@ -52,14 +52,7 @@ test('a delegate’s delegate’s question expires for all agents that wait for 
   ];
   const stream = await alice.chat(calls.join('\n'), { conversation, agentId: 'lead' });
   await stream.question('pending');
-  await expect
-    .poll(() =>
-      waiting(conversation).then(
-        () => true,
-        () => false,
-      ),
-    )
-    .toBe(true);
+  await vi.waitFor(() => waiting(conversation));
   await environment.sleep('11 minutes');
   await stream.question('expired');
   const chunks = await stream.finished();
@@ -76,14 +69,7 @@ test('an answer to a delegate that has agreed to end waits for the turn’s word
     agentId: 'lead',
   });
   const { elicitationId } = await stream.question('pending');
-  await expect
-    .poll(() =>
-      waiting(conversation).then(
-        () => true,
-        () => false,
-      ),
-    )
-    .toBe(true);
+  await vi.waitFor(() => waiting(conversation));
   const { workflowId = '' } = (await service.storage.elicitations.get(elicitationId)) ?? {};
   // Of a root whose worker is gone before it has decided.
   const until = (await environment.currentTimeMs()) + 8_000;
