@@ -4,21 +4,10 @@ import { connectAccount } from '../service/connect-account.ts';
 import { useService } from '../service/use-service.ts';
 import type { AskedOfUser } from './clients/other-client.ts';
 import { startSdkV1 } from './clients/sdk-v1.ts';
+import { noteKeptReplies } from './kept-replies.ts';
 
-/** Questions whose answer is kept for whoever follows the call. */
-const kept: string[] = [];
-const used = useService({
-  around: (storage) => ({
-    ...storage,
-    mcpSessions: {
-      ...storage.mcpSessions,
-      async putReply(sessionId, reply) {
-        await storage.mcpSessions.putReply(sessionId, reply);
-        kept.push(reply.elicitationId);
-      },
-    },
-  }),
-});
+const { kept, around } = noteKeptReplies();
+const used = useService({ around });
 beforeEach(() => used.alice.request('DELETE', '/run/v1/connections/tracker'));
 
 /** A program of Alice's that agrees to the link, and then waits for the page. */

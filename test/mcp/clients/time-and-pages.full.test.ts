@@ -6,6 +6,7 @@ import { asks, form } from '../../servers/playing-server.ts';
 import { connectAccount } from '../../service/connect-account.ts';
 import { useService } from '../../service/use-service.ts';
 import { asking, opening, skipWhere, unable } from './all-clients.ts';
+import { noteKeptReplies } from '../kept-replies.ts';
 
 const lisbon = { action: 'accept', content: { city: 'Lisbon' } } as const;
 
@@ -58,20 +59,8 @@ describe('a question that expires', { timeout: 120_000 }, () => {
 });
 
 describe('an account that has to be connected', { timeout: 120_000 }, () => {
-  /** Questions whose answer is kept for whoever follows the call. */
-  const kept: string[] = [];
-  const used = useService({
-    around: (storage) => ({
-      ...storage,
-      mcpSessions: {
-        ...storage.mcpSessions,
-        async putReply(sessionId, reply) {
-          await storage.mcpSessions.putReply(sessionId, reply);
-          kept.push(reply.elicitationId);
-        },
-      },
-    }),
-  });
+  const { kept, around } = noteKeptReplies();
+  const used = useService({ around });
   const idIn = (url: string) => /e=([\w-]+)/.exec(url)?.[1];
   const open = opening(() => used.service);
   const begin = { message: 'list my open issues' };
